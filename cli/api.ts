@@ -23,17 +23,17 @@ export type SharedRoutes = Pick<
 >
 
 /** `own` asks for those of the key in use, also on the server's machine; `owner` is `--org` by default. */
-type Whose = { own?: boolean; owner?: string | undefined }
+type OwnerFilter = { own?: boolean; owner?: string | undefined }
 
 /** The API of the credential in use, and the owner to send along: operators name one, tenants are one. */
-export async function apiOf(shell: Shell, { own = false, owner = shell.globals.org }: Whose = {}) {
+export async function apiOf(shell: Shell, { own = false, owner = shell.globals.org }: OwnerFilter = {}) {
   const connection = await shell.connect()
   if (!own && connection.api === 'operator') {
     const api: SharedRoutes = connection.ops()
-    return { api, isOperator: true, whose: owner === undefined ? {} : { owner } }
+    return { api, isOperator: true, ownerFilter: owner === undefined ? {} : { owner } }
   }
   const { client } = await connection.tenant()
-  return { api: client as unknown as SharedRoutes, isOperator: false, whose: {} }
+  return { api: client as unknown as SharedRoutes, isOperator: false, ownerFilter: {} }
 }
 
 /** @throws CommandFailed 2 when a tenant uses flags that only operators have */

@@ -93,5 +93,5 @@ export function defineCommand<A extends Args = Record<never, never>, F extends F
   return { ...words, args, flags, offline, danger, exits: all, run: (shell, input) => run(shell, input as Input<A, F>) }
 }
 
-export const nounOf = ({ path }: CommandWords): string | null => (path.includes(' ') ? path.split(' ')[0]! : null)
+export const resourceOf = ({ path }: CommandWords): string | null => (path.includes(' ') ? path.split(' ')[0]! : null)
 export const verbOf = ({ path }: CommandWords): string => path.split(' ').at(-1)!

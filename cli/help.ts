@@ -1,5 +1,5 @@
 import { wrap } from '../src/kernel/text'
-import { type Arg, type Command, type Flag, type Flags, nounOf, verbOf } from './command'
+import { type Arg, type Command, type Flag, type Flags, resourceOf, verbOf } from './command'
 import { EXIT_MEANINGS } from './exit'
 import { GLOBAL_FLAGS } from './globals'
 import { otherVerbsOf } from './other-words'
@@ -9,13 +9,13 @@ import { kebab } from './program'
 export function helpFor(about: readonly string[], commands: readonly Command[]): string {
   const command = commands.find(({ path }) => path === about.join(' '))
   if (command) return commandHelp(command)
-  const [noun] = about
-  return noun ? nounHelp(noun, commands) : topHelp(commands)
+  const [resource] = about
+  return resource ? resourceHelp(resource, commands) : topHelp(commands)
 }
 
 function topHelp(commands: readonly Command[]): string {
-  const single = commands.filter((command) => nounOf(command) === null)
-  const nouns = [...new Set(commands.map(nounOf).filter((noun) => noun !== null))]
+  const single = commands.filter((command) => resourceOf(command) === null)
+  const resources = [...new Set(commands.map(resourceOf).filter((resource) => resource !== null))]
   return [
     'svc-admin runs and manages an svc server.',
     '',
@@ -25,7 +25,7 @@ function topHelp(commands: readonly Command[]): string {
     ...rows(single.map(({ path, summary }) => [path, summary])),
     '',
     'Commands by resource:',
-    ...rows(nouns.map((noun) => [noun, verbsOf(noun, commands)])),
+    ...rows(resources.map((resource) => [resource, verbsOf(resource, commands)])),
     '',
     'Start:    svc-admin serve --dev      then   svc-admin try "Say hello"',
     'More:     svc-admin COMMAND --help, svc-admin help exit-codes,',
@@ -33,31 +33,31 @@ function topHelp(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-const verbsOf = (noun: string, commands: readonly Command[]): string =>
+const verbsOf = (resource: string, commands: readonly Command[]): string =>
   commands
-    .filter((command) => nounOf(command) === noun)
+    .filter((command) => resourceOf(command) === resource)
     .map(verbOf)
     .join(', ')
 
-function nounHelp(noun: string, commands: readonly Command[]): string {
-  const own = commands.filter((command) => nounOf(command) === noun)
+function resourceHelp(resource: string, commands: readonly Command[]): string {
+  const own = commands.filter((command) => resourceOf(command) === resource)
   return [
-    `Usage:  svc-admin ${noun} VERB [flags]`,
+    `Usage:  svc-admin ${resource} VERB [flags]`,
     '',
-    ...rows([...own.map((command): Row => [verbOf(command), command.summary]), ...others(noun, commands)]),
+    ...rows([...own.map((command): Row => [verbOf(command), command.summary]), ...others(resource, commands)]),
     '',
-    `More:   svc-admin ${noun} VERB --help`,
+    `More:   svc-admin ${resource} VERB --help`,
   ].join('\n')
 }
 
 type Row = [string, string]
 
-const others = (noun: string, commands: readonly Command[]): Row[] =>
-  otherVerbsOf(noun).flatMap(([words, path]) => {
+const others = (resource: string, commands: readonly Command[]): Row[] =>
+  otherVerbsOf(resource).flatMap(([words, path]) => {
     const meant = commands.find((command) => command.path === path)
     if (meant) return [[words, `${meant.summary} (${path})`] as Row]
-    const isNoun = path !== noun && !path.includes(' ') && !words.includes(' ')
-    return isNoun ? [[words, `${verbsOf(path, commands)} (svc-admin ${path})`] as Row] : []
+    const isResource = path !== resource && !path.includes(' ') && !words.includes(' ')
+    return isResource ? [[words, `${verbsOf(path, commands)} (svc-admin ${path})`] as Row] : []
   })
 
 function commandHelp(command: Command): string {

@@ -72,14 +72,14 @@ export function newestCopy(dataDir: string): string | null {
  * @returns where it is kept
  */
 export async function putBack(path: string, copy: string, dataDir: string, now: number): Promise<string> {
-  const kept = `${path}.was-${now}`
+  const stored = `${path}.was-${now}`
   await alone(dataDir, async () => {
     for (const end of ['', '-wal', '-shm'])
-      if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${kept}${end}`)
+      if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${stored}${end}`)
     await copyFile(copy, path)
     const [audit, copied] = [join(dataDir, AUDIT), join(dirname(copy), AUDIT)]
     if (existsSync(audit)) renameSync(audit, `${audit}.was-${now}`)
     if (existsSync(copied)) await cp(copied, audit, { recursive: true })
   })
-  return kept
+  return stored
 }

@@ -23,9 +23,9 @@ const OTHERS: readonly (readonly [string, string])[] = [
 ]
 
 /** Alternative verbs of a noun, and the commands or nouns they stand for. */
-export const otherVerbsOf = (noun: string): (readonly [string, string])[] =>
-  OTHERS.filter(([long]) => long.startsWith(`${noun} `)).map(
-    ([long, short]) => [long.slice(noun.length + 1), short] as const,
+export const otherVerbsOf = (resource: string): (readonly [string, string])[] =>
+  OTHERS.filter(([long]) => long.startsWith(`${resource} `)).map(
+    ([long, short]) => [long.slice(resource.length + 1), short] as const,
   )
 
 /** Replaces alternative names in a command line by the registered ones, wherever flags stand. */

@@ -12,24 +12,24 @@ export const pageFlags = {
 type Paging = { limit: number | undefined; cursor: string | undefined; all: boolean | undefined }
 
 /** Paging parameters of a request. */
-export type PageOrder = { limit: number; cursor?: string }
+export type PageQuery = { limit: number; cursor?: string }
 
 /** What every list allows. */
-const MOST = 50
+const MAX = 50
 
 /** Every entry of a paged list, read as they are asked for. */
 export async function* eachEntry<T>(
-  page: (order: PageOrder) => Promise<{ items: T[]; next: string | null }>,
+  page: (input: PageQuery) => Promise<{ items: T[]; next: string | null }>,
 ): AsyncGenerator<T> {
   for (let next: string | null | undefined; next !== null; ) {
-    const found = await page({ limit: MOST, ...(next ? { cursor: next } : {}) })
+    const found = await page({ limit: MAX, ...(next ? { cursor: next } : {}) })
     yield* found.items
     next = found.next
   }
 }
 
 type Listing = {
-  page(order: PageOrder): Promise<{ items: object[]; next: string | null }>
+  page(input: PageQuery): Promise<{ items: object[]; next: string | null }>
   columns: readonly Column[]
   empty: string
 }

@@ -1,30 +1,30 @@
 import { CommanderError } from 'commander'
 import { didYouMean } from '../src/kernel/nearest'
-import { type Command, type Flag, nounOf } from './command'
+import { type Command, type Flag, resourceOf } from './command'
 import { type CommandFailed, usageFailure } from './failure'
 import { type Environment, GLOBAL_FLAGS, type Globals } from './globals'
 import { underTheirNames } from './other-words'
 import { plainWords } from './plain-words'
-import { buildProgram, childrenOf, kebab, markCents, type Order, readNamed, singularOf } from './program'
+import { buildProgram, childrenOf, type Input, kebab, markCents, readNamed, singularOf } from './program'
 
-export type { Order } from './program'
+export type { Input } from './program'
 
 /** Parses the command line. Pure: opens, prints and runs nothing. @throws CommandFailed with exit code 2 */
-export function parse(given: readonly string[], commands: readonly Command[], env: Environment): Order {
+export function parse(given: readonly string[], commands: readonly Command[], env: Environment): Input {
   const argv = underTheirNames(given)
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
   if (own.includes('-h') || own.includes('--help')) return { type: 'help', about: namedCommand(own, commands) }
   if (own.includes('--version')) return parse(['version'], commands, env)
-  let order: Order = { type: 'help', about: [] }
+  let input: Input = { type: 'help', about: [] }
   const program = buildProgram(commands, (found) => {
-    order = found
+    input = found
   })
   try {
     program.parse(spreadWatch(argv).map(markCents), { from: 'user' })
   } catch (error) {
     throw error instanceof CommanderError ? translate(error, namedCommand(own, commands), commands) : error
   }
-  return withEnvironment(order, env)
+  return withEnvironment(input, env)
 }
 
 /** Splits `--watch=5s` into two words; a bare `--watch` must not consume the next word. */
@@ -36,27 +36,27 @@ function spreadWatch(argv: readonly string[]): string[] {
 }
 
 /** Flags that were not given take the value of their environment variable. */
-function withEnvironment(order: Order, env: Environment): Order {
-  if (order.type !== 'run') return order
-  const globals: Record<string, unknown> = { ...order.globals }
+function withEnvironment(input: Input, env: Environment): Input {
+  if (input.type !== 'run') return input
+  const globals: Record<string, unknown> = { ...input.globals }
   for (const [name, declared] of Object.entries<Flag>(GLOBAL_FLAGS)) {
     const word = declared.env && env[declared.env]
     if (!word || name in globals) continue
     globals[name] = readNamed<unknown>(`${declared.env} (--${kebab(name)})`, word, declared)
   }
-  return { ...order, globals: globals as Globals }
+  return { ...input, globals: globals as Globals }
 }
 
 /** The noun and verb at the start of a command line, with singulars made plural: the topic of `--help`. */
 function namedCommand(argv: readonly string[], commands: readonly Command[]): string[] {
   const words = plainWords(argv).map((at) => argv[at]!)
   const top = childrenOf(null, commands)
-  const at = words.findIndex((word) => top.includes(word) || top.some((noun) => singularOf(noun) === word))
+  const at = words.findIndex((word) => top.includes(word) || top.some((resource) => singularOf(resource) === word))
   if (at === -1) return []
-  const first = top.find((noun) => noun === words[at] || singularOf(noun) === words[at])!
+  const first = top.find((resource) => resource === words[at] || singularOf(resource) === words[at])!
   const second = words[at + 1]
-  const isNoun = commands.some((command) => nounOf(command) === first)
-  const known = isNoun && second !== undefined && childrenOf(first, commands).includes(second)
+  const isResource = commands.some((command) => resourceOf(command) === first)
+  const known = isResource && second !== undefined && childrenOf(first, commands).includes(second)
   return known ? [first, second] : [first]
 }
 

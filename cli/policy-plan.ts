@@ -19,9 +19,9 @@ export type Step =
 export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[], prune: boolean): Step[] {
   const left = Map.groupBy(stored, keyOf)
   assertApart(filed, left)
-  const kept = new Map(filed.map((one) => [one, take(left, one, (found) => !changes(one, found).length)]))
+  const saved = new Map(filed.map((one) => [one, take(left, one, (found) => !changes(one, found).length)]))
   const steps = filed.map((one): Step => {
-    const same = kept.get(one)
+    const same = saved.get(one)
     if (same) return { action: 'keep', ...one, stored: same }
     const found = take(left, one, () => true)
     if (!found) return { action: 'create', ...one }

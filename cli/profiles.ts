@@ -7,7 +7,7 @@ import type { Environment, Globals } from './globals'
 
 /** A named remote server. Its key is in a separate file (dx 2.2). */
 export type Profile = { name: string; url: string; production: boolean; org: string | null }
-type Kept = {
+type Stored = {
   active: string | null
   profiles: Profile[]
   /** `{"keys":{"jobs.cancel":"x"},"replies":{"hold":"One moment."}}`: keys and saved replies of the dashboard. */
@@ -25,18 +25,18 @@ export function createProfiles(env: Environment) {
   const file = folder && join(folder, 'config.json')
   const keyFileOf = (name: string): string => join(folder!, 'keys', name)
 
-  function read(): Kept {
+  function read(): Stored {
     if (!file || !existsSync(file)) return { active: null, profiles: [] }
     try {
-      return JSON.parse(readFileSync(file, 'utf8')) as Kept
+      return JSON.parse(readFileSync(file, 'utf8')) as Stored
     } catch {
       throw usageFailure(`${file} is not valid JSON.`, 'fix it, or remove it and add the profiles again')
     }
   }
 
-  function write(kept: Kept): void {
+  function write(stored: Stored): void {
     if (!file) throw usageFailure('There is no home folder to store profiles in.', 'set XDG_CONFIG_HOME or HOME')
-    writePrivately(file, `${JSON.stringify(kept, null, 2)}\n`)
+    writePrivately(file, `${JSON.stringify(stored, null, 2)}\n`)
   }
 
   function find(name: string): Profile {

@@ -1,16 +1,16 @@
 import { Command as Commander, Option } from 'commander'
 import { didYouMean } from '../src/kernel/nearest'
-import { type Command, type Flag, type Flags, nounOf, type Reading, verbOf } from './command'
+import { type Command, type Flag, type Flags, type Reading, resourceOf, verbOf } from './command'
 import { BadWord, usageFailure } from './failure'
 import { GLOBAL_FLAGS, type Globals } from './globals'
 import { readDuration } from './words'
 
 /** What a command line asks for. */
-export type Order =
+export type Input =
   | { type: 'run'; command: Command; input: Record<string, unknown>; globals: Globals }
   | { type: 'help'; about: string[] }
 
-type Found = (order: Order) => void
+type Found = (input: Input) => void
 
 /** The registry as a commander program. It parses and returns an order; it never prints, runs or exits. */
 export function buildProgram(commands: readonly Command[], found: Found): Commander {
@@ -18,27 +18,27 @@ export function buildProgram(commands: readonly Command[], found: Found): Comman
   addFlags(program, GLOBAL_FLAGS)
   program.addOption(valued('--watch-every', 'pause of --watch', { about: '', read: readDuration }))
   asGroup(program, null, commands, found)
-  const nouns = new Map<string, Commander>()
+  const resources = new Map<string, Commander>()
   for (const command of commands) {
-    const noun = nounOf(command)
-    if (noun && !nouns.has(noun)) nouns.set(noun, addNoun(program, noun, commands, found))
-    const home = noun ? nouns.get(noun)! : program
+    const resource = resourceOf(command)
+    if (resource && !resources.has(resource)) resources.set(resource, addResource(program, resource, commands, found))
+    const home = resource ? resources.get(resource)! : program
     home.addCommand(leaf(command, found))
   }
   return program
 }
 
 /** Adds `keys`, which also answers to `key`; help does not show the singular (dx 2.1). */
-function addNoun(program: Commander, noun: string, commands: readonly Command[], found: Found): Commander {
-  const made = silent(new Commander(noun))
-  const singular = singularOf(noun)
+function addResource(program: Commander, resource: string, commands: readonly Command[], found: Found): Commander {
+  const made = silent(new Commander(resource))
+  const singular = singularOf(resource)
   if (singular) made.alias(singular)
-  asGroup(made, noun, commands, found)
+  asGroup(made, resource, commands, found)
   program.addCommand(made)
   return made
 }
 
-export const singularOf = (noun: string): string | null => (/[^s]s$/.test(noun) ? noun.slice(0, -1) : null)
+export const singularOf = (resource: string): string | null => (/[^s]s$/.test(resource) ? resource.slice(0, -1) : null)
 
 function leaf(command: Command, found: Found): Commander {
   const made = silent(new Commander(verbOf(command))).allowExcessArguments(false)
@@ -52,8 +52,8 @@ function leaf(command: Command, found: Found): Commander {
   return made.action((...given: unknown[]) => {
     const words = Object.fromEntries(names.map((name, at) => [name, given[at]]))
     const globals = made.parent?.optsWithGlobals() as Globals
-    const said = Object.entries(made.opts()).map(([name, value]) => [name, value === NONE ? null : value])
-    found({ type: 'run', command, input: { ...words, ...Object.fromEntries(said) }, globals })
+    const messages = Object.entries(made.opts()).map(([name, value]) => [name, value === NONE ? null : value])
+    found({ type: 'run', command, input: { ...words, ...Object.fromEntries(messages) }, globals })
   })
 }
 
@@ -67,7 +67,7 @@ const filled = <T>({ read, ...reading }: Reading<T>): Reading<T> => ({
 })
 
 /** A word that only groups others: alone it shows help, followed by an unknown word it is refused. */
-function asGroup(made: Commander, noun: string | null, commands: readonly Command[], found: Found): void {
+function asGroup(made: Commander, resource: string | null, commands: readonly Command[], found: Found): void {
   made
     .argument('[words...]')
     .allowUnknownOption()
@@ -75,17 +75,17 @@ function asGroup(made: Commander, noun: string | null, commands: readonly Comman
       const [word] = words.filter((one) => !one.startsWith('-'))
       if (word === undefined && words.length)
         throw usageFailure(`There is no flag ${words[0]}.`, 'svc-admin --help lists the flags')
-      if (word === undefined) return found({ type: 'help', about: noun ? [noun] : [] })
-      const path = ['svc-admin', noun].filter(Boolean).join(' ')
-      const hint = didYouMean(word, childrenOf(noun, commands))
+      if (word === undefined) return found({ type: 'help', about: resource ? [resource] : [] })
+      const path = ['svc-admin', resource].filter(Boolean).join(' ')
+      const hint = didYouMean(word, childrenOf(resource, commands))
       throw usageFailure(`There is no command "${path} ${word}".${hint}`, `${path} --help`)
     })
 }
 
 /** The words that may follow: nouns and single-word commands at the top, verbs after a noun. */
-export function childrenOf(noun: string | null, commands: readonly Command[]): string[] {
-  const inside = commands.filter((command) => noun === null || nounOf(command) === noun)
-  return [...new Set(inside.map((command) => (noun === null ? command.path.split(' ')[0]! : verbOf(command))))]
+export function childrenOf(resource: string | null, commands: readonly Command[]): string[] {
+  const inside = commands.filter((command) => resource === null || resourceOf(command) === resource)
+  return [...new Set(inside.map((command) => (resource === null ? command.path.split(' ')[0]! : verbOf(command))))]
 }
 
 const silent = (made: Commander): Commander =>

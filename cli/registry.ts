@@ -142,7 +142,8 @@ export const allCommands = (): Promise<readonly Command[]> => load(Object.values
 
 /** The commands whose first word, or its singular, this is; null when there are none. */
 export function commandsUnder(word: string): Promise<readonly Command[]> | null {
-  const [, group] = Object.entries(groups).find(([noun]) => noun === word || singularOf(noun) === word) ?? []
+  const [, group] =
+    Object.entries(groups).find(([resource]) => resource === word || singularOf(resource) === word) ?? []
   return group ? load([group]) : null
 }
 

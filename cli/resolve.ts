@@ -35,8 +35,8 @@ type Narrowed = { live?: true; org?: string; user?: string }
 /** All keys that the credential in use may see. Only operators can narrow them. */
 export const everyKey = ({ keys }: SharedRoutes, narrowed: Narrowed = {}): Promise<ApiKey[]> =>
   Array.fromAsync(
-    eachEntry(async (order) => {
-      const page = expectData(await keys.get({ query: { ...narrowed, ...order } }))
+    eachEntry(async (input) => {
+      const page = expectData(await keys.get({ query: { ...narrowed, ...input } }))
       return { items: page.keys, next: page.has_more ? page.next_cursor : null }
     }),
   )

@@ -15,13 +15,13 @@ const WRAPPED: Partial<Record<Path, string>> = { canvases: 'canvas', workflows: 
 export type Path = keyof typeof RESOURCES
 type RoutesAt<P extends Path> = ReturnType<(typeof RESOURCES)[P]>
 
-type Data<Call> = Call extends (...asked: never[]) => Promise<infer Reply>
+type Data<Call> = Call extends (...requests: never[]) => Promise<infer Reply>
   ? NonNullable<(Reply & { data: unknown })['data']>
   : never
 type Answer<P extends Path> = Data<RoutesAt<P>['post']>
 type Item<P extends Path> =
   Answer<P> extends { canvas: infer One } ? One : Answer<P> extends { workflow: infer One } ? One : Answer<P>
-type Order<P extends Path> = Parameters<RoutesAt<P>['post']>[0]
+type Input<P extends Path> = Parameters<RoutesAt<P>['post']>[0]
 type Patch<P extends Path> = Parameters<ReturnType<RoutesAt<P>>['patch']>[0]
 
 export type Page<Item> = { items: Item[]; next: string | null }
@@ -29,17 +29,17 @@ export type Listing = { limit: number; scope?: 'personal' | 'team'; cursor?: str
 export type Resource<Item, New, Patch> = {
   list(query: Listing): Promise<Page<Item>>
   get(id: string): Promise<Item>
-  create(order: New, idempotencyKey: string): Promise<Item>
+  create(input: New, idempotencyKey: string): Promise<Item>
   update(id: string, patch: Patch): Promise<Item>
   remove(id: string): Promise<{ deleted: true }>
 }
-export type ResourceAt<P extends Path> = Resource<Item<P>, Order<P>, Patch<P>>
+export type ResourceAt<P extends Path> = Resource<Item<P>, Input<P>, Patch<P>>
 
 type Reply<Data> = Parameters<typeof expectData<Data>>[0]
 /** A resource's routes, as far as they are the same for each. */
 type Routes<P extends Path> = {
-  get(asked: { query: object }): Promise<Reply<Record<string, Item<P>[]> & { next_cursor: string | null }>>
-  post(order: Order<P>, asked: { query: object; headers: object }): Promise<Reply<Answer<P>>>
+  get(request: { query: object }): Promise<Reply<Record<string, Item<P>[]> & { next_cursor: string | null }>>
+  post(input: Input<P>, request: { query: object; headers: object }): Promise<Reply<Answer<P>>>
 } & ((one: { id: string }) => {
   get(): Promise<Reply<Answer<P>>>
   patch(patch: Patch<P>): Promise<Reply<Answer<P>>>
@@ -52,7 +52,7 @@ export async function resourceOver<P extends Path>(
   path: P,
   about: { own?: boolean } = {},
 ): Promise<ResourceAt<P>> {
-  const { api, whose } = await apiOf(shell, about)
+  const { api, ownerFilter } = await apiOf(shell, about)
   const all = RESOURCES[path](api) as unknown as Routes<P>
   const one = (id: string) => all({ id: encodeURIComponent(id) })
   const member = WRAPPED[path]
@@ -62,11 +62,12 @@ export async function resourceOver<P extends Path>(
   }
   return {
     async list(query) {
-      const found = expectData(await all.get({ query: { ...query, ...whose } }))
+      const found = expectData(await all.get({ query: { ...query, ...ownerFilter } }))
       return { items: found[path.replaceAll('-', '_')]!, next: found.next_cursor }
     },
     get: async (id) => itemOf(await one(id).get()),
-    create: async (order, key) => itemOf(await all.post(order, { query: whose, headers: { 'idempotency-key': key } })),
+    create: async (input, key) =>
+      itemOf(await all.post(input, { query: ownerFilter, headers: { 'idempotency-key': key } })),
     update: async (id, patch) => itemOf(await one(id).patch(patch)),
     remove: async (id) => expectData(await one(id).delete()),
   }

@@ -15,7 +15,7 @@ const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** All items, page by page. */
 export function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 'team'): Promise<Item[]> {
-  return Array.fromAsync(eachEntry((order) => list({ ...order, ...(scope ? { scope } : {}) })))
+  return Array.fromAsync(eachEntry((input) => list({ ...input, ...(scope ? { scope } : {}) })))
 }
 
 /**
@@ -59,11 +59,11 @@ export async function keysHolding(shell: Shell, holds: (key: ApiKey) => boolean)
   return all.filter((key) => key.status !== 'revoked' && holds(key)).map(({ name, prefix }) => `${name} (${prefix})`)
 }
 
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 
 /** `bound to 2 keys: ci (svc_sk_live_a), web (svc_sk_live_b)` */
 export function boundTo(count: number, names: readonly string[]): string {
-  const said = `bound to ${count} ${count === 1 ? 'key' : 'keys'}`
-  const shown = names.slice(0, MOST_NAMED).join(', ')
-  return names.length ? `${said}: ${shown}${names.length > MOST_NAMED ? ', …' : ''}` : said
+  const text = `bound to ${count} ${count === 1 ? 'key' : 'keys'}`
+  const shown = names.slice(0, MAX_NAMED).join(', ')
+  return names.length ? `${text}: ${shown}${names.length > MAX_NAMED ? ', …' : ''}` : text
 }

@@ -11,7 +11,7 @@ import { safeJson } from './output/json'
 import { type Paint, paintFor } from './output/paint'
 import { FORMATS, type Format, isStructured } from './output/print'
 import { readQuery } from './output/query'
-import { type Order, parse } from './parse'
+import { type Input, parse } from './parse'
 import { plainWords } from './plain-words'
 import { withProfile } from './profiles'
 import { commandsUnder, outlinedCommands } from './registry'
@@ -39,14 +39,14 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   let globals = { ...(json ? { json } : {}), ...(argv.includes('--debug') ? { debug: true } : {}) } as Globals
   let lists: string | undefined
   try {
-    const { order, commands } = await read(argv, world)
-    if (order.type === 'run') {
-      globals = order.globals
+    const { order: input, commands } = await read(argv, world)
+    if (input.type === 'run') {
+      globals = input.globals
       // The command that lists what a command is about: what its user looks for after a 404.
-      const list = `${order.command.path.split(' ')[0]} list`
-      lists = order.command.path !== list && commands.some((one) => one.path === list) ? `svc-admin ${list}` : undefined
+      const list = `${input.command.path.split(' ')[0]} list`
+      lists = input.command.path !== list && commands.some((one) => one.path === list) ? `svc-admin ${list}` : undefined
     }
-    return await carryOut(order, commands, world)
+    return await execute(input, commands, world)
   } catch (error) {
     return settle(error, globals, world, lists)
   }
@@ -64,20 +64,20 @@ async function completed(argv: readonly string[], world: World): Promise<number>
 /** Words that are about all commands. */
 const ABOUT_ALL = ['-h', '--help', 'help', 'cheat', 'commands']
 
-type Reading = { order: Order; commands: readonly Command[] }
+type Reading = { order: Input; commands: readonly Command[] }
 
 /** Parses a command line with the commands of its first word; help, and a word that is none, needs what all say. */
 async function read(argv: readonly string[], { env, outlines }: World): Promise<Reading> {
   const few = ABOUT_ALL.some((word) => argv.includes(word)) ? null : await commandsUnder(firstWord(argv))
   if (few) {
-    const order = parse(argv, few, env)
+    const input = parse(argv, few, env)
     // The help of a noun names commands of others.
-    if (order.type !== 'help') return { order, commands: few }
+    if (input.type !== 'help') return { order: input, commands: few }
   }
   const commands = await outlinedCommands(outlines)
-  const order = parse(argv, commands, env)
-  if (order.type === 'help' || !needsWords(order.command)) return { order, commands }
-  const loaded = (await commandsUnder(order.command.path.split(' ')[0]!))!
+  const params = parse(argv, commands, env)
+  if (params.type === 'help' || !needsWords(params.command)) return { order: params, commands }
+  const loaded = (await commandsUnder(params.command.path.split(' ')[0]!))!
   return { order: parse(argv, loaded, env), commands }
 }
 
@@ -90,12 +90,12 @@ function firstWord(argv: readonly string[]): string {
   return words[plainWords(words)[0]!] ?? ''
 }
 
-async function carryOut(order: Order, commands: readonly Command[], world: World): Promise<number> {
-  if (order.type === 'help') {
-    world.io.out(helpFor(order.about, commands))
+async function execute(params: Input, commands: readonly Command[], world: World): Promise<number> {
+  if (params.type === 'help') {
+    world.io.out(helpFor(params.about, commands))
     return EXIT.done
   }
-  const { command, input, globals } = order
+  const { command, input, globals } = params
   if (globals.fields?.join() === '?') {
     for (const { field } of command.columns ?? []) world.io.out(field)
     return EXIT.done

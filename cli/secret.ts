@@ -14,7 +14,7 @@ export const SECRET_FLAGS = {
   copy: flag('copy the secret to the clipboard through the terminal, instead of printing it'),
 }
 
-export type Ways = { secretTo: string | undefined; copy: boolean | undefined }
+export type Methods = { secretTo: string | undefined; copy: boolean | undefined }
 
 export type SecretOutlet = {
   /** Prints the object and delivers its secret, once. */
@@ -44,7 +44,7 @@ export const LINK_FATE: Fate = {
  * Prepares delivery before the secret is created, so that no secret is created that cannot be delivered.
  * @throws CommandFailed when the file already exists or the terminal cannot copy
  */
-export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: Ways, fate = HASHED): SecretOutlet {
+export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: Methods, fate = HASHED): SecretOutlet {
   if (copy && !shell.io.errIsTty) throw usageFailure('--copy needs a terminal.', 'use --secret-to FILE')
   const path = secretTo && secretTo !== '-' ? fromHere(shell.cwd, secretTo) : null
   const file = path === null ? null : claim(path)

@@ -1,7 +1,7 @@
 import { apiOf } from './api'
 import { expectData, notFoundFailure, usageFailure } from './failure'
 import { column } from './output/columns'
-import { eachEntry, type PageOrder } from './pages'
+import { eachEntry, type PageQuery } from './pages'
 import type { Shell } from './shell'
 import { argument, text } from './words'
 
@@ -10,14 +10,14 @@ export const sessionArgs = { session: argument('id of the conversation') }
 export const ofWidget = { widget: text('ID', 'id of the widget') }
 /** For examples. */
 export const SESSION = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
-export const standing = [column('session_id', 'SESSION'), column('takeover_status', 'STATUS')]
-export const saidColumns = [
+export const states = [column('session_id', 'SESSION'), column('takeover_status', 'STATUS')]
+export const statedColumns = [
   column('role', 'WHO'),
   column('content', 'SAID'),
   column('created_at', 'AT', { kind: 'time' }),
 ]
 
-type Query = PageOrder & { takeover_status?: 'ai' | 'requested' | 'human'; status?: 'open' | 'closed' }
+type Query = PageQuery & { takeover_status?: 'ai' | 'requested' | 'human'; status?: 'open' | 'closed' }
 
 /** Of one widget; without one of all, which only operators can ask for at once. */
 export async function queueOf(shell: Shell, widget: string | undefined, query: Query) {
@@ -40,8 +40,8 @@ export async function chatAt(shell: Shell, session: string, widget: string | und
 export type ChatRoutes = Awaited<ReturnType<typeof chatAt>>['chat']
 
 async function widgetOf(shell: Shell, session: string): Promise<string> {
-  const all = eachEntry(async (order) => {
-    const { conversations, next_cursor } = await queueOf(shell, undefined, order)
+  const all = eachEntry(async (input) => {
+    const { conversations, next_cursor } = await queueOf(shell, undefined, input)
     return { items: conversations, next: next_cursor }
   })
   for await (const { session_id, config_id } of all) if (session_id === session) return config_id

@@ -11,10 +11,10 @@ export async function webhookAt(shell: Shell, id: string) {
 
 /** The ids of all webhooks that the credential reaches. */
 export async function webhookIds(shell: Shell): Promise<string[]> {
-  const { api, whose } = await apiOf(shell)
+  const { api, ownerFilter } = await apiOf(shell)
   return Array.fromAsync(
-    eachEntry(async (order) => {
-      const { webhooks, next_cursor } = expectData(await api.webhooks.get({ query: { ...order, ...whose } }))
+    eachEntry(async (input) => {
+      const { webhooks, next_cursor } = expectData(await api.webhooks.get({ query: { ...input, ...ownerFilter } }))
       return { items: webhooks.map(({ id }) => id as string), next: next_cursor }
     }),
   )

@@ -1,4 +1,4 @@
-import { MOST_CENTS } from '../src/kernel/money'
+import { MAX_CENTS } from '../src/kernel/money'
 import type { Arg, Flag } from './command'
 import { BadWord } from './failure'
 
@@ -12,14 +12,14 @@ export const flag = (about: string): Flag<boolean> => ({
 export const text = (value: string, about: string): Flag<string | undefined> => ({ about, value, read: (word) => word })
 
 /** Longer alternatives than this stand in the explanation, which wraps. */
-const MOST_SHOWN = 48
+const MAX_SHOWN = 48
 
 export const choice = <const Words extends readonly string[]>(
   words: Words,
   about: string,
 ): Flag<Words[number] | undefined> => {
   const all = words.join('|')
-  return { about, value: all.length > MOST_SHOWN ? 'WORD' : all, words, read: (word) => pick(words, word) }
+  return { about, value: all.length > MAX_SHOWN ? 'WORD' : all, words, read: (word) => pick(words, word) }
 }
 
 /** A comma-separated list `a,b,c` of allowed words. */
@@ -130,8 +130,8 @@ export const signedMoney = (about: string): Arg<number> => ({
 })
 
 function positive(word: string, cents: number): number {
-  if (cents > 0 && cents <= MOST_CENTS) return cents
-  throw new BadWord(`is "${word}"; it must be above zero and at most ${MOST_CENTS / 100}.00`)
+  if (cents > 0 && cents <= MAX_CENTS) return cents
+  throw new BadWord(`is "${word}"; it must be above zero and at most ${MAX_CENTS / 100}.00`)
 }
 
 const split = (word: string): string[] => {

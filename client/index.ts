@@ -1,7 +1,7 @@
 import type { ChatCompletion, Completion } from '../src/completions/schema'
 import { eventsOf, type StreamEvent } from './events'
 import { type CallOptions, type ClientOptions, createTransport, jsonOf, SvcError } from './transport'
-import type { Asked, Done, Routes, Sent } from './types'
+import type { Done, Request, Routes, Sent } from './types'
 
 export type { StreamEvent } from './events'
 export { type CallOptions, type ClientOptions, SvcError } from './transport'
@@ -34,9 +34,9 @@ const MODE_S = 120_000
  */
 export function createSvc(options: ClientOptions = {}) {
   const transport = createTransport(options)
-  const json = async <T>(method: string, path: string, order: object = {}): Promise<T> =>
-    (await jsonOf(await transport.send(method, path, order))) as T
-  const get = <Route>(path: string, query?: Asked<Route>, call?: CallOptions) =>
+  const json = async <T>(method: string, path: string, input: object = {}): Promise<T> =>
+    (await jsonOf(await transport.send(method, path, input))) as T
+  const get = <Route>(path: string, query?: Request<Route>, call?: CallOptions) =>
     json<Done<Route>>('GET', path, { ...call, query })
   const post = <Route>(path: string, body?: Sent<Route> | object, call?: CallOptions) =>
     json<Done<Route>>('POST', path, { ...call, body })
@@ -51,7 +51,7 @@ export function createSvc(options: ClientOptions = {}) {
   }
 
   const jobs = {
-    list: (query?: Asked<R['jobs']['get']>) => get<R['jobs']['get']>('/jobs', query),
+    list: (query?: Request<R['jobs']['get']>) => get<R['jobs']['get']>('/jobs', query),
     get: (job: string) => get<R['jobs'][':id']['get']>(`/jobs/${id(job)}`),
     cancel: (job: string) => post<R['jobs'][':id']['cancel']['post']>(`/jobs/${id(job)}/cancel`),
     /** Looks until the job has ended, or `withinMs` have passed (ten minutes by default). */
@@ -67,26 +67,26 @@ export function createSvc(options: ClientOptions = {}) {
   }
 
   return {
-    complete: (order: Sent<R['completions']['post']>, call?: CallOptions) =>
-      json<Completion>('POST', '/completions', { ...long(call), body: order }),
+    complete: (input: Sent<R['completions']['post']>, call?: CallOptions) =>
+      json<Completion>('POST', '/completions', { ...long(call), body: input }),
     /** The answer as it is made: `meta`, `token`, `tool`, `artifact` and `done` events, or `error`. */
-    stream: (order: Sent<R['completions']['post']>, call?: CallOptions) => stream('/completions', order, call),
-    chat: (order: Sent<R['chat']['completions']['post']>, call?: CallOptions) =>
-      json<ChatCompletion>('POST', '/chat/completions', { ...long(call), body: order }),
-    streamChat: (order: Sent<R['chat']['completions']['post']>, call?: CallOptions) =>
-      stream('/chat/completions', order, call),
-    code: (order: Sent<R['code']['post']>, call?: CallOptions) => post<R['code']['post']>('/code', order, long(call)),
-    document: (order: Sent<R['documents']['post']>, call?: CallOptions) =>
-      post<R['documents']['post']>('/documents', order, long(call)),
-    image: (order: Sent<R['images']['post']>, call?: CallOptions) =>
-      post<R['images']['post']>('/images', order, long(call)),
-    video: (order: Sent<R['video']['post']>, call?: CallOptions) => post<R['video']['post']>('/video', order, call),
-    research: (order: Sent<R['research']['post']>, call?: CallOptions) =>
-      post<R['research']['post']>('/research', order, call),
+    stream: (input: Sent<R['completions']['post']>, call?: CallOptions) => stream('/completions', input, call),
+    chat: (input: Sent<R['chat']['completions']['post']>, call?: CallOptions) =>
+      json<ChatCompletion>('POST', '/chat/completions', { ...long(call), body: input }),
+    streamChat: (input: Sent<R['chat']['completions']['post']>, call?: CallOptions) =>
+      stream('/chat/completions', input, call),
+    code: (input: Sent<R['code']['post']>, call?: CallOptions) => post<R['code']['post']>('/code', input, long(call)),
+    document: (input: Sent<R['documents']['post']>, call?: CallOptions) =>
+      post<R['documents']['post']>('/documents', input, long(call)),
+    image: (input: Sent<R['images']['post']>, call?: CallOptions) =>
+      post<R['images']['post']>('/images', input, long(call)),
+    video: (input: Sent<R['video']['post']>, call?: CallOptions) => post<R['video']['post']>('/video', input, call),
+    research: (input: Sent<R['research']['post']>, call?: CallOptions) =>
+      post<R['research']['post']>('/research', input, call),
     /** The recording as MP3 bytes. */
-    speak: async (order: Sent<R['audio']['tts']['post']>, call?: CallOptions) =>
+    speak: async (input: Sent<R['audio']['tts']['post']>, call?: CallOptions) =>
       new Uint8Array(
-        await (await transport.send('POST', '/audio/tts', { ...long(call), body: order, unkeyed: true })).arrayBuffer(),
+        await (await transport.send('POST', '/audio/tts', { ...long(call), body: input, unkeyed: true })).arrayBuffer(),
       ),
     transcribe(file: Blob, language?: string, call?: CallOptions) {
       const form = new FormData()
@@ -99,14 +99,14 @@ export function createSvc(options: ClientOptions = {}) {
     model: (model: string) => get<R['models'][':id']['get']>(`/models/${id(model)}`),
     tools: async () => (await get<R['tools']['get']>('/tools')).tools,
     skills: {
-      list: async (query?: Asked<R['skills']['get']>) => (await get<R['skills']['get']>('/skills', query)).skills,
+      list: async (query?: Request<R['skills']['get']>) => (await get<R['skills']['get']>('/skills', query)).skills,
       get: (skill: string) => get<R['skills'][':id']['get']>(`/skills/${id(skill)}`),
-      create: (order: Sent<R['skills']['create']['post']>) =>
-        post<R['skills']['create']['post']>('/skills/create', order),
+      create: (input: Sent<R['skills']['create']['post']>) =>
+        post<R['skills']['create']['post']>('/skills/create', input),
       install: (skill: Sent<R['skills']['post']>) => post<R['skills']['post']>('/skills', skill),
       uninstall: (skill: Sent<R['skills']['delete']>) => change<R['skills']['delete']>('DELETE', '/skills', skill),
-      submit: (order: Sent<R['skills']['submit']['post']>) =>
-        post<R['skills']['submit']['post']>('/skills/submit', order),
+      submit: (input: Sent<R['skills']['submit']['post']>) =>
+        post<R['skills']['submit']['post']>('/skills/submit', input),
       submissions: async () => (await get<R['skills']['submissions']['get']>('/skills/submissions')).submissions,
       submission: async (one: string) =>
         (await get<R['skills']['submissions'][':id']['get']>(`/skills/submissions/${id(one)}`)).submission,
@@ -116,10 +116,10 @@ export function createSvc(options: ClientOptions = {}) {
     workflows: {
       list: async () => (await get<R['workflows']['get']>('/workflows')).workflows,
       get: async (one: string) => (await get<R['workflows'][':id']['get']>(`/workflows/${id(one)}`)).workflow,
-      create: async (order: Sent<R['workflows']['post']>) =>
-        (await post<R['workflows']['post']>('/workflows', order)).workflow,
-      update: async (one: string, order: Sent<R['workflows'][':id']['patch']>) =>
-        (await change<R['workflows'][':id']['patch']>('PATCH', `/workflows/${id(one)}`, order)).workflow,
+      create: async (input: Sent<R['workflows']['post']>) =>
+        (await post<R['workflows']['post']>('/workflows', input)).workflow,
+      update: async (one: string, input: Sent<R['workflows'][':id']['patch']>) =>
+        (await change<R['workflows'][':id']['patch']>('PATCH', `/workflows/${id(one)}`, input)).workflow,
       delete: (one: string) => change<R['workflows'][':id']['delete']>('DELETE', `/workflows/${id(one)}`),
       run: (one: string, triggerData: object = {}) =>
         post<R['workflows'][':id']['run']['post']>(`/workflows/${id(one)}/run`, { triggerData }),
@@ -133,9 +133,9 @@ export function createSvc(options: ClientOptions = {}) {
     },
     webhooks: {
       list: async () => (await get<R['webhooks']['get']>('/webhooks')).webhooks,
-      create: (order: Sent<R['webhooks']['post']>) => post<R['webhooks']['post']>('/webhooks', order),
-      update: (one: string, order: Sent<R['webhooks'][':id']['patch']>) =>
-        change<R['webhooks'][':id']['patch']>('PATCH', `/webhooks/${id(one)}`, order),
+      create: (input: Sent<R['webhooks']['post']>) => post<R['webhooks']['post']>('/webhooks', input),
+      update: (one: string, input: Sent<R['webhooks'][':id']['patch']>) =>
+        change<R['webhooks'][':id']['patch']>('PATCH', `/webhooks/${id(one)}`, input),
       delete: (one: string) => change<R['webhooks'][':id']['delete']>('DELETE', `/webhooks/${id(one)}`),
       test: (one: string) => post<R['webhooks'][':id']['test']['post']>(`/webhooks/${id(one)}/test`, {}),
       deliveries: async (one: string) =>
@@ -143,7 +143,7 @@ export function createSvc(options: ClientOptions = {}) {
     },
     hooks: {
       list: async () => (await get<R['hooks']['get']>('/hooks')).hooks,
-      create: (order: Sent<R['hooks']['post']>) => post<R['hooks']['post']>('/hooks', order),
+      create: (input: Sent<R['hooks']['post']>) => post<R['hooks']['post']>('/hooks', input),
       delete: (one: string) => change<R['hooks'][':id']['delete']>('DELETE', `/hooks/${id(one)}`),
       executions: async (one: string) =>
         (await get<R['hooks'][':id']['executions']['get']>(`/hooks/${id(one)}/executions`)).executions,
@@ -151,12 +151,12 @@ export function createSvc(options: ClientOptions = {}) {
     canvases: {
       list: async () => (await get<R['evi']['canvases']['get']>('/evi/canvases')).canvases,
       get: async (one: string) => (await get<R['evi']['canvases'][':id']['get']>(`/evi/canvases/${id(one)}`)).canvas,
-      create: (order: Sent<R['evi']['canvases']['post']>) => post<R['evi']['canvases']['post']>('/evi/canvases', order),
+      create: (input: Sent<R['evi']['canvases']['post']>) => post<R['evi']['canvases']['post']>('/evi/canvases', input),
       delete: (one: string) => change<R['evi']['canvases'][':id']['delete']>('DELETE', `/evi/canvases/${id(one)}`),
     },
     browser: {
       sessions: async () => (await get<R['browser']['sessions']['get']>('/browser/sessions')).sessions,
-      open: (order: object = {}) => post<R['browser']['sessions']['post']>('/browser/sessions', order, long()),
+      open: (input: object = {}) => post<R['browser']['sessions']['post']>('/browser/sessions', input, long()),
       close: (one: string) =>
         change<R['browser']['sessions'][':id']['delete']>('DELETE', `/browser/sessions/${id(one)}`),
     },
@@ -166,8 +166,8 @@ export function createSvc(options: ClientOptions = {}) {
     rateLimits: () => get<R['rate-limits']['get']>('/rate-limits'),
     health: () => get<R['health']['get']>('/health'),
     /** Any other route: `request('GET', '/audit', { query: { limit: 10 } })`. */
-    request: <T = unknown>(method: string, path: string, order: CallOptions & { query?: object; body?: object } = {}) =>
-      json<T>(method, path, order),
+    request: <T = unknown>(method: string, path: string, input: CallOptions & { query?: object; body?: object } = {}) =>
+      json<T>(method, path, input),
 
     /** `GET /health`, then `GET /models`; it never throws, and gives a hint when the key is not taken. */
     async verify(): Promise<Verified> {

@@ -53,7 +53,7 @@ export class SvcError extends Error {
 }
 
 const DELAYS_MS = [1_000, 2_000, 4_000, 8_000]
-const MOST_WAIT_S = 60
+const MAX_WAIT_S = 60
 const environment = (globalThis as { process?: { env: Record<string, string | undefined> } }).process?.env ?? {}
 
 /** Sends requests: adds the key, tries again where that is safe, and turns refusals into {@link SvcError}. */
@@ -63,28 +63,28 @@ export function createTransport(options: ClientOptions) {
   const { timeoutMs = 30_000, retries = 2 } = options
   const call = options.fetch ?? ((url, init) => fetch(url, init))
 
-  async function once(method: string, path: string, order: Call, idempotencyKey: string | null): Promise<Response> {
+  async function once(method: string, path: string, input: Call, idempotencyKey: string | null): Promise<Response> {
     const late = new AbortController()
-    const timer = setTimeout(() => late.abort(), order.timeoutMs ?? timeoutMs)
-    const isForm = order.body instanceof FormData
+    const timer = setTimeout(() => late.abort(), input.timeoutMs ?? timeoutMs)
+    const isForm = input.body instanceof FormData
     try {
-      const answer = await call(`${base}/api/v1${path}${queryOf(order.query)}`, {
+      const answer = await call(`${base}/api/v1${path}${queryOf(input.query)}`, {
         method,
         headers: {
           ...(key ? { authorization: `Bearer ${key}` } : {}),
           ...(idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
-          ...(order.body && !isForm ? { 'content-type': 'application/json' } : {}),
+          ...(input.body && !isForm ? { 'content-type': 'application/json' } : {}),
         },
-        ...(order.body ? { body: isForm ? (order.body as FormData) : JSON.stringify(order.body) } : {}),
-        signal: order.signal ? AbortSignal.any([order.signal, late.signal]) : late.signal,
+        ...(input.body ? { body: isForm ? (input.body as FormData) : JSON.stringify(input.body) } : {}),
+        signal: input.signal ? AbortSignal.any([input.signal, late.signal]) : late.signal,
       })
       if (!answer.ok) throw await refusalOf(answer)
       // The time-out holds for the body as well, but not for a stream.
-      return order.streams ? answer : new Response(await answer.arrayBuffer(), answer)
+      return input.streams ? answer : new Response(await answer.arrayBuffer(), answer)
     } catch (error) {
-      if (error instanceof SvcError || order.signal?.aborted) throw error
+      if (error instanceof SvcError || input.signal?.aborted) throw error
       const [code, words] = late.signal.aborted
-        ? ['timeout', `No answer came within ${(order.timeoutMs ?? timeoutMs) / 1_000} s.`]
+        ? ['timeout', `No answer came within ${(input.timeoutMs ?? timeoutMs) / 1_000} s.`]
         : ['network_error', `${base} cannot be reached.`]
       throw new SvcError(words!, 0, code!, 'connection_error', null, null, [], { cause: error })
     } finally {
@@ -97,14 +97,14 @@ export function createTransport(options: ClientOptions) {
     key: key ?? null,
 
     /** One call. Throws {@link SvcError}, and what the caller's own signal says. */
-    async send(method: string, path: string, order: Call = {}): Promise<Response> {
-      const idempotencyKey = method === 'POST' ? (order.idempotencyKey ?? crypto.randomUUID()) : null
+    async send(method: string, path: string, input: Call = {}): Promise<Response> {
+      const idempotencyKey = method === 'POST' ? (input.idempotencyKey ?? crypto.randomUUID()) : null
       for (let tries = 0; ; tries++) {
         try {
-          return await once(method, path, order, idempotencyKey)
+          return await once(method, path, input, idempotencyKey)
         } catch (error) {
-          if (!(error instanceof SvcError) || tries >= retries || !mayTryAgain(error, order)) throw error
-          await sleep(waitOf(error, tries), order.signal)
+          if (!(error instanceof SvcError) || tries >= retries || !mayTryAgain(error, input)) throw error
+          await sleep(waitOf(error, tries), input.signal)
         }
       }
     },
@@ -125,7 +125,7 @@ const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${(error as { code?: string }).code} ${reasonOf(error.cause)}` : ''
 
 const waitOf = ({ retryAfterS }: SvcError, tries: number): number =>
-  retryAfterS === null ? DELAYS_MS[Math.min(tries, DELAYS_MS.length - 1)]! : Math.min(retryAfterS, MOST_WAIT_S) * 1_000
+  retryAfterS === null ? DELAYS_MS[Math.min(tries, DELAYS_MS.length - 1)]! : Math.min(retryAfterS, MAX_WAIT_S) * 1_000
 
 async function refusalOf(answer: Response): Promise<SvcError> {
   const text = await answer.text()
@@ -154,12 +154,12 @@ export async function jsonOf(answer: Response): Promise<unknown> {
   }
 }
 
-const MOST_SHOWN = 120
+const MAX_SHOWN = 120
 
 /** The error of a success that is not what was asked for; it quotes the beginning of what came. */
 export function invalidAnswer({ status, headers }: Response, text: string, cause?: unknown): SvcError {
   const what = headers.get('content-type') ?? 'no content-type'
-  const began = text.slice(0, MOST_SHOWN)
+  const began = text.slice(0, MAX_SHOWN)
   const message = `The server answered with status ${status}, but not as svc does (${what}): ${began || 'nothing'}`
   return new SvcError(message, status, 'invalid_answer', 'api_error', headers.get('x-request-id'), null, [], { cause })
 }

@@ -10,4 +10,4 @@ export type Done<Route> = Route extends { response: infer Answers } ? Answers[ke
 export type Sent<Route> = Route extends { body: infer Body } ? Body : never
 
 /** What a route takes as its query. */
-export type Asked<Route> = Route extends { query: infer Query } ? Partial<Query> : never
+export type Request<Route> = Route extends { query: infer Query } ? Partial<Query> : never

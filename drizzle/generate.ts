@@ -68,13 +68,13 @@ async function run(): Promise<string[]> {
 async function generate(dialect: Dialect, isCustom: boolean): Promise<string | null> {
   const out = join(scratch, dialect)
   const before = journalOf(out).entries.length
-  const said = await runKit(dialect, isCustom, ['ignore', 'pipe', 'pipe'])
+  const text = await runKit(dialect, isCustom, ['ignore', 'pipe', 'pipe'])
   const added = () => journalOf(out).entries[before]?.tag ?? null
-  if (added() === null && said.includes('No schema changes')) return null
+  if (added() === null && text.includes('No schema changes')) return null
   // It exits 0 when it fails. Most often it has a question, which a terminal can answer.
   if (added() === null && !values.check) await runKit(dialect, isCustom, ['inherit', 'inherit', 'inherit'])
   const tag = added()
-  if (tag === null) throw new Error(`drizzle-kit added nothing:\n${said}`)
+  if (tag === null) throw new Error(`drizzle-kit added nothing:\n${text}`)
   settle(out)
   if (!isCustom && dialect === 'sqlite') complete(out, tag)
   return tag
@@ -120,8 +120,8 @@ function complete(out: string, tag: string): void {
     /^INSERT INTO `__new_(\w+)`\((.*?)\) SELECT .*? FROM `\w+`;/gm,
     (_, table: string, columns: string) => {
       const isOld = (column: string) => column in old[table].columns || text.includes(` TO \`${column}\`;`)
-      const kept = columns.split(', ').filter((column) => isOld(column.slice(1, -1)))
-      return `INSERT INTO \`__new_${table}\`(${kept.join(', ')}) SELECT ${kept.join(', ')} FROM \`${table}\`;`
+      const remaining = columns.split(', ').filter((column) => isOld(column.slice(1, -1)))
+      return `INSERT INTO \`__new_${table}\`(${remaining.join(', ')}) SELECT ${remaining.join(', ')} FROM \`${table}\`;`
     },
   )
   const anew = [...text.matchAll(/^ALTER TABLE `__new_\w+` RENAME TO `(\w+)`/gm)].map(([, table]) => table!)

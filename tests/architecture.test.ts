@@ -137,9 +137,9 @@ const crossings = sources
   .flatMap(importsOf)
   .filter(({ file, target }) => roomOf(target) !== roomOf(file))
 const arrow = ({ file, target }: { file: string; target: string }) => `${file} -> ${target}`
-const tooLong = (found: Source[], most: number) =>
+const tooLong = (found: Source[], max: number) =>
   found
-    .filter(({ text }) => text.split('\n').length - 1 > most)
+    .filter(({ text }) => text.split('\n').length - 1 > max)
     .map(({ file, text }) => `${file}: ${text.split('\n').length - 1}`)
 
 describe('the house', () => {

@@ -20,7 +20,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     hooks: one('bench/hooks', 'finding the hooks an event reaches among 100,000'),
     jobs: one('bench/jobs', 'jobs of no work, drained by one process with full durability'),
     loop: one('bench/loop', 'what the agent loop costs'),
-    making: one('bench/making', 'documents, pictures and clips that the server makes by itself'),
+    charging: one('bench/making', 'documents, pictures and clips that the server makes by itself'),
     pair: one('bench/pair', 'processor time of a chat call here and in another checkout, in turn'),
     schedules: one('bench/schedules', 'delay of 10,000 schedules of one minute'),
     size: one('bench/size', 'requests that a core answers in a second of its time'),

@@ -31,12 +31,12 @@ const sources = (await Promise.all(['{src,cli,tui,tests}/**/*.{ts,tsx}', 'drizzl
 /** Without those whose citations are examples. */
 const citing = sources.filter(({ file }) => !/^tests\/(docs\.test|support\/citations)\.ts$/.test(file))
 
-const MOST_WORDS = 25
+const MAX_WORDS = 25
 /** Words that readers stumble over, where the field has its own. */
 const STILTED =
   /\b(?:whoever|whatever comes|anew|reckons?|stands? (?:in|at|beside|between)|that (?:is|are) none|goes on|mends?)\b/i
 /** Two screens. */
-const MOST_LINES = 60
+const MAX_LINES = 60
 
 const show = ({ file, cited }: Citation): string => `${file}: ${cited}`
 const promises = new Set(anchorsOf(page('docs/promises.md')))
@@ -128,13 +128,13 @@ describe('the pages', () => {
     expect(lines.filter((line) => line.length > 120 && !line.startsWith('|'))).toEqual([])
   })
 
-  test(`have sentences of ${MOST_WORDS} words at most, and the map parts of two screens at most`, () => {
+  test(`have sentences of ${MAX_WORDS} words at most, and the map parts of two screens at most`, () => {
     const long = [...pages, ...readme]
       .flatMap(({ text }) => sentencesOf(text))
-      .filter((sentence) => wordsIn(sentence) > MOST_WORDS)
+      .filter((sentence) => wordsIn(sentence) > MAX_WORDS)
     expect(long).toEqual([])
     const parts = page('docs/README.md').split(/^## /m)
-    expect(parts.filter((part) => part.split('\n').length > MOST_LINES)).toEqual([])
+    expect(parts.filter((part) => part.split('\n').length > MAX_LINES)).toEqual([])
   })
 })
 

@@ -4,8 +4,8 @@ import type { TopicName } from '../src/operators/schema'
 export type Wanted = { topics: readonly TopicName[]; most: number | null }
 
 /** As the query of a request. */
-export const queryOf = ({ topics, most }: Wanted): string =>
-  `topics=${topics.join(',')}${most === null ? '' : `&most=${most}`}`
+export const queryOf = ({ topics, most: max }: Wanted): string =>
+  `topics=${topics.join(',')}${max === null ? '' : `&most=${max}`}`
 
 /** What the dashboard needs of whoever starts it: the server, and the commands of `svc-admin`. */
 export type Host = {

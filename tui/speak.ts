@@ -9,14 +9,14 @@ import { shownRows } from './state/rows'
 export async function speak(store: Store, over: AbortController): Promise<void> {
   const lines = createInterface({ input: process.stdin })
   const say = (text: string) => void process.stdout.write(`${text}\n`)
-  let told = store.model()
+  let notice = store.model()
   say(
     `svc-admin dashboard. Type a screen: ${SCREENS.join(', ')}. list reads its rows. help lists the commands, such as keys list. write allows changes, read-only stops them, and quit exits.`,
   )
   const stop = store.subscribe(() => {
     const now = store.model()
-    for (const text of changes(told, now)) say(text)
-    told = now
+    for (const text of changes(notice, now)) say(text)
+    notice = now
   })
   lines.on('line', (text) => answer(store, text.trim(), say))
   lines.on('close', () => over.abort())
@@ -61,19 +61,20 @@ function rowsOf(model: Model): string[] {
 
 /** What is new between two moments, one sentence each. */
 export function changes(before: Model, now: Model): string[] {
-  const said: string[] = []
+  const messages: string[] = []
   if (before.link.state !== now.link.state) {
     const { state, problem } = now.link
-    said.push(state === 'offline' ? `The server stopped answering: ${problem}.` : `The connection is ${state}.`)
+    messages.push(state === 'offline' ? `The server stopped answering: ${problem}.` : `The connection is ${state}.`)
   }
   for (const { at, text } of now.messages)
-    if (!before.messages.some((one) => one.at === at && one.text === text)) said.push(text)
+    if (!before.messages.some((one) => one.at === at && one.text === text)) messages.push(text)
   const old = new Map(needsOf(before).map(({ kind, count }) => [kind, count]))
-  for (const need of needsOf(now)) if (need.count > (old.get(need.kind) ?? 0)) said.push(`New: ${spokenNeed(need)}.`)
+  for (const need of needsOf(now))
+    if (need.count > (old.get(need.kind) ?? 0)) messages.push(`New: ${spokenNeed(need)}.`)
   const known = new Set((before.topics[before.screen]?.rows ?? []).map(({ id }) => id))
   const fresh = (now.topics[now.screen]?.rows ?? []).filter(({ id }) => !known.has(id)).length
-  if (fresh && known.size && before.screen === now.screen) said.push(`${fresh} new in ${TITLES[now.screen][0]}.`)
+  if (fresh && known.size && before.screen === now.screen) messages.push(`${fresh} new in ${TITLES[now.screen][0]}.`)
   const spoken = before.mode.type === 'output' ? before.mode.lines : null
-  if (now.mode.type === 'output' && now.mode.lines !== spoken) said.push(...now.mode.lines)
-  return said
+  if (now.mode.type === 'output' && now.mode.lines !== spoken) messages.push(...now.mode.lines)
+  return messages
 }

@@ -14,7 +14,7 @@ const artifactColumns = [
   column('mime_type', 'KIND', { wide: true }),
   column('model', 'MODEL', { wide: true }),
   column('created', 'MADE', { kind: 'time' }),
-  column('expires_at', 'UNTIL', { kind: 'time', least: true }),
+  column('expires_at', 'UNTIL', { kind: 'time', min: true }),
 ]
 
 const ownerColumns = [
@@ -33,7 +33,7 @@ const ageColumns = [
 
 const common = { apis: ['operator'] } as const
 const TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
-const whose = ({ globals: { org } }: Shell): { owner?: string } => (org ? { owner: org } : {})
+const ownerFilter = ({ globals: { org } }: Shell): { owner?: string } => (org ? { owner: org } : {})
 
 const listArtifacts = defineCommand({
   ...common,
@@ -59,14 +59,14 @@ const listArtifacts = defineCommand({
     const connection = await shell.connect()
     const ops = connection.ops()
     if (by) {
-      const sizes = expectData(await ops['artifact-sizes'].get({ query: whose(shell) }))
+      const sizes = expectData(await ops['artifact-sizes'].get({ query: ownerFilter(shell) }))
       if (by === 'org') return shell.print.list(sizes.by_owner, ownerColumns, 'No files yet.')
       return shell.print.list(sizes.by_age, ageColumns, '')
     }
-    const only = { ...(type ? { type } : {}), ...whose(shell) }
+    const only = { ...(type ? { type } : {}), ...ownerFilter(shell) }
     await printPages(shell, paging, {
-      page: async (order) => {
-        const found = expectData(await ops.artifacts.get({ query: { ...order, ...only } }))
+      page: async (input) => {
+        const found = expectData(await ops.artifacts.get({ query: { ...input, ...only } }))
         return { items: found.artifacts, next: found.next_cursor }
       },
       columns: artifactColumns,
@@ -107,15 +107,15 @@ const pruneArtifacts = defineCommand({
   exits: [3],
   flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
   async run(shell, { before = 90 * 86_400_000 }) {
-    const order = { before: new Date(shell.clock.now() - before).toISOString(), ...whose(shell) }
+    const input = { before: new Date(shell.clock.now() - before).toISOString(), ...ownerFilter(shell) }
     const connection = await shell.connect()
     const prune = connection.ops().artifacts.prune
-    const { files, bytes } = expectData(await prune.post({ ...order, count_only: true }))
+    const { files, bytes } = expectData(await prune.post({ ...input, count_only: true }))
     const { org } = shell.globals
-    const what = `${files} files of ${bytes} bytes, created before ${order.before}${org ? `, of ${org}` : ''}`
+    const what = `${files} files of ${bytes} bytes, created before ${input.before}${org ? `, of ${org}` : ''}`
     if (shell.planned(`delete ${what}`)) return
     if (files) shell.confirm(`Delete ${what}? It cannot be undone.`)
-    shell.print.item(expectData(await prune.post(order)), pruneColumns)
+    shell.print.item(expectData(await prune.post(input)), pruneColumns)
   },
 })
 

@@ -32,15 +32,15 @@ export const exportAudit = defineCommand({
     const format = fileFormat(shell)
     if (sign && !out)
       throw usageFailure('--sign needs --out, because it writes the signature next to that file.', 'add --out FILE')
-    const { isOperator, whose } = await apiOf(shell, { owner })
+    const { isOperator, ownerFilter } = await apiOf(shell, { owner })
     const { fetch, ops, tenant } = await shell.connect()
     if (checkpoint) {
       const newest = isOperator
-        ? expectData(await ops().audit.head.get({ query: whose })).checkpoint
+        ? expectData(await ops().audit.head.get({ query: ownerFilter })).checkpoint
         : expectData(await (await tenant()).client.audit.checkpoint.get())
       await Bun.write(fromHere(shell.cwd, checkpoint), `${safeJson(newest)}\n`)
     }
-    const file = await fetch(`audit/export?${queryOf({ ...wordsOf(shell, given), ...whose, format })}`)
+    const file = await fetch(`audit/export?${queryOf({ ...wordsOf(shell, given), ...ownerFilter, format })}`)
     await deliver(shell, await piecesOf(file), out)
     if (!sign) return
     const hint = 'add --checkpoint FILE, which is signed too'
@@ -54,8 +54,8 @@ export const exportAudit = defineCommand({
 
 /** The file format for `-o`; a table is not possible. @throws CommandFailed 2 */
 function fileFormat({ globals }: Shell): 'csv' | 'jsonl' {
-  const asked = formatOf(globals)
-  if (asked === 'jsonl' || asked === 'json') return 'jsonl'
-  if (asked === 'csv' || asked === 'table') return 'csv'
-  throw usageFailure(`audit export writes csv or jsonl, not ${asked}.`, '-o jsonl')
+  const question = formatOf(globals)
+  if (question === 'jsonl' || question === 'json') return 'jsonl'
+  if (question === 'csv' || question === 'table') return 'csv'
+  throw usageFailure(`audit export writes csv or jsonl, not ${question}.`, '-o jsonl')
 }

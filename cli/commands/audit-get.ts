@@ -30,7 +30,7 @@ export const getAudit = defineCommand({
         [{ entity_id: event }, { id: event }]
     let found: AuditEvent[] = []
     for (const about of asks)
-      if (!found.length) found = await Array.fromAsync(eachEntry((order) => list({ ...about, ...from, ...order })))
+      if (!found.length) found = await Array.fromAsync(eachEntry((input) => list({ ...about, ...from, ...input })))
     if (found.length > 1)
       throw usageFailure(
         `${event} names ${found.length} events.`,

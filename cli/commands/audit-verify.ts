@@ -21,7 +21,7 @@ const columns = [
   column('public_key', 'KEY'),
 ]
 
-type Order = { file: string; signature: string; publicKey: string | undefined }
+type Input = { file: string; signature: string; publicKey: string | undefined }
 
 const isSignature = checker(ExportSignature).is
 
@@ -109,13 +109,13 @@ it exits 9, and shows the first broken event with its neighbours.`,
   },
 })
 
-async function verifyFile(shell: Shell, file: string, kept: string | undefined, publicKey: string | undefined) {
-  if (!kept)
+async function verifyFile(shell: Shell, file: string, stored: string | undefined, publicKey: string | undefined) {
+  if (!stored)
     throw usageFailure(
       'Without a checkpoint, an export proves nothing.',
       'add --checkpoint FILE, from GET /audit/checkpoint',
     )
-  const checkpoints = readCheckpoints(pathOf(shell, kept))
+  const checkpoints = readCheckpoints(pathOf(shell, stored))
   const stranger = publicKey && checkpoints.find(({ public_key }) => public_key !== publicKey)
   const proof = await verifyExport(recordsOf(pathOf(shell, file)), checkpoints)
   const verdict: Proof = stranger
@@ -193,8 +193,8 @@ function cells(line: string): string[] {
 }
 
 /** Checks a file against its detached signature, without a server. @throws CheckFailed 9 */
-async function verifySignature(shell: Shell, { file, signature: kept, publicKey }: Order): Promise<void> {
-  const signature = read(pathOf(shell, kept))
+async function verifySignature(shell: Shell, { file, signature: stored, publicKey }: Input): Promise<void> {
+  const signature = read(pathOf(shell, stored))
   const faults = [
     isGenuine(signature) ? null : 'the signature is not valid',
     publicKey && signature.public_key !== publicKey ? `it was signed with ${signature.public_key}` : null,

@@ -8,7 +8,7 @@ import { formatOf } from '../globals'
 import { column, idColumn } from '../output/columns'
 import { safeJson } from '../output/json'
 import { isStructured } from '../output/print'
-import { eachEntry, type PageOrder, pageFlags, printPages } from '../pages'
+import { eachEntry, type PageQuery, pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
 import { duration, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
@@ -19,7 +19,7 @@ export const columns = [
   column('action', 'ACTION', { keep: true }),
   column('outputSummary.status', 'STATUS', { kind: 'number' }),
   idColumn,
-  column('entityType', 'ABOUT', { least: true }),
+  column('entityType', 'ABOUT', { min: true }),
   column('entityId', 'ENTITY', {
     keep: true,
     show: ({ entityId }, all) =>
@@ -28,15 +28,15 @@ export const columns = [
   column('userId', 'USER', { wide: true }),
   column('apiKeyId', 'KEY', {
     keep: true,
-    least: true,
+    min: true,
     show: ({ apiKeyId }, all) => String(apiKeyId ?? '-').slice(0, all ? 36 : 8),
   }),
-  column('requestId', 'REQUEST', { keep: true, least: true }),
+  column('requestId', 'REQUEST', { keep: true, min: true }),
   column('hash', 'HASH', { wide: true }),
 ]
 
-const WHOSE = 'org by id, slug or name; user by id or e-mail address; server for events without an owner'
-export const args = { owner: optional(WHOSE) }
+const OWNER_FILTER = 'org by id, slug or name; user by id or e-mail address; server for events without an owner'
+export const args = { owner: optional(OWNER_FILTER) }
 
 export const filters = {
   actor: text('WHO', "actions of this user, key or operator: an id, an e-mail address or an operator's name"),
@@ -65,10 +65,10 @@ type Listing = AuditWords & { limit: number; cursor?: string }
 export const recordOf =
   (shell: Shell, owner: string | undefined) =>
   async (query: Listing): Promise<{ items: AuditEvent[]; next: string | null }> => {
-    const { isOperator, whose } = await apiOf(shell, { owner })
+    const { isOperator, ownerFilter } = await apiOf(shell, { owner })
     const connection = await shell.connect()
     if (isOperator) {
-      const page = expectData(await connection.ops().audit.get({ query: { ...query, ...whose } }))
+      const page = expectData(await connection.ops().audit.get({ query: { ...query, ...ownerFilter } }))
       return { items: page.events, next: page.next_cursor }
     }
     const reply = await (await connection.tenant()).client.audit.get({ query })
@@ -89,7 +89,7 @@ const listAudit = defineCommand({
   async run(shell, { owner = shell.globals.org, limit, cursor, all, ...given }) {
     const list = recordOf(shell, owner)
     const query = wordsOf(shell, given)
-    const page = (order: PageOrder) => list({ ...query, ...order })
+    const page = (input: PageQuery) => list({ ...query, ...input })
     const paging = { limit, cursor, all }
     await printPages(shell, paging, { page, columns, empty: 'No matching events.' })
   },
@@ -119,7 +119,7 @@ const tailAudit = defineCommand({
       shown += items.length
       await shell.clock.sleep(PAUSE_MS, shell.signal)
       if (shell.signal.aborted) break
-      items = await newerThan(seen, (order) => list({ ...query, ...order }))
+      items = await newerThan(seen, (input) => list({ ...query, ...input }))
       seen = items[0]?.id ?? seen
     }
     // A terminal has written ^C on this line.
@@ -132,7 +132,7 @@ const tailAudit = defineCommand({
 /** All events newer than a given one, newest first, over as many pages as needed. */
 async function newerThan(
   seen: string | null,
-  page: (order: PageOrder) => Promise<{ items: AuditEvent[]; next: string | null }>,
+  page: (input: PageQuery) => Promise<{ items: AuditEvent[]; next: string | null }>,
 ): Promise<AuditEvent[]> {
   const found: AuditEvent[] = []
   for await (const event of eachEntry(page)) {

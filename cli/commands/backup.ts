@@ -118,9 +118,9 @@ const restoreBackup = defineCommand({
       const where = `${only ? ` (${only} alone)` : ''}${into === undefined ? '' : ` into ${into}`}`
       if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
       const data = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
-      const kept = await restored(shell, { ...overridesOf(shell), ...data }, place, found.manifest, only)
+      const stored = await restored(shell, { ...overridesOf(shell), ...data }, place, found.manifest, only)
       shell.print.item(found, checkColumns)
-      for (const path of kept) shell.note(`The previous data is at ${path}.`)
+      for (const path of stored) shell.note(`The previous data is at ${path}.`)
       shell.note('Copy its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
     }),
 })
@@ -160,11 +160,11 @@ type Manifest = NonNullable<CheckedBackup['manifest']>
 const rows = [
   column('path', 'FOLDER', { keep: true }),
   column('created', 'CREATED', { kind: 'time' }),
-  column('file', 'FILE', { least: true }),
-  column('bytes', 'BYTES', { kind: 'number', least: true }),
-  column('files.count', 'FILES', { kind: 'number', least: true }),
+  column('file', 'FILE', { min: true }),
+  column('bytes', 'BYTES', { kind: 'number', min: true }),
+  column('files.count', 'FILES', { kind: 'number', min: true }),
   column('encrypted.to', 'FOR', { kind: 'list', wide: true }),
-  column('version', 'MADE-BY', { least: true }),
+  column('version', 'MADE-BY', { min: true }),
   column('sha256', 'SHA-256', { wide: true }),
 ]
 
@@ -191,7 +191,7 @@ function sayLeftOut(shell: Shell, unreachable: readonly { path: string; why: str
   for (const { path, why } of unreachable) shell.note(`skipped: ${path}. ${why}`)
 }
 
-const KEPT_MS = 7 * 86_400_000
+const STORED_MS = 7 * 86_400_000
 
 const pruneBackups = defineCommand({
   path: 'backup prune',
@@ -204,7 +204,7 @@ const pruneBackups = defineCommand({
   danger: 'moderate',
   columns: rows,
   flags: { keep: duration('7d', 'age from which a backup is deleted; 7d by default') },
-  async run(shell, { keep = KEPT_MS }) {
+  async run(shell, { keep = STORED_MS }) {
     const connection = await shell.connect()
     const prune = async (dry_run: boolean) =>
       expectData(await connection.ops().backups.prune.post({ older_than_ms: keep, dry_run }))

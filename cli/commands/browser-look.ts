@@ -35,8 +35,8 @@ async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<str
   if (shell.planned(`create a link to session ${id}`)) return null
   const { one, isOperator } = await sessionAt(shell, id)
   if (isOperator) {
-    const order = { control: !readOnly, ...(ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }) }
-    const made = expectData(await one.link.post(order))
+    const input = { control: !readOnly, ...(ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }) }
+    const made = expectData(await one.link.post(input))
     shell.print.item(made, linkColumns)
     return made.url
   }
@@ -112,8 +112,8 @@ const screenshot = defineCommand({
     if (shell.planned(`take a picture of session ${id}`)) return
     const { one } = await sessionAt(shell, id)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const order = { tool: 'browser_screenshot' as const, arguments: fullPage ? { full_page: true } : {} }
-    const done = expectData(await one.actions.post(order, { headers }))
+    const input = { tool: 'browser_screenshot' as const, arguments: fullPage ? { full_page: true } : {} }
+    const done = expectData(await one.actions.post(input, { headers }))
     const { artifact, message } = done.result as { artifact?: Picture; message?: string }
     if (!artifact) {
       shell.note(message ?? 'The screenshot is missing.')

@@ -40,12 +40,12 @@ const timed = ({ actions, started_at }: Recording) =>
 async function follow(shell: Shell, id: string): Promise<void> {
   const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
   const feed = asJson ? null : shell.print.feed(columns)
-  for (let told = 0; !shell.signal.aborted; ) {
+  for (let notice = 0; !shell.signal.aborted; ) {
     const recording = await recordingOf(shell, id)
-    const fresh = timed(recording).slice(told)
+    const fresh = timed(recording).slice(notice)
     if (feed) feed(fresh)
     else for (const action of fresh) shell.io.out(safeJson(action))
-    told = recording.actions.length
+    notice = recording.actions.length
     if (recording.ended_at !== null) return shell.note(`It ended at ${recording.ended_at}.`)
     await shell.clock.sleep(WATCH_MS, shell.signal)
   }

@@ -14,9 +14,9 @@ const columns = [
   column('status', 'STATE'),
   column('current_url', 'PAGE'),
   column('expires_at', 'LEFT', { kind: 'time' }),
-  column('live_view_version', 'VIEW', { kind: 'number', least: true }),
-  column('viewers', 'VIEWERS', { kind: 'number', least: true }),
-  column('api_key_id', 'KEY', { least: true }),
+  column('live_view_version', 'VIEW', { kind: 'number', min: true }),
+  column('viewers', 'VIEWERS', { kind: 'number', min: true }),
+  column('api_key_id', 'KEY', { min: true }),
   column('owner', 'OWNER', { wide: true }),
   column('current_title', 'TITLE', { wide: true }),
   column('last_active_at', 'USED', { kind: 'time', wide: true }),
@@ -41,8 +41,8 @@ const listSessions = defineCommand({
   exits: [3],
   watchable: true,
   async run(shell) {
-    const { api, whose } = await apiOf(shell)
-    const { sessions } = expectData(await api.browser.sessions.get({ query: whose }))
+    const { api, ownerFilter } = await apiOf(shell)
+    const { sessions } = expectData(await api.browser.sessions.get({ query: ownerFilter }))
     shell.print.list(sessions, columns, 'No browser session is open.')
   },
 })
@@ -84,7 +84,7 @@ const createSession = defineCommand({
   async run(shell, { page, keepAlive, proxy, region, noRecord }) {
     if (shell.planned('start a browser session')) return
     const { client } = await (await shell.connect()).tenant()
-    const order = {
+    const input = {
       ...(page === undefined ? {} : { url: page }),
       ...(keepAlive ? { keep_alive: true } : {}),
       ...(proxy ? { proxies: true } : {}),
@@ -92,7 +92,7 @@ const createSession = defineCommand({
       ...(noRecord ? { record: false } : {}),
     }
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const made = expectData(await client.browser.sessions.post(order, { headers }))
+    const made = expectData(await client.browser.sessions.post(input, { headers }))
     shell.print.item(made, madeColumns)
     shell.note(`Watch it: ${made.embed_url}`)
   },
@@ -108,10 +108,10 @@ const actColumns = [
 ]
 
 /** What the words after the id are to each tool. */
-const argumentsOf = (tool: (typeof TOOLS)[number], said: string | undefined): Record<string, unknown> => {
+const argumentsOf = (tool: (typeof TOOLS)[number], text: string | undefined): Record<string, unknown> => {
   if (tool === 'screenshot') return {}
-  if (tool === 'navigate') return { url: said ?? '' }
-  return said === undefined ? {} : { instruction: said }
+  if (tool === 'navigate') return { url: text ?? '' }
+  return text === undefined ? {} : { instruction: text }
 }
 
 const actInSession = defineCommand({
@@ -130,12 +130,12 @@ const actInSession = defineCommand({
   exits: [3, 6, 9],
   args: { ...args, said: words('what to do, or the address') },
   flags: { tool: choice(TOOLS, 'which tool; act by default') },
-  async run(shell, { id, said, tool = 'act' }) {
-    const order = { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, said?.join(' ') || undefined) }
-    if (shell.planned(`run ${order.tool} in session ${id}`)) return
+  async run(shell, { id, said: messages, tool = 'act' }) {
+    const input = { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, messages?.join(' ') || undefined) }
+    if (shell.planned(`run ${input.tool} in session ${id}`)) return
     const { one } = await sessionAt(shell, id)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const done = expectData(await one.actions.post(order, { headers }))
+    const done = expectData(await one.actions.post(input, { headers }))
     shell.print.item(done, actColumns)
     if (done.status === 'error') throw new CheckFailed()
   },
@@ -164,8 +164,8 @@ const endSessions = defineCommand({
     if (!all === !ids.length) {
       throw usageFailure('browser end needs ids of sessions, or --all.', 'svc-admin browser list shows them')
     }
-    const { api, whose } = await apiOf(shell)
-    const found = all ? expectData(await api.browser.sessions.get({ query: whose })).sessions : []
+    const { api, ownerFilter } = await apiOf(shell)
+    const found = all ? expectData(await api.browser.sessions.get({ query: ownerFilter })).sessions : []
     const named = all ? found.map(({ session_id }) => session_id) : ids
     const what = named.length === 1 ? `session ${named[0]}` : `${named.length} sessions`
     if (shell.planned(`end ${what}`)) return

@@ -70,8 +70,8 @@ const inspectCache = defineCommand({
   async run(shell, { words, prompt = words, owner = shell.globals.org, key, mode }) {
     if (prompt === undefined) throw usageFailure('cache inspect needs a prompt.', 'svc-admin cache inspect "…"')
     const connection = await shell.connect()
-    const whose = { ...(owner ? { owner } : {}), ...(key ? { key } : {}), ...(mode ? { mode } : {}) }
-    const found = expectData(await connection.ops().cache.find.post({ prompt, ...whose }))
+    const ownerFilter = { ...(owner ? { owner } : {}), ...(key ? { key } : {}), ...(mode ? { mode } : {}) }
+    const found = expectData(await connection.ops().cache.find.post({ prompt, ...ownerFilter }))
     shell.print.list(found.answers, ANSWERS, 'No such answer.')
     shell.note(`${found.verdict}: ${found.why}`)
   },

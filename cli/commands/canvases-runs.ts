@@ -42,12 +42,12 @@ const compileToWorkflow = defineCommand({
     if (shell.planned(`compile canvas ${canvas} into its workflow`)) return
     const { client } = await (await shell.connect()).tenant()
     const id = await resolveRuleSet(await resourceOver(shell, 'canvases', { own: true }), canvas, 'canvas')
-    const order = {
+    const input = {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled: enabled === 'yes' }),
     }
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const made = await client.evi.canvases({ id: encodeURIComponent(id) }).workflow.post(order, { headers })
+    const made = await client.evi.canvases({ id: encodeURIComponent(id) }).workflow.post(input, { headers })
     assertCompiled(made)
     shell.print.item(expectData(made).workflow, workflowColumns)
   },
@@ -82,8 +82,8 @@ const nodeColumns = [
   column('name', 'NAME'),
   column('type', 'TYPE'),
   column('status', 'STATUS'),
-  column('times', 'TIMES', { kind: 'number', least: true }),
-  column('costCents', 'COST', { kind: 'money', least: true }),
+  column('times', 'TIMES', { kind: 'number', min: true }),
+  column('costCents', 'COST', { kind: 'money', min: true }),
   column('error', 'ERROR'),
   column('output', 'OUTPUT', { wide: true }),
   column('startedAt', 'BEGUN', { kind: 'time', wide: true }),
@@ -113,8 +113,8 @@ const canvasRuns = defineCommand({
       return shell.print.list(run.nodes, nodeColumns, 'This run has no nodes.')
     }
     await printPages(shell, paging, {
-      page: async (order) => {
-        const found = expectData(await one.runs.get({ query: order }))
+      page: async (input) => {
+        const found = expectData(await one.runs.get({ query: input }))
         return { items: found.runs, next: found.next_cursor }
       },
       columns: runColumns,

@@ -4,7 +4,7 @@ import { resourceCommands } from './resource-commands'
 /** Canvases (contract 9). Compiling, testing and publishing them is for their editor. */
 export const canvasCommands = resourceCommands({
   path: 'canvases',
-  noun: 'canvases',
+  resource: 'canvases',
   what: 'canvas',
   many: 'canvases',
   columns: [

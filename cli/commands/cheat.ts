@@ -11,17 +11,18 @@ export const cheat = defineCommand({
   examples: ['cheat keys', 'cheat | less'],
   apis: ['host'],
   impact: 'read',
-  args: { noun: optional('a noun, such as keys') },
-  async run({ io, commands }, { noun }) {
+  args: { resource: optional('a noun, such as keys') },
+  async run({ io, commands }, { resource }) {
     const words = [...new Set(commands.map(({ path }) => path.split(' ')[0]!))]
     const own = commands.filter(({ path }) => {
       const [first] = path.split(' ')
-      return noun === undefined || first === noun || first === `${noun}s`
+      return resource === undefined || first === resource || first === `${resource}s`
     })
-    if (!own.length) throw usageFailure(`There is no noun "${noun}".${didYouMean(noun!, words)}`, 'svc-admin help')
+    if (!own.length)
+      throw usageFailure(`There is no noun "${resource}".${didYouMean(resource!, words)}`, 'svc-admin help')
     for (const { summary, examples } of own) {
       io.out(`# ${summary}`)
-      for (const example of noun === undefined ? examples.slice(0, 1) : examples) io.out(`svc-admin ${example}`)
+      for (const example of resource === undefined ? examples.slice(0, 1) : examples) io.out(`svc-admin ${example}`)
       io.out('')
     }
   },

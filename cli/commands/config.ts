@@ -24,7 +24,7 @@ const columns = [
 ]
 
 /** A server may have been started by another shell, with other variables. */
-const WHOSE = 'Values are those of this shell. A running server keeps the settings it started with.'
+const OWNER_FILTER = 'Values are those of this shell. A running server keeps the settings it started with.'
 
 const user = flag('your settings for all servers; svc.server.json overrides them')
 
@@ -44,7 +44,7 @@ const listConfig = defineCommand({
     const all = await settingsOf(shell)
     const rows = changed ? all.filter(({ origin }) => origin !== 'default') : all
     shell.print.list(rows, columns, 'All settings have their defaults.')
-    shell.note(WHOSE)
+    shell.note(OWNER_FILTER)
   },
 })
 
@@ -57,7 +57,7 @@ const explainConfig = defineCommand({
   args: { name: argument(WHICH) },
   async run(shell, { name }) {
     shell.print.item(await settingNamed(shell, name), columns)
-    shell.note(WHOSE)
+    shell.note(OWNER_FILTER)
   },
 })
 
@@ -155,7 +155,7 @@ async function rewrite(shell: Shell, name: string, value: unknown, ofUser: boole
   const { origin, env, ...rest } = await settingNamed(shell, name)
   shell.print.item({ ...rest, origin, env }, columns)
   const above = origin === 'environment' ? env : ofUser && origin === 'file' ? await configFileOf(shell) : null
-  shell.note(above ? `${above} sets it too, and overrides ${path}.` : `Written to ${path}. ${WHOSE}`)
+  shell.note(above ? `${above} sets it too, and overrides ${path}.` : `Written to ${path}. ${OWNER_FILTER}`)
 }
 
 async function problemsOf(shell: Shell, production: boolean): Promise<string[]> {

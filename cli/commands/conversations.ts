@@ -5,7 +5,7 @@ import { expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'
-import { eachEntry, type PageOrder, pageFlags, printPages } from '../pages'
+import { eachEntry, type PageQuery, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
 import type { Shell } from '../shell'
 import { argument, duration, flag, text } from '../words'
@@ -21,7 +21,7 @@ type At = {
   isOperator: boolean
   /** Whether an organization or person is named. */
   isOfOne: boolean
-  page(order: PageOrder): Promise<Page>
+  page(input: PageQuery): Promise<Page>
   get(id: string): Promise<Listed>
   /** With its messages. */
   read(id: string): Promise<Conversation>
@@ -33,7 +33,7 @@ const conversationColumns = [
   column('owner', 'OF'),
   column('title', 'TITLE'),
   column('messageCount', 'MESSAGES', { kind: 'number' }),
-  column('createdAt', 'BEGUN', { kind: 'time', least: true }),
+  column('createdAt', 'BEGUN', { kind: 'time', min: true }),
   column('updatedAt', 'LAST', { kind: 'time' }),
 ]
 const messageColumns = [
@@ -159,15 +159,15 @@ const purgeConversations = defineCommand({
     if (!org) throw usageFailure('conversations purge needs an owner.', '--org acme')
     if (before === undefined) throw usageFailure('conversations purge needs --before.', '--before 90d')
     requireReason(shell, 'conversations purge')
-    const order = { owner: org, before: new Date(shell.clock.now() - before).toISOString() }
+    const input = { owner: org, before: new Date(shell.clock.now() - before).toISOString() }
     const connection = await shell.connect()
     const purge = connection.ops().conversations.purge
-    const { conversations } = expectData(await purge.post({ ...order, count_only: true }))
-    const what = `${conversations} conversations of ${org} without a message since ${order.before}`
+    const { conversations } = expectData(await purge.post({ ...input, count_only: true }))
+    const what = `${conversations} conversations of ${org} without a message since ${input.before}`
     shell.note('Conversations stay until you delete them; no setting deletes them.')
     if (shell.planned(`delete ${what}`)) return
     shell.confirmName(`Delete ${what}? It cannot be undone.`, org)
-    shell.print.item(expectData(await purge.post(order)), purgeColumns)
+    shell.print.item(expectData(await purge.post(input)), purgeColumns)
   },
 })
 
@@ -183,21 +183,21 @@ export const conversationCommands = [
 async function conversationsAt(shell: Shell, { key, since }: Wanted) {
   const recent = since === undefined ? {} : { since: new Date(shell.clock.now() - since).toISOString() }
   const { api } = await shell.connect()
-  const at = api === 'operator' ? await everyones(shell, recent, key) : await own(shell, recent, key)
+  const at = api === 'operator' ? await all(shell, recent, key) : await own(shell, recent, key)
   return { ...at, all: () => eachEntry(at.page) }
 }
 
-async function everyones(shell: Shell, recent: { since?: string }, key?: string): Promise<At> {
+async function all(shell: Shell, recent: { since?: string }, key?: string): Promise<At> {
   const connection = await shell.connect()
   const ops = connection.ops()
   const { org: owner } = shell.globals
-  const whose = { ...(owner === undefined ? {} : { owner }), ...(key === undefined ? {} : { key }) }
+  const ownerFilter = { ...(owner === undefined ? {} : { owner }), ...(key === undefined ? {} : { key }) }
   const one = (id: string) => ops.conversations({ id: encodeURIComponent(id) })
   return {
     isOperator: true,
     isOfOne: owner !== undefined || key !== undefined,
-    async page(order) {
-      const query = { ...order, ...recent, ...whose }
+    async page(input) {
+      const query = { ...input, ...recent, ...ownerFilter }
       const found = expectData(await ops.conversations.get({ query }))
       return { items: found.conversations, next: found.next_cursor }
     },
@@ -216,8 +216,8 @@ async function own(shell: Shell, recent: { since?: string }, key?: string): Prom
   return {
     isOperator: false,
     isOfOne: true,
-    async page(order) {
-      const found = expectData(await client.conversations.get({ query: { ...order, ...recent } }))
+    async page(input) {
+      const found = expectData(await client.conversations.get({ query: { ...input, ...recent } }))
       return { items: found.conversations, next: found.next_cursor }
     },
     async get(id) {

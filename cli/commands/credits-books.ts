@@ -2,7 +2,7 @@ import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData } from '../failure'
 import { column } from '../output/columns'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
 import type { Shell } from '../shell'
 import { flag, optional, text } from '../words'
@@ -43,8 +43,10 @@ const PACE_DAYS = 7
 
 /** Operators ask for the balance; a tenant's report has it. */
 async function balanceOf(shell: Shell, owner: string | undefined): Promise<object> {
-  const { isOperator, whose } = await apiOf(shell, { owner })
-  const balance = isOperator ? expectData(await (await shell.connect()).ops().credits.get({ query: whose })) : null
+  const { isOperator, ownerFilter } = await apiOf(shell, { owner })
+  const balance = isOperator
+    ? expectData(await (await shell.connect()).ops().credits.get({ query: ownerFilter }))
+    : null
   const from = new Date(shell.clock.now() - PACE_DAYS * 86_400_000).toISOString()
   const report = await reporting(shell, owner)({ from })
   return { ...(balance ?? reportedBalance(report)), ...paceOf(report) }
@@ -96,8 +98,8 @@ const ledger = defineCommand({
   },
   async run(shell, { owner = shell.globals.org, ref, ...paging }) {
     const ops = (await shell.connect()).ops()
-    const page = async (order: PageOrder) => {
-      const query = { ...order, ...(owner ? { owner } : {}), ...(ref ? { ref } : {}) }
+    const page = async (input: PageQuery) => {
+      const query = { ...input, ...(owner ? { owner } : {}), ...(ref ? { ref } : {}) }
       const { entries, next_cursor } = expectData(await ops.credits.ledger.get({ query }))
       return { items: entries, next: next_cursor }
     }

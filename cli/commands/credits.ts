@@ -73,15 +73,15 @@ const grant = defineCommand({
   },
   async run(shell, { owner, amount, note, expires, checkout }) {
     const reason = requireReason(shell, 'credits grant')
-    const order = checkout ? { checkout } : orderOf(shell, owner, amount)
+    const input = checkout ? { checkout } : inputOf(shell, owner, amount)
     const what =
-      'checkout' in order ? `complete checkout ${checkout}` : `grant ${spelled(order.amount_cents)} to ${owner}`
+      'checkout' in input ? `complete checkout ${checkout}` : `grant ${spelled(input.amount_cents)} to ${owner}`
     if (shell.planned(what)) return
-    const isLarge = 'amount_cents' in order && order.amount_cents > ASKS_ABOVE_CENTS
+    const isLarge = 'amount_cents' in input && input.amount_cents > ASKS_ABOVE_CENTS
     if (isLarge) shell.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`)
     const connection = await shell.connect()
     const end = expires === undefined ? {} : { expires_at: moment(expires, shell.clock.now()) }
-    const body = { ...order, ...end, note: note ?? reason }
+    const body = { ...input, ...end, note: note ?? reason }
     const made = expectData(await connection.ops().credits.post(body))
     shell.print.item(made, grantColumns)
     if (made.already) shell.note(`${made.ref} was already granted. Nothing was added.`)
@@ -89,7 +89,7 @@ const grant = defineCommand({
 })
 
 /** The owner and amount of a grant. @throws CommandFailed 2 when one is missing */
-function orderOf({ globals }: Shell, owner: string | undefined, amount: number | undefined) {
+function inputOf({ globals }: Shell, owner: string | undefined, amount: number | undefined) {
   if (owner === undefined || amount === undefined) {
     throw usageFailure('credits grant needs an owner and an amount, or --checkout ID.', 'credits grant acme 50.00')
   }

@@ -126,11 +126,11 @@ const exportDeliveries = defineCommand({
     out: text('FILE', 'file to write instead of stdout; readable only by you'),
   },
   async run(shell, { out, ...wanted }) {
-    const asked = formatOf(shell.globals)
-    if (!['jsonl', 'json', 'csv', 'table'].includes(asked))
-      throw usageFailure(`deliveries export writes csv or jsonl, not ${asked}.`, '-o jsonl')
+    const question = formatOf(shell.globals)
+    if (!['jsonl', 'json', 'csv', 'table'].includes(question))
+      throw usageFailure(`deliveries export writes csv or jsonl, not ${question}.`, '-o jsonl')
     const all = await attempts(shell, wanted, true)
-    const isCsv = asked === 'csv' || asked === 'table'
+    const isCsv = question === 'csv' || question === 'table'
     const lines = isCsv ? csvOf(all, deliveryColumns) : all.map((one) => safeJson(one))
     await deliver(shell, piecesOf(lines, isCsv ? CSV_BEGIN : ''), out)
   },

@@ -12,10 +12,10 @@ import { deliveryColumns as columns } from './webhooks-columns'
 const common = { apis: ['tenant', 'operator'] } as const
 const read = [
   ...columns,
-  column('ended', 'ENDED', { least: true }),
+  column('ended', 'ENDED', { min: true }),
   column('url', 'URL', { wide: true }),
   column('headers', 'HEADERS', { wide: true, show: ({ headers }) => JSON.stringify(headers ?? {}) }),
-  column('body', 'BODY', { least: true }),
+  column('body', 'BODY', { min: true }),
 ]
 const ANY = { event: undefined, since: undefined, http: undefined }
 

@@ -95,7 +95,7 @@ export const devSeed = defineCommand({
       !existsSync(join(config.dataDir, 'ops.sock'))
     ) {
       if (config.production) throw notForProduction('dev seed')
-      const count = await seedPast(config, { most: aDay, signal: shell.signal, key: (app) => firstKey(app, config) })
+      const count = await seedPast(config, { max: aDay, signal: shell.signal, key: (app) => firstKey(app, config) })
       made.push({ what: 'completions of the past month', count, see: 'usage show --by day' })
     }
     const connection = await shell.connect()
@@ -238,8 +238,8 @@ async function* seedWebhooks({ call, mark, accountId, isServed }: Demo): AsyncGe
   const thanks = { skill_slug: `haiku-writer-${mark}`, config: { prompt: 'Thank them' } }
   await call('POST', 'hooks', { event_pattern: 'order.*', ...thanks })
   for (let total = 1; total <= 3; total++) {
-    const order = { orgId: accountId, eventType: 'order.created', payload: { total }, sourceConnector: 'dev seed' }
-    await call('POST', 'events', order, { 'idempotency-key': randomBase62(24) })
+    const input = { orgId: accountId, eventType: 'order.created', payload: { total }, sourceConnector: 'dev seed' }
+    await call('POST', 'events', input, { 'idempotency-key': randomBase62(24) })
   }
   const listener = `webhooks/${well.id}/listener`
   const { deliveries } = await call<Taken>('PUT', listener, { done: [], wait_seconds: isServed ? 2 : 0 })
@@ -254,8 +254,8 @@ async function* seedWork({ call, mark, isServed }: Demo): AsyncGenerator<Made> {
     { type: 'transform', name: 'Shape', config: { template: '{{trigger.total}}' } },
     { type: 'approval', name: 'Ask', config: { message: 'Approve this refund?' } },
   ]
-  const order = { name: `Refund ${mark}`, triggerType: 'manual', steps }
-  const { workflow } = await call<{ workflow: { id: string } }>('POST', 'workflows', order)
+  const input = { name: `Refund ${mark}`, triggerType: 'manual', steps }
+  const { workflow } = await call<{ workflow: { id: string } }>('POST', 'workflows', input)
   await call('POST', `workflows/${workflow.id}/run`, { triggerData: { total: 12 } })
   yield { what: 'workflow runs waiting for approval', count: 1, see: 'workflows list' }
   await call('POST', 'research', { prompt: 'When do the tides turn?' })

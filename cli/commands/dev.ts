@@ -15,7 +15,7 @@ import { duration, flag, text, whole } from '../words'
 import { devReset } from './dev-reset'
 import { devSeed } from './dev-seed'
 
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 
 const PORT = 5056
 
@@ -25,7 +25,7 @@ const columnsDevSink = [
   column('path', 'PATH'),
   column('bytes', 'BYTES', { kind: 'number' }),
   column('status', 'ANSWERED', { kind: 'number' }),
-  column('event', 'EVENT', { least: true }),
+  column('event', 'EVENT', { min: true }),
 ]
 
 const devSink = defineCommand({
@@ -204,7 +204,7 @@ function eventIn(body: string): string | null {
 /** @throws CommandFailed 2 for a port in use */
 function listen(port: number, fetch: (request: Request) => Promise<Response>) {
   try {
-    return Bun.serve({ port, hostname: '127.0.0.1', maxRequestBodySize: MOST_BYTES, development: false, fetch })
+    return Bun.serve({ port, hostname: '127.0.0.1', maxRequestBodySize: MAX_BYTES, development: false, fetch })
   } catch (error) {
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
     throw usageFailure(`Port ${port} ${inUse(port)}.`, `svc-admin dev sink --port ${port + 1}`)

@@ -49,7 +49,7 @@ const enableEngine = defineCommand({
 
 const priceColumns = [
   column('id', 'ENGINE'),
-  column('mode', 'MODE', { least: true }),
+  column('mode', 'MODE', { min: true }),
   column('sample_cents', 'SAMPLE¢', { kind: 'number' }),
   column('before_cents', 'BEFORE¢', { kind: 'number', wide: true }),
   column('sample', 'SAMPLE'),

@@ -8,13 +8,13 @@ import { argument, choice, duration, flag, list, optional, repeated, text, whole
 
 const ABILITIES = ['yes', 'no', 'auto'] as const
 
-const MOST_TOKENS = 100_000_000
+const MAX_TOKENS = 100_000_000
 
-const MOST_PRICE = 1_000_000_000_000
+const MAX_PRICE = 1_000_000_000_000
 
 /** What may be set of an upstream, as flags (contract 28.4). */
 const SETTING_FLAGS = {
-  contextWindow: whole('N', 'maximum tokens of prompt and answer together', { min: 1_000, max: MOST_TOKENS }),
+  contextWindow: whole('N', 'maximum tokens of prompt and answer together', { min: 1_000, max: MAX_TOKENS }),
   maxOutputTokens: whole('N', 'maximum tokens of an answer', { min: 1, max: 1_000_000 }),
   callTimeout: duration('90s', 'longest whole call'),
   silence: duration('20s', 'longest wait for the next byte'),
@@ -24,8 +24,8 @@ const SETTING_FLAGS = {
   tools: choice(ABILITIES, 'whether it supports tools'),
   jsonOutput: choice(ABILITIES, 'whether it can answer in JSON on request'),
   imageEdits: choice(ABILITIES, 'whether it edits pictures; auto knows some models'),
-  pricePrompt: whole('N', 'micro-cents for 1,000 tokens of a prompt', { min: 0, max: MOST_PRICE }),
-  priceCompletion: whole('N', 'micro-cents for 1,000 tokens of an answer', { min: 0, max: MOST_PRICE }),
+  pricePrompt: whole('N', 'micro-cents for 1,000 tokens of a prompt', { min: 0, max: MAX_PRICE }),
+  priceCompletion: whole('N', 'micro-cents for 1,000 tokens of an answer', { min: 0, max: MAX_PRICE }),
 }
 
 type Given<F> = { [N in keyof F]?: F[N] extends { read(...args: never[]): infer V } ? V : never }

@@ -43,11 +43,16 @@ const listEvents = defineCommand({
     ...pageFlags,
   },
   async run(shell, { type, from, to, ...paging }) {
-    const { api, whose } = await apiOf(shell)
-    const only = { ...(type ? { eventType: type } : {}), ...(from ? { from } : {}), ...(to ? { to } : {}), ...whose }
+    const { api, ownerFilter } = await apiOf(shell)
+    const only = {
+      ...(type ? { eventType: type } : {}),
+      ...(from ? { from } : {}),
+      ...(to ? { to } : {}),
+      ...ownerFilter,
+    }
     await printPages(shell, paging, {
-      page: async (order) => {
-        const found = expectData(await api.events.get({ query: { ...order, ...only } }))
+      page: async (input) => {
+        const found = expectData(await api.events.get({ query: { ...input, ...only } }))
         return { items: found.events, next: found.next_cursor }
       },
       columns: listed,
@@ -69,8 +74,8 @@ const tailEvents = defineCommand({
   offline: false,
   flags: { type: text('TYPE', "only this name, or a family: 'order.*'"), last: LAST },
   async run(shell, { type, last = 10 }) {
-    const { api, whose } = await apiOf(shell)
-    const query = { limit: 100, ...(type ? { eventType: type } : {}), ...whose }
+    const { api, ownerFilter } = await apiOf(shell)
+    const query = { limit: 100, ...(type ? { eventType: type } : {}), ...ownerFilter }
     const newest = async () => expectData(await api.events.get({ query })).events
     await tail(shell, { columns: listed, newest, last, what: 'event' })
   },
@@ -97,7 +102,7 @@ const publishEvent = defineCommand({
     const payload = file === undefined ? null : await readValueFile(shell, file)
     if (shell.planned(`publish ${type}`)) return
     const { api } = await apiOf(shell)
-    const order = {
+    const input = {
       orgId: await accountOf(shell),
       eventType: type,
       payload,
@@ -107,7 +112,7 @@ const publishEvent = defineCommand({
       if (at > 0) await shell.clock.sleep(every, shell.signal)
       const key = at === 0 ? shell.globals.idempotencyKey : undefined
       const headers = { 'idempotency-key': key ?? randomBase62(24) }
-      shell.print.item(expectData(await api.events.post(order, { headers })), columns)
+      shell.print.item(expectData(await api.events.post(input, { headers })), columns)
     }
   },
 })
@@ -129,7 +134,7 @@ const listTypes = defineCommand({
 })
 
 const REPLAYED = 'replayed'
-const MOST_PAGES = 20
+const MAX_PAGES = 20
 
 const replayEvent = defineCommand({
   ...common,
@@ -144,10 +149,10 @@ const replayEvent = defineCommand({
   exits: [3, 5],
   args: { id: argument('id of the event, or the start of it') },
   async run(shell, { id }) {
-    const { api, whose } = await apiOf(shell)
+    const { api, ownerFilter } = await apiOf(shell)
     let cursor: string | undefined
-    for (let page = 0; page < MOST_PAGES; page += 1) {
-      const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }), ...whose }
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }), ...ownerFilter }
       const found = expectData(await api.events.get({ query }))
       const event = found.events.find((one) => one.id.startsWith(id))
       if (event) {
@@ -155,8 +160,8 @@ const replayEvent = defineCommand({
         if (shell.planned(`publish ${eventType} again`)) return
         shell.confirm(`Publish ${eventType} of ${event.timestamp} again?`)
         const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-        const order = { orgId, eventType, payload, sourceConnector: REPLAYED }
-        return shell.print.item(expectData(await api.events.post(order, { headers })), columns)
+        const input = { orgId, eventType, payload, sourceConnector: REPLAYED }
+        return shell.print.item(expectData(await api.events.post(input, { headers })), columns)
       }
       if (found.next_cursor === null) break
       cursor = found.next_cursor

@@ -70,8 +70,8 @@ const testPolicy = defineCommand({
     if (texts.length > 1) throw usageFailure('--text, -f and --corpus exclude each other. Use one.')
     const evaluator = await evaluatorOf(shell, policy)
     if (corpus !== undefined) return testCorpus(shell, evaluator, { corpus, every })
-    const asked = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
-    const rows = await evaluator.everyPhase(asked ?? (await readTextFile(shell, file ?? '-')), { phase, tool })
+    const question = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
+    const rows = await evaluator.everyPhase(question ?? (await readTextFile(shell, file ?? '-')), { phase, tool })
     shell.print.list(rows, resultColumns, 'The policy has no rules for this phase.')
   },
 })
@@ -119,12 +119,16 @@ const evaluateText = defineCommand({
   args: { ...policyArgument, text: optional('the text') },
   flags: textFlags,
   async run(shell, { policy, text: given, file, phase, tool }) {
-    const asked = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
-    if (asked === undefined) {
+    const question = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
+    if (question === undefined) {
       throw usageFailure('guardrails evaluate needs a TEXT.', `svc-admin guardrails evaluate ${policy} "Hello"`)
     }
     const { everyPhase } = await evaluatorOf(shell, policy)
-    shell.print.list(await everyPhase(asked, { phase, tool }), resultColumns, 'The policy has no rules for this phase.')
+    shell.print.list(
+      await everyPhase(question, { phase, tool }),
+      resultColumns,
+      'The policy has no rules for this phase.',
+    )
   },
 })
 
@@ -151,7 +155,7 @@ const diffPolicy = defineCommand({
     const policies = await resourceOver(shell, 'guardrail-policies')
     const { rules: before } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
     const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => {
-      const [old, made] = [said(before[index]), said(after[index])]
+      const [old, made] = [textOf(before[index]), textOf(after[index])]
       const change = old === null ? 'added' : made === null ? 'removed' : 'changed'
       return { rule: index + 1, change, before: old, after: made }
     })
@@ -164,7 +168,7 @@ const diffPolicy = defineCommand({
 export const guardrailCommands = [
   ...resourceCommands({
     path: 'guardrail-policies',
-    noun: 'guardrails',
+    resource: 'guardrails',
     what: 'guardrail policy',
     many: 'guardrail policies',
     columns: policyColumns,
@@ -181,7 +185,7 @@ export const guardrailCommands = [
   diffPolicy,
 ]
 
-function said(rule: GuardrailRule | undefined): string | null {
+function textOf(rule: GuardrailRule | undefined): string | null {
   if (!rule) return null
   const { guardrail_id, phase, verdict, config = {} } = rule
   return `${guardrail_id} ${phase} ${verdict} ${JSON.stringify(config, Object.keys(config).sort())}`
@@ -213,15 +217,15 @@ async function evaluatorOf(shell: Shell, policy: string) {
   const { api } = await apiOf(shell)
   const { id, rules } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
   const phases = PHASES.filter((phase) => rules.some((rule) => rule.phase === phase))
-  const evaluate = async (asked: string, phase: Phase, tool?: string) => {
-    const order = { text: asked, phase, ...(tool ? { tool_name: tool } : {}) }
-    const found = expectData(await api['guardrail-policies']({ id }).evaluate.post(order))
+  const evaluate = async (question: string, phase: Phase, tool?: string) => {
+    const input = { text: question, phase, ...(tool ? { tool_name: tool } : {}) }
+    const found = expectData(await api['guardrail-policies']({ id }).evaluate.post(input))
     return found.results.map((result) => ({ phase, ...result, text: found.text }))
   }
   type Only = { phase: Phase | undefined; tool: string | undefined }
-  const everyPhase = async (asked: string, { phase, tool }: Only) => {
+  const everyPhase = async (question: string, { phase, tool }: Only) => {
     const rows = []
-    for (const one of phase ? [phase] : phases) rows.push(...(await evaluate(asked, one, tool)))
+    for (const one of phase ? [phase] : phases) rows.push(...(await evaluate(question, one, tool)))
     return rows
   }
   return { evaluate, everyPhase }

@@ -42,10 +42,10 @@ const matchHooks = defineCommand({
 })
 
 async function hooks(shell: Shell): Promise<Match[]> {
-  const { api, whose } = await apiOf(shell)
+  const { api, ownerFilter } = await apiOf(shell)
   const now = shell.clock.now()
   const all = await everyPage(async (query) => {
-    const { hooks, next_cursor } = expectData(await api.hooks.get({ query: { ...query, ...whose } }))
+    const { hooks, next_cursor } = expectData(await api.hooks.get({ query: { ...query, ...ownerFilter } }))
     return { items: hooks, next: next_cursor }
   })
   return all.map(({ id, event_pattern, skill_slug, enabled, disabled_reason, last_fired_at, cooldown_minutes }) => {
@@ -57,9 +57,9 @@ async function hooks(shell: Shell): Promise<Match[]> {
 }
 
 async function workflows(shell: Shell): Promise<Match[]> {
-  const { api, whose } = await apiOf(shell)
+  const { api, ownerFilter } = await apiOf(shell)
   const all = await everyPage(async (query) => {
-    const { workflows, next_cursor } = expectData(await api.workflows.get({ query: { ...query, ...whose } }))
+    const { workflows, next_cursor } = expectData(await api.workflows.get({ query: { ...query, ...ownerFilter } }))
     return { items: workflows, next: next_cursor }
   })
   return all.flatMap(({ id, name, triggerType, triggerConfig, enabled }) => {
@@ -71,9 +71,9 @@ async function workflows(shell: Shell): Promise<Match[]> {
 }
 
 async function webhooks(shell: Shell): Promise<Match[]> {
-  const { api, whose } = await apiOf(shell)
+  const { api, ownerFilter } = await apiOf(shell)
   const all = await everyPage(async (query) => {
-    const { webhooks, next_cursor } = expectData(await api.webhooks.get({ query: { ...query, ...whose } }))
+    const { webhooks, next_cursor } = expectData(await api.webhooks.get({ query: { ...query, ...ownerFilter } }))
     return { items: webhooks, next: next_cursor }
   })
   return all.flatMap(({ id, url, event_types, enabled, disabled_reason }) =>

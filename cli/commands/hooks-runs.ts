@@ -31,8 +31,8 @@ const listRuns = defineCommand({
   async run(shell, { id, ...paging }) {
     const { one } = await hookAt(shell, id)
     await printPages(shell, paging, {
-      page: async (order) => {
-        const found = expectData(await one.executions.get({ query: order }))
+      page: async (input) => {
+        const found = expectData(await one.executions.get({ query: input }))
         return { items: found.executions, next: found.next_cursor }
       },
       columns: runs,

@@ -7,7 +7,7 @@ import { column, idColumn } from '../output/columns'
 import { readValueFile } from '../preference-file'
 import type { Shell } from '../shell'
 import { argument, duration, text } from '../words'
-import { nounCommands } from './noun-commands'
+import { resourceCommands } from './noun-commands'
 
 const columns = [
   idColumn,
@@ -16,7 +16,7 @@ const columns = [
   column('skill_slug', 'SKILL'),
   column('enabled', 'ENABLED', { kind: 'flag' }),
   column('cooldown_minutes', 'COOLDOWN', { kind: 'number' }),
-  column('consecutive_failures', 'FAILURES', { kind: 'number', least: true }),
+  column('consecutive_failures', 'FAILURES', { kind: 'number', min: true }),
   column('last_fired_at', 'FIRED', { kind: 'time' }),
   column('disabled_reason', 'WHY', { wide: true }),
   column('hook_preset_id', 'PRESET', { wide: true }),
@@ -49,8 +49,12 @@ const listPresets = defineCommand({
   impact: 'read',
   exits: [3],
   async run(shell) {
-    const { api, whose } = await apiOf(shell)
-    shell.print.list(expectData(await api.hooks.get({ query: { limit: 1, ...whose } })).presets, presets, 'No presets.')
+    const { api, ownerFilter } = await apiOf(shell)
+    shell.print.list(
+      expectData(await api.hooks.get({ query: { limit: 1, ...ownerFilter } })).presets,
+      presets,
+      'No presets.',
+    )
   },
 })
 
@@ -75,16 +79,16 @@ const installHook = defineCommand({
     file: FILE,
   },
   async run(shell, { preset, pattern, skill, ...rest }) {
-    const order = {
+    const input = {
       ...(preset === undefined ? {} : { hook_preset_id: preset }),
       ...(pattern === undefined ? {} : { event_pattern: pattern }),
       ...(skill === undefined ? {} : { skill_slug: skill }),
       ...(await settings(shell, rest)),
     }
     if (shell.planned(`install a hook for ${preset ?? pattern ?? 'nothing'}`)) return
-    const { api, whose } = await apiOf(shell)
+    const { api, ownerFilter } = await apiOf(shell)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    shell.print.item(expectData(await api.hooks.post(order, { query: whose, headers })), columns)
+    shell.print.item(expectData(await api.hooks.post(input, { query: ownerFilter, headers })), columns)
   },
 })
 
@@ -114,8 +118,8 @@ const updateHook = defineCommand({
   },
 })
 
-const plain = nounCommands<{ enabled: boolean }>({
-  noun: 'hooks',
+const plain = resourceCommands<{ enabled: boolean }>({
+  resource: 'hooks',
   what: 'hook',
   columns,
   id: ID,

@@ -54,15 +54,15 @@ export const init = defineCommand({
     const file = join(root, 'svc.server.json')
     const isThere = existsSync(file)
     if (isThere && !force && Object.keys(config).length > 1) throw thereAlready(file)
-    const isKept = isThere && !force
-    if (shell.planned(isKept ? `keep ${file}` : `write ${file} and the secrets of a new server`)) return
+    const isStored = isThere && !force
+    if (shell.planned(isStored ? `keep ${file}` : `write ${file} and the secrets of a new server`)) return
     if (isThere && force) shell.confirm(`Replace ${file}? Its current contents will be lost.`)
     const { writeConfigFile } = await import('../../src/kernel/config-file')
     const { loadSecrets } = await import('../../src/app/open')
-    if (!isKept) await writeConfigFile(file, config)
+    if (!isStored) await writeConfigFile(file, config)
     mkdirSync(wanted.dataDir, { recursive: true, mode: 0o700 })
     const secrets = loadSecrets(wanted.dataDir)
-    const made = [...(isKept ? [] : [file]), ...(secrets.isNew ? [secrets.path] : [])]
+    const made = [...(isStored ? [] : [file]), ...(secrets.isNew ? [secrets.path] : [])]
     shell.print.item({ config: file, secrets: secrets.path, made }, columns)
     if (!production) return shell.note(`Start it: svc-admin serve --dev --config ${file}`)
     shell.note('Do these steps before svc-admin serve --production. svc-admin doctor shows which are done:')

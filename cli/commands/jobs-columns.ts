@@ -18,7 +18,7 @@ export const jobColumns = [
   column('status', 'STATUS'),
   column('progress', 'PROGRESS', { show: ({ progress }) => progressBar(Number(progress)) }),
   column('stage', 'STEP'),
-  column('attempts', 'TRIES', { kind: 'number', least: true }),
+  column('attempts', 'TRIES', { kind: 'number', min: true }),
   column('usage.cost_cents', 'COST¢', { kind: 'money' }),
   column('error', 'ERROR'),
   column('created_at', 'QUEUED', { kind: 'time' }),

@@ -1,7 +1,7 @@
 import type { Job } from '../../src/charging/public-jobs-schema'
 import { apiOf } from '../api'
 import { expectData } from '../failure'
-import { eachEntry, type PageOrder } from '../pages'
+import { eachEntry, type PageQuery } from '../pages'
 import type { Shell } from '../shell'
 import { choice, text } from '../words'
 
@@ -15,11 +15,11 @@ export const jobFilters = {
 
 /** Reads one page after another of the jobs that the filters leave, newest first. */
 export async function jobPages(shell: Shell, { type, status, key }: Wanted) {
-  const { api, whose } = await apiOf(shell)
+  const { api, ownerFilter } = await apiOf(shell)
   const ordered = key === undefined ? {} : { api_key_id: await keyId(shell, key) }
-  const only = { ...(type ? { type } : {}), ...(status ? { status } : {}), ...ordered, ...whose }
-  return async (order: PageOrder) => {
-    const { jobs: items, next_cursor: next } = expectData(await api.jobs.get({ query: { ...order, ...only } }))
+  const only = { ...(type ? { type } : {}), ...(status ? { status } : {}), ...ordered, ...ownerFilter }
+  return async (input: PageQuery) => {
+    const { jobs: items, next_cursor: next } = expectData(await api.jobs.get({ query: { ...input, ...only } }))
     return { items, next }
   }
 }

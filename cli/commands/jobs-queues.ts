@@ -87,7 +87,7 @@ function printOne(shell: Shell, queues: readonly { type: string }[], type: strin
 
 const purgeColumns = [column('jobs', 'DELETED', { kind: 'number' })]
 const DAY_MS = 86_400_000
-const KEPT_DAYS = 30
+const STORED_DAYS = 30
 
 const purgeJobs = defineCommand({
   ...common,
@@ -100,18 +100,18 @@ const purgeJobs = defineCommand({
   impact: 'write',
   danger: 'moderate',
   exits: [3],
-  flags: { before: duration('TIME', `only jobs that ended at least this long ago; ${KEPT_DAYS}d by default`) },
-  async run(shell, { before = KEPT_DAYS * DAY_MS }) {
+  flags: { before: duration('TIME', `only jobs that ended at least this long ago; ${STORED_DAYS}d by default`) },
+  async run(shell, { before = STORED_DAYS * DAY_MS }) {
     const { org } = shell.globals
     const moment = new Date(shell.clock.now() - before).toISOString()
-    const order = { before: moment, ...(org ? { owner: org } : {}) }
+    const input = { before: moment, ...(org ? { owner: org } : {}) }
     const connection = await shell.connect()
     const purge = connection.ops().jobs.purge
-    const { jobs } = expectData(await purge.post({ ...order, count_only: true }))
+    const { jobs } = expectData(await purge.post({ ...input, count_only: true }))
     const what = `${jobs} jobs that ended before ${moment}${org ? ` of ${org}` : ''}`
     if (shell.planned(`delete ${what}`)) return
     if (jobs) shell.confirm(`Delete ${what}? It cannot be undone.`)
-    shell.print.item(expectData(await purge.post(order)), purgeColumns)
+    shell.print.item(expectData(await purge.post(input)), purgeColumns)
   },
 })
 

@@ -40,8 +40,8 @@ const listJobs = defineCommand({
   async run(shell, { type, status, key, older = 0, ...paging }) {
     const pages = await jobPages(shell, { type, status, key })
     await printPages(shell, paging, {
-      page: async (order) => {
-        const { items, next } = await pages(order)
+      page: async (input) => {
+        const { items, next } = await pages(input)
         const until = shell.clock.now() - older
         const old = items.filter(({ created_at }) => Date.parse(created_at ?? '') <= until)
         return { items: older > 0 ? old : items, next }
@@ -106,12 +106,12 @@ const waitForJob = defineCommand({
   async run(shell, { id, within = PATIENCE_MS }) {
     const one = await jobOver(shell, id)
     const until = shell.clock.monotonic() + within
-    let said = ''
+    let text = ''
     for (;;) {
       const job = await one.get()
       const line = `${progressBar(job.progress)} ${job.stage ?? job.status}`
-      if (line !== said) shell.note(line)
-      said = line
+      if (line !== text) shell.note(line)
+      text = line
       if (hasEnded(job)) return finish(shell, job)
       if (shell.clock.monotonic() >= until || shell.signal.aborted) break
       await shell.clock.sleep(POLL_MS, shell.signal)

@@ -15,9 +15,9 @@ import { moment } from './keys-input'
 
 const LIMIT = { min: 1, max: 1_000_000_000 }
 const DAY_MS = 86_400_000
-const TIER_IS_ASKED_FOR =
+const TIER_IS_REQUESTED_FOR =
   '--tier is for operators. The owner of a key can request more with POST /rate-limits/request-increase.'
-const MOST_GRACE_MS = 7 * DAY_MS
+const MAX_GRACE_MS = 7 * DAY_MS
 
 export const updateKey = defineCommand({
   path: 'keys update',
@@ -52,7 +52,7 @@ export const updateKey = defineCommand({
     const { api, isOperator } = await apiOf(shell)
     const before = await findKey(api, key)
     if (shell.planned(`set ${fields.join(', ')} of key "${before.name}"`)) return
-    assertOperator(isOperator, change.tier !== undefined, TIER_IS_ASKED_FOR)
+    assertOperator(isOperator, change.tier !== undefined, TIER_IS_REQUESTED_FOR)
     shell.print.item(expectData(await api.keys({ ref: before.id }).put(change)), columns)
     if (change.tier) shell.note(`undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`)
   },
@@ -106,8 +106,8 @@ export const rotateKey = defineCommand({
   columns,
   args: keyArgument,
   flags: { grace, ...SECRET_FLAGS },
-  async run(shell, { key, grace = DAY_MS, ...ways }) {
-    if (grace > MOST_GRACE_MS) {
+  async run(shell, { key, grace = DAY_MS, ...methods }) {
+    if (grace > MAX_GRACE_MS) {
       throw usageFailure(`--grace is ${Math.ceil(grace / DAY_MS)} days; it can be at most 7.`, '--grace 7d')
     }
     const { api } = await apiOf(shell)
@@ -116,11 +116,11 @@ export const rotateKey = defineCommand({
     if (shell.planned(`rotate ${title}`)) return
     const old = grace === 0 ? 'stops at once' : `works for another ${grace / 3_600_000} h`
     shell.confirm(`Give ${title} a new secret? The old one ${old}.`)
-    const outlet = prepareSecret(shell, 'key', ways)
+    const outlet = prepareSecret(shell, 'key', methods)
     try {
       const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-      const order = { grace_period_seconds: Math.floor(grace / 1_000) }
-      const made = expectData(await api.keys({ ref: found.id }).rotate.post(order, { headers }))
+      const input = { grace_period_seconds: Math.floor(grace / 1_000) }
+      const made = expectData(await api.keys({ ref: found.id }).rotate.post(input, { headers }))
       outlet.deliver(made, columns)
       shell.note(`The old secret (${found.prefix}…) expires at ${made.previous_key_expires_at}.`)
     } catch (error) {

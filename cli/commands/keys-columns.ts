@@ -16,7 +16,7 @@ const cents = (value: unknown): string => spellCents(centsToMicro(Number(value))
 /** The columns of a key. */
 export const columns = [
   // Name and prefix name a key as well, where there is no room.
-  { ...idColumn, least: true },
+  { ...idColumn, min: true },
   column('name', 'NAME'),
   column('prefix', 'PREFIX', { keep: true }),
   column('org_id', 'ORG', {
@@ -25,7 +25,7 @@ export const columns = [
   }),
   column('tier', 'TIER', { keep: true }),
   column('status', 'STATUS', { keep: true }),
-  column('scopes', 'SCOPES', { kind: 'list', least: true }),
+  column('scopes', 'SCOPES', { kind: 'list', min: true }),
   column('spent_today_cents', 'SPEND/CAP¢', { kind: 'number', show: spendOfCap }),
   column('daily_cap_cents', 'CAP/DAY¢', { kind: 'money', wide: true }),
   column('spent_month_cents', 'MONTH¢', { kind: 'money', wide: true }),

@@ -21,7 +21,7 @@ type Input = {
 }
 
 /** The request body of `keys create`; flags that were not given are left out. */
-export function orderOf(input: Input, org: string | undefined, now: number): NewOperatorKey {
+export function inputOf(input: Input, org: string | undefined, now: number): NewOperatorKey {
   if (org && input.user) throw usageFailure('--org and --user name two owners. Leave one out.')
   return Object.fromEntries(
     Object.entries({
@@ -43,10 +43,10 @@ export function orderOf(input: Input, org: string | undefined, now: number): New
 }
 
 /** The same as tenants say it. @throws CommandFailed 2 for what only operators may say */
-export function tenantOrderOf({ org, user, personal, tier, ...order }: NewOperatorKey): NewKey {
+export function tenantInputOf({ org, user, personal, tier, ...input }: NewOperatorKey): NewKey {
   if (tier || user)
     throw usageFailure('--tier and --user are for operators. Over --url every new key starts on the free tier.')
-  return { ...order, ...(org ? { org_id: org } : {}), ...(personal ? { scope: 'personal' as const } : {}) }
+  return { ...input, ...(org ? { org_id: org } : {}), ...(personal ? { scope: 'personal' as const } : {}) }
 }
 
 /** Turns `90d` (from now) or an ISO date into a timestamp for the API. */

@@ -4,7 +4,7 @@ import { randomBase62 } from '../../src/kernel/crypto'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
 import { findKey } from '../resolve'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
@@ -12,7 +12,7 @@ import type { Shell } from '../shell'
 import { choice, choices, duration, flag, repeated, text, whole, wholeCents } from '../words'
 import { checkKey, rotateKey, updateKey } from './keys-change'
 import { apis, columns, detailColumns, keyArgument } from './keys-columns'
-import { orderOf, tenantOrderOf } from './keys-input'
+import { inputOf, tenantInputOf } from './keys-input'
 import { reporting } from './usage'
 
 const listKeys = defineCommand({
@@ -38,8 +38,8 @@ const listKeys = defineCommand({
       ...(shell.globals.org ? { org: shell.globals.org } : {}),
       ...(revoked ? {} : { live: true as const }),
     }
-    const page = async (order: PageOrder) => {
-      const found = expectData(await api.keys.get({ query: { ...order, ...narrowed } }))
+    const page = async (input: PageQuery) => {
+      const found = expectData(await api.keys.get({ query: { ...input, ...narrowed } }))
       // The time of last use, or of creation for a key that was never used.
       const items = found.keys.filter(
         (key) =>
@@ -111,14 +111,14 @@ const createKey = defineCommand({
     ...SECRET_FLAGS,
   },
   async run(shell, input) {
-    const order = orderOf(input, shell.globals.org, shell.clock.now())
-    const title = order.name ? `"${order.name}"` : '"API Key"'
+    const params = inputOf(input, shell.globals.org, shell.clock.now())
+    const title = params.name ? `"${params.name}"` : '"API Key"'
     if (shell.planned(`create key ${title}`)) return
     const outlet = prepareSecret(shell, 'key', input)
     try {
       const { api, isOperator } = await apiOf(shell)
       const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-      const body = isOperator ? order : tenantOrderOf(order)
+      const body = isOperator ? params : tenantInputOf(params)
       const made = expectData(await api.keys.post(body, { headers }))
       outlet.deliver(made, columns)
       if (isOperator) await sayIfUnpaid(shell, made.org_id ?? input.user)

@@ -4,7 +4,7 @@ import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column, valueAt } from '../output/columns'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
 import { resolveKey } from '../resolve'
 import { argument, choice, flag, optional, text } from '../words'
@@ -92,8 +92,8 @@ const listRequests = defineCommand({
   async run(shell, { allStates, ...paging }) {
     const connection = await shell.connect()
     const state = allStates ? {} : { status: 'pending' as const }
-    const page = async (order: PageOrder) => {
-      const found = expectData(await connection.ops().limits.get({ query: { ...order, ...state } }))
+    const page = async (input: PageQuery) => {
+      const found = expectData(await connection.ops().limits.get({ query: { ...input, ...state } }))
       return { items: found.requests, next: found.next_cursor }
     }
     await printPages(shell, paging, { page, columns: requestColumns, empty: 'No requests for higher limits.' })

@@ -11,10 +11,10 @@ const columns = [
   column('method', 'METHOD', { keep: true }),
   column('path', 'PATH'),
   column('ms', 'MS', { kind: 'number' }),
-  column('code', 'CODE', { least: true }),
-  column('key', 'KEY', { least: true }),
+  column('code', 'CODE', { min: true }),
+  column('key', 'KEY', { min: true }),
   column('user', 'USER', { wide: true }),
-  column('id', 'REQUEST', { keep: true, least: true }),
+  column('id', 'REQUEST', { keep: true, min: true }),
 ]
 
 const filters = {

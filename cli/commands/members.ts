@@ -108,7 +108,7 @@ const addMember = defineCommand({
     invite: flag('invite the address; for people without an account'),
     ...SECRET_FLAGS,
   },
-  async run(shell, { user, role = 'member', invite, ...ways }) {
+  async run(shell, { user, role = 'member', invite, ...methods }) {
     const ref = orgOf(shell, 'members add')
     if (shell.planned(`${invite ? 'invite' : 'add'} ${user} as ${role}`)) return
     if (!invite) {
@@ -116,7 +116,7 @@ const addMember = defineCommand({
       shell.print.item(expectData(await members.post({ user, role })), columns)
       return
     }
-    const outlet = prepareSecret(shell, 'token', ways)
+    const outlet = prepareSecret(shell, 'token', methods)
     try {
       const { invitations } = (await shell.connect()).ops().orgs({ ref })
       outlet.deliver(expectData(await invitations.post({ email: user, role })), invitationColumns)

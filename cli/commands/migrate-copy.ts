@@ -106,10 +106,10 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
     )
   )
     return
-  let told = shell.clock.monotonic()
+  let notice = shell.clock.monotonic()
   const onProgress = (table: string, rows: number, step: string) => {
-    if (shell.clock.monotonic() - told < TELL_EACH_MS) return
-    told = shell.clock.monotonic()
+    if (shell.clock.monotonic() - notice < TELL_EACH_MS) return
+    notice = shell.clock.monotonic()
     shell.note(`${table}: ${rows} rows ${step}`)
   }
   const tables = await copyWhileStopped({ ...source, to, onProgress })

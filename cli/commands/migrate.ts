@@ -124,8 +124,8 @@ const migrateDown = defineCommand({
       throw notFoundFailure('This data folder has no copy from migrate up.', 'svc-admin backup restore FOLDER')
     if (shell.planned(`replace ${location.path} with ${copy}`)) return
     shell.confirmName(`Replace ${location.path} with ${copy}?`, basename(dataDir))
-    const kept = await putBack(location.path, copy, dataDir, shell.clock.now())
-    shell.print.item({ restored: copy, kept }, restored)
+    const stored = await putBack(location.path, copy, dataDir, shell.clock.now())
+    shell.print.item({ restored: copy, kept: stored }, restored)
   },
 })
 

@@ -2,21 +2,21 @@ import { apiOf, type SharedRoutes } from '../api'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
 import { type Column, column } from '../output/columns'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
 import { argument } from '../words'
 
 type Reply = Parameters<typeof expectData<object>>[0]
 
 /** A noun whose words are flags of its own, but which is listed, shown, switched and deleted as any other. */
-export type Noun<Patch> = {
+export type Resource<Patch> = {
   /** Plural, as its commands begin: `hooks`. */
-  noun: string
+  resource: string
   what: string
   columns: readonly Column[]
   /** For examples in help. */
   id: string
-  page(api: SharedRoutes, query: PageOrder & { owner?: string }): Promise<{ items: object[]; next: string | null }>
+  page(api: SharedRoutes, query: PageQuery & { owner?: string }): Promise<{ items: object[]; next: string | null }>
   /** The routes of one of them, in an object: the client of a route looks like a promise to whoever awaits it. */
   at(shell: Shell, id: string): Promise<{ one: { patch(patch: Patch): Promise<Reply>; delete(): Promise<Reply> } }>
   read(shell: Shell, id: string): Promise<object>
@@ -38,29 +38,29 @@ const common = { apis: ['tenant', 'operator'] } as const
 const deleted = [column('deleted', 'DELETED', { kind: 'flag' })]
 
 /** The list, get, enable, disable and delete commands of a noun (dx 2.10 to 2.14). */
-export function nounCommands<Patch>(kind: Noun<Patch>) {
-  const { noun, what, columns, id: sample } = kind
+export function resourceCommands<Patch>(kind: Resource<Patch>) {
+  const { resource, what, columns, id: sample } = kind
   const args = { id: argument(`id of the ${what}`) }
 
   const list = defineCommand({
     ...common,
     columns,
-    path: `${noun} list`,
-    summary: `List ${noun}, newest first`,
+    path: `${resource} list`,
+    summary: `List ${resource}, newest first`,
     about:
       "On the server's machine it lists all of them, or with --org those of one organization or user. Over --url it lists your own.",
-    examples: [`${noun} list`, `${noun} list --org acme --json`],
+    examples: [`${resource} list`, `${resource} list --org acme --json`],
     impact: 'read',
     exits: [3],
     watchable: true,
     flags: pageFlags,
     async run(shell, paging) {
-      const { api, whose } = await apiOf(shell)
-      const page = (order: PageOrder) => kind.page(api, { ...order, ...whose })
+      const { api, ownerFilter } = await apiOf(shell)
+      const page = (input: PageQuery) => kind.page(api, { ...input, ...ownerFilter })
       await printPages(shell, paging, {
         page,
         columns,
-        empty: `No ${noun}. Create one: svc-admin ${noun} ${kind.first}`,
+        empty: `No ${resource}. Create one: svc-admin ${resource} ${kind.first}`,
       })
     },
   })
@@ -68,10 +68,10 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
   const get = defineCommand({
     ...common,
     columns,
-    path: `${noun} get`,
+    path: `${resource} get`,
     summary: `Show one ${what}`,
     about: kind.shown,
-    examples: [`${noun} get ${sample}`, `${noun} get ${sample} --json`],
+    examples: [`${resource} get ${sample}`, `${resource} get ${sample} --json`],
     impact: 'read',
     exits: [3],
     watchable: true,
@@ -85,10 +85,10 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
     defineCommand({
       ...common,
       columns,
-      path: `${noun} ${verb}`,
+      path: `${resource} ${verb}`,
       summary: kind[verb][0],
       about: kind[verb][1],
-      examples: [`${noun} ${verb} ${sample}`, `${noun} ${verb} ${sample} --json`],
+      examples: [`${resource} ${verb} ${sample}`, `${resource} ${verb} ${sample} --json`],
       impact: 'write',
       exits: [3, 5],
       args,
@@ -97,7 +97,7 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
         const { one } = await kind.at(shell, id)
         shell.print.item(expectData(await one.patch(kind.switched(verb === 'enable'))), columns)
         const undo = verb === 'enable' ? 'disable' : 'enable'
-        shell.note(`${verb}d ${what} ${id} (undo: svc-admin ${noun} ${undo} ${id})`)
+        shell.note(`${verb}d ${what} ${id} (undo: svc-admin ${resource} ${undo} ${id})`)
       },
     })
 
@@ -105,10 +105,10 @@ export function nounCommands<Patch>(kind: Noun<Patch>) {
     ...common,
     danger: 'moderate',
     columns: deleted,
-    path: `${noun} delete`,
+    path: `${resource} delete`,
     summary: `Delete a ${what}${kind.along}`,
-    about: `This cannot be undone. ${kind.stays ? `${kind.stays} ` : ''}To stop it and keep it, use ${noun} disable.`,
-    examples: [`${noun} delete ${sample}`, `${noun} delete ${sample} --yes --json`],
+    about: `This cannot be undone. ${kind.stays ? `${kind.stays} ` : ''}To stop it and keep it, use ${resource} disable.`,
+    examples: [`${resource} delete ${sample}`, `${resource} delete ${sample} --yes --json`],
     impact: 'write',
     exits: [3],
     args,

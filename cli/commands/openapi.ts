@@ -52,14 +52,14 @@ async function fileOf({ cwd, io }: Shell, file: string): Promise<Partial<Documen
   }
 }
 
-function compare(shell: Shell, kept: Partial<Document>, now: Document): void {
-  const [before, after] = [operationsOf(kept), operationsOf(now)]
+function compare(shell: Shell, stored: Partial<Document>, now: Document): void {
+  const [before, after] = [operationsOf(stored), operationsOf(now)]
   const differences = [
     ...[...after.keys()].filter((name) => !before.has(name)).map((name) => `missing  ${name}`),
     ...[...before.keys()].filter((name) => !after.has(name)).map((name) => `gone     ${name}`),
-    ...[...after].filter(([name, said]) => (before.get(name) ?? said) !== said).map(([name]) => `changed  ${name}`),
+    ...[...after].filter(([name, text]) => (before.get(name) ?? text) !== text).map(([name]) => `changed  ${name}`),
   ]
-  const isSame = Bun.deepEquals(kept, now)
+  const isSame = Bun.deepEquals(stored, now)
   for (const line of differences) shell.io.out(line)
   if (!isSame && !differences.length) shell.io.out('changed  parts shared by all operations')
   if (isSame) shell.note('The file matches this server.')
@@ -71,7 +71,7 @@ const operationsOf = ({ paths = {} }: Partial<Document>): Map<string, string> =>
   new Map(
     Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(
-        ([method, said]) => [`${method.toUpperCase()} ${path}`, JSON.stringify(said)] as const,
+        ([method, message]) => [`${method.toUpperCase()} ${path}`, JSON.stringify(message)] as const,
       ),
     ),
   )

@@ -58,11 +58,11 @@ const addOperator = defineCommand({
     expires: text('WHEN', 'when it expires: 90d from now, or an ISO date'),
     ...SECRET_FLAGS,
   },
-  async run(shell, { name, role, expires, ...ways }) {
+  async run(shell, { name, role, expires, ...methods }) {
     if (!role) throw usageFailure('operators add needs --role.', `svc-admin operators add ${name} --role viewer`)
     if (shell.planned(`add operator key "${name}" with the role ${role}`)) return
     const body = { name, role, ...(expires ? { expires_at: moment(expires, shell.clock.now()) } : {}) }
-    const outlet = prepareSecret(shell, 'key', ways)
+    const outlet = prepareSecret(shell, 'key', methods)
     try {
       const connection = await shell.connect()
       outlet.deliver(expectData(await connection.ops().operators.post(body)), columns)
@@ -85,10 +85,10 @@ const rotateOperator = defineCommand({
   columns,
   args: WHO,
   flags: SECRET_FLAGS,
-  async run(shell, { operator, ...ways }) {
+  async run(shell, { operator, ...methods }) {
     if (shell.planned(`rotate operator key ${operator}`)) return
     shell.confirm(`Give operator key ${operator} a new secret? The old one stops working at once.`)
-    const outlet = prepareSecret(shell, 'key', ways)
+    const outlet = prepareSecret(shell, 'key', methods)
     try {
       const connection = await shell.connect()
       const one = connection.ops().operators({ ref: encodeURIComponent(operator) })

@@ -53,7 +53,7 @@ const whatGoes = ({ member_count, key_count, balance_cents }: Found): string =>
   `${counted(member_count, 'membership')} and ${counted(key_count, 'key')}, and leaves ` +
   `${spellCents(centsToMicro(balance_cents))} cents of credit that can no longer be spent`
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+const counted = (count: number, resource: string): string => `${count} ${resource}${count === 1 ? '' : 's'}`
 
 /** The file is complete before anything is deleted; an existing file stops the command. */
 async function exportTo(shell: Shell, ops: () => OpsClient, file: string, org: Found): Promise<void> {

@@ -2,7 +2,7 @@ import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { ORG_TYPES } from '../org-words'
 import { column, idColumn } from '../output/columns'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import { argument, choice, text } from '../words'
 
 export const orgColumns = [
@@ -42,7 +42,7 @@ export const listOrgs = defineCommand({
   flags: pageFlags,
   async run(shell, paging) {
     const ops = (await shell.connect()).ops
-    const page = async (query: PageOrder) => {
+    const page = async (query: PageQuery) => {
       const found = expectData(await ops().orgs.get({ query }))
       return { items: found.orgs, next: found.next_cursor }
     }

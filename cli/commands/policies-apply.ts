@@ -58,7 +58,7 @@ export const applyPolicies = defineCommand({
       return
     }
     if (doomed.length) shell.confirm(`Delete ${doomed.map((step) => shown(step).name).join(', ')}, which no file has?`)
-    await carryOutAll(
+    await executeAll(
       shell,
       { guardrail_policy: guardrails, routing_preference: routing } as unknown as Resources,
       steps,
@@ -87,11 +87,11 @@ function shown(step: Step) {
 }
 
 /** Prints what was done, also where a step fails; a default that made room for that step is one again. */
-async function carryOutAll(shell: Shell, resources: Resources, steps: readonly Step[]): Promise<void> {
+async function executeAll(shell: Shell, resources: Resources, steps: readonly Step[]): Promise<void> {
   const done: Row[] = []
   for (const [index, step] of steps.entries()) {
     try {
-      done.push({ ...shown(step), id: (await carryOut(resources, step)) ?? shown(step).id })
+      done.push({ ...shown(step), id: (await execute(resources, step)) ?? shown(step).id })
     } catch (error) {
       if (await wasGivenBack(resources, steps[index - 1], step)) done.pop()
       shell.print.list(done, columns, 'Nothing was changed.')
@@ -114,7 +114,7 @@ async function wasGivenBack(resources: Resources, before: Step | undefined, step
 }
 
 /** Returns the id of what the step created or changed, or null. */
-async function carryOut(resources: Resources, step: Step): Promise<string | null> {
+async function execute(resources: Resources, step: Step): Promise<string | null> {
   if (step.action === 'keep') return null
   if (step.action === 'delete') {
     await resources[step.stored.object].remove(step.stored.id)

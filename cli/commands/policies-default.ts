@@ -7,9 +7,9 @@ import type { Shell } from '../shell'
 import { argument, choice, optional } from '../words'
 
 /** `policies` means both kinds. */
-type Noun = 'policies' | 'guardrails' | 'routing'
+type ResourceName = 'policies' | 'guardrails' | 'routing'
 
-const KINDS: Record<Noun, string> = {
+const KINDS: Record<ResourceName, string> = {
   policies: 'guardrail policy or routing preference',
   guardrails: 'guardrail policy',
   routing: 'routing preference',
@@ -26,7 +26,7 @@ const columns = [
 const shared = { apis: ['tenant', 'operator'], impact: 'write', columns } as const
 
 /** A policy or preference that may be the default of its scope. */
-export type Standing = {
+export type SessionState = {
   id: string
   object: 'guardrail_policy' | 'routing_preference'
   name: string
@@ -34,23 +34,23 @@ export type Standing = {
   org_id: string | null
   is_default: boolean
 }
-type Defaults = Pick<Resource<Standing, never, { is_default: boolean }>, 'list' | 'update'>
+type Defaults = Pick<Resource<SessionState, never, { is_default: boolean }>, 'list' | 'update'>
 
 /** The set-default and unset-default commands of a noun (dx 2.10). Each scope has one default; the old one is named. */
-export function defaultVerbs(noun: Noun, id: string) {
-  const what = KINDS[noun]
+export function defaultVerbs(resource: ResourceName, id: string) {
+  const what = KINDS[resource]
 
   const set = defineCommand({
     ...shared,
-    path: `${noun} set-default`,
+    path: `${resource} set-default`,
     summary: `Make a ${what} the default of its scope`,
     about:
       'Every key of the scope that has none of its own uses it, from the next request. The output names the previous default.',
-    examples: [`${noun} set-default ${id}`, `${noun} set-default ${id} --json`],
+    examples: [`${resource} set-default ${id}`, `${resource} set-default ${id} --json`],
     exits: [3, 5],
     args: { policy: argument(`id or name of a ${what}`) },
     async run(shell, { policy }) {
-      const all = await standingsOf(shell, noun)
+      const all = await standingsOf(shell, resource)
       const found = pick(all, policy, what)
       // Operators see everyone's personal policies but not their owners, unless --org names one; then the server answers 409.
       // Whether `other` is the current default of the same kind and owner.
@@ -72,21 +72,22 @@ export function defaultVerbs(noun: Noun, id: string) {
       if (shell.planned(`make ${found.name} the default${before ? `instead of ${before.name}` : ''}`)) return
       const made = await makeDefault(await resourceOf(shell, found), found, before)
       shell.print.item({ ...made, before: before?.id ?? null }, columns)
-      if (before) shell.note(`Previous default: ${before.name}. Restore it: svc-admin ${noun} set-default ${before.id}`)
+      if (before)
+        shell.note(`Previous default: ${before.name}. Restore it: svc-admin ${resource} set-default ${before.id}`)
     },
   })
 
   const unset = defineCommand({
     ...shared,
-    path: `${noun} unset-default`,
+    path: `${resource} unset-default`,
     summary: `Stop using a ${what} as the default`,
     about: 'From the next request, keys without one of their own use none. Without an id it clears the only default.',
-    examples: [`${noun} unset-default`, `${noun} unset-default ${id} --json`],
+    examples: [`${resource} unset-default`, `${resource} unset-default ${id} --json`],
     exits: [3],
     args: { policy: optional(`id or name of a ${what}; optional when there is only one default`) },
     flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
     async run(shell, { policy, only }) {
-      const all = (await standingsOf(shell, noun)).filter(({ scope }) => only === undefined || scope === only)
+      const all = (await standingsOf(shell, resource)).filter(({ scope }) => only === undefined || scope === only)
       const found = policy === undefined ? theDefault(all) : pick(all, policy, what)
       if (found === null) return shell.note('There is no default. Nothing was changed.')
       if (!found.is_default) {
@@ -96,7 +97,7 @@ export function defaultVerbs(noun: Noun, id: string) {
       if (shell.planned(`stop using ${found.name} as the default`)) return
       const made = await (await resourceOf(shell, found)).update(found.id, { is_default: false })
       shell.print.item({ ...made, before: found.id }, columns)
-      shell.note(`Restore it: svc-admin ${noun} set-default ${found.id}`)
+      shell.note(`Restore it: svc-admin ${resource} set-default ${found.id}`)
     },
   })
 
@@ -104,7 +105,11 @@ export function defaultVerbs(noun: Noun, id: string) {
 }
 
 /** Unsets the old default and sets the new one; restores the old one when setting fails. */
-async function makeDefault(resource: Defaults, found: Standing, before: Standing | undefined): Promise<Standing> {
+async function makeDefault(
+  resource: Defaults,
+  found: SessionState,
+  before: SessionState | undefined,
+): Promise<SessionState> {
   if (before) await resource.update(before.id, { is_default: false })
   try {
     return await resource.update(found.id, { is_default: true })
@@ -114,24 +119,24 @@ async function makeDefault(resource: Defaults, found: Standing, before: Standing
   }
 }
 
-const resourceOf = async (shell: Shell, { object }: Standing): Promise<Defaults> =>
+const resourceOf = async (shell: Shell, { object }: SessionState): Promise<Defaults> =>
   (object === 'guardrail_policy'
     ? await resourceOver(shell, 'guardrail-policies')
     : await resourceOver(shell, 'routing-preferences')) as Defaults
 
-async function standingsOf(shell: Shell, noun: Noun): Promise<Standing[]> {
-  const policies = noun === 'routing' ? [] : await everyOf(await resourceOver(shell, 'guardrail-policies'))
-  const preferences = noun === 'guardrails' ? [] : await everyOf(await resourceOver(shell, 'routing-preferences'))
+async function standingsOf(shell: Shell, resource: ResourceName): Promise<SessionState[]> {
+  const policies = resource === 'routing' ? [] : await everyOf(await resourceOver(shell, 'guardrail-policies'))
+  const preferences = resource === 'guardrails' ? [] : await everyOf(await resourceOver(shell, 'routing-preferences'))
   return [...policies, ...preferences]
 }
 
-function pick(all: readonly Standing[], word: string, what: string): Standing {
+function pick(all: readonly SessionState[], word: string, what: string): SessionState {
   const found = namedAmong(all, word)
   if (found) return found
   throw notFoundFailure(`No ${what} has the id or name "${word}".`, 'the list command shows ids and names')
 }
 
-function theDefault(all: readonly Standing[]): Standing | null {
+function theDefault(all: readonly SessionState[]): SessionState | null {
   const defaults = all.filter((one) => one.is_default)
   if (defaults.length <= 1) return defaults[0] ?? null
   const shown = defaults.map(({ id, object, scope, name }) => `${id}  ${object} ${scope} ${name}`)

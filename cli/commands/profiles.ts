@@ -17,7 +17,7 @@ const columns = [
 const common = { apis: ['host'], columns } as const
 
 const shown = (profile: Profile, active: string | null) => ({ ...profile, active: profile.name === active })
-const kept = ({ env }: Shell) => createProfiles(env)
+const stored = ({ env }: Shell) => createProfiles(env)
 
 const listProfiles = defineCommand({
   ...common,
@@ -28,7 +28,7 @@ const listProfiles = defineCommand({
   examples: ['profiles list', 'profiles list --json'],
   impact: 'read',
   async run(shell) {
-    const profiles = kept(shell)
+    const profiles = stored(shell)
     const rows = profiles.list().map((profile) => shown(profile, profiles.active()))
     shell.print.list(rows, columns, 'No profiles. Add one: svc-admin profiles add NAME URL')
   },
@@ -44,7 +44,7 @@ const showProfile = defineCommand({
   exits: [3],
   args: { name: optional('the name of a profile') },
   async run(shell, { name }) {
-    const profiles = kept(shell)
+    const profiles = stored(shell)
     const wanted = name ?? profiles.active()
     if (wanted === null) return shell.note('No profile is in use. Commands run on this machine.')
     shell.print.item(shown(profiles.find(wanted), profiles.active()), columns)
@@ -75,7 +75,7 @@ const addProfile = defineCommand({
     const named = keyFile === shell.env.SVC_OPERATOR_KEY_FILE ? undefined : keyFile
     const input = { label: 'key', fromFile: keyFromFile ?? named, instead: 'add --key-from-file FILE' }
     const key = (await readSecretInput(shell, input)).trim()
-    const profiles = kept(shell)
+    const profiles = stored(shell)
     profiles.save({ name, url, production: production === true, org: shell.globals.org ?? null }, key)
     shell.print.item(shown(profiles.find(name), profiles.active()), columns)
   },
@@ -92,7 +92,7 @@ const useProfile = defineCommand({
   args: { name: argument('the name of a profile, or none') },
   async run(shell, { name }) {
     if (shell.planned(`use ${name}`)) return
-    const profiles = kept(shell)
+    const profiles = stored(shell)
     const before = profiles.active()
     profiles.use(name === 'none' ? null : name)
     shell.note(
@@ -112,7 +112,7 @@ const removeProfile = defineCommand({
   exits: [3],
   args: { name: argument('the name of a profile') },
   async run(shell, { name }) {
-    const profiles = kept(shell)
+    const profiles = stored(shell)
     const { url } = profiles.find(name)
     if (shell.planned(`delete profile ${name} (${url})`)) return
     shell.confirm(`Delete profile ${name} (${url}) and its key?`)

@@ -123,8 +123,8 @@ async function* firstSteps(shell: Shell, connection: Connection): AsyncGenerator
   const { keys } = expectData(await client.keys.get({ query: { limit: 100 } }))
   const own = keys.find(({ prefix }) => key.startsWith(prefix))
   const widget = await timed(async () => {
-    const order = { name: 'Shop help', api_key_id: own?.id, security: { allowedOrigins: ['http://localhost:5055'] } }
-    const { id } = await call('POST', 'iframes', order)
+    const input = { name: 'Shop help', api_key_id: own?.id, security: { allowedOrigins: ['http://localhost:5055'] } }
+    const { id } = await call('POST', 'iframes', input)
     const { preview_url } = await call<{ preview_url: string }>('POST', `iframes/${id}/preview-token`)
     return { id, preview_url }
   })
@@ -146,8 +146,8 @@ type Listened = { deliveries: { event_id: string; event_type: string; body: stri
 
 /** Makes a webhook that this command listens to, and a call that it is told of; takes the webhook away again. */
 async function hear(call: ReturnType<typeof callerWith>): Promise<string> {
-  const order = { url: 'listen:', event_types: ['completion.created'], description: 'svc-admin quickstart' }
-  const { id } = await call('POST', 'webhooks', order)
+  const input = { url: 'listen:', event_types: ['completion.created'], description: 'svc-admin quickstart' }
+  const { id } = await call('POST', 'webhooks', input)
   await call('POST', 'completions', { prompt: 'Ping' })
   const { deliveries } = await call<Listened>('PUT', `webhooks/${id}/listener`, { done: [], wait_seconds: 10 })
   const [got] = deliveries

@@ -2,7 +2,7 @@ import type { ApiKey } from '../../src/accounts/keys/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { defineCommand, type Input } from '../command'
 import { type Column, column } from '../output/columns'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import { changedBy } from '../policy-plan'
 import { readValueFile } from '../preference-file'
 import { type Path, type Resource, resourceOver } from '../resource'
@@ -15,7 +15,7 @@ import { ABOUT_FILES, ruleSetCommand, ruleSetFile, ruleSetListFlags } from './ru
 export type Kind = {
   path: Path
   /** `guardrails` */
-  noun: string
+  resource: string
   /** Singular and plural: `guardrail policy`. */
   what: string
   many: string
@@ -39,7 +39,7 @@ const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag'
 
 /** The list, get, create, update and delete commands of a resource (dx 2.10). */
 export function resourceCommands(kind: Kind) {
-  const { path, noun, what, many, columns, id, file, arg, stays, bound } = kind
+  const { path, resource, what, many, columns, id, file, arg, stays, bound } = kind
   const args = { [arg]: argument(`id or name of the ${what}`) }
   const wordIn = (input: object) => (input as Record<string, string>)[arg]!
   const flags = ruleSetFile(what)
@@ -48,10 +48,14 @@ export function resourceCommands(kind: Kind) {
 
   const list = defineCommand({
     ...shared,
-    path: `${noun} list`,
+    path: `${resource} list`,
     summary: `List ${many}, newest first`,
     about: `On the server's machine it lists all of them, or with --org those of one organization or user. Over --url it lists ${bound ? "your own and those of your organization; with an organization's key, only those of the organization" : 'those of the owner of the key in use'}.`,
-    examples: [`${noun} list`, `${noun} list --org acme`, `${noun} list ${bound ? '--only team' : '--all'} --json`],
+    examples: [
+      `${resource} list`,
+      `${resource} list --org acme`,
+      `${resource} list ${bound ? '--only team' : '--all'} --json`,
+    ],
     impact: 'read',
     exits: [3],
     watchable: true,
@@ -59,18 +63,18 @@ export function resourceCommands(kind: Kind) {
     async run(shell, input) {
       const { only, ...paging } = input as Input<Record<never, never>, typeof ruleSetListFlags>
       const sets = await over(shell)
-      const page = (order: PageOrder) => sets.list({ ...order, ...(only ? { scope: only } : {}) })
-      const empty = `No ${many}. Create one: svc-admin ${noun} create -f ${file}`
+      const page = (input: PageQuery) => sets.list({ ...input, ...(only ? { scope: only } : {}) })
+      const empty = `No ${many}. Create one: svc-admin ${resource} create -f ${file}`
       await printPages(shell, paging, { page, columns, empty })
     },
   })
 
   const get = defineCommand({
     ...shared,
-    path: `${noun} get`,
+    path: `${resource} get`,
     summary: `Show one ${what} in full`,
     about: bound ? 'With --json it prints what create and update take.' : 'With --json it prints everything about it.',
-    examples: [`${noun} get ${id}`, `${noun} get ${id} --json`],
+    examples: [`${resource} get ${id}`, `${resource} get ${id} --json`],
     impact: 'read',
     exits: [3],
     args,
@@ -82,18 +86,18 @@ export function resourceCommands(kind: Kind) {
 
   const create = defineCommand({
     ...shared,
-    path: `${noun} create`,
+    path: `${resource} create`,
     summary: `Create a ${what} from a file`,
     about: `${bound ? 'No key uses it yet; the output shows how to bind it. ' : ''}On the server's machine --org sets the owner; the default is the account that the first start created. ${ABOUT_FILES}`,
-    examples: [`${noun} create -f ${file}`, `${noun} create -f - --org acme --json`],
+    examples: [`${resource} create -f ${file}`, `${resource} create -f - --org acme --json`],
     impact: 'write',
     exits: [3, 5],
     flags,
     async run(shell, { file: from = '-' }) {
-      const order = (await readValueFile(shell, from)) as object
+      const input = (await readValueFile(shell, from)) as object
       if (shell.planned(`create a ${what} from ${from}`)) return
       const key = shell.globals.idempotencyKey ?? randomBase62(24)
-      const made = await (await over(shell)).create(order, key)
+      const made = await (await over(shell)).create(input, key)
       shell.print.item(made, columns)
       noteWarnings(shell, made)
       if (bound) shell.note(`No key uses it yet. Bind it: svc-admin keys bind KEY ${bound.flag} ${made.id}`)
@@ -102,10 +106,10 @@ export function resourceCommands(kind: Kind) {
 
   const update = defineCommand({
     ...shared,
-    path: `${noun} update`,
+    path: `${resource} update`,
     summary: `Update a ${what} from a file`,
     about: `${bound ? 'Takes effect with the next request. ' : ''}Members that the file leaves out stay the same; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}`,
-    examples: [`${noun} update ${id} -f ${file}`, `${noun} update ${id} -f - --json`],
+    examples: [`${resource} update ${id} -f ${file}`, `${resource} update ${id} -f - --json`],
     impact: 'write',
     exits: [3, 5],
     args,
@@ -131,10 +135,10 @@ export function resourceCommands(kind: Kind) {
   const remove = defineCommand({
     ...ruleSetCommand,
     danger: 'moderate',
-    path: `${noun} delete`,
+    path: `${resource} delete`,
     summary: `Delete a ${what}${bound ? ' and unbind its keys' : ''}`,
     about: `This cannot be undone. ${stays}`,
-    examples: [`${noun} delete ${id} --yes`, `${noun} delete ${id} --yes --json`],
+    examples: [`${resource} delete ${id} --yes`, `${resource} delete ${id} --yes --json`],
     impact: 'write',
     exits: [3],
     columns: deleted,

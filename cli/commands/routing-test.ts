@@ -49,23 +49,24 @@ const under = {
 }
 type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
 const shared = { apis: ['tenant', 'operator'], impact: 'read' } as const
-const WHOSE =
+const OWNER_FILTER =
   "Decides as for the key in use. On the server's machine it uses no preference, unless --org, --key or --pref choose one. Nothing is billed or stored, and without --engine nothing is sent to an engine."
 
 export const previewRouting = defineCommand({
   ...shared,
   path: 'routing preview',
   summary: 'Show which mode and engine a prompt would get, and why',
-  about: `Shows each stage with its minimum confidence. ${WHOSE}`,
+  about: `Shows each stage with its minimum confidence. ${OWNER_FILTER}`,
   examples: ['routing preview "Draft a contract"', `routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`],
   exits: [3, 6],
   columns: chosen,
   args: { prompt: optional('the prompt') },
   flags: { file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' }, ...under },
   async run(shell, { prompt, file, ...rest }) {
-    const asked = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
-    if (asked === undefined) throw usageFailure('routing preview needs a PROMPT.', 'svc-admin routing preview "Hello"')
-    printFound(shell, await (await previewer(shell, rest))(asked))
+    const question = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
+    if (question === undefined)
+      throw usageFailure('routing preview needs a PROMPT.', 'svc-admin routing preview "Hello"')
+    printFound(shell, await (await previewer(shell, rest))(question))
   },
 })
 
@@ -73,7 +74,7 @@ export const testRouting = defineCommand({
   ...shared,
   path: 'routing test',
   summary: 'Test a prompt, or a file of prompts with their expected modes',
-  about: `With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${WHOSE}`,
+  about: `With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${OWNER_FILTER}`,
   examples: [
     'routing test --prompt "Draft a contract" --key ci',
     'routing test -f cases.jsonl',
@@ -93,8 +94,8 @@ export const testRouting = defineCommand({
       throw usageFailure(`routing test ${message}.`, 'svc-admin routing test -f cases.jsonl')
     }
     if (file !== undefined) return testCases(shell, { file, every, ...rest })
-    const asked = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
-    printFound(shell, await (await previewer(shell, rest))(asked))
+    const question = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
+    printFound(shell, await (await previewer(shell, rest))(question))
   },
 })
 
@@ -107,8 +108,8 @@ function printFound(shell: Shell, found: Preview): void {
 
 /** The match and floor of the stage that decided; when none did, the floor that the last guess did not reach. */
 function decidedBy({ source, stages }: Preview): { floor: number | null; matched: string | null } {
-  const asked = stages.filter(({ stage }) => stage !== 'default')
-  const decided = stages.find(({ stage }) => stage === source && source !== 'default') ?? asked.at(-1)
+  const requests = stages.filter(({ stage }) => stage !== 'default')
+  const decided = stages.find(({ stage }) => stage === source && source !== 'default') ?? requests.at(-1)
   return { floor: decided?.floor ?? null, matched: source === 'default' ? null : (decided?.matched ?? null) }
 }
 
@@ -134,7 +135,7 @@ function judged({ line, prompt, expected_mode, expected_engine }: RoutingCase, f
 
 async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
   const tried = rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[])
-  const { api, whose, isOperator } = await apiOf(shell)
+  const { api, ownerFilter, isOperator } = await apiOf(shell)
   if (engine && isOperator) {
     throw usageFailure('--engine calls an engine, which needs an API key: add --url and --key-file.')
   }
@@ -146,5 +147,5 @@ async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
     ...(engine ? { engine } : {}),
   }
   return async (prompt: string) =>
-    expectData(await api['routing-preferences'].preview.post({ prompt, ...shared }, { query: whose }))
+    expectData(await api['routing-preferences'].preview.post({ prompt, ...shared }, { query: ownerFilter }))
 }

@@ -4,7 +4,7 @@ import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
 import { column, idColumn } from '../output/columns'
-import { type PageOrder, printPages } from '../pages'
+import { type PageQuery, printPages } from '../pages'
 import { resourceOver } from '../resource'
 import { everyOf, noteWarnings, resolveRuleSet } from '../rule-set'
 import type { Shell } from '../shell'
@@ -42,9 +42,9 @@ const suggestRule = defineCommand({
   args: { mode: argument('the mode that needs a rule') },
   flags: { apply: text('PREF', 'add the rule to this preference') },
   async run(shell, { mode, apply }) {
-    const { api, whose } = await apiOf(shell)
-    const order = { expected_mode: mode }
-    const found = expectData(await api['routing-preferences']['suggest-rule'].post(order, { query: whose }))
+    const { api, ownerFilter } = await apiOf(shell)
+    const input = { expected_mode: mode }
+    const found = expectData(await api['routing-preferences']['suggest-rule'].post(input, { query: ownerFilter }))
     if (!apply) {
       shell.print.item(found, suggested)
       return noteWarnings(shell, found)
@@ -96,7 +96,7 @@ const listCorrections = defineCommand({
   },
   async run(shell, { mode, ...paging }) {
     if (mode === undefined) return listClusters(shell)
-    const page = (order: PageOrder) => correctionsOf(shell, { ...order, expected_mode: mode })
+    const page = (input: PageQuery) => correctionsOf(shell, { ...input, expected_mode: mode })
     await printPages(shell, paging, { page, columns: correctionColumns, empty: 'No corrections.' })
   },
 })
@@ -105,7 +105,7 @@ const listCorrections = defineCommand({
 export const routingCommands = [
   ...resourceCommands({
     path: 'routing-preferences',
-    noun: 'routing',
+    resource: 'routing',
     what: 'routing preference',
     many: 'routing preferences',
     columns: preferenceColumns,
@@ -146,8 +146,8 @@ async function recentPage(shell: Shell, since: number, limit: number, cursor: st
   return { items, next: isOver ? null : next }
 }
 
-async function correctionsOf(shell: Shell, query: PageOrder & { expected_mode?: string }) {
-  const { api, whose } = await apiOf(shell)
-  const found = expectData(await api['routing-corrections'].get({ query: { ...query, ...whose } }))
+async function correctionsOf(shell: Shell, query: PageQuery & { expected_mode?: string }) {
+  const { api, ownerFilter } = await apiOf(shell)
+  const found = expectData(await api['routing-corrections'].get({ query: { ...query, ...ownerFilter } }))
   return { items: found.routing_corrections, next: found.next_cursor }
 }

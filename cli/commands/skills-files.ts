@@ -72,13 +72,13 @@ const submitSkill = defineCommand({
     if (shell.planned(`submit ${file}`)) return
     const { client } = await (await shell.connect()).tenant()
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const order = {
+    const input = {
       manifest,
       ...(skillId ? { skill_id: skillId } : {}),
       ...(visibility ? { visibility } : {}),
       ...(shell.globals.org ? { target_org_id: shell.globals.org } : {}),
     }
-    const { submission, warnings } = expectData(await client.skills.submit.post(order, { headers }))
+    const { submission, warnings } = expectData(await client.skills.submit.post(input, { headers }))
     shell.print.item(submission, submitted)
     for (const warning of warnings) shell.note(warning)
     shell.note(
@@ -174,8 +174,8 @@ type Ops = ReturnType<Awaited<ReturnType<Shell['connect']>>['ops']>
 
 const everySlug = (ops: Ops): Promise<string[]> =>
   Array.fromAsync(
-    eachEntry(async (order) => {
-      const { skills, next_cursor } = expectData(await ops.skills.get({ query: { status: 'approved', ...order } }))
+    eachEntry(async (input) => {
+      const { skills, next_cursor } = expectData(await ops.skills.get({ query: { status: 'approved', ...input } }))
       return { items: skills.map(({ slug }) => slug), next: next_cursor }
     }),
   )

@@ -3,7 +3,7 @@ import { apiOf, assertOperator } from '../api'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import type { Shell } from '../shell'
 import { choice, flag, text } from '../words'
 import { KEY_IN_USE, skillArgument, skillColumns } from './skills-columns'
@@ -39,9 +39,9 @@ const listSkills = defineCommand({
   },
   async run(shell, { installed, key, category, status, ...paging }) {
     const filter = await filterOf(shell, { installed: installed || undefined, key, category, status })
-    const page = async (order: PageOrder) => {
+    const page = async (input: PageQuery) => {
       const { api } = await apiOf(shell)
-      const found = expectData(await api.skills.get({ query: { ...order, ...filter } as never }))
+      const found = expectData(await api.skills.get({ query: { ...input, ...filter } as never }))
       return { items: found.skills, next: found.next_cursor }
     }
     await printPages(shell, paging, { page, columns: skillColumns, empty: 'No skills.' })
@@ -52,7 +52,7 @@ type Filter = { installed: true | undefined; key: string | undefined; category?:
 
 /** The query for either API. @throws CommandFailed 2 for what only operators may ask, and for what says too little */
 async function filterOf(shell: Shell, { installed, key, status, category }: Filter): Promise<object> {
-  const { isOperator, whose } = await apiOf(shell)
+  const { isOperator, ownerFilter } = await apiOf(shell)
   const { org: owner } = shell.globals
   if (!isOperator) {
     assertOperator(isOperator, key !== undefined, KEY_IN_USE)
@@ -62,7 +62,7 @@ async function filterOf(shell: Shell, { installed, key, status, category }: Filt
   if (installed && owner === undefined && key === undefined)
     throw usageFailure('--installed needs an owner.', 'add --key KEY, or --org NAME')
   if (key !== undefined && !installed) throw usageFailure('--key works only with --installed.', 'add --installed')
-  return given({ installed, key, status, category, ...whose })
+  return given({ installed, key, status, category, ...ownerFilter })
 }
 
 const given = (words: object): object =>
@@ -125,7 +125,7 @@ const listReviews = defineCommand({
   flags: pageFlags,
   async run(shell, { skill, ...paging }) {
     const { one } = await skillOver(shell, skill)
-    const page = async (query: PageOrder) => {
+    const page = async (query: PageQuery) => {
       const found = expectData(await one.reviews.get({ query }))
       return { items: found.reviews, next: found.next_cursor }
     }

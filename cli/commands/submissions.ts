@@ -2,7 +2,7 @@ import { REASON_CODES, REVIEW_TIERS, SUBMISSION_STATUSES } from '../../src/skill
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import { requireReason } from '../reason'
 import { argument, choice, flag, text } from '../words'
 
@@ -53,9 +53,9 @@ const listSubmissions = defineCommand({
   async run(shell, { status, tier, allStates, mine, ...paging }) {
     const connection = await shell.connect()
     const state = status ?? (allStates ? undefined : ('pending_review' as const))
-    const page = async (order: PageOrder) => {
+    const page = async (input: PageQuery) => {
       const query = {
-        ...order,
+        ...input,
         ...(state ? { status: state } : {}),
         ...(tier ? { tier } : {}),
         ...(mine ? { mine } : {}),
@@ -93,7 +93,7 @@ const deciding = {
   args: submissionArgument,
 }
 
-type Told = {
+type Notice = {
   submission: string
   note?: string
   iReadTheDiff?: string
@@ -123,7 +123,7 @@ const decide = (
       ...(decision === 'reject' ? { code: choice(REASON_CODES, 'kind of rejection; required') } : {}),
     },
     async run(shell, input) {
-      const { submission, note, iReadTheDiff, code } = input as Told
+      const { submission, note, iReadTheDiff, code } = input as Notice
       const reason = requireReason(shell, `submissions ${decision}`)
       if (decision === 'reject' && !code) throw usageFailure('submissions reject needs --kind.', CODES)
       if (shell.planned(`${decision} ${submission}`)) return

@@ -5,7 +5,7 @@ import { column } from '../output/columns'
 import { requireReason } from '../reason'
 import { SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
-import { type ChatRoutes, chatAt, ofWidget, SESSION, sessionArgs, standing, takeoverWords } from '../takeover-at'
+import { type ChatRoutes, chatAt, ofWidget, SESSION, sessionArgs, states, takeoverWords } from '../takeover-at'
 import { duration, flag, optional, text } from '../words'
 import { writtenText } from '../write-text'
 import { deliverLink, linkColumns } from './users-ways'
@@ -16,7 +16,7 @@ const STEP = /^\/(leave|release|close|draft|note)(?: (.*))?$/
 
 const attach = defineCommand({
   ...takeoverWords,
-  columns: standing,
+  columns: states,
   path: 'takeovers attach',
   summary: 'Answer a visitor in this terminal',
   about:
@@ -36,8 +36,8 @@ const attach = defineCommand({
     const { chat } = await chatAt(shell, session, widget)
     const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
     if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
-    const order = { ...(operator_name === undefined ? {} : { operator_name }), ...(steal ? { force: true } : {}) }
-    expectData(await chat.takeover.post(order))
+    const input = { ...(operator_name === undefined ? {} : { operator_name }), ...(steal ? { force: true } : {}) }
+    expectData(await chat.takeover.post(input))
     shell.note('You have the conversation. /release gives it back; /leave exits without giving it back.')
     const over = new AbortController()
     const following = follow(shell, chat, AbortSignal.any([shell.signal, over.signal]))
@@ -119,7 +119,7 @@ const note = defineCommand({
   },
 })
 
-const handedColumns = [...standing, column('operator.name', 'WHO')]
+const handedColumns = [...states, column('operator.name', 'WHO')]
 const handover = defineCommand({
   ...takeoverWords,
   columns: handedColumns,
@@ -142,8 +142,8 @@ const handover = defineCommand({
     if (to === undefined) throw usageFailure('takeovers handover needs --to.', '--to priya@example.com')
     if (shell.planned(`hand conversation ${session} over to ${to}`)) return
     const { chat } = await chatAt(shell, session, widget)
-    const order = { to, ...(words === undefined ? {} : { note: words }) }
-    shell.print.item(expectData(await chat.handover.post(order)), handedColumns)
+    const input = { to, ...(words === undefined ? {} : { note: words }) }
+    shell.print.item(expectData(await chat.handover.post(input)), handedColumns)
   },
 })
 
@@ -163,10 +163,10 @@ const link = defineCommand({
     ttl: duration('DURATION', 'how long the link works, 8h by default'),
     ...SECRET_FLAGS,
   },
-  async run(shell, { for: person, ttl = SHIFT_MS, ...ways }) {
+  async run(shell, { for: person, ttl = SHIFT_MS, ...methods }) {
     if (person === undefined) throw usageFailure('takeovers link needs --for.', '--for priya@example.com')
     if (shell.planned(`create an inbox link for ${person}`)) return
-    await deliverLink(shell, person, { ttl, to: '/operator' }, ways)
+    await deliverLink(shell, person, { ttl, to: '/operator' }, methods)
   },
 })
 

@@ -14,9 +14,9 @@ import {
   ofWidget,
   queueOf,
   SESSION,
-  saidColumns,
   sessionArgs,
-  standing,
+  statedColumns,
+  states,
   takeoverWords,
 } from '../takeover-at'
 import { choice, flag, optional, text } from '../words'
@@ -56,8 +56,8 @@ const listTakeovers = defineCommand({
   async run(shell, { widget, status, ...paging }) {
     const only = status ? { takeover_status: status } : {}
     await printPages(shell, paging, {
-      page: async (order) => {
-        const found = await queueOf(shell, widget, { ...order, status: 'open', ...only })
+      page: async (input) => {
+        const found = await queueOf(shell, widget, { ...input, status: 'open', ...only })
         return { items: found.conversations, next: found.next_cursor }
       },
       columns,
@@ -92,8 +92,8 @@ const watchTakeovers = defineCommand({
         const rings = bell && takeover_status === 'requested' ? '\u0007' : ''
         shell.note(`${session_id} ${now}${reason ? `: ${reason}` : ''}`)
         if (rings) shell.io.err(rings)
-        const told = { SVC_SESSION: session_id, SVC_WIDGET: config_id, SVC_STATUS: takeover_status }
-        if (exec) await runFor(shell, exec, { ...told, SVC_OPERATOR: operator?.name ?? '', SVC_REASON: reason ?? '' })
+        const notice = { SVC_SESSION: session_id, SVC_WIDGET: config_id, SVC_STATUS: takeover_status }
+        if (exec) await runFor(shell, exec, { ...notice, SVC_OPERATOR: operator?.name ?? '', SVC_REASON: reason ?? '' })
       }
       await shell.clock.sleep(WATCH_MS, shell.signal)
     }
@@ -101,8 +101,8 @@ const watchTakeovers = defineCommand({
 })
 
 /** What visitors wrote goes into the environment, never into the command itself. */
-async function runFor(shell: Shell, command: string, told: Record<string, string>): Promise<void> {
-  const cleaned = Object.fromEntries(Object.entries(told).map(([name, value]) => [name, clean(value)]))
+async function runFor(shell: Shell, command: string, notice: Record<string, string>): Promise<void> {
+  const cleaned = Object.fromEntries(Object.entries(notice).map(([name, value]) => [name, clean(value)]))
   const child = Bun.spawn(['sh', '-c', command], {
     cwd: shell.cwd,
     env: { ...process.env, ...cleaned },
@@ -116,7 +116,7 @@ async function runFor(shell: Shell, command: string, told: Record<string, string
 
 const showTranscript = defineCommand({
   ...common,
-  columns: saidColumns,
+  columns: statedColumns,
   path: 'takeovers transcript',
   summary: 'Show the messages of a conversation',
   about: "Visitors' text is shown without control characters. --markdown prints the transcript to save or share.",
@@ -128,7 +128,7 @@ const showTranscript = defineCommand({
   async run(shell, { session, widget, markdown }) {
     const { chat } = await chatAt(shell, session, widget)
     const { messages } = expectData(await chat.get({ query: {} }))
-    if (!markdown) shell.print.list(messages, saidColumns, 'No messages.')
+    if (!markdown) shell.print.list(messages, statedColumns, 'No messages.')
     else
       for (const { role, content, created_at } of messages)
         shell.io.out(
@@ -143,7 +143,7 @@ const showTranscript = defineCommand({
 const isForPrograms = (shell: Shell): boolean => isStructured(formatOf(shell.globals))
 const messagesOf = async (chat: ChatRoutes) => expectData(await chat.get({ query: {} })).messages
 
-const takenColumns = [...standing, column('operator.name', 'WHO')]
+const takenColumns = [...states, column('operator.name', 'WHO')]
 const takeOver = defineCommand({
   ...common,
   columns: takenColumns,
@@ -165,16 +165,16 @@ const takeOver = defineCommand({
     if (steal) requireReason(shell, 'takeovers take --steal')
     if (shell.planned(`take over conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
-    const order = {
+    const input = {
       ...(operator_name === undefined ? {} : { operator_name }),
       ...(message === undefined ? {} : { message }),
       ...(steal ? { force: true } : {}),
     }
     const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
     if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
-    const taken = expectData(await chat.takeover.post(order))
+    const taken = expectData(await chat.takeover.post(input))
     const messages = await messagesOf(chat)
-    if (!isForPrograms(shell)) shell.print.list(messages, saidColumns, 'No messages yet.')
+    if (!isForPrograms(shell)) shell.print.list(messages, statedColumns, 'No messages yet.')
     shell.print.item({ ...taken, ...(isForPrograms(shell) ? { messages } : {}) }, takenColumns)
     shell.note(`Reply: svc-admin takeovers reply ${session} "…"`)
   },
@@ -211,7 +211,7 @@ const reply = defineCommand({
 
 const release = defineCommand({
   ...common,
-  columns: standing,
+  columns: states,
   path: 'takeovers release',
   summary: 'Release a conversation to the AI',
   about: 'Works in every state, and prints the messages that the AI will see for its next answer.',
@@ -225,8 +225,8 @@ const release = defineCommand({
     const { chat } = await chatAt(shell, session, widget)
     const released = expectData(await chat.release.post({}))
     const messages = await messagesOf(chat)
-    if (!isForPrograms(shell)) shell.print.list(messages.slice(-SEEN), saidColumns, 'No messages yet.')
-    shell.print.item({ ...released, ...(isForPrograms(shell) ? { messages: messages.slice(-SEEN) } : {}) }, standing)
+    if (!isForPrograms(shell)) shell.print.list(messages.slice(-SEEN), statedColumns, 'No messages yet.')
+    shell.print.item({ ...released, ...(isForPrograms(shell) ? { messages: messages.slice(-SEEN) } : {}) }, states)
   },
 })
 

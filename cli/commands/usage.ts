@@ -9,7 +9,7 @@ import { everyKey } from '../resolve'
 import type { Shell } from '../shell'
 import { choice, duration, optional, text } from '../words'
 
-const WHOSE = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id are enough'
+const OWNER_FILTER = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id are enough'
 
 const filters = {
   from: text('DATE', 'from this date or time; 30 days ago by default'),
@@ -72,7 +72,7 @@ const showUsage = defineCommand({
   ],
   columns: [...totals, ...parts, bar],
   watchable: true,
-  args: { owner: optional(WHOSE) },
+  args: { owner: optional(OWNER_FILTER) },
   flags: { ...filters, by: choice(['mode', 'model', 'key', 'skill', 'day'], 'one line for each of these') },
   async run(shell, { owner = shell.globals.org, by, ...given }) {
     const words = wordsOf(shell, given)
@@ -101,13 +101,13 @@ const exportUsage = defineCommand({
     'usage export --out usage.csv',
     'usage export acme --from 2026-01-01 --to 2026-01-31 -o jsonl | jq .model',
   ],
-  args: { owner: optional(WHOSE) },
+  args: { owner: optional(OWNER_FILTER) },
   flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
   async run(shell, { owner = shell.globals.org, out, ...given }) {
-    const { whose } = await apiOf(shell, { owner })
+    const { ownerFilter } = await apiOf(shell, { owner })
     const format = shell.globals.output === 'jsonl' || shell.globals.json ? 'jsonl' : 'csv'
     const { fetch } = await shell.connect()
-    const file = await fetch(`usage/export?${queryOf({ ...wordsOf(shell, given), ...whose, format })}`)
+    const file = await fetch(`usage/export?${queryOf({ ...wordsOf(shell, given), ...ownerFilter, format })}`)
     await deliver(shell, await piecesOf(file), out)
   },
 })
@@ -126,9 +126,9 @@ async function partsOf(shell: Shell, show: Show, by: By, words: UsageWords): Pro
 /** The part of each key that has calls. */
 async function partsOfKeys(shell: Shell, show: Show, words: UsageWords): Promise<Part[]> {
   const { id: owner } = await show(words)
-  const whose = owner === undefined ? {} : owner.startsWith('org:') ? { org: owner } : { user: owner }
+  const ownerFilter = owner === undefined ? {} : owner.startsWith('org:') ? { org: owner } : { user: owner }
   const parts: Part[] = []
-  for (const { id, name } of await everyKey((await apiOf(shell)).api, whose)) {
+  for (const { id, name } of await everyKey((await apiOf(shell)).api, ownerFilter)) {
     const { totals } = await show({ ...words, key_id: id })
     if (totals.requests > 0) parts.push({ id, name, ...partOf(totals) })
   }
@@ -146,8 +146,8 @@ type Show = (words: UsageWords) => Promise<Report>
 export const reporting =
   (shell: Shell, owner?: string): Show =>
   async (words) => {
-    const { api, whose } = await apiOf(shell, { owner })
-    return expectData(await api.usage.get({ query: { ...words, ...whose } })) as Report
+    const { api, ownerFilter } = await apiOf(shell, { owner })
+    return expectData(await api.usage.get({ query: { ...words, ...ownerFilter } })) as Report
   }
 
 /** Turns the flags into the filters of the API. */

@@ -1,7 +1,7 @@
 import { defineCommand } from '../command'
 import { expectData } from '../failure'
 import { column } from '../output/columns'
-import { LINK_FATE, prepareSecret, SECRET_FLAGS, type Ways } from '../secret'
+import { LINK_FATE, type Methods, prepareSecret, SECRET_FLAGS } from '../secret'
 import { readSecretInput } from '../secret-input'
 import type { Shell } from '../shell'
 import { argument, duration, text } from '../words'
@@ -15,20 +15,20 @@ export const linkColumns = [
   column('expires_at', 'UNTIL', { kind: 'time' }),
 ]
 
-type LinkOrder = { ttl?: number | undefined; to?: string }
+type LinkInput = { ttl?: number | undefined; to?: string }
 
 /** Makes a link that signs this person in once: until `ttl` milliseconds are over, to the page at `to`. */
-export async function makeLink(shell: Shell, user: string, { ttl, to }: LinkOrder) {
+export async function makeLink(shell: Shell, user: string, { ttl, to }: LinkInput) {
   const { users } = (await shell.connect()).ops()
-  const order = { ...(ttl !== undefined && { ttl_minutes: Math.ceil(ttl / MINUTE_MS) }), ...(to && { to }) }
-  return { user, ...expectData(await users({ ref: step(user) })['console-link'].post(order)) }
+  const input = { ...(ttl !== undefined && { ttl_minutes: Math.ceil(ttl / MINUTE_MS) }), ...(to && { to }) }
+  return { user, ...expectData(await users({ ref: step(user) })['console-link'].post(input)) }
 }
 
 /** The same, and hands it over as a secret. */
-export async function deliverLink(shell: Shell, user: string, order: LinkOrder, ways: Ways): Promise<void> {
-  const outlet = prepareSecret(shell, 'url', ways, LINK_FATE)
+export async function deliverLink(shell: Shell, user: string, input: LinkInput, methods: Methods): Promise<void> {
+  const outlet = prepareSecret(shell, 'url', methods, LINK_FATE)
   try {
-    outlet.deliver(await makeLink(shell, user, order), linkColumns)
+    outlet.deliver(await makeLink(shell, user, input), linkColumns)
   } catch (error) {
     outlet.abandon()
     throw error
@@ -50,9 +50,9 @@ export const userLink = defineCommand({
   columns: linkColumns,
   args: { user: argument(USER) },
   flags: { ttl: duration('DURATION', 'how long the link works, 15m by default'), ...SECRET_FLAGS },
-  async run(shell, { user, ttl, ...ways }) {
+  async run(shell, { user, ttl, ...methods }) {
     if (shell.planned(`create a sign-in link for ${user}`)) return
-    await deliverLink(shell, user, { ttl }, ways)
+    await deliverLink(shell, user, { ttl }, methods)
   },
 })
 
@@ -71,18 +71,18 @@ export const userPassword = defineCommand({
   columns: passwordColumns,
   args: { user: argument(USER) },
   flags: { fromFile: text('FILE', 'a file that contains the password; - reads stdin'), ...SECRET_FLAGS },
-  async run(shell, { user, fromFile, ...ways }) {
+  async run(shell, { user, fromFile, ...methods }) {
     if (shell.planned(`set the password of ${user}`)) return
     const chosen =
       fromFile === undefined
         ? null
         : await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
     shell.confirm(`Set a new password for ${user}? All its sessions end.`)
-    const outlet = chosen === null ? prepareSecret(shell, 'password', ways) : null
+    const outlet = chosen === null ? prepareSecret(shell, 'password', methods) : null
     try {
       const { users } = (await shell.connect()).ops()
-      const order = chosen === null ? {} : { password: chosen }
-      const done = expectData(await users({ ref: step(user) }).password.post(order))
+      const input = chosen === null ? {} : { password: chosen }
+      const done = expectData(await users({ ref: step(user) }).password.post(input))
       const { password: _shownOnce, ...shown } = done
       if (outlet) outlet.deliver(done, passwordColumns)
       else shell.print.item(shown, passwordColumns)

@@ -3,7 +3,7 @@ import { type Command, defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
 import { column, idColumn } from '../output/columns'
-import { type PageOrder, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import { prepareSecret, SECRET_FLAGS } from '../secret'
 import { readSecretInput } from '../secret-input'
 import type { Shell } from '../shell'
@@ -91,7 +91,7 @@ const listUsers = defineCommand({
   flags: pageFlags,
   async run(shell, paging) {
     const ops = (await shell.connect()).ops
-    const page = async (query: PageOrder) => {
+    const page = async (query: PageQuery) => {
       const found = expectData(await ops().users.get({ query }))
       return { items: found.users, next: found.next_cursor }
     }
@@ -139,25 +139,25 @@ const createUser = defineCommand({
     link: flag('create a one-time sign-in link instead of a password'),
     ...SECRET_FLAGS,
   },
-  async run(shell, { email, name, role, fromFile, link, ...ways }) {
+  async run(shell, { email, name, role, fromFile, link, ...methods }) {
     if (link && fromFile !== undefined) throw usageFailure('--link and --from-file exclude each other. Leave one out.')
     if (shell.planned(`create account ${email}`)) return
-    const order = { email, ...(name ? { name } : {}), ...(role ? { platform_role: role } : {}) }
+    const input = { email, ...(name ? { name } : {}), ...(role ? { platform_role: role } : {}) }
     if (fromFile !== undefined) {
       const password = await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
       const {
         password: _none,
         sign_in_link: _neither,
         ...made
-      } = expectData(await (await shell.connect()).ops().users.post({ ...order, password }))
+      } = expectData(await (await shell.connect()).ops().users.post({ ...input, password }))
       shell.print.item(made, columns)
       return
     }
     const field = link ? 'sign_in_link' : 'password'
-    const outlet = prepareSecret(shell, field, ways, link ? FIRST_LINK : undefined)
+    const outlet = prepareSecret(shell, field, methods, link ? FIRST_LINK : undefined)
     try {
       const { password, sign_in_link, ...made } = expectData(
-        await (await shell.connect()).ops().users.post({ ...order, ...(link ? { link } : {}) }),
+        await (await shell.connect()).ops().users.post({ ...input, ...(link ? { link } : {}) }),
       )
       outlet.deliver({ ...made, [field]: link ? sign_in_link : password }, columns)
     } catch (error) {

@@ -18,7 +18,7 @@ type Done = { event_id: Delivery['event_id']; http_status: number | null; durati
 const LISTEN = 'listen:'
 const WAIT_S = 10
 const TIMEOUT_MS = 15_000
-const MOST_BYTES = 64 * 1024
+const MAX_BYTES = 64 * 1024
 /** Where deliveries may be passed on to: this machine. */
 const HERE = ['127.0.0.0/8', '::1/128']
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
@@ -26,8 +26,8 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
 const columns = [
   column('event_type', 'EVENT'),
   column('event_id', 'EVENT ID', { keep: true }),
-  column('http_status', 'HTTP', { kind: 'number', least: true }),
-  column('duration_ms', 'MS', { kind: 'number', least: true }),
+  column('http_status', 'HTTP', { kind: 'number', min: true }),
+  column('duration_ms', 'MS', { kind: 'number', min: true }),
   column('body', 'BODY', { wide: true }),
 ]
 
@@ -54,9 +54,9 @@ const listen = defineCommand({
   async run(shell, { events = ['*'], forwardTo, printSecret, printBody }) {
     const pass = forwardTo === undefined ? null : forwarding(forwardTo)
     if (shell.planned(`listen for ${events.join(', ')}`)) return
-    const { api, whose } = await apiOf(shell)
-    const order = { url: LISTEN, event_types: events, description: 'svc-admin webhooks listen' }
-    const { id, signing_secret } = expectData(await api.webhooks.post(order, { query: whose }))
+    const { api, ownerFilter } = await apiOf(shell)
+    const input = { url: LISTEN, event_types: events, description: 'svc-admin webhooks listen' }
+    const { id, signing_secret } = expectData(await api.webhooks.post(input, { query: ownerFilter }))
     const { hook } = await webhookAt(shell, id)
     try {
       shell.note(`Listening for ${events.join(', ')} as webhook ${id}. Stop with Ctrl-C.`)
@@ -103,7 +103,7 @@ function forwarding(to: string): (shell: Shell, delivery: Delivery) => Promise<R
   return async (shell, { headers, body }) => {
     const began = shell.clock.monotonic()
     const sent = { ...headers, 'content-type': 'application/json', 'user-agent': 'svc-webhooks/1' }
-    const request = { method: 'POST' as const, headers: sent, body, maxBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS }
+    const request = { method: 'POST' as const, headers: sent, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }
     const status = await outbound
       .fetchPublic(to, { ...request, statusOnly: true })
       .then((answer) => answer.status)

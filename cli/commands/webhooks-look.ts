@@ -63,10 +63,10 @@ const rotateSecret = defineCommand({
   exits: [3, 5],
   args,
   flags: { grace: duration('TIME', 'how long to sign with the old secret too, up to 24h'), ...SECRET_FLAGS },
-  async run(shell, { id, grace, ...ways }) {
+  async run(shell, { id, grace, ...methods }) {
     if (shell.planned(`create a new signing secret for webhook ${id}`)) return
     shell.confirm(`The old secret of webhook ${id} ends ${grace ? 'after the grace period' : 'now'}. Continue?`)
-    const outlet = prepareSecret(shell, 'signing_secret', ways, SIGNING_FATE)
+    const outlet = prepareSecret(shell, 'signing_secret', methods, SIGNING_FATE)
     try {
       const body = grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }
       const { hook } = await webhookAt(shell, id)

@@ -15,7 +15,7 @@ const headerColumns = [
   column('webhook-timestamp', 'webhook-timestamp'),
   column('webhook-signature', 'webhook-signature'),
 ]
-const MOST_SKEW_S = 300
+const MAX_SKEW_S = 300
 const args = { body: argument('file with the body exactly as it was sent; - reads stdin') }
 const secretFile = text('FILE', 'a file that contains the signing secret')
 const common = { apis: ['host'], impact: 'read', args } as const
@@ -97,8 +97,8 @@ export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivere
     return 'The body, the timestamp or the secret differs from what was signed.'
   }
   const skewS = Math.round(Math.abs(nowS - timestamp))
-  return skewS > MOST_SKEW_S
-    ? `The signature is correct, but ${skewS} seconds away from now; receivers allow ${MOST_SKEW_S}.`
+  return skewS > MAX_SKEW_S
+    ? `The signature is correct, but ${skewS} seconds away from now; receivers allow ${MAX_SKEW_S}.`
     : null
 }
 

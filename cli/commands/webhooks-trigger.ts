@@ -52,8 +52,8 @@ async function targetOf(shell: Shell, id: string | undefined): Promise<{ id: str
     const { hook } = await webhookAt(shell, id)
     return expectData(await hook.get())
   }
-  const { api, whose } = await apiOf(shell)
-  const { webhooks } = expectData(await api.webhooks.get({ query: { limit: 100, ...whose } }))
+  const { api, ownerFilter } = await apiOf(shell)
+  const { webhooks } = expectData(await api.webhooks.get({ query: { limit: 100, ...ownerFilter } }))
   const enabled = webhooks.filter(({ enabled }) => enabled)
   const found = enabled.find(({ url }) => url === 'listen:') ?? (enabled.length === 1 ? enabled[0] : undefined)
   if (found) return found

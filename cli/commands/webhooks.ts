@@ -6,7 +6,7 @@ import { prepareSecret, SECRET_FLAGS, SIGNING_FATE } from '../secret'
 import { readSecretInput } from '../secret-input'
 import { webhookAt } from '../webhook-at'
 import { argument, flag, list, text } from '../words'
-import { nounCommands } from './noun-commands'
+import { resourceCommands } from './noun-commands'
 import { webhookColumns as columns, WEBHOOK } from './webhooks-columns'
 
 const common = { apis: ['tenant', 'operator'], columns } as const
@@ -34,7 +34,7 @@ const createWebhook = defineCommand({
     fromFile: text('FILE', 'a file with the secret to use; - reads stdin'),
     ...SECRET_FLAGS,
   },
-  async run(shell, { address, events = ['*'], description, ordered, fromFile, ...ways }) {
+  async run(shell, { address, events = ['*'], description, ordered, fromFile, ...methods }) {
     if (shell.planned(`create a webhook at ${address} for ${events.join(', ')}`)) return
     const given =
       fromFile === undefined
@@ -42,10 +42,10 @@ const createWebhook = defineCommand({
         : {
             secret: await readSecretInput(shell, { label: 'secret', fromFile, instead: 'leave out --from-file' }),
           }
-    const outlet = prepareSecret(shell, 'signing_secret', ways, SIGNING_FATE)
+    const outlet = prepareSecret(shell, 'signing_secret', methods, SIGNING_FATE)
     try {
-      const { api, whose } = await apiOf(shell)
-      const order = {
+      const { api, ownerFilter } = await apiOf(shell)
+      const input = {
         url: address,
         event_types: events,
         ...given,
@@ -53,7 +53,7 @@ const createWebhook = defineCommand({
         ...(ordered ? { ordered } : {}),
       }
       const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-      outlet.deliver(expectData(await api.webhooks.post(order, { query: whose, headers })), columns)
+      outlet.deliver(expectData(await api.webhooks.post(input, { query: ownerFilter, headers })), columns)
     } catch (error) {
       outlet.abandon()
       throw error
@@ -87,8 +87,8 @@ const updateWebhook = defineCommand({
   },
 })
 
-const plain = nounCommands<{ enabled: boolean }>({
-  noun: 'webhooks',
+const plain = resourceCommands<{ enabled: boolean }>({
+  resource: 'webhooks',
   what: 'webhook',
   columns,
   id: ID,

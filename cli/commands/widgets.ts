@@ -7,7 +7,7 @@ import { column, idColumn } from '../output/columns'
 import { readValueFile } from '../preference-file'
 import type { Shell } from '../shell'
 import { argument, list, text } from '../words'
-import { nounCommands } from './noun-commands'
+import { resourceCommands } from './noun-commands'
 import { widgetAt } from './widgets-show'
 
 const columns = [
@@ -31,7 +31,7 @@ const looks = {
 type Looks = { name?: string; origin?: string[]; accent?: string; welcome?: string; file?: string }
 
 /** The members that flags name, over those of the file. */
-async function orderOf(shell: Shell, { name, origin, accent, welcome, file }: Looks): Promise<Partial<NewWidget>> {
+async function inputOf(shell: Shell, { name, origin, accent, welcome, file }: Looks): Promise<Partial<NewWidget>> {
   const from = (file === undefined ? {} : await readValueFile(shell, file)) as Partial<NewWidget>
   return {
     ...from,
@@ -55,12 +55,12 @@ const createWidget = defineCommand({
   impact: 'write',
   exits: [3, 5],
   flags: { key: text('KEY', 'id of the key that pays'), ...looks },
-  async run(shell, { key, ...said }) {
-    const order = { ...(await orderOf(shell, said)), ...(key === undefined ? {} : { api_key_id: key }) } as NewWidget
-    if (shell.planned(`create the widget ${order.name ?? 'My Widget'}`)) return
-    const { api, whose } = await apiOf(shell)
+  async run(shell, { key, ...message }) {
+    const input = { ...(await inputOf(shell, message)), ...(key === undefined ? {} : { api_key_id: key }) } as NewWidget
+    if (shell.planned(`create the widget ${input.name ?? 'My Widget'}`)) return
+    const { api, ownerFilter } = await apiOf(shell)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const made = expectData(await api.iframes.post(order, { query: whose, headers }))
+    const made = expectData(await api.iframes.post(input, { query: ownerFilter, headers }))
     shell.print.item(made, columns)
     shell.note(`Put it on a page: svc-admin widgets snippet ${made.id}`)
   },
@@ -76,8 +76,8 @@ const updateWidget = defineCommand({
   exits: [3, 5],
   args,
   flags: looks,
-  async run(shell, { id, ...said }) {
-    const patch = await orderOf(shell, said)
+  async run(shell, { id, ...message }) {
+    const patch = await inputOf(shell, message)
     if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of widget ${id}`)) return
     const { one } = await widgetAt(shell, id)
     shell.print.item(expectData(await one.patch(patch)), columns)
@@ -102,8 +102,8 @@ const duplicateWidget = defineCommand({
   },
 })
 
-const plain = nounCommands<{ status: 'active' | 'disabled' }>({
-  noun: 'widgets',
+const plain = resourceCommands<{ status: 'active' | 'disabled' }>({
+  resource: 'widgets',
   what: 'widget',
   columns,
   id: ID,

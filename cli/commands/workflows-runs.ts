@@ -33,7 +33,7 @@ const stepColumns = [
   column('status', 'STATUS'),
   column('error', 'ERROR'),
   column('output', 'OUTPUT'),
-  column('costCents', 'COST', { kind: 'money', least: true }),
+  column('costCents', 'COST', { kind: 'money', min: true }),
   column('startedAt', 'BEGUN', { kind: 'time', wide: true }),
   column('completedAt', 'ENDED', { kind: 'time' }),
 ]
@@ -64,8 +64,8 @@ const runWorkflow = defineCommand({
     if (shell.planned(`run workflow ${workflow}`)) return
     const { one } = await workflowOver(shell, workflow)
     const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const order = step ? { triggerData, stepwise: true } : { triggerData }
-    const { run } = expectData(await one.run.post(order, { headers }))
+    const input = step ? { triggerData, stepwise: true } : { triggerData }
+    const { run } = expectData(await one.run.post(input, { headers }))
     if (step) return stepThrough(shell, one, run)
     if (!wait || run.completedAt !== null) return finish(shell, run)
     await follow(shell, one, run.id, PATIENCE_MS)
@@ -92,8 +92,8 @@ const listRuns = defineCommand({
     }
     const only = status ? { status } : {}
     await printPages(shell, paging, {
-      page: async (order) => {
-        const found = expectData(await one.runs.get({ query: { ...order, ...only } }))
+      page: async (input) => {
+        const found = expectData(await one.runs.get({ query: { ...input, ...only } }))
         return { items: found.runs, next: found.next_cursor }
       },
       columns,

@@ -47,7 +47,7 @@ export const validateWorkflow = defineCommand({
       index,
       name,
       type,
-      next: waysOf(config, onSuccess, index, steps.length).join(' or '),
+      next: methodsOf(config, onSuccess, index, steps.length).join(' or '),
       onFailure: onFailure === undefined ? 'the run fails' : String(onFailure),
     }))
     shell.print.list(rows, columns, '')
@@ -61,11 +61,16 @@ export const validateWorkflow = defineCommand({
 
 type Steps = Required<NewWorkflow>['steps']
 
-function waysOf(config: Steps[number]['config'], onSuccess: number | undefined, at: number, count: number): string[] {
+function methodsOf(
+  config: Steps[number]['config'],
+  onSuccess: number | undefined,
+  at: number,
+  count: number,
+): string[] {
   const after = onSuccess ?? at + 1
   const { onTrue = after, onFalse = after } = config as { onTrue?: number; onFalse?: number }
-  const ways = 'expression' in config ? [onTrue, onFalse] : [after]
-  return [...new Set(ways)].map((way) => (way < count ? String(way) : 'end'))
+  const methods = 'expression' in config ? [onTrue, onFalse] : [after]
+  return [...new Set(methods)].map((way) => (way < count ? String(way) : 'end'))
 }
 
 /** The steps that no way from the first one leads to. */
@@ -73,8 +78,8 @@ function unreachedOf(steps: Steps): number[] {
   const reached = new Set([0])
   for (const at of reached) {
     const { config, onSuccess, onFailure } = steps[at]!
-    const ways = waysOf(config, onSuccess, at, steps.length).filter((way) => way !== 'end')
-    for (const way of [...ways.map(Number), ...(onFailure === undefined ? [] : [onFailure])]) reached.add(way)
+    const methods = methodsOf(config, onSuccess, at, steps.length).filter((way) => way !== 'end')
+    for (const way of [...methods.map(Number), ...(onFailure === undefined ? [] : [onFailure])]) reached.add(way)
   }
   return steps.flatMap((_, at) => (reached.has(at) ? [] : [at]))
 }

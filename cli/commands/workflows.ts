@@ -4,7 +4,7 @@ import { resourceCommands } from './resource-commands'
 /** Workflows (contract 10); their runs are in `workflows-runs`. */
 export const workflowCommands = resourceCommands({
   path: 'workflows',
-  noun: 'workflows',
+  resource: 'workflows',
   what: 'workflow',
   many: 'workflows',
   columns: [

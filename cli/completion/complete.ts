@@ -1,4 +1,4 @@
-import { type Command, type Flag, type Flags, nounOf, verbOf } from '../command'
+import { type Command, type Flag, type Flags, resourceOf, verbOf } from '../command'
 import { GLOBAL_FLAGS, type Globals } from '../globals'
 import type { Io } from '../io'
 import { FORMATS } from '../output/print'
@@ -19,13 +19,13 @@ const known = (all: Candidate[], typed: string): Next => ({
 const tops = (commands: readonly Command[]): Candidate[] =>
   childrenOf(null, commands).map((word) => {
     const single = commands.find(({ path }) => path === word)
-    const inside = commands.filter((command) => nounOf(command) === word).map(verbOf)
+    const inside = commands.filter((command) => resourceOf(command) === word).map(verbOf)
     return { word, about: single?.summary ?? inside.join(', ') }
   })
 
 /** Longest wait for a server's names; after it there are none. */
 const PATIENCE_MS = 150
-const MOST_NAMES = 50
+const MAX_NAMES = 50
 
 /**
  * Prints what may stand at the cursor, `word<TAB>about` a line each (dx 2.20). It never fails and never asks: what is
@@ -45,12 +45,12 @@ async function namesOf(list: Command, commands: readonly Command[], world: World
   const io: Io = { ...world.io, out: (line) => lines.push(line), raw: () => undefined, err: () => undefined }
   const globals = { output: 'jsonl', quiet: true, noInput: true } as Globals
   // A list that must not open the data folder asks the server or nobody.
-  const asking: Command = { ...list, offline: false }
-  const shell = createShell({ ...world, io }, globals, asking, commands)
+  const request: Command = { ...list, offline: false }
+  const shell = createShell({ ...world, io }, globals, request, commands)
   const given = Object.fromEntries(Object.keys(list.args).map((name) => [name, undefined]))
-  const asked = list.run(shell, given).catch(() => undefined)
-  await Promise.race([asked, world.clock.sleep(PATIENCE_MS, world.signal)])
-  return lines.slice(0, MOST_NAMES).flatMap(nameIn)
+  const requested = list.run(shell, given).catch(() => undefined)
+  await Promise.race([requested, world.clock.sleep(PATIENCE_MS, world.signal)])
+  return lines.slice(0, MAX_NAMES).flatMap(nameIn)
 }
 
 function nameIn(line: string): Candidate[] {
@@ -79,16 +79,16 @@ export function nextOf(words: readonly string[], commands: readonly Command[]): 
     )
   if (!named.command)
     return known(
-      named.noun
+      named.resource
         ? commands
-            .filter((command) => nounOf(command) === named.noun)
+            .filter((command) => resourceOf(command) === named.resource)
             .map((command) => ({ word: verbOf(command), about: command.summary }))
         : tops(commands),
       typed,
     )
   const takesMore = Object.values(named.command.args).some(({ variadic }) => variadic)
   if (!takesMore && named.given >= Object.keys(named.command.args).length) return known([], typed)
-  const listed = commands.find(({ path }) => path === `${nounOf(named.command!)} list`) ?? null
+  const listed = commands.find(({ path }) => path === `${resourceOf(named.command!)} list`) ?? null
   return { candidates: [], listed: named.given === 0 ? listed : null }
 }
 
@@ -98,11 +98,11 @@ function namedIn(words: readonly string[], commands: readonly Command[]) {
     (word, at) => !word.startsWith('-') && flagOf(words[at - 1], GLOBAL_FLAGS)?.value === undefined,
   )
   const [first, second] = plain
-  const single = commands.find((command) => nounOf(command) === null && command.path === first)
-  if (single) return { noun: null, command: single, given: plain.length - 1 }
-  const noun = childrenOf(null, commands).find((word) => word === first || singularOf(word) === first) ?? null
-  const command = commands.find(({ path }) => noun !== null && path === `${noun} ${second}`) ?? null
-  return { noun, command, given: Math.max(0, plain.length - 2) }
+  const single = commands.find((command) => resourceOf(command) === null && command.path === first)
+  if (single) return { resource: null, command: single, given: plain.length - 1 }
+  const resource = childrenOf(null, commands).find((word) => word === first || singularOf(word) === first) ?? null
+  const command = commands.find(({ path }) => resource !== null && path === `${resource} ${second}`) ?? null
+  return { resource, command, given: Math.max(0, plain.length - 2) }
 }
 
 function flagOf(word: string | undefined, flags: Flags): Flag | undefined {

@@ -2,7 +2,7 @@ import { expectData } from '../failure'
 import { type Check, type Context, type Finding, fail, ok, skip, warn } from './check'
 
 /** Modes whose engines the server uses for its own questions, preferred one first. */
-const ASKED_MODES = ['auto', 'fast']
+const REQUESTED_MODES = ['auto', 'fast']
 
 type Target = { id: string; mode: string; target: string | null; kind: string | null; rank: number; state: string }
 
@@ -14,11 +14,11 @@ async function enginesOf(context: Context): Promise<Target[]> {
 
 const isModel = ({ target, kind }: Target): boolean => target !== null && kind !== 'builtin'
 
-const askedOf = (engines: readonly Target[]): Target | undefined =>
-  ASKED_MODES.flatMap((asked) => engines.filter(({ mode }) => mode === asked)).find(isModel)
+const requestedOf = (engines: readonly Target[]): Target | undefined =>
+  REQUESTED_MODES.flatMap((question) => engines.filter(({ mode }) => mode === question)).find(isModel)
 
 /** A warning rather than a failure: requests still work, only the engine's decisions are missing. */
-const said = ({ target, state }: Target, without: string): Finding =>
+const textOf = ({ target, state }: Target, without: string): Finding =>
   state === 'failing' || state === 'unreachable'
     ? warn(
         `${target} ${state === 'failing' ? 'keeps failing' : 'does not answer'}; ${without} for now`,
@@ -33,14 +33,14 @@ export const guardrailEngineCheck: Check = {
     const { guardrailEngine: chosen } = context.config()
     if (chosen === 'off') return skip('off; only the local checks decide')
     const engines = await enginesOf(context)
-    const asked = askedOf(engines)
+    const request = requestedOf(engines)
     if (chosen === 'auto') {
-      return asked
-        ? said(asked, 'only the local checks decide')
+      return request
+        ? textOf(request, 'only the local checks decide')
         : skip('no model is connected; only the local checks decide')
     }
     const named = engines.find(({ id }) => id === chosen)
-    if (named && isModel(named)) return said(named, 'only the local checks decide')
+    if (named && isModel(named)) return textOf(named, 'only the local checks decide')
     const problem = named ? `no model answers ${chosen}` : `SVC_GUARDRAIL_ENGINE is "${chosen}", which is not an engine`
     return fail(`${problem}; only the local checks decide`, 'export SVC_GUARDRAIL_ENGINE=auto')
   },
@@ -51,9 +51,9 @@ export const classifierEngineCheck: Check = {
   asksServer: true,
   needs: ['database'],
   async run(context) {
-    const found = askedOf(await enginesOf(context))
+    const found = requestedOf(await enginesOf(context))
     return found
-      ? said(found, 'only the local model decides')
+      ? textOf(found, 'only the local model decides')
       : skip('no model is connected; only the local model decides')
   },
 }

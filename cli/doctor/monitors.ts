@@ -13,8 +13,8 @@ export function nagiosOf(results: readonly Result[]): { lines: string[]; code: 0
   const counts = (['ok', 'warn', 'fail', 'skip'] as const).map((status) => `${status}=${count(status)}`)
   const named = wrong.length ? wrong.map(({ check }) => check).join(', ') : `${count('ok')} checks`
   // A bar divides what people read from what is drawn.
-  const told = wrong.map(({ check, status, detail }) => `${check} ${status}: ${detail.replaceAll('|', '/')}`)
-  return { lines: [`SVC ${STATES[code]} - ${named} | ${counts.join(' ')}`, ...told].map(clean), code }
+  const notices = wrong.map(({ check, status, detail }) => `${check} ${status}: ${detail.replaceAll('|', '/')}`)
+  return { lines: [`SVC ${STATES[code]} - ${named} | ${counts.join(' ')}`, ...notices].map(clean), code }
 }
 
 /** Gauges for a textfile collector: 0 is ok, 1 warn, 2 fail; what was skipped has none. */

@@ -5,7 +5,7 @@ import { fromHere } from '../transport'
 import type { Context, Result } from './check'
 
 /** How many of the newest requests are reported. */
-const MOST_LINES = 500
+const MAX_LINES = 500
 
 /**
  * Writes what a person who helps needs to know, as a packed archive, and first says what is in it (dx 2.19): the
@@ -34,7 +34,7 @@ export async function writeReport(context: Context, results: readonly Result[], 
 async function requestsOf(context: Context): Promise<unknown[]> {
   const connection = await context.connect()
   const { topics } = expectData(await connection.ops().snapshot.get({ query: { topics: 'logs' } }))
-  return topics.flatMap(({ rows }) => rows as unknown[]).slice(0, MOST_LINES)
+  return topics.flatMap(({ rows }) => rows as unknown[]).slice(0, MAX_LINES)
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

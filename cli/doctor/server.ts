@@ -210,10 +210,10 @@ function noneOf(error: { code?: string }): [] {
 
 /** Asks once per run and shares the answer between checks. */
 const once = <T>(ask: (context: Context) => Promise<T>) => {
-  const asked = new WeakMap<Context, Promise<T>>()
+  const request = new WeakMap<Context, Promise<T>>()
   return (context: Context): Promise<T> => {
-    const answer = asked.get(context) ?? ask(context)
-    asked.set(context, answer)
+    const answer = request.get(context) ?? ask(context)
+    request.set(context, answer)
     return answer
   }
 }

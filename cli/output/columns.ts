@@ -13,7 +13,7 @@ export type Column = {
   /** Never cut in a table: a part of an id names nothing. */
   keep?: boolean
   /** Left out of a table first where it is narrow. */
-  least?: boolean
+  min?: boolean
   /** Formats the cell when the raw value is not suitable; `whole` when there is room for all of it. */
   show?(row: JsonObject, whole: boolean): string
 }

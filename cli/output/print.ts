@@ -58,10 +58,10 @@ export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml
 /** Prints records in the chosen format: lists as arrays, single records as an object, without a wrapper (dx 2.4). */
 export function createPrinter(io: Io, style: PrintStyle) {
   let printed: ReadonlySet<string> = new Set()
-  return { list, item, feed, kept }
+  return { list, item, feed, kept: stored }
 
   /** The rows that `--filter` keeps. @throws CommandFailed 2 for a name that is no column */
-  function kept<Row extends object>(rows: readonly Row[], columns: readonly Column[]): readonly Row[] {
+  function stored<Row extends object>(rows: readonly Row[], columns: readonly Column[]): readonly Row[] {
     if (style.filter === undefined) return rows
     const keeps = keeperOf(style.filter, columns, style.now)
     return rows.filter((row) => keeps(row as JsonObject))
@@ -69,7 +69,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
 
   /** Prints a list. When it is empty, `empty` goes to stderr; in table format stdout stays empty. */
   function list(rows: readonly object[], columns: readonly Column[], empty: string): void {
-    const records = kept(rows, columns) as readonly JsonObject[]
+    const records = stored(rows, columns) as readonly JsonObject[]
     assertFields(columns)
     if (isTable()) {
       if (!records.length) {
@@ -84,25 +84,25 @@ export function createPrinter(io: Io, style: PrintStyle) {
 
   /** A table whose rows come in batches: one header, and columns that stay where the first batch has put them. */
   function feed(columns: readonly Column[]): (rows: readonly object[]) => void {
-    const asked = chosen(columns)
-    const headers = asked.map(({ header }) => header)
+    const requests = chosen(columns)
+    const headers = requests.map(({ header }) => header)
     let widths: number[] = []
     let first: Layout | null = null
     return (rows) => {
       if (!rows.length) return
       const cells = (rows as readonly JsonObject[]).map((row) =>
-        asked.map((column) => {
+        requests.map((column) => {
           const text = cell(row, column, style, style.format === 'wide' || io.width === null)
           return style.ascii ? toAscii(text) : text
         }),
       )
       const lines = first === null && style.headers ? [headers, ...cells] : cells
-      widths = widthsOf(asked, lines).map((width, at) => Math.max(width, widths[at] ?? 0))
+      widths = widthsOf(requests, lines).map((width, at) => Math.max(width, widths[at] ?? 0))
       const mayDrop = first === null && style.format === 'table' && !style.fields
-      const { shown, widths: fitted } = layOut(asked, widths, { width: io.width, mayDrop })
+      const { shown, widths: fitted } = layOut(requests, widths, { width: io.width, mayDrop })
       const layout = { shown: first?.shown ?? shown, widths: fitted }
-      for (const line of linesOf(asked, lines, layout, style.ascii ? '...' : '…')) io.out(line)
-      if (first === null) sayDropped(asked, layout)
+      for (const line of linesOf(requests, lines, layout, style.ascii ? '...' : '…')) io.out(line)
+      if (first === null) sayDropped(requests, layout)
       first = layout
     }
   }

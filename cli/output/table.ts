@@ -27,8 +27,8 @@ export function layOut(columns: readonly Column[], widths: readonly number[], { 
       : Math.min(widths[at]!, NARROWEST),
   )
   while (mayDrop && shown.length > 1 && lineOf(shown.map((at) => narrowest[at]!)) > width) {
-    const least = shown.findLastIndex((at) => columns[at]!.least)
-    shown.splice(least, 1)
+    const min = shown.findLastIndex((at) => columns[at]!.min)
+    shown.splice(min, 1)
   }
   const fitted = [...widths]
   while (lineOf(shown.map((at) => fitted[at]!)) > width) {

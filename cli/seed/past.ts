@@ -17,7 +17,7 @@ const AT_ONCE = 6
  */
 export async function seedPast(
   config: Config,
-  { most, signal, key }: { most: number; signal: AbortSignal; key(app: PastApp): Promise<string> },
+  { max, signal, key }: { max: number; signal: AbortSignal; key(app: PastApp): Promise<string> },
 ): Promise<number> {
   const { openApp } = await import('../../src/app/open')
   let behindMs = DAYS * DAY_MS
@@ -31,7 +31,7 @@ export async function seedPast(
       // How a day of the past is drawn: a week has its shape, and each day a little more than the one before.
       const today = Math.max(
         1,
-        Math.round(most * ([0.4, 0.9, 1, 0.95, 0.9, 0.8, 0.3][day % 7]! * (0.5 + (0.5 * (DAYS - day)) / DAYS))),
+        Math.round(max * ([0.4, 0.9, 1, 0.95, 0.9, 0.8, 0.3][day % 7]! * (0.5 + (0.5 * (DAYS - day)) / DAYS))),
       )
       for (let n = 0; n < today; n += AT_ONCE) {
         behindMs = day * DAY_MS - Math.floor((n * DAY_MS) / (today * 3))

@@ -1,5 +1,5 @@
 /** Prompts that ordinary code answers, so that a seeded server needs no language model. */
-const ASKED = [
+const REQUESTS = [
   { mode: 'fast', prompt: 'Count to {n}' },
   { mode: 'fast', prompt: 'What is {n} times 17?' },
   { mode: 'think', prompt: 'How many days are there between 2026-01-01 and 2026-03-{n}?' },
@@ -10,6 +10,6 @@ const ASKED = [
 
 /** The nth prompt, each a little different, so that the cache answers some and not all. */
 export function promptOf(n: number): { mode: string; prompt: string } {
-  const { mode, prompt } = ASKED[n % ASKED.length]!
+  const { mode, prompt } = REQUESTS[n % REQUESTS.length]!
   return { mode, prompt: prompt.replace('{n}', String(10 + ((n * 7) % 18))) }
 }

@@ -129,12 +129,14 @@ async function skill(shell: SvcShell, [verb, folder]: readonly string[]): Promis
 
 function mcpInstall(shell: SvcShell, words: readonly string[]): number {
   const at = words.indexOf('--ide')
-  const asked = at >= 0 ? (words[at + 1] ?? '') : 'all'
-  if (asked !== 'all' && !EDITOR_NAMES.includes(asked)) {
-    throw new CommandFailure(`There is no IDE "${asked.slice(0, 80)}". There are ${EDITOR_NAMES.join(', ')} and all.`)
+  const question = at >= 0 ? (words[at + 1] ?? '') : 'all'
+  if (question !== 'all' && !EDITOR_NAMES.includes(question)) {
+    throw new CommandFailure(
+      `There is no IDE "${question.slice(0, 80)}". There are ${EDITOR_NAMES.join(', ')} and all.`,
+    )
   }
   const found = at < 0 ? editorsFound(shell) : []
-  const names = asked !== 'all' ? [asked] : found.length ? found : EDITOR_NAMES
+  const names = question !== 'all' ? [question] : found.length ? found : EDITOR_NAMES
   for (const name of names) shell.out(`wrote ${install(shell, name)} (${name})`)
   return 0
 }

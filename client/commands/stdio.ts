@@ -4,7 +4,7 @@ import { createMcpServer } from '../../src/pages'
 import type { Ask, Project } from '../../src/pages/mcp-schema'
 import { type Svc, SvcError } from '..'
 
-const MOST_MS = 180_000
+const MAX_MS = 180_000
 
 /** The MCP server over standard input and output, as a client of the API; ends with its input. */
 export async function serveStdio(client: Svc, project: Project): Promise<void> {
@@ -13,7 +13,7 @@ export async function serveStdio(client: Svc, project: Project): Promise<void> {
       return {
         ok: true,
         status: 200,
-        body: await client.request(method, path, { ...(body ? { body } : {}), timeoutMs: MOST_MS }),
+        body: await client.request(method, path, { ...(body ? { body } : {}), timeoutMs: MAX_MS }),
       }
     } catch (error) {
       if (!(error instanceof SvcError)) throw error

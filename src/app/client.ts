@@ -48,12 +48,12 @@ const originOf = (target: Target): string => (target.kind === 'url' ? target.url
 
 /** Tries a read again, after pauses that double. A change is asked for once: its caller knows whether it may be twice. */
 async function retried(method: string, attempt: () => Promise<Response>, retry: Options['retry']): Promise<Response> {
-  const most = method === 'GET' && retry ? retry.retries : 0
+  const max = method === 'GET' && retry ? retry.retries : 0
   for (let tries = 0; ; tries++) {
     const answer = await attempt().catch((error: Error) => error)
     const isGivenUp = answer instanceof Error && ['AbortError', 'TimeoutError'].includes(answer.name)
     const mayHelp = answer instanceof Error ? !isGivenUp : NOT_READY.includes(answer.status)
-    if (mayHelp && tries < most) {
+    if (mayHelp && tries < max) {
       if (answer instanceof Response) await answer.body?.cancel()
       await retry!.pause(FIRST_PAUSE_MS * 2 ** tries)
     } else if (answer instanceof Error) throw answer

@@ -24,7 +24,7 @@ import { createEvents } from '../events'
 import { storeAnswer } from '../idempotency'
 import { randomFraction } from '../kernel/crypto'
 import type { KeyId, SessionId } from '../kernel/ids'
-import { createSightings } from '../kernel/last-seen-buffer'
+import { createLastSeenBuffer } from '../kernel/last-seen-buffer'
 import { centsToMicro } from '../kernel/money'
 import type { Reader } from '../kernel/store'
 import { createIncreases, createRateLimiter, createTiers } from '../limits'
@@ -71,11 +71,11 @@ function buildCallers(
   { audit, events, orgs, usage, nodes, live }: Foundation,
 ) {
   const tiers = createTiers(config.tiers)
-  const keyUses = createSightings<KeyId>({ everyMs: USES_EVERY_MS, clock })
+  const keyUses = createLastSeenBuffer<KeyId>({ everyMs: USES_EVERY_MS, clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
   const rooms = { settings: config, limitsOf: tiers.limitsOf, spentBy: usage.spent }
   const keys = createKeys({ store, audit, events, orgs, lookup, clock, ...rooms })
-  const sessionUses = createSightings<SessionId>({ everyMs: USES_EVERY_MS, clock })
+  const sessionUses = createLastSeenBuffer<SessionId>({ everyMs: USES_EVERY_MS, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
   const shared = redis && nodes.isCluster ? { scripts: redis, live, node, nodes: nodes.serving } : null
   const limiter = createRateLimiter({ clock, tiers, shared })

@@ -1,4 +1,4 @@
-import { createMaking } from '../charging'
+import { createCharging } from '../charging'
 import { createBuiltinDriver, createEngines } from '../engines'
 import { createEngineOpinion, createGuardrails } from '../guardrails'
 import { createIllustrator, createImages, createPictures, localSpeaker } from '../media'
@@ -60,7 +60,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
     screen: guardrails.screen,
     admit: admission.prompt,
   })
-  const making = createMaking({
+  const charging = createCharging({
     store,
     clock,
     audit,
@@ -74,7 +74,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
     engines,
   })
   const pictures = createPictures(engines)
-  const images = createImages({ making, engines, pictures })
+  const images = createImages({ charging, engines, pictures })
   return {
     engines,
     opinion,
@@ -84,7 +84,7 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
     preferences,
     classifier,
     routingPreview,
-    making,
+    charging,
     pictures,
     images,
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createOrgs, createSettings, findOwner } from '../accounts'
 import {
   createAuditLog,
-  createAuditOversight,
+  createAuditOperatorAccess,
   createAuditReading,
   createCheckpointBook,
   createCheckpoints,
@@ -18,7 +18,7 @@ import {
 } from '../cluster'
 import { createEngineRegistry } from '../engines'
 import { createEventBus, createFanOut } from '../events'
-import { createFileOversight, createFilePlace, createFiles } from '../files'
+import { createFileOperatorAccess, createFilePlace, createFiles } from '../files'
 import { createIdempotency } from '../idempotency'
 import { createJobs, createTakeovers } from '../jobs'
 import { errorFields } from '../kernel/log'
@@ -76,8 +76,8 @@ export function buildFoundation({
   const wire = store.wire && redis ? eitherWire(redis.wire, store.wire) : store.wire
   const live = createLive({ wire, surest: store.wire, node, clock, onError })
   const traces = createTraces({ clock, live, node })
-  const told = telemetry && ((line: RequestLine) => telemetry.request(line, traces.own(line.id)))
-  const traffic = createTraffic({ clock, live, node, costOf: traces.costOf, ...(told && { told }) })
+  const notify = telemetry && ((line: RequestLine) => telemetry.request(line, traces.own(line.id)))
+  const traffic = createTraffic({ clock, live, node, costOf: traces.costOf, ...(notify && { notify }) })
   const takeovers = createTakeovers({ store, clock, jobs })
   const audit = createAuditLog({ clock })
   const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
@@ -113,12 +113,12 @@ export function buildFoundation({
   events.inTransaction('*', fanOut.ofServer)
   const orgs = createOrgs({ store, audit, events, clock, settings: config })
   const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
-  const fileOversight = createFileOversight({ store, clock, audit, ownerNamed, take: files.take })
-  const oversight = createAuditOversight({ store, clock, audit, checkpoints, book, key: auditKey })
+  const fileOperatorAccess = createFileOperatorAccess({ store, clock, audit, ownerNamed, take: files.take })
+  const operatorAccess = createAuditOperatorAccess({ store, clock, audit, checkpoints, book, key: auditKey })
   const auditReading = createAuditReading({
     store,
     clock,
-    oversight,
+    operatorAccess,
     checkpoints,
     book,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewAudit', orgId),
@@ -140,13 +140,13 @@ export function buildFoundation({
     usage,
     filePlace,
     files,
-    fileOversight,
+    fileOperatorAccess,
     ownerNamed,
     idempotency,
     events,
     fanOut,
     orgs,
-    oversight,
+    operatorAccess,
     auditReading,
   }
 }

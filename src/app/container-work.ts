@@ -48,7 +48,7 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     masterKey: deps.masterKey,
     settings: config,
     preferences: settings,
-    making: rooms.making,
+    charging: rooms.charging,
     brandSoulOf: keys.brandSoulOf,
   })
   const completions = createCompletions({
@@ -89,8 +89,8 @@ export function buildWork(deps: Deps, rooms: Rooms) {
   registerTriggers({ ...rooms, store, clock, skills, runs })
   const channels = createChannels({ ...rooms, store, clock, orgs: rooms.resources.orgs })
   const hooks = createHooks({ ...rooms, skills, runs, settings: config })
-  const { making, filePlace } = rooms
-  const audio = createAudio({ making, engines, clock, settings: config, folder: filePlace.incoming })
+  const { charging, filePlace } = rooms
+  const audio = createAudio({ charging, engines, clock, settings: config, folder: filePlace.incoming })
   const chat = createChat({ completions, clock })
   const canvases = createCanvases({ resources, skills, completions, settings: config })
   const workflows = createWorkflows({

@@ -12,7 +12,7 @@ const SLACK_MS = 100
 export function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number): void } {
   const clock = correctedClock(systemClock)
   let corrected = 0
-  let said = ''
+  let text = ''
   return {
     clock,
     onClock(aheadMs) {
@@ -22,8 +22,8 @@ export function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number
       }
       const off = Math.abs(aheadMs)
       const state = off > FAR_OFF_MS ? 'takes no work' : off > OFF_MS ? 'uses the clock of the database' : ''
-      if (state === said) return
-      said = state
+      if (state === text) return
+      text = state
       const fact = { clock_ahead_ms: aheadMs }
       if (state)
         log.warn(

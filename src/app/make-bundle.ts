@@ -6,7 +6,7 @@ import { ASSETS, bundled, nameOf, OUTLINES, RELEASE_FACTS, ROOT, shelfOf } from 
 import { releaseOf } from './release'
 
 /** How many bundles are kept: a server that is just starting may still read an older one. */
-const KEPT = 3
+const STORED = 3
 
 /** Modules find files beside them by `import.meta`; in the bundle it is replaced by the path of the source file. */
 const sourcePaths: Bun.BunPlugin = {
@@ -123,9 +123,9 @@ export async function makeBundle(root: string, say: (step: string) => void = () 
 
 const isMade = (root: string): boolean => bundled('serve.js', root) !== null
 
-type Order = { entry: string; file: string; plugins: Bun.BunPlugin[]; external?: string[]; format?: 'cjs' | 'esm' }
+type Input = { entry: string; file: string; plugins: Bun.BunPlugin[]; external?: string[]; format?: 'cjs' | 'esm' }
 
-const compile = ({ entry, file, format = 'cjs', ...rest }: Order): Promise<Bun.BuildOutput> =>
+const compile = ({ entry, file, format = 'cjs', ...rest }: Input): Promise<Bun.BuildOutput> =>
   Bun.build({
     entrypoints: [entry],
     outdir: dirname(file),
@@ -142,7 +142,7 @@ const compile = ({ entry, file, format = 'cjs', ...rest }: Order): Promise<Bun.B
 function discardOld(shelf: string): void {
   const madeAt = (name: string) => statSync(join(shelf, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const byAge = readdirSync(shelf).sort((a, b) => madeAt(b) - madeAt(a))
-  for (const name of byAge.slice(KEPT)) rmSync(join(shelf, name), { recursive: true, force: true })
+  for (const name of byAge.slice(STORED)) rmSync(join(shelf, name), { recursive: true, force: true })
 }
 
 if (import.meta.main) {

@@ -46,7 +46,7 @@ const roomsOf = (container: Container) => ({
   auth: container.auth,
   sessions: container.sessions,
   signInLinks: container.signInLinks,
-  oversight: container.oversight,
+  operatorAccess: container.operatorAccess,
   usageReading: container.usageReading,
   skills: container.skills,
   answers: container.completions.answers,
@@ -169,7 +169,7 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(canvasWorkflowOperatorRoutes(container.workflows, edge))
     .use(jobOperatorRoutes(container.publicJobs, edge))
     .use(conversationOperatorRoutes(container.conversations, edge))
-    .use(artifactOperatorRoutes(container.fileOversight, edge))
+    .use(artifactOperatorRoutes(container.fileOperatorAccess, edge))
     .use(researchOperatorRoutes(container.research, edge))
     .use(browserOperatorRoutes(container.browser, edge))
     .use(webhookOperatorRoutes(container.webhooks, edge))

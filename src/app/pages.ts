@@ -17,7 +17,7 @@ import type { Container } from './container'
 type Deps = { config: Config; container: Container; guard: Guard; streams: Streams; ownOrigin: string | null }
 
 /** Pages show this many of each, the newest. */
-const MOST = 100
+const MAX = 100
 
 /** Everything that people see in a browser, with what each page needs of the rooms. */
 export function pageRoutes({ config, container, guard, streams, ownOrigin }: Deps) {
@@ -28,7 +28,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
     assertOwnPage: (headers) => assertOwnPage(headers, ownOrigin),
     admit: limiter.admitRequest,
   })
-  const listed = async (call: Call) => (await widgets.list(call, { limit: MOST })).items
+  const listed = async (call: Call) => (await widgets.list(call, { limit: MAX })).items
   const canMail = signInLinks.canMail()
   const secure = config.publicUrl.startsWith('https://')
   return new Elysia()
@@ -45,7 +45,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
           password: { mayOmitCurrent: auth.mayOmitCurrent, change: auth.changePassword, canMail },
           usage: (call) => usageReading.report(call, {}),
           keys: {
-            list: (call, cursor) => keys.list(call, { limit: MOST, ...(cursor === undefined ? {} : { cursor }) }),
+            list: (call, cursor) => keys.list(call, { limit: MAX, ...(cursor === undefined ? {} : { cursor }) }),
             get: keys.get,
             make: (call, name) => keys.create(call, { name }),
             rotate: keys.rotate,
@@ -66,14 +66,14 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
     .use(
       inboxRoutes(
         {
-          desk: {
+          transcript: {
             me: auth.me,
             team: async (call) => {
               const { activeOrgId } = call.caller
               return activeOrgId === null ? [] : orgs.members.all(container.store.read, activeOrgId)
             },
             widgets: listed,
-            chats: async (call, id) => (await operators.list(call, id, { limit: MOST })).conversations,
+            chats: async (call, id) => (await operators.list(call, id, { limit: MAX })).conversations,
             chat: operators.read,
             ...chats.watch,
           },
@@ -89,10 +89,10 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
 
 /** A page for a widget that may be shown; a preview that is over, or no widget, has none. */
 const findWidget =
-  ({ door, visitors }: Container['widgets']): FindWidget =>
+  ({ visitorAuth, visitors }: Container['widgets']): FindWidget =>
   async (id, preview) => {
     try {
-      const { widget, ancestors } = await door.frame(id, preview ?? undefined)
+      const { widget, ancestors } = await visitorAuth.frame(id, preview ?? undefined)
       const config = await visitors.shown(widget)
       return { config, frameAncestors: [ancestors] }
     } catch (error) {

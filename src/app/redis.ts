@@ -102,10 +102,10 @@ function connecting(client: RedisClient, clock: Clock): () => Promise<{ id: stri
   const connect = async () => {
     await client.connect()
     const about = String(await client.send('INFO', ['server']).catch(() => ''))
-    const told = (name: string) => new RegExp(`^${name}:(\\w+)`, 'm').exec(about)?.[1]
+    const notify = (name: string) => new RegExp(`^${name}:(\\w+)`, 'm').exec(about)?.[1]
     // One that does not tell counts as new. It counts whole seconds, and one too many where it began late in the first.
-    const at = clock.monotonic() - 1_000 * Math.max(Number(told('uptime_in_seconds') ?? 0) - 1, 0)
-    const id = told('run_id') ?? String(at)
+    const at = clock.monotonic() - 1_000 * Math.max(Number(notify('uptime_in_seconds') ?? 0) - 1, 0)
+    const id = notify('run_id') ?? String(at)
     if (id !== started.id) started = { id, at }
   }
   return async () => {

@@ -11,8 +11,8 @@ export async function releaseOf(root: string): Promise<Release> {
 
 async function commitOf(root: string): Promise<string | null> {
   // In a folder within another repository the first line is where it is there.
-  const said = await outputOf(['git', '-C', root, 'rev-parse', '--show-prefix', 'HEAD'])
-  return (said && /^\n([0-9a-f]{40,64})\n$/.exec(said)?.[1]) || null
+  const text = await outputOf(['git', '-C', root, 'rev-parse', '--show-prefix', 'HEAD'])
+  return (text && /^\n([0-9a-f]{40,64})\n$/.exec(text)?.[1]) || null
 }
 
 async function documentOf(root: string): Promise<string | null> {
@@ -20,8 +20,8 @@ async function documentOf(root: string): Promise<string | null> {
   try {
     // Nothing of this environment: a production database must not be opened for it.
     const place = { cwd: scratch, env: { HOME: scratch } }
-    const said = await outputOf([process.execPath, join(root, 'src/app/own-document.ts')], place)
-    return said && hashOf(JSON.parse(said))
+    const text = await outputOf([process.execPath, join(root, 'src/app/own-document.ts')], place)
+    return text && hashOf(JSON.parse(text))
   } catch {
     return null
   } finally {

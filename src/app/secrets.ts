@@ -38,16 +38,16 @@ export function loadSecrets(dataDir: string): Secrets {
     }
   }
   assertPrivate(path)
-  const kept = read(readFileSync(path, 'utf8'))
-  const masterKey = keyIn(kept.master_key)
+  const stored = read(readFileSync(path, 'utf8'))
+  const masterKey = keyIn(stored.master_key)
   if (!masterKey) throw new ConfigError([`${path} contains no master key of 32 bytes. Restore it from a backup.`])
-  const more = { next: keyIn(kept.next_master_key), version: kept.key_version ?? 1 }
-  return { ...withAuditKey(path, kept), ...more, masterKey, isNew: false, path }
+  const more = { next: keyIn(stored.next_master_key), version: stored.key_version ?? 1 }
+  return { ...withAuditKey(path, stored), ...more, masterKey, isNew: false, path }
 }
 
 export const secretsFile = (dataDir: string): string => join(dataDir, 'secrets.json')
 
-type Kept = {
+type Stored = {
   version?: number
   master_key?: string
   /** Absent: 1. */
@@ -64,35 +64,35 @@ function keyIn(word: string | undefined): Uint8Array | null {
 /** Puts the next master key beside the one in force, and returns it. */
 export function beginRotation(dataDir: string, given: Uint8Array | null): Uint8Array {
   const next = given ?? randomBytes(32)
-  rewrite(dataDir, (kept) => ({ ...kept, next_master_key: Buffer.from(next).toString('base64') }))
+  rewrite(dataDir, (stored) => ({ ...stored, next_master_key: Buffer.from(next).toString('base64') }))
   return next
 }
 
 /** Lets the next master key be the only one. The file as it was before stays beside it, for older backups. */
 export function endRotation(dataDir: string): { old: string; version: number } {
   const path = secretsFile(dataDir)
-  const { next_master_key: next, ...kept } = read(readFileSync(path, 'utf8'))
-  const before = kept.key_version ?? 1
+  const { next_master_key: next, ...stored } = read(readFileSync(path, 'utf8'))
+  const before = stored.key_version ?? 1
   const old = join(dataDir, `secrets.v${before}.json`)
-  writePrivate(old, textOf(kept))
-  writePrivate(path, textOf({ ...kept, master_key: next, key_version: before + 1 }))
+  writePrivate(old, textOf(stored))
+  writePrivate(path, textOf({ ...stored, master_key: next, key_version: before + 1 }))
   return { old, version: before + 1 }
 }
 
 /** Takes back what {@link beginRotation} wrote. */
-export const forgetRotation = (dataDir: string): void => rewrite(dataDir, ({ next_master_key: _, ...kept }) => kept)
+export const forgetRotation = (dataDir: string): void => rewrite(dataDir, ({ next_master_key: _, ...stored }) => stored)
 
-function rewrite(dataDir: string, change: (kept: Kept) => Kept): void {
+function rewrite(dataDir: string, change: (stored: Stored) => Stored): void {
   const path = secretsFile(dataDir)
   writePrivate(path, textOf(change(read(readFileSync(path, 'utf8')))))
 }
 
-const textOf = (kept: object): string => `${JSON.stringify(kept, null, 2)}\n`
+const textOf = (stored: object): string => `${JSON.stringify(stored, null, 2)}\n`
 
 /** Adds an audit key to a file that has none (older than checkpoints). A broken key is an error, never replaced. */
-function withAuditKey(path: string, kept: Kept): { auditKey: SigningKey } {
-  const audit_key = kept.audit_key ?? newSigningKey()
-  if (kept.audit_key === undefined) writePrivate(path, textOf({ ...kept, audit_key }))
+function withAuditKey(path: string, stored: Stored): { auditKey: SigningKey } {
+  const audit_key = stored.audit_key ?? newSigningKey()
+  if (stored.audit_key === undefined) writePrivate(path, textOf({ ...stored, audit_key }))
   try {
     return { auditKey: openSigningKey(audit_key) }
   } catch {
@@ -101,10 +101,10 @@ function withAuditKey(path: string, kept: Kept): { auditKey: SigningKey } {
 }
 
 /** The members of the file; an empty object when the text is not a JSON object. */
-function read(text: string): Kept {
+function read(text: string): Stored {
   try {
-    const kept: unknown = JSON.parse(text)
-    return typeof kept === 'object' && kept !== null ? kept : {}
+    const stored: unknown = JSON.parse(text)
+    return typeof stored === 'object' && stored !== null ? stored : {}
   } catch {
     return {}
   }

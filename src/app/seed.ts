@@ -24,8 +24,8 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
     await billing.openAccount(tx, `user:${user.id}`)
     await billing.openAccount(tx, `org:${org.id}`)
     // A personal key may do everything; an org key could not create an org or change settings.
-    const order = { name: DEV_KEY, userId: user.id, orgId: null, tier: 'enterprise' } as const
-    const made = await keys.operator.createIn(tx, call, order)
+    const input = { name: DEV_KEY, userId: user.id, orgId: null, tier: 'enterprise' } as const
+    const made = await keys.operator.createIn(tx, call, input)
     writePrivate(keyFile, `${made.key}\n`)
     return made
   })

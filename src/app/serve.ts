@@ -30,7 +30,7 @@ const end = (running: RunningApp, hurry: AbortSignal): Promise<never> => {
 
 const WIDTH = 80
 /** Longest wait for what the upstreams say, for the text at start alone: the server serves meanwhile. */
-const ASKING_MS = 1_000
+const REQUESTING_MS = 1_000
 /** Longest wait for the end of a start that is to be stopped, as when its database answers nothing. */
 const STARTING_MS = 25_000
 /** Longest time from a second signal to the end. */
@@ -58,7 +58,7 @@ export async function serve(
     stop.addEventListener('abort', () => void end(running, hurry), { once: true })
     const out = outOf(running)
     const startedMs = performance.now() - startedAt
-    const upstreams = await running.app.container.engines.askUpstreams(ASKING_MS)
+    const upstreams = await running.app.container.engines.askUpstreams(REQUESTING_MS)
     const isTty = out.isTTY === true
     const link = isTty && running.seed ? await firstLink(running.app.container) : null
     out.write(

@@ -104,9 +104,9 @@ export function createServer({ config, container, metrics, connections, leaving 
     },
   })
     .wrap(
-      (answer: (...asked: unknown[]) => unknown) =>
-        (...asked: unknown[]) =>
-          asOneWork(() => answer(...asked)),
+      (answer: (...requests: unknown[]) => unknown) =>
+        (...requests: unknown[]) =>
+          asOneWork(() => answer(...requests)),
     )
     .use(
       edge({

@@ -4,7 +4,7 @@ import { isSignedBy, type SigningKey } from '../kernel/signing'
 import type { ExportSignature } from './schema'
 
 /** Signatures kept in memory; the oldest is dropped first. */
-const MOST = 100
+const MAX = 100
 
 type Claim = Omit<ExportSignature, 'signature'>
 
@@ -31,7 +31,7 @@ export function createExportSignatures({ clock, key }: { clock: Clock; key: Sign
       public_key: key.publicKey,
     }
     signatures.set(requestId, { ...claim, signature: key.sign(signedText(claim)) })
-    for (const oldest of signatures.keys()) if (signatures.size > MOST) signatures.delete(oldest)
+    for (const oldest of signatures.keys()) if (signatures.size > MAX) signatures.delete(oldest)
   }
 
   return {

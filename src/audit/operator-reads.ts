@@ -39,10 +39,10 @@ type Deps = {
 
 const WINDOW = 5_000
 
-export type AuditOversight = ReturnType<typeof createAuditOversight>
+export type AuditOperatorAccess = ReturnType<typeof createAuditOperatorAccess>
 
 /** Operations on a chain for callers whose permission has already been checked. */
-export function createAuditOversight({ store, clock, audit, checkpoints, book, key }: Deps) {
+export function createAuditOperatorAccess({ store, clock, audit, checkpoints, book, key }: Deps) {
   const signatures = createExportSignatures({ clock, key })
   return { exportEvents, signedExport, signatureOf: signatures.of, head, signedAt, actions, check }
 
@@ -61,8 +61,8 @@ export function createAuditOversight({ store, clock, audit, checkpoints, book, k
   }
 
   /** The same, and signs the file: after the last piece `signatureOf` finds the signature by request id. */
-  function signedExport(call: Call<Caller>, scope: ChainScope, asked: AuditExport): AsyncGenerator<string> {
-    return signatures.around(call.requestId, scope, exportEvents(call, scope, asked))
+  function signedExport(call: Call<Caller>, scope: ChainScope, request: AuditExport): AsyncGenerator<string> {
+    return signatures.around(call.requestId, scope, exportEvents(call, scope, request))
   }
 
   async function head(scope: ChainScope): Promise<AuditHead> {
@@ -91,9 +91,9 @@ export function createAuditOversight({ store, clock, audit, checkpoints, book, k
 
   async function check(
     scope: ChainScope,
-    asked: { from_seq?: number; head?: string; signal: AbortSignal },
+    request: { from_seq?: number; head?: string; signal: AbortSignal },
   ): Promise<ChainCheck> {
-    return checkChain(store.read, clock, scope, { ...asked, checkpoint: await book.newest(scope) })
+    return checkChain(store.read, clock, scope, { ...request, checkpoint: await book.newest(scope) })
   }
 }
 

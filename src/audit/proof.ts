@@ -97,10 +97,10 @@ function conclude({ events, first, last, order, hits, checkpoints, broken }: Fin
   }
 }
 
-type Reach = { checkpoints: readonly Checkpoint[]; complete: boolean; events: number; after: number }
+type Scope = { checkpoints: readonly Checkpoint[]; complete: boolean; events: number; after: number }
 
 /** The event of the newest checkpoint must be in the export, at the `seq` that the checkpoint names. */
-function connect(best: Hit | null, { checkpoints, complete, events, after }: Reach): Broken | null {
+function connect(best: Hit | null, { checkpoints, complete, events, after }: Scope): Broken | null {
   if (!best) {
     if (checkpoints.length > 0 && checkpoints.every(({ seq }) => seq === 0) && complete) return null
     return fault(

@@ -9,13 +9,13 @@ import type { Checkpoints } from './checkpoints'
 import { personalKeyRequired } from './errors'
 import { checkIntegrity } from './integrity'
 import { listEvents } from './list'
-import type { AuditOversight } from './operator-reads'
+import type { AuditOperatorAccess } from './operator-reads'
 import type { AuditEvent, AuditExport, AuditQuery, Checkpoint, Integrity, RecordScope } from './schema'
 
 type Deps = {
   store: Store
   clock: Clock
-  oversight: AuditOversight
+  operatorAccess: AuditOperatorAccess
   checkpoints: Checkpoints
   book: CheckpointBook
   /** Throws 403 `forbidden` when the caller may not view this org's audit events (contract 1.2: `viewAudit`). */
@@ -27,7 +27,7 @@ type ScopeChoice = { scope?: RecordScope }
 export type AuditReading = ReturnType<typeof createAuditReading>
 
 /** What owners can do with their audit chain: list it, export it and have it checked (contract 19). */
-export function createAuditReading({ store, clock, oversight, checkpoints, book, assertMayView }: Deps) {
+export function createAuditReading({ store, clock, operatorAccess, checkpoints, book, assertMayView }: Deps) {
   return { list, exportEvents, integrity, checkpoint }
 
   /** One page, newest first. Throws 400 for invalid dates and cursors. */
@@ -35,8 +35,8 @@ export function createAuditReading({ store, clock, oversight, checkpoints, book,
     return listEvents(store.read, await chainToShow(call, scope), query)
   }
 
-  async function* exportEvents(call: Call, { scope, ...asked }: AuditExport & ScopeChoice): AsyncGenerator<string> {
-    yield* oversight.exportEvents(call, await chainToShow(call, scope), asked)
+  async function* exportEvents(call: Call, { scope, ...request }: AuditExport & ScopeChoice): AsyncGenerator<string> {
+    yield* operatorAccess.exportEvents(call, await chainToShow(call, scope), request)
   }
 
   async function integrity(call: Call, { scope: wanted, ...dates }: RangeQuery & ScopeChoice): Promise<Integrity> {

@@ -19,12 +19,12 @@ function truncate(summary: Record<string, unknown>): string {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ({ name, size: Buffer.byteLength(canonicalValue(value)) }))
     .sort((a, b) => b.size - a.size)
-  const kept = { ...summary }
+  const stored = { ...summary }
   const truncated: string[] = []
   for (const { name } of bySize) {
-    delete kept[name]
+    delete stored[name]
     truncated.push(name)
-    const text = canonical({ ...kept, truncated })
+    const text = canonical({ ...stored, truncated })
     if (Buffer.byteLength(text) <= MAX_BYTES) return text
   }
   return '{}'

@@ -161,7 +161,7 @@ function redacted(value: unknown): unknown {
 }
 
 function redactedMembers(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const label = LABELS.map((name) => members[name]).find((said) => typeof said === 'string')
+  const label = LABELS.map((name) => members[name]).find((message) => typeof message === 'string')
   const hidden = Object.entries(members).map(([name, value]) => {
     const called = name === 'value' && typeof label === 'string' ? label : name
     return [mustHide(name) ? REDACTED : name, hiddenMember(called, value)] as const

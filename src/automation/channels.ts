@@ -43,8 +43,8 @@ const channelRepository = {
   /** The one that was written from last comes first; null is everyone's. */
   list(db: Reader, owner: OwnerScope | null, limit: number): Promise<ChannelRow[]> {
     const t = db.of(channels)
-    const whose = owner === null ? undefined : eq(t.owner, owner)
-    return db.select().from(t).where(whose).orderBy(desc(t.last_message_at), desc(t.id)).limit(limit)
+    const ownerFilter = owner === null ? undefined : eq(t.owner, owner)
+    return db.select().from(t).where(ownerFilter).orderBy(desc(t.last_message_at), desc(t.id)).limit(limit)
   },
 
   silent(db: Reader, before: number, limit: number): Promise<ChannelRow[]> {
@@ -71,8 +71,8 @@ type Deps = {
 
 export type ChannelService = ReturnType<typeof createChannels>
 
-const MOST = 100
-const MOST_NAME = 64
+const MAX = 100
+const MAX_NAME = 64
 /** How exact the time of the last message is: so many messages at once change one row once. */
 const EXACT_MS = 1_000
 /** A channel that nobody wrote from for so long is idle. */
@@ -91,8 +91,8 @@ export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
   return { list }
 
   /** The hundred that were written from last. */
-  async function list({ caller }: Call<Caller>, whose?: string): Promise<Channels> {
-    const found = await channelRepository.list(store.read, await reachOf(caller, whose), MOST)
+  async function list({ caller }: Call<Caller>, ownerFilter?: string): Promise<Channels> {
+    const found = await channelRepository.list(store.read, await scopeOf(caller, ownerFilter), MAX)
     const shown = found.map(({ id, type, name, status, last_message_at }) => ({
       id,
       type,
@@ -103,15 +103,15 @@ export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
     return { channels: shown }
   }
 
-  async function reachOf(caller: Caller, whose: string | undefined): Promise<OwnerScope | null> {
+  async function scopeOf(caller: Caller, ownerFilter: string | undefined): Promise<OwnerScope | null> {
     if (caller.type !== 'operator') return ownerOf(caller)
-    return whose === undefined ? null : (await orgs.findOwner(store.read, whose)).scope
+    return ownerFilter === undefined ? null : (await orgs.findOwner(store.read, ownerFilter)).scope
   }
 
-  type Said = { name: string; depth: number }
+  type Message = { name: string; depth: number }
 
   /** A message came from a channel. Names beyond the most count as the channel of their type. */
-  async function wrote(tx: Tx, owner: OwnerScope, type: ChannelType, { name, depth }: Said): Promise<void> {
+  async function wrote(tx: Tx, owner: OwnerScope, type: ChannelType, { name, depth }: Message): Promise<void> {
     const now = clock.now()
     const known = await channelRepository.named(tx, owner, type, name)
     if (known) {
@@ -120,7 +120,7 @@ export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
         await channelRepository.move(tx, known, { last_message_at: now })
       return
     }
-    if (name !== type && (await channelRepository.count(tx, owner)) >= MOST)
+    if (name !== type && (await channelRepository.count(tx, owner)) >= MAX)
       return wrote(tx, owner, type, { name: type, depth })
     const status = 'active' as const
     const row: ChannelRow = { id: ChannelId.create(), owner, type, name, status, last_message_at: now, created_at: now }
@@ -149,6 +149,6 @@ const isType = (word: unknown): word is ChannelType => CHANNEL_TYPES.includes(wo
 
 /** `metadata.channel_name`, else the type. */
 function nameIn({ channel_name: name }: Record<string, unknown>, type: ChannelType): string {
-  const shown = typeof name === 'string' ? clean(name).trim().slice(0, MOST_NAME) : ''
+  const shown = typeof name === 'string' ? clean(name).trim().slice(0, MAX_NAME) : ''
   return shown || type
 }

@@ -20,11 +20,11 @@ const DAY_MS = 24 * 60 * 60_000
 export const startOfDay = (now: number): number => now - (now % DAY_MS)
 
 /** So many failures in a row pause a hook or an installation (contract 8.1, 11.1). */
-export const MOST_FAILURES = 5
+export const MAX_FAILURES = 5
 
 /** How much of an answer and of an event's data is kept and read, in characters. */
-export const MOST_OUTPUT = 20_000
-export const MOST_DATA = 32_000
+export const MAX_OUTPUT = 20_000
+export const MAX_DATA = 32_000
 
 /** How long ended runs are kept, as jobs are (contract 7). */
-export const KEPT_MS = 30 * DAY_MS
+export const STORED_MS = 30 * DAY_MS

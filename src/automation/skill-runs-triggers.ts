@@ -9,10 +9,10 @@ import type { Store, Tx } from '../kernel/store'
 import { SCHEDULE_JOB, type ScheduleDue, type SkillService, type Triggered } from '../skills'
 import type { InstallationId } from '../skills/schema'
 import type { NewRun, SkillRuns } from './skill-runs'
-import { MOST_DATA, MOST_FAILURES } from './skill-runs-rules'
+import { MAX_DATA, MAX_FAILURES } from './skill-runs-rules'
 import type { SkillRunRow } from './skill-runs-table'
 
-type Told = Pick<BusEventRow, 'id' | 'type' | 'envelope'>
+type Notice = Pick<BusEventRow, 'id' | 'type' | 'envelope'>
 
 type Deps = {
   store: Store
@@ -54,7 +54,7 @@ export function registerTriggers({ store, clock, audit, jobs, fanOut, skills: { 
       effects: async (tx: Tx) => {
         for (const one of ids.sort()) {
           const found = await triggers.find(tx, owner, one as InstallationId)
-          if (found?.trigger.type === 'event') await runs.begin(tx, orderOf(found, about))
+          if (found?.trigger.type === 'event') await runs.begin(tx, inputOf(found, about))
         }
       },
     }
@@ -68,7 +68,7 @@ export function registerTriggers({ store, clock, audit, jobs, fanOut, skills: { 
         if (!found || found.installation.next_run_at !== at) return
         await triggers.plan(tx, found, clock.now())
         const prompt = `It is ${iso(at)}, the time that your schedule names. Do your task.`
-        await runs.begin(tx, orderOf(found, { cause: 'schedule', prompt }))
+        await runs.begin(tx, inputOf(found, { cause: 'schedule', prompt }))
       },
     }
   }
@@ -79,7 +79,7 @@ export function registerTriggers({ store, clock, audit, jobs, fanOut, skills: { 
     const found = await triggers.installation(tx, owner, source as InstallationId)
     if (!found) return
     const failures = status === 'failed' ? found.failures + 1 : 0
-    const pauses = found.enabled && failures >= MOST_FAILURES
+    const pauses = found.enabled && failures >= MAX_FAILURES
     await triggers.change(tx, owner, skill_id, { failures, ...(pauses ? { enabled: false } : {}) })
     if (!pauses) return
     await triggers.follow(tx, owner, found.id)
@@ -97,7 +97,7 @@ export function registerTriggers({ store, clock, audit, jobs, fanOut, skills: { 
 type About = Pick<NewRun, 'cause' | 'prompt'> & Partial<Pick<NewRun, 'eventId' | 'depth'>>
 
 /** An installation runs for whoever installed it; its owner pays. */
-const orderOf = ({ installation, skill }: Triggered, about: About): NewRun => {
+const inputOf = ({ installation, skill }: Triggered, about: About): NewRun => {
   const { id, owner, user_id, api_key_id } = installation
   const active_org_id = null
   const { slug } = skill
@@ -108,11 +108,11 @@ const orderOf = ({ installation, skill }: Triggered, about: About): NewRun => {
  * The prompt of a run for an event: the event as data, fenced, since anyone may have written it. `settings` are the
  * hook's own, and `task` what its owner wants done.
  */
-export function eventPrompt({ id, type, envelope }: Told, settings: Readonly<Record<string, unknown>> = {}): string {
+export function eventPrompt({ id, type, envelope }: Notice, settings: Readonly<Record<string, unknown>> = {}): string {
   const { data, created } = JSON.parse(envelope) as { data: unknown; created: string }
   const { prompt: task, ...others } = settings
   const text = JSON.stringify(data, null, 1)
-  const shown = text.length > MOST_DATA ? `${text.slice(0, MOST_DATA)}\n… and ${text.length - MOST_DATA} more` : text
+  const shown = text.length > MAX_DATA ? `${text.slice(0, MAX_DATA)}\n… and ${text.length - MAX_DATA} more` : text
   return [
     typeof task === 'string' && task.trim() ? task : 'This event has happened. Do your task with it.',
     ...(Object.keys(others).length ? [`Settings: ${JSON.stringify(others)}`] : []),

@@ -15,7 +15,7 @@ import type { Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import type { Activation, SkillService } from '../skills'
 import type { SkillId } from '../skills/schema'
-import { isOverLimit, KEPT_MS, LIMITS, MOST_OUTPUT, type Spent, startOfDay } from './skill-runs-rules'
+import { isOverLimit, LIMITS, MAX_OUTPUT, type Spent, STORED_MS, startOfDay } from './skill-runs-rules'
 import { type RunCause, SkillRunId } from './skill-runs-schema'
 import { type SkillRunRow, skillRuns } from './skill-runs-table'
 
@@ -23,7 +23,7 @@ import { type SkillRunRow, skillRuns } from './skill-runs-table'
 type Ending = Pick<SkillRunRow, 'status'> &
   Partial<Pick<SkillRunRow, 'error' | 'output' | 'cost_micro' | 'conversation_id'>>
 
-type Order = {
+type Input = {
   active: Activation
   prompt: string
   slug: string
@@ -36,7 +36,7 @@ type Order = {
  * The completion request of a skill that runs by itself: that skill and its tools only, no system tools or memories.
  * The result is stored as a conversation.
  */
-const requestOfSkill = ({ active, prompt, slug, cause, keep }: Order): CompletionRequest<object> => ({
+const requestOfSkill = ({ active, prompt, slug, cause, keep }: Input): CompletionRequest<object> => ({
   prompt,
   mode: 'fast',
   engine: null,
@@ -74,7 +74,7 @@ const requestOfSkill = ({ active, prompt, slug, cause, keep }: Order): Completio
     return keep(tx, {
       status: error === null ? 'completed' : 'failed',
       error,
-      output: content.slice(0, MOST_OUTPUT),
+      output: content.slice(0, MAX_OUTPUT),
       cost_micro: costMicro,
       conversation_id: conversationId,
     })
@@ -111,11 +111,11 @@ const runRepository = {
 
   async spentSince(tx: Tx, owner: OwnerScope, since: number): Promise<Spent> {
     const table = tx.of(skillRuns)
-    const most = sql`case when ${table.status} = 'running' then ${LIMITS.costARun} else ${table.cost_micro} end`
+    const max = sql`case when ${table.status} = 'running' then ${LIMITS.costARun} else ${table.cost_micro} end`
     const [sum] = await tx
       .select({
         runs: sql<number>`count(*)`.mapWith(Number),
-        costMicro: sql<number>`coalesce(sum(${most}), 0)`.mapWith(Number),
+        costMicro: sql<number>`coalesce(sum(${max}), 0)`.mapWith(Number),
       })
       .from(table)
       .where(
@@ -206,7 +206,7 @@ export type SkillRuns = ReturnType<typeof createSkillRuns>
 
 /** Longer than any completion may take (contract 1.9). */
 const TIME_LIMIT_MS = 15 * 60_000
-const MOST_TRIES = 12
+const MAX_TRIES = 12
 /** What passes by itself: the run is tried again. */
 const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exceeded', 'too_many_requests'])
 const TIDY = { everyMs: 600_000, batch: 500 }
@@ -236,7 +236,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
   const again = defineJob<Due>({
     ...common,
     name: 'skills.run',
-    retry: { attempts: MOST_TRIES, delayMs: (attempt) => Math.min(2 ** attempt, 60) * 1_000 },
+    retry: { attempts: MAX_TRIES, delayMs: (attempt) => Math.min(2 ** attempt, 60) * 1_000 },
   })
   jobs.register(once)
   jobs.register(again)
@@ -250,15 +250,15 @@ export function createSkillRuns(deps: SkillRunDeps) {
   }
 
   /** Begins a run, or stores that the day's limit keeps it from running. The owner is locked: so runs count each other. */
-  async function begin(tx: Tx, order: NewRun): Promise<SkillRunRow> {
-    const { owner, behalf, skill, cause, prompt, depth = 0, route } = order
+  async function begin(tx: Tx, input: NewRun): Promise<SkillRunRow> {
+    const { owner, behalf, skill, cause, prompt, depth = 0, route } = input
     await lockOwner(tx, { userId: behalf.user_id, orgId: owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null })
     if (isOverLimit(await runRepository.spentSince(tx, owner, startOfDay(clock.now())))) {
-      const skipped = await skip(tx, order, 'skipped_cap')
+      const skipped = await skip(tx, input, 'skipped_cap')
       await record(tx, skipped)
       return skipped
     }
-    const row = { ...rowOf(order), status: 'running' as const, completed_at: null }
+    const row = { ...rowOf(input), status: 'running' as const, completed_at: null }
     await runRepository.insert(tx, row)
     const due: Due = { run: row.id, owner, behalf, skill, cause, prompt, depth, ...(route ? { route } : {}) }
     await jobs.enqueue(tx, isOnce(cause) ? once : again, { owner, payload: due })
@@ -266,8 +266,8 @@ export function createSkillRuns(deps: SkillRunDeps) {
   }
 
   /** Stores that a run did not begin, and why. */
-  async function skip(tx: Tx, order: NewRun, status: 'skipped_cap' | 'skipped_cooldown'): Promise<SkillRunRow> {
-    const row = { ...rowOf(order), status, completed_at: clock.now() }
+  async function skip(tx: Tx, input: NewRun, status: 'skipped_cap' | 'skipped_cooldown'): Promise<SkillRunRow> {
+    const row = { ...rowOf(input), status, completed_at: clock.now() }
     await runRepository.insert(tx, row)
     return row
   }
@@ -343,7 +343,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
   }
 
   async function tidy(): Promise<void> {
-    const before = clock.now() - KEPT_MS
+    const before = clock.now() - STORED_MS
     while ((await store.write((tx) => runRepository.removeOld(tx, before, TIDY.batch))) === TIDY.batch);
   }
 }

@@ -22,13 +22,13 @@ type Deps = {
   dialect: Dialect
   clock: Clock
   /** How many owners are cached. */
-  most?: number
+  max?: number
 }
 
 /** Cached limits of owners: every paid call reads them, and they rarely change. */
-export function createAccountLimits({ dialect, clock, most = 20_000 }: Deps) {
+export function createAccountLimits({ dialect, clock, max = 20_000 }: Deps) {
   const cache = createReadCache<OwnerScope, AccountLimits>({
-    max: most,
+    max: max,
     maxAgeMs: freshFor(dialect),
     clock,
     joins: false,

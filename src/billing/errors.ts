@@ -1,5 +1,5 @@
 import { defineError } from '../kernel/errors'
-import { MOST_CENTS, spellCents } from '../kernel/money'
+import { MAX_CENTS, spellCents } from '../kernel/money'
 
 /** Amounts in micro-cents. All three are the 402s of contract 1.5, worded as in dx 6.3 #8. */
 export const insufficientCredits = defineError(
@@ -47,7 +47,7 @@ export const walletFull = defineError(
   'conflict',
   'conflict',
   () =>
-    `A balance cannot exceed ${MOST_CENTS} cents, the most that is stored exactly. Nothing was added; send a smaller amount.`,
+    `A balance cannot exceed ${MAX_CENTS} cents, the most that is stored exactly. Nothing was added; send a smaller amount.`,
 )
 
 export const refAlreadyUsed = defineError(

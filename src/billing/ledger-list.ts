@@ -19,7 +19,7 @@ export type LedgerPage = { items: LedgerEntry[]; next: string | null }
 
 /** Rows scanned per statement, and statements per page: an owner with few rows is found step by step. */
 const STEP = 50_000
-const MOST_STEPS = 20
+const MAX_STEPS = 20
 /** Rows of an owner read per statement when a `ref` selects few of them. */
 const ROWS_PER_FILTERED_READ = 1_000
 
@@ -56,7 +56,7 @@ export async function listLedger(
   const items: LedgerEntry[] = []
   let below = mark?.at ?? Number((await newest(reader, {}))[0]?.id ?? 0) + 1
   let balance = mark?.id ? Number(mark.id) : null
-  for (let step = 0; step < MOST_STEPS && below > 1 && items.length < limit; step++) {
+  for (let step = 0; step < MAX_STEPS && below > 1 && items.length < limit; step++) {
     const above = Math.max(below - STEP - 1, 0)
     // Rows that do not match `ref` must be read too, because the balance is computed from all of them.
     const rowLimit = ref === undefined ? limit - items.length : ROWS_PER_FILTERED_READ

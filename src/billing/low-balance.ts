@@ -12,11 +12,11 @@ type Deps = {
   limits: AccountLimitsOf
   events: EventBus
   /** How many wallets are cached. */
-  most?: number
+  max?: number
 }
 
 /** Orders an automatic top-up in the transaction of the charge that made it due; does nothing while one is open. */
-export type OrderTopUp = (tx: Tx, owner: OwnerScope, amountCents: number) => Promise<void>
+export type InputTopUp = (tx: Tx, owner: OwnerScope, amountCents: number) => Promise<void>
 
 export type BalanceWatch = ReturnType<typeof createBalanceWatch>
 
@@ -25,15 +25,15 @@ export type BalanceWatch = ReturnType<typeof createBalanceWatch>
  * balance has to rise above the threshold before it can cross it again. A cached lower bound of the balance
  * saves the statement for charges that stay far from every threshold.
  */
-export function createBalanceWatch({ limits, events, most = 50_000 }: Deps) {
+export function createBalanceWatch({ limits, events, max = 50_000 }: Deps) {
   /** Lower bound of each balance in micro-cents. For SQLite only, where no other process writes; Postgres returns it. */
-  const lowerBounds = createLru<OwnerScope, number>(most)
-  let orderTopUp: OrderTopUp | null = null
+  const lowerBounds = createLru<OwnerScope, number>(max)
+  let orderTopUp: InputTopUp | null = null
 
   return { charged, decreased, credited, limitsChanged, onTopUp }
 
   /** Registers what orders top-ups; without it none are ordered. */
-  function onTopUp(order: OrderTopUp): void {
+  function onTopUp(order: InputTopUp): void {
     orderTopUp = order
   }
 

@@ -4,7 +4,7 @@ import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
 import { type Loop, startLoop } from '../kernel/loop'
-import { centsToMicro, MOST_CENTS } from '../kernel/money'
+import { centsToMicro, MAX_CENTS } from '../kernel/money'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import type { AccountLimitsOf } from './account-limits'
@@ -234,7 +234,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
 
   async function addToWallet(tx: Tx, owner: OwnerScope, amount: number): Promise<void> {
     const [wallet] = await credit(tx, { id: owner, amount })
-    if (wallet!.balance > centsToMicro(MOST_CENTS)) throw walletFull()
+    if (wallet!.balance > centsToMicro(MAX_CENTS)) throw walletFull()
   }
 
   /**

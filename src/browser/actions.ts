@@ -9,7 +9,7 @@ import { errorFields, type Log } from '../kernel/log'
 import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
 import { problemsOfResult, ToolFailure, validatorOf } from '../tools'
-import type { Wheel } from './control'
+import type { Control } from './control'
 import type { Download } from './downloads'
 import { sessionNotFound } from './errors'
 import { inTurn, type OpenSession } from './host'
@@ -18,7 +18,7 @@ import { type Arguments, type PerformDeps, type Performed, perform } from './per
 import { settle } from './reach'
 import type { Recorder } from './recorder'
 import { sessionRepository as rows } from './repository'
-import type { ActionOrder, ActionResult, BrowserTool } from './schema'
+import type { ActionInput, ActionResult, BrowserTool } from './schema'
 import type { Actor } from './schema-recording'
 import type { Thinker } from './think'
 import { DECLARED } from './tools'
@@ -49,7 +49,7 @@ type Deps = Omit<PerformDeps, 'thinker'> & {
   log: Log
   files: Pick<Files, 'receive' | 'add' | 'discard'>
   recorder: Recorder
-  wheel: Pick<Wheel, 'wait' | 'ask'>
+  control: Pick<Control, 'wait' | 'ask'>
 }
 
 /** Tools after which files may have come. */
@@ -59,30 +59,30 @@ type Ran = { performed: Performed; downloads: Taken[]; costMicro: number; ok: bo
 
 /** Runs the tools of sessions: in turn, recorded, and each followed by a fresh live view (contract 16.3, 16.4). */
 export function createActions(deps: Deps) {
-  const { store, clock, audit, log, files, recorder, wheel } = deps
+  const { store, clock, audit, log, files, recorder, control } = deps
   const { take, keepDownloads } = createTaking({ files, log })
 
   /** Throws 400 for arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile. */
   return async function act(
     call: Call<Caller>,
     session: OpenSession,
-    { tool, arguments: args = {} }: ActionOrder,
-    { by, kept }: { by: Actor; kept: boolean },
+    { tool, arguments: args = {} }: ActionInput,
+    { by, kept: stored }: { by: Actor; kept: boolean },
   ) {
     const problem = validatorOf(DECLARED[tool].inputSchema)(args)
     if (problem) throw invalidInput('arguments', problem)
     const [wrong] = args.schema ? problemsOfResult(args.schema as JsonSchema, 'schema') : []
     if (wrong) throw invalidInput(`arguments.${wrong.path}`, `"${wrong.path}" ${wrong.message}.`)
     return inTurn(session, async () => {
-      await wheel.wait(session, call.signal)
+      await control.wait(session, call.signal)
       const deadline = AbortSignal.any([call.signal, AbortSignal.timeout(DECLARED[tool].timeoutMs)])
       session.lastActive = clock.now()
       stepping(session, tool)
       try {
         await within(session.live.ready(), undefined, 5_000)
-        const ran = await run(call, session, tool, args, { kept, signal: deadline })
+        const ran = await run(call, session, tool, args, { kept: stored, signal: deadline })
         session.lastActive = clock.now()
-        return await finish(call, session, { tool, args, by, kept, ran })
+        return await finish(call, session, { tool, args, by, kept: stored, ran })
       } finally {
         stepping(session, null)
       }
@@ -94,7 +94,7 @@ export function createActions(deps: Deps) {
     session: OpenSession,
     tool: BrowserTool,
     args: Arguments,
-    { kept, signal }: { kept: boolean; signal: AbortSignal },
+    { kept: stored, signal }: { kept: boolean; signal: AbortSignal },
   ): Promise<Ran> {
     let costMicro = 0
     const thinker = deps.thinkerFor(call, (cost) => {
@@ -102,7 +102,7 @@ export function createActions(deps: Deps) {
     })
     try {
       const performed = await perform({ ...deps, thinker }, session, tool, args, signal)
-      const downloads = TAKES.has(tool) ? await take(session, kept, signal) : []
+      const downloads = TAKES.has(tool) ? await take(session, stored, signal) : []
       return { performed, downloads, costMicro, ok: true, message: null }
     } catch (error) {
       if (!session.live.context.closed && !signal.aborted) {
@@ -118,12 +118,12 @@ export function createActions(deps: Deps) {
   async function finish(
     call: Call<Caller>,
     session: OpenSession,
-    { tool, args, by, kept, ran }: { tool: BrowserTool; args: Arguments; by: Actor; kept: boolean; ran: Ran },
+    { tool, args, by, kept: stored, ran }: { tool: BrowserTool; args: Arguments; by: Actor; kept: boolean; ran: Ran },
   ): Promise<ActionResult> {
     const { performed, ok } = ran
     await within(settle(session.live.page(), 500), undefined, 1_000)
     const facts = await session.live.facts(session.live.page())
-    const frame = kept ? await recorder.picture(session) : null
+    const frame = stored ? await recorder.picture(session) : null
     const drafts = [performed.draft, frame, ...ran.downloads.map(({ draft }) => draft)].filter(
       (draft): draft is Draft => Boolean(draft),
     )
@@ -143,8 +143,8 @@ export function createActions(deps: Deps) {
         const result = performed.draft
           ? { artifact: await keepPicture(tx, session, performed) }
           : { ...(performed.result as object), ...(downloads.length ? { downloads } : {}) }
-        const deed = { actor: by, tool, target: performed.target, ok, url, ...told(tool, args, performed, ran) }
-        if (kept) await recorder.keep(tx, session, session.lastActive, deed, frame)
+        const deed = { actor: by, tool, target: performed.target, ok, url, ...notify(tool, args, performed, ran) }
+        if (stored) await recorder.keep(tx, session, session.lastActive, deed, frame)
         await audit.record(tx, call, {
           action: 'browser.action',
           entityType: 'browser_session',
@@ -188,12 +188,12 @@ function stepping(session: OpenSession, tool: BrowserTool | null): void {
 }
 
 /** What the record says of an action. What is typed into a password field is in neither instruction nor result. */
-function told(tool: BrowserTool, args: Arguments, { result, secret }: Performed, { message, downloads }: Ran) {
+function notify(tool: BrowserTool, args: Arguments, { result, secret }: Performed, { message, downloads }: Ran) {
   const input = tool === 'browser_navigate' ? String(args.url) : String(args.instruction ?? '')
   if (secret) return { input: '[typed into a password field]', result: 'done' }
   const names = downloads.map(({ filename }) => filename)
-  const said = names.length ? { ...(result as object), downloads: names } : result
-  return { input, result: message ?? JSON.stringify(said) ?? '' }
+  const reply = names.length ? { ...(result as object), downloads: names } : result
+  return { input, result: message ?? JSON.stringify(reply) ?? '' }
 }
 
 function messageOf(error: unknown, signal: AbortSignal): string {
@@ -207,11 +207,11 @@ function createTaking({ files, log }: TakingDeps) {
   return { take, keepDownloads }
 
   /** What came since the last call. One that is on its way is waited for, though not for long. */
-  async function take({ live }: OpenSession, kept: boolean, signal: AbortSignal): Promise<Taken[]> {
+  async function take({ live }: OpenSession, stored: boolean, signal: AbortSignal): Promise<Taken[]> {
     const found = await live.downloads.take(AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]))
     const taken: Taken[] = []
     for (const one of found) {
-      const problem = one.state === 'coming' ? COMING : (one.problem ?? (kept ? null : STEALTH))
+      const problem = one.state === 'coming' ? COMING : (one.problem ?? (stored ? null : STEALTH))
       taken.push(await receive(one, problem))
       if (one.state === 'came') await live.downloads.drop(one)
     }
@@ -227,28 +227,28 @@ function createTaking({ files, log }: TakingDeps) {
       const claimed = file.size ? typeOf(filename) : 'text/plain'
       return { ...about, draft: await files.receive(file.stream(), claimed), problem }
     } catch (error) {
-      return { ...about, draft: null, problem: said(error) }
+      return { ...about, draft: null, problem: textOf(error) }
     }
   }
 
   /** Gives them to the owner of the session. One for which there is no room is named, and not kept. */
   async function keepDownloads(tx: Tx, { owner }: OpenSession, taken: readonly Taken[]) {
-    const told = []
+    const notices = []
     for (const { filename, url, size, draft, problem } of taken) {
       const about = { filename, url, size_bytes: size }
       try {
         const made = { type: 'file' as const, filename, engine: 'svc-core', model: 'svc-1-browser' }
-        told.push({ ...about, artifact: draft && (await files.add(tx, owner, draft, made)), problem })
+        notices.push({ ...about, artifact: draft && (await files.add(tx, owner, draft, made)), problem })
       } catch (error) {
         if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
         tx.afterCommit(() => void files.discard(draft!).catch(() => undefined))
-        told.push({ ...about, artifact: null, problem: error.message })
+        notices.push({ ...about, artifact: null, problem: error.message })
       }
     }
-    return told
+    return notices
   }
 
-  function said(error: unknown): string {
+  function textOf(error: unknown): string {
     if (error instanceof AppError) return error.message
     log.warn(errorFields(error), 'a download was not stored')
     return 'it could not be stored'

@@ -6,16 +6,16 @@ import { open, randomHex, seal } from '../kernel/crypto'
 import { AppError, type ErrorKind } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import { liveViewUnavailable } from './errors'
-import type { ActionOrder, BrowserSessionId } from './schema'
+import type { ActionInput, BrowserSessionId } from './schema'
 import type { Actor } from './schema-recording'
 import { browserCalls, type SessionRow } from './table'
 
 /** What another process is asked to do with a session whose browser it has. */
-export type Asked =
+export type Request =
   | {
       what: 'action'
       call: Pick<Call<Caller>, 'caller' | 'requestId' | 'route'>
-      order: ActionOrder
+      order: ActionInput
       by: Actor
       kept: boolean
     }
@@ -31,16 +31,16 @@ type Deps = {
   masterKey: Uint8Array
   live: Pick<Live, 'tell' | 'hear'>
   /** Does it here. Throws what it throws. */
-  serve(id: BrowserSessionId, asked: Asked, signal: AbortSignal): Promise<unknown>
+  serve(id: BrowserSessionId, request: Request, signal: AbortSignal): Promise<unknown>
 }
 
 const LOOK_MS = 250
 /** A process that lives takes a call sooner. */
 const TAKEN_MS = 6_000
 /** The longest tool after the longest wait for a person. */
-const MOST_MS = 200_000
-const KEPT_MS = 600_000
-const MOST = 20
+const MAX_MS = 200_000
+const STORED_MS = 600_000
+const MAX = 20
 
 /**
  * Calls of sessions that another process has: a row asks it and another member of that answers. What they hold is
@@ -51,14 +51,14 @@ export function createCalls({ store, clock, node, masterKey, live, serve }: Deps
   return { ask, answerAll }
 
   /** What the process of a session answers. Throws what it threw, and 404 `live_view_unavailable` when it is away. */
-  async function ask(row: SessionRow, asked: Asked, signal: AbortSignal): Promise<unknown> {
+  async function ask(row: SessionRow, request: Request, signal: AbortSignal): Promise<unknown> {
     const id = randomHex(12)
     const began = clock.monotonic()
     let wake: () => void = () => undefined
     const stop = live.hear('browser.answer', id, () => wake())
     try {
       await store.write(async (tx) => {
-        const order = seal(masterKey, id, JSON.stringify(asked))
+        const order = seal(masterKey, id, JSON.stringify(request))
         const made = { id, owner: row.owner, session_id: row.id, node: row.node, at: clock.now(), taken: false }
         await tx.insert(tx.of(browserCalls)).values({ ...made, order, answer: null })
         tx.afterCommit(() => live.tell('browser.call', row.node))
@@ -70,7 +70,7 @@ export function createCalls({ store, clock, node, masterKey, live, serve }: Deps
         if (found?.answer) return answerIn(JSON.parse(open(masterKey, id, found.answer)))
         signal.throwIfAborted()
         const waited = clock.monotonic() - began
-        if (!found || waited > MOST_MS || (waited > TAKEN_MS && !found.taken)) throw liveViewUnavailable()
+        if (!found || waited > MAX_MS || (waited > TAKEN_MS && !found.taken)) throw liveViewUnavailable()
         const { promise: woken, resolve } = Promise.withResolvers<void>()
         wake = resolve
         await Promise.race([clock.sleep(LOOK_MS, signal), woken])
@@ -89,7 +89,7 @@ export function createCalls({ store, clock, node, masterKey, live, serve }: Deps
       .select({ id: t.id })
       .from(t)
       .where(and(eq(t.node, node), eq(t.taken, false)))
-      .limit(MOST)
+      .limit(MAX)
     for (const { id } of waiting) void answer(id).catch(() => undefined)
     return waiting.length
   }
@@ -104,8 +104,8 @@ export function createCalls({ store, clock, node, masterKey, live, serve }: Deps
         .returning()
     })
     if (!taken) return
-    const asked = JSON.parse(open(masterKey, id, taken.order)) as Asked
-    const answered = await answerOf(taken.session_id, asked)
+    const request = JSON.parse(open(masterKey, id, taken.order)) as Request
+    const answered = await answerOf(taken.session_id, request)
     await store.write(async (tx) => {
       const t = tx.of(browserCalls)
       const sealed = seal(masterKey, id, JSON.stringify(answered))
@@ -114,14 +114,14 @@ export function createCalls({ store, clock, node, masterKey, live, serve }: Deps
         .set({ answer: sealed })
         .where(and(eq(t.id, id), isNull(t.answer)))
       // Those whose process died before it could remove them.
-      await tx.delete(t).where(lt(t.at, clock.now() - KEPT_MS))
+      await tx.delete(t).where(lt(t.at, clock.now() - STORED_MS))
       tx.afterCommit(() => live.tell('browser.answer', id))
     })
   }
 
-  async function answerOf(id: BrowserSessionId, asked: Asked): Promise<Answered> {
+  async function answerOf(id: BrowserSessionId, request: Request): Promise<Answered> {
     try {
-      return { value: await serve(id, asked, AbortSignal.timeout(MOST_MS)) }
+      return { value: await serve(id, request, AbortSignal.timeout(MAX_MS)) }
     } catch (error) {
       if (!(error instanceof AppError) || error.kind === 'broken') throw error
       const { kind, code, message } = error

@@ -2,7 +2,7 @@ import { setting } from '../kernel/config'
 import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
-const seconds = (most: number) => t.Integer({ minimum: 1, maximum: most })
+const seconds = (max: number) => t.Integer({ minimum: 1, maximum: max })
 
 export const browserSettings = {
   browserPath: setting({

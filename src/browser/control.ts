@@ -15,16 +15,16 @@ type Deps = {
 }
 
 /** What the takeovers of sessions are called. */
-export const WHEEL_KIND = 'browser_session'
+export const CONTROL_KIND = 'browser_session'
 /** A person who does nothing for so long has let go. */
 const SILENCE_MS = 60_000
 const LOOK_MS = 250
-const MOST_WAIT_MS = 120_000
+const MAX_WAIT_MS = 120_000
 
 /** Who has the wheel of a session: the agent, or one person, and the agent waits meanwhile (contract 16.3, I36). */
-export function createWheel({ store, clock, takeovers, find }: Deps) {
+export function createControl({ store, clock, takeovers, find }: Deps) {
   const ofSessions = takeovers.of({
-    name: WHEEL_KIND,
+    name: CONTROL_KIND,
     title: 'browser session',
     silenceMs: SILENCE_MS,
     async changed(tx, { subject, now }) {
@@ -51,15 +51,15 @@ export function createWheel({ store, clock, takeovers, find }: Deps) {
     async ask(session: OpenSession, why: string, signal: AbortSignal): Promise<void> {
       const by = { call: callOf(session.user), reason: why.slice(0, 500) || null }
       // It grows each time that somebody takes the wheel, however short they have it.
-      const { fence } = await ofSessions.read(store.read, session.id)
+      const { fence: fencingToken } = await ofSessions.read(store.read, session.id)
       let came = false
       want(session, why || 'The agent needs a person.')
       try {
         await store.write((tx) => ofSessions.request(tx, subjectOf(session), by))
         for (;;) {
           const now = await ofSessions.read(store.read, session.id)
-          if (now.fence > fence && !came) want(session, null)
-          came = now.fence > fence
+          if (now.fence > fencingToken && !came) want(session, null)
+          came = now.fence > fencingToken
           if (came && now.status === 'ai') return
           await clock.sleep(LOOK_MS, signal)
           signal.throwIfAborted()
@@ -83,7 +83,7 @@ export function createWheel({ store, clock, takeovers, find }: Deps) {
 
     /** Waits until the agent has it again. Throws {@link ToolFailure} after two minutes. */
     async wait(session: OpenSession, signal: AbortSignal): Promise<void> {
-      const until = clock.monotonic() + MOST_WAIT_MS
+      const until = clock.monotonic() + MAX_WAIT_MS
       while ((await ofSessions.read(store.read, session.id)).status === 'human') {
         if (clock.monotonic() > until) throw new ToolFailure('A person controls this session now. Try again later.')
         signal.throwIfAborted()
@@ -93,7 +93,7 @@ export function createWheel({ store, clock, takeovers, find }: Deps) {
   }
 }
 
-export type Wheel = ReturnType<typeof createWheel>
+export type Control = ReturnType<typeof createControl>
 
 /** A viewer calls for the person that the session belongs to: the link is theirs to give. */
 function callOf(userId: UserId) {

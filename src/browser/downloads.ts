@@ -17,11 +17,11 @@ export type Download = {
   path: string
 }
 
-const MOST_MB = 100
+const MAX_MB = 100
 /** Of one session: so many wait to be kept at once, and so many bytes. */
-const MOST_WAITING = 10
-const MOST_STRANGE = 100
-const MOST_BYTES = MOST_MB * 1024 ** 2
+const MAX_WAITING = 10
+const MAX_STRANGE = 100
+const MAX_BYTES = MAX_MB * 1024 ** 2
 
 type Deps = {
   /** The debugger session of the browser, and the context whose downloads these are. */
@@ -50,21 +50,21 @@ export async function followDownloads({ control, contextId, isElsewhere, isOwn }
 
   const onBegin = (event: Protocol.Browser.DownloadWillBeginEvent) => {
     if (isOwn(event.frameId)) begin(event)
-    else if (strange.size < MOST_STRANGE) strange.set(event.guid, event)
+    else if (strange.size < MAX_STRANGE) strange.set(event.guid, event)
   }
   const begin = ({ guid, url, suggestedFilename }: Protocol.Browser.DownloadWillBeginEvent) => {
     const filename = suggestedFilename.slice(0, 200) || 'download'
     const made = { id: guid, filename, url: url.slice(0, 2_048), bytes: 0, path: join(folder, guid) }
     found.set(guid, { ...made, state: 'coming', problem: null })
     if (isElsewhere) stop(guid, 'the browser runs on another machine, so its files cannot be read')
-    else if (found.size > MOST_WAITING) stop(guid, `more than ${MOST_WAITING} downloads at once`)
+    else if (found.size > MAX_WAITING) stop(guid, `more than ${MAX_WAITING} downloads at once`)
     tell()
   }
   const onProgress = (now: Protocol.Browser.DownloadProgressEvent) => {
     const unknown = strange.get(now.guid)
     if (unknown && now.filePath?.startsWith(folder)) begin(unknown)
     // Whichever session it is of has that context, and the others are refused.
-    else if (unknown && now.receivedBytes > MOST_BYTES) cancel(now.guid)
+    else if (unknown && now.receivedBytes > MAX_BYTES) cancel(now.guid)
     if (unknown && (found.has(now.guid) || now.state !== 'inProgress')) strange.delete(now.guid)
     const one = found.get(now.guid)
     if (one?.state !== 'coming') return
@@ -72,8 +72,8 @@ export async function followDownloads({ control, contextId, isElsewhere, isOwn }
     const all = [...found.values()].reduce((sum, { bytes, state }) => sum + (state === 'stopped' ? 0 : bytes), 0)
     if (now.state === 'completed') one.state = 'came'
     else if (now.state === 'canceled') stop(now.guid, 'the connection ended, or the page cancelled it')
-    else if (Math.max(now.totalBytes, one.bytes) > MOST_BYTES || all > MOST_BYTES) {
-      stop(now.guid, `it is larger than the ${MOST_MB} MB that a session can take`)
+    else if (Math.max(now.totalBytes, one.bytes) > MAX_BYTES || all > MAX_BYTES) {
+      stop(now.guid, `it is larger than the ${MAX_MB} MB that a session can take`)
     }
     tell()
   }

@@ -37,8 +37,8 @@ export type EgressProxy = {
   close(): void
 }
 
-const MOST_HEAD = 64 * 1024
-const MOST_SOCKETS = 256
+const MAX_HEAD = 64 * 1024
+const MAX_SOCKETS = 256
 
 /**
  * Opens the proxy of a session. A browser that knows no other way out sends it every request: documents, scripts,
@@ -52,7 +52,7 @@ export async function openEgressProxy(deps: Deps, through: boolean): Promise<Egr
     bytes += chunk.length
   }
   const server = createServer((client) => {
-    if (open.size > MOST_SOCKETS) return client.destroy()
+    if (open.size > MAX_SOCKETS) return client.destroy()
     track(open, client)
     client.on('data', count)
     readHead(client).then(
@@ -125,7 +125,7 @@ function readHead(socket: Socket): Promise<{ text: string; rest: Buffer }> {
   const onData = (chunk: Buffer) => {
     read = Buffer.concat([read, chunk])
     const end = read.indexOf('\r\n\r\n')
-    if (end < 0 && read.length <= MOST_HEAD) return
+    if (end < 0 && read.length <= MAX_HEAD) return
     socket.off('data', onData)
     socket.off('close', onClose)
     socket.pause()
@@ -167,8 +167,12 @@ function readProxyHead(text: string): ProxyHead | null {
   const url = /^http:\/\/[^/]/i.test(target) ? URL.parse(target) : null
   if (!url) return null
   const upgrades = lines.some((line) => /^upgrade\s*:/i.test(line))
-  const kept = lines.filter((line) => line && (upgrades ? !/^proxy-/i.test(line) : !HOP.test(line)))
-  const head = [`${method} ${url.pathname}${url.search} HTTP/1.1`, ...kept, ...(upgrades ? [] : ['Connection: close'])]
+  const remaining = lines.filter((line) => line && (upgrades ? !/^proxy-/i.test(line) : !HOP.test(line)))
+  const head = [
+    `${method} ${url.pathname}${url.search} HTTP/1.1`,
+    ...remaining,
+    ...(upgrades ? [] : ['Connection: close']),
+  ]
   return { tunnel: false, authority: `${url.hostname}:${url.port || 80}`, head: `${head.join('\r\n')}\r\n\r\n` }
 }
 
@@ -176,6 +180,6 @@ function readProxyHead(text: string): ProxyHead | null {
 function closing(head: string): string {
   const [status = '', ...lines] = head.split('\r\n')
   if (/^HTTP\/1\.[01] 101/.test(status)) return `${head}\r\n\r\n`
-  const kept = lines.filter((line) => line && !HOP.test(line))
-  return `${[status, ...kept, 'Connection: close'].join('\r\n')}\r\n\r\n`
+  const remaining = lines.filter((line) => line && !HOP.test(line))
+  return `${[status, ...remaining, 'Connection: close'].join('\r\n')}\r\n\r\n`
 }

@@ -4,12 +4,12 @@ import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import type { Store } from '../kernel/store'
-import type { Wheel } from './control'
+import type { Control } from './control'
 import { invalidEmbedToken } from './errors'
 import { forward, type Socket } from './forward'
 import type { Host, OpenSession } from './host'
-import { needsWheel, readMessage, useHand } from './remote-input'
-import type { HandRecord } from './remote-input-record'
+import { needsControl, readMessage, useRemoteInput } from './remote-input'
+import type { RemoteInputRecord } from './remote-input-record'
 import { sessionRepository as rows } from './repository'
 import { BrowserSessionId, type LiveView } from './schema'
 import type { Recording } from './schema-recording'
@@ -23,13 +23,13 @@ type Deps = {
   audit: Pick<AuditLog, 'recordUnattended'>
   host: Host
   tokens: EmbedTokens
-  wheel: Wheel
+  control: Control
   /** Where another process that has this session is reached; null when none has it. */
   addressOf(row: SessionRow): Promise<string | null>
   /** Whether this server has a browser at all. */
   isConfigured(): boolean
   /** Keeps what a viewer does with the page. */
-  handRecordOf(session: OpenSession): HandRecord
+  remoteInputRecordOf(session: OpenSession): RemoteInputRecord
   liveOf(row: SessionRow, fresh: boolean): Promise<LiveView>
   recordingBy(row: SessionRow): Promise<Recording>
   /** Whether who began a session may still use this server. */
@@ -39,13 +39,13 @@ type Deps = {
 export type Guest = { row: SessionRow; rights: Rights; until: number }
 
 const HELLO_MS = 5_000
-const MOST_A_SECOND = 300
+const MAX_A_SECOND = 300
 /** Refused links are recorded so often at most, or a flood of them would fill the chain of an owner. */
 const REFUSED_MS = 60_000
 
 /** Pages and streams of live views, for whoever has a link (contract 16.3, I35). */
-export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfigured, ...rest }: Deps) {
-  const { handRecordOf, liveOf, recordingBy, addressOf, hasAccess } = rest
+export function createEmbed({ store, clock, audit, host, tokens, control: wheel, isConfigured, ...rest }: Deps) {
+  const { remoteInputRecordOf, liveOf, recordingBy, addressOf, hasAccess } = rest
   const shows = new Map<OpenSession, Show>()
   return { admit, live, connect, recording }
 
@@ -94,7 +94,7 @@ export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfig
     let session: OpenSession | null = null
     let guest: Guest | null = null
     let show: Show | null = null
-    let record: HandRecord | null = null
+    let record: RemoteInputRecord | null = null
     let away: ReturnType<typeof forward> | null = null
     let [second, count] = [0, 0]
     let closed = false
@@ -111,7 +111,7 @@ export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfig
       session = host.find(guest.row.id) ?? null
       if (!session) return elsewhere(guest.row, token, isForwarded)
       stopWaiting()
-      record = handRecordOf(session)
+      record = remoteInputRecordOf(session)
       stopAtExpiry = clock.after(Math.min(guest.until - clock.now(), 2 ** 31 - 1), () =>
         end(4401, 'the link has expired'),
       )
@@ -141,21 +141,21 @@ export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfig
     }
 
     async function obey(value: unknown): Promise<void> {
-      const said = readMessage(value)
-      if (!said || !session || !show || !guest) return end(1008, 'not a message of a live view')
-      if (said.type === 'ack') return show.acked(viewer)
-      if (said.type === 'tree') return void socket.sendText(JSON.stringify(await show.textOf()))
-      if (said.type === 'refresh') return show.tell()
+      const message = readMessage(value)
+      if (!message || !session || !show || !guest) return end(1008, 'not a message of a live view')
+      if (message.type === 'ack') return show.acked(viewer)
+      if (message.type === 'tree') return void socket.sendText(JSON.stringify(await show.textOf()))
+      if (message.type === 'refresh') return show.tell()
       if (guest.rights !== 'control') return end(1008, 'this link is read-only')
-      if (said.type === 'take') return void (await wheel.take(session, viewer, guest.row.user_id))
-      if (said.type === 'release') {
+      if (message.type === 'take') return void (await wheel.take(session, viewer, guest.row.user_id))
+      if (message.type === 'release') {
         record?.end()
         return void (await wheel.release(session, guest.row.user_id))
       }
-      if (!needsWheel(said) || session.holder !== viewer) return
+      if (!needsControl(message) || session.holder !== viewer) return
       session.lastActive = clock.now()
-      await record?.before(said)
-      record?.after(said, await useHand(session, said))
+      await record?.before(message)
+      record?.after(message, await useRemoteInput(session, message))
     }
 
     async function heed(value: unknown): Promise<void> {
@@ -182,7 +182,7 @@ export function createEmbed({ store, clock, audit, host, tokens, wheel, isConfig
         const now = Math.floor(clock.monotonic() / 1_000)
         if (now !== second) [second, count] = [now, 0]
         count += 1
-        if (count > MOST_A_SECOND) {
+        if (count > MAX_A_SECOND) {
           end(1008, 'too many messages')
           return turn
         }

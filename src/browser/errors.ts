@@ -30,13 +30,13 @@ export const liveViewUnavailable = defineError(
 export const sessionLimit = defineError(
   'throttled',
   'browser_session_limit',
-  (most: number) => `You have ${most} browser sessions open, which is the maximum. End one, or wait until one ends.`,
+  (max: number) => `You have ${max} browser sessions open, which is the maximum. End one, or wait until one ends.`,
 )
 
 export const serverFull = defineError(
   'throttled',
   'browser_session_limit',
-  (most: number) => `This server has ${most} browser sessions open, which is the maximum. Try again in a minute.`,
+  (max: number) => `This server has ${max} browser sessions open, which is the maximum. Try again in a minute.`,
 )
 
 export const browserFailed = defineError(

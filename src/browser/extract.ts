@@ -157,7 +157,7 @@ function taken(text: string, key: string): string {
 }
 
 function single(content: PageContent, name: string, schema: JsonSchema): string | null {
-  const key = asked(name)
+  const key = request(name)
   const exact = content.pairs.find(([label, value]) => value && plain(label) === plain(key))
   if (exact) return taken(exact[1], key)
   const labelled = content.pairs.find(([label, value]) => value && names(label, key))
@@ -176,7 +176,7 @@ function single(content: PageContent, name: string, schema: JsonSchema): string 
 
 /** Every value of a name: of a column, of each item of a list, or wherever something looks like it. */
 function valuesOf(content: PageContent, name: string): string[] {
-  const key = asked(name)
+  const key = request(name)
   for (const { headers, rows } of content.tables) {
     const column = headers.findIndex((header) => names(header, key))
     if (column >= 0) return rows.map((row) => row[column] ?? '').filter(Boolean)
@@ -195,12 +195,12 @@ function valuesOf(content: PageContent, name: string): string[] {
 const ASK =
   /^(?:please )?(?:extract|get|list|read|return|find|give me|collect|what (?:is|are)|show)?\s*(?:me )?(?:all|every|each|the)?(?: of)?(?: the)?\s*/i
 
-const MOST_ASKED = 1_000
+const MAX_ASKED = 1_000
 
 /** `extract every price on this page` asks for `price`. */
-function asked(instruction: string): string {
+function request(instruction: string): string {
   return instruction
-    .slice(0, MOST_ASKED)
+    .slice(0, MAX_ASKED)
     .replace(ASK, '')
     .replace(/(?<!\s)\s+(?:on|of|from|in|for)\s+(?:this|the|each|every|all)\b.*$/i, '')
     .replace(/(?<![?.!])[?.!]+$/, '')
@@ -209,7 +209,7 @@ function asked(instruction: string): string {
 
 function extractNamed(content: PageContent, instruction: string): Extracted {
   const every = /\b(?:all|every|each|list)\b/i.test(instruction)
-  const keys = asked(instruction)
+  const keys = request(instruction)
     .split(/,\s*(?:and )?|(?<!\s)\s+and\s+(?:the )?/)
     .map((key) => key.trim())
     .filter(Boolean)
@@ -232,8 +232,8 @@ const isAny = (item: Item): boolean => Object.values(item).some((value) => value
 /** How many members of all items are there: a group with more of what is wanted is the one that is meant. */
 const fullness = (rows: readonly Item[]): number => {
   const full = rows.map((row) => Object.values(row).filter((value) => value !== null && value !== '').length)
-  const most = Math.max(0, ...rows.map((row) => Object.keys(row).length))
-  const whole = full.filter((count) => count === most).length
+  const max = Math.max(0, ...rows.map((row) => Object.keys(row).length))
+  const whole = full.filter((count) => count === max).length
   return whole * 10 + full.reduce((sum, count) => sum + count, 0) / Math.max(1, rows.length)
 }
 
@@ -246,9 +246,9 @@ function isFull(data: unknown): boolean {
 
 /** Whether a label or the words of an element mean a member of this name. */
 function names(label: string, key: string): boolean {
-  const said = new Set(words(label).map(singular))
+  const message = new Set(words(label).map(singular))
   const wanted = words(key)
-  return wanted.length > 0 && wanted.every((word) => [...kin(word)].some((alike) => said.has(singular(alike))))
+  return wanted.length > 0 && wanted.every((word) => [...kin(word)].some((alike) => message.has(singular(alike))))
 }
 
 /** A text as the schema wants it; null for one that cannot be. */

@@ -6,7 +6,7 @@ export type Socket = {
 }
 
 const UNREACHED = 'the live view cannot be reached'
-const MOST_WAITING = 50
+const MAX_WAITING = 50
 
 /**
  * A viewer of a session that another process has: what it says goes there, and what comes back is handed on as it is.
@@ -36,7 +36,7 @@ export function forward(address: string, id: string, token: string, socket: Sock
     message(value: unknown): void {
       const text = JSON.stringify(value)
       if (there.readyState === WebSocket.OPEN) there.send(text)
-      else if (waiting.length < MOST_WAITING) waiting.push(text)
+      else if (waiting.length < MAX_WAITING) waiting.push(text)
     },
     left(): void {
       isOver = true

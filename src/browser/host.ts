@@ -216,15 +216,15 @@ export function inTurn<T>(session: OpenSession, action: () => Promise<T>): Promi
  * sessions; the session opens the page anew, once. Which process is whose Chromium does not tell. Returns how many it
  * ended, and what all took in MB: null for a browser that runs elsewhere.
  */
-async function endGreedyPages(browser: Browser, mostMb: number, log: Log) {
+async function endGreedyPages(browser: Browser, maxMb: number, log: Log) {
   if (!browser.process()?.pid || process.platform !== 'linux') return { ended: 0, megabytes: null }
   const { processInfo } = await (await controlOf(browser)).send('SystemInfo.getProcessInfo')
   let [ended, megabytes] = [0, 0]
   for (const { type, id } of processInfo) {
     const mb = type === 'renderer' ? ownMegabytes(id) : 0
     megabytes += mb
-    if (mb <= mostMb) continue
-    log.warn({ mb: Math.round(mb), most_mb: mostMb }, 'a page used too much memory and was closed')
+    if (mb <= maxMb) continue
+    log.warn({ mb: Math.round(mb), most_mb: maxMb }, 'a page used too much memory and was closed')
     try {
       process.kill(id, 'SIGKILL')
       ended += 1

@@ -4,7 +4,7 @@ import { followDownloads } from './downloads'
 import type { EgressProxy } from './egress-proxy'
 
 /** Contract 16: a page may open tabs, up to so many; more are closed at once. */
-const MOST_TABS = 10
+const MAX_TABS = 10
 
 type Options = {
   browser: Browser
@@ -109,7 +109,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     if (target.type() !== 'page') return
     const page = await target.page()
     if (!page || tabs.has(page)) return
-    if (tabs.size >= MOST_TABS) return void (await page.close().catch(() => undefined))
+    if (tabs.size >= MAX_TABS) return void (await page.close().catch(() => undefined))
     tabs.set(page, `tab-${++tabNumber}`)
     page.on('dialog', (dialog) => {
       const accepted = dialog.type() === 'alert' || dialog.type() === 'beforeunload' || acceptNext

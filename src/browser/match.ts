@@ -66,7 +66,7 @@ const ORDINAL = new RegExp(`\\b(${Object.keys(ORDINALS).join('|')})\\b`, 'i')
 /** `Add to cart` **for** `the blue mug`. */
 const PLACE = /^(.+?) (?:for|of|next to|beside|in|on|under|from|at)(?: the)? (.+)$/i
 
-const MOST_PHRASE = 1_000
+const MAX_PHRASE = 1_000
 
 export type Found = { element: Element; score: number }
 
@@ -94,7 +94,7 @@ const ENOUGH = 0.62
 export function findElement(elements: readonly Element[], phrase: string, kind: Kind): Found | null {
   const whole = findBy(elements, phrase, null, kind)
   if (whole && whole.score >= 0.9) return whole
-  const [, what, place] = PLACE.exec(phrase.slice(0, MOST_PHRASE)) ?? []
+  const [, what, place] = PLACE.exec(phrase.slice(0, MAX_PHRASE)) ?? []
   const placed = what && place ? findBy(elements, what, place, kind) : null
   const best = [whole, placed].filter((found) => found !== null).sort((a, b) => b.score - a.score)[0]
   return best && best.score >= ENOUGH ? best : null
@@ -156,11 +156,11 @@ export function likeness(phrase: string, name: string): number {
   ).length
   if (!shared) return 0
   const covered = shared / left.length
-  const said = shared / Math.max(right.length, 1)
+  const stated = shared / Math.max(right.length, 1)
   // A phrase whose words are all in the name names it; so does a name whose words are all in the phrase.
-  if (covered === 1) return 0.8 + 0.15 * said
-  if (said === 1) return 0.62 + 0.25 * covered
-  return 0.6 * covered * (0.5 + 0.5 * said)
+  if (covered === 1) return 0.8 + 0.15 * stated
+  if (stated === 1) return 0.62 + 0.25 * covered
+  return 0.6 * covered * (0.5 + 0.5 * stated)
 }
 
 const stem = (word: string): string => word.replace(/(?:ing|ed|es|s)$/, '')

@@ -7,7 +7,7 @@ import type { Host } from './host'
 import type { Presenter } from './present'
 import { sessionRepository as rows } from './repository'
 import { BrowserSessionId } from './schema'
-import type { LinkOrder, OverseenList, OverseenSession, SessionLink } from './schema-operators'
+import type { LinkInput, OverseenList, OverseenSession, SessionLink } from './schema-operators'
 import type { SessionRow } from './table'
 import { EMBED_MS } from './tokens'
 
@@ -22,12 +22,12 @@ type Deps = {
 }
 
 /** What operators see of the sessions of everyone: never a link, unless they ask for one, which is recorded. */
-export function createOversight({ store, clock, audit, host, present, ownerNamed }: Deps) {
+export function createOperatorAccess({ store, clock, audit, host, present, ownerNamed }: Deps) {
   return { list, get, link, find }
 
   /** The open sessions of everyone, or of one owner, oldest first. Throws 404 for an owner that is none. */
-  async function list(whose?: string): Promise<OverseenList> {
-    const owner = whose === undefined ? null : await ownerNamed(store.read, whose)
+  async function list(ownerFilter?: string): Promise<OverseenList> {
+    const owner = ownerFilter === undefined ? null : await ownerNamed(store.read, ownerFilter)
     const all = await rows.everyones(store.read)
     return { sessions: all.filter((row) => owner === null || row.owner === owner).map(shown) }
   }
@@ -40,7 +40,7 @@ export function createOversight({ store, clock, audit, host, present, ownerNamed
   async function link(
     call: Call<OperatorCaller>,
     id: string,
-    { control = false, ttl_seconds }: LinkOrder,
+    { control = false, ttl_seconds }: LinkInput,
   ): Promise<SessionLink> {
     const row = await find(id)
     if (row.state === 'ended') throw sessionNotFound()

@@ -20,7 +20,7 @@ export type Part = { text: string; hints: string; tag: string; href: string | nu
  * roots that are open are read, too.
  */
 export function collectContent(): PageContent {
-  const clean = (text: string | null | undefined, most = 500) => (text ?? '').replace(/\s+/g, ' ').trim().slice(0, most)
+  const clean = (text: string | null | undefined, max = 500) => (text ?? '').replace(/\s+/g, ' ').trim().slice(0, max)
   const isShown = (node: Element) => {
     const box = node.getBoundingClientRect()
     const style = getComputedStyle(node)
@@ -61,11 +61,11 @@ export function collectContent(): PageContent {
     const take = (node: Element) => {
       if (parts.length >= 40 || skipped.has(node.tagName.toUpperCase()) || !isShown(node)) return
       const field = node as HTMLInputElement
-      const said =
+      const text =
         own(node) || (node.tagName === 'IMG' ? clean(field.alt) : node.tagName === 'INPUT' ? clean(field.value) : '')
       const href = node.tagName === 'A' ? (node as HTMLAnchorElement).href : null
-      if (said || href)
-        parts.push({ text: said || clean(node.textContent), hints: hintsOf(node), tag: node.tagName, href })
+      if (text || href)
+        parts.push({ text: text || clean(node.textContent), hints: hintsOf(node), tag: node.tagName, href })
       for (const child of kids(node)) take(child)
     }
     take(item)

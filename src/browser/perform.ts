@@ -2,7 +2,7 @@ import type { JsonSchema } from '../engines'
 import type { Draft, Files } from '../files'
 import type { Outbound } from '../kernel/outbound'
 import { ToolFailure } from '../tools'
-import type { Wheel } from './control'
+import type { Control } from './control'
 import { extract } from './extract'
 import { follow } from './follow'
 import type { OpenSession } from './host'
@@ -31,11 +31,11 @@ export type PerformDeps = {
   outbound: Outbound
   files: Pick<Files, 'receive'>
   thinker: Thinker
-  wheel: Pick<Wheel, 'ask'>
+  control: Pick<Control, 'ask'>
 }
 
-const MOST_ELEMENTS = 200
-const MOST_PICTURE_HEIGHT = 8_000
+const MAX_ELEMENTS = 200
+const MAX_PICTURE_HEIGHT = 8_000
 
 /** Runs one tool on a session. Throws {@link ToolFailure} with a sentence for whoever called it. */
 export async function perform(
@@ -81,7 +81,7 @@ async function act(
   const fixed = args.selector ? await bySelector(session, args.selector) : null
   live.takeDialogs()
   live.answerDialogs(true)
-  const askPerson = (why: string) => deps.wheel.ask(session, why, signal)
+  const askPerson = (why: string) => deps.control.ask(session, why, signal)
   const doing: Doing = { live, refs, signal, done: 0, askPerson }
   const acted = await follow(deps.thinker, session, doing, args, fixed).finally(() => live.answerDialogs(true))
   const dialogs = live.takeDialogs()
@@ -121,7 +121,7 @@ async function observe({ live, refs }: OpenSession, { instruction }: { instructi
   )
   const shown = instruction ? rank(elements, instruction) : elements
   const result = {
-    elements: shown.slice(0, MOST_ELEMENTS).map(({ ref, role, name, value, checked }) => ({
+    elements: shown.slice(0, MAX_ELEMENTS).map(({ ref, role, name, value, checked }) => ({
       selector: ref,
       role,
       description: [name, value && `(${value})`, checked && '(checked)'].filter(Boolean).join(' '),
@@ -204,7 +204,7 @@ async function screenshot(
         height,
       )
     : height
-  const clip = { x: 0, y: 0, width, height: Math.max(1, Math.min(tall, MOST_PICTURE_HEIGHT)) }
+  const clip = { x: 0, y: 0, width, height: Math.max(1, Math.min(tall, MAX_PICTURE_HEIGHT)) }
   const bytes = await page.screenshot({ type: 'png', clip, captureBeyondViewport: full_page })
   const draft = await files.receive(bytes, 'image/png')
   return { result: { width: clip.width, height: clip.height }, target: null, draft }

@@ -62,18 +62,18 @@ export const acted = (verb: string, { role, name }: Element): Acted => ({
 })
 
 /** Waits until a page has finished what an action began: its navigation, or the requests it sends; not for long. */
-export async function settle(page: Page, most = SETTLE_MS): Promise<void> {
+export async function settle(page: Page, max = SETTLE_MS): Promise<void> {
   if (page.isClosed()) return
   await within(
     page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), QUIET_MS),
     undefined,
-    most,
+    max,
   )
   if (page.isClosed()) return
-  await within(page.waitForNetworkIdle({ idleTime: QUIET_MS, timeout: most, concurrency: 2 }), undefined, most)
+  await within(page.waitForNetworkIdle({ idleTime: QUIET_MS, timeout: max, concurrency: 2 }), undefined, max)
   await within(
-    page.waitForFunction(() => document.readyState !== 'loading', { timeout: most }),
+    page.waitForFunction(() => document.readyState !== 'loading', { timeout: max }),
     null,
-    most,
+    max,
   )
 }

@@ -9,9 +9,9 @@ import type { BrowserSessionId } from './schema'
 import { type ActionRow, browserActions } from './table'
 
 /** Contract 28.3. */
-const MOST_FRAMES = 500
-const MOST_FRAME_BYTES = 60 * 1024
-const MOST_INPUT = 1_000
+const MAX_FRAMES = 500
+const MAX_FRAME_BYTES = 60 * 1024
+const MAX_INPUT = 1_000
 const FRAME = { maxWidth: 960 }
 
 /** What is kept of an action, besides its moment. */
@@ -25,7 +25,7 @@ export function createRecorder({ files }: Deps) {
 
   /** A picture of the page in front, of 60 KB at most; null for a session that keeps none. */
   async function picture(session: OpenSession): Promise<Draft | null> {
-    if (!session.recorded || session.frames >= MOST_FRAMES) return null
+    if (!session.recorded || session.frames >= MAX_FRAMES) return null
     const bytes = await within(smallPicture(session), null, 3_000)
     if (!bytes) return null
     session.frames += 1
@@ -48,8 +48,8 @@ export function createRecorder({ files }: Deps) {
       owner: session.owner,
       at,
       ...deed,
-      input: shorten(deed.input, MOST_INPUT),
-      result: shorten(deed.result, MOST_INPUT),
+      input: shorten(deed.input, MAX_INPUT),
+      result: shorten(deed.result, MAX_INPUT),
       frame: frame as ArtifactId | null,
     } as never)
   }
@@ -75,7 +75,7 @@ async function smallPicture({ live }: OpenSession): Promise<Uint8Array | null> {
   ] as const) {
     const scale = Math.min(1, FRAME.maxWidth / width) * shrink
     const bytes = await page.screenshot({ type: 'jpeg', quality, clip: { x: 0, y: 0, width, height, scale } })
-    if (bytes.length <= MOST_FRAME_BYTES) return bytes
+    if (bytes.length <= MAX_FRAME_BYTES) return bytes
   }
   return null
 }

@@ -5,7 +5,7 @@ import type { OpenSession } from './host'
 import { kindOfFocused, whatIsAt } from './in-page'
 import { within } from './live'
 import type { Deed, Recorder } from './recorder'
-import type { HandMessage } from './remote-input'
+import type { RemoteInputMessage } from './remote-input'
 
 type Deps = {
   store: Store
@@ -17,12 +17,12 @@ type Deps = {
 
 /** Typing is one action until this long a silence. */
 const PAUSE_MS = 1_500
-const MOST_TYPED = 1_000
+const MAX_TYPED = 1_000
 const LATE_MS = 500
 const SECRET = '[typed into a password field]'
 
 /** What a person does with the page, for the recording: clicks with their target, and typing in one piece (contract 28.3). */
-export function createHandRecord({ store, clock, files, recorder, onFault }: Deps) {
+export function createRemoteInputRecord({ store, clock, files, recorder, onFault }: Deps) {
   /** One for each viewer: `before` is called before a message is done, `after` when it was, and `end` when it lets go. */
   return function of(session: OpenSession) {
     let typed = ''
@@ -32,39 +32,39 @@ export function createHandRecord({ store, clock, files, recorder, onFault }: Dep
     let keeping: Promise<void> = Promise.resolve()
     return { before, after, end: flush }
 
-    async function before(said: HandMessage): Promise<void> {
+    async function before(message: RemoteInputMessage): Promise<void> {
       if (!session.recorded) return
-      if (said.type === 'mouse' && said.kind === 'down') {
+      if (message.type === 'mouse' && message.kind === 'down') {
         flush()
-        target = await targetAt(session, said.x, said.y)
+        target = await targetAt(session, message.x, message.y)
       }
       // A field takes the place of another without a click where a key moves on: it is asked at each piece.
-      if (said.type === 'text' || isDown(said)) {
+      if (message.type === 'text' || isDown(message)) {
         secret ||= (await within(session.live.page().evaluate(kindOfFocused), 'password', LATE_MS)) === 'password'
       }
     }
 
-    function after(said: HandMessage, isSecret: boolean): void {
+    function after(message: RemoteInputMessage, isSecret: boolean): void {
       if (!session.recorded) return
-      if (said.type === 'fill') {
+      if (message.type === 'fill') {
         flush()
-        keep('type', isSecret ? SECRET : said.text.slice(0, MOST_TYPED), null)
-      } else if (said.type === 'text') type(said.text)
-      else if (isDown(said)) {
-        type(`[${said.key}]`)
-        if (said.key === 'Enter') flush()
-      } else if (said.type === 'mouse' && said.kind === 'up') {
-        keep('click', `${said.button} at ${said.x}, ${said.y}`, target)
+        keep('type', isSecret ? SECRET : message.text.slice(0, MAX_TYPED), null)
+      } else if (message.type === 'text') type(message.text)
+      else if (isDown(message)) {
+        type(`[${message.key}]`)
+        if (message.key === 'Enter') flush()
+      } else if (message.type === 'mouse' && message.kind === 'up') {
+        keep('click', `${message.button} at ${message.x}, ${message.y}`, target)
       } else {
-        const moved = inputOf(said)
+        const moved = inputOf(message)
         if (moved === null) return
         flush()
-        keep(said.type, moved, null)
+        keep(message.type, moved, null)
       }
     }
 
     function type(text: string): void {
-      if (typed.length < MOST_TYPED) typed += text
+      if (typed.length < MAX_TYPED) typed += text
       stop()
       stop = clock.after(PAUSE_MS, flush)
     }
@@ -96,17 +96,17 @@ export function createHandRecord({ store, clock, files, recorder, onFault }: Dep
   }
 }
 
-export type HandRecord = ReturnType<ReturnType<typeof createHandRecord>>
+export type RemoteInputRecord = ReturnType<ReturnType<typeof createRemoteInputRecord>>
 
 /** A key that does something; a modifier alone does not. */
-const isDown = (said: HandMessage): said is Extract<HandMessage, { type: 'key' }> =>
-  said.type === 'key' && said.kind === 'down' && !/^(?:Shift|Control|Alt|Meta)$/.test(said.key)
+const isDown = (message: RemoteInputMessage): message is Extract<RemoteInputMessage, { type: 'key' }> =>
+  message.type === 'key' && message.kind === 'down' && !/^(?:Shift|Control|Alt|Meta)$/.test(message.key)
 
 /** What is kept of a message that is one action by itself; null for those that are none. */
-function inputOf(said: HandMessage): string | null {
-  if (said.type === 'press') return said.ref
-  if (said.type === 'tab') return said.id
-  return said.type === 'back' || said.type === 'forward' || said.type === 'reload' ? '' : null
+function inputOf(message: RemoteInputMessage): string | null {
+  if (message.type === 'press') return message.ref
+  if (message.type === 'tab') return message.id
+  return message.type === 'back' || message.type === 'forward' || message.type === 'reload' ? '' : null
 }
 
 async function targetAt({ live }: OpenSession, x: number, y: number): Promise<Deed['target']> {

@@ -32,7 +32,7 @@ const MESSAGES = t.Union([
 ])
 const message = checker(MESSAGES)
 
-export type HandMessage =
+export type RemoteInputMessage =
   | { type: 'ack' | 'back' | 'forward' | 'reload' | 'take' | 'release' | 'tree' | 'refresh' }
   | { type: 'mouse'; kind: 'move' | 'down' | 'up'; x: number; y: number; button: 'left' | 'middle' | 'right' }
   | { type: 'wheel'; x: number; y: number; dx: number; dy: number }
@@ -43,46 +43,47 @@ export type HandMessage =
   | { type: 'fill'; ref: string; text: string }
 
 /** A message of a viewer; null for anything that no live view sends. */
-export const readMessage = (value: unknown): HandMessage | null => (message.is(value) ? (value as HandMessage) : null)
+export const readMessage = (value: unknown): RemoteInputMessage | null =>
+  message.is(value) ? (value as RemoteInputMessage) : null
 
 /** What is done with the hand, and not only looked at. */
-const OF_HAND = new Set(['mouse', 'wheel', 'key', 'text', 'back', 'forward', 'reload', 'tab', 'press', 'fill'])
-export const needsWheel = ({ type }: HandMessage): boolean => OF_HAND.has(type)
+const OF_REMOTE_INPUT = new Set(['mouse', 'wheel', 'key', 'text', 'back', 'forward', 'reload', 'tab', 'press', 'fill'])
+export const needsControl = ({ type }: RemoteInputMessage): boolean => OF_REMOTE_INPUT.has(type)
 
 const WAIT = { waitUntil: 'domcontentloaded', timeout: 10_000 } as const
 
 /** Does with the page what a person does in the live view. True when a field was filled that holds a secret. */
-export async function useHand(session: OpenSession, said: HandMessage): Promise<boolean> {
-  if (said.type === 'fill') return fill(session, said)
-  await move(session, said)
+export async function useRemoteInput(session: OpenSession, message: RemoteInputMessage): Promise<boolean> {
+  if (message.type === 'fill') return fill(session, message)
+  await move(session, message)
   return false
 }
 
-async function move(session: OpenSession, said: HandMessage): Promise<void> {
+async function move(session: OpenSession, message: RemoteInputMessage): Promise<void> {
   const { live } = session
   const page = live.page()
-  switch (said.type) {
+  switch (message.type) {
     case 'mouse':
-      await page.mouse.move(said.x, said.y)
-      if (said.kind === 'down') await page.mouse.down({ button: said.button })
-      if (said.kind === 'up') await page.mouse.up({ button: said.button })
+      await page.mouse.move(message.x, message.y)
+      if (message.kind === 'down') await page.mouse.down({ button: message.button })
+      if (message.kind === 'up') await page.mouse.up({ button: message.button })
       return
     case 'wheel':
-      await page.mouse.move(said.x, said.y)
-      return page.mouse.wheel({ deltaX: said.dx, deltaY: said.dy })
+      await page.mouse.move(message.x, message.y)
+      return page.mouse.wheel({ deltaX: message.dx, deltaY: message.dy })
     case 'key':
-      if (said.kind === 'down') await page.keyboard.down(said.key as KeyInput)
-      else await page.keyboard.up(said.key as KeyInput)
+      if (message.kind === 'down') await page.keyboard.down(message.key as KeyInput)
+      else await page.keyboard.up(message.key as KeyInput)
       return
     case 'text':
-      return page.keyboard.sendCharacter(said.text)
+      return page.keyboard.sendCharacter(message.text)
     case 'tab': {
-      const tab = live.tabs().find((other) => live.idOf(other) === said.id)
+      const tab = live.tabs().find((other) => live.idOf(other) === message.id)
       if (tab) await live.show(tab)
       return
     }
     case 'press': {
-      const handle = await handleOf(session, said.ref)
+      const handle = await handleOf(session, message.ref)
       if (handle) await clickOn(handle)
       return
     }
@@ -96,7 +97,10 @@ async function move(session: OpenSession, said: HandMessage): Promise<void> {
   }
 }
 
-async function fill(session: OpenSession, { ref, text }: Extract<HandMessage, { type: 'fill' }>): Promise<boolean> {
+async function fill(
+  session: OpenSession,
+  { ref, text }: Extract<RemoteInputMessage, { type: 'fill' }>,
+): Promise<boolean> {
   const handle = await handleOf(session, ref)
   if (!handle) return true
   const { keyboard } = session.live.page()

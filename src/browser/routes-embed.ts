@@ -12,7 +12,7 @@ const Link = checkedQuery(
   t.Object({ token: t.String({ default: '', maxLength: 200 }), force: t.Optional(t.String({ maxLength: 8 })) }),
 )
 const ById = checkedQuery(t.Object({ id: t.String() }))
-const MOST_MESSAGE = 16 * 1024
+const MAX_MESSAGE = 16 * 1024
 
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -79,7 +79,7 @@ type Viewer = ReturnType<BrowserService['embed']['connect']>
 const streamRoutes = (embed: BrowserService['embed']) =>
   new Elysia().ws('/:id/stream', {
     detail: { security: [], hide: true },
-    maxPayloadLength: MOST_MESSAGE,
+    maxPayloadLength: MAX_MESSAGE,
     idleTimeout: 120,
     open(ws) {
       const data = ws.data as unknown as { params: { id: string }; viewer?: Viewer }
@@ -89,7 +89,7 @@ const streamRoutes = (embed: BrowserService['embed']) =>
         close: (code, why) => ws.raw.close(code, why),
       })
     },
-    message: (ws, said) => viewerOf(ws.data)?.message(said),
+    message: (ws, message) => viewerOf(ws.data)?.message(message),
     close: (ws) => viewerOf(ws.data)?.left(),
   })
 

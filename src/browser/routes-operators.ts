@@ -1,8 +1,8 @@
 import type { OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes, verb } from '../http/verbs'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import { ActionOrder, ActionResult, SessionEnd } from './schema'
-import { LinkOrder, OverseenList, OverseenSession, SessionLink } from './schema-operators'
+import { ActionInput, ActionResult, SessionEnd } from './schema'
+import { LinkInput, OverseenList, OverseenSession, SessionLink } from './schema-operators'
 import { Recording } from './schema-recording'
 import type { BrowserService } from './service'
 
@@ -22,7 +22,7 @@ export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdg
           owned: true,
           summary: 'List the open browser sessions of all owners',
         },
-        (_, { owner }) => browser.oversight.list(owner),
+        (_, { owner }) => browser.operatorAccess.list(owner),
       ),
       verb(
         {
@@ -32,7 +32,7 @@ export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdg
           reply: OverseenSession,
           summary: 'Read a browser session',
         },
-        (_, { id }) => browser.oversight.get(id),
+        (_, { id }) => browser.operatorAccess.get(id),
       ),
       verb(
         {
@@ -50,19 +50,19 @@ export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdg
         {
           method: 'post',
           path: '/browser/sessions/:id/link',
-          body: LinkOrder,
+          body: LinkInput,
           reply: SessionLink,
           holds: 'links',
           role: 'support',
           summary: 'Create a link to the live view of a browser session',
         },
-        (call, { id, body }) => browser.oversight.link(call as Call<OperatorCaller>, id, body),
+        (call, { id, body }) => browser.operatorAccess.link(call as Call<OperatorCaller>, id, body),
       ),
       verb(
         {
           method: 'post',
           path: '/browser/sessions/:id/actions',
-          body: ActionOrder,
+          body: ActionInput,
           reply: ActionResult,
           summary: 'Run one of the browser tools in a session',
         },

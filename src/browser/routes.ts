@@ -72,7 +72,7 @@ export const browserRoutes = (browser: BrowserService, guard: Guard) =>
       idempotent: true,
       timeLimit: 'own',
       params: ById,
-      body: checked(words.ActionOrder),
+      body: checked(words.ActionInput),
       response: { 200: answer(words.ActionResult), ...errors(400, 401, 403, 404, 409, 429, 503) },
       detail: { summary: 'Run one of the browser tools in a session' },
     })

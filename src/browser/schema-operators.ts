@@ -15,11 +15,11 @@ export type OverseenSession = Static<typeof OverseenSession>
 export const OverseenList = t.Object({ sessions: t.Array(OverseenSession) })
 export type OverseenList = Static<typeof OverseenList>
 
-export const LinkOrder = t.Object({
+export const LinkInput = t.Object({
   control: t.Optional(t.Boolean({ default: false })),
   ttl_seconds: t.Optional(t.Integer({ minimum: 60, maximum: 3_600, default: 3_600 })),
 })
-export type LinkOrder = Static<typeof LinkOrder>
+export type LinkInput = Static<typeof LinkInput>
 
 export const SessionLink = t.Object({
   session_id: BrowserSessionId.schema,

@@ -95,11 +95,11 @@ export const SessionEnd = t.Object(
 )
 export type SessionEnd = Static<typeof SessionEnd>
 
-export const ActionOrder = t.Object(
+export const ActionInput = t.Object(
   { tool: oneOf(BROWSER_TOOLS), arguments: t.Optional(JsonObject) },
   { $id: 'BrowserActionOrder' },
 )
-export type ActionOrder = Static<typeof ActionOrder>
+export type ActionInput = Static<typeof ActionInput>
 
 export const ActionResult = t.Object(
   {

@@ -1,7 +1,7 @@
 import { findOwner, type OrgService, type Unattended } from '../accounts'
 import type { AuditLog } from '../audit'
 import type { Billing } from '../billing'
-import type { MakingService } from '../charging'
+import type { ChargingService } from '../charging'
 import type { Live } from '../cluster'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
@@ -18,21 +18,21 @@ import type { Reader, Store } from '../kernel/store'
 import type { Tool } from '../tools'
 import type { UsageLog } from '../usage'
 import { createActions } from './actions'
-import { type Asked, createCalls } from './calls'
+import { createCalls, type Request } from './calls'
 import { isConfigured } from './chromium'
 import type { browserSettings } from './config'
-import { createWheel } from './control'
+import { createControl } from './control'
 import { createEmbed } from './embed'
 import { createEndings, endedView } from './endings'
 import { liveViewUnavailable, sessionNotFound } from './errors'
 import { createHost, type OpenSession } from './host'
-import { createOversight } from './operator-reads'
+import { createOperatorAccess } from './operator-reads'
 import { createPresenter, type Presenter } from './present'
 import { actionsOf, createRecorder } from './recorder'
-import { createHandRecord } from './remote-input-record'
+import { createRemoteInputRecord } from './remote-input-record'
 import { sessionRepository as rows } from './repository'
 import {
-  type ActionOrder,
+  type ActionInput,
   type ActionResult,
   BrowserSessionId,
   type LiveView,
@@ -51,8 +51,8 @@ import { createWatch } from './watch-loop'
 
 type AgentToolsDeps = {
   log: Log
-  start(call: Call, order: NewSession): Promise<SessionHandle>
-  action(call: Call, id: string, order: ActionOrder, by: Actor, kept: boolean): Promise<ActionResult>
+  start(call: Call, input: NewSession): Promise<SessionHandle>
+  action(call: Call, id: string, input: ActionInput, by: Actor, stored: boolean): Promise<ActionResult>
   stop(call: Call, id: string): Promise<unknown>
   own(call: Call, id: string): Promise<SessionRow>
   /** Why no session can be started; null when one can. */
@@ -120,7 +120,7 @@ type Deps = {
   takeovers: Pick<Takeovers, 'of'>
   engines: EngineService
   live: Live
-  making: MakingService
+  charging: ChargingService
   orgs: OrgService
   unattended: Unattended
   settings: Values<typeof browserSettings>
@@ -140,15 +140,15 @@ export function createBrowser(deps: Deps) {
   const end = createEndings({ ...deps, idleMs })
   const host = createHost({ settings, outbound, log, onLost: (ids) => void lose(ids), onReplaced: renew })
   const recorder = createRecorder({ files })
-  const wheel = createWheel({ store, clock, takeovers: deps.takeovers, find: host.find })
-  const act = createActions({ ...deps, recorder, thinkerFor: createThinkers(deps), wheel })
+  const control = createControl({ store, clock, takeovers: deps.takeovers, find: host.find })
+  const act = createActions({ ...deps, recorder, thinkerFor: createThinkers(deps), control })
   const onFault = (error: unknown) => log.warn(errorFields(error), 'what a person did was not recorded')
-  const handRecordOf = createHandRecord({ store, clock, files, recorder, onFault })
+  const remoteInputRecordOf = createRemoteInputRecord({ store, clock, files, recorder, onFault })
   const start = createStart({ ...deps, host, present })
   const hasAccess = accessOf(deps)
   const recordingBy = recordingOf({ store, files, hasAccess, present })
   const ownerNamed = async (reader: Reader, word: string) => (await findOwner(deps.orgs, reader, word)).scope
-  const oversight = createOversight({ ...deps, host, present, ownerNamed })
+  const operatorAccess = createOperatorAccess({ ...deps, host, present, ownerNamed })
   const calls = createCalls({ ...deps, serve })
   const unavailable = () => (isConfigured(settings) ? null : 'This server has no browser.')
 
@@ -159,11 +159,22 @@ export function createBrowser(deps: Deps) {
     live,
     stop,
     action,
-    oversight,
+    operatorAccess,
     recording: async (call: Call<Caller>, id: string) => recordingBy(await own(call, id)),
     host,
     embed: createEmbed({
-      ...{ store, clock, audit: deps.audit, host, tokens, wheel, handRecordOf, liveOf, recordingBy, addressOf },
+      ...{
+        store,
+        clock,
+        audit: deps.audit,
+        host,
+        tokens,
+        control,
+        remoteInputRecordOf,
+        liveOf,
+        recordingBy,
+        addressOf,
+      },
       hasAccess,
       isConfigured: () => isConfigured(settings),
     }),
@@ -191,8 +202,8 @@ export function createBrowser(deps: Deps) {
   async function liveOf(found: SessionRow, fresh: boolean): Promise<LiveView> {
     if (found.state === 'ended') throw sessionNotFound()
     if (isElsewhere(found)) {
-      const asked = { what: 'live' as const, fresh }
-      return (await calls.ask(found, asked, AbortSignal.timeout(ELSEWHERE_MS))) as LiveView
+      const request = { what: 'live' as const, fresh }
+      return (await calls.ask(found, request, AbortSignal.timeout(ELSEWHERE_MS))) as LiveView
     }
     const session = host.find(found.id)
     if (!session) throw liveViewUnavailable()
@@ -231,15 +242,15 @@ export function createBrowser(deps: Deps) {
   async function action(
     call: Call<Caller>,
     id: string,
-    order: ActionOrder,
+    input: ActionInput,
     by: Actor = 'api',
-    kept = true,
+    stored = true,
   ): Promise<ActionResult> {
     const row = await own(call, id)
-    if (!isElsewhere(row)) return act(call, opened(row), order, { by, kept })
+    if (!isElsewhere(row)) return act(call, opened(row), input, { by, kept: stored })
     const { caller, requestId, route } = call
-    const asked = { what: 'action' as const, call: { caller, requestId, route }, order, by, kept }
-    const answer = (await calls.ask(row, asked, call.signal)) as ActionResult
+    const request = { what: 'action' as const, call: { caller, requestId, route }, order: input, by, kept: stored }
+    const answer = (await calls.ask(row, request, call.signal)) as ActionResult
     return caller.type === 'operator' ? answer : store.write((tx) => storeAnswer(tx, call as Call, answer))
   }
 
@@ -249,15 +260,15 @@ export function createBrowser(deps: Deps) {
   }
 
   /** Does what another process asks for. */
-  async function serve(id: BrowserSessionId, asked: Asked, signal: AbortSignal): Promise<unknown> {
-    if (asked.what === 'action') {
-      const call = { ...asked.call, signal }
-      return act(call, opened(await own(call, id)), asked.order, { by: asked.by, kept: asked.kept })
+  async function serve(id: BrowserSessionId, request: Request, signal: AbortSignal): Promise<unknown> {
+    if (request.what === 'action') {
+      const call = { ...request.call, signal }
+      return act(call, opened(await own(call, id)), request.order, { by: request.by, kept: request.kept })
     }
-    if (asked.what === 'address') return { address: settings.nodeUrl || origin() }
+    if (request.what === 'address') return { address: settings.nodeUrl || origin() }
     const row = await rows.byLink(store.read, id)
     if (!row || !host.find(id)) throw sessionNotFound()
-    return liveOf(row, asked.fresh)
+    return liveOf(row, request.fresh)
   }
 
   /** Where the process that has its browser is reached; null when it is this one, or answers nobody. */
@@ -276,7 +287,7 @@ export function createBrowser(deps: Deps) {
 
   /** The session, of its holder; operators reach everyone's. */
   async function own({ caller }: Pick<Call<Caller>, 'caller'>, id: string): Promise<SessionRow> {
-    if (caller.type === 'operator') return oversight.find(id)
+    if (caller.type === 'operator') return operatorAccess.find(id)
     const holder = { owner: ownerOf(caller), holder: holderOf(caller) }
     const row = BrowserSessionId.is(id) ? await rows.find(store.read, holder, id) : undefined
     if (!row) throw sessionNotFound()

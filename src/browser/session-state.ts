@@ -3,7 +3,7 @@ import { waitingOf } from '../jobs'
 import { iso } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { Reader } from '../kernel/store'
-import { WHEEL_KIND } from './control'
+import { CONTROL_KIND } from './control'
 import { sessionRepository as rows } from './repository'
 import { browserActions, browserSessions } from './table'
 
@@ -12,7 +12,7 @@ const STEPS = 40
 
 /** The open sessions of everyone, oldest first, with what was done in them; for operators. */
 export async function openSessions(reader: Reader) {
-  const [open, waiting] = await Promise.all([rows.everyones(reader), waitingOf(reader, WHEEL_KIND)])
+  const [open, waiting] = await Promise.all([rows.everyones(reader), waitingOf(reader, CONTROL_KIND)])
   const t = reader.of(browserActions)
   const done = open.length
     ? await reader

@@ -19,9 +19,9 @@ type Found = {
   checked: boolean | null
 }
 
-const MOST_NAME = 200
+const MAX_NAME = 200
 /** A handler above more texts than this is one of the page, not one of things to press. */
-const MOST_TEXTS = 40
+const MAX_TEXTS = 40
 const NEVER = new Set(['HTML', 'BODY', 'IFRAME', 'OPTION', 'OPTGROUP', 'SCRIPT', 'STYLE'])
 const LISTS = new Set(['UL', 'OL', 'DL', 'MENU', 'TABLE', 'TBODY'])
 /** They hold things to press, and are not pressed themselves. */
@@ -130,7 +130,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     for (const [hearer, pieces] of texts) {
       if (pieces.size < 2 || pieces.has(hearer)) continue
       candidates.delete(hearer)
-      if (pieces.size > MOST_TEXTS && !LISTS.has(tags[hearer]!)) continue
+      if (pieces.size > MAX_TEXTS && !LISTS.has(tags[hearer]!)) continue
       for (const piece of pieces) {
         candidates.add(piece)
         for (let node = piece; node <= last[piece]!; node++) if (owners[node] === hearer) owners[node] = piece
@@ -168,7 +168,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     const editable = isEditable(of)
     const hints = [of.get('aria-placeholder'), of.get('placeholder'), of.get('data-placeholder')]
     const name = [byOthers.join(' '), of.get('aria-label'), ...(editable ? hints : []), inside, of.get('title')]
-      .map((said) => (said ?? '').trim())
+      .map((text) => (text ?? '').trim())
       .find(Boolean)
     if (!name) return []
     const holder = holderOf(node)
@@ -176,7 +176,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     // What is in a button, and looks like it, is the button.
     if (holder !== null && (plain || allWordsIn(holder) === inside)) return []
     // A handler above a long text is not about the text.
-    if (name.length > MOST_NAME && !starts.has(node) && !editable && !of.has('role')) return []
+    if (name.length > MAX_NAME && !starts.has(node) && !editable && !of.has('role')) return []
     const control = tags[node] === 'LABEL' ? controlOf(node) : null
     const type = control === null ? '' : (attributes(control).get('type') ?? '').toLowerCase()
     const checked =
@@ -190,7 +190,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
         last: last[node]!,
         role,
         name,
-        value: editable ? inside.slice(0, MOST_NAME) : '',
+        value: editable ? inside.slice(0, MAX_NAME) : '',
         checked,
       },
     ]
@@ -213,8 +213,8 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
   }
 
   function roleOf(node: number, of: ReadonlyMap<string, string>, type: string): string {
-    const said = of.get('role') ?? ''
-    if (ACTIVE.has(said)) return said
+    const text = of.get('role') ?? ''
+    if (ACTIVE.has(text)) return text
     if (isEditable(of)) return 'textbox'
     if (type === 'checkbox' || type === 'radio') return type
     return tags[node] === 'A' ? 'link' : 'button'

@@ -44,18 +44,18 @@ export function createStart(deps: Deps) {
    * A session, ready and, with `url`, on its way there. Throws 400 `url_blocked`, 402, 429 `browser_session_limit`, 501
    * `browser_unconfigured`, 503.
    */
-  return async function start(call: Call, order: NewSession): Promise<SessionHandle> {
+  return async function start(call: Call, input: NewSession): Promise<SessionHandle> {
     if (!isConfigured(settings)) throw browserUnconfigured()
-    const region = order.region ?? regions[0]!
+    const region = input.region ?? regions[0]!
     if (!regions.includes(region)) {
       throw invalidInput('region', `"region" is "${quoted(region)}"; it must be one of ${regions.join(', ')}.`)
     }
-    if (order.proxies && !settings.browserUpstreamProxy) throw proxiesUnconfigured()
-    const url = order.url == null ? null : await readAddress(outbound, order.url, 'url')
+    if (input.proxies && !settings.browserUpstreamProxy) throw proxiesUnconfigured()
+    const url = input.url == null ? null : await readAddress(outbound, input.url, 'url')
     if (host.open.size + starting >= settings.browserSessions)
       throw serverFull.with({ retryAfterS: 30 }, settings.browserSessions)
     starting += 1
-    const row = rowOf(deps, call, order, region)
+    const row = rowOf(deps, call, input, region)
     try {
       // Holds the first minutes, and takes one of the places that a person has, before any browser is asked.
       const version = await store.write(async (tx) => {
@@ -73,8 +73,8 @@ export function createStart(deps: Deps) {
     const amount = costOf(HELD_MINUTES * 60_000, 0)
     // The wallet is locked from here on, so that two requests at once count one after the other.
     row.hold = await billing.reserve(tx, { ...payer, ref: refOf(row.id, row.started_at), amount, forSession: true })
-    const most = settings.browserSessionsPerUser
-    if ((await rows.countOfUser(tx, row.user_id)) >= most) throw sessionLimit.with({ retryAfterS: 30 }, most)
+    const max = settings.browserSessionsPerUser
+    if ((await rows.countOfUser(tx, row.user_id)) >= max) throw sessionLimit.with({ retryAfterS: 30 }, max)
     await rows.insert(tx, row)
   }
 
@@ -112,7 +112,7 @@ export function createStart(deps: Deps) {
 function rowOf(
   { clock, node, settings }: Deps,
   { caller, requestId }: Call,
-  order: NewSession,
+  input: NewSession,
   region: string,
 ): SessionRow {
   const now = clock.now()
@@ -126,9 +126,9 @@ function rowOf(
     request_id: requestId,
     node,
     region,
-    keep_alive: order.keep_alive ?? false,
-    proxies: order.proxies ?? false,
-    recorded: order.record ?? true,
+    keep_alive: input.keep_alive ?? false,
+    proxies: input.proxies ?? false,
+    recorded: input.record ?? true,
     state: 'active',
     reason: null,
     started_at: now,

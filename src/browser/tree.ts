@@ -64,8 +64,8 @@ type Node = SerializedAXNode & { backendNodeId?: number; loaderId?: string }
 /** `key` is that of its node in both trees. */
 type Keyed = Element & { key: string }
 
-const MOST = 3_000
-const MOST_NAME = 200
+const MAX = 3_000
+const MAX_NAME = 200
 const LATE_MS = 8_000
 
 /** Refs of the elements of a session's pages, by the ids that the browser gives to its nodes. */
@@ -92,7 +92,7 @@ export async function readTree(page: Page, refs: Refs): Promise<Element[]> {
   const active = new Map<string, string>()
   const modals = new Set<string>()
   const walk = (node: Node, around: readonly string[]): void => {
-    if (found.length >= MOST) return
+    if (found.length >= MAX) return
     const children = (node.children ?? []) as Node[]
     const groups = children.length > 1 && !PAGES.has(node.role)
     const inner = groups ? [wordsOf(node), ...around].slice(0, 4) : around
@@ -116,7 +116,7 @@ async function withPressable(page: Page, found: readonly Keyed[], known: Known, 
     at = places.get(element.key) ?? at
     if (!instead.has(element.key)) placed.push({ at, element })
   }
-  const added = pressable.slice(0, MOST).map((one) => ({ at: one.at, element: toPressable(one, placed, refs) }))
+  const added = pressable.slice(0, MAX).map((one) => ({ at: one.at, element: toPressable(one, placed, refs) }))
   return [...placed, ...added].sort((a, b) => a.at - b.at).map(({ element }) => element)
 }
 
@@ -128,7 +128,7 @@ function toPressable(one: Pressable, placed: readonly { at: number; element: Ele
   return {
     ref: refs(key),
     role,
-    name: name.slice(0, MOST_NAME),
+    name: name.slice(0, MAX_NAME),
     value,
     around,
     disabled: false,
@@ -147,8 +147,8 @@ function toElement(node: Node, around: readonly string[], refs: Refs): Keyed {
     key,
     ref: refs(key),
     role,
-    name: name.replace(/\s+/g, ' ').trim().slice(0, MOST_NAME),
-    value: value === undefined ? '' : String(value).slice(0, MOST_NAME),
+    name: name.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME),
+    value: value === undefined ? '' : String(value).slice(0, MAX_NAME),
     around,
     disabled,
     checked: checked === undefined ? null : checked === true,
@@ -158,13 +158,13 @@ function toElement(node: Node, around: readonly string[], refs: Refs): Keyed {
 }
 
 /** The words of a group, bounded. */
-function wordsOf(node: Node, most = 400): string {
+function wordsOf(node: Node, max = 400): string {
   let words = node.name ?? ''
   for (const child of (node.children ?? []) as Node[]) {
-    if (words.length > most) break
-    words += ` ${wordsOf(child, most - words.length)}`
+    if (words.length > max) break
+    words += ` ${wordsOf(child, max - words.length)}`
   }
-  return words.slice(0, most)
+  return words.slice(0, max)
 }
 
 /**

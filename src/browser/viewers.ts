@@ -14,7 +14,7 @@ export type Viewer = {
 type Watched = Viewer & { waiting: boolean; shown: number }
 
 const SIZE = { maxWidth: 1280, maxHeight: 800, quality: 60 }
-const MOST_VIEWERS = 20
+const MAX_VIEWERS = 20
 const TEXT_MS = 2_000
 const RETRY_MS = 250
 
@@ -45,7 +45,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
 
   /** False when as many look as may. */
   function join(viewer: Viewer): boolean {
-    if (viewers.size >= MOST_VIEWERS) return false
+    if (viewers.size >= MAX_VIEWERS) return false
     viewers.set(viewer.id, { ...viewer, waiting: false, shown: 0 })
     session.viewers = viewers.size
     if (latest) send(viewers.get(viewer.id)!)
@@ -149,7 +149,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
   async function textOf(): Promise<object> {
     const elements = await within(readTree(session.live.page(), session.refs), [], TEXT_MS)
     const nodes = elements
-      .filter(({ role, name }) => name && SAID.has(role))
+      .filter(({ role, name }) => name && MESSAGE.has(role))
       .slice(0, 300)
       .map(({ ref, role, name, value, level, checked }) => ({ ref, role, name, value, level, checked }))
     return { type: 'text', nodes }
@@ -158,7 +158,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
 
 export type Show = ReturnType<typeof createShow>
 
-const SAID = new Set([
+const MESSAGE = new Set([
   'heading',
   'link',
   'button',

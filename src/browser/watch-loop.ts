@@ -88,8 +88,8 @@ export function createWatch({ store, clock, node, billing, hasAccess, host, end,
     const now = clock.now()
     let ended = 0
     const own = await rows.ofNode(store.read, node)
-    const isAsked = own.length > 0 || pauseMs === TICK_MS
-    if (store.dialect === 'postgres' && isAsked) await answerCalls()
+    const isRequested = own.length > 0 || pauseMs === TICK_MS
+    if (store.dialect === 'postgres' && isRequested) await answerCalls()
     const over = await stopped(own, now)
     for (const row of own) {
       const session = host.find(row.id)

@@ -21,7 +21,7 @@ export type Wanted = {
   /** What the caller wrote, under its field of the request; the first is what is asked for. */
   texts: Readonly<Record<string, string>>
   /** The most that it may use; its price is held. */
-  most: Consumption
+  max: Consumption
   /** Tokens of the prompt, where `most` has those of everything that may be read for it. */
   reads?: number
 }
@@ -61,7 +61,7 @@ type Finished<M extends Made> = {
   at: number
 }
 
-export type Order<M extends Made, Answer> = Wanted & {
+export type Input<M extends Made, Answer> = Wanted & {
   make(work: Work): Promise<M>
   /** The answer to the request; stored for its Idempotency-Key. */
   answer(finished: Finished<M>): Answer

@@ -53,9 +53,9 @@ export const jobRoutes = (publicJobs: PublicJobs, guard: Guard) =>
   tenantRoutes(verbsOf(publicJobs), guard, { scope: 'completions', tag: 'Jobs' })
 
 export const jobOperatorRoutes = (publicJobs: PublicJobs, edge: OperatorEdge) =>
-  operatorRoutes([...queueVerbs(publicJobs), ...verbsOf(publicJobs), ...oversightVerbs(publicJobs)] as const, edge)
+  operatorRoutes([...queueVerbs(publicJobs), ...verbsOf(publicJobs), ...operatorAccessVerbs(publicJobs)] as const, edge)
 
-const oversightVerbs = ({ retry, oversight }: PublicJobs) =>
+const operatorAccessVerbs = ({ retry, operatorAccess }: PublicJobs) =>
   [
     verb(
       {
@@ -74,7 +74,7 @@ const oversightVerbs = ({ retry, oversight }: PublicJobs) =>
         reply: JobLog,
         summary: 'List what each attempt of a job did',
       },
-      (_, { id }) => oversight.log(id),
+      (_, { id }) => operatorAccess.log(id),
     ),
     verb(
       {
@@ -84,11 +84,11 @@ const oversightVerbs = ({ retry, oversight }: PublicJobs) =>
         reply: JobsPurged,
         summary: 'Delete jobs that ended before a given time',
       },
-      (call, { body }) => oversight.purge(call as Call<OperatorCaller>, body),
+      (call, { body }) => operatorAccess.purge(call as Call<OperatorCaller>, body),
     ),
   ] as const
 
-const queueVerbs = ({ oversight }: PublicJobs) =>
+const queueVerbs = ({ operatorAccess }: PublicJobs) =>
   [
     verb(
       {
@@ -98,7 +98,7 @@ const queueVerbs = ({ oversight }: PublicJobs) =>
         reply: JobQueues,
         summary: 'Read the job queues by type',
       },
-      () => oversight.queues(),
+      () => operatorAccess.queues(),
     ),
     verb(
       {
@@ -107,7 +107,7 @@ const queueVerbs = ({ oversight }: PublicJobs) =>
         reply: JobQueues,
         summary: 'Start no more jobs of a type; running jobs continue',
       },
-      (call, { id }) => oversight.pause(call as Call<OperatorCaller>, typeNamed(id)),
+      (call, { id }) => operatorAccess.pause(call as Call<OperatorCaller>, typeNamed(id)),
     ),
     verb(
       {
@@ -116,7 +116,7 @@ const queueVerbs = ({ oversight }: PublicJobs) =>
         reply: JobQueues,
         summary: 'Resume starting jobs of a type',
       },
-      (call, { id }) => oversight.resume(call as Call<OperatorCaller>, typeNamed(id)),
+      (call, { id }) => operatorAccess.resume(call as Call<OperatorCaller>, typeNamed(id)),
     ),
   ] as const
 

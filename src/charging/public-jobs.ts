@@ -20,7 +20,7 @@ import type { Ended, JobResult, Ordered, PublicKind } from './public-jobs-kind'
 import { presentJob } from './public-jobs-present'
 import type { Job, JobLog, JobPage, JobPurge, JobQuery, JobQueues, JobReply, JobsPurged } from './public-jobs-schema'
 
-type OversightDeps = {
+type OperatorAccessDeps = {
   store: Store
   jobs: Jobs
   audit: AuditLog
@@ -39,7 +39,7 @@ type DefineDeps = {
 }
 
 /** A longer result is a file (catalogue S4). */
-const MOST_INLINE_BYTES = 1024 * 1024
+const MAX_INLINE_BYTES = 1024 * 1024
 
 type Deps = Omit<DefineDeps, 'billing'> & {
   store: Store
@@ -50,7 +50,7 @@ type Deps = Omit<DefineDeps, 'billing'> & {
   isServed(): boolean
 }
 
-type Order<Input extends object, Answer> = {
+type Params<Input extends object, Answer> = {
   input: Input
   /** Micro-cents to hold; 0 for work that costs nothing. */
   hold: number
@@ -76,8 +76,8 @@ export const pollUrlOf = (id: JobId): string => `/api/v1/jobs/${id}`
 export function createPublicJobs(deps: Deps) {
   const { store, clock, jobs, audit, files, billing, orgs, isServed } = deps
   const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
-  const oversight = createJobOversight({ store, jobs, audit, ownerNamed })
-  return { define: createDefine(deps), accept, later, list, get, cancel, retry, verify, oversight }
+  const operatorAccess = createJobOperatorAccess({ store, jobs, audit, ownerNamed })
+  return { define: createDefine(deps), accept, later, list, get, cancel, retry, verify, operatorAccess }
 
   /**
    * Puts a job in line and holds its price, in one commit. Throws 402 `insufficient_credits`, and 503
@@ -86,7 +86,7 @@ export function createPublicJobs(deps: Deps) {
   async function accept<Input extends object, Answer extends object>(
     call: Call,
     kind: Kind,
-    { input, hold, answer, effects }: Order<Input, Answer>,
+    { input, hold, answer, effects }: Params<Input, Answer>,
   ): Promise<Answer> {
     const payer = payerOf(call.caller)
     const { requestId, caller } = call
@@ -109,14 +109,14 @@ export function createPublicJobs(deps: Deps) {
   function later<Input extends object>(
     { caller, requestId }: Pick<Call, 'caller' | 'requestId'>,
     kind: Kind,
-    { input, hold, effects }: Pick<Order<Input, never>, 'input' | 'hold' | 'effects'>,
+    { input, hold, effects }: Pick<Params<Input, never>, 'input' | 'hold' | 'effects'>,
   ): Later {
     const id = JobId.create()
-    const order = { input, payer: payerOf(caller), requestId, userId: caller.userId }
+    const params = { input, payer: payerOf(caller), requestId, userId: caller.userId }
     return {
       id,
       async begin(tx) {
-        await begin(tx, kind, order, hold, id)
+        await begin(tx, kind, params, hold, id)
         await effects?.(tx, id)
       },
     }
@@ -125,19 +125,19 @@ export function createPublicJobs(deps: Deps) {
   async function begin(
     tx: Tx,
     kind: Kind,
-    order: Omit<Ordered, 'hold'>,
+    input: Omit<Ordered, 'hold'>,
     amount: number,
     id = JobId.create(),
   ): Promise<JobId> {
     if (!isServed()) throw queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
-    const hold = await billing.reserve(tx, { ...order.payer, ref: refOf(id, clock.now()), amount, forJob: true })
-    const payload: Ordered = { ...order, hold }
-    await jobs.enqueue(tx, kind, { id, owner: order.payer.owner, keyId: order.payer.keyId, payload })
+    const hold = await billing.reserve(tx, { ...input.payer, ref: refOf(id, clock.now()), amount, forJob: true })
+    const payload: Ordered = { ...input, hold }
+    await jobs.enqueue(tx, kind, { id, owner: input.payer.owner, keyId: input.payer.keyId, payload })
     return id
   }
 
-  async function list({ caller }: Call<Caller>, query: JobQuery, whose?: string): Promise<JobPage> {
-    const page = await jobs.shown.list(store.read, await reachOf(caller, whose), query)
+  async function list({ caller }: Call<Caller>, query: JobQuery, ownerFilter?: string): Promise<JobPage> {
+    const page = await jobs.shown.list(store.read, await scopeOf(caller, ownerFilter), query)
     return { jobs: await Promise.all(page.items.map((row) => presented(store.read, row))), ...pageFields(page) }
   }
 
@@ -164,8 +164,8 @@ export function createPublicJobs(deps: Deps) {
     return store.write(async (tx) => {
       const row = await find(tx, call, id)
       if (row.state !== 'failed') throw hasNotFailed(row.state)
-      const { hold, ...order } = row.payload as Ordered
-      const next = await begin(tx, { name: row.kind, shown: row.type! }, order, hold?.amount ?? 0)
+      const { hold, ...input } = row.payload as Ordered
+      const next = await begin(tx, { name: row.kind, shown: row.type! }, input, hold?.amount ?? 0)
       await audit.record(tx, call, entryOf('job.retried', row, { job_id: next }))
       return twice(await presented(tx, await find(tx, call, next)))
     })
@@ -175,9 +175,9 @@ export function createPublicJobs(deps: Deps) {
     return presentJob(reader, row, files)
   }
 
-  async function reachOf(caller: Caller, whose?: string) {
+  async function scopeOf(caller: Caller, ownerFilter?: string) {
     if (caller.type !== 'operator') return ownerOf(caller)
-    return whose === undefined ? null : ownerNamed(store.read, whose)
+    return ownerFilter === undefined ? null : ownerNamed(store.read, ownerFilter)
   }
 
   async function find(reader: Reader, { caller }: Call<Caller>, id: string): Promise<JobRow> {
@@ -244,7 +244,7 @@ function createDefine({ jobs, audit, events, files, billing }: DefineDeps) {
   async function asFile(made: JobResult, type: string): Promise<JobResult> {
     const { text = null, data = null } = made
     const whole = Buffer.from(JSON.stringify({ result: text, result_data: data }))
-    if (whole.byteLength <= MOST_INLINE_BYTES || made.file) return made
+    if (whole.byteLength <= MAX_INLINE_BYTES || made.file) return made
     const draft = await files.receive(whole, 'application/json')
     const about: About = { type: 'file', filename: `${type}.json`, engine: 'svc-core', model: `svc-1-${type}` }
     const { text: _text, data: _data, ...others } = made
@@ -275,7 +275,7 @@ function createDefine({ jobs, audit, events, files, billing }: DefineDeps) {
 }
 
 /** What only operators do with the jobs of everyone (dx 2.12). */
-function createJobOversight({ store, jobs, audit, ownerNamed }: OversightDeps) {
+function createJobOperatorAccess({ store, jobs, audit, ownerNamed }: OperatorAccessDeps) {
   return { log, queues, pause, resume, purge }
 
   /** Each try of a job and what it did. Throws 404. */
@@ -345,9 +345,9 @@ function createJobOversight({ store, jobs, audit, ownerNamed }: OversightDeps) {
   /** Deletes ended jobs with their results and logs; files that they made stay. Throws 404 for an unknown owner. */
   async function purge(
     call: Call<OperatorCaller>,
-    { before, owner: whose, count_only }: JobPurge,
+    { before, owner: ownerFilter, count_only }: JobPurge,
   ): Promise<JobsPurged> {
-    const owner = whose === undefined ? null : await ownerNamed(store.read, whose)
+    const owner = ownerFilter === undefined ? null : await ownerNamed(store.read, ownerFilter)
     const wanted = { kinds: jobs.queues.namesOf(), before: Date.parse(before), owner }
     if (count_only) return purged(await jobs.countEnded(store.read, wanted))
     for (let total = 0; ; ) {

@@ -43,7 +43,7 @@ type Deps = {
 }
 
 /** A making from its admission to its record. */
-export type Making = { call: Call; wanted: Wanted; guard: Guard | null; startedAt: number }
+export type Charging = { call: Call; wanted: Wanted; guard: Guard | null; startedAt: number }
 
 type Outcome = {
   made: (Pick<Made, 'used' | 'engineId'> & Partial<Pick<Made, 'files'>>) | null
@@ -55,31 +55,31 @@ type Outcome = {
 export function createRecord({ clock, usage, audit, events, engines }: Deps) {
   return { record, refused, accepted, delivered }
 
-  async function record(tx: Tx, making: Making, outcome: Outcome): Promise<void> {
+  async function record(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
     const { status, errorCode } = endingOf(outcome.broken)
-    const { engine, fallbackUsed } = engineOf(making, outcome)
-    await count(tx, making, outcome)
+    const { engine, fallbackUsed } = engineOf(charging, outcome)
+    await count(tx, charging, outcome)
     const output = { status, engine, cost_cents: microToCents(outcome.costMicro), fallback_used: fallbackUsed }
-    await written(tx, making, { ...output, ...(errorCode ? { error_code: errorCode } : {}) })
-    if (!errorCode) await tell(tx, making, outcome)
+    await written(tx, charging, { ...output, ...(errorCode ? { error_code: errorCode } : {}) })
+    if (!errorCode) await tell(tx, charging, outcome)
   }
 
   /** For work that goes on as this job: recorded when it is put in line. What it cost is recorded with its end. */
-  function accepted(tx: Tx, making: Making, jobId: string): Promise<void> {
-    return written(tx, making, { status: 202, engine: making.wanted.engineId }, jobId)
+  function accepted(tx: Tx, charging: Charging, jobId: string): Promise<void> {
+    return written(tx, charging, { status: 202, engine: charging.wanted.engineId }, jobId)
   }
 
   /** For what a job made: usage, event and what fired, in the commit of its end, which has its own entry. */
-  async function delivered(tx: Tx, making: Making, outcome: Outcome): Promise<void> {
-    await count(tx, making, outcome)
-    await tell(tx, making, outcome)
-    await emitFirings(events, tx, making, making.guard?.firings ?? [])
+  async function delivered(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
+    await count(tx, charging, outcome)
+    await tell(tx, charging, outcome)
+    await emitFirings(events, tx, charging, charging.guard?.firings ?? [])
   }
 
-  async function count(tx: Tx, making: Making, outcome: Outcome): Promise<void> {
-    const { call, wanted, startedAt } = making
+  async function count(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
+    const { call, wanted, startedAt } = charging
     const { made, costMicro, broken } = outcome
-    const { engine, fallbackUsed } = engineOf(making, outcome)
+    const { engine, fallbackUsed } = engineOf(charging, outcome)
     const { status } = endingOf(broken)
     await usage.record(tx, {
       requestId: call.requestId,
@@ -102,8 +102,8 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     })
   }
 
-  async function tell(tx: Tx, making: Making, outcome: Outcome): Promise<void> {
-    const { call, wanted } = making
+  async function tell(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
+    const { call, wanted } = charging
     const { made, costMicro } = outcome
     const [prompt, completion] = [made?.used.promptTokens ?? 0, made?.used.completionTokens ?? 0]
     const facts = {
@@ -111,7 +111,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
       object: wanted.kind,
       mode: wanted.mode,
       resolved_mode: wanted.mode,
-      model: engines.describe(engineOf(making, outcome).engine),
+      model: engines.describe(engineOf(charging, outcome).engine),
       conversation_id: null,
       api_key_id: keyIdOf(call.caller),
       usage: {
@@ -130,11 +130,11 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
   }
 
   /** For a request that the guardrail policy blocked: nothing was made or charged. */
-  function refused(tx: Tx, making: Making): Promise<void> {
-    return written(tx, making, { status: 400, cost_cents: 0, error_code: 'guardrail_blocked' })
+  function refused(tx: Tx, charging: Charging): Promise<void> {
+    return written(tx, charging, { status: 400, cost_cents: 0, error_code: 'guardrail_blocked' })
   }
 
-  async function written(tx: Tx, { call, wanted, guard }: Making, output: Output, id = wanted.id): Promise<void> {
+  async function written(tx: Tx, { call, wanted, guard }: Charging, output: Output, id = wanted.id): Promise<void> {
     const guardrails = guard?.firings ?? []
     const [prompt = ''] = Object.values(wanted.texts)
     await audit.record(tx, call, {
@@ -148,7 +148,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
   }
 }
 
-function engineOf({ wanted }: Making, { made }: Outcome): { engine: string; fallbackUsed: boolean } {
+function engineOf({ wanted }: Charging, { made }: Outcome): { engine: string; fallbackUsed: boolean } {
   const engine = made?.engineId ?? wanted.engineId
   return { engine, fallbackUsed: engine !== wanted.engineId }
 }

@@ -16,8 +16,8 @@ import type { Store, Tx } from '../kernel/store'
 import { expectedTokens, type RateLimiter } from '../limits'
 import type { UsageLog } from '../usage'
 import { clientLeft, tookTooLong } from './errors'
-import type { Made, Order, Wanted, Work } from './kind'
-import { createRecord, type Making } from './record'
+import type { Input, Made, Wanted, Work } from './kind'
+import { type Charging, createRecord } from './record'
 
 type HoldsDeps = { store: Store; clock: Clock; billing: Billing }
 
@@ -40,15 +40,15 @@ type Deps = {
   engines: Pick<EngineService, 'describe' | 'maxOutputTokens'>
 }
 
-export type MakingService = ReturnType<typeof createMaking>
+export type ChargingService = ReturnType<typeof createCharging>
 
 /** What has passed rate, credit and policy, with the micro-cents to hold for it. */
-type Admitted = { making: Making; texts: Readonly<Record<string, string>>; hold: number }
+type Admitted = { charging: Charging; texts: Readonly<Record<string, string>>; hold: number }
 
 const TIMEOUT_S = 120
 
 /** One charged request that makes something: admitted, held for, made, and charged in one commit (contract 6). */
-export function createMaking(deps: Deps) {
+export function createCharging(deps: Deps) {
   const { store, clock, files, limiter, billing, prices, guardrails, engines } = deps
   const holds = createHolds(deps)
   const { record, refused, accepted, delivered } = createRecord(deps)
@@ -62,9 +62,9 @@ export function createMaking(deps: Deps) {
     const startedAt = clock.monotonic()
     await limiter.admitMode(call.caller, wanted.mode)
     await billing.assertFunds(store.read, call)
-    const making = { call, wanted, guard: await guardrails.guardOf(call.caller), startedAt }
-    const texts = await guarded(making)
-    return { making, texts, hold: wanted.free ? 0 : prices.costOf(wanted.engineId, wanted.most) }
+    const charging = { call, wanted, guard: await guardrails.guardOf(call.caller), startedAt }
+    const texts = await guarded(charging)
+    return { charging, texts, hold: wanted.free ? 0 : prices.costOf(wanted.engineId, wanted.max) }
   }
 
   /**
@@ -72,29 +72,29 @@ export function createMaking(deps: Deps) {
    * was made, which commits with the end of the job.
    */
   async function resume(call: Call, wanted: Wanted) {
-    const making: Making = {
+    const charging: Charging = {
       call,
       wanted,
       guard: await guardrails.guardOf(call.caller),
       startedAt: clock.monotonic(),
     }
     return {
-      guard: making.guard,
-      guardOutput: outputGuard(making, wanted.texts, call.signal),
+      guard: charging.guard,
+      guardOutput: outputGuard(charging, wanted.texts, call.signal),
       /** Records that it goes on as a job, with the commit that puts it in line. */
-      accepted: (tx: Tx, jobId: string) => accepted(tx, making, jobId),
+      accepted: (tx: Tx, jobId: string) => accepted(tx, charging, jobId),
       delivered: (tx: Tx, made: Pick<Made, 'used' | 'engineId'>, costMicro: number) =>
-        delivered(tx, making, { made, costMicro }),
+        delivered(tx, charging, { made, costMicro }),
     }
   }
 
-  async function guarded(making: Making): Promise<Wanted['texts']> {
-    const { guard, wanted, call } = making
+  async function guarded(charging: Charging): Promise<Wanted['texts']> {
+    const { guard, wanted, call } = charging
     if (!guard?.hasRules('input')) return wanted.texts
     const fields = Object.keys(wanted.texts)
     const { value, blocked, place } = await guard.checkInput(Object.values(wanted.texts), call.signal)
     if (!blocked) return Object.fromEntries(fields.map((field, at) => [field, value[at]!]))
-    await store.write((tx) => refused(tx, making))
+    await store.write((tx) => refused(tx, charging))
     throw guardrailBlocked(blocked.guardrailId, blocked.message, fields[place]!, blocked.detail)
   }
 
@@ -103,20 +103,20 @@ export function createMaking(deps: Deps) {
    * and the stored answer are one commit; a failure charges nothing and leaves no file. Throws like `admit`, 429
    * `token_limit_exceeded`, 503, 504, and what `make` throws.
    */
-  async function run<M extends Made, Answer>(call: Call, order: Order<M, Answer>): Promise<Answer> {
-    const { making, texts, hold: amount } = await admit(call, order)
-    const tokens = expectedOf(order)
+  async function run<M extends Made, Answer>(call: Call, input: Input<M, Answer>): Promise<Answer> {
+    const { charging, texts, hold: amount } = await admit(call, input)
+    const tokens = expectedOf(input)
     const ticket = await (tokens > 0 ? limiter.reserveTokens(call.caller, tokens) : null)
-    const hold = await holds.place(call.caller, order.id, amount, store.failing()).catch((error: unknown) => {
+    const hold = await holds.place(call.caller, input.id, amount, store.failing()).catch((error: unknown) => {
       ticket?.correct(0)
       throw error
     })
     const deadline = startDeadline(clock, [call.signal], TIMEOUT_S * 1_000)
     const drafts: Draft[] = []
     try {
-      const made = await order.make(workOf(making, texts, deadline, drafts))
+      const made = await input.make(workOf(charging, texts, deadline, drafts))
       failpoint('engine_done_before_settle')
-      const answer = await finish(making, hold, made, order.answer)
+      const answer = await finish(charging, hold, made, input.answer)
       failpoint('settle_commit_before_ack')
       const { promptTokens = 0, completionTokens = 0 } = made.used
       ticket?.correct(promptTokens + completionTokens)
@@ -124,19 +124,19 @@ export function createMaking(deps: Deps) {
       return answer
     } catch (error) {
       ticket?.correct(0)
-      throw await abandon(making, hold, drafts, explained(call, deadline, error))
+      throw await abandon(charging, hold, drafts, explained(call, deadline, error))
     } finally {
       deadline.end()
     }
   }
 
   function finish<M extends Made, Answer>(
-    making: Making,
+    charging: Charging,
     hold: Hold | null,
     made: M,
-    answer: Order<M, Answer>['answer'],
+    answer: Input<M, Answer>['answer'],
   ): Promise<Answer> {
-    const { call, wanted } = making
+    const { call, wanted } = charging
     const engineId = made.engineId ?? wanted.engineId
     const cost = hold && !made.free ? Math.min(prices.costOf(engineId, made.used), hold.amount) : 0
     return holds.ending(hold, async (tx) => {
@@ -147,20 +147,20 @@ export function createMaking(deps: Deps) {
         artifacts.push(await files.add(tx, ownerOf(call.caller), draft, costs, id))
       }
       await made.effects?.(tx, costMicro)
-      await record(tx, making, { made, costMicro })
+      await record(tx, charging, { made, costMicro })
       const finished = { made, artifacts, costMicro, costCents: microToCents(costMicro), at: clock.now() }
       return storeAnswer(tx, call, answer(finished))
     })
   }
 
   /** Releases the hold, records the failure and removes what was kept. Returns the error to throw. */
-  async function abandon(making: Making, hold: Hold | null, drafts: Draft[], error: unknown): Promise<unknown> {
+  async function abandon(charging: Charging, hold: Hold | null, drafts: Draft[], error: unknown): Promise<unknown> {
     // Of a commit whose outcome is unknown the files may be in use; those that are not, the sweep removes.
     if (error instanceof AppError && error.code === 'storage_unavailable') return error
     await discard(drafts)
     await holds.ending(hold, async (tx) => {
       if (hold) await billing.release(tx, hold)
-      await record(tx, making, { made: null, costMicro: 0, broken: error })
+      await record(tx, charging, { made: null, costMicro: 0, broken: error })
     })
     return error
   }
@@ -171,12 +171,12 @@ export function createMaking(deps: Deps) {
     return tokens > 0 ? limiter.reserveForJob(caller, tokens) : null
   }
 
-  function expectedOf({ engineId, most: { promptTokens = 0, completionTokens = 0 }, reads = promptTokens }: Wanted) {
+  function expectedOf({ engineId, max: { promptTokens = 0, completionTokens = 0 }, reads = promptTokens }: Wanted) {
     return expectedTokens(reads, Math.min(completionTokens, engines.maxOutputTokens(engineId)))
   }
 
-  function workOf(making: Making, texts: Wanted['texts'], { signal }: Deadline, drafts: Draft[]): Work {
-    const { call } = making
+  function workOf(charging: Charging, texts: Wanted['texts'], { signal }: Deadline, drafts: Draft[]): Work {
+    const { call } = charging
     return {
       texts,
       signal,
@@ -187,7 +187,7 @@ export function createMaking(deps: Deps) {
         drafts.push(draft)
         return draft
       },
-      guardOutput: outputGuard(making, texts, signal),
+      guardOutput: outputGuard(charging, texts, signal),
     }
   }
 
@@ -197,7 +197,7 @@ export function createMaking(deps: Deps) {
   }
 }
 
-function outputGuard({ guard }: Making, texts: Wanted['texts'], signal: AbortSignal): Work['guardOutput'] {
+function outputGuard({ guard }: Charging, texts: Wanted['texts'], signal: AbortSignal): Work['guardOutput'] {
   return async (text, systemPrompt = null) => {
     if (!guard?.hasRules('output') || !text) return { text, withheld: false }
     const about = { systemPrompt, sources: Object.values(texts), readJson: null }

@@ -18,14 +18,14 @@ type Deps = {
   onError(name: string, error: unknown): void
 }
 
-type Told = [topic: string, id: string, heard: Heard]
+type Notice = [topic: string, id: string, heard: Heard]
 
 export type Live = ReturnType<typeof createLive>
 
 /** Bytes of one message on the wire; Postgres takes no more than 8,000. */
-const MOST_BYTES = 6_000
+const MAX_BYTES = 6_000
 /** So many are kept for a wire that does not take them; older ones are dropped. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 const LOOK_EVERY_MS = 1_000
 const EVERYTHING = '*'
 
@@ -88,19 +88,19 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
     }
   }
 
-  function deliver([topic, id, heard]: Told): void {
+  function deliver([topic, id, heard]: Notice): void {
     for (const key of [keyOf(topic, id), keyOf(topic, EVERYTHING)]) {
       for (const listener of listeners.get(key) ?? []) contain(listener, { ...heard, id })
     }
   }
 
   /** What waits goes out together while an earlier message is under way. */
-  function sendingOver(over: Wire): (told: Told) => void {
-    let waiting: Told[] = []
+  function sendingOver(over: Wire): (notices: Notice) => void {
+    let waiting: Notice[] = []
     let sending = false
-    return (told) => {
-      waiting.push(told)
-      if (waiting.length > MOST_WAITING) waiting = waiting.slice(MOST_WAITING / 2)
+    return (notices) => {
+      waiting.push(notices)
+      if (waiting.length > MAX_WAITING) waiting = waiting.slice(MAX_WAITING / 2)
       if (!sending) void sendAll()
     }
 
@@ -110,7 +110,7 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
       while (waiting.length) {
         const batch = firstOf(waiting)
         waiting = waiting.slice(batch.length)
-        await over.send(JSON.stringify({ node, told: batch })).catch((error) => onError('live', error))
+        await over.send(JSON.stringify({ node, notify: batch })).catch((error) => onError('live', error))
       }
       sending = false
     }
@@ -119,7 +119,7 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
   function received(text: string): void {
     const read = readMessage(text)
     if (!read || read.node === node) return
-    for (const told of read.told) deliver(told)
+    for (const notices of read.notify) deliver(notices)
   }
 
   function missed(): void {
@@ -136,13 +136,13 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
 }
 
 /** As many as fit one message, and at least one. */
-function firstOf(waiting: readonly Told[]): Told[] {
+function firstOf(waiting: readonly Notice[]): Notice[] {
   let bytes = 0
-  const most = waiting.findIndex((told) => {
-    bytes += Buffer.byteLength(JSON.stringify(told)) + 1
-    return bytes > MOST_BYTES
+  const max = waiting.findIndex((notices) => {
+    bytes += Buffer.byteLength(JSON.stringify(notices)) + 1
+    return bytes > MAX_BYTES
   })
-  return most < 0 ? [...waiting] : waiting.slice(0, Math.max(1, most))
+  return max < 0 ? [...waiting] : waiting.slice(0, Math.max(1, max))
 }
 
 /** One process alone hears itself. */
@@ -151,11 +151,11 @@ const NOTHING: Loop = { wake: () => undefined, stop: async () => undefined }
 const keyOf = (topic: string, id: string): string => `${topic} ${id}`
 
 /** Whoever may use the database may say anything on its channel. */
-function readMessage(text: string): { node: string; told: Told[] } | null {
+function readMessage(text: string): { node: string; notify: Notice[] } | null {
   try {
-    const { node, told } = JSON.parse(text) as { node: string; told: Told[] }
-    const fits = Array.isArray(told) && told.every((one) => Array.isArray(one) && one.length === 3)
-    return fits ? { node, told } : null
+    const { node, notify: notices } = JSON.parse(text) as { node: string; notify: Notice[] }
+    const fits = Array.isArray(notices) && notices.every((one) => Array.isArray(one) && one.length === 3)
+    return fits ? { node, notify: notices } : null
   } catch {
     return null
   }

@@ -20,7 +20,7 @@ export type Mail = ReturnType<typeof createMail>
 
 const CONNECT_MS = 10_000
 const SILENCE_MS = 20_000
-const MOST_SUBJECT = 500
+const MAX_SUBJECT = 500
 const HOST = /@([^@>\s]+)>?\s*$/
 
 /** Sends plain text. Nothing of a message reaches a file or an address: its text is text, and nothing else. */
@@ -54,16 +54,16 @@ export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
         subject: subject
           .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
           .trim()
-          .slice(0, MOST_SUBJECT),
+          .slice(0, MAX_SUBJECT),
         text,
         messageId: `<${key}@${HOST.exec(mailFrom)?.[1] ?? 'svc.invalid'}>`,
       })
     } catch (error) {
       // The reply code of the server; its words may tell of other customers.
       const { responseCode, code } = error as { responseCode?: unknown; code?: unknown }
-      const said = responseCode ?? code
+      const message = responseCode ?? code
       throw new MailFailure(
-        `The mail server did not take the message${said === undefined ? '' : ` (${String(said)})`}.`,
+        `The mail server did not take the message${message === undefined ? '' : ` (${String(message)})`}.`,
       )
     }
   }

@@ -4,7 +4,7 @@ import { databaseSecrets } from './nodes-table'
 
 const ONLY = 1
 
-const kept = query<{ id: number }>()((db, p) => {
+const stored = query<{ id: number }>()((db, p) => {
   const t = db.of(databaseSecrets)
   return db.select({ fingerprint: t.fingerprint }).from(t).where(eq(t.id, p.id))
 })
@@ -19,7 +19,7 @@ const keep = command<{ id: number; fingerprint: string }>()((tx, p) => {
 
 /** The fingerprint of the secrets that the database was written with; null when it knows of none yet. */
 export const secretsOf = async (reader: Reader): Promise<string | null> =>
-  (await kept(reader, { id: ONLY }))[0]?.fingerprint ?? null
+  (await stored(reader, { id: ONLY }))[0]?.fingerprint ?? null
 
 export async function keepSecrets(tx: Tx, fingerprint: string): Promise<void> {
   await keep(tx, { id: ONLY, fingerprint })

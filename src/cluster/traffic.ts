@@ -38,7 +38,7 @@ type Deps = {
   /** What a request was charged, in cents; null where nothing was. */
   costOf?(requestId: string): number | null
   /** Told of each request that this process has answered. */
-  told?(line: RequestLine): void
+  notify?(line: RequestLine): void
 }
 
 /** One request that was answered, without anything of what was sent or said. */
@@ -60,11 +60,11 @@ export type Traffic = ReturnType<typeof createTraffic>
 
 const MINUTE_MS = 60_000
 const SHOWN_MINUTES = 60
-const MOST_LINES = 2_000
+const MAX_LINES = 2_000
 /** How long other processes tell what they answer, once someone looks. */
 const WATCHED_MS = 15_000
 /** Lines a second that are told to other processes; the rest is only counted. */
-const MOST_TOLD = 50
+const MAX_TOLD = 50
 const [WATCH, LINE, MINUTE] = ['traffic.watch', 'traffic.line', 'traffic.minute']
 const RECENT = 5
 
@@ -72,12 +72,12 @@ const RECENT = 5
  * Keeps the newest requests of this process in memory, and counts of the last hour. Others hear of them only while an
  * operator looks (`watch`), so that nobody pays for it otherwise. What a process answered is gone with it.
  */
-export function createTraffic({ clock, live, node, costOf = () => null, told: tellOn }: Deps) {
+export function createTraffic({ clock, live, node, costOf = () => null, notify: tellOn }: Deps) {
   const lines: RequestLine[] = []
   const own: Minute[] = []
   const others = new Map<string, Minute[]>()
   let watchedUntil = 0
-  let told = { second: 0, lines: 0 }
+  let notice = { second: 0, lines: 0 }
   live.hear(WATCH, '*', (heard) => heard && heard.id !== node && beWatched())
   live.hear(LINE, '*', (heard) => heard && heard.node !== node && keep(lineOf(heard)))
   live.hear(MINUTE, '*', (heard) => heard && heard.id !== node && hearMinute(heard))
@@ -113,7 +113,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, told: te
     const minutes = Array.from({ length: SHOWN_MINUTES }, (_, ago) => {
       const at = current - SHOWN_MINUTES + 1 + ago
       const sum = emptyMinute(at)
-      for (const kept of all) for (const minute of kept) if (minute.at === at) addMinutes(sum, minute)
+      for (const stored of all) for (const minute of stored) if (minute.at === at) addMinutes(sum, minute)
       return sum
     })
     const recent = emptyMinute(current)
@@ -133,7 +133,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, told: te
   function keep(line: RequestLine): void {
     lines.push(line)
     // In blocks, because moving two thousand entries for each request would cost more than the rest.
-    if (lines.length >= 2 * MOST_LINES) lines.splice(0, lines.length - MOST_LINES)
+    if (lines.length >= 2 * MAX_LINES) lines.splice(0, lines.length - MAX_LINES)
   }
 
   function beWatched(): void {
@@ -144,34 +144,34 @@ export function createTraffic({ clock, live, node, costOf = () => null, told: te
 
   function tell({ id, ...line }: RequestLine, minute: Minute, now: number): void {
     const second = Math.floor(now / 1_000)
-    if (told.second !== second) {
-      told = { second, lines: 0 }
+    if (notice.second !== second) {
+      notice = { second, lines: 0 }
       live.tell(MINUTE, node, packMinute(minute))
     }
-    if (told.lines++ < MOST_TOLD) live.tell(LINE, id, { ...line, node })
+    if (notice.lines++ < MAX_TOLD) live.tell(LINE, id, { ...line, node })
   }
 
   function hearMinute(heard: Heard): void {
     const minute = unpackMinute(heard)
     const from = String(heard.id)
     if (!minute) return
-    const kept = others.get(from) ?? []
-    others.set(from, kept)
-    Object.assign(minuteIn(kept, minute.at), minute)
+    const stored = others.get(from) ?? []
+    others.set(from, stored)
+    Object.assign(minuteIn(stored, minute.at), minute)
     const oldest = Math.floor(clock.now() / MINUTE_MS) - SHOWN_MINUTES
     for (const [id, minutes] of others) if ((minutes.at(-1)?.at ?? 0) < oldest) others.delete(id)
   }
 }
 
 /** The entry of a minute, made where there is none; what is older than an hour goes. */
-function minuteIn(kept: Minute[], at: number): Minute {
-  const last = kept.at(-1)
+function minuteIn(stored: Minute[], at: number): Minute {
+  const last = stored.at(-1)
   if (last?.at === at) return last
-  const found = kept.find((minute) => minute.at === at)
+  const found = stored.find((minute) => minute.at === at)
   if (found) return found
   const made = emptyMinute(at)
-  kept.push(made)
-  if (kept.length > SHOWN_MINUTES) kept.shift()
+  stored.push(made)
+  if (stored.length > SHOWN_MINUTES) stored.shift()
   return made
 }
 

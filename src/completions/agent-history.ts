@@ -3,9 +3,9 @@ import { centralSentences, sentencesOf } from '../text'
 
 /** Share of the room that the summary of older turns may take. */
 const SUMMARY_SHARE = 0.2
-const MOST_SUMMARY_CHARS = 4_000
-const MOST_SENTENCES = 12
-const MOST_READ_CHARS = 40_000
+const MAX_SUMMARY_CHARS = 4_000
+const MAX_SENTENCES = 12
+const MAX_READ_CHARS = 40_000
 
 type Count = (messages: readonly Message[]) => number
 
@@ -41,8 +41,8 @@ function summaryOf(older: readonly Message[], room: number, count: Count): strin
   const sentences = lately(older).flatMap(({ role, content }) =>
     sentencesOf(content).map((sentence) => `${SPEAKER[role]}: ${sentence}`),
   )
-  for (let wanted = MOST_SENTENCES; wanted > 0; wanted = Math.floor(wanted / 2)) {
-    const text = centralSentences(sentences, wanted).join('\n').slice(0, MOST_SUMMARY_CHARS)
+  for (let wanted = MAX_SENTENCES; wanted > 0; wanted = Math.floor(wanted / 2)) {
+    const text = centralSentences(sentences, wanted).join('\n').slice(0, MAX_SUMMARY_CHARS)
     const summary = `${HEADING}\n${text}`
     if (text && count([{ role: 'system', content: summary }]) <= room) return summary
   }
@@ -52,7 +52,7 @@ function summaryOf(older: readonly Message[], room: number, count: Count): strin
 /** The last `MOST_READ_CHARS` characters of the messages, since a history may hold megabytes (I28). */
 function lately(older: readonly Message[]): { role: Message['role']; content: string }[] {
   const read: { role: Message['role']; content: string }[] = []
-  let left = MOST_READ_CHARS
+  let left = MAX_READ_CHARS
   for (let at = older.length - 1; at >= 0 && left > 0; at--) {
     const { role, content } = older[at]!
     if (typeof content !== 'string') continue

@@ -4,8 +4,9 @@ import { shorten } from '../kernel/text'
 import type { Trace } from '../kernel/trace'
 import type { Tools } from '../tools'
 import { observe } from './agent-observe'
-import type { Acting, Emit, Offered, Spent, Task, Thought } from './agent-schema'
+import type { Acting, AgentResult, Emit, Offered, Spent, Task } from './agent-schema'
 import {
+  agentResultOf,
   assertPassable,
   correctionsOf,
   demands,
@@ -13,7 +14,6 @@ import {
   NOT_CALLED,
   type Turn,
   takeTurn,
-  thoughtOf,
   wantedBy,
 } from './agent-turn'
 
@@ -29,7 +29,7 @@ const withImages = (prompt: string, images: Task['images']): Part[] => [
 ]
 
 /** Results are not cut below this length. */
-const LEAST_CHARS = 400
+const MIN_CHARS = 400
 
 type Deps = { engines: EngineService; tools: Tools; clock: Clock; trace?: Trace }
 
@@ -55,7 +55,7 @@ export function createAgent(deps: Deps) {
     /** Runs one call of a tool outside of a run, as the caller's guardrail policy allows it. */
     async callTool(
       { call, toolset, guard, conversationId }: Pick<Acting, 'call' | 'toolset' | 'guard' | 'conversationId'>,
-      asked: Omit<ToolCall, 'id'>,
+      request: Omit<ToolCall, 'id'>,
       signal: AbortSignal,
     ): Promise<{ status: 'success' | 'error'; result: unknown; error: string | null }> {
       const spent: Spent = { turns: [], uses: [], said: 0 }
@@ -63,7 +63,7 @@ export function createAgent(deps: Deps) {
         deps,
         { call, toolset, guard, conversationId, spent },
         signal,
-        [{ ...asked, id: 'call_0' }],
+        [{ ...request, id: 'call_0' }],
         null,
       )
       const { status, result } = spent.uses[0]!
@@ -79,18 +79,18 @@ export function createAgent(deps: Deps) {
      * ends the run and is thrown on. Without it each turn is one exchange, which is cheaper. Throws what engines throw,
      * and 402.
      */
-    async answer(task: Task, emit: Emit | null = null): Promise<Thought> {
+    async answer(task: Task, emit: Emit | null = null): Promise<AgentResult> {
       if (task.acting) return act(task, task.acting, emit)
       const { engineId, offered } = task
       const messages = openingMessages(task)
       const turn = await takeTurn(deps, engineId, toRequest(task, messages), emit, offered)
-      if (emit || !offered || !isBroken(turn, offered)) return thoughtOf(turn, task)
+      if (emit || !offered || !isBroken(turn, offered)) return agentResultOf(turn, task)
       messages.push(...correctionsOf(turn, offered))
-      return thoughtOf(await takeTurn(deps, engineId, toRequest(task, messages), null, offered), task)
+      return agentResultOf(await takeTurn(deps, engineId, toRequest(task, messages), null, offered), task)
     },
   }
 
-  async function act(task: Task, acting: Acting, emit: Emit | null): Promise<Thought> {
+  async function act(task: Task, acting: Acting, emit: Emit | null): Promise<AgentResult> {
     const startedAt = clock.monotonic()
     const messages = openingMessages(task)
     const tally = createTally(acting.spent)
@@ -179,19 +179,19 @@ const toolMessage = ({ id, name }: ToolCall, content: string): Message => ({
  * longer than `LEAST_CHARS`. Both ends of a result stay, because its last lines close the fence around it.
  */
 export function fitResults(messages: Message[], room: number, count: (messages: readonly Message[]) => number): void {
-  let most = Math.max(0, ...messages.map((message) => (message.role === 'tool' ? message.content.length : 0)))
-  while (most > LEAST_CHARS && count(messages) > room) {
-    most = Math.max(LEAST_CHARS, Math.floor(most / 2))
+  let max = Math.max(0, ...messages.map((message) => (message.role === 'tool' ? message.content.length : 0)))
+  while (max > MIN_CHARS && count(messages) > room) {
+    max = Math.max(MIN_CHARS, Math.floor(max / 2))
     for (const [place, message] of messages.entries()) {
-      if (message.role === 'tool') messages[place] = { ...message, content: cutInside(message.content, most) }
+      if (message.role === 'tool') messages[place] = { ...message, content: cutInside(message.content, max) }
     }
   }
 }
 
-function cutInside(text: string, most: number): string {
-  if (text.length <= most) return text
-  const tail = text.slice(-Math.floor(most / 4)).replace(/^[\udc00-\udfff]/, '')
-  return `${shorten(text, Math.floor(most / 2))}\n[cut here to make room]\n${tail}`
+function cutInside(text: string, max: number): string {
+  if (text.length <= max) return text
+  const tail = text.slice(-Math.floor(max / 4)).replace(/^[\udc00-\udfff]/, '')
+  return `${shorten(text, Math.floor(max / 2))}\n[cut here to make room]\n${tail}`
 }
 
 /** The first messages to an engine: the system prompt, earlier turns, the question, and any turns after it. */
@@ -239,8 +239,8 @@ function createTally(spent: Spent) {
   function add(turn: Turn): void {
     const { engineId, free, promptTokens, completionTokens } = turn
     spent.turns.push({ engineId, free, promptTokens, completionTokens })
-    const said = turn.text || turn.refusal
-    content += content && said ? GAP + said : said
+    const text = turn.text || turn.refusal
+    content += content && text ? GAP + text : text
     reasoning += reasoning && turn.reasoning ? GAP + turn.reasoning : turn.reasoning
     spent.said = content.length
     fallbackUsed ||= turn.fallbackUsed
@@ -260,25 +260,25 @@ function createTally(spent: Spent) {
   }
 
   /** Ends the thought with the turn that answers. */
-  function end(turn: Turn, why?: string): Thought {
+  function end(turn: Turn, why?: string): AgentResult {
     add(turn)
     const finish = turn.finish === 'tool-calls' ? 'stop' : turn.finish
-    return thought(turn, finish, why)
+    return runUncached(turn, finish, why)
   }
 
   /** Ends with calls that the client makes itself. */
-  function handOver(turn: Turn, toolCalls: Thought['toolCalls']): Thought {
+  function handOver(turn: Turn, toolCalls: AgentResult['toolCalls']): AgentResult {
     add(turn)
-    return { ...thought(turn, 'tool-calls'), toolCalls, warnings: [] }
+    return { ...runUncached(turn, 'tool-calls'), toolCalls, warnings: [] }
   }
 
   /** Ends without another turn: the text so far is the answer; without any text the refusal is thrown. */
-  function cutShort(why: string, refusal: () => Error): Thought {
+  function cutShort(why: string, refusal: () => Error): AgentResult {
     if (!content || !last) throw refusal()
-    return thought(last, 'length', why)
+    return runUncached(last, 'length', why)
   }
 
-  function thought({ engineId, refusal }: Turn, finish: Thought['finish'], why?: string): Thought {
+  function runUncached({ engineId, refusal }: Turn, finish: AgentResult['finish'], why?: string): AgentResult {
     const sum = (count: (turn: Spent['turns'][number]) => number) =>
       spent.turns.reduce((all, turn) => all + count(turn), 0)
     // The warning for an answer without text: an engine may end with a call that is not run.

@@ -27,13 +27,13 @@ export async function observe(
   calls: readonly ToolCall[],
   emit: Emit | null,
 ): Promise<string[]> {
-  const guarded = await Promise.all(calls.map((asked) => guardedCall(asked, guard, signal)))
-  for (const { asked, name } of emit ? guarded : []) {
+  const guarded = await Promise.all(calls.map((request) => guardedCall(request, guard, signal)))
+  for (const { asked: request, name } of emit ? guarded : []) {
     // Arguments to show in a stream. Anything but an object is shown as `{}`; the tool itself reports the error.
-    const value = parsed(asked.arguments || '{}')
+    const value = parsed(request.arguments || '{}')
     await emit!({
       type: 'tool-began',
-      id: asked.id,
+      id: request.id,
       name,
       arguments:
         typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {},
@@ -46,9 +46,12 @@ export async function observe(
   }
   const context = { call, signal, now: clock.now(), conversationId, guard, made }
   const running = new Map(
-    guarded.map(({ asked, refused }, place): [number, Promise<Ended>] => [
+    guarded.map(({ asked: request, refused }, place): [number, Promise<Ended>] => [
       place,
-      (refused ? Promise.resolve(refused) : tools.run(toolset, asked, context)).then((outcome) => ({ place, outcome })),
+      (refused ? Promise.resolve(refused) : tools.run(toolset, request, context)).then((outcome) => ({
+        place,
+        outcome,
+      })),
     ]),
   )
   const from = clock.monotonic()
@@ -76,17 +79,22 @@ export async function observe(
 type GuardedCall = { asked: ToolCall; name: string; refused: ToolOutcome | null }
 
 /** The call with what redacting rules left of its arguments. A blocked call is shown without arguments. */
-async function guardedCall(asked: ToolCall, guard: Acting['guard'], signal: AbortSignal): Promise<GuardedCall> {
-  if (!guard?.hasRules('tool_call')) return { asked, name: asked.name, refused: null }
-  const given = parsed(asked.arguments)
-  const { value, blocked, name } = await guard.checkToolData('tool_call', asked.name, given ?? asked.arguments, signal)
+async function guardedCall(request: ToolCall, guard: Acting['guard'], signal: AbortSignal): Promise<GuardedCall> {
+  if (!guard?.hasRules('tool_call')) return { asked: request, name: request.name, refused: null }
+  const given = parsed(request.arguments)
+  const { value, blocked, name } = await guard.checkToolData(
+    'tool_call',
+    request.name,
+    given ?? request.arguments,
+    signal,
+  )
   if (blocked) {
     const sentence = blocked.message ?? `The guardrail ${blocked.guardrailId} does not allow this call.`
     const failed = { status: 'error' as const, description: 'blocked by a guardrail', arguments: null, result: null }
-    return { asked: { ...asked, arguments: '{}' }, name, refused: { ...failed, text: `Error: ${sentence}` } }
+    return { asked: { ...request, arguments: '{}' }, name, refused: { ...failed, text: `Error: ${sentence}` } }
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return { asked: value === given ? asked : { ...asked, arguments: text }, name, refused: null }
+  return { asked: value === given ? request : { ...request, arguments: text }, name, refused: null }
 }
 
 const useOf = (

@@ -7,10 +7,10 @@ import { sha256Hex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
 import type { RateLimiter } from '../limits'
 import type { SkillService } from '../skills'
-import type { SandboxOrder } from '../skills/schema'
+import type { SandboxInput } from '../skills/schema'
 import type { Tool, Tools } from '../tools'
 import type { Agent } from './agent-loop'
-import type { Task, Thought } from './agent-schema'
+import type { AgentResult, Task } from './agent-schema'
 
 /** What shapes the voice of an answer (contract 2.1). */
 export type Voice = {
@@ -59,7 +59,7 @@ const bullets = (items: readonly string[]): string => items.map((item) => `- ${o
 /** Free text from the caller stays on its line and cannot open a new section of the prompt. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-type Turn = NonNullable<SandboxOrder['history']>[number]
+type Turn = NonNullable<SandboxInput['history']>[number]
 
 const refusalOf = ({ guardrailId, message, detail }: Blocked, path: string) =>
   guardrailBlocked(guardrailId, message, path, detail)
@@ -83,7 +83,7 @@ export type Tried = {
 }
 
 const ITERATIONS = 4
-const MOST_TOKENS = 1_024
+const MAX_TOKENS = 1_024
 const MODE = 'fast'
 
 /**
@@ -94,26 +94,26 @@ const MODE = 'fast'
  */
 export const createSandbox =
   ({ store, audit, agent, engines, tools, skills, guardrails, limiter }: Deps) =>
-  async (call: Call, order: SandboxOrder): Promise<Tried> => {
-    const skill = await skills.trial(call, order)
+  async (call: Call, input: SandboxInput): Promise<Tried> => {
+    const skill = await skills.trial(call, input)
     await limiter.admitMode(call.caller, MODE)
     await skills.claimTrial(call)
     const guard = await guardrails.guardOf(call.caller)
     const isGuarded = guard?.hasRules('input')
-    const asked = isGuarded ? await guardedOrder(guard!, call, order) : order
+    const request = isGuarded ? await guardedOrder(guard!, call, input) : input
     const {
       prompt: skillPrompt,
       tools: brought,
       modelPreference,
-    } = isGuarded && order.manifest ? await guardedSkill(guard!, call, skill) : skill
+    } = isGuarded && input.manifest ? await guardedSkill(guard!, call, skill) : skill
     const approved = brought.map(({ name }) => name)
     const toolset = tools.assemble({ inline: [], skills: brought, system: false, approved, call })
     const engineId = engines.canonical(modelPreference ?? engines.forMode(MODE))
     const plain = { persona: 'svc' as const, personality: null, style: null, branding: false, componentLibrary: 'svc' }
     const system = assembleSystem({ ...plain, mode: MODE, soul: null, memories: [], skills: skillPrompt })
     const acting = toolset.definitions.length ? { ...actingOf(call, toolset), guard } : null
-    const most = Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId))
-    const task = taskOf(call, asked, { engineId, system, acting, maxOutputTokens: most })
+    const max = Math.min(MAX_TOKENS, engines.maxOutputTokens(engineId))
+    const task = taskOf(call, request, { engineId, system, acting, maxOutputTokens: max })
     const { content, toolUses } = await answerWithin(call, task)
     const response = guard?.hasRules('output') ? await guardedAnswer(guard, call, { content, system }) : content
     const fired = guard?.firings.length ? { output: { guardrails: [...guard.firings] } } : {}
@@ -122,8 +122,8 @@ export const createSandbox =
         action: 'skill.tested',
         entityType: 'skill',
         ...{
-          entityId: asked.skill_id ?? 'manifest',
-          input: { prompt_sha256: sha256Hex(asked.prompt), prompt_length: asked.prompt.length },
+          entityId: request.skill_id ?? 'manifest',
+          input: { prompt_sha256: sha256Hex(request.prompt), prompt_length: request.prompt.length },
         },
         ...fired,
       }),
@@ -135,24 +135,24 @@ export const createSandbox =
     }
 
     /** Reserves tokens of the caller's limit per minute, and corrects them to the true count after the answer. */
-    async function answerWithin({ caller }: Call, task: Task): Promise<Thought> {
+    async function answerWithin({ caller }: Call, task: Task): Promise<AgentResult> {
       const turns = [...task.history, { role: 'user' as const, content: task.prompt }]
       const claimed = engines.countTokens(task.system ?? '') + engines.countPrompt(turns) + task.maxOutputTokens
       const ticket = await limiter.reserveTokens(caller, claimed)
       let took = 0
       try {
-        const thought = await agent.answer(task)
-        took = thought.promptTokens + thought.completionTokens
-        return thought
+        const result = await agent.answer(task)
+        took = result.promptTokens + result.completionTokens
+        return result
       } finally {
         ticket.correct(took)
       }
     }
   }
 
-type Said = { content: string; system: string | null }
+type Message = { content: string; system: string | null }
 
-async function guardedAnswer(guard: Guard, { signal }: Call, { content, system }: Said): Promise<string> {
+async function guardedAnswer(guard: Guard, { signal }: Call, { content, system }: Message): Promise<string> {
   const { value, blocked } = await guard.checkAnswer(
     content,
     { systemPrompt: system, sources: [], readJson: null },
@@ -164,7 +164,7 @@ async function guardedAnswer(guard: Guard, { signal }: Call, { content, system }
 /** The agent's task: the prompt and the turns before it, as plain text. */
 const taskOf = (
   call: Call,
-  { prompt, history = [] }: SandboxOrder,
+  { prompt, history = [] }: SandboxInput,
   by: Pick<Task, 'engineId' | 'system' | 'acting' | 'maxOutputTokens'>,
 ): Task => ({
   ...by,
@@ -194,15 +194,15 @@ const actingOf = (call: Call, toolset: NonNullable<Task['acting']>['toolset']): 
  * The prompt and the turns of a sandbox run as the input rules let them in: what the assistant is told to have said
  * goes along with the prompt, as in a completion. Throws 400 `guardrail_blocked`.
  */
-async function guardedOrder(guard: Guard, { signal }: Call, order: SandboxOrder): Promise<SandboxOrder> {
-  const { prompt, history = [] } = order
-  const said = (role: Turn['role']) => history.filter((turn) => turn.role === role).map(({ content }) => content)
-  const passed = await guard.checkInput([prompt, ...said('user')], signal)
+async function guardedOrder(guard: Guard, { signal }: Call, input: SandboxInput): Promise<SandboxInput> {
+  const { prompt, history = [] } = input
+  const textOf = (role: Turn['role']) => history.filter((turn) => turn.role === role).map(({ content }) => content)
+  const passed = await guard.checkInput([prompt, ...textOf('user')], signal)
   if (passed.blocked) throw refusalOf(passed.blocked, passed.place === 0 ? 'prompt' : 'history')
-  const [first, ...asked] = passed.value
-  const told = await guard.redactEarlier(said('assistant'), signal, 'accompanying')
-  const turns = history.map((turn) => ({ ...turn, content: (turn.role === 'user' ? asked : told).shift()! }))
-  return { ...order, prompt: first!, ...(order.history ? { history: turns } : {}) }
+  const [first, ...requests] = passed.value
+  const notices = await guard.redactEarlier(textOf('assistant'), signal, 'accompanying')
+  const turns = history.map((turn) => ({ ...turn, content: (turn.role === 'user' ? requests : notices).shift()! }))
+  return { ...input, prompt: first!, ...(input.history ? { history: turns } : {}) }
 }
 
 /**

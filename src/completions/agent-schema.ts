@@ -101,7 +101,7 @@ export type ToolUse = {
 export type FinishedBecause = 'stop' | 'length' | 'content-filter' | 'tool-calls'
 
 /** The result of a task. Tokens are the engine's count, or ours where the engine's is not credible. */
-export type Thought = CountedTurn & {
+export type AgentResult = CountedTurn & {
   content: string
   /** What the engine thought before it answered; empty where it does not say. */
   reasoning: string

@@ -8,9 +8,9 @@ import {
 } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { crc32Base62, randomBase62 } from '../kernel/crypto'
-import { said } from '../kernel/errors'
+import { messageOf } from '../kernel/errors'
 import { createPairKeeper, storable } from '../kernel/text'
-import type { CountedTurn, Emit, FinishedBecause, Offered, Step, Task, Thought } from './agent-schema'
+import type { AgentResult, CountedTurn, Emit, FinishedBecause, Offered, Step, Task } from './agent-schema'
 
 const FENCE = '```'
 
@@ -34,14 +34,14 @@ type Deps = { engines: EngineService; clock: Clock }
 /** One engine call: whole, or as a stream whose parts are emitted as they come. */
 export const takeTurn = (
   deps: Deps,
-  asked: string,
+  question: string,
   request: RunRequest,
   emit: Emit | null,
   offered: Offered | null,
-): Promise<Turn> => (emit ? streamed(deps, asked, request, emit, offered) : whole(deps, asked, request))
+): Promise<Turn> => (emit ? streamed(deps, question, request, emit, offered) : whole(deps, question, request))
 
-async function whole({ engines }: Deps, asked: string, request: RunRequest): Promise<Turn> {
-  const { usage, ...answer } = await engines.answer(asked, request)
+async function whole({ engines }: Deps, question: string, request: RunRequest): Promise<Turn> {
+  const { usage, ...answer } = await engines.answer(question, request)
   const { promptTokens, completionTokens } = usage
   const text = storable(request.json ? withoutFence(answer.text) : answer.text)
   const toolCalls = answer.toolCalls.map((call) => ownCall(call, request, newCallId(request.mode)))
@@ -50,13 +50,13 @@ async function whole({ engines }: Deps, asked: string, request: RunRequest): Pro
 
 async function streamed(
   { engines, clock }: Deps,
-  asked: string,
+  question: string,
   request: RunRequest,
   emit: Emit,
   offered: Offered | null,
 ): Promise<Turn> {
   const startedAt = clock.monotonic()
-  const running = await engines.run(asked, request)
+  const running = await engines.run(question, request)
   const ttftMs = Math.round(clock.monotonic() - startedAt)
   const { engineId, free, fallbackUsed } = running
   const pairs = createPairKeeper()
@@ -95,15 +95,15 @@ async function streamed(
   const rest = pairs.add(fence?.end() ?? '') + pairs.end()
   if (rest) await emit({ type: 'text', text: rest })
   const { promptTokens, completionTokens } = usage
-  const said = { text: text + rest, reasoning, refusal, toolCalls, finish }
-  return { ...said, ttftMs, engineId, free, fallbackUsed, promptTokens, completionTokens }
+  const message = { text: text + rest, reasoning, refusal, toolCalls, finish }
+  return { ...message, ttftMs, engineId, free, fallbackUsed, promptTokens, completionTokens }
 }
 
 /**
  * The thought of one turn, with the calls of the client's functions. Throws 503 when it calls them in a way that
  * cannot be passed on, and says nothing else.
  */
-export function thoughtOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offered'>): Thought {
+export function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offered'>): AgentResult {
   const { engineId, free, promptTokens, completionTokens, finish, fallbackUsed, ttftMs, text, reasoning, refusal } =
     turn
   assertPassable(turn, offered, mode)
@@ -148,7 +148,7 @@ export const correctionsOf = ({ text, toolCalls }: Turn, offered: Offered | null
   { role: 'assistant', content: text, toolCalls: [...toolCalls] },
   ...toolCalls.map(({ id, name, arguments: args }): Message => {
     const problem = !isOffered(offered, name)
-      ? `There is no tool ${said(name)}.`
+      ? `There is no tool ${messageOf(name)}.`
       : isJsonObject(args)
         ? 'Not run, because another call was wrong.'
         : 'The arguments are not a JSON object.'
@@ -164,7 +164,9 @@ const isOffered = (offered: Offered | null, name: string): boolean =>
 const unknownIn = ({ toolCalls }: Turn, offered: Offered | null): string[] =>
   toolCalls
     .filter(({ name }) => !isOffered(offered, name))
-    .map(({ name }) => `The engine called ${said(name)}, which is not a tool of this request; the call was left out.`)
+    .map(
+      ({ name }) => `The engine called ${messageOf(name)}, which is not a tool of this request; the call was left out.`,
+    )
 
 function isJsonObject(text: string): boolean {
   try {
@@ -255,14 +257,14 @@ function createFenceFilter() {
   /** Holds back blanks and backticks at the end, which may be the closing fence. */
   function hold(text: string): string {
     const all = waiting + text
-    const kept =
+    const stored =
       all.length -
       all
         .trimEnd()
         .replace(/`{1,3}$/, '')
         .trimEnd().length
-    waiting = all.slice(all.length - kept)
-    return all.slice(0, all.length - kept)
+    waiting = all.slice(all.length - stored)
+    return all.slice(0, all.length - stored)
   }
 
   return {

@@ -169,7 +169,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
 export type AnswerCache = ReturnType<typeof createAnswerCache>
 
 /** Counts the bytes of each scope's cache entries, oldest first, so that no scope holds more than `most` bytes. */
-function createShares(most: number) {
+function createShares(max: number) {
   const scopes = new Map<string, { bytes: number; sizes: Map<string, number> }>()
 
   return {
@@ -179,7 +179,7 @@ function createShares(most: number) {
       scopes.set(scope, share)
       share.sizes.set(key, bytes)
       share.bytes += bytes
-      let over = share.bytes - most
+      let over = share.bytes - max
       const old: string[] = []
       for (const [candidate, size] of share.sizes) {
         if (over <= 0 || candidate === key) break

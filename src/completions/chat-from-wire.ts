@@ -1,11 +1,11 @@
 import { findEngine, type Message } from '../engines'
-import { said } from '../kernel/errors'
+import { messageOf } from '../kernel/errors'
 import { validatorOf } from '../tools'
 import { assertSchema } from './chat-assert-schema'
 import { blankPrompt, emptyPrompt } from './chat-errors'
 import { functionsOf, serversIn, turnsWithCalls } from './chat-functions'
 import { asks, assertContent, imagesOf, spoken, textOf } from './chat-parts'
-import type { ChatMessage, ChatOrder } from './chat-schema'
+import type { ChatInput, ChatMessage } from './chat-schema'
 import { ignoredIn } from './ignored'
 import { toChatCompletion } from './present'
 import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './request'
@@ -24,22 +24,22 @@ const isObject = (value: unknown): string | null =>
  * persona, earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image,
  * 400 `validation_error` for a message without content.
  */
-export function requestFromChat(order: ChatOrder): CompletionRequest<ChatCompletion> {
-  if (order.metadata) assertMetadata(order.metadata)
-  assertContent(order.messages)
-  const last = order.messages.findLastIndex(({ role }) => role === 'user')
-  const question = order.messages[last]
+export function requestFromChat(input: ChatInput): CompletionRequest<ChatCompletion> {
+  if (input.metadata) assertMetadata(input.metadata)
+  assertContent(input.messages)
+  const last = input.messages.findLastIndex(({ role }) => role === 'user')
+  const question = input.messages[last]
   if (!question) throw emptyPrompt()
   if (!asks(question)) throw blankPrompt(last)
-  const system = order.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
-  const engine = engineOf(order.model)
-  const functions = functionsOf(order)
-  const servers = serversIn(order)
-  const { json, checkJson } = formatOf(order)
-  const before = order.messages.slice(0, last)
-  const told = functions ? turnsWithCalls(before, 0) : before.map(spoken)
-  const after = functions ? turnsWithCalls(order.messages.slice(last + 1), last + 1) : []
-  const { turns, images, dropped } = imagesAmong(order.messages, last, told, after)
+  const system = input.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
+  const engine = engineOf(input.model)
+  const functions = functionsOf(input)
+  const servers = serversIn(input)
+  const { json, checkJson } = formatOf(input)
+  const before = input.messages.slice(0, last)
+  const notices = functions ? turnsWithCalls(before, 0) : before.map(spoken)
+  const after = functions ? turnsWithCalls(input.messages.slice(last + 1), last + 1) : []
+  const { turns, images, dropped } = imagesAmong(input.messages, last, notices, after)
   return {
     prompt: textOf(question),
     mode: engine?.mode ?? 'auto',
@@ -54,38 +54,38 @@ export function requestFromChat(order: ChatOrder): CompletionRequest<ChatComplet
     },
     usesSoul: true,
     context: turns,
-    ...goesOnIn(order.messages),
+    ...goesOnIn(input.messages),
     after: present(after),
-    conversation: order.conversation_id == null ? 'none' : { attach: order.conversation_id },
+    conversation: input.conversation_id == null ? 'none' : { attach: input.conversation_id },
     images,
-    cameFrom: originsOf(order.messages, last),
-    temperature: order.temperature ?? undefined,
-    skills: order.skills ?? [],
+    cameFrom: originsOf(input.messages, last),
+    temperature: input.temperature ?? undefined,
+    skills: input.skills ?? [],
     tools: [],
     ...(servers.length ? { servers } : {}),
     maxIterations: DEFAULT_ITERATIONS,
     functions,
     json,
     checkJson,
-    metadata: order.metadata ?? null,
+    metadata: input.metadata ?? null,
     cache: 'off',
     wantsFollowUps: false,
     isChat: true,
     present: toChatCompletion,
     shape: null,
-    warnings: [...warningsOf(order, dropped), ...(functions ? [] : unusedIn(order, last))],
+    warnings: [...warningsOf(input, dropped), ...(functions ? [] : unusedIn(input, last))],
   }
 }
 
 /** Results of tools at the end go on with a run that began before, also where they are not read for want of `tools`. */
 function goesOnIn(messages: readonly ChatMessage[]): Pick<CompletionRequest, 'answeredCalls'> {
   const results = messages.slice(messages.findLastIndex(({ role }) => !RESULTS.has(role)) + 1)
-  return results.length ? { answeredCalls: results.flatMap(({ tool_call_id: id }) => id ?? []).slice(-MOST_CALLS) } : {}
+  return results.length ? { answeredCalls: results.flatMap(({ tool_call_id: id }) => id ?? []).slice(-MAX_CALLS) } : {}
 }
 
 const RESULTS: ReadonlySet<ChatMessage['role']> = new Set(['tool', 'function'])
 /** As many calls as one message may hold. */
-const MOST_CALLS = 128
+const MAX_CALLS = 128
 
 /** What refusals and warnings name, found when one needs it; of several system messages the first. */
 function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<CompletionRequest['cameFrom']> {
@@ -106,19 +106,19 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
 }
 
 /** What was not done as asked: nothing of it is an error (contract 4). */
-function warningsOf(order: ChatOrder, droppedImages: number): string[] {
-  const { model } = order
-  const ignored = ignoredIn(order)
+function warningsOf(input: ChatInput, droppedImages: number): string[] {
+  const { model } = input
+  const ignored = ignoredIn(input)
   return [
     ...(model && model !== 'auto' && !findEngine(model)
       ? [
-          `"model" is ${said(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
+          `"model" is ${messageOf(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
         ]
       : []),
     ...(ignored ? [ignored] : []),
     ...(droppedImages
       ? [
-          `Only the newest ${MOST_IMAGES} images were used; ${droppedImages} before them ${droppedImages === 1 ? 'was' : 'were'} left out.`,
+          `Only the newest ${MAX_IMAGES} images were used; ${droppedImages} before them ${droppedImages === 1 ? 'was' : 'were'} left out.`,
         ]
       : []),
   ]
@@ -133,7 +133,7 @@ function engineOf(model: string | null | undefined): { id: string; mode: Complet
 }
 
 /** Images that one chat may show its engine, as many as a native order may (contract 2.1). */
-const MOST_IMAGES = 10
+const MAX_IMAGES = 10
 
 /**
  * The turns before the question, and the newest images of the conversation: those of users and of tool results. Turns
@@ -142,7 +142,7 @@ const MOST_IMAGES = 10
 function imagesAmong(
   messages: readonly ChatMessage[],
   last: number,
-  told: readonly (Message | null)[],
+  notices: readonly (Message | null)[],
   after: readonly (Message | null)[],
 ) {
   const sent: SentImage[] = []
@@ -154,15 +154,15 @@ function imagesAmong(
       place += 1
     }
   }
-  look(told, 0)
+  look(notices, 0)
   sent.push(...imagesOf(messages[last]!, last, null))
   look(after, last + 1)
   for (const { attachment, path } of sent) assertAttachment(attachment, path)
-  return { turns: present(told), images: sent.slice(-MOST_IMAGES), dropped: Math.max(0, sent.length - MOST_IMAGES) }
+  return { turns: present(notices), images: sent.slice(-MAX_IMAGES), dropped: Math.max(0, sent.length - MAX_IMAGES) }
 }
 
 /** What an order without `tools` carries for nothing; it is accepted all the same (contract 4). */
-function unusedIn({ messages, tool_choice: choice }: ChatOrder, last: number): string[] {
+function unusedIn({ messages, tool_choice: choice }: ChatInput, last: number): string[] {
   const begun = messages.findIndex((message, index) => index > last && spoken(message)?.role === 'assistant')
   return [
     ...(choice == null || choice === 'none' || choice === 'auto'
@@ -178,7 +178,7 @@ const present = (turns: readonly (Message | null)[]): Message[] => turns.filter(
  * The form that `response_format` asks for (contract 4). Throws 400 `validation_error` on a schema that cannot be
  * checked here: too large, with external references or patterns that RE2 cannot run, or not JSON Schema.
  */
-function formatOf({ response_format: format }: ChatOrder): Form {
+function formatOf({ response_format: format }: ChatInput): Form {
   if (!format || format.type === 'text') return { json: false, checkJson: null }
   if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
   const { schema, name, strict } = format.json_schema

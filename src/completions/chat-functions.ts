@@ -1,20 +1,20 @@
 import type { EngineTool, Message, ToolCall } from '../engines'
-import { invalidInput, said } from '../kernel/errors'
+import { invalidInput, messageOf } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import { newAllowance, sizeIfWritten } from '../tools'
 import type { McpServer } from '../tools/schema'
 import type { Offered } from './agent-schema'
 import { assertSchema } from './chat-assert-schema'
 import { reasoningOf, spoken, textOf } from './chat-parts'
-import type { ChatMessage, ChatOrder, FunctionCall, FunctionTool } from './chat-schema'
+import type { ChatInput, ChatMessage, FunctionCall, FunctionTool } from './chat-schema'
 import type { CompletionRequest } from './request'
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
-type ChatTool = NonNullable<ChatOrder['tools']>[number]
+type ChatTool = NonNullable<ChatInput['tools']>[number]
 
 /** The MCP servers among the tools of a chat (contract 28.2). */
-export const serversIn = ({ tools }: ChatOrder): McpServer[] => (tools ?? []).filter(isServer)
+export const serversIn = ({ tools }: ChatInput): McpServer[] => (tools ?? []).filter(isServer)
 
 const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
 
@@ -27,7 +27,7 @@ export function functionsOf({
   tools,
   tool_choice: choice,
   parallel_tool_calls: parallel,
-}: ChatOrder): CompletionRequest['functions'] {
+}: ChatInput): CompletionRequest['functions'] {
   if (!tools?.length) return null
   const names = new Set<string>()
   const allowance = newAllowance()
@@ -37,7 +37,7 @@ export function functionsOf({
     const offered = tool.function
     functions.push(tool)
     if (names.has(offered.name))
-      throw invalidInput(`tools[${place}].function.name`, `"tools" has two functions named ${said(offered.name)}.`)
+      throw invalidInput(`tools[${place}].function.name`, `"tools" has two functions named ${messageOf(offered.name)}.`)
     names.add(offered.name)
     const path = `tools[${place}].function.parameters`
     // Engines refuse an invalid schema. Patterns are not run here, since the client checks the arguments itself.
@@ -48,7 +48,7 @@ export function functionsOf({
   return { ...choose(functions.map(toEngineTool), choice ?? 'auto', isKnown), oneCallATurn: parallel === false }
 }
 
-type Choice = NonNullable<ChatOrder['tool_choice']>
+type Choice = NonNullable<ChatInput['tool_choice']>
 
 /** Applies `tool_choice`: a mode, one named function, or a list of allowed functions with a mode. */
 function choose(
@@ -60,7 +60,7 @@ function choose(
   const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
   const missing = listed.find((name) => !isKnown(name))
   if (missing !== undefined)
-    throw invalidInput('tool_choice', `"tool_choice" names ${said(missing)}, which is not among "tools".`)
+    throw invalidInput('tool_choice', `"tool_choice" names ${messageOf(missing)}, which is not among "tools".`)
   if ('function' in choice) return { tools, choice: { name: choice.function.name } }
   return { tools: tools.filter(({ name }) => listed.includes(name)), choice: choice.allowed_tools.mode, only: listed }
 }
@@ -91,7 +91,7 @@ export function turnsWithCalls(messages: readonly ChatMessage[], offset: number)
       for (const [number, call] of calls.entries()) {
         const path = `messages[${place}].tool_calls[${number}]`
         if (open.has(call.id))
-          throw invalidInput(`${path}.id`, `"${path}.id" is ${said(call.id)}, which an earlier call already has.`)
+          throw invalidInput(`${path}.id`, `"${path}.id" is ${messageOf(call.id)}, which an earlier call already has.`)
         open.set(call.id, { name: call.function.name, path })
       }
       turns.push(calls.length ? called(message, calls) : spoken(message))
@@ -141,11 +141,11 @@ function assertAnswered(open: ReadonlyMap<string, { path: string }>): void {
   const [first] = open
   if (!first) return
   const [id, { path }] = first
-  throw invalidInput(path, `"${path}" was not answered: add {"role":"tool","tool_call_id":${said(id)}} after it.`)
+  throw invalidInput(path, `"${path}" was not answered: add {"role":"tool","tool_call_id":${messageOf(id)}} after it.`)
 }
 
 const orphan = (place: number, id: string) =>
   invalidInput(
     `messages[${place}].tool_call_id`,
-    `"messages[${place}].tool_call_id" is ${said(id)}, which is not the id of a tool call in the assistant message before it.`,
+    `"messages[${place}].tool_call_id" is ${messageOf(id)}, which is not the id of a tool call in the assistant message before it.`,
   )

@@ -6,7 +6,7 @@ import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { checked } from '../kernel/schema'
 import { requestFromChat } from './chat-from-wire'
-import { ChatOrder } from './chat-schema'
+import { ChatInput } from './chat-schema'
 import { ChatCompletion } from './schema'
 import type { AnswerStream, CompletionService } from './service'
 import { OPENING_MS } from './stages/show'
@@ -37,7 +37,7 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
-      body: checked(ChatOrder),
+      body: checked(ChatInput),
       response: { 200: answer(ChatCompletion), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504) },
       detail: {
         summary: 'Answer chat messages in the chat-completions format',
@@ -50,14 +50,14 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
 export function createChat({ completions, clock }: Deps) {
   return {
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
-    complete(call: Call, order: ChatOrder): Promise<ChatCompletion> {
-      return completions.pipeline.complete(call, requestFromChat(order))
+    complete(call: Call, input: ChatInput): Promise<ChatCompletion> {
+      return completions.pipeline.complete(call, requestFromChat(input))
     },
 
-    stream(call: Call, order: ChatOrder): AnswerStream {
-      const request = requestFromChat(order)
+    stream(call: Call, input: ChatInput): AnswerStream {
+      const request = requestFromChat(input)
       const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
-      const includeUsage = order.stream_options?.include_usage === true
+      const includeUsage = input.stream_options?.include_usage === true
       return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true, openingMs: OPENING_MS }
     },
   }

@@ -79,7 +79,7 @@ const ResponseFormat = t.Union([
 ])
 
 /** Body of `POST /chat/completions` (contract 4). Anything else a chat client sends is accepted and ignored. */
-export const ChatOrder = t.Object(
+export const ChatInput = t.Object(
   {
     model: t.Optional(nullable(t.String({ description: 'Engine id; any other name means svc-1-auto' }))),
     messages: t.Array(ChatMessage, { minItems: 1, maxItems: 10_000 }),
@@ -99,4 +99,4 @@ export const ChatOrder = t.Object(
     description: `Other members are accepted and ignored, such as ${IGNORED_MEMBERS.join(', ')}. svc_metadata.warnings names those that would change the answer.`,
   },
 )
-export type ChatOrder = Static<typeof ChatOrder>
+export type ChatInput = Static<typeof ChatInput>

@@ -33,8 +33,8 @@ export const IGNORED_MEMBERS: readonly string[] = Object.keys(IGNORED)
  * A sentence that names the members of an order that were accepted and ignored (contract 1.1, 4), so that nobody waits
  * for what they ask; null when the order has none.
  */
-export function ignoredIn(order: object): string | null {
-  const sent = order as Record<string, unknown>
+export function ignoredIn(input: object): string | null {
+  const sent = input as Record<string, unknown>
   const names = IGNORED_MEMBERS.filter((name) => sent[name] != null && !IGNORED[name]!(sent[name]))
   return names.length ? `Ignored, because this server does not have these settings: ${names.join(', ')}.` : null
 }

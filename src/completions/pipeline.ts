@@ -1,5 +1,5 @@
 import { type Call, keyIdOf } from '../kernel/caller'
-import type { Thought } from './agent-schema'
+import type { AgentResult } from './agent-schema'
 import type { AnswerCache, StoredAnswer } from './cache'
 import type { CompletionRequest } from './request'
 import type { Run, Write } from './run'
@@ -19,13 +19,13 @@ export type Stages = {
   /** Reserves tokens and places the hold on money. 429, 402 */
   admit(run: Run): Promise<void>
   /** The engine's answer, shown as it comes when the run is a stream. 503, 504 */
-  think(run: Run): Promise<Thought>
+  think(run: Run): Promise<AgentResult>
   /** Applies the policy to the answer. */
-  guardOutput(run: Run, thought: Thought): Promise<Thought>
+  guardOutput(run: Run, result: AgentResult): Promise<AgentResult>
   /** Shows what is left of a streamed answer after the policy was applied to the whole. */
-  showRest(run: Run, thought: Thought, guarded: Thought): Promise<void>
+  showRest(run: Run, result: AgentResult, guarded: AgentResult): Promise<void>
   /** Charges, stores, records and caches the answer. */
-  finish(run: Run, thought: Thought): Promise<StoredAnswer>
+  finish(run: Run, result: AgentResult): Promise<StoredAnswer>
   /** Ends an admitted run that failed: charges what was delivered, or releases the hold. Returns the error to throw. */
   abandon(run: Run, error: unknown): Promise<unknown>
   /** Stores and records a cached answer, at no cost, and returns it with links that work. */
@@ -33,7 +33,7 @@ export type Stages = {
 }
 
 /** A completion from the request to its answer, plain and streamed alike (design 3). Operators are `told` of stages. */
-export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTrace) {
+export function createPipeline(stages: Stages, cache: AnswerCache, notice: StageTrace) {
   return {
     /** Answers in one piece, in the format of the request. */
     async complete<Answer extends object>(call: Call, request: CompletionRequest<Answer>): Promise<Answer> {
@@ -51,13 +51,13 @@ export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTr
   }
 
   async function opened(call: Call, request: CompletionRequest, write: Write | null): Promise<Run> {
-    const from = told.now()
+    const from = notice.now()
     try {
       const run = await stages.open(call, request, write)
-      told.opened(run, from)
+      notice.opened(run, from)
       return run
     } catch (error) {
-      told.refused(call, from, error)
+      notice.refused(call, from, error)
       throw error
     }
   }
@@ -69,11 +69,11 @@ export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTr
       if (run.guard) await guardedInput(run)
       const known = readCache(run)
       const found = known instanceof Promise ? await known : known
-      const answer = await (found ? replayed(run, found) : run.cacheKey === null ? thought(run) : leading(run))
-      told.end(run)
+      const answer = await (found ? replayed(run, found) : run.cacheKey === null ? runUncached(run) : runShared(run))
+      notice.end(run)
       return answer
     } catch (error) {
-      told.end(run, error)
+      notice.end(run, error)
       throw error
     } finally {
       run.deadline.end()
@@ -81,9 +81,9 @@ export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTr
   }
 
   async function guardedInput(run: Run): Promise<void> {
-    told.begin(run, 'guardInput')
+    notice.begin(run, 'guardInput')
     await stages.guardInput(run)
-    told.end(run)
+    notice.end(run)
   }
 
   /**
@@ -98,7 +98,7 @@ export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTr
   async function replayed(run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
     run.isCached = true
     run.resolvedMode = cached.resolvedMode
-    told.begin(run, 'replay')
+    notice.begin(run, 'replay')
     await stages.countMode(run)
     const answer = await stages.replay(run, cached)
     await run.write?.({ type: 'began', run, id: answer.id })
@@ -107,12 +107,12 @@ export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTr
   }
 
   /** Identical plain requests may wait for this run; none waits for a stream, whose reader may leave. */
-  async function leading(run: Run): Promise<StoredAnswer> {
+  async function runShared(run: Run): Promise<StoredAnswer> {
     cache.missed()
-    if (run.write) return thought(run)
+    if (run.write) return runUncached(run)
     const settle = cache.lead(flightOf(run, run.cacheKey!))
     try {
-      const answer = await thought(run)
+      const answer = await runUncached(run)
       settle(answer)
       return answer
     } catch (error) {
@@ -121,24 +121,24 @@ export function createPipeline(stages: Stages, cache: AnswerCache, told: StageTr
     }
   }
 
-  async function thought(run: Run): Promise<StoredAnswer> {
-    told.begin(run, 'decide')
+  async function runUncached(run: Run): Promise<StoredAnswer> {
+    notice.begin(run, 'decide')
     await stages.decide(run)
-    told.begin(run, 'admit')
+    notice.begin(run, 'admit')
     await stages.countMode(run)
     await stages.admit(run)
-    let shown: Thought
+    let shown: AgentResult
     try {
-      told.begin(run, 'think')
-      const said = await stages.think(run)
-      if (run.guard) told.begin(run, 'guardOutput')
-      shown = run.guard ? await stages.guardOutput(run, said) : said
-      if (run.write) await stages.showRest(run, said, shown)
+      notice.begin(run, 'think')
+      const message = await stages.think(run)
+      if (run.guard) notice.begin(run, 'guardOutput')
+      shown = run.guard ? await stages.guardOutput(run, message) : message
+      if (run.write) await stages.showRest(run, message, shown)
     } catch (error) {
-      told.begin(run, 'abandon', error)
+      notice.begin(run, 'abandon', error)
       throw await stages.abandon(run, error)
     }
-    told.begin(run, 'finish')
+    notice.begin(run, 'finish')
     return stages.finish(run, shown)
   }
 }

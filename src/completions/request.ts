@@ -11,7 +11,7 @@ import { ignoredIn } from './ignored'
 import { toChatCompletion, toCompletion } from './present'
 import { isStealth, modeWarnings, pathOfAttachment } from './rules'
 import type { PastTurn, Run } from './run'
-import type { Attachment, ChatCompletion, Completion, CompletionOrder, Mode } from './schema'
+import type { Attachment, ChatCompletion, Completion, CompletionInput, Mode } from './schema'
 
 /** What refusals and warnings name: paths in the request body. */
 type Origins = {
@@ -83,7 +83,7 @@ export type CompletionRequest<Answer extends object = object> = {
   /** Other inputs that shape the answer; only the cache key uses them. */
   shape: unknown
   /** How long a video is, if the mode makes one. */
-  filmSeconds?: number
+  videoSeconds?: number
   /** How a picture is made, if the mode makes one; absent, as usual. */
   picture?: { engineId: string; quality: ImageQuality; aspectRatio: string | null }
   /** Sentences for the caller about the request itself. */
@@ -104,69 +104,69 @@ export const DEFAULT_ITERATIONS = 8
 
 /** Translates a native order (contract 2.1); the account's settings fill in what it leaves out. */
 export function requestFromOrder(
-  order: CompletionOrder,
+  input: CompletionInput,
   settings: Settings,
   fresh: boolean,
 ): CompletionRequest<Completion | ChatCompletion> {
-  const mode = order.mode ?? (settings.default_mode as Mode)
-  const branding = (order.svc_branding ?? settings.svc_branding) && !isStealth(mode)
-  const inline = order.conversation
-  const ignoresInline = inline !== undefined && order.conversation_id != null
+  const mode = input.mode ?? (settings.default_mode as Mode)
+  const branding = (input.svc_branding ?? settings.svc_branding) && !isStealth(mode)
+  const inline = input.conversation
+  const ignoresInline = inline !== undefined && input.conversation_id != null
   return {
-    prompt: order.prompt,
+    prompt: input.prompt,
     mode,
-    engine: isStealth(mode) ? (order.stealth_model ?? null) : null,
-    overrides: order.model_overrides ?? {},
+    engine: isStealth(mode) ? (input.stealth_model ?? null) : null,
+    overrides: input.model_overrides ?? {},
     voice: {
-      persona: order.persona ?? settings.personality,
-      personality: order.personality_config ?? null,
-      style: order.response_style ?? null,
+      persona: input.persona ?? settings.personality,
+      personality: input.personality_config ?? null,
+      style: input.response_style ?? null,
       branding,
-      componentLibrary: order.component_library ?? 'svc',
+      componentLibrary: input.component_library ?? 'svc',
     },
-    usesSoul: order.brand_soul ?? true,
+    usesSoul: input.brand_soul ?? true,
     context: inline && !ignoresInline ? pastTurnsOf(inline.messages) : [],
-    conversation: conversationOf(order, mode),
-    images: (order.attachments ?? []).map(toImage),
-    temperature: order.temperature,
-    skills: order.skills ?? [],
-    ...toolsIn(order),
-    ...(order.browser_session_id ? { browserSession: order.browser_session_id } : {}),
-    maxIterations: order.max_iterations ?? DEFAULT_ITERATIONS,
+    conversation: conversationOf(input, mode),
+    images: (input.attachments ?? []).map(toImage),
+    temperature: input.temperature,
+    skills: input.skills ?? [],
+    ...toolsIn(input),
+    ...(input.browser_session_id ? { browserSession: input.browser_session_id } : {}),
+    maxIterations: input.max_iterations ?? DEFAULT_ITERATIONS,
     functions: null,
     json: false,
     checkJson: null,
     after: [],
-    metadata: order.metadata ?? null,
-    cache: cacheRule(order, mode, fresh),
+    metadata: input.metadata ?? null,
+    cache: cacheRule(input, mode, fresh),
     wantsFollowUps: true,
-    isChat: order.format === 'compat',
-    present: order.format === 'compat' ? toChatCompletion : toCompletion,
-    shape: [order.metadata?.approved_tools ?? null, order.image_model ?? 'auto', order.image_quality ?? 'standard'],
-    picture: pictureOf(order),
-    ...(order.mode === 'stealth_video' ? { filmSeconds: Number.parseInt(order.stealth_duration ?? '5s', 10) } : {}),
+    isChat: input.format === 'compat',
+    present: input.format === 'compat' ? toChatCompletion : toCompletion,
+    shape: [input.metadata?.approved_tools ?? null, input.image_model ?? 'auto', input.image_quality ?? 'standard'],
+    picture: pictureOf(input),
+    ...(input.mode === 'stealth_video' ? { videoSeconds: Number.parseInt(input.stealth_duration ?? '5s', 10) } : {}),
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
-      ...foreignWarnings(order),
+      ...foreignWarnings(input),
     ],
   }
 }
 
-function toolsIn({ tools = [] }: CompletionOrder): Pick<CompletionRequest, 'tools' | 'servers'> {
+function toolsIn({ tools = [] }: CompletionInput): Pick<CompletionRequest, 'tools' | 'servers'> {
   const servers = tools.filter((tool): tool is McpServer => 'type' in tool && tool.type === 'mcp')
   const inline = tools.filter((tool): tool is InlineTool => !servers.includes(tool as McpServer))
   return { tools: inline, ...(servers.length ? { servers } : {}) }
 }
 
 /** Clients of other services may take this route for theirs, whose members are ignored here (contract 1.1). */
-function foreignWarnings(order: CompletionOrder & { model?: unknown }): string[] {
-  const ignored = ignoredIn(order)
-  return [...(order.model == null ? [] : [MODEL_IGNORED]), ...(ignored ? [ignored] : [])]
+function foreignWarnings(input: CompletionInput & { model?: unknown }): string[] {
+  const ignored = ignoredIn(input)
+  return [...(input.model == null ? [] : [MODEL_IGNORED]), ...(ignored ? [ignored] : [])]
 }
 
 /** The question before an answer of mode `image` asked for that picture. */
-const pastTurnsOf = (messages: NonNullable<CompletionOrder['conversation']>['messages']): PastTurn[] =>
+const pastTurnsOf = (messages: NonNullable<CompletionInput['conversation']>['messages']): PastTurn[] =>
   messages.map(({ role, content }, place) => {
     const pictured = role === 'user' && messages[place + 1]?.mode === 'image'
     return { role, content, ...(pictured ? { pictured } : {}) }
@@ -182,7 +182,7 @@ function pictureOf({
   image_quality,
   mode,
   stealth_aspect,
-}: CompletionOrder): NonNullable<CompletionRequest['picture']> {
+}: CompletionInput): NonNullable<CompletionRequest['picture']> {
   return {
     engineId: !image_model || image_model === 'auto' ? IMAGE_ENGINE : image_model,
     quality: image_quality ?? 'standard',
@@ -200,21 +200,21 @@ const toImage = (attachment: Attachment, place: number): SentImage => ({
 })
 
 /** Without `conversation_id` a conversation is made; `null`, inline context and stealth store none (contract 2.2). */
-function conversationOf(order: CompletionOrder, mode: Mode): CompletionRequest['conversation'] {
-  if (order.conversation_id != null) {
+function conversationOf(input: CompletionInput, mode: Mode): CompletionRequest['conversation'] {
+  if (input.conversation_id != null) {
     if (isStealth(mode))
       throw invalidInput(
         'conversation_id',
         `"conversation_id" cannot be used with mode "${mode}", which stores nothing. Leave it out, or send another mode.`,
       )
-    return { attach: order.conversation_id }
+    return { attach: input.conversation_id }
   }
-  const stateless = order.conversation_id === null || order.conversation !== undefined || isStealth(mode)
+  const stateless = input.conversation_id === null || input.conversation !== undefined || isStealth(mode)
   return stateless ? 'none' : 'new'
 }
 
 /** Requests with a conversation, stealth modes and live browser sessions are never cached (contract 22.1). */
-function cacheRule(order: CompletionOrder, mode: Mode, fresh: boolean): CompletionRequest['cache'] {
-  if (order.conversation_id != null || isStealth(mode) || order.browser_session_id) return 'off'
+function cacheRule(input: CompletionInput, mode: Mode, fresh: boolean): CompletionRequest['cache'] {
+  if (input.conversation_id != null || isStealth(mode) || input.browser_session_id) return 'off'
   return fresh ? 'refresh' : 'use'
 }

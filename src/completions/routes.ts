@@ -3,7 +3,7 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
 import { checked, t } from '../kernel/schema'
-import { ChatCompletion, Completion, CompletionOrder } from './schema'
+import { ChatCompletion, Completion, CompletionInput } from './schema'
 import type { CompletionService } from './service'
 
 /** `Cache-Control: no-cache` skips the look-up and refreshes the entry (contract 22.1). */
@@ -28,7 +28,7 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
-      body: checked(CompletionOrder),
+      body: checked(CompletionInput),
       response: {
         200: answer(t.Union([Completion, ChatCompletion])),
         ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504),

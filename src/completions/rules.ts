@@ -5,7 +5,7 @@ import type { StoredAnswer } from './cache'
 import { emptyPromptText } from './errors'
 import { typeOfPicture } from './pictures'
 import type { Run } from './run'
-import type { Attachment, CompletionOrder, Mode, StructuredOutput } from './schema'
+import type { Attachment, CompletionInput, Mode, StructuredOutput } from './schema'
 
 const MAX_METADATA_KEYS = 50
 const MAX_METADATA_BYTES = 16 * 1024
@@ -16,10 +16,10 @@ const MAX_ADDRESS_CHARS = 2_048
  * Checks what the schema of an order cannot express (contract 2.1): a prompt that is not blank, metadata within
  * 50 keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
  */
-export function assertOrder(order: CompletionOrder): void {
-  if (isBlank(order.prompt)) throw emptyPromptText()
-  if (order.metadata) assertMetadata(order.metadata)
-  for (const [place, attachment] of (order.attachments ?? []).entries())
+export function assertOrder(input: CompletionInput): void {
+  if (isBlank(input.prompt)) throw emptyPromptText()
+  if (input.metadata) assertMetadata(input.metadata)
+  for (const [place, attachment] of (input.attachments ?? []).entries())
     assertAttachment(attachment, pathOfAttachment(attachment, place))
 }
 

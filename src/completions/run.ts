@@ -8,7 +8,7 @@ import type { Guard, HoldBack } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { TokenTicket } from '../limits'
 import type { Picture } from '../media'
-import type { Asked } from '../research'
+import type { Request } from '../research'
 import type { Effective } from '../routing'
 import type { Activation } from '../skills'
 import type { ConversationId } from '../skills/conversations/schema'
@@ -97,7 +97,7 @@ export type Run = {
   promptTokens: number
   maxOutputTokens: number
   /** How much is researched for the answer; null for a run that does not. */
-  inquiry: Pick<Asked, 'depth' | 'maxSources'> | null
+  researchRun: Pick<Request, 'depth' | 'maxSources'> | null
   /** Of a run in an image mode: the engine that makes the picture. */
   pictureEngineId: string
 

@@ -87,7 +87,7 @@ const InlineConversation = t.Object({
 })
 
 /** Body of `POST /completions` (contract 2.1). Unknown members are ignored. */
-export const CompletionOrder = t.Object(
+export const CompletionInput = t.Object(
   {
     prompt: t.String({ minLength: 1, maxLength: 1_000_000 }),
     mode: t.Optional(oneOf(MODES)),
@@ -120,7 +120,7 @@ export const CompletionOrder = t.Object(
     description: `Other members are accepted and ignored; model, ${IGNORED_MEMBERS.join(', ')} are then named in warnings.`,
   },
 )
-export type CompletionOrder = Static<typeof CompletionOrder>
+export type CompletionInput = Static<typeof CompletionInput>
 
 /** Native answer of `POST /completions` (contract 2.2). */
 export const Completion = t.Object(

@@ -24,14 +24,14 @@ import type { ConversationService, MemoryService, SkillService } from '../skills
 import type { Tools } from '../tools'
 import type { UsageLog } from '../usage'
 import type { Agent } from './agent-loop'
-import type { Thought } from './agent-schema'
+import type { AgentResult } from './agent-schema'
 import { type AnswerCache, createAnswerCache, type Entry } from './cache'
 import type { CacheRules } from './config'
 import { createPipeline } from './pipeline'
 import { type CompletionRequest, requestFromOrder } from './request'
 import { assertOrder, isStealth } from './rules'
 import type { Run, Write } from './run'
-import type { ChatCompletion, Completion, CompletionOrder } from './schema'
+import type { ChatCompletion, Completion, CompletionInput } from './schema'
 import { createStageTrace } from './stage-trace'
 import { createDecide } from './stages/decide'
 import { createFinish } from './stages/finish'
@@ -41,16 +41,16 @@ import { EMPTY, shown } from './stages/hand-over'
 import { createMoney, isPicture } from './stages/money'
 import { createOpen } from './stages/open'
 import { createRecord } from './stages/record'
-import { createInquire } from './stages/research'
+import { createResearch } from './stages/research'
 import { OPENING_MS, showRest } from './stages/show'
 import { createThink } from './stages/think'
-import { createFilm, isFilm } from './stages/video'
+import { createVideo, isVideo } from './stages/video'
 import { chatFramer, type Framer, nativeFramer } from './stream'
 
-type PaintDeps = { pictures: Pictures; store: Store; files: Pick<Files, 'findRow' | 'read' | 'receive'> }
+type ImageDeps = { pictures: Pictures; store: Store; files: Pick<Files, 'findRow' | 'read' | 'receive'> }
 
 /** Larger pictures are described to an engine, and not sent. */
-const MOST_BASE_BYTES = 20 * 1024 * 1024
+const MAX_BASE_BYTES = 20 * 1024 * 1024
 
 /** A filter of cached answers; every member that is given must match. */
 export type CacheChoice = { owner?: OwnerScope | undefined; keyId?: KeyId | undefined; mode?: string | undefined }
@@ -89,10 +89,10 @@ type Deps = {
   skills: Pick<SkillService, 'activeFor'>
   guardrails: Pick<GuardrailService, 'guardOf'>
   memory: MemoryService
-  research: Pick<ResearchService, 'inquire' | 'later' | 'most'>
+  research: Pick<ResearchService, 'inquire' | 'later' | 'max'>
   files: Pick<Files, 'receive' | 'add' | 'discard' | 'find' | 'findRow' | 'read'>
   pictures: Pictures
-  video: Pick<VideoService, 'later' | 'now' | 'most'>
+  video: Pick<VideoService, 'later' | 'now' | 'max'>
   outbound: Outbound
   caching: CacheRules
   /** Told of each stage of a run, for operators. */
@@ -123,9 +123,9 @@ export function createCompletions(deps: Deps) {
   const holds = createHolds(deps)
   const money = createMoney({ ...deps, holds })
   const { think, partial } = createThink({ ...deps, money })
-  const inquire = createInquire(deps)
-  const paint = createPaint(deps)
-  const film = createFilm(deps)
+  const research = createResearch(deps)
+  const image = createImage(deps)
+  const video = createVideo(deps)
   const stages = {
     open: createOpen({ ...deps, cacheEnabled: caching.enabled }),
     ...createAdmit({ ...deps, money }),
@@ -133,9 +133,9 @@ export function createCompletions(deps: Deps) {
     guardInput: createInputGuard({ ...deps, refused }),
     decide: createDecide(deps),
     think(run: Run) {
-      if (isPicture(run)) return paint(run)
-      if (isFilm(run)) return film(run)
-      return run.inquiry ? inquire(run).then((found) => found ?? think(run)) : think(run)
+      if (isPicture(run)) return image(run)
+      if (isVideo(run)) return video(run)
+      return run.researchRun ? research(run).then((found) => found ?? think(run)) : think(run)
     },
     guardOutput,
     showRest,
@@ -144,26 +144,26 @@ export function createCompletions(deps: Deps) {
   const pipeline = createPipeline(stages, cache, createStageTrace(deps))
 
   /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
-  async function complete(call: Call, order: CompletionOrder, fresh: boolean): Promise<Completion | ChatCompletion> {
-    return pipeline.complete(call, await read(call, order, fresh))
+  async function complete(call: Call, input: CompletionInput, fresh: boolean): Promise<Completion | ChatCompletion> {
+    return pipeline.complete(call, await read(call, input, fresh))
   }
 
   /** The same as a stream (contract 3). Throws when the order is invalid; other refusals come from `source`. */
-  async function stream(call: Call, order: CompletionOrder, fresh: boolean): Promise<AnswerStream> {
-    const request = await read(call, order, fresh)
+  async function stream(call: Call, input: CompletionInput, fresh: boolean): Promise<AnswerStream> {
+    const request = await read(call, input, fresh)
     const source = (write: Write) => pipeline.stream(call, request, write)
-    return order.format === 'compat'
+    return input.format === 'compat'
       ? { source, frame: chatFramer(deps.clock, false), endsWithDone: true, openingMs: OPENING_MS }
       : { source, ...nativeFramer(), endsWithDone: false, openingMs: OPENING_MS }
   }
 
   async function read(
     call: Call,
-    order: CompletionOrder,
+    input: CompletionInput,
     fresh: boolean,
   ): Promise<CompletionRequest<Completion | ChatCompletion>> {
-    assertOrder(order)
-    return requestFromOrder(order, await deps.settings.read(deps.store.read, call.caller.userId), fresh)
+    assertOrder(input)
+    return requestFromOrder(input, await deps.settings.read(deps.store.read, call.caller.userId), fresh)
   }
 
   const answers = createCacheReading({ cache, clock, enabled: caching.enabled })
@@ -253,10 +253,10 @@ function createCacheReading({ cache, clock, enabled }: CacheReadingDeps) {
 }
 
 /** Answers with a picture: a new one, or the one before it changed (contract 2.2). Throws what image engines throw. */
-function createPaint({ pictures, store, files }: PaintDeps) {
-  return paint
+function createImage({ pictures, store, files }: ImageDeps) {
+  return image
 
-  async function paint(run: Run): Promise<Thought> {
+  async function image(run: Run): Promise<AgentResult> {
     const { request, call, deadline } = run
     // The prompts before this one whose answers were pictures, oldest first.
     const { prompt, changes } = pictureDescribed(
@@ -303,7 +303,7 @@ function createPaint({ pictures, store, files }: PaintDeps) {
   async function pictureBefore({ history, call }: Run): Promise<MadeImage | null> {
     const id = history.findLast(({ pictured }) => pictured)?.pictureId
     const row = id ? await files.findRow(store.read, ownerOf(call.caller), id) : undefined
-    if (row?.type !== 'image' || row.size_bytes > MOST_BASE_BYTES) return null
+    if (row?.type !== 'image' || row.size_bytes > MAX_BASE_BYTES) return null
     return { bytes: new Uint8Array(await new Response(await files.read(row)).arrayBuffer()), mimeType: row.mime_type }
   }
 }

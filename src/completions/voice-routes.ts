@@ -3,7 +3,7 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checked } from '../kernel/schema'
 import type { Voice } from './voice'
-import { ActionOrder, ActionResult, TokenOrder, VoiceToken } from './voice-schema'
+import { ActionInput, ActionResult, TokenInput, VoiceToken } from './voice-schema'
 
 /** `/voice` (contract 6). */
 export const voiceRoutes = (voice: Voice, guard: Guard) =>
@@ -12,7 +12,7 @@ export const voiceRoutes = (voice: Voice, guard: Guard) =>
     .post('/token', (context) => voice.token(toCall(context), context.body), {
       scope: 'completions',
       idempotent: true,
-      body: checked(TokenOrder),
+      body: checked(TokenInput),
       response: { 200: answer(VoiceToken), ...errors(400, 401, 402, 403, 404, 409, 429, 503) },
       detail: {
         summary: 'Open a live voice session',
@@ -23,7 +23,7 @@ export const voiceRoutes = (voice: Voice, guard: Guard) =>
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
-      body: checked(ActionOrder),
+      body: checked(ActionInput),
       response: { 200: answer(ActionResult), ...errors(400, 401, 402, 403, 404, 409, 429, 503, 504) },
       detail: { summary: 'Run a tool that a live voice session asked for' },
     })

@@ -4,7 +4,7 @@ import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kerne
 export const VoiceSessionId = defineId('voice session', 'voice')
 export type VoiceSessionId = Static<typeof VoiceSessionId.schema>
 
-export const TokenOrder = t.Object(
+export const TokenInput = t.Object(
   {
     voice: t.Optional(
       t.String({ maxLength: 200, description: 'For the live voice server, which reads it from the token' }),
@@ -19,7 +19,7 @@ export const TokenOrder = t.Object(
   },
   { $id: 'VoiceTokenOrder' },
 )
-export type TokenOrder = Static<typeof TokenOrder>
+export type TokenInput = Static<typeof TokenInput>
 
 const FunctionDeclaration = t.Object({ name: t.String(), description: t.String(), parameters: JsonObject })
 
@@ -40,7 +40,7 @@ export const VoiceToken = t.Object(
 )
 export type VoiceToken = Static<typeof VoiceToken>
 
-export const ActionOrder = t.Object(
+export const ActionInput = t.Object(
   {
     tool: t.String({ minLength: 1, maxLength: 300, description: 'Name of one of the tools of the session' }),
     arguments: t.Optional(JsonObject),
@@ -48,7 +48,7 @@ export const ActionOrder = t.Object(
   },
   { $id: 'VoiceActionOrder' },
 )
-export type ActionOrder = Static<typeof ActionOrder>
+export type ActionInput = Static<typeof ActionInput>
 
 export const ActionResult = t.Object(
   {

@@ -1,7 +1,7 @@
 import { jwtVerify, SignJWT } from 'jose'
 import type { SettingsService } from '../accounts'
 import type { BrandSoul } from '../accounts/keys/schema'
-import type { MakingService } from '../charging'
+import type { ChargingService } from '../charging'
 import type { GuardrailService } from '../guardrails'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
@@ -19,7 +19,7 @@ import { assembleSystem } from './agent-sandbox'
 import type { Acting } from './agent-schema'
 import type { voiceSettings } from './voice-config'
 import { invalidToken, voiceUnavailable } from './voice-errors'
-import { type ActionOrder, type ActionResult, type TokenOrder, VoiceSessionId, type VoiceToken } from './voice-schema'
+import { type ActionInput, type ActionResult, type TokenInput, VoiceSessionId, type VoiceToken } from './voice-schema'
 
 /** What a token says of its session. */
 type VoiceSession = {
@@ -55,7 +55,7 @@ type Deps = {
   masterKey: Uint8Array
   settings: Values<typeof voiceSettings>
   preferences: Pick<SettingsService, 'read'>
-  making: Pick<MakingService, 'run'>
+  charging: Pick<ChargingService, 'run'>
   guardrails: Pick<GuardrailService, 'guardOf'>
   conversations: Pick<ConversationService, 'history'>
   skills: Pick<SkillService, 'activeFor' | 'everyTool'>
@@ -69,29 +69,29 @@ export type Voice = ReturnType<typeof createVoice>
 const SPOKEN =
   'You speak aloud with the user, live. Use short sentences, no lists, no markup, no addresses. ' +
   'Say what you do while a tool runs, and sum up its result instead of reading it out.'
-const MOST_TURNS = 20
-const MOST_TURN_CHARS = 1_000
+const MAX_TURNS = 20
+const MAX_TURN_CHARS = 1_000
 
 /** Tokens of live voice sessions, and the tools that run under them (contract 6). */
 export function createVoice(deps: Deps) {
-  const { store, clock, settings, making, conversations, skills, tools, agent, guardrails } = deps
+  const { store, clock, settings, charging, conversations, skills, tools, agent, guardrails } = deps
   const tokens = createVoiceTokens({ clock, masterKey: deps.masterKey, secret: settings.voiceSecret })
   return { token, act }
 
   /** Opens a session. Throws 503 `voice_unavailable`, 404 for a foreign conversation, 402. */
-  async function token(call: Call, order: TokenOrder): Promise<VoiceToken> {
+  async function token(call: Call, input: TokenInput): Promise<VoiceToken> {
     if (!settings.voiceUrl) throw voiceUnavailable.with({ retryAfterS: 60 })
-    const { voice = null, conversation_id = null, skills: slugs = [] } = order
+    const { voice = null, conversation_id = null, skills: slugs = [] } = input
     const id = VoiceSessionId.create()
     const owner = ownerOf(call.caller)
-    const said = conversation_id === null ? [] : (await conversations.history(owner, conversation_id)).turns
+    const messages = conversation_id === null ? [] : (await conversations.history(owner, conversation_id)).turns
     const active = await skills.activeFor(call, { slugs, prompt: '' })
     const toolset = await toolsetOf(call, slugs)
     const session = { id, owner, userId: call.caller.userId, voice, conversationId: conversation_id, skills: slugs }
     const { token, until } = await tokens.sign(session)
-    return making.run(call, {
+    return charging.run(call, {
       ...unpaid(id),
-      make: async () => ({ used: {}, files: [], instruction: await instructionOf(call, active.prompt, said) }),
+      make: async () => ({ used: {}, files: [], instruction: await instructionOf(call, active.prompt, messages) }),
       answer: ({ made }) => ({
         object: 'voice_session' as const,
         token,
@@ -105,13 +105,13 @@ export function createVoice(deps: Deps) {
   }
 
   /** Runs one tool of a session. Throws 404 for an unknown one, 401 `invalid_token`, 402. */
-  async function act(call: Call, { tool, arguments: args = {}, session_token }: ActionOrder): Promise<ActionResult> {
+  async function act(call: Call, { tool, arguments: args = {}, session_token }: ActionInput): Promise<ActionResult> {
     const session = session_token === undefined ? null : await tokens.read(session_token, ownerOf(call.caller))
     const toolset = await toolsetOf(call, session?.skills ?? [])
     if (!toolset.tools.has(tool)) throw notFound('tool')
     const guard = (await guardrails.guardOf(call.caller)) as Acting['guard']
     const context = { call, toolset, guard, conversationId: session?.conversationId ?? null }
-    return making.run(call, {
+    return charging.run(call, {
       ...unpaid(VoiceSessionId.create()),
       make: async ({ signal }) => {
         const outcome = await agent.callTool(context, { name: tool, arguments: JSON.stringify(args) }, signal)
@@ -128,7 +128,7 @@ export function createVoice(deps: Deps) {
     return tools.assemble({ inline: [], skills: named, system: true, approved: [], call })
   }
 
-  async function instructionOf(call: Call, ofSkills: string | null, said: readonly Turn[]): Promise<string> {
+  async function instructionOf(call: Call, ofSkills: string | null, messages: readonly Turn[]): Promise<string> {
     const { caller } = call
     const { svc_branding, personality } = await deps.preferences.read(store.read, caller.userId)
     const hasSoul = caller.type === 'key' && caller.hasBrandSoul
@@ -143,7 +143,7 @@ export function createVoice(deps: Deps) {
       memories: [],
       skills: ofSkills,
     })
-    return [system, SPOKEN, historyOf(said)].filter(Boolean).join('\n\n')
+    return [system, SPOKEN, historyOf(messages)].filter(Boolean).join('\n\n')
   }
 }
 
@@ -151,8 +151,8 @@ type Turn = { role: 'user' | 'assistant'; content: string }
 
 function historyOf(turns: readonly Turn[]): string {
   if (!turns.length) return ''
-  const lines = turns.slice(-MOST_TURNS).map(({ role, content }) => {
-    const words = shorten(content.replace(/\s+/g, ' ').trim(), MOST_TURN_CHARS)
+  const lines = turns.slice(-MAX_TURNS).map(({ role, content }) => {
+    const words = shorten(content.replace(/\s+/g, ' ').trim(), MAX_TURN_CHARS)
     return `${role === 'user' ? 'User' : 'You'}: ${words}`
   })
   return `The conversation so far:\n${lines.join('\n')}`
@@ -166,7 +166,7 @@ const unpaid = (id: VoiceSessionId) => ({
   engineId: 'svc-1-voice',
   free: true,
   texts: {},
-  most: {},
+  max: {},
 })
 
 /** Tokens of voice sessions: signed, and stored nowhere. */

@@ -129,17 +129,20 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   }
 
   /** Reports the end of a stream to the breaker, and turns an upstream's failure into an error for the tenant. */
-  function watch({ target, engineId, pass }: Reached<unknown>, { mode, signal, origin }: RunRequest): StreamEnd {
+  function watch(
+    { target, engineId, pass: permit }: Reached<unknown>,
+    { mode, signal, origin }: RunRequest,
+  ): StreamEnd {
     return {
-      finished: pass.succeeded,
+      finished: permit.succeeded,
       broke(error) {
         if (!(error instanceof EngineFailure) || signal.aborted) return error
-        pass.failed()
+        permit.failed()
         const about = { request_id: origin?.requestId, mode, engine: engineId, target: target.id, failure: error.kind }
         deps.log.warn(about, `engine broke off: ${error.message}`)
         return engineBrokeOff.with({ retryAfterS: 5, cause: error }, mode)
       },
-      over: pass.abandoned,
+      over: permit.abandoned,
     }
   }
 }
@@ -159,8 +162,8 @@ function planFor({ id, fallback }: EngineEntry, targets: Targets): Candidate[] {
   ]
 }
 
-function sourceOf({ engineId, target, fallback }: Candidate, asked: string, options: RunOptions): Source {
-  if (fallback) options.onFallback?.(asked, engineId)
+function sourceOf({ engineId, target, fallback }: Candidate, question: string, options: RunOptions): Source {
+  if (fallback) options.onFallback?.(question, engineId)
   return { engineId, free: target.free, fallbackUsed: fallback }
 }
 

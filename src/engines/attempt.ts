@@ -4,13 +4,13 @@ import type { Log } from '../kernel/log'
 import type { Origin } from './answering'
 import { EngineFailure, type FailureKind } from './engine'
 import { engineRejected, engineUnavailable } from './errors'
-import type { Pass } from './target-breaker'
+import type { Permit } from './target-breaker'
 import type { Target } from './targets'
 
 /** A target to try, and the engine it answers for; `fallback` when that is not the engine asked. */
 export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
-export type Reached<T> = Candidate & { value: T; pass: Pass }
+export type Reached<T> = Candidate & { value: T; pass: Permit }
 
 /**
  * One upstream call, for operators. `ms` is up to the first byte of a stream, or to the whole answer; 0 where none was
@@ -39,7 +39,7 @@ type Deps = {
   jitter(): number
 }
 
-type Order<T> = {
+type Input<T> = {
   mode: string
   candidates: readonly Candidate[]
   /** On whose behalf; absent for calls that no owner made. */
@@ -61,7 +61,7 @@ const RETRY_AFTER_S = 5
 const SLOW_MS = 60_000
 const MAX_RETRY_AFTER_S = 60
 /** Characters of an upstream's words that are remembered. */
-const MOST_WORDS = 500
+const MAX_WORDS = 500
 
 /**
  * Tries the targets until one answers; nothing is sent again after a first byte of a body. Refused connections and server errors
@@ -69,26 +69,26 @@ const MOST_WORDS = 500
  * `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when none answered, and the
  * caller's own reason when the caller left.
  */
-export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }: Deps): Promise<Reached<T>> {
+export async function reach<T>(input: Input<T>, { clock, log, observe, jitter }: Deps): Promise<Reached<T>> {
   let retries = 0
   let last: EngineFailure | null = null
 
-  for (const candidate of order.candidates) {
+  for (const candidate of input.candidates) {
     let waited = false
-    const enter = () => candidate.target.breaker.enter(order.origin?.owner)
+    const enter = () => candidate.target.breaker.enter(input.origin?.owner)
     const tell = (outcome: Outcome, ms: number, error: string | null) =>
       observe(candidate.engineId, outcome, {
-        requestId: order.origin?.requestId,
-        mode: order.mode,
+        requestId: input.origin?.requestId,
+        mode: input.mode,
         target: candidate.target.id,
         ms,
         error,
       })
     const first = enter()
-    if (!first) tell('passed over', 0, whyShut(order, candidate))
-    for (let pass = first; pass; pass = enter()) {
+    if (!first) tell('passed over', 0, whyShut(input, candidate))
+    for (let permit = first; permit; permit = enter()) {
       const from = clock.monotonic()
-      const outcome = await tryOnce(candidate.target, pass, order, clock)
+      const outcome = await tryOnce(candidate.target, permit, input, clock)
       const failed = outcome instanceof EngineFailure
       const ms = clock.monotonic() - from
       tell(
@@ -96,40 +96,40 @@ export async function reach<T>(order: Order<T>, { clock, log, observe, jitter }:
         ms,
         failed
           ? withoutKeys(
-              outcome.rejection && !order.origin?.stealth
+              outcome.rejection && !input.origin?.stealth
                 ? `${outcome.message}: ${outcome.rejection.words}`
                 : outcome.message,
-            ).slice(0, MOST_WORDS)
+            ).slice(0, MAX_WORDS)
           : null,
       )
       if (!failed) {
         const { engineId, target, fallback } = candidate
         target.fault.gone()
         target.presence.back()
-        return { engineId, target, fallback, pass, value: outcome.value }
+        return { engineId, target, fallback, pass: permit, value: outcome.value }
       }
       last = outcome
-      report(log, order, candidate, outcome)
+      report(log, input, candidate, outcome)
       if (outcome.kind === 'config') candidate.target.fault.found(outcome.message)
       if (outcome.kind === 'refused') candidate.target.presence.gone(outcome.message)
-      if (outcome.begun) throw noneAnswered(order, outcome)
-      if (outcome.rejection) throw engineRejected(outcome.rejection.about, order.countTokens(), outcome)
+      if (outcome.begun) throw noneAnswered(input, outcome)
+      if (outcome.rejection) throw engineRejected(outcome.rejection.about, input.countTokens(), outcome)
 
       const pause = pauseBefore(outcome, retries, waited, jitter)
-      if (pause === null || candidate.target.breaker.leftMs(order.origin?.owner) > 0) break
+      if (pause === null || candidate.target.breaker.leftMs(input.origin?.owner) > 0) break
       if (outcome.kind === 'throttled') waited = true
       else retries += 1
-      await clock.sleep(pause, order.signal)
-      order.signal.throwIfAborted()
+      await clock.sleep(pause, input.signal)
+      input.signal.throwIfAborted()
     }
   }
-  throw noneAnswered(order, last)
+  throw noneAnswered(input, last)
 }
 
 async function tryOnce<T>(
   target: Target,
-  pass: Pass,
-  { begin, signal }: Order<T>,
+  permit: Permit,
+  { begin, signal }: Input<T>,
   clock: Clock,
 ): Promise<{ value: T } | EngineFailure> {
   const from = clock.monotonic()
@@ -139,12 +139,12 @@ async function tryOnce<T>(
     if (!(error instanceof EngineFailure) || signal.aborted) {
       // Whether the request ran out of time, unlike one whose caller left.
       if (signal.aborted && (signal.reason as Error)?.name === 'TimeoutError' && clock.monotonic() - from >= SLOW_MS)
-        pass.failed()
-      else pass.abandoned()
+        permit.failed()
+      else permit.abandoned()
       throw error
     }
-    if (BLAMELESS.has(error.kind)) pass.abandoned()
-    else pass.failed()
+    if (BLAMELESS.has(error.kind)) permit.abandoned()
+    else permit.failed()
     return error
   }
 }
@@ -168,7 +168,7 @@ function pauseBefore(failure: EngineFailure, retries: number, waited: boolean, j
 
 function report(
   log: Log,
-  { mode, origin }: Order<unknown>,
+  { mode, origin }: Input<unknown>,
   by: Candidate,
   { kind, message, rejection }: Failure,
 ): void {
@@ -179,7 +179,7 @@ function report(
   )
 }
 
-function whyShut({ origin }: Order<unknown>, { target }: Candidate): string {
+function whyShut({ origin }: Input<unknown>, { target }: Candidate): string {
   const leftMs = target.breaker.leftMs(origin?.owner)
   if (leftMs === 0) return 'another call is testing whether it answers again'
   return `it kept failing; it gets no calls for another ${Math.ceil(leftMs / 1_000)} s`
@@ -191,9 +191,9 @@ type Failure = Pick<EngineFailure, 'kind' | 'message' | 'rejection'>
 const withoutKeys = (words: string): string => words.replace(/\b(sk|pk|key|gsk|AIza)[-_A-Za-z0-9]{8,}/g, '$1…')
 
 /** With the time until a breaker lets the next call through, when all are open. */
-function noneAnswered({ mode, candidates, origin }: Order<unknown>, last: EngineFailure | null): AppError {
+function noneAnswered({ mode, candidates, origin }: Input<unknown>, last: EngineFailure | null): AppError {
   const shutMs = Math.min(...candidates.map(({ target }) => target.breaker.leftMs(origin?.owner)))
-  const asked = last?.kind === 'config' ? MAX_RETRY_AFTER_S : last?.retryAfterS
-  const seconds = Math.max(Math.ceil(shutMs / 1_000), Math.ceil(asked ?? (shutMs > 0 ? 0 : RETRY_AFTER_S)))
+  const requested = last?.kind === 'config' ? MAX_RETRY_AFTER_S : last?.retryAfterS
+  const seconds = Math.max(Math.ceil(shutMs / 1_000), Math.ceil(requested ?? (shutMs > 0 ? 0 : RETRY_AFTER_S)))
   return engineUnavailable.with({ retryAfterS: Math.min(seconds, MAX_RETRY_AFTER_S), cause: last }, mode)
 }

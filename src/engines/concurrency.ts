@@ -19,7 +19,7 @@ export function createConcurrencySlots({ concurrency = 0 }: { concurrency?: numb
 
   return {
     /** Another bound, 0 for none: what runs goes on, and counts. */
-    resize: (most: number): void => semaphore.resize(most || Number.POSITIVE_INFINITY),
+    resize: (max: number): void => semaphore.resize(max || Number.POSITIVE_INFINITY),
 
     /** Has a slot during the work. Throws `throttled` when none was free for 30 s, and the caller's own reason. */
     async hold<T>(owner: string | undefined, caller: AbortSignal, work: () => Promise<T>): Promise<T> {

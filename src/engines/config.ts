@@ -4,7 +4,7 @@ import { sha256Hex } from '../kernel/crypto'
 import { type Static, t } from '../kernel/schema'
 import { AUDIO_ENGINES, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './catalog'
 import { EVERY_TEXT_ENGINE, shortForms, shortSettings } from './short-forms'
-import { type KeptEngines, NOTHING_KEPT } from './stored'
+import { NOTHING_STORED, type StoredEngines } from './stored'
 import { OUR_HEADERS, Upstream, type UpstreamConfig } from './upstream'
 
 /** The long form in svc.server.json: upstreams by name, and for each engine its targets, `name:model`, best first. */
@@ -59,11 +59,11 @@ export function fingerprintOf({ upstreams, targets, builtin }: EngineConfig): st
  * Kept targets of an upstream that is gone are passed over.
  * @throws ConfigError with every problem at once
  */
-export function readEngineConfig(settings: EngineSettings, kept: KeptEngines = NOTHING_KEPT): EngineConfig {
+export function readEngineConfig(settings: EngineSettings, stored: StoredEngines = NOTHING_STORED): EngineConfig {
   const problems: string[] = []
   const short = shortForms(settings)
   const ofShort = Object.fromEntries(short.map(({ name, upstream }) => [name, upstream]))
-  const upstreams = new Map(Object.entries({ ...settings.engines.upstreams, ...ofShort, ...kept.upstreams }))
+  const upstreams = new Map(Object.entries({ ...settings.engines.upstreams, ...ofShort, ...stored.upstreams }))
   for (const [name, { kind, baseUrl, headers = {} }] of upstreams) {
     const problem = (text: string) => problems.push(`engines.upstreams.${name}: ${text}`)
     if (kind === 'compat' && !baseUrl) problem('"compat" needs a "baseUrl".')
@@ -73,8 +73,8 @@ export function readEngineConfig(settings: EngineSettings, kept: KeptEngines = N
   }
   const named = new Map<string, TargetRef[]>()
   const inFile = settings.engines.models
-  for (const engineId of new Set([...Object.keys(inFile), ...Object.keys(kept.models)])) {
-    const { targets = [], only = false } = kept.models[engineId] ?? {}
+  for (const engineId of new Set([...Object.keys(inFile), ...Object.keys(stored.models)])) {
+    const { targets = [], only = false } = stored.models[engineId] ?? {}
     const own = (only ? [] : (inFile[engineId] ?? [])).map(readTarget)
     const unknown = own.find(({ upstream }) => !upstreams.has(upstream))
     if (unknown) problems.push(`engines.models.${engineId}: there is no upstream "${unknown.upstream}".`)
@@ -106,7 +106,7 @@ export function readEngineConfig(settings: EngineSettings, kept: KeptEngines = N
   }
 
   for (const { name, engineId, model } of short) {
-    if (kept.models[engineId]?.only) continue
+    if (stored.models[engineId]?.only) continue
     if (isOff({ upstream: name }))
       off.set(engineId, withoutTwins([...(off.get(engineId) ?? []), { upstream: name, model }]))
     else named.set(engineId, withoutTwins([...(named.get(engineId) ?? []), { upstream: name, model }]))

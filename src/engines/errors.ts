@@ -51,14 +51,14 @@ const COULD_NOT_TAKE: Record<Exclude<RefusedPart, 'length'>, string> = {
  * 400: the engine refused the request itself, which is not charged (contract 22.3). Chat clients know one that is too
  * long by the words "maximum context length". `counted` is our own count of its tokens.
  */
-export function engineRejected({ part, sent, most }: Refusal, counted: number, cause: unknown): AppError {
+export function engineRejected({ part, sent, max }: Refusal, counted: number, cause: unknown): AppError {
   if (part !== 'length') return refused.with({ cause }, `The engine could not take ${COULD_NOT_TAKE[part]}`)
   const tokens = sent ?? `about ${counted}`
   const sentence =
-    most === null
+    max === null
       ? `This request comes to ${tokens} tokens, which is more than the maximum context length of the engine. Shorten it or split it.`
-      : `This request comes to ${tokens} tokens; the maximum context length of the engine is ${most}. Shorten it or split it.`
-  const detail = most === null ? `${tokens} tokens are too many` : `${tokens} tokens, at most ${most}`
+      : `This request comes to ${tokens} tokens; the maximum context length of the engine is ${max}. Shorten it or split it.`
+  const detail = max === null ? `${tokens} tokens are too many` : `${tokens} tokens, at most ${max}`
   return refused.with({ param: 'prompt', details: [{ path: 'prompt', message: detail }], cause }, sentence)
 }
 

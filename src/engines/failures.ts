@@ -1,5 +1,5 @@
 import { EngineFailure } from './engine'
-import { MOST_WORDS, readRefusal } from './refusals'
+import { MAX_WORDS, readRefusal } from './refusals'
 
 /** The failure that an error status and the body with it mean (design 5, contract 22.3). */
 export function failureOfStatus(status: number, headers: Headers, now: number, body = ''): EngineFailure {
@@ -10,7 +10,7 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   if (status === 408 || status === 504) return new EngineFailure('timeout', message, { retryAfterS })
   if (status >= 500) return new EngineFailure('server', message, { retryAfterS })
   const about = readRefusal(status, body)
-  if (about) return new EngineFailure('rejected', message, { rejection: { about, words: body.slice(0, MOST_WORDS) } })
+  if (about) return new EngineFailure('rejected', message, { rejection: { about, words: body.slice(0, MAX_WORDS) } })
   // Everything else, redirects included, says that our own address, key or model is wrong.
   return new EngineFailure(
     'config',
@@ -28,7 +28,7 @@ export function failureOfReport(wire: unknown, headers: Headers, now: number): E
   const members = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
   const stated = [members.status, members.code, members.status_code, members.http_code].map(Number)
   const status = stated.find((one) => Number.isInteger(one) && one >= 400 && one < 600)
-  return failureOfStatus(status ?? statusOfWords(body.slice(0, MOST_WORDS)), headers, now, body)
+  return failureOfStatus(status ?? statusOfWords(body.slice(0, MAX_WORDS)), headers, now, body)
 }
 
 /** By the identifiers that upstreams use for the kinds of errors. */

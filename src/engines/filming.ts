@@ -36,12 +36,12 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
       if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, 'video')
       const { origin, signal, ...wanted } = request
       const begin = async ({ driver, model, slots }: Target): Promise<string> => {
-        const asked = () => driver.video!.order({ ...wanted, signal, model }).catch(doubting)
-        return slots ? slots.hold(origin.owner, signal, asked) : asked()
+        const request = () => driver.video!.order({ ...wanted, signal, model }).catch(doubting)
+        return slots ? slots.hold(origin.owner, signal, request) : request()
       }
-      const order = { mode: 'video', signal, candidates, origin, countTokens: () => 0, begin }
-      const { value, target, pass } = await reach(order, deps)
-      pass.succeeded()
+      const input = { mode: 'video', signal, candidates, origin, countTokens: () => 0, begin }
+      const { value, target, pass: permit } = await reach(input, deps)
+      permit.succeeded()
       return { target: target.id, id: value }
     },
 
@@ -68,8 +68,8 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
       { code, words }: { code: string; words: string },
       { stealth, requestId }: Origin,
     ) {
-      const said = stealth ? {} : { upstream_said: words }
-      deps.log.warn({ request_id: requestId, target, video: id, code, ...said }, 'the upstream created no video')
+      const message = stealth ? {} : { upstream_said: words }
+      deps.log.warn({ request_id: requestId, target, video: id, code, ...message }, 'the upstream created no video')
     },
   }
 

@@ -2,10 +2,10 @@ import type { ImageRequest } from './engine'
 
 /** The whole description of a picture: the caller's words, what is to change, then style and aspect ratio (contract 6). */
 export function imagePrompt({ prompt, changes, style, aspectRatio }: Omit<ImageRequest, 'model'>): string {
-  const said = [prompt, ...changes.map((change) => `Change: ${change}`)]
-  if (style) said.push(`Style: ${style}`)
-  if (aspectRatio) said.push(`Aspect ratio: ${aspectRatio}`)
-  return said.length === 1 ? prompt : said.map(asSentence).join(' ')
+  const messages = [prompt, ...changes.map((change) => `Change: ${change}`)]
+  if (style) messages.push(`Style: ${style}`)
+  if (aspectRatio) messages.push(`Aspect ratio: ${aspectRatio}`)
+  return messages.length === 1 ? prompt : messages.map(asSentence).join(' ')
 }
 
 /** Whether a model changes a picture that is sent to it, where no setting says so. */

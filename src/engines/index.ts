@@ -37,6 +37,6 @@ export {
   startEngineSettingsLoop,
 } from './service'
 export type { Transcription } from './speech'
-export { type KeptEngines, resealEngines } from './stored'
+export { resealEngines, type StoredEngines } from './stored'
 export { countPrompt, countTokens } from './tokens'
 export { UPSTREAM_KINDS, UPSTREAM_SETTINGS, type UpstreamConfig } from './upstream'

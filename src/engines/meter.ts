@@ -35,7 +35,7 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
   const own = Math.min(Math.ceil(answerUnits / UNITS_PER_TOKEN), limits.maxOutputTokens)
   const believed =
     stated !== null &&
-    isWithin(stated.promptTokens, 1, mostPromptTokens(limits)) &&
+    isWithin(stated.promptTokens, 1, maxPromptTokens(limits)) &&
     isWithin(stated.completionTokens, answerUnits > 0 ? 1 : 0, Math.max(limits.maxOutputTokens, own))
   if (!believed)
     return { promptTokens: countPrompt(limits.messages, limits.tools), completionTokens: own, stated: false }
@@ -50,15 +50,15 @@ const isWithin = (value: unknown, low: number, high: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
 
 /** No tokenizer counts more for this prompt: four tokens a character, and room for images, tools and templates. */
-function mostPromptTokens({ messages, tools }: Limits): number {
-  let most = 10_000 + (tools?.length ? 4 * JSON.stringify(tools).length : 0)
+function maxPromptTokens({ messages, tools }: Limits): number {
+  let max = 10_000 + (tools?.length ? 4 * JSON.stringify(tools).length : 0)
   for (const message of messages) {
     const { content } = message
-    if (message.role === 'assistant' && message.toolCalls) most += 4 * JSON.stringify(message.toolCalls).length
-    if (typeof content === 'string') most += 4 * content.length + 100
-    else for (const part of content) most += part.type === 'text' ? 4 * part.text.length + 100 : 20_000
+    if (message.role === 'assistant' && message.toolCalls) max += 4 * JSON.stringify(message.toolCalls).length
+    if (typeof content === 'string') max += 4 * content.length + 100
+    else for (const part of content) max += part.type === 'text' ? 4 * part.text.length + 100 : 20_000
   }
-  return most
+  return max
 }
 
 /** A plain answer, cut at the limit and with its usage checked. */
@@ -66,10 +66,10 @@ export function meterAnswer(
   answer: EngineAnswer,
   limits: Limits,
 ): Omit<EngineAnswer, 'usage'> & { usage: CheckedUsage } {
-  const most = cutAt(limits.maxOutputTokens)
+  const max = cutAt(limits.maxOutputTokens)
   // No character weighs more than 1.1 tokens, so the length alone shows that most answers are short enough.
-  const long = answer.text.length * 1.1 * UNITS_PER_TOKEN > most && weigh(answer.text) > most
-  const text = long ? cutToWeight(answer.text, most) : answer.text
+  const long = answer.text.length * 1.1 * UNITS_PER_TOKEN > max && weigh(answer.text) > max
+  const text = long ? cutToWeight(answer.text, max) : answer.text
   const stated = long ? null : answer.usage
   const more = weigh(answer.reasoning) + weigh(answer.refusal) + weighCalls(answer.toolCalls)
   const usage = checkUsage(stated, limits, weigh(text) + more)
@@ -95,7 +95,7 @@ export type Meter = {
 
 /** Watches one stream: counts it as it passes and ends it at the token limit or after ten minutes. */
 export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Meter {
-  const most = cutAt(limits.maxOutputTokens)
+  const max = cutAt(limits.maxOutputTokens)
   const endsAt = clock.monotonic() + MAX_DURATION_MS
   let units = 0
   let callChars = 0
@@ -120,7 +120,7 @@ export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Me
           part.type === 'call-delta' ? 0 : part.type === 'tool-call' ? weighCalls([part]) : weigh(part.text)
         const over = isOver(part, weight)
         if (over && part.type === 'text-delta') {
-          const text = cutToWeight(part.text, most - units)
+          const text = cutToWeight(part.text, max - units)
           units += weigh(text)
           if (text) yield { type: 'text-delta', text }
         } else {
@@ -144,7 +144,7 @@ export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Me
   /** A call is weighed when it is whole, and never cut: it ends at the size that a client can send back. */
   function isOver(part: Exclude<EnginePart, { type: 'usage' | 'finish' }>, weight: number): boolean {
     if (part.type === 'tool-call') return false
-    if (part.type !== 'call-delta') return units + weight > most
+    if (part.type !== 'call-delta') return units + weight > max
     callChars += part.arguments.length
     return callChars > MAX_CALL_CHARS
   }

@@ -62,7 +62,7 @@ export function createParts(deps: PartDeps) {
           const before = known.get(name)
           const apiKey = keyOf(name, upstream, before)
           // What decides how an upstream is asked; the rest of its settings changes nothing that is known of it.
-          const asked = JSON.stringify([
+          const question = JSON.stringify([
             ...[
               upstream.kind,
               upstream.baseUrl,
@@ -73,12 +73,12 @@ export function createParts(deps: PartDeps) {
               upstream.imageEdits,
             ],
           ])
-          const isSame = before?.asked === asked && before.apiKey === apiKey
-          const kept = isSame ? before.part : createPart(name, createDriver({ ...upstream, apiKey }, deps), deps)
+          const isSame = before?.asked === question && before.apiKey === apiKey
+          const stored = isSame ? before.part : createPart(name, createDriver({ ...upstream, apiKey }, deps), deps)
           const fit = isSame ? before.part.fit : fitOf({ ...upstream, apiKey }, deps)
           return [
             name,
-            { apiKey, asked, part: { ...kept, fit, slots: slotsOf(upstream, before?.part.slots ?? null) } },
+            { apiKey, asked: question, part: { ...stored, fit, slots: slotsOf(upstream, before?.part.slots ?? null) } },
           ] as const
         }),
       )
@@ -141,8 +141,11 @@ function breakerOf(target: string, driver: Driver, { clock, log, changed }: Part
     clock,
     answers: () => isThere(driver),
     changed({ state, owner, why }) {
-      const whose = owner === null ? 'all' : owner
-      log[state === 'open' ? 'warn' : 'info']({ target, breaker: state, owners: whose, why }, `engine breaker ${state}`)
+      const ownerFilter = owner === null ? 'all' : owner
+      log[state === 'open' ? 'warn' : 'info'](
+        { target, breaker: state, owners: ownerFilter, why },
+        `engine breaker ${state}`,
+      )
       changed()
     },
   })

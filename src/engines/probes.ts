@@ -85,8 +85,8 @@ export function createProbes(targets: Targets, clock: Clock, lacks: (mode: strin
       if (better !== null) throw new EngineFailure('config', sayFit(better))
       presence.back()
       for (const target of own) {
-        const said = listed.find(({ id }) => id === target.model)
-        if (said) target.told(said)
+        const message = listed.find(({ id }) => id === target.model)
+        if (message) target.notify(message)
       }
       const unlisted = listed.length
         ? about.models.filter((model) => !listed.some(({ id }) => id === model || id.startsWith(`${model}:`)))

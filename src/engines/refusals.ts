@@ -6,7 +6,7 @@ export type Refusal = {
   part: RefusedPart
   /** Tokens that came and tokens that it takes at most, as it states them; null where it does not. */
   sent: number | null
-  most: number | null
+  max: number | null
 }
 
 type Stated = { message: string; codes: readonly string[]; param: string; numbers: Record<string, unknown> }
@@ -14,7 +14,7 @@ type Stated = { message: string; codes: readonly string[]; param: string; number
 const REFUSING: ReadonlySet<number> = new Set([400, 413, 422])
 
 /** Most characters of an upstream's words that are read or kept. */
-export const MOST_WORDS = 16_384
+export const MAX_WORDS = 16_384
 
 /** Some upstreams say with 400 that the operator's key, model or output limit is wrong, as others do with 401 or 404. */
 const OPERATORS_CODE =
@@ -26,7 +26,7 @@ const OPERATORS_WORDS = [
   /^\W?max_(?:completion_|output_)?tokens\b(?!.*context).*(?:completion|output) tokens/i,
 ]
 /** A longer message may quote the prompt, which must not make a request the operator's fault. */
-const MOST_OPERATORS_CHARS = 300
+const MAX_OPERATORS_CHARS = 300
 
 const LENGTH_CODE = /context_(?:length|size|window)|exceed_context|too_(?:long|large)|string_above_max_length/i
 const LENGTH_WORDS =
@@ -48,7 +48,7 @@ const PARTS: readonly [RefusedPart, RegExp, RegExp][] = [
 /** What a refusal is about; null for a status that is no refusal of the request, or one that the operator has to mend. */
 export function readRefusal(status: number, body: string): Refusal | null {
   if (!REFUSING.has(status)) return null
-  const stated = readStated(body.slice(0, MOST_WORDS))
+  const stated = readStated(body.slice(0, MAX_WORDS))
   if (isOperators(stated)) return null
   const { message, codes, param } = stated
   if (codes.some((code) => LENGTH_CODE.test(code)) || LENGTH_WORDS.test(message)) {
@@ -58,12 +58,12 @@ export function readRefusal(status: number, body: string): Refusal | null {
     PARTS.find(([, params]) => param !== '' && params.test(param)) ??
     PARTS.find(([, , words]) => words.test(message) || codes.some((code) => words.test(code)))
   const otherwise = status === 413 ? 'length' : 'request'
-  return { part: part?.[0] ?? otherwise, sent: null, most: null }
+  return { part: part?.[0] ?? otherwise, sent: null, max: null }
 }
 
 const isOperators = ({ message, codes }: Stated): boolean =>
   codes.some((code) => OPERATORS_CODE.test(code)) ||
-  (message.length <= MOST_OPERATORS_CHARS && OPERATORS_WORDS.some((words) => words.test(message)))
+  (message.length <= MAX_OPERATORS_CHARS && OPERATORS_WORDS.some((words) => words.test(message)))
 
 /** Upstreams put what they say in `error`, or in the body itself; some of them send a list, and some plain text. */
 function readStated(body: string): Stated {
@@ -96,7 +96,7 @@ const NUMBER = String.raw`(?<![\w.-])(\d[\d,]*)(?![\w-]|\.\d)`
 const NUMBERS = new RegExp(NUMBER, 'g')
 
 /** In which words upstreams say what they take at most. */
-const MOST = [
+const MAX = [
   String.raw`(?:context|model|input|prompt|sequence) (?:length|size|window)[^\d.]{0,40}${NUMBER}`,
   String.raw`maximum (?:number of )?(?:\w+ )?tokens[^\d.]{0,30}${NUMBER}`,
   `${NUMBER} (?:tokens? )?maximum`,
@@ -108,15 +108,15 @@ const SENT = [
   String.raw`(?:resulted in|requested|contains|too long:|token count|prompt \(length|request)[ (]{1,2}(?:about )?${NUMBER}`,
 ].map((words) => new RegExp(words, 'i'))
 
-function tokensIn({ message, numbers }: Stated): Pick<Refusal, 'sent' | 'most'> {
-  const most = wholeNumber(numbers.n_ctx) ?? firstOf(MOST, message)
-  if (most === null) return { sent: null, most: null }
-  const others = [...message.matchAll(NUMBERS)].map(([, digits]) => numberOf(digits!)).filter((value) => value !== most)
-  const larger = others.filter((value) => value > most)
+function tokensIn({ message, numbers }: Stated): Pick<Refusal, 'sent' | 'max'> {
+  const max = wholeNumber(numbers.n_ctx) ?? firstOf(MAX, message)
+  if (max === null) return { sent: null, max: null }
+  const others = [...message.matchAll(NUMBERS)].map(([, digits]) => numberOf(digits!)).filter((value) => value !== max)
+  const larger = others.filter((value) => value > max)
   const sum = others.reduce((all, value) => all + value, 0)
   const stated = wholeNumber(numbers.n_prompt_tokens) ?? firstOf(SENT, message)
-  const sent = stated !== null && stated > most ? stated : larger.length ? Math.max(...larger) : sum > most ? sum : null
-  return { sent, most }
+  const sent = stated !== null && stated > max ? stated : larger.length ? Math.max(...larger) : sum > max ? sum : null
+  return { sent, max }
 }
 
 const wholeNumber = (value: unknown): number | null =>

@@ -25,8 +25,8 @@ import type { OrderedVideo } from './filming'
 import { createPart, createParts } from './parts'
 import type { ProviderHealth, UpstreamState } from './probes'
 import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
-import type { Standing } from './state'
-import { type KeptEngines, keptRepository, NOTHING_KEPT } from './stored'
+import type { SessionState } from './state'
+import { NOTHING_STORED, type StoredEngines, storedRepository } from './stored'
 import type { Target } from './targets'
 import { countPrompt, countTokens } from './tokens'
 import { type TrialCheck, tryTarget } from './trial'
@@ -36,7 +36,7 @@ type Settings = EngineSettings & { prices: PriceTable }
 /** Everything that is set of engines, as it was at one moment; never changed. */
 export type EngineVersion = {
   revision: number
-  kept: KeptEngines
+  kept: StoredEngines
   config: EngineConfig
   prices: { own: PriceTable; ofUpstreams: PriceTable }
 }
@@ -93,7 +93,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
   const now = (): Snapshot => snapshots.get(registry.version())!
   const newest = (): Snapshot => snapshots.get(registry.newest())!
   const targetsOf = (id: string): readonly Target[] => now().of(id)
-  let askedAt = Number.NEGATIVE_INFINITY
+  let requestedAt = Number.NEGATIVE_INFINITY
 
   return {
     get fingerprint(): string {
@@ -114,9 +114,9 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     filmmaker: () => now().filming.filmmaker(),
     orderVideo: (request: Parameters<Filming['orderVideo']>[0]) => now().filming.orderVideo(request),
     lookAtVideo: (video: OrderedVideo, signal: AbortSignal) => now().filming.lookAtVideo(video, signal),
-    videoContent: (...asked: Parameters<Filming['videoContent']>) => now().filming.videoContent(...asked),
+    videoContent: (...requests: Parameters<Filming['videoContent']>) => now().filming.videoContent(...requests),
     dropVideo: (video: OrderedVideo) => now().filming.dropVideo(video),
-    videoFailed: (...said: Parameters<Filming['videoFailed']>) => now().filming.videoFailed(...said),
+    videoFailed: (...messages: Parameters<Filming['videoFailed']>) => now().filming.videoFailed(...messages),
     /** Whether an upstream speaks or transcribes. */
     hasSound: (id: AudioEngine): boolean => (now().targets.get(id) ?? []).length > 0,
     has: (id: string): boolean => findEngine(id) !== null,
@@ -156,12 +156,12 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
      * Every listed engine with its status (contract 5.1), by what is known already. What is old is asked anew meanwhile,
      * for who looks again: this waits for no upstream.
      */
-    models(): (EngineEntry & Standing)[] {
-      if (clock.monotonic() - askedAt >= STALE_MS) void askUpstreams()
+    models(): (EngineEntry & SessionState)[] {
+      if (clock.monotonic() - requestedAt >= STALE_MS) void askUpstreams()
       return ENGINES.map((entry) => ({ ...entry, ...newest().standing(entry) }))
     },
     /** What `models` says, of the engines of sound too. For operators. */
-    standings: (): Map<string, Standing> =>
+    standings: (): Map<string, SessionState> =>
       new Map([...ENGINES, ...AUDIO_ENGINES].map((entry) => [entry.id, newest().standing(entry)])),
     probeAll: (): Promise<Record<string, ProviderHealth>> => newest().probes.bySubsystem(),
     askUpstreams,
@@ -173,7 +173,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
 
   /** Asks every upstream whether it answers, within 3 s unless said. For operators. Never throws. */
   function askUpstreams(withinMs?: number): Promise<UpstreamState[]> {
-    askedAt = clock.monotonic()
+    requestedAt = clock.monotonic()
     return newest().probes.ask(withinMs)
   }
 
@@ -197,7 +197,7 @@ type Filming = Snapshot['filming']
 
 /** Settings that nobody changes. */
 function unchanging(settings: EngineSettings): Registry {
-  const only = versionOf({ ...settings, prices: {} }, { revision: 0, kept: NOTHING_KEPT })
+  const only = versionOf({ ...settings, prices: {} }, { revision: 0, kept: NOTHING_STORED })
   return { version: () => only, newest: () => only, follow: (listener) => listener(only) }
 }
 
@@ -224,7 +224,7 @@ const randomFraction = (): number => Number.parseInt(randomHex(4), 16) / 2 ** 32
  * @throws ConfigError when the settings contradict each other
  */
 export function createEngineRegistry({ store, settings, masterKey, log }: RegistryDeps) {
-  let newest = versionOf(settings, { revision: 0, kept: NOTHING_KEPT })
+  let newest = versionOf(settings, { revision: 0, kept: NOTHING_STORED })
   const listeners: ((version: EngineVersion) => void)[] = []
 
   return {
@@ -240,18 +240,18 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
     },
 
     /** What the settings would be with this kept. Throws 400 `validation_error` for what contradicts itself. */
-    with: (kept: KeptEngines): EngineVersion => checkedVersion({ revision: newest.revision, kept }),
+    with: (stored: StoredEngines): EngineVersion => checkedVersion({ revision: newest.revision, kept: stored }),
 
     /**
      * Changes what is kept, in one unit with what `unit` writes; it is in use here once that is durable. Throws what
      * `unit` throws, and 400 `validation_error` for settings that contradict each other; then nothing has changed.
      */
-    change: <T>(unit: (tx: Tx, before: EngineVersion) => Promise<{ kept: KeptEngines; answer: T }>): Promise<T> =>
+    change: <T>(unit: (tx: Tx, before: EngineVersion) => Promise<{ kept: StoredEngines; answer: T }>): Promise<T> =>
       store.write(async (tx) => {
-        const claimed = await keptRepository.claim(tx, masterKey)
-        const { kept, answer } = await unit(tx, versionOf(settings, claimed))
-        const after = checkedVersion({ revision: claimed.revision, kept })
-        await keptRepository.write(tx, masterKey, kept)
+        const claimed = await storedRepository.claim(tx, masterKey)
+        const { kept: stored, answer } = await unit(tx, versionOf(settings, claimed))
+        const after = checkedVersion({ revision: claimed.revision, kept: stored })
+        await storedRepository.write(tx, masterKey, stored)
         tx.afterCommit(() => use(after))
         return answer
       }),
@@ -267,8 +267,8 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
 
   /** Reads what another process changed. Throws ConfigError where that contradicts the settings of this one. */
   async function refresh(): Promise<void> {
-    if ((await keptRepository.revision(store.read)) <= newest.revision) return
-    const found = await keptRepository.read(store.read, masterKey).catch((error: unknown) => {
+    if ((await storedRepository.revision(store.read)) <= newest.revision) return
+    const found = await storedRepository.read(store.read, masterKey).catch((error: unknown) => {
       log.error(errorFields(error), 'the engine settings in the database cannot be opened and are not used')
       return null
     })
@@ -283,11 +283,16 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
 }
 
 /** @throws ConfigError when the settings contradict each other */
-function versionOf(settings: Settings, { revision, kept }: Pick<EngineVersion, 'revision' | 'kept'>): EngineVersion {
-  const config = readEngineConfig(settings, kept)
-  const changed = Object.entries(kept.prices).map(([id, price]) => [id, { ...settings.prices[id], ...price }] as const)
+function versionOf(
+  settings: Settings,
+  { revision, kept: stored }: Pick<EngineVersion, 'revision' | 'kept'>,
+): EngineVersion {
+  const config = readEngineConfig(settings, stored)
+  const changed = Object.entries(stored.prices).map(
+    ([id, price]) => [id, { ...settings.prices[id], ...price }] as const,
+  )
   const own = { ...settings.prices, ...Object.fromEntries(changed) }
-  return { revision, kept, config, prices: { own, ofUpstreams: upstreamPrices(config) } }
+  return { revision, kept: stored, config, prices: { own, ofUpstreams: upstreamPrices(config) } }
 }
 
 /** Looks for changes of other nodes until stopped. */

@@ -10,7 +10,7 @@ import { createFilming } from './filming'
 import type { UpstreamPart } from './parts'
 import { createProbes } from './probes'
 import type { SpeechRequest, Transcription, TranscriptionRequest } from './speech'
-import { type Standing, standingOf } from './state'
+import { type SessionState, stateOf } from './state'
 import { createTargets, type Target, type Targets } from './targets'
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number }
@@ -57,12 +57,12 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
     probes: createProbes(targets, deps.clock, lacks),
     of: (id: string): readonly Target[] => targets.get(findEngine(id)?.id ?? '') ?? [],
 
-    standing(entry: Entry): Standing {
+    standing(entry: Entry): SessionState {
       const { id, mode, kind } = entry
       if (isMadeHere(entry)) return { status: 'available', why: null }
       const own = targets.get(id) ?? []
       const plan = answering.plan(id) ?? own.map((target) => ({ engineId: id, target, fallback: false }))
-      return standingOf({ mode, kind }, plan, lacks(mode))
+      return stateOf({ mode, kind }, plan, lacks(mode))
     },
 
     /** The targets of each engine, with the state of their breakers. For operators. */
@@ -107,13 +107,13 @@ function createSounding({ targets, ...deps }: Deps) {
     const candidates = (targets.get(engineId) ?? []).map((target) => ({ engineId, target, fallback: false }))
     if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, mode)
     const begin = ({ driver, model, slots }: Target): Promise<T> => {
-      const asked = async () =>
+      const request = async () =>
         (await call(driver, model)) ??
         Promise.reject(new EngineFailure('config', 'this kind of upstream does not support audio'))
-      return slots ? slots.hold(origin.owner, signal, asked) : asked()
+      return slots ? slots.hold(origin.owner, signal, request) : request()
     }
-    const order = { mode, signal, candidates, origin, countTokens: () => 0, begin }
-    const reached: Reached<T> = await reach(order, deps)
+    const input = { mode, signal, candidates, origin, countTokens: () => 0, begin }
+    const reached: Reached<T> = await reach(input, deps)
     reached.pass.succeeded()
     return reached.value
   }

@@ -5,7 +5,7 @@ import type { Target } from './targets'
 type ModelStatus = 'available' | 'degraded' | 'down'
 
 /** Whether an engine would answer now, and what is in the way, for operators; null where nothing is. */
-export type Standing = { status: ModelStatus; why: string | null }
+export type SessionState = { status: ModelStatus; why: string | null }
 
 type Entry = Pick<EngineEntry | (typeof AUDIO_ENGINES)[number], 'mode' | 'kind'>
 
@@ -13,7 +13,7 @@ type Entry = Pick<EngineEntry | (typeof AUDIO_ENGINES)[number], 'mode' | 'kind'>
  * What `GET /models`, `engines list` and `doctor` say of an engine (contract 5.1), by what is known already: nothing is
  * asked. `plan`: its targets, then those of its fallback. `lacks`: what else the mode needs and this server has not.
  */
-export function standingOf({ mode, kind }: Entry, plan: readonly Candidate[], lacks: string | null): Standing {
+export function stateOf({ mode, kind }: Entry, plan: readonly Candidate[], lacks: string | null): SessionState {
   if (!plan.length) return { status: 'down', why: 'nothing is connected' }
   const able = plan.filter(({ target }) => whyUnable(target, mode, kind) === null)
   if (!able.length) return { status: 'down', why: whyUnable(plan[0]!.target, mode, kind) }

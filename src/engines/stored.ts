@@ -6,14 +6,14 @@ import { engineSettingsRow } from './table'
 import type { UpstreamConfig } from './upstream'
 
 /** Engine settings that were made while servers ran. They come before those of the file and of the environment. */
-export type KeptEngines = {
+export type StoredEngines = {
   upstreams: Record<string, UpstreamConfig>
   /** Targets by engine id, best first. `only`: those of the file and of the environment do not follow. */
   models: Record<string, { targets: string[]; only: boolean }>
   prices: PriceTable
 }
 
-export const NOTHING_KEPT: KeptEngines = { upstreams: {}, models: {}, prices: {} }
+export const NOTHING_STORED: StoredEngines = { upstreams: {}, models: {}, prices: {} }
 
 const ID = 1
 /** What the sealed value is bound to. */
@@ -24,20 +24,20 @@ const revisionRow = query()((db) =>
 )
 const wholeRow = query()((db) => db.select().from(db.of(engineSettingsRow)))
 
-export const keptRepository = {
+export const storedRepository = {
   /** 0 before the first change. */
   revision: async (db: Reader): Promise<number> => (await revisionRow(db, {}))[0]?.revision ?? 0,
 
   /** Throws where the master key is not the one that it was sealed with. */
-  async read(db: Reader, masterKey: Uint8Array): Promise<{ revision: number; kept: KeptEngines }> {
+  async read(db: Reader, masterKey: Uint8Array): Promise<{ revision: number; kept: StoredEngines }> {
     const [row] = await wholeRow(db, {})
-    return { revision: row?.revision ?? 0, kept: row ? opened(masterKey, row.value) : NOTHING_KEPT }
+    return { revision: row?.revision ?? 0, kept: row ? opened(masterKey, row.value) : NOTHING_STORED }
   },
 
   /** Takes the next revision, which no other change has until this unit ends, and answers what was kept before. */
-  async claim(tx: Tx, masterKey: Uint8Array): Promise<{ revision: number; kept: KeptEngines }> {
+  async claim(tx: Tx, masterKey: Uint8Array): Promise<{ revision: number; kept: StoredEngines }> {
     const t = tx.of(engineSettingsRow)
-    const value = seal(masterKey, CONTEXT, JSON.stringify(NOTHING_KEPT))
+    const value = seal(masterKey, CONTEXT, JSON.stringify(NOTHING_STORED))
     await tx.insert(t).values({ id: ID, revision: 0, value }).onConflictDoNothing()
     const [row] = await tx
       .update(t)
@@ -47,14 +47,14 @@ export const keptRepository = {
     return { revision: row!.revision, kept: opened(masterKey, row!.value) }
   },
 
-  async write(tx: Tx, masterKey: Uint8Array, kept: KeptEngines): Promise<void> {
+  async write(tx: Tx, masterKey: Uint8Array, stored: StoredEngines): Promise<void> {
     const t = tx.of(engineSettingsRow)
-    const value = seal(masterKey, CONTEXT, JSON.stringify(kept))
+    const value = seal(masterKey, CONTEXT, JSON.stringify(stored))
     await tx.update(t).set({ value }).where(eq(t.id, ID))
   },
 }
 
-const opened = (masterKey: Uint8Array, value: string): KeptEngines => JSON.parse(open(masterKey, CONTEXT, value))
+const opened = (masterKey: Uint8Array, value: string): StoredEngines => JSON.parse(open(masterKey, CONTEXT, value))
 
 /** Encrypts the settings with another master key; with none it only counts what `from` opens. */
 export async function resealEngines(db: Reader | Tx, from: Uint8Array, to: Uint8Array | null): Promise<Resealed> {

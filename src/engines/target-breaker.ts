@@ -15,7 +15,7 @@ type Breaker = ReturnType<typeof createBreaker>
 export type BreakerChange = { state: BreakerState; owner: string | null; why: string }
 
 /** Permission to make one call. Call one of `succeeded`, `failed` and `abandoned` at its end; later ones are ignored. */
-export type Pass = {
+export type Permit = {
   /** The first byte arrived, which proves that the upstream works; the call goes on. */
   heard(): void
   succeeded(): void
@@ -36,7 +36,7 @@ type Deps = {
 type Failure = { at: number; owner: string | undefined }
 
 /** Owners whose failures are remembered; the one that failed longest ago is forgotten first. */
-const MOST_OWNERS = 10_000
+const MAX_OWNERS = 10_000
 const BETWEEN_PROBES_MS = 5_000
 /** A call that tries a half-open breaker keeps the other calls out no longer than this. */
 const TRIAL_MS = 5_000
@@ -46,7 +46,7 @@ const TRIAL_MS = 5_000
  * or more owners saw them or a probe of our own fails too, else for the one owner, who may have provoked them.
  */
 export function createTargetBreaker({ clock, answers, changed }: Deps) {
-  const owners = createLru<string, Breaker>(MOST_OWNERS)
+  const owners = createLru<string, Breaker>(MAX_OWNERS)
   let failures: Failure[] = []
   let openedAt: number | null = null
   let triedAt: number | null = null
@@ -67,7 +67,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
     leftMs: (owner?: string): number => Math.max(leftMs(), ownOf(owner)?.leftMs() ?? 0),
 
     /** The permission for one call of this owner, or null while the breaker is open to them. */
-    enter(owner?: string): Pass | null {
+    enter(owner?: string): Permit | null {
       const now = clock.monotonic()
       const shared = state()
       const own = ownOf(owner)
@@ -77,7 +77,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
         triedAt = now
         changed({ state: 'half-open', owner: null, why: 'one call tests whether it answers again' })
       }
-      return passOf(owner, shared === 'half-open')
+      return permitOf(owner, shared === 'half-open')
     },
   }
 
@@ -85,7 +85,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
     return owner === undefined ? undefined : owners.get(owner)
   }
 
-  function passOf(owner: string | undefined, trial: boolean): Pass {
+  function permitOf(owner: string | undefined, trial: boolean): Permit {
     let over = false
     const once = (call: () => void) => () => {
       if (over) return

@@ -33,7 +33,7 @@ export type Target = {
   maxOutputTokens: number
   can: Abilities
   /** What the upstream said of the model when it was last asked; what the operator says counts more. */
-  told(said: Abilities): void
+  notify(message: Abilities): void
   /** The slots of its upstream, for calls of owners; null where there are as many as come. */
   slots: ConcurrencySlots | null
   /** Costs the operator nothing, so it costs the tenant nothing. */
@@ -61,7 +61,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
     if (known) return known
     const upstream = config.upstreams.get(name)!
     const { driver, fit, presence, slots, ...part } = parts.upstreams.get(name)!
-    const { breaker, fault, said } = part.model(model)
+    const { breaker, fault, said: message } = part.model(model)
     const given = upstream.baseUrl ?? VENDOR_URLS[upstream.kind as Vendor]
     const url = URL.parse(given)
     const target: Target = {
@@ -69,7 +69,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
       address: !url ? given : `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`,
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
-      ...abilitiesOf(upstream, said),
+      ...abilitiesOf(upstream, message),
       free: false,
     }
     made.set(id, target)
@@ -88,7 +88,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
 }
 
 function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
-  const { breaker, fault, said } = model('builtin')
+  const { breaker, fault, said: message } = model('builtin')
   return {
     ...{ driver, fit: null, presence, breaker, fault },
     id: 'builtin:builtin',
@@ -99,21 +99,21 @@ function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
     address: 'built-in',
     window: BUILTIN_WINDOW,
     maxOutputTokens: DEFAULT_MAX_OUTPUT,
-    ...abilitiesOf({}, said),
+    ...abilitiesOf({}, message),
     slots: null,
     free: true,
   }
 }
 
-function abilitiesOf({ vision, tools, json }: Abilities, said: Abilities): Pick<Target, 'can' | 'told'> {
-  const can = { vision: vision ?? said.vision, tools: tools ?? said.tools, json: json ?? said.json }
+function abilitiesOf({ vision, tools, json }: Abilities, message: Abilities): Pick<Target, 'can' | 'notify'> {
+  const can = { vision: vision ?? message.vision, tools: tools ?? message.tools, json: json ?? message.json }
   return {
     can,
-    told(found) {
+    notify(found) {
       can.vision = vision ?? found.vision
       can.tools = tools ?? found.tools
       can.json = json ?? found.json
-      Object.assign(said, found)
+      Object.assign(message, found)
     },
   }
 }

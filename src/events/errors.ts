@@ -17,12 +17,7 @@ export const reservedType = (type: string) =>
   invalidInput('eventType', `"${type}" is the name of a server event. Publish your event under another name.`)
 
 /** Catalogue R2. */
-export const payloadTooLarge = (mostKb: number, member: string) =>
-  new AppError(
-    'too_large',
-    'payload_too_large',
-    `"${member}" is larger than ${mostKb} KB. Send a link to it instead.`,
-    {
-      param: member,
-    },
-  )
+export const payloadTooLarge = (maxKb: number, member: string) =>
+  new AppError('too_large', 'payload_too_large', `"${member}" is larger than ${maxKb} KB. Send a link to it instead.`, {
+    param: member,
+  })

@@ -1,11 +1,11 @@
 /** What is looked up of a name at most, in words: more words make no narrower index. */
-const MOST_WORDS = 4
+const MAX_WORDS = 4
 
 /** The words of a pattern before its first `*`, four at most: its place in the index, empty for `*`. */
 export const stemOf = (pattern: string): string => {
   const words = pattern.split('.')
   const star = words.indexOf('*')
-  return words.slice(0, Math.min(star < 0 ? words.length : star, MOST_WORDS)).join('.')
+  return words.slice(0, Math.min(star < 0 ? words.length : star, MAX_WORDS)).join('.')
 }
 
 /** The places at which patterns that match a name can be, always five of them: `''`, `order`, `order.created`. */

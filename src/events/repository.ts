@@ -49,17 +49,17 @@ export const eventRepository = {
   /** Newest first. */
   list(db: Reader, owner: OwnerScope | null, { type, range, ...wanted }: Listed): Promise<Page<BusEventRow>> {
     const t = db.of(busEvents)
-    const whose = owner === null ? undefined : eq(t.owner, owner)
+    const ownerFilter = owner === null ? undefined : eq(t.owner, owner)
     const since = range.from === null ? undefined : gte(t.created_at, range.from)
     const until = range.to === null ? undefined : lt(t.created_at, range.to)
-    return newestFirst(db, wanted, whose, ofType(t.type, type), since, until)
+    return newestFirst(db, wanted, ownerFilter, ofType(t.type, type), since, until)
   },
 
   /** How many events since a moment were started by others, counted up to `most`. */
-  async countStarted(tx: Tx, owner: OwnerScope, since: number, most: number): Promise<number> {
+  async countStarted(tx: Tx, owner: OwnerScope, since: number, max: number): Promise<number> {
     const t = tx.of(busEvents)
     const started = and(eq(t.owner, owner), gte(t.created_at, since), gt(t.depth, 0))
-    return (await tx.select({ id: t.id }).from(t).where(started).limit(most)).length
+    return (await tx.select({ id: t.id }).from(t).where(started).limit(max)).length
   },
 
   /** The texts of these events, by id. */

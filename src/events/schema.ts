@@ -34,7 +34,7 @@ export const defineEvent = <Data extends object>(type: string): EventKind<Data> 
 export const defineInternalEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: true })
 
 /** Longest name or pattern of an event (contract 11.2). */
-const MOST_CHARS = 128
+const MAX_CHARS = 128
 const TYPE = form(
   '^[a-z0-9_]+(\\.[a-z0-9_]+)*$',
   'words of lower-case letters, digits and _, joined by dots, such as order.created',
@@ -42,7 +42,7 @@ const TYPE = form(
 const PATTERN = /^(?:\*|[a-z0-9_]+)(?:\.(?:\*|[a-z0-9_]+))*$/
 
 /** Whether `text` is an event pattern: dotted words, with `*` for any word (contract 11.1). */
-export const isEventPattern = (text: string): boolean => text.length <= MOST_CHARS && PATTERN.test(text)
+export const isEventPattern = (text: string): boolean => text.length <= MAX_CHARS && PATTERN.test(text)
 
 /** The body of `POST /events`. */
 export const NewEvent = t.Object(
@@ -50,7 +50,7 @@ export const NewEvent = t.Object(
     orgId: t.String({ format: 'uuid', description: 'The organization; without one, your own user id' }),
     eventType: t.String({
       pattern: TYPE,
-      maxLength: MOST_CHARS,
+      maxLength: MAX_CHARS,
       description: 'Words joined by dots, such as `order.created`',
     }),
     payload: t.Optional(t.Unknown({ description: 'Any JSON of at most 64 KB' })),
@@ -85,7 +85,7 @@ export type PublishedEvent = Static<typeof PublishedEvent>
 export const BusEventPage = pageOf('events', BusEvent)
 export const BusEventQuery = t.Object({
   orgId: t.Optional(t.String({ format: 'uuid' })),
-  eventType: t.Optional(t.String({ maxLength: MOST_CHARS, description: 'A name, or a family such as `order.*`' })),
+  eventType: t.Optional(t.String({ maxLength: MAX_CHARS, description: 'A name, or a family such as `order.*`' })),
   ...RangeQuery.properties,
   ...PageQuery.properties,
 })

@@ -21,12 +21,12 @@ import { type Subscriber, subscribersOf } from './subscriptions'
 import type { BusEventRow } from './table'
 
 /** The largest body that a receiver gets (contract 14.3). */
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
 
 /** Events that what started from events may publish in a minute, for one owner: they could double at each depth. */
-export const STARTED = { most: 1_000, everyMs: 60_000 }
+export const STARTED = { max: 1_000, everyMs: 60_000 }
 
 /**
  * What a kind of subscriber does with an event, in its transaction: it stores what is to be done, and returns. The owner
@@ -36,15 +36,15 @@ type Receive = (tx: Tx, event: BusEventRow, targets: readonly string[]) => Promi
 
 export type FanOut = ReturnType<typeof createFanOut>
 
-type Reach = 'all' | 'nobody' | 'recorded'
+type Scope = 'all' | 'nobody' | 'recorded'
 
 /** Whose subscribers an event reaches. */
 type Part = { owner: OwnerScope; reached: ReadonlyMap<Subscriber, string[]> }
 
 /** An event this deep is stored and reaches nobody, so that what events start cannot go round for ever (I37, R4). */
-const MOST_DEPTH = 8
+const MAX_DEPTH = 8
 
-const MOST_KB = 64
+const MAX_KB = 64
 
 const OF_SERVER: ReadonlySet<string> = new Set(Object.keys(SAMPLES))
 
@@ -76,11 +76,11 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
   return { publish, list, tidying }
 
   /** Throws 403 for an organization that is not the caller's, 400 for a reserved name, 413 for a large payload. */
-  async function publish(call: Call<Caller>, order: NewEvent): Promise<PublishedEvent> {
-    const { eventType, payload = null, sourceConnector = null } = order
+  async function publish(call: Call<Caller>, input: NewEvent): Promise<PublishedEvent> {
+    const { eventType, payload = null, sourceConnector = null } = input
     if (isReserved(eventType)) throw reservedType(eventType)
     assertPayload(payload)
-    const scope = await scopeOf(call.caller, order.orgId, 'publish')
+    const scope = await scopeOf(call.caller, input.orgId, 'publish')
     return store.write(async (tx) => {
       const id = EventId.create()
       const event = { id, type: eventType, scope, created: clock.now(), data: { value: payload }, depth: depthOf(call) }
@@ -110,14 +110,14 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
   async function list(
     { caller }: Call<Caller>,
     { orgId, eventType, from, to, ...paging }: BusEventQuery,
-    whose?: string,
+    ownerFilter?: string,
   ) {
     const range = readRange({ ...(from ? { from } : {}), ...(to ? { to } : {}) })
     const owner =
       caller.type === 'operator' && orgId === undefined
-        ? whose === undefined
+        ? ownerFilter === undefined
           ? null
-          : (await orgs.findOwner(store.read, whose)).scope
+          : (await orgs.findOwner(store.read, ownerFilter)).scope
         : await scopeOf(caller, orgId, 'read')
     const page = await rows.list(store.read, owner, { ...paging, type: eventType, range })
     return { events: page.items.map(present), ...pageFields(page) }
@@ -165,7 +165,7 @@ const present = ({ id, owner, type, envelope, source, created_at }: BusEventRow)
 
 /** Throws 413 for more than an event may carry (contract 11.2). */
 export function assertPayload(payload: unknown, member = 'payload'): void {
-  if (Buffer.byteLength(JSON.stringify(payload)) > MOST_KB * 1024) throw payloadTooLarge(MOST_KB, member)
+  if (Buffer.byteLength(JSON.stringify(payload)) > MAX_KB * 1024) throw payloadTooLarge(MAX_KB, member)
 }
 
 /**
@@ -186,7 +186,7 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
     const found = subscribersOf(tx, event.scope, event.type)
     const reached = found instanceof Promise ? await found : found
     if (!reached.size) return
-    await store(tx, event, [{ owner: event.scope, reached }], { source: null, reach: await reachOf(tx, event) })
+    await store(tx, event, [{ owner: event.scope, reached }], { source: null, reach: await scopeOf(tx, event) })
   }
 
   /**
@@ -205,10 +205,10 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
       own.delete('webhook')
       parts.push({ owner: self, reached: own })
     }
-    const reach = await reachOf(tx, event)
-    await store(tx, { ...event, data: event.data.value }, parts, { source, reach })
+    const scope = await scopeOf(tx, event)
+    await store(tx, { ...event, data: event.data.value }, parts, { source, reach: scope })
     const countOf = (subscriber: Subscriber) =>
-      reach !== 'all' ? 0 : parts.reduce((sum, { reached }) => sum + (reached.get(subscriber)?.length ?? 0), 0)
+      scope !== 'all' ? 0 : parts.reduce((sum, { reached }) => sum + (reached.get(subscriber)?.length ?? 0), 0)
     return {
       webhook: countOf('webhook'),
       hook: countOf('hook'),
@@ -218,29 +218,29 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
   }
 
   /** Of a loop and of a cascade nothing more starts: neither goes round for ever, nor doubles for ever (R4, R5). */
-  async function reachOf(
+  async function scopeOf(
     tx: Tx,
     { scope, depth, created }: Pick<DomainEvent, 'scope' | 'depth' | 'created'>,
-  ): Promise<Reach> {
-    if (depth > MOST_DEPTH) return 'recorded'
+  ): Promise<Scope> {
+    if (depth > MAX_DEPTH) return 'recorded'
     if (depth === 0) return 'all'
-    const started = await rows.countStarted(tx, scope, created - STARTED.everyMs, STARTED.most + 1)
-    if (started < STARTED.most) return 'all'
+    const started = await rows.countStarted(tx, scope, created - STARTED.everyMs, STARTED.max + 1)
+    if (started < STARTED.max) return 'all'
     // The first of many: a row of the record for each of them would be a flood of its own.
-    return started === STARTED.most ? 'recorded' : 'nobody'
+    return started === STARTED.max ? 'recorded' : 'nobody'
   }
 
   async function store(
     tx: Tx,
     { id, type, scope: owner, created, data, depth }: Omit<DomainEvent, 'data'> & { data: unknown },
     parts: readonly Part[],
-    { source, reach }: { source: string | null; reach: Reach },
+    { source, reach: scope }: { source: string | null; reach: Scope },
   ): Promise<void> {
     const envelope = JSON.stringify({ id, type, created: iso(created), data: deliverable(data) })
     const row: BusEventRow = { id, owner, type, envelope, source, depth, created_at: created }
     await rows.insert(tx, row)
-    if (reach === 'nobody') return
-    if (reach === 'recorded') {
+    if (scope === 'nobody') return
+    if (scope === 'recorded') {
       const about = { scope: owner, requestId: newRequestId() }
       const input = { metadata: { event_type: type, depth } }
       await audit.recordUnattended(tx, about, {
@@ -251,9 +251,9 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
       })
       return
     }
-    for (const { owner: whose, reached } of parts) {
+    for (const { owner: ownerFilter, reached } of parts) {
       for (const [subscriber, targets] of reached)
-        await receivers.get(subscriber)?.(tx, { ...row, owner: whose }, targets)
+        await receivers.get(subscriber)?.(tx, { ...row, owner: ownerFilter }, targets)
     }
   }
 }
@@ -263,15 +263,15 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
  * first. The ids beside it say where all of it is, such as `GET /jobs/{job_id}`.
  */
 export function deliverable(data: unknown): unknown {
-  if (sizeOf(data) <= MOST_BYTES || typeof data !== 'object' || data === null || Array.isArray(data)) return data
+  if (sizeOf(data) <= MAX_BYTES || typeof data !== 'object' || data === null || Array.isArray(data)) return data
   const sizes = Object.entries(data).map(([name, value]) => ({ name, bytes: sizeOf(value) }))
   const omitted: string[] = []
   let left = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
   for (const { name, bytes } of sizes.sort((a, b) => b.bytes - a.bytes)) {
-    if (left <= MOST_BYTES / 2) break
+    if (left <= MAX_BYTES / 2) break
     omitted.push(name)
     left -= bytes
   }
-  const kept = Object.entries(data).map(([name, value]) => [name, omitted.includes(name) ? null : value])
-  return { ...Object.fromEntries(kept), _omitted: omitted }
+  const stored = Object.entries(data).map(([name, value]) => [name, omitted.includes(name) ? null : value])
+  return { ...Object.fromEntries(stored), _omitted: omitted }
 }

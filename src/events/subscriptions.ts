@@ -11,7 +11,7 @@ type Target = { owner: OwnerScope; subscriber: Subscriber; target: string }
 /** What nobody is subscribed to, as owner and type. Every paid call emits, and most owners have no subscriber. */
 type Silence = { known: Set<string>; changes: number }
 
-const MOST_KNOWN = 50_000
+const MAX_KNOWN = 50_000
 
 /** By connection, and so on SQLite alone: on Postgres another process may subscribe. */
 const silences = new WeakMap<object, Silence>()
@@ -81,7 +81,7 @@ function keepOnceCommitted(tx: Tx, silence: Silence, place: string): void {
   const { changes } = silence
   tx.afterCommit(() => {
     if (silence.changes !== changes) return
-    if (silence.known.size >= MOST_KNOWN) silence.known.clear()
+    if (silence.known.size >= MAX_KNOWN) silence.known.clear()
     silence.known.add(place)
   })
 }

@@ -31,7 +31,7 @@ export type Source = AsyncIterable<Uint8Array> | Uint8Array
 type Deps = { place: Place; incoming: string; mostBytes: number }
 
 /** What comes into the room: bytes are written and hashed piece by piece, looked at, and put in their place. */
-export function createDrafts({ place, incoming, mostBytes }: Deps) {
+export function createDrafts({ place, incoming, mostBytes: maxBytes }: Deps) {
   /**
    * Keeps bytes, in constant memory. `claimed` is the media type by their maker; the draft has the one that they are.
    * Throws 409 `conflict` above the owner's bound, 503 `storage_unavailable` without room on the disk.
@@ -59,7 +59,7 @@ export function createDrafts({ place, incoming, mostBytes }: Deps) {
     try {
       for await (const piece of source instanceof Uint8Array ? [source] : source) {
         size += piece.byteLength
-        if (size > mostBytes) throw tooManyBytes(Math.round(mostBytes / 1024 ** 2))
+        if (size > maxBytes) throw tooManyBytes(Math.round(maxBytes / 1024 ** 2))
         hash.update(piece)
         for (let at = 0; at < piece.byteLength; ) at += (await file.write(piece, at)).bytesWritten
       }

@@ -3,14 +3,14 @@ import { AppError, defineError } from '../kernel/errors'
 export const tooManyFiles = defineError(
   'conflict',
   'conflict',
-  (most: number) => `This account has ${most} files, which is the maximum. Delete some with DELETE /artifacts/{id}.`,
+  (max: number) => `This account has ${max} files, which is the maximum. Delete some with DELETE /artifacts/{id}.`,
 )
 
 export const tooManyBytes = defineError(
   'conflict',
   'conflict',
-  (mostMb: number) =>
-    `With this file the account would store more than ${mostMb} MB. Delete some files with DELETE /artifacts/{id}.`,
+  (maxMb: number) =>
+    `With this file the account would store more than ${maxMb} MB. Delete some files with DELETE /artifacts/{id}.`,
 )
 
 /** One answer for a link that was changed, that has expired, and whose file is gone. */

@@ -20,7 +20,7 @@ export function levelsOf(text: string, direction: Direction): Uint8Array | null 
 /** The parts of one line as they are seen from left to right, by the level of each. */
 export function inVisualOrder<Part>(parts: readonly Part[], levelOf: (part: Part) => number): Part[] {
   const order = [...parts]
-  const highest = order.reduce((most, part) => Math.max(most, levelOf(part)), 0)
+  const highest = order.reduce((max, part) => Math.max(max, levelOf(part)), 0)
   for (let level = highest; level > 0; level--) {
     for (let from = 0; from < order.length; from++) {
       if (levelOf(order[from]!) < level) continue

@@ -12,7 +12,7 @@ export {
   piecesOf,
   signsIn,
 } from './fonts-pieces'
-export { createFileOversight } from './operator-reads'
+export { createFileOperatorAccess } from './operator-reads'
 export { imageSize, isWhole } from './picture-end'
 export { createFilePlace } from './places'
 export { createFiles, type Files } from './service'

@@ -19,7 +19,7 @@ import { type ArtifactRow, artifacts } from './table'
 
 const newestFirst = pagesBy(artifacts, 'created_at')
 
-const filesEveryones = sql<number>`count(*)`.mapWith(Number)
+const filesAll = sql<number>`count(*)`.mapWith(Number)
 
 const ofOwner = (t: typeof artifacts.sqlite, owner: OwnerScope | null) =>
   owner === null ? undefined : eq(t.owner, owner)
@@ -45,7 +45,7 @@ const artifactRows = {
   byOwner(db: Reader, owner: OwnerScope | null, limit: number) {
     const t = db.of(artifacts)
     const bytes = bytesOf(t)
-    const found = db.select({ owner: t.owner, files: filesEveryones, bytes }).from(t).where(ofOwner(t, owner))
+    const found = db.select({ owner: t.owner, files: filesAll, bytes }).from(t).where(ofOwner(t, owner))
     return found.groupBy(t.owner).orderBy(desc(bytes), asc(t.owner)).limit(limit)
   },
 
@@ -61,14 +61,14 @@ const artifactRows = {
       .as('each')
     const bytes = sql<number>`coalesce(sum(${each.size}), 0)`.mapWith(Number)
     return db
-      .select({ age: sql<number>`${each.age}`.mapWith(Number), files: filesEveryones, bytes })
+      .select({ age: sql<number>`${each.age}`.mapWith(Number), files: filesAll, bytes })
       .from(each)
       .groupBy(sql`${each.age}`)
   },
 
   async totalBefore(db: Reader, owner: OwnerScope | null, before: number) {
     const t = db.of(artifacts)
-    const found = db.select({ files: filesEveryones, bytes: bytesOf(t) }).from(t)
+    const found = db.select({ files: filesAll, bytes: bytesOf(t) }).from(t)
     return (await found.where(and(ofOwner(t, owner), lt(t.created_at, before))))[0]!
   },
 
@@ -98,12 +98,12 @@ const DAY_MS = 86_400_000
 const AGES = [1, 7, 30, 90, 365]
 
 /** What operators see and do with the files of everyone: never a link to one, nor what it was made from (dx 2.18). */
-export function createFileOversight({ store, clock, audit, ownerNamed, take }: Deps) {
+export function createFileOperatorAccess({ store, clock, audit, ownerNamed, take }: Deps) {
   return { list, get, sizes, prune }
 
   /** Newest first. Throws 404 for an owner that is none. */
-  async function list(query: OverseenArtifactsQuery, whose?: string): Promise<OverseenArtifacts> {
-    const page = mapPage(await artifactRows.list(store.read, await scopeOf(whose), query), outline)
+  async function list(query: OverseenArtifactsQuery, ownerFilter?: string): Promise<OverseenArtifacts> {
+    const page = mapPage(await artifactRows.list(store.read, await scopeOf(ownerFilter), query), outline)
     return { artifacts: page.items, ...pageFields(page) }
   }
 
@@ -114,8 +114,8 @@ export function createFileOversight({ store, clock, audit, ownerNamed, take }: D
   }
 
   /** What is kept, by owner (the largest hundred) and by age. */
-  async function sizes(whose?: string): Promise<ArtifactSizes> {
-    const owner = await scopeOf(whose)
+  async function sizes(ownerFilter?: string): Promise<ArtifactSizes> {
+    const owner = await scopeOf(ownerFilter)
     const now = clock.now()
     const bounds = AGES.map((days) => now - days * DAY_MS)
     const found = await artifactRows.byAge(store.read, owner, bounds)
@@ -129,9 +129,9 @@ export function createFileOversight({ store, clock, audit, ownerNamed, take }: D
   /** Deletes artifacts that were made before a moment, of one owner or of everyone. Throws 404 for an unknown owner. */
   async function prune(
     call: Call<OperatorCaller>,
-    { before, owner: whose, count_only }: ArtifactPrune,
+    { before, owner: ownerFilter, count_only }: ArtifactPrune,
   ): Promise<ArtifactsPruned> {
-    const owner = await scopeOf(whose)
+    const owner = await scopeOf(ownerFilter)
     const until = Date.parse(before)
     if (count_only) return { object: 'artifact_prune', ...(await artifactRows.totalBefore(store.read, owner, until)) }
     for (let [files, bytes] = [0, 0]; ; ) {
@@ -146,8 +146,8 @@ export function createFileOversight({ store, clock, audit, ownerNamed, take }: D
     }
   }
 
-  async function scopeOf(whose?: string): Promise<OwnerScope | null> {
-    return whose === undefined ? null : ownerNamed(store.read, whose)
+  async function scopeOf(ownerFilter?: string): Promise<OwnerScope | null> {
+    return ownerFilter === undefined ? null : ownerNamed(store.read, ownerFilter)
   }
 }
 

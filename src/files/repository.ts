@@ -17,10 +17,10 @@ const newestFirst = pagesBy(artifacts, 'created_at')
 /** Rows of artifacts and of the bytes behind them. Reads for callers filter by owner. */
 export const fileRepository = {
   /** Counts one more file of an owner, unless a bound would be passed. */
-  async grow(tx: Tx, owner: OwnerScope, bytes: number, most: Bounds): Promise<boolean> {
+  async grow(tx: Tx, owner: OwnerScope, bytes: number, max: Bounds): Promise<boolean> {
     const t = tx.of(fileOwners)
-    const fits = sql`${t.files} + 1 <= ${most.files} and ${t.bytes} + ${bytes} <= ${most.bytes}`
-    if (bytes > most.bytes || most.files < 1) return false
+    const fits = sql`${t.files} + 1 <= ${max.files} and ${t.bytes} + ${bytes} <= ${max.bytes}`
+    if (bytes > max.bytes || max.files < 1) return false
     const grown = tx
       .insert(t)
       .values({ owner, files: 1, bytes })

@@ -1,7 +1,7 @@
 import type { OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes, verb } from '../http/verbs'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import type { createFileOversight } from './operator-reads'
+import type { createFileOperatorAccess } from './operator-reads'
 import {
   ArtifactPrune,
   ArtifactSizes,
@@ -12,7 +12,10 @@ import {
 } from './schema-operators'
 
 /** `/ops/v1/artifacts`: the files of everyone (dx 2.18). */
-export const artifactOperatorRoutes = (oversight: ReturnType<typeof createFileOversight>, edge: OperatorEdge) =>
+export const artifactOperatorRoutes = (
+  operatorAccess: ReturnType<typeof createFileOperatorAccess>,
+  edge: OperatorEdge,
+) =>
   operatorRoutes(
     [
       verb(
@@ -25,7 +28,7 @@ export const artifactOperatorRoutes = (oversight: ReturnType<typeof createFileOv
           owned: true,
           summary: 'List the files of all owners, newest first',
         },
-        (_, { query, owner }) => oversight.list(query, owner),
+        (_, { query, owner }) => operatorAccess.list(query, owner),
       ),
       verb(
         {
@@ -36,7 +39,7 @@ export const artifactOperatorRoutes = (oversight: ReturnType<typeof createFileOv
           owned: true,
           summary: 'Read the total size of stored files, by owner and by age',
         },
-        (_, { owner }) => oversight.sizes(owner),
+        (_, { owner }) => operatorAccess.sizes(owner),
       ),
       verb(
         {
@@ -46,7 +49,7 @@ export const artifactOperatorRoutes = (oversight: ReturnType<typeof createFileOv
           reply: OverseenArtifact,
           summary: 'Read the metadata of a file',
         },
-        (_, { id }) => oversight.get(id),
+        (_, { id }) => operatorAccess.get(id),
       ),
       verb(
         {
@@ -56,7 +59,7 @@ export const artifactOperatorRoutes = (oversight: ReturnType<typeof createFileOv
           reply: ArtifactsPruned,
           summary: 'Delete files created before a given time',
         },
-        (call, { body }) => oversight.prune(call as Call<OperatorCaller>, body),
+        (call, { body }) => operatorAccess.prune(call as Call<OperatorCaller>, body),
       ),
     ] as const,
     edge,

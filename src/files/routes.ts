@@ -14,7 +14,7 @@ const SHOWN =
 /** Which part of a file answers a request; `ignored` when a range was asked for and the whole file answers. */
 type Part = { status: 200 | 206; from: number; to: number; ignored: boolean } | { status: 304 } | { status: 416 }
 
-type Asked = Pick<Headers, 'get'>
+type Request = Pick<Headers, 'get'>
 
 const etagOf = ({ sha256 }: Pick<ArtifactRow, 'sha256'>): string => `"${sha256}"`
 
@@ -80,16 +80,16 @@ export const fileRoutes = (files: Pick<Files, 'byLink' | 'read'>, guard: Guard) 
   )
 
 /** The part of a file that a request's headers ask for (RFC 9110). Several ranges give all of it. */
-function partOf(row: Pick<ArtifactRow, 'sha256' | 'size_bytes'>, headers: Asked): Part {
+function partOf(row: Pick<ArtifactRow, 'sha256' | 'size_bytes'>, headers: Request): Part {
   const etag = etagOf(row)
   const size = row.size_bytes
   if ((headers.get('if-none-match') ?? '').split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim())))
     return { status: 304 }
-  const asked = headers.get('range')
-  const whole = { status: 200 as const, from: 0, to: size, ignored: asked !== null }
+  const question = headers.get('range')
+  const whole = { status: 200 as const, from: 0, to: size, ignored: question !== null }
   const condition = headers.get('if-range')
-  if (asked === null || (condition !== null && condition.trim() !== etag)) return whole
-  const span = spanOf(asked, size)
+  if (question === null || (condition !== null && condition.trim() !== etag)) return whole
+  const span = spanOf(question, size)
   return span === null ? whole : span.from >= span.to ? { status: 416 } : { status: 206, ...span, ignored: false }
 }
 

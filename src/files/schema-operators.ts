@@ -28,13 +28,13 @@ export const OverseenArtifactsQuery = t.Object({
 })
 export type OverseenArtifactsQuery = Static<typeof OverseenArtifactsQuery>
 
-const kept = { files: t.Integer(), bytes: t.Integer() }
+const stored = { files: t.Integer(), bytes: t.Integer() }
 
 export const ArtifactSizes = t.Object(
   {
     object: t.Literal('artifact_sizes'),
-    by_owner: t.Array(t.Object({ owner: t.String(), ...kept }), { description: 'The hundred with the most bytes' }),
-    by_age: t.Array(t.Object({ up_to_days: nullable(t.Integer({ description: 'null: all older files' })), ...kept })),
+    by_owner: t.Array(t.Object({ owner: t.String(), ...stored }), { description: 'The hundred with the most bytes' }),
+    by_age: t.Array(t.Object({ up_to_days: nullable(t.Integer({ description: 'null: all older files' })), ...stored })),
   },
   { $id: 'ArtifactSizes' },
 )
@@ -46,5 +46,5 @@ export const ArtifactPrune = t.Object({
 })
 export type ArtifactPrune = Static<typeof ArtifactPrune>
 
-export const ArtifactsPruned = t.Object({ object: t.Literal('artifact_prune'), ...kept })
+export const ArtifactsPruned = t.Object({ object: t.Literal('artifact_prune'), ...stored })
 export type ArtifactsPruned = Static<typeof ArtifactsPruned>

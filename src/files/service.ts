@@ -45,7 +45,7 @@ const LINK_MS = 3_600_000
 
 type Link = { expires: string; signature: string }
 
-const MOST_CHARS = 120
+const MAX_CHARS = 120
 
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)\s*(?:\.|$)/i
 
@@ -75,9 +75,9 @@ const PAGE = 500
  * are kept before the transaction that gives them to an owner, so that no file is promised that is not there.
  */
 export function createFiles({ store, clock, audit, place, incoming, masterKey, origin, rules, onError }: FilesDeps) {
-  const most = { files: rules.ownerCount, bytes: rules.ownerMb * MB }
+  const max = { files: rules.ownerCount, bytes: rules.ownerMb * MB }
   const links = createLinks({ masterKey, origin })
-  const receive = createDrafts({ place, incoming, mostBytes: most.bytes })
+  const receive = createDrafts({ place, incoming, mostBytes: max.bytes })
   return {
     receive,
     discard,
@@ -110,10 +110,10 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
    */
   async function add(tx: Tx, owner: OwnerScope, draft: Draft, about: About, id = ArtifactId.create()) {
     const { sha256, size, mimeType, extension } = draft
-    if (!(await rows.grow(tx, owner, size, most)))
-      throw (await rows.kept(tx, owner)).files >= most.files ? tooManyFiles(most.files) : tooManyBytes(rules.ownerMb)
-    const kept = await rows.refer(tx, { sha256, place: draft.place, size_bytes: size })
-    if (kept !== draft.place) tx.afterCommit(() => removeSoon(draft.place))
+    if (!(await rows.grow(tx, owner, size, max)))
+      throw (await rows.kept(tx, owner)).files >= max.files ? tooManyFiles(max.files) : tooManyBytes(rules.ownerMb)
+    const stored = await rows.refer(tx, { sha256, place: draft.place, size_bytes: size })
+    if (stored !== draft.place) tx.afterCommit(() => removeSoon(draft.place))
     const now = about.createdAt ?? clock.now()
     const { type, engine, model, filename, durationSeconds = null, title = null, content = null } = about
     const { language = null, format = null, width = null, height = null, prompt = null, costMicro = null } = about
@@ -291,7 +291,7 @@ function safeFilename(wanted: string, extension: string | null): string {
   const dot = clean.lastIndexOf('.')
   const stem = dot > 0 ? clean.slice(0, dot) : clean
   const ending = extension ?? (dot > 0 ? clean.slice(dot + 1, dot + 13) : 'txt')
-  return `${shorten(stem, MOST_CHARS) || 'file'}.${ending}`
+  return `${shorten(stem, MAX_CHARS) || 'file'}.${ending}`
 }
 
 /** Links that read one file until a moment, without a credential. The signature covers the file and the moment. */

@@ -40,7 +40,7 @@ import {
 const GROUNDEDNESS_USUAL_THRESHOLD = 0.8
 
 /** The share of a claim's words that one source must hold. */
-const LEAST_SHARE = 0.6
+const MIN_SHARE = 0.6
 
 /** A sentence with fewer content words claims nothing. */
 const GROUNDEDNESS_LEAST_WORDS = 4
@@ -73,7 +73,7 @@ const groundedness = defineGuardrail({
         (claim) =>
           !known.some((source) => {
             if (claim.numbers.some((number) => !source.numbers.has(number))) return false
-            return claim.words.filter((word) => source.words.has(word)).length >= claim.words.length * LEAST_SHARE
+            return claim.words.filter((word) => source.words.has(word)).length >= claim.words.length * MIN_SHARE
           }),
       )
       const share = 1 - baseless.length / claims.length
@@ -100,7 +100,7 @@ const numbersIn = (text: string): string[] =>
   (text.match(NUMBER) ?? []).map((number) => number.replace(/[.,](?=\d{3}(?:\D|$))/g, ''))
 
 /** A shorter text is a greeting or a reply, and never off topic. */
-const LEAST_WORDS = 4
+const MIN_WORDS = 4
 
 const Topics = t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 50 })
 
@@ -121,7 +121,7 @@ const topicRestriction = defineGuardrail({
       const { plain, words } = read
       const hit = denied.findIndex((topic) => isAbout(topic, read))
       if (hit >= 0) return { detail: `is about a denied topic (deny.${hit})`, matches: [] }
-      const isLong = words.size >= LEAST_WORDS || (SPACELESS.test(plain) && plain.length >= 3 * LEAST_WORDS)
+      const isLong = words.size >= MIN_WORDS || (SPACELESS.test(plain) && plain.length >= 3 * MIN_WORDS)
       if (!isLong) return null
       if (!allowed.length || allowed.some((topic) => touches(topic, read))) {
         if (unsure && isUnsure({ allowed, denied }, read)) unsure({ start: 0, end: 0 })
@@ -152,7 +152,7 @@ type Category = (typeof CATEGORIES)[number]
 const USUAL_THRESHOLD = 0.8
 
 /** Below this a text is ordinary, and no engine is asked about it. */
-const LEAST_DOUBT = 0.5
+const MIN_DOUBT = 0.5
 
 const CONTENT_SAFETY_NAMES: Record<Category, string> = {
   hate: 'hatred of groups',
@@ -164,7 +164,7 @@ const CONTENT_SAFETY_NAMES: Record<Category, string> = {
 }
 
 /** What an engine is asked, after "The text is". */
-const ASKED: Record<Category, string> = {
+const REQUEST: Record<Category, string> = {
   hate: 'hatred of people for the group they belong to',
   harassment: 'an insult, a threat or bullying of a person',
   violence: 'a call for violence, or praise of it',
@@ -191,10 +191,10 @@ const contentSafety = defineGuardrail({
     return (text, { unsure }) => {
       const [any, ...each] = safetyOf(text)
       if (any!.chance < threshold) {
-        if (any!.chance >= LEAST_DOUBT) unsure?.(any!)
+        if (any!.chance >= MIN_DOUBT) unsure?.(any!)
         return null
       }
-      if (any!.chance < LEAST_DOUBT) return ordinaryFinding(any!.chance, threshold)
+      if (any!.chance < MIN_DOUBT) return ordinaryFinding(any!.chance, threshold)
       // The model is surer that a text is not ordinary than of which category it is, so near ones are named together.
       const found = CATEGORIES.map((category, index) => ({ category, chance: each[index]!.chance }))
       const top = Math.max(...found.map(({ chance }) => chance))
@@ -205,7 +205,7 @@ const contentSafety = defineGuardrail({
     }
   },
   question: ({ categories = [...CATEGORIES] }) =>
-    `is ${categories.map((category) => ASKED[category]).join(', or ')}, in earnest and not as a report or a question about it`,
+    `is ${categories.map((category) => REQUEST[category]).join(', or ')}, in earnest and not as a report or a question about it`,
 })
 
 const urlAllowlist = defineGuardrail({

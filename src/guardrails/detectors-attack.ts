@@ -7,7 +7,7 @@ const USUAL_THRESHOLD = 0.8
 const BY_RULE = 0.97
 const BY_HIDDEN = 0.6
 /** Below this score a text counts as ordinary and raises no doubt. */
-const LEAST_DOUBT = 0.3
+const MIN_DOUBT = 0.3
 
 /** What {@link attackIn} reads with. */
 const MODELS = ['attacks', 'texts', 'ends'] as const
@@ -58,7 +58,7 @@ export const jailbreak = defineGuardrail({
 })
 
 /** Whether the model is unsure. A text that surely is one kind of attempt raises no doubt about the other. */
-const isDoubtful = (either: number, threshold: number): boolean => either >= LEAST_DOUBT && either < threshold
+const isDoubtful = (either: number, threshold: number): boolean => either >= MIN_DOUBT && either < threshold
 
 /** The score of one kind: the likelier kind gets the probability of either. */
 const chanceOf = (own: number, other: number, either: number): number => (own >= other ? either : own)
@@ -66,7 +66,7 @@ const chanceOf = (own: number, other: number, either: number): number => (own >=
 function findingOf(byRule: number, byModel: number, threshold: number, about: string | undefined): Finding | null {
   const score = Math.max(byRule, byModel)
   if (score < threshold || score === 0) return null
-  if (score < LEAST_DOUBT) return ordinaryFinding(score, threshold)
+  if (score < MIN_DOUBT) return ordinaryFinding(score, threshold)
   const what = byRule >= threshold && about ? about : 'reads like an attempt to command the engine'
   return { detail: `${what} (${score.toFixed(2)})`, matches: [] }
 }

@@ -3,18 +3,18 @@ import { t } from '../kernel/schema'
 import { compileLinear, type LinearPattern } from '../text'
 import { defineGuardrail, type Inspect, InvalidConfig, type Match, TooSlow } from './guardrail'
 
-const MOST_CHARS = 512
+const MAX_CHARS = 512
 /**
  * With repetition counts written out. The worst pattern of this size takes half a second for four thousand characters,
- * an ordinary one a few milliseconds for a hundred thousand; the event loop has {@link MOST_STEPS_INLINE}.
+ * an ordinary one a few milliseconds for a hundred thousand; the event loop has {@link MAX_STEPS_INLINE}.
  */
-const MOST_SIZE = 1_000
+const MAX_SIZE = 1_000
 /** Each match may read the rest of the text again. A text with too many for this time is one match as a whole. */
-const MOST_MS = 500
+const MAX_MS = 500
 /** The same on the event loop, and for counting matches that are not redacted. */
-const MOST_MS_INLINE = 5
+const MAX_MS_INLINE = 5
 /** What one text may take on the event loop: about five milliseconds. */
-const MOST_STEPS_INLINE = 200_000
+const MAX_STEPS_INLINE = 200_000
 
 export const regexMatch = defineGuardrail({
   id: 'regex_match',
@@ -23,7 +23,7 @@ export const regexMatch = defineGuardrail({
   verdicts: ['block', 'redact', 'flag'],
   config: t.Object(
     {
-      pattern: t.String({ minLength: 1, maxLength: MOST_CHARS }),
+      pattern: t.String({ minLength: 1, maxLength: MAX_CHARS }),
       flags: t.Optional(t.String({ maxLength: 8, description: 'Any of g, i, m, s, u, v' })),
     },
     { additionalProperties: false },
@@ -32,11 +32,11 @@ export const regexMatch = defineGuardrail({
     const compiled = compile(pattern, flags)
     const isCounted = verdict !== 'redact'
     const inspect: Inspect = (text, { patient = false }) => {
-      const isLarge = compiled.steps * text.length > MOST_STEPS_INLINE
+      const isLarge = compiled.steps * text.length > MAX_STEPS_INLINE
       if (isLarge && !patient) throw new TooSlow()
       // Whether it matches is known much sooner than where.
       if (isLarge && isCounted) return compiled.test(text) ? { detail: 'matches the pattern', matches: [] } : null
-      const { matches, isCut } = find(compiled, text, patient && !isCounted ? MOST_MS : MOST_MS_INLINE)
+      const { matches, isCut } = find(compiled, text, patient && !isCounted ? MAX_MS : MAX_MS_INLINE)
       if (isCut && isCounted) return { detail: `matches the pattern (${matches.length} or more)`, matches }
       if (isCut && !patient) throw new TooSlow()
       if (isCut) return { detail: 'matches the pattern more often than can be counted', matches: [] }
@@ -53,7 +53,7 @@ function compile(pattern: string, flags: string): LinearPattern {
   if (/[^gimsuv]/.test(flags)) throw wrong('the allowed flags are g, i, m, s, u and v')
   if (new Set(flags).size < flags.length) throw wrong('each letter may occur only once')
   if (flags.includes('u') && flags.includes('v')) throw wrong('u and v cannot be combined, leave one of them out')
-  const how = { mostChars: MOST_CHARS, mostSize: MOST_SIZE, weighsProperties: true }
+  const how = { maxChars: MAX_CHARS, maxSize: MAX_SIZE, weighsProperties: true }
   try {
     return compileLinear(pattern, { ...how, flags: flags.replace('g', '') })
   } catch (error) {
@@ -61,9 +61,9 @@ function compile(pattern: string, flags: string): LinearPattern {
   }
 }
 
-function find(pattern: LinearPattern, text: string, mostMs: number): { matches: Match[]; isCut: boolean } {
+function find(pattern: LinearPattern, text: string, maxMs: number): { matches: Match[]; isCut: boolean } {
   const matches: Match[] = []
-  const until = performance.now() + mostMs
+  const until = performance.now() + maxMs
   for (const place of pattern.find(text)) {
     matches.push({ ...place, kind: 'regex_match' })
     if (performance.now() > until) return { matches, isCut: true }

@@ -6,7 +6,7 @@ const USUAL_THRESHOLD = 0.8
 /** Runs of so many letters are equal by chance only in set phrases. */
 const RUN = 14
 /** A shorter passage holds nothing worth protecting: `You are a helpful assistant.` */
-const LEAST_PASSAGE = 36
+const MIN_PASSAGE = 36
 
 type Letters = { text: string; at: Int32Array }
 type Passage = { start: number; end: number }
@@ -57,7 +57,7 @@ function passagesOf(source: string, at: Int32Array): Passage[] {
   const passages: Passage[] = []
   let next = 0
   for (const start of edges.slice(0, -1)) {
-    while (next < edges.length && edges[next]! - start < LEAST_PASSAGE) next++
+    while (next < edges.length && edges[next]! - start < MIN_PASSAGE) next++
     if (next < edges.length) passages.push({ start, end: edges[next]! })
   }
   return passages

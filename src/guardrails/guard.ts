@@ -65,14 +65,14 @@ export type Guard = {
   ): Promise<Checked<unknown> & { name: string }>
 }
 
-const MOST_FIRINGS = 100
+const MAX_FIRINGS = 100
 
 /** The guard of one run; the guards of all runs share `runner`. */
 export function createGuard(policy: CompiledPolicy, runner: RuleRunner, who: OwnerScope): Guard {
   const firings: Firing[] = []
   const budget = newBudget()
   const record = (found: readonly Firing[], where = '') => {
-    const room = MOST_FIRINGS - firings.length
+    const room = MAX_FIRINGS - firings.length
     firings.push(...found.slice(0, room).map((one) => (where ? { ...one, detail: `${where}: ${one.detail}` } : one)))
   }
   const inputOf = (as: SentAs, signal: AbortSignal) => ({
@@ -181,7 +181,7 @@ const aboutOutput = ({ systemPrompt, sources }: AboutAnswer): AboutText => ({
 function createStreamInspector(runner: Pick<RuleRunner, 'texts' | 'secondLook'>, inspection: Inspection) {
   const budget = newBudget()
   /** Stretches overlap, so a passage may be doubted again. */
-  const askedAbout = new Set<string>()
+  const requestedAbout = new Set<string>()
 
   return async (text: string): Promise<Outcome> => {
     const outcome = (await runner.texts(inspection, [text]))[0]!
@@ -189,7 +189,7 @@ function createStreamInspector(runner: Pick<RuleRunner, 'texts' | 'secondLook'>,
       // What is still held back is read again, together with what follows it.
       if (start >= text.length - HELD) return false
       const passage = `${index} ${outcome.text.slice(start, end)}`
-      return !askedAbout.has(passage) && askedAbout.add(passage)
+      return !requestedAbout.has(passage) && requestedAbout.add(passage)
     })
     return doubts.length ? runner.secondLook({ ...inspection, budget }, { ...outcome, doubts }) : outcome
   }

@@ -13,9 +13,9 @@ import type { CompiledRule } from './policy-compile-rule'
 import type { Firing } from './schema'
 
 /** How long one rule may take that works off the event loop, such as one in a process of its own. */
-const MOST_MS_A_RULE = 5_000
+const MAX_MS_A_RULE = 5_000
 /** How long all rules together may hold the event loop. */
-const MOST_MS_ON_LOOP = 10
+const MAX_MS_ON_LOOP = 10
 
 /**
  * Runs rules over a text in their order. Each reads what those before it left of it, and the first that blocks ends
@@ -67,7 +67,7 @@ export async function applyEveryRule(
 
 /** Runs one rule after the other, within the time that all of them have. Throws {@link TooSlow} when it is used up. */
 function inspectorFor(about: AboutText) {
-  const until = about.patient ? Infinity : performance.now() + MOST_MS_ON_LOOP
+  const until = about.patient ? Infinity : performance.now() + MAX_MS_ON_LOOP
   return async ({ inspect }: CompiledRule, text: string, unsure?: AboutText['unsure']): Promise<Finding | null> => {
     if (performance.now() > until) throw new TooSlow()
     try {
@@ -83,7 +83,7 @@ function inspectorFor(about: AboutText) {
 
 async function inTime(found: Promise<Finding | null>): Promise<Finding | null> {
   const { promise: late, resolve } = Promise.withResolvers<Finding>()
-  const timer = setTimeout(() => resolve(UNCHECKED), MOST_MS_A_RULE)
+  const timer = setTimeout(() => resolve(UNCHECKED), MAX_MS_A_RULE)
   try {
     return await Promise.race([found, late])
   } finally {

@@ -9,9 +9,9 @@ import type { CompiledRule } from './policy-compile-rule'
 type JsonVisitor = { name(name: string): void; leaf(leaf: string | number): void }
 
 /** How often a decoded text is decoded again, and how many forms of one text are kept. */
-const MOST_ROUNDS = 3
+const MAX_ROUNDS = 3
 
-const MOST_FORMS = 8
+const MAX_FORMS = 8
 
 const fromPercents = (text: string): string | null =>
   text.includes('%')
@@ -184,9 +184,9 @@ const inspectAll =
 function isUnreported(text: string, plain: string, found: Finding | null, forms: readonly Form[]) {
   const known = new Set(found?.matches.map(({ start, end }) => plain.slice(start, end)))
   return ({ start, end }: Match): boolean => {
-    const said = text.slice(start, end)
+    const message = text.slice(start, end)
     const form = forms[text.slice(plain.length, start).split(BEFORE_FORM).length - 2]
-    return !form?.source.includes(said) || (!known.has(said) && plain.includes(said))
+    return !form?.source.includes(message) || (!known.has(message) && plain.includes(message))
   }
 }
 
@@ -227,8 +227,8 @@ function fromLines(
   const copy = (part: unknown): unknown => {
     if (typeof part === 'string') return next()
     if (typeof part === 'number') {
-      const said = next()
-      return said === String(part) ? part : said
+      const text = next()
+      return text === String(part) ? part : text
     }
     if (Array.isArray(part)) return part.map(copy)
     if (part === null || typeof part !== 'object') return part
@@ -288,13 +288,13 @@ function fromBase64(text: string): string | null {
 export function decodedForms(text: string): readonly string[] {
   const forms = new Set<string>([text])
   let last: readonly string[] = [text]
-  for (let round = 0; round < MOST_ROUNDS && last.length && forms.size <= MOST_FORMS; round++) {
+  for (let round = 0; round < MAX_ROUNDS && last.length && forms.size <= MAX_FORMS; round++) {
     last = last
       .flatMap((form) => DECODERS.map((decode) => decode(form)))
       .filter((form) => form !== null && form.trim() !== '' && !forms.has(form)) as string[]
     for (const form of last) forms.add(form)
   }
-  return [...forms].slice(1, MOST_FORMS + 1)
+  return [...forms].slice(1, MAX_FORMS + 1)
 }
 
 /** Calls the visitor for every member name, text and number of a JSON value, in the order in which they stand. */

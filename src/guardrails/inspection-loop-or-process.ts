@@ -4,7 +4,7 @@ import type { RulesAnswer, RulesInput, RulesOrder } from './inspection-rules.wor
 import type { Inspection } from './inspection-runner'
 
 /** In characters: what may be read on the event loop, some four milliseconds for every rule there is. */
-const MOST_ON_LOOP = 8_192
+const MAX_ON_LOOP = 8_192
 /**
  * How long a process may take: ten times what 32 ordinary patterns take for a text of that length, so that rules
  * that are not ordinary hold their process for seconds and no longer.
@@ -26,14 +26,14 @@ export function createLoopOrProcess() {
   const pool = createWorkerPool<RulesOrder, RulesAnswer>({
     script: new URL('./inspection-rules.worker.ts', import.meta.url),
     // An owner who sends long texts to slow rules takes one process; the other is for everybody else.
-    most: 2,
+    max: 2,
     each: 1,
     idleMs: 60_000,
   })
 
   /** @throws the signal's reason when the caller has left. */
   return async function run<Answer extends RulesAnswer>(inspection: Inspection, work: Work<Answer>): Promise<Answer> {
-    if (work.length > MOST_ON_LOOP) return inProcess(inspection, work)
+    if (work.length > MAX_ON_LOOP) return inProcess(inspection, work)
     try {
       return await work.onLoop()
     } catch (error) {
@@ -46,9 +46,9 @@ export function createLoopOrProcess() {
     { set: { key, rules }, about, who, signal }: Inspection,
     { length, input, failClosed }: Work<Answer>,
   ): Promise<Answer> {
-    const order = { ...input, key, owner: who, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
+    const params = { ...input, key, owner: who, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
     try {
-      return (await pool.run(order, { timeoutMs: processMsFor(length), signal, who })) as Answer
+      return (await pool.run(params, { timeoutMs: processMsFor(length), signal, who })) as Answer
     } catch (error) {
       if (error instanceof WorkerFailure) return failClosed()
       throw error

@@ -32,31 +32,31 @@ self.onmessage = async ({ data }: MessageEvent<RulesOrder>) => {
   self.postMessage(await replyTo(data))
 }
 
-async function replyTo(order: RulesOrder): Promise<WorkerReply<RulesAnswer>> {
+async function replyTo(input: RulesOrder): Promise<WorkerReply<RulesAnswer>> {
   try {
-    return { ok: true, answer: await applied(order, compiledRules(order)) }
+    return { ok: true, answer: await applied(input, compiledRules(input)) }
   } catch (error) {
     return { ok: false, problem: String(error) }
   }
 }
 
-async function applied(order: RulesOrder, rules: readonly CompiledRule[]): Promise<RulesAnswer> {
-  const about = { ...order.about, patient: true }
-  if ('value' in order) return applyRulesToValue(rules, order.value, about)
-  if ('everyRuleOn' in order) return applyEveryRuleToValue(rules, order.everyRuleOn, about)
+async function applied(input: RulesOrder, rules: readonly CompiledRule[]): Promise<RulesAnswer> {
+  const about = { ...input.about, patient: true }
+  if ('value' in input) return applyRulesToValue(rules, input.value, about)
+  if ('everyRuleOn' in input) return applyEveryRuleToValue(rules, input.everyRuleOn, about)
   const outcomes: Outcome[] = []
-  for (const text of order.texts) outcomes.push(await applyRules(rules, text, about))
+  for (const text of input.texts) outcomes.push(await applyRules(rules, text, about))
   return outcomes
 }
 
-const kept = compiledOf<readonly CompiledRule[]>('rules')
+const stored = compiledOf<readonly CompiledRule[]>('rules')
 
 /** Compiled functions cannot be sent to a process, so it compiles for itself, once for equal keys. */
 function compiledRules({ key, owner, rules }: RulesOrder): readonly CompiledRule[] {
-  const known = kept.get(key)
+  const known = stored.get(key)
   if (known) return known
   const compiled = rules.map(compileRule)
-  kept.put(key, compiled, { owner, weight: weightOf(compiled) })
+  stored.put(key, compiled, { owner, weight: weightOf(compiled) })
   return compiled
 }
 

@@ -15,7 +15,7 @@ import type { RuleSet } from './policy-rule-sets'
 import { createSecondLook, type Reviewable, type SecondLookBudget } from './second-look'
 import type { EngineOpinion } from './second-look-engine-opinion'
 
-const MOST_CLEAN = 20_000
+const MAX_CLEAN = 20_000
 
 /**
  * Which rules, on what, and for whom: processes take turns by `who`. Without `budget` there is no second look, so no
@@ -38,7 +38,7 @@ export type RuleRunner = ReturnType<typeof createRuleRunner>
 export function createRuleRunner(opinion: EngineOpinion | null = null) {
   const review = createSecondLook(opinion)
   const run = createLoopOrProcess()
-  const clean = createLru<string, true>(MOST_CLEAN)
+  const clean = createLru<string, true>(MAX_CLEAN)
 
   return { texts, recurringTexts, value, everyRule, secondLook }
 

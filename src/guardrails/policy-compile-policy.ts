@@ -9,19 +9,19 @@ import type { PolicyRow } from './table'
 /** A policy ready to run. Equal fingerprints find the same in the same text: part of a cache key (contract 22.1). */
 export type CompiledPolicy = RuleSets & { id: GuardrailPolicyId; fingerprint: string }
 
-const kept = compiledOf<CompiledPolicy>('guardrail policy')
+const stored = compiledOf<CompiledPolicy>('guardrail policy')
 const underWay = new Map<string, Promise<CompiledPolicy>>()
 
 type Stored = Pick<PolicyRow, 'id' | 'owner' | 'rules'>
 
 /** The policy where it is still in memory in this form; undefined where it is to be compiled again. */
 export function compiledPolicy(id: GuardrailPolicyId, fingerprint: string): CompiledPolicy | undefined {
-  const known = kept.get(id)
+  const known = stored.get(id)
   return known?.fingerprint === fingerprint ? known : undefined
 }
 
 /** To be called when a policy was changed or deleted. */
-export const dropCompiledPolicy = (id: GuardrailPolicyId): void => kept.drop(id)
+export const dropCompiledPolicy = (id: GuardrailPolicyId): void => stored.drop(id)
 
 /** Compiles a stored policy: once, however often it is read from the store and however many ask at once. */
 export async function compilePolicy(row: Stored): Promise<CompiledPolicy> {
@@ -45,6 +45,6 @@ async function compile({ id, owner, rules }: Stored, fingerprint: string): Promi
     await nextTurn()
   }
   const policy = { id, fingerprint, ...ruleSetsOf(fingerprint, compiled) }
-  kept.put(id, policy, { owner, weight: weightOf(compiled) })
+  stored.put(id, policy, { owner, weight: weightOf(compiled) })
   return policy
 }

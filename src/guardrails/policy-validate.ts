@@ -10,7 +10,7 @@ import { type Guardrail, type GuardrailId, InvalidConfig } from './guardrail'
 import { configMembers, detectorConfig, RULE_CONFIGS } from './policy-rule-config'
 import type { GuardrailRule, PolicyPatch, WrittenRule } from './schema'
 
-const MOST_RULES = 32
+const MAX_RULES = 32
 
 const CONFIG_CHECKERS = new Map([...RULE_CONFIGS].map(([id, schema]) => [id, checker(schema)]))
 
@@ -43,8 +43,8 @@ export async function validateContent({ name, description, rules }: PolicyPatch)
  * Throws 400 `guardrail_policy_invalid`, naming the member that is wrong.
  */
 export async function validateRules(written: readonly WrittenRule[]): Promise<GuardrailRule[]> {
-  if (written.length > MOST_RULES) {
-    throw policyInvalid('rules', `"rules" has ${written.length} entries; at most ${MOST_RULES} are allowed.`)
+  if (written.length > MAX_RULES) {
+    throw policyInvalid('rules', `"rules" has ${written.length} entries; at most ${MAX_RULES} are allowed.`)
   }
   const valid: GuardrailRule[] = []
   for (const [place, rule] of written.entries()) {

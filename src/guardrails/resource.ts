@@ -30,7 +30,7 @@ export const guardrailPolicy = defineResource({
   reach: 'active org',
   permission: 'manageWebhooks',
   holds: ['description', 'config'],
-  most: guardrailSettings.maxPolicies,
+  max: guardrailSettings.maxPolicies,
   boundTo: { column: 'guardrail_policy_id', contains: true },
   empty: { description: null, rules: [], is_default: false },
   present: (row: PolicyRow, { boundKeys }: Facts): words.GuardrailPolicy => ({

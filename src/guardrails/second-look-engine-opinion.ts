@@ -6,12 +6,12 @@ import { createLru } from '../kernel/lru'
 
 /** A caller waits for it. */
 const TIMEOUT_MS = 2_000
-const MOST_TOKENS = 120
-const MOST_ANSWER_CHARS = 1_000
+const MAX_TOKENS = 120
+const MAX_ANSWER_CHARS = 1_000
 /** Enough to see what the doubted stretch is about; engines are paid by length. */
-const MOST_TEXT_CHARS = 4_000
+const MAX_TEXT_CHARS = 4_000
 const NONCE_CHARS = 8
-const MOST_KNOWN = 5_000
+const MAX_KNOWN = 5_000
 
 /** Engines that may be asked, the one meant for short questions first. */
 const MODES = ['auto', 'fast']
@@ -45,7 +45,7 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
       (id) => id && !engines.isFree(id),
     )
 
-  const known = createLru<string, readonly number[]>(MOST_KNOWN)
+  const known = createLru<string, readonly number[]>(MAX_KNOWN)
 
   /** Answers are remembered: a request that is repeated brings the same texts. */
   return async function opinion(question, signal) {
@@ -67,7 +67,7 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
         mode: 'auto',
         temperature: 0,
         json: true,
-        maxOutputTokens: MOST_TOKENS,
+        maxOutputTokens: MAX_TOKENS,
         signal: AbortSignal.any([signal, late.signal]),
       })
       return readOpinion(text, nonce, question.statements.length)
@@ -102,17 +102,17 @@ export function messagesFor({ text, start, end, statements }: Question, nonce: s
 
 /** The text where it is short enough to send, else the part with the doubted stretch in its middle. */
 function excerpt(text: string, start: number, end: number): string {
-  if (text.length <= MOST_TEXT_CHARS) return text
+  if (text.length <= MAX_TEXT_CHARS) return text
   const middle = (start + end) / 2
-  const from = Math.max(0, Math.min(text.length - MOST_TEXT_CHARS, Math.round(middle - MOST_TEXT_CHARS / 2)))
-  return text.slice(from, from + MOST_TEXT_CHARS).toWellFormed()
+  const from = Math.max(0, Math.min(text.length - MAX_TEXT_CHARS, Math.round(middle - MAX_TEXT_CHARS / 2)))
+  return text.slice(from, from + MAX_TEXT_CHARS).toWellFormed()
 }
 
 /** The numbers of an answer; null unless it is exactly the object asked for, with the nonce and `count` numbers. */
 export function readOpinion(answer: string, nonce: string, count: number): readonly number[] | null {
-  const said = answer.length <= MOST_ANSWER_CHARS ? parsed(answer) : null
-  if (!said || Object.keys(said).length !== 2 || said.check !== nonce) return null
-  const { sure } = said
+  const message = answer.length <= MAX_ANSWER_CHARS ? parsed(answer) : null
+  if (!message || Object.keys(message).length !== 2 || message.check !== nonce) return null
+  const { sure } = message
   if (!Array.isArray(sure) || sure.length !== count) return null
   return sure.every((one) => typeof one === 'number' && one >= 0 && one <= 1) ? sure : null
 }

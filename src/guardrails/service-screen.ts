@@ -17,10 +17,12 @@ export type Screened = {
  */
 export const createScreen =
   ({ lookup, runner }: { lookup: PolicyLookup; runner: RuleRunner }) =>
-  async (whose: UnderPolicy, prompt: string, signal: AbortSignal): Promise<Screened> => {
-    const set = (await lookup.policyOf(whose))?.of('input')
+  async (ownerFilter: UnderPolicy, prompt: string, signal: AbortSignal): Promise<Screened> => {
+    const set = (await lookup.policyOf(ownerFilter))?.of('input')
     if (!set?.rules.length) return { text: prompt, refusal: null }
-    const [outcome] = await runner.texts({ set, about: { phase: 'input' }, who: ownerOf(whose), signal }, [prompt])
+    const [outcome] = await runner.texts({ set, about: { phase: 'input' }, who: ownerOf(ownerFilter), signal }, [
+      prompt,
+    ])
     const { text, blocked } = outcome!
     if (!blocked) return { text, refusal: null }
     return { text: prompt, refusal: guardrailBlocked(blocked.guardrailId, blocked.message, 'prompt', blocked.detail) }

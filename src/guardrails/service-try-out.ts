@@ -24,10 +24,10 @@ export function createTryOut({ store, policies, runner }: { store: Store; polici
     }),
 
     /** `POST /guardrail-policies/{id}/evaluate`: what every rule of the phase finds. Throws 404. */
-    async evaluate(call: Call<Caller>, id: string, order: Evaluation): Promise<Evaluated> {
+    async evaluate(call: Call<Caller>, id: string, input: Evaluation): Promise<Evaluated> {
       const row = await policies.find(store.read, call.caller, id)
       const policy = await compilePolicy(row)
-      const { phase, text, tool_name } = order
+      const { phase, text, tool_name } = input
       const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
       const inspection: Inspection = { set: policy.of(phase), about, who: row.owner, signal: call.signal }
       const given = readAs(phase, text)
@@ -35,7 +35,7 @@ export function createTryOut({ store, policies, runner }: { store: Store; polici
       return {
         results: inspection.set.rules.map(({ guardrail_id, verdict }, index) => {
           const found = findings[index]?.detail ?? null
-          const detail = found ?? notSeen(guardrail_id, order)
+          const detail = found ?? notSeen(guardrail_id, input)
           return { guardrail_id, verdict, triggered: found !== null, detail }
         }),
         text: value === given ? text : typeof value === 'string' ? value : JSON.stringify(value),

@@ -30,7 +30,7 @@ export function createGuardrails({ resources, bindings, settings, opinion }: Dep
   const runner = createRuleRunner(opinion)
   const lookup = createPolicyLookup(resources)
   const policies = createResource(resources, guardrailPolicy, {
-    most: settings.maxPolicies,
+    max: settings.maxPolicies,
     read: async ({ name, description, rules, is_default }) => ({
       name,
       description,

@@ -102,7 +102,7 @@ export function createHoldBack({ stretch, whole }: Rules) {
     blocked = (await run(raw)).blocked
   }
 
-  async function show(most: number): Promise<string> {
+  async function show(max: number): Promise<string> {
     const start = startOfWord(raw, Math.max(0, from - CONTEXT))
     const outcome = await stretch(raw.slice(start))
     if (outcome.blocked) {
@@ -110,9 +110,9 @@ export function createHoldBack({ stretch, whole }: Rules) {
       return ''
     }
     const until =
-      most < raw.length
-        ? beforeRun(raw, most < raw.length && /[\ud800-\udbff]/.test(raw[most - 1] ?? '') ? most - 1 : most)
-        : most
+      max < raw.length
+        ? beforeRun(raw, max < raw.length && /[\ud800-\udbff]/.test(raw[max - 1] ?? '') ? max - 1 : max)
+        : max
     const { text, end } = cutOut(raw.slice(start), outcome, from - start, until - start)
     from = start + end
     // While a long run is held, it is read again only when it has grown by half.
@@ -123,10 +123,10 @@ export function createHoldBack({ stretch, whole }: Rules) {
 }
 
 /** The redacted text of a stretch between two places. It ends before a redaction that goes on behind the second. */
-function cutOut(stretch: string, { spans }: Outcome, begin: number, most: number): { text: string; end: number } {
+function cutOut(stretch: string, { spans }: Outcome, begin: number, max: number): { text: string; end: number } {
   let text = ''
   let at = begin
-  let end = most
+  let end = max
   for (const span of spans) {
     if (span.end <= at) continue
     if (span.start >= end) break

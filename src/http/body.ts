@@ -28,8 +28,8 @@ const OTHER_TYPES = {
 export function assertBodyHeaders(request: Request, { body, maxBytes }: BodyRule = JSON_RULE): void {
   const { headers } = request
   const declared = headers.get('content-length')
-  const most = body === 'upload' ? maxBytes + FORM_BYTES : maxBytes
-  if (declared !== null && Number(declared) > most) throw payloadTooLarge(maxBytes)
+  const max = body === 'upload' ? maxBytes + FORM_BYTES : maxBytes
+  if (declared !== null && Number(declared) > max) throw payloadTooLarge(maxBytes)
   if (!METHODS_WITH_BODY.has(request.method)) return
   const hasBody = declared === null ? headers.has('transfer-encoding') : declared !== '0'
   if (!hasBody) return
@@ -37,17 +37,17 @@ export function assertBodyHeaders(request: Request, { body, maxBytes }: BodyRule
   if (encoding && encoding !== 'identity')
     throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not supported.`)
   const type = headers.get('content-type') ?? ''
-  const told = type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.'
+  const notice = type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.'
   if (body === 'form' || body === 'upload') {
     if (type.split(';')[0]!.trim().toLowerCase() === OTHER_TYPES[body]) return
-    throw unsupportedMediaType(told, `Send ${OTHER_TYPES[body]}.`)
+    throw unsupportedMediaType(notice, `Send ${OTHER_TYPES[body]}.`)
   }
   if (/^application\/json\s*(;|$)/i.test(type)) {
     const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1]
     if (charset === undefined || /^utf-?8$/i.test(charset)) return
     throw unsupportedMediaType(`The charset is "${charset.slice(0, 40)}", but only UTF-8 is supported.`)
   }
-  throw unsupportedMediaType(told)
+  throw unsupportedMediaType(notice)
 }
 
 /** Whether the headers announce a body. */

@@ -39,11 +39,11 @@ const HEADER_NAMES = /^[\w\-, ]{1,2048}$/
 export function preflightHeaders(headers: Headers, methods: readonly string[]): Record<string, string> | null {
   const [origin, method] = [headers.get('origin'), headers.get('access-control-request-method')]
   if (!origin || !method || !methods.includes(method)) return null
-  const asked = headers.get('access-control-request-headers') ?? ''
+  const question = headers.get('access-control-request-headers') ?? ''
   return {
     'access-control-allow-origin': origin,
     'access-control-allow-methods': method,
-    'access-control-allow-headers': HEADER_NAMES.test(asked) ? asked : ALWAYS_ALLOWED,
+    'access-control-allow-headers': HEADER_NAMES.test(question) ? question : ALWAYS_ALLOWED,
     'access-control-expose-headers': EXPOSED_HEADERS,
     'access-control-max-age': '600',
     vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',

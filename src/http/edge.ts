@@ -88,7 +88,7 @@ export function edge(deps: EdgeDeps) {
     ...deps,
     answer(error, exchange, request) {
       const headers: Record<string, string> = {}
-      setStandingHeaders(headers, exchange, deps)
+      setStateHeaders(headers, exchange, deps)
       Object.assign(headers, deps.rateHeaders(exchange.caller, exchange.ip), helpfulHeaders(error))
       Object.assign(headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       exchange.errorCode = error.code
@@ -116,7 +116,7 @@ export function edge(deps: EdgeDeps) {
       const exchange = arrive(request, server, deps)
       context.exchange = exchange
       limit.arrived(request, exchange)
-      setStandingHeaders(set.headers, exchange, deps)
+      setStateHeaders(set.headers, exchange, deps)
       const elsewhere = deps.canonicalUrl(request)
       const allowed =
         request.method === 'OPTIONS' ? preflightHeaders(request.headers, deps.rules.methodsOf(exchange.path)) : null
@@ -144,7 +144,7 @@ export function edge(deps: EdgeDeps) {
       logFault(deps.log, exchange.requestId, known, error)
       exchange.errorCode = known.code
       if (isRefusal(statusOf(known))) count(exchange, known)
-      setStandingHeaders(set.headers, exchange, deps)
+      setStateHeaders(set.headers, exchange, deps)
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), helpfulHeaders(known))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       set.status = statusOf(known)
@@ -235,7 +235,7 @@ const isRefusal = (status: number): boolean => status >= 400 && status < 500
 
 type Headers = Record<string, string | number | string[] | undefined>
 
-function setStandingHeaders(headers: Headers, { requestId }: Exchange, { secure, leaving }: EdgeDeps): void {
+function setStateHeaders(headers: Headers, { requestId }: Exchange, { secure, leaving }: EdgeDeps): void {
   headers['x-request-id'] ??= requestId
   headers['x-content-type-options'] = 'nosniff'
   headers['cache-control'] ??= 'no-store'

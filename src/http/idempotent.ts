@@ -85,11 +85,11 @@ export function answeredOnce({ exchange, set, responseValue }: Answering): unkno
   if (status >= 300) return givenBack(exchange, responseValue)
   const text = ticket.answered()
   exchange.notes.idempotency = text === null ? 'kept alone' : 'kept with its effect'
-  return sent(set, ticket.status, text ?? keptAlone(exchange, ticket, body))
+  return sent(set, ticket.status, text ?? storedAlone(exchange, ticket, body))
 }
 
 /** Stores an answer that no verb stored. A failure to store is only noted: the request had no effect to repeat. */
-async function keptAlone({ notes }: Exchange, ticket: Ticket, answer: unknown): Promise<string> {
+async function storedAlone({ notes }: Exchange, ticket: Ticket, answer: unknown): Promise<string> {
   const { text, keeping } = ticket.keepAlone(answer)
   await keeping.catch(() => {
     notes.idempotency = 'not kept'

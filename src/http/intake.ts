@@ -17,7 +17,7 @@ const PUBLIC_BUDGET_BYTES = 8 * 1024 * 1024
 /** Counted like all, but never refused: connections are limited, and a sign-in must get through a flood of bodies. */
 const SMALL_BYTES = 4 * 1024
 /** A slower body is given up once its time is over. */
-const LEAST_BYTES_A_SECOND = 1024
+const MIN_BYTES_A_SECOND = 1024
 
 const limits = { seconds: 15 }
 const held = { all: 0, public: 0 }
@@ -65,7 +65,7 @@ export async function takeBody(request: Request, { maxBytes, isPublic }: Options
   const claim = createClaim(isPublic)
   try {
     // So small a body is slower than the least rate exactly when its time is over, so its pieces need no counting.
-    if (declared <= limits.seconds * LEAST_BYTES_A_SECOND) {
+    if (declared <= limits.seconds * MIN_BYTES_A_SECOND) {
       claim.upTo(declared)
       return { bytes: await soon(request), release: claim.release }
     }
@@ -131,7 +131,7 @@ function watchRate(received: () => number, giveUp: () => void) {
   let late = false
   let cancel = systemClock.after(limits.seconds * 1_000, check)
   function check(): void {
-    const mayTakeMs = limits.seconds * 1_000 + (received() / LEAST_BYTES_A_SECOND) * 1_000
+    const mayTakeMs = limits.seconds * 1_000 + (received() / MIN_BYTES_A_SECOND) * 1_000
     const leftMs = mayTakeMs - (systemClock.monotonic() - startedAt)
     late = leftMs <= 0
     if (late) giveUp()

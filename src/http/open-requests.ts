@@ -3,11 +3,11 @@ import { AppError } from '../kernel/errors'
 /** Counts an open request of an address until the returned function is called. Throws 503 `service_unavailable`. */
 export type EnterRequest = (address: string) => () => void
 
-const tooManyOpen = (most: number) =>
+const tooManyOpen = (max: number) =>
   new AppError(
     'unavailable',
     'service_unavailable',
-    `This address has ${most} requests open already, the most before they authenticate. Try again in a second.`,
+    `This address has ${max} requests open already, the most before they authenticate. Try again in a second.`,
     { retryAfterS: 1 },
   )
 

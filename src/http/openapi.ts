@@ -55,16 +55,16 @@ const HEADERS: Json = {
   ),
 }
 
-const { 'Retry-After': retry, 'X-Idempotent-Replay': replay, ...STANDING } = HEADERS
+const { 'Retry-After': retry, 'X-Idempotent-Replay': replay, ...STATE } = HEADERS
 
 const refer = (headers: Json): Json =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-const ON_EVERY_ANSWER = refer(STANDING)
+const ON_EVERY_ANSWER = refer(STATE)
 
-const WITH_RETRY = refer({ ...STANDING, 'Retry-After': retry })
+const WITH_RETRY = refer({ ...STATE, 'Retry-After': retry })
 
-const WITH_REPLAY = refer({ ...STANDING, 'X-Idempotent-Replay': replay })
+const WITH_REPLAY = refer({ ...STATE, 'X-Idempotent-Replay': replay })
 
 type Kind = {
   declared: Record<string, Standard<TSchema>>

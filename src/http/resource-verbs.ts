@@ -9,7 +9,10 @@ const Deleted = t.Object({ deleted: t.Literal(true) })
 type Words<N extends AnyNoun> = { [Word in keyof AnyNoun['words']]: N['words'][Word] }
 
 /** The five routes of a resource, for `tenantRoutes` and `operatorRoutes`. */
-export function resourceVerbs<const N extends AnyNoun>({ noun, ...resource }: { noun: N } & NoInfer<Resource<N>>) {
+export function resourceVerbs<const N extends AnyNoun>({
+  resource: noun,
+  ...resource
+}: { resource: N } & NoInfer<Resource<N>>) {
   const { summaries } = noun
   const path: N['path'] = noun.path
   const { New, Patch, View, Query, Page }: Words<N> = noun.words

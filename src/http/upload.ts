@@ -36,7 +36,7 @@ const LIMITS = {
 /** RFC 2046. */
 const BOUNDARY = /;\s*boundary=(?:"[^"]{1,70}"|[^\s;"]{1,70})\s*(?:;|$)/i
 /** Forms that are received or read at a time, so that uploads cannot fill the disk. */
-const MOST_AT_ONCE = 40
+const MAX_AT_ONCE = 40
 
 const counted = { now: 0 }
 
@@ -55,7 +55,7 @@ const tooMany = () =>
 export async function receiveUpload(request: Request, { maxBytes, folder }: Options): Promise<Upload> {
   const type = request.headers.get('content-type') ?? ''
   if (!BOUNDARY.test(type)) throw broken('its Content-Type has no boundary of at most 70 characters')
-  if (counted.now >= MOST_AT_ONCE) throw tooMany()
+  if (counted.now >= MAX_AT_ONCE) throw tooMany()
   counted.now += 1
   const path = join(folder, randomBase62(24))
   const discard = async () => {

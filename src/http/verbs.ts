@@ -35,28 +35,28 @@ export type Declared = {
   errors?: readonly (402 | 404 | 409)[]
 }
 
-type Said<D, Part extends 'body' | 'query'> = D extends Record<Part, infer S extends TSchema> ? Static<S> : unknown
+type Message<D, Part extends 'body' | 'query'> = D extends Record<Part, infer S extends TSchema> ? Static<S> : unknown
 /** `ids` has all parameters of the path by name. */
-export type Asked<D> = {
+export type Request<D> = {
   id: string
   ids: Record<string, string>
-  body: Said<D, 'body'>
-  query: Said<D, 'query'>
+  body: Message<D, 'body'>
+  query: Message<D, 'query'>
   owner: string | undefined
 }
-type Run = (call: Call<Caller>, asked: Asked<never>) => unknown
+type Run = (call: Call<Caller>, request: Request<never>) => unknown
 export type Verb<D extends Declared = Declared> = D & { run: Run }
 
 /** Declares a route and what it runs. The caller tells tenants from operators where that matters. */
 export const verb = <const D extends Declared>(
   declared: D,
-  run: (call: Call<Caller>, asked: Asked<D>) => Static<D['reply']> | Promise<Static<D['reply']>>,
+  run: (call: Call<Caller>, request: Request<D>) => Static<D['reply']> | Promise<Static<D['reply']>>,
 ): Verb<D> => ({ ...declared, run: run as Run })
 
 /** Declares a route that only tenants have. */
 export const tenantVerb = <const D extends Declared>(
   declared: D,
-  run: (call: Call, asked: Asked<D>) => Static<D['reply']> | Promise<Static<D['reply']>>,
+  run: (call: Call, request: Request<D>) => Static<D['reply']> | Promise<Static<D['reply']>>,
 ) => ({ ...verb(declared, run as never), isTenants: true as const })
 
 type Of<Routes extends Record<string, unknown>> = Elysia<
@@ -88,7 +88,7 @@ type Route<D extends Declared, Query, Status extends number> = CreateEden<
   D['path'],
   {
     [M in D['method']]: {
-      body: Said<D, 'body'>
+      body: Message<D, 'body'>
       params: { [P in Parameter<D['path']>]: string }
       query: Query
       headers: unknown
@@ -96,9 +96,11 @@ type Route<D extends Declared, Query, Status extends number> = CreateEden<
     }
   }
 >
-type TenantRoute<D> = D extends Declared ? Route<D, Said<D, 'query'>, D extends { creates: true } ? 201 : 200> : never
+type TenantRoute<D> = D extends Declared
+  ? Route<D, Message<D, 'query'>, D extends { creates: true } ? 201 : 200>
+  : never
 type OperatorRoute<D> = D extends Declared
-  ? Route<D, D extends { owned: true } ? Said<D, 'query'> & { owner?: string } : Said<D, 'query'>, 200>
+  ? Route<D, D extends { owned: true } ? Message<D, 'query'> & { owner?: string } : Message<D, 'query'>, 200>
   : never
 type Routes<R> = Together<R> extends infer All extends Record<string, unknown> ? All : never
 
@@ -138,8 +140,8 @@ export function tenantRoutes<const V extends readonly Verb[]>(
   } of verbs) {
     const handle = async (context: Context & Parameters<typeof toCall>[0] & { set: { status?: number } }) => {
       const { params, body, query } = context
-      const asked = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: undefined }
-      const done = await run(toCall(context), asked)
+      const request = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: undefined }
+      const done = await run(toCall(context), request)
       if (creates) context.set.status = 201
       return done
     }
@@ -166,16 +168,16 @@ export function operatorRoutes<const V extends readonly (Verb & { isTenants?: ne
   for (const { method, path, query, reply, owned, role, holds, run, ...verb } of verbs) {
     const handle = (context: Context & Parameters<typeof toOperatorCall>[0]) => {
       const { params, body, query } = context
-      const asked = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: query?.owner }
-      return run(toOperatorCall(context), asked)
+      const request = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: query?.owner }
+      return run(toOperatorCall(context), request)
     }
-    const asked = {
+    const requested = {
       ...(query as { properties?: object } | undefined)?.properties,
       ...(owned ? OwnerQuery.properties : {}),
     }
     mount(plugin, method, path, handle, {
       ...partsOf({ method, path, reply, ...verb }),
-      ...(query || owned ? { query: checkedQuery(t.Object(asked)) } : {}),
+      ...(query || owned ? { query: checkedQuery(t.Object(requested)) } : {}),
       ...(role ? { role } : {}),
       ...(holds ? { holds } : {}),
       response: { 200: answer(reply) },

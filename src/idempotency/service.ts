@@ -142,7 +142,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>
  */
 const LEASE_MS = 2_000
 const ATTEMPTS = 3
-const MOST_VERIFIED = 1_000
+const MAX_VERIFIED = 1_000
 
 /**
  * Idempotency keys of requests (contract 1.7). Exactly-once holds because the answer is written in the transaction
@@ -267,7 +267,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
 
   /** Stored answers that the master key cannot open, as after a restore without `secrets.json`; empty when sound. */
   async function verify(reader: Reader): Promise<string[]> {
-    const rowsToCheck = await idempotencyRepository.answered(reader, { now: clock.now(), limit: MOST_VERIFIED })
+    const rowsToCheck = await idempotencyRepository.answered(reader, { now: clock.now(), limit: MAX_VERIFIED })
     const unreadable = rowsToCheck.filter((row) => !canDecrypt(row))
     return unreadable.length
       ? [

@@ -72,7 +72,7 @@ export type JobKind<Payload extends Stored = Stored, Result extends Stored = Sto
   describe?(error: unknown): string
 }
 
-export const KEPT_MS = 30 * 86_400_000
+export const STORED_MS = 30 * 86_400_000
 
 /** The key of the one job of a kind that recurs. */
 export const RECURRING = 'recurring'

@@ -193,9 +193,9 @@ export const jobRepository = {
   async soonest(db: Reader) {
     const [found] = await soonest(db, {})
     const ms = (value: number | null) => (value === null ? null : Number(value))
-    const { runAt, leaseUntil, inLine, asked } = found!
+    const { runAt, leaseUntil, inLine, asked: requested } = found!
     const is = (value: number) => Number(value) === 1
-    return { runAt: ms(runAt), leaseUntil: ms(leaseUntil), inLine: is(inLine), asked: is(asked) }
+    return { runAt: ms(runAt), leaseUntil: ms(leaseUntil), inLine: is(inLine), asked: is(requested) }
   },
 
   /** Waiting jobs that are due, the longest overdue first. */
@@ -279,7 +279,8 @@ export const jobRepository = {
   },
 
   /** Whether this claim is still in force; if so it stays in force until the transaction ends. */
-  holds: async (tx: Tx, { id, fence }: Claim): Promise<boolean> => (await held(tx, { id, fence })) === 1,
+  holds: async (tx: Tx, { id, fence: fencingToken }: Claim): Promise<boolean> =>
+    (await held(tx, { id, fence: fencingToken })) === 1,
 
   /** Extends the leases of these jobs. Returns the claims that are still in force. */
   async renew(tx: Tx, ids: readonly JobId[], { node, until }: { node: string; until: number }): Promise<Claim[]> {
@@ -289,12 +290,12 @@ export const jobRepository = {
   },
 
   /** False when the claim is not in force any more. */
-  async progress(tx: Tx, { id, fence }: Claim, progress: number, stage: string | null): Promise<boolean> {
+  async progress(tx: Tx, { id, fence: fencingToken }: Claim, progress: number, stage: string | null): Promise<boolean> {
     const t = tx.of(jobs)
     const further = sql`case when ${t.progress} < ${progress} then ${progress} else ${t.progress} end`
-    const mine = and(eq(t.id, id), eq(t.fence, fence), isNotNull(t.lease_until))
-    const told = tx.update(t).set({ progress: further, stage }).where(mine)
-    return (await told.returning({ id: t.id })).length === 1
+    const mine = and(eq(t.id, id), eq(t.fence, fencingToken), isNotNull(t.lease_until))
+    const notice = tx.update(t).set({ progress: further, stage }).where(mine)
+    return (await notice.returning({ id: t.id })).length === 1
   },
 
   async remove(tx: Tx, id: JobId): Promise<void> {
@@ -302,7 +303,8 @@ export const jobRepository = {
   },
 
   /** False when the claim is not in force any more, or the job was asked for again. */
-  removeHeld: async (tx: Tx, { id, fence }: Claim): Promise<boolean> => (await removedHeld(tx, { id, fence })) === 1,
+  removeHeld: async (tx: Tx, { id, fence: fencingToken }: Claim): Promise<boolean> =>
+    (await removedHeld(tx, { id, fence: fencingToken })) === 1,
 
   async byId(db: Reader, id: JobId): Promise<JobRow | undefined> {
     const t = db.of(jobs)

@@ -66,7 +66,7 @@ export function createRuns(
       done: Promise.resolve(),
     }
     running.add(run)
-    run.done = carryOut(run)
+    run.done = execute(run)
       .catch((error) => onError(`job ${kind.name}`, error))
       .finally(() => {
         running.delete(run)
@@ -74,7 +74,7 @@ export function createRuns(
       })
   }
 
-  async function carryOut(run: Run): Promise<void> {
+  async function execute(run: Run): Promise<void> {
     const { kind, abort } = run
     const cancelLimit = clock.after(kind.timeLimitMs, () => abort.abort(new OutOfTime()))
     try {
@@ -131,8 +131,8 @@ export function createRuns(
       await outcome.effects?.(tx)
       const now = clock.now()
       const planned = outcome.again?.at ?? (await nextOf(tx, kind, now))
-      const asked = row.unique_key === null ? null : await rows.againAt(tx, row.id)
-      const at = planned === null || asked === null ? (planned ?? asked) : Math.min(planned, asked)
+      const requested = row.unique_key === null ? null : await rows.againAt(tx, row.id)
+      const at = planned === null || requested === null ? (planned ?? requested) : Math.min(planned, requested)
       if (at !== null) {
         // What callers see never falls (contract 7).
         const anew = kind.shown ? {} : { progress: 0 }
@@ -198,16 +198,16 @@ export function createRuns(
 
   /** Writes progress, renews leases, and ends the runs whose lease is gone. */
   async function pulse(): Promise<number> {
-    const told = [...running].filter(({ news }) => news)
-    if (told.length) await store.writeSoon((tx) => tellProgress(tx, told))
+    const notices = [...running].filter(({ news }) => news)
+    if (notices.length) await store.writeSoon((tx) => tellProgress(tx, notices))
     const now = clock.now()
     if (running.size && now - renewedAt >= leaseMs / RENEWALS) await renew(now)
     for (const { leaseUntil, abort } of running) if (leaseUntil <= clock.now()) abort.abort(new LeaseLost())
     return 0
   }
 
-  async function tellProgress(tx: Tx, told: readonly Run[]): Promise<void> {
-    for (const run of told) {
+  async function tellProgress(tx: Tx, notices: readonly Run[]): Promise<void> {
+    for (const run of notices) {
       if (!run.news) continue
       const { percent, stage } = run.news
       if (await rows.progress(tx, run.row, percent, stage)) await logStage(tx, run, stage)
@@ -228,8 +228,8 @@ export function createRuns(
     for (let from = 0; from < all.length; from += BATCH) {
       const some = all.slice(from, from + BATCH)
       const ids = some.map(({ row }) => row.id)
-      const kept = await store.writeSoon((tx) => rows.renew(tx, ids, { node, until }))
-      const fences = new Map(kept.map(({ id, fence }) => [id, fence]))
+      const stored = await store.writeSoon((tx) => rows.renew(tx, ids, { node, until }))
+      const fences = new Map(stored.map(({ id, fence: fencingToken }) => [id, fencingToken]))
       for (const run of some) {
         if (fences.get(run.row.id) === run.row.fence) run.leaseUntil = until
         else run.abort.abort(new LeaseLost())

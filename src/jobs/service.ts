@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import type { Loop } from '../kernel/loop'
 import { command, type Reader, type Store, type Tx, unlocked } from '../kernel/store'
-import { type JobKind, KEPT_MS, RECURRING, recurring, type Stored } from './kind'
+import { type JobKind, RECURRING, recurring, STORED_MS, type Stored } from './kind'
 import { jobMemoryRepository as memory } from './memory'
 import { createQueues } from './queues'
 import { jobRepository as rows } from './repository'
@@ -259,10 +259,10 @@ export function createJobs(deps: JobsDeps) {
 
   /** Deletes jobs whose time to be kept has passed. */
   async function tidy(): Promise<void> {
-    const byAge = Map.groupBy(kinds.values(), ({ keepMs = KEPT_MS }) => keepMs)
-    for (const [keptMs, some] of byAge) {
+    const byAge = Map.groupBy(kinds.values(), ({ keepMs = STORED_MS }) => keepMs)
+    for (const [storedMs, some] of byAge) {
       const names = some.map(({ name }) => name)
-      const over = { kinds: names, before: clock.now() - keptMs }
+      const over = { kinds: names, before: clock.now() - storedMs }
       while ((await store.write((tx) => removeEnded(tx, over, TIDY_BATCH))) === TIDY_BATCH);
     }
   }
@@ -296,9 +296,9 @@ async function servingTime(db: Reader): Promise<number> {
 /** Counts the time since the last count: no more than two steps, as nothing was served in a longer gap. */
 async function count(tx: Tx, now: number): Promise<number> {
   const t = tx.of(jobServingTime)
-  const most = 2 * SERVING_STEP_MS
-  const passed = sql`min(max(${now} - ${t.counted_at}, 0), ${most})`
-  const onPostgres = sql`least(greatest(${now} - ${t.counted_at}, 0), ${most})`
+  const max = 2 * SERVING_STEP_MS
+  const passed = sql`min(max(${now} - ${t.counted_at}, 0), ${max})`
+  const onPostgres = sql`least(greatest(${now} - ${t.counted_at}, 0), ${max})`
   const more = tx.dialect === 'sqlite' ? passed : onPostgres
   const counted = tx
     .insert(t)

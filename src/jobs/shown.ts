@@ -34,9 +34,9 @@ export const shownJobs = {
   ): Promise<Page<JobRow>> {
     const t = db.of(jobs)
     const shown = sql`${t.type} is not null`
-    const whose = owner === null ? undefined : eq(t.owner, owner)
+    const ownerFilter = owner === null ? undefined : eq(t.owner, owner)
     const ordered = key === undefined ? undefined : eq(t.key_id, key as KeyId)
-    return newestFirst(db, wanted, shown, whose, ordered, type && eq(t.type, type), status && inStatus(t, status))
+    return newestFirst(db, wanted, shown, ownerFilter, ordered, type && eq(t.type, type), status && inStatus(t, status))
   },
 
   /** Those of these jobs that have not ended. */

@@ -4,7 +4,7 @@ import type { JobId, StepKind } from './schema'
 import { jobSteps, type StepRow } from './table'
 
 /** A kind that names a stage for each page it reads must not fill the database. */
-const MOST_STEPS = 200
+const MAX_STEPS = 200
 
 type NewStep = { what: StepKind; attempt: number; detail: string | null; now: number }
 
@@ -14,7 +14,7 @@ export const jobStepRepository = {
     const t = tx.of(jobSteps)
     const found = tx.select({ seq: t.seq }).from(t).where(eq(t.job_id, id)).orderBy(desc(t.seq)).limit(1)
     const seq = ((await found)[0]?.seq ?? 0) + 1
-    if (seq <= MOST_STEPS) await tx.insert(t).values({ job_id: id, seq, ...step, at: now })
+    if (seq <= MAX_STEPS) await tx.insert(t).values({ job_id: id, seq, ...step, at: now })
   },
 
   /** In the order they happened. */

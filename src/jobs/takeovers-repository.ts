@@ -25,8 +25,8 @@ export const takeoverRepository = {
   /** Finds or makes the row, and keeps it from changing until the unit has committed. */
   async lock(tx: Tx, kind: string, { id, owner }: Subject): Promise<TakeoverRow> {
     const t = tx.of(takeovers)
-    const { status, fence, since, until, reason } = UNTOUCHED
-    const empty = { status, fence, holder_id: null, holder_name: null, since, until, reason }
+    const { status, fence: fencingToken, since, until, reason } = UNTOUCHED
+    const empty = { status, fence: fencingToken, holder_id: null, holder_name: null, since, until, reason }
     const [row] = await tx
       .insert(t)
       .values({ kind, subject_id: id, owner, ...empty })
@@ -56,13 +56,13 @@ export const takeoverRepository = {
   },
 
   /** Those of a kind that wait for a person, of everyone; for operators. */
-  waiting(db: Reader, kind: string, most: number): Promise<TakeoverRow[]> {
+  waiting(db: Reader, kind: string, max: number): Promise<TakeoverRow[]> {
     const t = db.of(takeovers)
     return db
       .select()
       .from(t)
       .where(and(eq(t.kind, kind), eq(t.status, 'requested')))
-      .limit(most)
+      .limit(max)
   },
 
   /** When the first of all holders has been silent for too long, in epoch milliseconds; null when nobody holds one. */
@@ -73,13 +73,13 @@ export const takeoverRepository = {
   },
 
   /** Those whose holder has been silent for too long. */
-  silent(db: Reader, now: number, most: number): Promise<TakeoverRow[]> {
+  silent(db: Reader, now: number, max: number): Promise<TakeoverRow[]> {
     const t = db.of(takeovers)
     return db
       .select()
       .from(t)
       .where(and(isNotNull(t.until), lte(t.until, now)))
       .orderBy(asc(t.until))
-      .limit(most)
+      .limit(max)
   },
 }

@@ -46,7 +46,8 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       readAll,
       /** As `read`, and it stays so until the unit has committed. */
       lock: async (tx: Tx, subject: Subject): Promise<Takeover> => toTakeover(await rows.lock(tx, kind.name, subject)),
-      request: (tx: Tx, subject: Subject, asked: By & { reason?: string | null }) => request(tx, kind, subject, asked),
+      request: (tx: Tx, subject: Subject, requested: By & { reason?: string | null }) =>
+        request(tx, kind, subject, requested),
       take: (tx: Tx, subject: Subject, taken: By & { holder: Holder; force?: boolean }) =>
         take(tx, kind, subject, taken),
       pass: (tx: Tx, subject: Subject, passed: By & { from: string; to: Holder }) => pass(tx, kind, subject, passed),
@@ -154,8 +155,8 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
     call: Call<Caller> | null,
   ): Promise<Takeover> {
     const nobody = { holder_id: null, holder_name: null, until: null, reason: null }
-    const fence = row.status === 'human' ? row.fence + 1 : row.fence
-    return change(tx, kind, row, { status: 'ai', ...nobody, since: clock.now(), fence }, cause, call)
+    const fencingToken = row.status === 'human' ? row.fence + 1 : row.fence
+    return change(tx, kind, row, { status: 'ai', ...nobody, since: clock.now(), fence: fencingToken }, cause, call)
   }
 
   async function change(

@@ -101,13 +101,13 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
   /** Puts due and lost jobs in line, and begins as many as there is room for. */
   async function look(only?: string): Promise<{ moved: number; begun: number }> {
     const now = clock.now()
-    const { runAt, leaseUntil, inLine, asked } = await rows.soonest(store.read)
+    const { runAt, leaseUntil, inLine, asked: isRequested } = await rows.soonest(store.read)
     const isDue = runAt !== null && runAt <= now
     const isNew = isFirstLook || (loop !== null && lacksRecurring)
     const isLost = isNew || (leaseUntil !== null && leaseUntil <= now)
-    lookMs = isDue || inLine || asked ? LOOK_MS[store.dialect] : Math.min(lookMs * 2, CALM_MS[store.dialect])
+    lookMs = isDue || inLine || isRequested ? LOOK_MS[store.dialect] : Math.min(lookMs * 2, CALM_MS[store.dialect])
     napMs = Math.min(lookMs, ...[runAt, leaseUntil].map((at) => Math.max(1, (at ?? Infinity) - now)))
-    const moved = isDue || isLost || asked ? await store.write((tx) => tidyLine(tx, now, asked)) : 0
+    const moved = isDue || isLost || isRequested ? await store.write((tx) => tidyLine(tx, now, isRequested)) : 0
     isFirstLook = false
     return { moved, begun: inLine || moved ? await claimAll(await kindsInLine(only)) : 0 }
   }
@@ -120,7 +120,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
     return found.filter((kind) => takes(kind.name) && (only === undefined || kind.name === only) && freeOf(kind) > 0)
   }
 
-  async function tidyLine(tx: Tx, now: number, asked: boolean): Promise<number> {
+  async function tidyLine(tx: Tx, now: number, isRequested: boolean): Promise<number> {
     const added = loop && lacksRecurring ? 1 : 0
     if (added) {
       await addRecurring(tx)
@@ -129,7 +129,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
       })
     }
     // First: it may wait for a row, and must hold none meanwhile that another process wants.
-    const heeded = asked ? await heed(tx) : 0
+    const heeded = isRequested ? await heed(tx) : 0
     const lost = await rows.lost(tx, { now, node, limit: BATCH })
     for (const row of lost) await recover(tx, row)
     const due = await rows.due(tx, now, BATCH)

@@ -1,5 +1,5 @@
 /** A character has at most so many UTF-16 units (the longest emoji have 15); with more accents it counts as several. */
-const MOST_UNITS = 16
+const MAX_UNITS = 16
 
 /** The only code points that join others to one character, see the test. */
 const JOINS =
@@ -11,12 +11,12 @@ const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
  * The length of a text in characters as a person sees them (grapheme clusters), which every limit of a text counts: a
  * flag and a letter with its accent are one. Takes linear time, and stops above `most`.
  */
-export function charactersIn(text: string, most = Number.POSITIVE_INFINITY): number {
+export function charactersIn(text: string, max = Number.POSITIVE_INFINITY): number {
   if (!JOINS.test(text)) return codePointsIn(text)
   let count = 0
   for (const { segment } of characters.segment(text)) {
-    count += Math.ceil(segment.length / MOST_UNITS)
-    if (count > most) break
+    count += Math.ceil(segment.length / MAX_UNITS)
+    if (count > max) break
   }
   return count
 }
@@ -30,9 +30,9 @@ function codePointsIn(text: string): number {
 }
 
 /** Whether a text has at most so many characters. */
-export const hasAtMost = (text: string, most: number): boolean =>
-  text.length <= most || (text.length <= most * MOST_UNITS && charactersIn(text, most) <= most)
+export const hasAtMost = (text: string, max: number): boolean =>
+  text.length <= max || (text.length <= max * MAX_UNITS && charactersIn(text, max) <= max)
 
 /** Whether a text has at least so many characters. */
-export const hasAtLeast = (text: string, least: number): boolean =>
-  text.length >= least * MOST_UNITS || (text.length >= least && (least < 2 || charactersIn(text, least) >= least))
+export const hasAtLeast = (text: string, min: number): boolean =>
+  text.length >= min * MAX_UNITS || (text.length >= min && (min < 2 || charactersIn(text, min) >= min))

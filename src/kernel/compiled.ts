@@ -8,7 +8,7 @@ export type Load = { owner: string; weight: number }
  * Caches values compiled for tenants, bounded by bytes. When the cache is full, the owner with the most bytes loses
  * their least recently used item, so that one owner cannot evict the others by compiling a lot.
  */
-export function createFairCache(mostBytes: number) {
+export function createFairCache(maxBytes: number) {
   const items = new Map<string, Item>()
   /** The items of each owner, least recently used first. */
   const owners = new Map<string, { weight: number; items: Set<Item> }>()
@@ -23,7 +23,7 @@ export function createFairCache(mostBytes: number) {
     put(key: string, value: unknown, load: Load): void {
       drop(key)
       add({ key, value, ...load })
-      while (total > mostBytes) drop(oldestOf(heaviest()).key)
+      while (total > maxBytes) drop(oldestOf(heaviest()).key)
     },
     drop,
     /** In bytes, estimated. */

@@ -1,4 +1,4 @@
-import { said } from './errors'
+import { messageOf } from './errors'
 import { nearest } from './nearest'
 import { checker, type Static, type TSchema } from './schema'
 import { withoutUserInfo } from './text'
@@ -79,16 +79,16 @@ function wrongWith({ schema, secret, about }: Setting, value: unknown, where: st
   const shownAt = (path: string, part: unknown): string => {
     if (secret || SECRET_MEMBER.test(path)) return 'set to a value that is not shown'
     if (part !== null && typeof part === 'object') return Array.isArray(part) ? 'a list' : 'an object'
-    return withoutUserInfo(said(part ?? null))
+    return withoutUserInfo(messageOf(part ?? null))
   }
   const nameOf = (path: string): string => (path ? `${where}: "${path}"` : where)
   return problemsOf(issues, value, { nameOf, shownAt })
-    .slice(0, MOST_PROBLEMS)
+    .slice(0, MAX_PROBLEMS)
     .map((problem) => `${problem} ${about}`)
 }
 
 /** Of one setting; a list of hundreds would hide the other settings. */
-const MOST_PROBLEMS = 5
+const MAX_PROBLEMS = 5
 
 const SWITCH = new Map([
   ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),

@@ -104,15 +104,15 @@ export const shuttingDown = defineError(
   () => 'The server is restarting. Try again in a few seconds.',
 )
 
-const MOST_QUOTED = 80
+const MAX_QUOTED = 80
 
 /** A caller's value for an error sentence: strings in quotes, so that `"0.9"` and 0.9 look different (dx 6.1). */
-export const said = (value: unknown): string => (typeof value === 'string' ? `"${quoted(value)}"` : quoted(value))
+export const messageOf = (value: unknown): string => (typeof value === 'string' ? `"${quoted(value)}"` : quoted(value))
 
 /** A caller's value without quotes around it: short, without control characters and without secrets (dx 6.1). */
 export const quoted = (value: unknown): string => {
-  const clean = scrub(written(value).slice(0, 4 * MOST_QUOTED)).replace(/[\p{Cc}\p{Cf}]/gu, '·')
-  return clean.length > MOST_QUOTED ? `${clean.slice(0, MOST_QUOTED - 1)}…` : clean
+  const clean = scrub(written(value).slice(0, 4 * MAX_QUOTED)).replace(/[\p{Cc}\p{Cf}]/gu, '·')
+  return clean.length > MAX_QUOTED ? `${clean.slice(0, MAX_QUOTED - 1)}…` : clean
 }
 
 /** A large value is only described: serializing it would block the event loop (I28). */

@@ -12,11 +12,11 @@ export type Filter<Row> = {
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const MOST_CHARS = 200
+const MAX_CHARS = 200
 
 /** Words match any column; `field:value`, `a,b`, `>=400`, `*glob*`, `!` negates, quotes hold blanks. */
 export function readFilter<Row>(text: string, fields: Fields<Row>): Filter<Row> {
-  const tests = wordsOf(text.slice(0, MOST_CHARS)).map(readTest)
+  const tests = wordsOf(text.slice(0, MAX_CHARS)).map(readTest)
   const unknown = tests.flatMap(({ field }) => (field !== null && !fields[field] ? [field] : []))
   const names = Object.keys(fields)
   return {

@@ -83,11 +83,11 @@ function countFitting(outlines: readonly { bytes: number }[]): number {
 }
 
 /** Most parts of one `union all`: SQLite allows 500. With more lists than this, several share a part. */
-const MOST_PARTS = 100
+const MAX_PARTS = 100
 
 /** Groups lists into at most MOST_PARTS parts of equal size; few lists get a part each. */
 export function inParts<T>(lists: readonly T[]): T[][] {
-  const each = Math.ceil(lists.length / MOST_PARTS)
+  const each = Math.ceil(lists.length / MAX_PARTS)
   const parts: T[][] = []
   for (let at = 0; at < lists.length; at += each) parts.push(lists.slice(at, at + each))
   return parts

@@ -1,9 +1,9 @@
 import type { Clock } from './clock'
 import { createLru } from './lru'
 
-const MOST = 20_000
+const MAX = 20_000
 
-export type Sightings<Id extends string> = {
+export type LastSeenBuffer<Id extends string> = {
   /** Records that `id` is used now. True at most once per `everyMs`: only then is the use queued to be written. */
   note(id: Id): boolean
   /** Returns the uses queued since the last call, as ids and times (epoch ms), for a loop to write. */
@@ -11,9 +11,12 @@ export type Sightings<Id extends string> = {
 }
 
 /** Collects "last used" times in memory, bounded, so that requests need not write them. */
-export function createSightings<Id extends string>(options: { everyMs?: number; clock: Clock }): Sightings<Id> {
+export function createLastSeenBuffer<Id extends string>(options: {
+  everyMs?: number
+  clock: Clock
+}): LastSeenBuffer<Id> {
   const { everyMs = 60_000, clock } = options
-  const noted = createLru<Id, number>(MOST)
+  const noted = createLru<Id, number>(MAX)
   let pending = new Map<Id, number>()
   return {
     note(id) {
@@ -21,7 +24,7 @@ export function createSightings<Id extends string>(options: { everyMs?: number; 
       const last = noted.get(id)
       if (last !== undefined && now - last < everyMs) return false
       noted.set(id, now)
-      if (pending.size < MOST) pending.set(id, now)
+      if (pending.size < MAX) pending.set(id, now)
       return true
     },
     take() {

@@ -17,13 +17,13 @@ type LoopOptions = {
 const LONGEST_NAP_MS = 60_000
 /** Loops that rest for long wake together, as each wake-up of a sleeping server costs more than what it does then. */
 const BEAT_MS = 500
-const LEAST_BEATS = 2
+const MIN_BEATS = 2
 /** Timers fire up to a millisecond early. */
 const SLACK_MS = 2
 
 /** What is left of a rest of `ms` until the last beat within it; of a short rest all. */
 export function untilBeat(clock: Clock, ms: number): number {
-  if (ms < LEAST_BEATS * BEAT_MS) return ms
+  if (ms < MIN_BEATS * BEAT_MS) return ms
   const now = clock.monotonic()
   return Math.floor((now + ms + SLACK_MS) / BEAT_MS) * BEAT_MS - now
 }

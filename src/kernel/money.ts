@@ -2,7 +2,7 @@
 export const MICRO_PER_CENT = 1_000_000
 
 /** Limit of one transfer and of a wallet: 90 million in currency, still exact to the micro-cent as a number. */
-export const MOST_CENTS = 9_000_000_000
+export const MAX_CENTS = 9_000_000_000
 
 export const centsToMicro = (cents: number): number => Math.round(cents * MICRO_PER_CENT)
 

@@ -1,12 +1,12 @@
 /** A picture of so many pixels takes 160 MB while it is drawn. */
-const MOST_PIXELS = 40_000_000
+const MAX_PIXELS = 40_000_000
 
 type Format = 'jpeg' | 'png' | 'webp'
-type Order<F extends Format> = {
+type Input<F extends Format> = {
   /** How a picture of a format is written: `jpeg`, `png`, `webp`, `gif` and others. */
   as(format: string): F
   /** Most pixels of the longer side; as it is without. */
-  mostSide?: number
+  maxSide?: number
   /** From 1 to 100; of what has one. */
   quality?: number
 }
@@ -18,12 +18,12 @@ type Redrawn<F extends Format> = { format: F; width: number; height: number; byt
  */
 export async function redrawn<F extends Format>(
   bytes: Uint8Array,
-  { as, mostSide = Number.POSITIVE_INFINITY, quality }: Order<F>,
+  { as, maxSide = Number.POSITIVE_INFINITY, quality }: Input<F>,
 ): Promise<Redrawn<F> | null> {
   try {
     const { width, height, format } = await new Bun.Image(bytes).metadata()
-    if (width * height > MOST_PIXELS) return null
-    const scale = Math.min(1, mostSide / Math.max(width, height))
+    if (width * height > MAX_PIXELS) return null
+    const scale = Math.min(1, maxSide / Math.max(width, height))
     const size = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
     const drawn = new Bun.Image(bytes).resize(size.width, size.height)
     const [how, options] = [as(format), quality === undefined ? {} : { quality }]

@@ -31,7 +31,7 @@ export function createReadCache<K extends string, V extends object>({
   clock,
   joins = true,
 }: Options): ReadCache<K, V> {
-  const kept = createLru<K, { value: V; readAt: number }>(max)
+  const stored = createLru<K, { value: V; readAt: number }>(max)
   const reads = new Map<K, { readAt: number; found: Promise<V | null> }>()
   const isFresh = ({ readAt }: { readAt: number }): boolean =>
     maxAgeMs === Infinity || clock.monotonic() - readAt < maxAgeMs
@@ -42,7 +42,7 @@ export function createReadCache<K extends string, V extends object>({
     reads.set(key, under)
     const isCurrent = () => reads.get(key) === under && reads.delete(key)
     under.found.then(
-      (value) => isCurrent() && value && kept.set(key, { value, readAt }),
+      (value) => isCurrent() && value && stored.set(key, { value, readAt }),
       // A failed read is only removed here; the caller of `get` receives the rejection.
       isCurrent,
     )
@@ -51,18 +51,18 @@ export function createReadCache<K extends string, V extends object>({
 
   return {
     get(key, load) {
-      const hit = kept.get(key)
+      const hit = stored.get(key)
       if (hit && isFresh(hit)) return hit.value
       const under = joins ? reads.get(key) : undefined
       return under && isFresh(under) ? under.found : read(key, load)
     },
     forget(key) {
       reads.delete(key)
-      kept.delete(key)
+      stored.delete(key)
     },
     clear() {
       reads.clear()
-      kept.clear()
+      stored.clear()
     },
   }
 }

@@ -4,7 +4,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** One request in three languages, each as it may be pasted; the key comes from SVC_API_KEY. */
 export type Samples = { curl: string; typescript: string; python: string }
 
-type Order = {
+type Input = {
   method: string
   /** With its ids filled in, and a query if one is needed. */
   url: string
@@ -23,9 +23,9 @@ type Order = {
 const FILES: Record<string, string> = { 'audio/mpeg': 'speech.mp3', 'text/csv': 'export.csv' }
 
 /** The samples of one route. */
-export const samplesOf = (order: Order): Samples => (order.uploads ? uploads(order.url) : plain(order))
+export const samplesOf = (input: Input): Samples => (input.uploads ? uploads(input.url) : plain(input))
 
-function plain({ method, url, keyed, streams, download, body }: Order): Samples {
+function plain({ method, url, keyed, streams, download, body }: Input): Samples {
   const file = download ? (FILES[download] ?? 'file') : null
   const flags = [
     method === 'GET' || (method === 'POST' && body !== undefined) ? '' : ` -X ${method}`,
@@ -44,7 +44,7 @@ function plain({ method, url, keyed, streams, download, body }: Order): Samples 
   }
 }
 
-type Call = Pick<Order, 'url' | 'method' | 'keyed' | 'streams' | 'body'> & { file: string | null }
+type Call = Pick<Input, 'url' | 'method' | 'keyed' | 'streams' | 'body'> & { file: string | null }
 
 function plainTypeScript({ url, method, keyed, streams, body, file }: Call): string {
   const headers = [

@@ -2,7 +2,7 @@ import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { hasAtLeast, hasAtMost } from './characters'
-import { type Asking, findIssues, type Issue } from './validation-issues'
+import { findIssues, type Issue, type Request } from './validation-issues'
 
 export type { Issue }
 /** The only module that imports TypeBox: rooms take `t` from here, routes `checked` and `described`. */
@@ -65,7 +65,7 @@ const check = (keyword: 'minLength' | 'maxLength', fits: (text: string) => boole
   error: () => keyword,
 })
 
-const asking: Asking = {
+const request: Request = {
   fits: (schema, value) => compile(schema).Check(value),
   explain: (schema, value) =>
     compile(schema)
@@ -122,7 +122,7 @@ export function checker<T extends TSchema>(schema: T) {
       known ??= compile(schema)
       return known.Check(value)
     },
-    issues: (value: unknown): Issue[] => findIssues(schema, value, asking),
+    issues: (value: unknown): Issue[] => findIssues(schema, value, request),
   }
 }
 

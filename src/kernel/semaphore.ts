@@ -4,7 +4,7 @@ export type Semaphore = {
   /** Waits for a slot; call what it answers once, to give the slot back. Rejects with the signal's reason. */
   enter(who: string, signal?: AbortSignal): Promise<() => void>
   /** Another number of slots, for the next to enter: what runs goes on. */
-  resize(most: number): void
+  resize(max: number): void
 }
 
 /**
@@ -12,7 +12,7 @@ export type Semaphore = {
  * with the fewest running, then the one served longest ago, so that no owner starves the others.
  */
 export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY): Semaphore {
-  let most = slots
+  let max = slots
   const waiting: { who: string; go: () => void }[] = []
   const working: string[] = []
   /** The number of the last turn of each owner with work running or waiting. */
@@ -23,7 +23,7 @@ export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY):
   return {
     enter,
     resize(next) {
-      most = next
+      max = next
       while (letNextIn());
     },
     async run(who, work, signal) {
@@ -38,7 +38,7 @@ export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY):
 
   async function enter(who: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
-    if (working.length < most && countOf(who) < each) begin(who)
+    if (working.length < max && countOf(who) < each) begin(who)
     else await turnOf(who, signal)
     return () => leave(who)
   }
@@ -78,7 +78,7 @@ export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY):
   }
 
   function letNextIn(): boolean {
-    if (working.length >= most) return false
+    if (working.length >= max) return false
     let next: (typeof waiting)[number] | undefined
     for (const one of waiting) {
       if (countOf(one.who) < each && (!next || goesBefore(one.who, next.who))) next = one

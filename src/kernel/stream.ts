@@ -27,7 +27,7 @@ export class ReaderLeft extends Error {
 }
 
 /** Characters that may wait for the reader before it counts as behind. */
-const MOST_WAITING = 8 * 1024
+const MAX_WAITING = 8 * 1024
 
 /** Not every writer waits, so nobody may hear of the rejection. */
 function unheard(promise: Promise<void>): Promise<void> {
@@ -50,7 +50,7 @@ export function createPipe() {
     if (hasLeft) return unheard(Promise.reject(new ReaderLeft()))
     waiting += text
     wake?.()
-    if (waiting.length < MOST_WAITING) return
+    if (waiting.length < MAX_WAITING) return
     room ??= Promise.withResolvers()
     return unheard(room.promise)
   }

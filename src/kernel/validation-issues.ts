@@ -16,7 +16,7 @@ type Shape = {
 }
 
 /** How a schema, or a part of one, is applied to a value. */
-export type Asking = {
+export type Request = {
   /** A compiled check; its time grows only with the size of the value. */
   fits(schema: object, value: unknown): boolean
   /** Lists every problem; much slower, as it examines each member. */
@@ -24,39 +24,40 @@ export type Asking = {
 }
 
 /** How many members are explained at once; more would block the event loop for too long (I28). */
-const MOST_EXPLAINED = 300
-const MOST_ENTRIES = 10
+const MAX_EXPLAINED = 300
+const MAX_ENTRIES = 10
 
 /**
  * What is wrong with a value that does not fit its schema. Of alternatives (`anyOf`), only the one that the value was
  * meant for is reported. A small value is explained as a whole; a large one is first narrowed down to its wrong
  * members by checking part by part.
  */
-export function findIssues(schema: object, value: unknown, asking: Asking, path = ''): Issue[] {
+export function findIssues(schema: object, value: unknown, request: Request, path = ''): Issue[] {
   const shape = schema as Shape
   const meant = shape.anyOf && typeof value === 'object' && value !== null ? meantOf(shape.anyOf, value) : undefined
   if (meant && 'issue' in meant) return [{ ...meant.issue, path: join(path, meant.issue.path) }]
-  if (meant) return findIssues(meant.branch, value, asking, path)
-  if (isSmall(value)) return inSmall(shape, value, asking, path)
-  if (shape.type === 'array' && Array.isArray(value)) return inEntries(shape, value, asking, path)
-  if (shape.properties && !Array.isArray(value)) return inMembers(shape, value as Record<string, unknown>, asking, path)
+  if (meant) return findIssues(meant.branch, value, request, path)
+  if (isSmall(value)) return inSmall(shape, value, request, path)
+  if (shape.type === 'array' && Array.isArray(value)) return inEntries(shape, value, request, path)
+  if (shape.properties && !Array.isArray(value))
+    return inMembers(shape, value as Record<string, unknown>, request, path)
   return [{ path, keyword: 'large', message: 'does not have the accepted form', params: {} }]
 }
 
-function inSmall(shape: Shape, value: unknown, asking: Asking, path: string): Issue[] {
+function inSmall(shape: Shape, value: unknown, request: Request, path: string): Issue[] {
   const isList = shape.type === 'array' && Array.isArray(value)
   const isRecord = shape.properties && typeof value === 'object' && value !== null && !Array.isArray(value)
   // A refusal is an attacker's favourite: members are checked by compiled code, and only wrong ones are explained.
-  if (isRecord && isPlain(shape, value)) return inMembers(shape, value as Record<string, unknown>, asking, path)
-  if (isList && isPlainList(shape, value)) return inEntries(shape, value, asking, path)
-  const all = asking.explain(shape, value)
+  if (isRecord && isPlain(shape, value)) return inMembers(shape, value as Record<string, unknown>, request, path)
+  if (isList && isPlainList(shape, value)) return inEntries(shape, value, request, path)
+  const all = request.explain(shape, value)
   // With alternatives further down, each member is examined by itself; only issues of this level are kept here.
   if (!(isList || isRecord) || !all.some(({ keyword }) => keyword === 'anyOf')) {
     return all.map((issue) => ({ ...issue, path: join(path, issue.path) }))
   }
   const own = all.filter((issue) => issue.path === '').map((issue) => ({ ...issue, path }))
-  if (isList) return [...own, ...inEntries({ ...(shape.items ? { items: shape.items } : {}) }, value, asking, path)]
-  const below = inMembers({ properties: shape.properties! }, value as Record<string, unknown>, asking, path)
+  if (isList) return [...own, ...inEntries({ ...(shape.items ? { items: shape.items } : {}) }, value, request, path)]
+  const below = inMembers({ properties: shape.properties! }, value as Record<string, unknown>, request, path)
   return [...own, ...below]
 }
 
@@ -79,25 +80,25 @@ function isPlainList(shape: Shape, { length }: unknown[]): boolean {
   return Object.keys(shape).every((keyword) => PLAIN_LIST.has(keyword))
 }
 
-function inMembers(shape: Shape, value: Record<string, unknown>, asking: Asking, path: string): Issue[] {
+function inMembers(shape: Shape, value: Record<string, unknown>, request: Request, path: string): Issue[] {
   const requiredProperties = (shape.required ?? []).filter((name) => !Object.hasOwn(value, name))
   const allowed = Object.keys(shape.properties!)
   const missing = { path, keyword: 'required', message: 'lacks a member', params: { requiredProperties, allowed } }
   const wrong = Object.entries(shape.properties!).flatMap(([name, member]) =>
-    !Object.hasOwn(value, name) || asking.fits(member, value[name])
+    !Object.hasOwn(value, name) || request.fits(member, value[name])
       ? []
-      : findIssues(member, value[name], asking, join(path, name)),
+      : findIssues(member, value[name], request, join(path, name)),
   )
   return requiredProperties.length ? [missing, ...wrong] : wrong
 }
 
-function inEntries({ items, maxItems }: Shape, value: unknown[], asking: Asking, path: string): Issue[] {
+function inEntries({ items, maxItems }: Shape, value: unknown[], request: Request, path: string): Issue[] {
   if (maxItems !== undefined && value.length > maxItems) {
     return [{ path, keyword: 'maxItems', message: `has more than ${maxItems} entries`, params: { limit: maxItems } }]
   }
   const issues: Issue[] = []
-  for (let at = 0; items && at < value.length && issues.length < MOST_ENTRIES; at++) {
-    if (!asking.fits(items, value[at])) issues.push(...findIssues(items, value[at], asking, join(path, String(at))))
+  for (let at = 0; items && at < value.length && issues.length < MAX_ENTRIES; at++) {
+    if (!request.fits(items, value[at])) issues.push(...findIssues(items, value[at], request, join(path, String(at))))
   }
   return issues
 }
@@ -116,10 +117,10 @@ function meantOf(branches: readonly Shape[], value: object): { branch: Shape } |
     return words.filter((some) => !some).length <= 1 && new Set(all).size === all.length
   })
   if (tag === undefined) return undefined
-  const said = (value as Record<string, unknown>)[tag]
-  const branch = found.find((one) => wordsOf(one, tag)?.includes(said)) ?? found.find((one) => !wordsOf(one, tag))
+  const message = (value as Record<string, unknown>)[tag]
+  const branch = found.find((one) => wordsOf(one, tag)?.includes(message)) ?? found.find((one) => !wordsOf(one, tag))
   if (branch) return { branch }
-  if (said === undefined) {
+  if (message === undefined) {
     return {
       issue: { path: '', keyword: 'required', message: 'lacks a member', params: { requiredProperties: [tag] } },
     }
@@ -135,7 +136,7 @@ function wordsOf({ properties }: Shape, name: string): readonly unknown[] | unde
 
 /** Whether a value has at most 300 members on all levels together; stops counting beyond that. */
 export function isSmall(value: unknown): boolean {
-  let left = MOST_EXPLAINED
+  let left = MAX_EXPLAINED
   const count = (part: unknown): void => {
     left -= 1
     if (left < 0 || part === null || typeof part !== 'object') return

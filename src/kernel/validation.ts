@@ -1,26 +1,26 @@
 import { charactersIn } from './characters'
-import { AppError, type ErrorDetail, said } from './errors'
+import { AppError, type ErrorDetail, messageOf } from './errors'
 import { wordsOf } from './form'
 import { nearest } from './nearest'
 import { checked, type Issue, SchemaRefusal, type Static, type TSchema } from './schema'
 
 /** One finding of a schema check, as the framework hands it back. */
-type Finding = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
+type ValidationIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
 
 const SHOWN = 3
-const MOST_DETAILS = 20
+const MAX_DETAILS = 20
 
 /**
  * Turns schema findings into sentences that name the value and the limit (dx 6.1). The message holds the first three
  * problems, `details` up to twenty.
  */
-export function validationError(findings: Finding[], value: unknown): AppError {
+export function validationError(findings: ValidationIssue[], value: unknown): AppError {
   const details = describe(tellingOf(findings), value)
   const shown = details.slice(0, SHOWN).map((detail) => detail.message)
   const more = details.length > SHOWN ? ` ${details.length - SHOWN} more.` : ''
   return new AppError('invalid', 'validation_error', shown.join(' ') + more, {
     param: details[0]?.path ?? '',
-    details: details.slice(0, MOST_DETAILS),
+    details: details.slice(0, MAX_DETAILS),
   })
 }
 
@@ -43,25 +43,25 @@ export const problemsOf = (issues: readonly Issue[], value: unknown, naming: Nam
   )
 
 /** Of a member that must not be there the object tells, too. */
-function tellingOf(findings: Finding[]): Finding[] {
+function tellingOf(findings: ValidationIssue[]): ValidationIssue[] {
   const telling = findings.filter(({ keyword }) => keyword !== 'boolean')
   return (telling.length ? telling : findings).slice(0, 200)
 }
 
-function describe(findings: Finding[], value: unknown, naming: Naming = OF_BODY): ErrorDetail[] {
-  const byPath = new Map<string, Finding[]>()
-  for (const finding of findings) {
-    const path = join(finding.path)
-    byPath.set(path, [...(byPath.get(path) ?? []), finding])
+function describe(findings: ValidationIssue[], value: unknown, naming: Naming = OF_BODY): ErrorDetail[] {
+  const byPath = new Map<string, ValidationIssue[]>()
+  for (const validationIssue of findings) {
+    const path = join(validationIssue.path)
+    byPath.set(path, [...(byPath.get(path) ?? []), validationIssue])
   }
   return [...byPath].flatMap(([path, found]) => explain(path, found, at(value, found[0]!.path), naming))
 }
 
-function explain(path: string, found: Finding[], value: unknown, { nameOf, shownAt }: Naming): ErrorDetail[] {
+function explain(path: string, found: ValidationIssue[], value: unknown, { nameOf, shownAt }: Naming): ErrorDetail[] {
   // The value has the type of one alternative and exceeds its limit, so the limit is the useful thing to report.
   const limit = found.find(({ keyword }) => LIMITS.has(keyword))
   if (limit) return [{ path, message: `${nameOf(path)} ${sentence(limit, value, shownAt(path, value))}.` }]
-  if (found.some((finding) => finding.keyword === 'anyOf')) {
+  if (found.some((validationIssue) => validationIssue.keyword === 'anyOf')) {
     return [{ path, message: `${nameOf(path)} is ${shownAt(path, value)}; ${alternatives(found)}.` }]
   }
   const [first] = found
@@ -73,7 +73,8 @@ function explain(path: string, found: Finding[], value: unknown, { nameOf, shown
   return missing.map((member) => {
     const full = path ? `${path}.${member}` : member
     const given = nearest(member, unknown)
-    const meant = given === null ? (EXAMPLES[full] ?? '') : ` ${said(given)} is not a member; did you mean "${member}"?`
+    const meant =
+      given === null ? (EXAMPLES[full] ?? '') : ` ${messageOf(given)} is not a member; did you mean "${member}"?`
     return { path: full, message: `${nameOf(full)} is missing.${meant}` }
   })
 }
@@ -90,7 +91,7 @@ const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItem
 export const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
 
 const shownAt = (path: string, value: unknown): string =>
-  SECRET_MEMBER.test(path) ? 'not shown here' : said(value ?? null)
+  SECRET_MEMBER.test(path) ? 'not shown here' : messageOf(value ?? null)
 
 const ARTICLES: Record<string, string> = {
   string: 'a string',
@@ -117,7 +118,7 @@ function wantedForm(pattern: string): string {
   return `, which does not have the right form${pattern.length <= 48 ? `: ${pattern}` : ''}`
 }
 
-function sentence({ keyword, params, message }: Finding, value: unknown, shown: string): string {
+function sentence({ keyword, params, message }: ValidationIssue, value: unknown, shown: string): string {
   const limit = params.limit as number
   switch (keyword) {
     case 'type':
@@ -156,22 +157,25 @@ function sentence({ keyword, params, message }: Finding, value: unknown, shown: 
 }
 
 /** Lists of names that are longer help nobody. */
-const [MOST_STRANGERS, MOST_ALLOWED] = [3, 20]
+const [MAX_STRANGERS, MAX_ALLOWED] = [3, 20]
 
-function strangers({ additionalProperties: names, allowed }: Finding['params']): string {
-  const shown = (names as string[]).slice(0, MOST_STRANGERS).map(said)
+function strangers({ additionalProperties: names, allowed }: ValidationIssue['params']): string {
+  const shown = (names as string[]).slice(0, MAX_STRANGERS).map(messageOf)
   const known = allowed as string[] | undefined
-  const help = known?.length && known.length <= MOST_ALLOWED ? `; its members are ${known.join(', ')}` : ''
+  const help = known?.length && known.length <= MAX_ALLOWED ? `; its members are ${known.join(', ')}` : ''
   return `has no member ${either(shown)}${help}`
 }
 
-function alternatives(found: Finding[]): string {
+function alternatives(found: ValidationIssue[]): string {
   const words = found.flatMap(({ keyword, params }) =>
     keyword === 'const' ? [params.allowedValue] : ((params.allowedValues as unknown[] | undefined) ?? []),
   )
   const types = found
-    .filter((finding) => finding.keyword === 'type' && !(words.length && finding.params.type === 'string'))
-    .map((finding) => ARTICLES[finding.params.type as string] ?? String(finding.params.type))
+    .filter(
+      (validationIssue) =>
+        validationIssue.keyword === 'type' && !(words.length && validationIssue.params.type === 'string'),
+    )
+    .map((validationIssue) => ARTICLES[validationIssue.params.type as string] ?? String(validationIssue.params.type))
   const forms = [...new Set([...words.map((word) => `"${word}"`), ...types])]
   return forms.length ? `it must be ${either(forms)}` : 'it has none of the accepted forms'
 }
@@ -182,12 +186,12 @@ const either = (words: string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
 /** Twice the longest limit of a text, and a few milliseconds. */
-const MOST_COUNTED = 2_100_000
+const MAX_COUNTED = 2_100_000
 
 /** Entries, or characters as limits count them. Of a text as long as a body, its units. */
 function lengthOf(value: unknown): number {
   const length = (value as { length?: number } | null)?.length ?? 0
-  return typeof value !== 'string' || length > MOST_COUNTED ? length : charactersIn(value)
+  return typeof value !== 'string' || length > MAX_COUNTED ? length : charactersIn(value)
 }
 
 /** Writes a path as in code: `messages[2].content`. */

@@ -7,7 +7,7 @@ type Watched = {
   /** Resident bytes now. */
   memory(): number
   /** Bytes that it may have. */
-  most: number
+  max: number
   isIdle: boolean
   /** Ends the process, and fails the task that it runs. */
   end(): void
@@ -21,7 +21,7 @@ const MB = 1024 ** 2
 const SHARE = { one: 1 / 4, all: 1 / 2 }
 
 /** What a process may have on the smallest machine. */
-const LEAST_BYTES = 256 * MB
+const MIN_BYTES = 256 * MB
 
 const watched = new Set<Watched>()
 
@@ -32,7 +32,7 @@ const memoryLimit = (): number => Math.min(totalmem(), process.constrainedMemory
 
 /** What a process that would have `wanted` bytes may have on a machine or in a container of `limit` bytes. */
 export const allowedBytes = (wanted: number, limit = memoryLimit()): number =>
-  Math.min(wanted, Math.max(LEAST_BYTES, limit * SHARE.one))
+  Math.min(wanted, Math.max(MIN_BYTES, limit * SHARE.one))
 
 /** What a worker's script posts back for each task. */
 export type WorkerReply<Answer> = { ok: true; answer: Answer } | { ok: false; problem: string }
@@ -60,7 +60,7 @@ type Options = {
   /** The script; a process is started with it when a task arrives and none is idle. */
   script: URL
   /** The largest number of processes; further tasks wait. */
-  most: number
+  max: number
   /** Processes that one owner may use at the same time. Default: `most`. */
   each?: number
   /** How long an idle process is kept. */
@@ -79,7 +79,7 @@ type TaskLimits = {
   /** The owner of the task; owners with fewer running tasks are served first. Absent: one common owner. */
   who?: string
   /** Told of the percent that is done, where the script tells it. */
-  told?(percent: number): void
+  notify?(percent: number): void
 }
 
 /** One process of a pool. */
@@ -106,10 +106,10 @@ export type WorkerPool<Task, Answer> = {
  * next, unless it has grown to more than half of its bound.
  */
 export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Task, Answer> {
-  const { script, most, each = most, idleMs, memoryBytes = DEFAULT_BYTES } = options
+  const { script, max, each = max, idleMs, memoryBytes = DEFAULT_BYTES } = options
   const bytes = allowedBytes(memoryBytes)
   const free: Member[] = []
-  const semaphore = createSemaphore(most, each)
+  const semaphore = createSemaphore(max, each)
 
   return {
     run: (task, { who = '', signal, ...limits }) => {
@@ -128,7 +128,7 @@ export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Tas
       member.isIdle ? leave(member) : member.fail(new WorkerFailure(kind, why))
     const member: Member = {
       worker,
-      most: bytes,
+      max: bytes,
       isIdle: false,
       memory: worker.memory,
       fail: () => {},
@@ -139,7 +139,7 @@ export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Tas
   }
 
   async function ask(member: Member, task: Task, limits: TaskLimits & { loadingMs: number }): Promise<Answer> {
-    const { timeoutMs, loadingMs, signal, told } = limits
+    const { timeoutMs, loadingMs, signal, notify } = limits
     const { worker } = member
     const { promise, resolve, reject } = Promise.withResolvers<WorkerReply<Answer>>()
     const endAfter = (ms: number) => setTimeout(() => reject(new WorkerFailure('timeout', `no answer in ${ms} ms`)), ms)
@@ -151,7 +151,7 @@ export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Tas
       if (data === LOADED) {
         clearTimeout(timer)
         timer = endAfter(timeoutMs)
-      } else if ('percent' in data) told?.(data.percent)
+      } else if ('percent' in data) notify?.(data.percent)
       else resolve(data)
     }
     member.fail = reject
@@ -202,7 +202,7 @@ function look(): void {
   let left = memoryLimit() * SHARE.all
   const byWorth = sizes.sort((a, b) => Number(a.one.isIdle) - Number(b.one.isIdle) || a.bytes - b.bytes)
   for (const { one, bytes } of byWorth) {
-    if (bytes > one.most || bytes > left) one.end()
+    if (bytes > one.max || bytes > left) one.end()
     else left -= bytes
   }
   if ([...watched].every(({ isIdle }) => isIdle)) {

@@ -41,12 +41,12 @@ const ANSWER = 'rate.answer'
 const PATIENCE_MS = 500
 /** How long nobody waits for nodes that did not answer in time; they are told all the same. */
 const PAUSE_MS = 1_000
-const MOST_WAITING = 2_000
+const MAX_WAITING = 2_000
 
 /** Asks the other nodes over the database, and answers them. */
 export function createPeers({ live, clock, node, count, answer }: Deps) {
   const waiting = new Map<string, (from: FromNode) => void>()
-  let asked = 0
+  let requested = 0
   let waitAgainAt = 0
 
   live.hear(ASK, '*', (heard) => {
@@ -59,8 +59,8 @@ export function createPeers({ live, clock, node, count, answer }: Deps) {
     if (question) void reply(String(heard.id), String(heard.ask), question)
   })
   live.hear(ANSWER, node, (heard) => {
-    const told = heard && answerIn(heard.text)
-    if (told) waiting.get(String(heard.ask))?.({ ...told, node: String(heard.node) })
+    const notice = heard && answerIn(heard.text)
+    if (notice) waiting.get(String(heard.ask))?.({ ...notice, node: String(heard.node) })
   })
 
   return { ask }
@@ -72,8 +72,8 @@ export function createPeers({ live, clock, node, count, answer }: Deps) {
   /** What all others answer, or the one named `by`; it does not wait for the rest once one has asked Redis. */
   async function ask(question: Question, by = ''): Promise<FromNode[]> {
     const others = by ? 1 : count() - 1
-    if (others < 1 || waiting.size >= MOST_WAITING) return []
-    const id = String(++asked)
+    if (others < 1 || waiting.size >= MAX_WAITING) return []
+    const id = String(++requested)
     live.tellOthers(ASK, node, { ask: id, by, text: JSON.stringify(question) })
     if (!by && clock.monotonic() < waitAgainAt) return []
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -41,8 +41,8 @@ export const anonymousLimits = (tiers: Tiers): TierLimits => tiers.limitsOf('fre
 const EXPECTED_OUTPUT_TOKENS = 1_024
 
 /** Tokens that a call reserves as it is admitted; corrected to the true number when it ends (contract 1.6). */
-export const expectedTokens = (promptTokens: number, mostOutput: number): number =>
-  promptTokens + Math.min(EXPECTED_OUTPUT_TOKENS, mostOutput)
+export const expectedTokens = (promptTokens: number, maxOutput: number): number =>
+  promptTokens + Math.min(EXPECTED_OUTPUT_TOKENS, maxOutput)
 
 export const isAbove = (tier: Tier, other: Tier): boolean => TIERS.indexOf(tier) > TIERS.indexOf(other)
 

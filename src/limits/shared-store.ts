@@ -78,19 +78,19 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
       }
       const missing = others + apartHere(subject, name)
       const values = [limit - missing, weight, id]
-      const { said, isOpen, answers } = await ask({ script: 'take', subject, names, values, isSure })
-      if (said) return counted({ subject, names, limit, weight, id, missing }, said)
+      const { said: messages, isOpen, answers } = await ask({ script: 'take', subject, names, values, isSure })
+      if (messages) return counted({ subject, names, limit, weight, id, missing }, messages)
       if (isSure || !isOpen) return ofMyLevel(subject, name, limit, weight, answers)
       doubt(subject, name)
       isSure = true
     }
   }
 
-  type Asked = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
+  type Request = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
 
-  function counted({ subject, names, limit, weight, id, missing }: Asked, said: number[]): Taken {
+  function counted({ subject, names, limit, weight, id, missing }: Request, messages: number[]): Taken {
     const [name] = names as [WindowName]
-    const [taken, waitMs, ...found] = said
+    const [taken, waitMs, ...found] = messages
     const entry = taken ? mine.add(subject, name, weight) : null
     found[0]! += missing
     elsewhere.hearAll(subject, names, found)
@@ -172,24 +172,24 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
   }
 
   async function read(subject: string, names: readonly WindowName[]): Promise<View[]> {
-    const { said } = await ask({ script: 'read', subject, names, values: [], isSure: true })
-    if (said) elsewhere.hearAll(subject, names, said)
+    const { said: messages } = await ask({ script: 'read', subject, names, values: [], isSure: true })
+    if (messages) elsewhere.hearAll(subject, names, messages)
     return names.map((name) => elsewhere.view(subject, name))
   }
 
   /** Of Redis, else of the node that asks it for this one, else of all nodes. */
   async function ask(question: Omit<Question, 'redis'>): Promise<Outcome> {
     const { script, subject, names, values } = question
-    const said = script && (await redis.ask(script, subject, names, values))
-    if (said) return { said, isOpen: false, answers: [] }
-    const told = { ...question, redis: null }
+    const messages = script && (await redis.ask(script, subject, names, values))
+    if (messages) return { said: messages, isOpen: false, answers: [] }
+    const notice = { ...question, redis: null }
     if (helper) {
       const by = helper
-      const [only] = await peers.ask(told, by)
+      const [only] = await peers.ask(notice, by)
       if (only && (only.said || only.isOpen)) return { ...only, answers: [] }
       if (helper === by) helper = ''
     }
-    const answers = await peers.ask(told)
+    const answers = await peers.ask(notice)
     const found = answers.find((each) => each.said) ?? answers.find((each) => each.isOpen)
     if (found) helper = found.node
     return { said: found?.said ?? null, isOpen: found?.isOpen ?? false, answers }
@@ -200,10 +200,10 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
     await redis.look()
     const isTake = script === 'take'
     const isOpen = isTake && !isSure && redis.isHeard() && names.slice(0, 1).some((name) => isDoubtful(subject, name))
-    const said = script && !isOpen ? await redis.ask(script, subject, names, values) : null
-    if (isTake && !isOpen && !said) for (const name of names.slice(0, 1)) doubt(subject, name)
+    const messages = script && !isOpen ? await redis.ask(script, subject, names, values) : null
+    if (isTake && !isOpen && !messages) for (const name of names.slice(0, 1)) doubt(subject, name)
     return {
-      said,
+      said: messages,
       isOpen,
       own: names.map((name) => mine.view(subject, name).used),
       apart: names.map((name) => apartHere(subject, name)),

@@ -3,7 +3,7 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checked } from '../kernel/schema'
 import type { CodeService } from './code'
-import { CodeOrder, MadeCode } from './code-schema'
+import { CodeInput, MadeCode } from './code-schema'
 
 /** `POST /code` (contract 6). */
 export const codeRoutes = (code: CodeService, guard: Guard) =>
@@ -17,7 +17,7 @@ export const codeRoutes = (code: CodeService, guard: Guard) =>
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
-      body: checked(CodeOrder),
+      body: checked(CodeInput),
       response: { 200: answer(MadeCode), ...errors(400, 401, 402, 403, 409, 413, 415, 429, 500, 503, 504) },
       detail: {
         summary: 'Write code, as files that are checked',

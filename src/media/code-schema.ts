@@ -5,7 +5,7 @@ import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 export const CodeId = defineId('code', 'code')
 export type CodeId = Id<'code'>
 
-export const CodeOrder = t.Object(
+export const CodeInput = t.Object(
   {
     prompt: t.Optional(t.String({ maxLength: 1_000_000, description: 'What the code should do' })),
     language: t.Optional(t.String({ maxLength: 64, description: 'Such as `python`; the engine chooses if left out' })),
@@ -13,7 +13,7 @@ export const CodeOrder = t.Object(
   },
   { $id: 'CodeOrder' },
 )
-export type CodeOrder = Static<typeof CodeOrder>
+export type CodeInput = Static<typeof CodeInput>
 
 /** What a parser said of one file; `unchecked` where there is none for its language. */
 export const CodeCheck = t.Object(

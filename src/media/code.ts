@@ -1,13 +1,13 @@
 import { parse } from '@babel/parser'
 import { zipSync } from 'fflate'
 import sanitize from 'sanitize-filename'
-import { type MakingService, promptIn, type Work } from '../charging'
+import { type ChargingService, promptIn, type Work } from '../charging'
 import { type EngineService, type Message, originOf } from '../engines'
 import type { About } from '../files/schema'
 import type { Call } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { storable } from '../kernel/text'
-import { type CodeCheck, CodeId, type CodeOrder, type MadeCode } from './code-schema'
+import { type CodeCheck, CodeId, type CodeInput, type MadeCode } from './code-schema'
 
 /** File extension and media type by language; any other language is stored as plain text. */
 const KINDS: Record<string, readonly [extension: string, mimeType: string]> = {
@@ -79,18 +79,18 @@ export const kindOf = (language: string): { extension: string; mimeType: string 
 const own = <T>(table: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
 
-const MOST_PARTS = 12
+const MAX_PARTS = 12
 
 const BLOCKS_MOST_CHARS = 200
 
 /** Most files of one answer; further blocks of code stay in the text only. */
-const MOST = 20
+const MAX = 20
 
 /** An opening fence: three marks or more, and what is said of the block. */
 const OPENING = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/
 
 /** The language, if it is told, and what else is said. */
-const SAID = /^[ \t]*([\w+#./-]{0,150})([\s\S]*)$/
+const MESSAGE = /^[ \t]*([\w+#./-]{0,150})([\s\S]*)$/
 
 /** One block of code of an answer. */
 type CodeBlock = {
@@ -105,7 +105,7 @@ type CodeBlock = {
 
 type Fence = { word: string; rest: string; before: string; content: string }
 
-const MOST_LINE = 300
+const MAX_LINE = 300
 
 const NAME =
   /^[\w@.()[\]-][\w@./()[\] -]{0,150}\.[A-Za-z0-9]{1,10}$|^(?:[\w.-]+\/)*(?:Dockerfile|Makefile|LICENSE|\.[a-z]{2,20})$/
@@ -113,7 +113,7 @@ const NAME =
 const isName = (word: string): boolean => /[./]/.test(word) && NAME.test(safePath(word) ?? '')
 
 /** Longer files are not checked: they are parsed on the event loop (I28). */
-const MOST_CHARS = 100_000
+const MAX_CHARS = 100_000
 
 /** What a parser says of a file; the line counts from 1, and is null where the parser tells none. */
 type Check = { status: 'ok' | 'error' | 'unchecked'; message: string | null; line: number | null }
@@ -166,13 +166,13 @@ const FIRST_MS = Date.UTC(1980, 0, 2)
 type Deps = {
   clock: Clock
   engines: Pick<EngineService, 'answer' | 'countPrompt' | 'describe' | 'forMode' | 'isFree' | 'maxOutputTokens'>
-  making: Pick<MakingService, 'run'>
+  charging: Pick<ChargingService, 'run'>
 }
 
 export type CodeService = ReturnType<typeof createCode>
 
 /** Most tokens of an answer; some 800 lines. */
-const MOST_TOKENS = 8_192
+const MAX_TOKENS = 8_192
 
 const INSTRUCTIONS = [
   'You write code. Put every file into a fenced block of its own whose first line has the language and the path, as in',
@@ -181,24 +181,24 @@ const INSTRUCTIONS = [
 ].join('\n')
 
 /** Code: written by an engine, kept as files, and checked by parsers (contract 6). */
-export function createCode({ clock, engines, making }: Deps) {
+export function createCode({ clock, engines, charging }: Deps) {
   return { create }
 
   /** Writes code for a prompt. Throws 400 `missing_prompt`, 503 `engine_unavailable`, and what a making throws. */
-  function create(call: Call, order: CodeOrder): Promise<MadeCode> {
+  function create(call: Call, input: CodeInput): Promise<MadeCode> {
     const id = CodeId.create()
     const engineId = engines.forMode('code')
-    const texts = textsOf(order)
+    const texts = textsOf(input)
     const promptTokens = engines.countPrompt(messagesFor(texts))
-    const completionTokens = Math.min(MOST_TOKENS, engines.maxOutputTokens(engineId))
-    return making.run(call, {
+    const completionTokens = Math.min(MAX_TOKENS, engines.maxOutputTokens(engineId))
+    return charging.run(call, {
       kind: 'code',
       id,
       mode: 'code',
       engineId,
       free: engines.isFree(engineId),
       texts,
-      most: { promptTokens, completionTokens },
+      max: { promptTokens, completionTokens },
       make: async (work) => {
         const written = await engines.answer(engineId, {
           messages: messagesFor(work.texts),
@@ -209,9 +209,9 @@ export function createCode({ clock, engines, making }: Deps) {
         })
         const { text: content } = await work.guardOutput(storable(written.text), INSTRUCTIONS)
         const blocks = codeBlocks(content)
-        const { promptTokens, completionTokens: said } = written.usage
+        const { promptTokens, completionTokens: stated } = written.usage
         return {
-          used: { promptTokens, completionTokens: said },
+          used: { promptTokens, completionTokens: stated },
           engineId: written.engineId,
           free: written.free,
           files: await filesOf(work, blocks, { engineId: written.engineId, prompt: work.texts.prompt! }),
@@ -257,10 +257,10 @@ export function createCode({ clock, engines, making }: Deps) {
   }
 }
 
-function textsOf(order: CodeOrder): Record<string, string> {
-  const { language, framework } = order
+function textsOf(input: CodeInput): Record<string, string> {
+  const { language, framework } = input
   return {
-    prompt: storable(promptIn(order)),
+    prompt: storable(promptIn(input)),
     ...(language?.trim() ? { language: storable(language) } : {}),
     ...(framework?.trim() ? { framework: storable(framework) } : {}),
   }
@@ -293,7 +293,7 @@ export function zipOf(blocks: readonly CodeBlock[], createdAt: number): Uint8Arr
 /** Checks the syntax of a file, of the languages there is a parser for here; nothing of it is run. */
 export function checkSyntax(language: string, content: string): Check {
   const check = Object.hasOwn(PARSERS, language) ? PARSERS[language] : undefined
-  if (!check || content.length > MOST_CHARS) return UNCHECKED
+  if (!check || content.length > MAX_CHARS) return UNCHECKED
   try {
     check(content)
     return OK
@@ -318,8 +318,8 @@ export function codeBlocks(text: string): CodeBlock[] {
     const name = isTaken ? null : wanted
     if (name) taken.add(name.toLowerCase())
     // What has folders is a path, if not a good one.
-    const said = fence.word.includes('/') || isName(fence.word) ? '' : languageOf(fence.word)
-    const language = said || (name ? languageOfName(name) : '')
+    const text = fence.word.includes('/') || isName(fence.word) ? '' : languageOf(fence.word)
+    const language = text || (name ? languageOfName(name) : '')
     const { extension } = kindOf(language)
     return { path: name ?? `code-${place + 1}.${extension}`, named: name !== null, language, content: fence.content }
   })
@@ -333,13 +333,13 @@ function fencesIn(text: string): Fence[] {
     if (open && closes(line, open.marks)) {
       const { word, rest, before: above, lines } = open
       if (lines.some((one) => one.trim())) found.push({ word, rest, before: above, content: lines.join('\n') })
-      if (found.length === MOST) return found
+      if (found.length === MAX) return found
       open = null
       before = ''
     } else if (open) open.lines.push(line)
     else {
-      const [, marks, said = ''] = OPENING.exec(line) ?? []
-      const [, word = '', rest = ''] = SAID.exec(said) ?? []
+      const [, marks, text = ''] = OPENING.exec(line) ?? []
+      const [, word = '', rest = ''] = MESSAGE.exec(text) ?? []
       if (marks) open = { marks, word: isName(word) ? word : word.toLowerCase(), rest, before, lines: [] }
       else if (line.trim()) before = line.trim()
     }
@@ -355,15 +355,15 @@ function closes(line: string, marks: string): boolean {
 
 /** The name that an answer gives a block: behind the language, above the block, or in its first comment. */
 function nameOf({ word, rest, before, content }: Fence): string | null {
-  const told = /(?:title|file(?:name)?|path)\s*=\s*["']?([^"'\s]+)/i.exec(rest)?.[1] ?? rest.trim().replace(/^:/, '')
+  const notice = /(?:title|file(?:name)?|path)\s*=\s*["']?([^"'\s]+)/i.exec(rest)?.[1] ?? rest.trim().replace(/^:/, '')
   // `Here is **src/a.ts**:`, `### src/a.ts`, `File: a.ts`: a line that is little more than the name, which is short.
   const above = /^(?:#{1,6}\s*)?(?:\d+[.)]\s*)?(?:file(?:name)?\s*:?\s*)?[`*_"]*([^\s`*"]+?)[`*_"]*\s*:?$/i.exec(
-    before.slice(0, MOST_LINE),
+    before.slice(0, MAX_LINE),
   )?.[1]
   const marked = /[`*]{1,3}([^\s`*]+)[`*]{1,3}\s*:?$/.exec(before)?.[1]
   const [first = ''] = content.split('\n')
   const comment = /^\s*(?:\/\/|#|--|;|<!--|\/\*)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:-->|\*\/)?$/i.exec(first)?.[1]
-  for (const name of [isName(word) ? word : '', told, above, marked, comment]) {
+  for (const name of [isName(word) ? word : '', notice, above, marked, comment]) {
     const path = name ? safePath(name) : null
     if (path && NAME.test(path)) return path
   }
@@ -381,7 +381,7 @@ export function safePath(wanted: string): string | null {
     .filter((part) => part && part !== '.' && part !== '..' && !/^[A-Za-z]:$/.test(part))
     .map((part) => sanitize(part, { replacement: '_' }).trim())
     .filter((part) => part && !/^\.+$/.test(part))
-  const path = parts.slice(-MOST_PARTS).join('/')
+  const path = parts.slice(-MAX_PARTS).join('/')
   return path && path.length <= BLOCKS_MOST_CHARS ? path : null
 }
 

@@ -1,7 +1,7 @@
 import type { Driver, ImageQuality } from '../engines'
 import { createWorkerPool, WorkerFailure } from '../kernel/worker-pool'
 import { tooMuchToDraw } from './errors'
-import { readPrompt, type SceneOrder } from './scenes'
+import { readPrompt, type SceneInput } from './scenes'
 
 /** Pixels of a picture of standard quality, by aspect ratio. */
 const SIZES: Record<string, readonly [number, number]> = {
@@ -24,21 +24,21 @@ const IDLE_MS = 120_000
  * few dozen things, charts and lettering, and is never presented as a model.
  */
 export function createIllustrator({ timeoutMs = TIMEOUT_MS } = {}): Required<Pick<Driver, 'image'>> {
-  const pool = createWorkerPool<SceneOrder, Uint8Array>({
+  const pool = createWorkerPool<SceneInput, Uint8Array>({
     script: new URL('./drawing-draw.worker.ts', import.meta.url),
-    most: 2,
+    max: 2,
     idleMs: IDLE_MS,
   })
   return {
     async image({ prompt, changes, style, aspectRatio, quality, variant, signal }) {
-      const order = {
+      const input = {
         prompt,
         changes: [...changes],
         style,
         variant,
         ...pixelsFor(aspectRatio, quality, { prompt, changes }),
       }
-      const bytes = await pool.run(order, { timeoutMs, signal }).catch((error: unknown) => {
+      const bytes = await pool.run(input, { timeoutMs, signal }).catch((error: unknown) => {
         if (!(error instanceof WorkerFailure)) throw error
         if (error.kind !== 'failed') throw tooMuchToDraw()
         throw new Error(`the picture could not be drawn: ${error.message}`)

@@ -1,4 +1,4 @@
-import { type Made, type MakingService, promptIn, type Work } from '../charging'
+import { type ChargingService, type Made, promptIn, type Work } from '../charging'
 import { type EngineService, type ImageQuality, imagePrompt, type MadeImage, type Origin, originOf } from '../engines'
 import { type Draft, imageSize, missingIn } from '../files'
 import type { About, Artifact } from '../files/schema'
@@ -6,10 +6,10 @@ import type { Call } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { notAnImage } from './errors'
 import { readPrompt } from './scenes'
-import { type GenerationOrder, type Generations, ImageId, type ImageOrder, type Images, SIZES } from './schema'
+import { type GenerationInput, type Generations, ImageId, type ImageInput, type Images, SIZES } from './schema'
 
 /** What a picture is to show, before it is known who makes it. */
-type PictureOrder = {
+type PictureInput = {
   prompt: string
   /** What was asked to change since, oldest first. */
   changes?: readonly string[]
@@ -46,63 +46,63 @@ export type Pictures = ReturnType<typeof createPictures>
 const LOCAL = 'svc-local-vector'
 
 type Deps = {
-  making: MakingService
+  charging: ChargingService
   engines: Pick<EngineService, 'image' | 'drawsItself'>
   pictures: Pictures
 }
 
-type Kept = Omit<Made, 'files'> & MadePictures & { files: readonly Picture[] }
-type Outcome = { id: ImageId; made: Kept; artifacts: Artifact[]; costCents: number; at: number }
+type Stored = Omit<Made, 'files'> & MadePictures & { files: readonly Picture[] }
+type Outcome = { id: ImageId; made: Stored; artifacts: Artifact[]; costCents: number; at: number }
 
 export type ImageService = ReturnType<typeof createImages>
 
 /** Pictures as one charged request (contract 6). */
-export function createImages({ making, engines, pictures }: Deps) {
+export function createImages({ charging, engines, pictures }: Deps) {
   return { create, generate }
 
-  /** `POST /images`. Throws 400 `missing_prompt` and what {@link MakingService} throws. */
-  function create(call: Call, order: ImageOrder): Promise<Images> {
-    const { style, aspect_ratio, count = 1, image_model = 'auto', image_quality = 'standard' } = order
+  /** `POST /images`. Throws 400 `missing_prompt` and what {@link ChargingService} throws. */
+  function create(call: Call, input: ImageInput): Promise<Images> {
+    const { style, aspect_ratio, count = 1, image_model = 'auto', image_quality = 'standard' } = input
     const wanted = {
       aspectRatio: aspect_ratio ?? null,
       quality: image_quality as ImageQuality,
       count,
       engineId: engineFor(image_model),
     }
-    return made(call, textsOf(order, style), wanted, toImages)
+    return made(call, textsOf(input, style), wanted, toImages)
   }
 
   /** The same for image clients (contract 28.1). Failed pictures are left out, as these clients know none. */
-  function generate(call: Call, order: GenerationOrder): Promise<Generations> {
-    const { n, size, quality, response_format, style, model } = order
+  function generate(call: Call, input: GenerationInput): Promise<Generations> {
+    const { n, size, quality, response_format, style, model } = input
     const wanted = {
       aspectRatio: SIZES[size ?? 'auto'],
       quality: QUALITIES[quality ?? ''] ?? 'standard',
       count: n ?? 1,
       engineId: engineFor(model ?? 'auto'),
     }
-    return made(call, textsOf(order, style), wanted, toGenerations(response_format === 'b64_json'))
+    return made(call, textsOf(input, style), wanted, toGenerations(response_format === 'b64_json'))
   }
 
   function made<Answer>(
     call: Call,
     texts: Record<string, string>,
-    order: Omit<PictureOrder, 'prompt' | 'style'>,
+    input: Omit<PictureInput, 'prompt' | 'style'>,
     answer: (outcome: Outcome) => Answer,
   ): Promise<Answer> {
     const id = ImageId.create()
-    const { engineId, count } = order
-    return making.run<Kept, Answer>(call, {
+    const { engineId, count } = input
+    return charging.run<Stored, Answer>(call, {
       kind: 'image',
       id,
       mode: 'image',
       engineId,
       free: engines.drawsItself(engineId),
       texts,
-      most: { images: count },
+      max: { images: count },
       async make({ texts: left, keep, signal }) {
-        const asked = { ...order, prompt: left.prompt!, style: left.style ?? null }
-        const all = await pictures(asked, { keep, signal, origin: originOf(call) })
+        const request = { ...input, prompt: left.prompt!, style: left.style ?? null }
+        const all = await pictures(request, { keep, signal, origin: originOf(call) })
         const files = all.pictures.flatMap((one) => (one ? [one] : []))
         return { ...all, used: { images: files.length }, files }
       },
@@ -115,8 +115,8 @@ export function createImages({ making, engines, pictures }: Deps) {
 const engineFor = (word: string): string =>
   /^svc-1-(photo|rapid|design|studio|type)$/.test(word) ? word : 'svc-1-create'
 
-const textsOf = (order: { prompt?: string }, style: string | null | undefined): Record<string, string> => ({
-  prompt: promptIn(order),
+const textsOf = (input: { prompt?: string }, style: string | null | undefined): Record<string, string> => ({
+  prompt: promptIn(input),
   ...(style ? { style } : {}),
 })
 
@@ -134,7 +134,7 @@ function toImages({ id, made, artifacts, costCents, at }: Outcome): Images {
   return { id, object: 'image', created: iso(at), images, usage, ...(warnings.length ? { warnings } : {}) }
 }
 
-function warningsOf({ prompt, unknown }: Kept): string[] {
+function warningsOf({ prompt, unknown }: Stored): string[] {
   const missing = missingIn(prompt)
   return [
     ...(missing.length
@@ -157,20 +157,20 @@ const toGenerations =
 
 /** Asks an image engine for pictures, all at the same time, and keeps them. Throws what the first one threw when all failed. */
 export function createPictures(engines: Pick<EngineService, 'image'>) {
-  return async function make(order: PictureOrder, context: Context): Promise<MadePictures> {
-    const { count, engineId } = order
+  return async function make(input: PictureInput, context: Context): Promise<MadePictures> {
+    const { count, engineId } = input
     const wanted = {
-      prompt: order.prompt,
-      changes: order.changes ?? [],
-      base: order.base ?? null,
-      style: order.style ?? null,
-      aspectRatio: order.aspectRatio ?? null,
-      quality: order.quality ?? 'standard',
+      prompt: input.prompt,
+      changes: input.changes ?? [],
+      base: input.base ?? null,
+      style: input.style ?? null,
+      aspectRatio: input.aspectRatio ?? null,
+      quality: input.quality ?? 'standard',
     }
     const { signal, origin } = context
     const whole = imagePrompt({ ...wanted, variant: 0, signal })
-    const asked = Array.from({ length: count }, (_, variant) => one(variant))
-    const ended = await Promise.allSettled(asked)
+    const requests = Array.from({ length: count }, (_, variant) => one(variant))
+    const ended = await Promise.allSettled(requests)
     const [answered] = ended.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
     if (!answered) throw (ended[0] as PromiseRejectedResult).reason
     return {
@@ -178,7 +178,7 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
       prompt: whole,
       engineId: answered.engineId,
       free: answered.free,
-      unknown: answered.free ? readPrompt(order.prompt, order.changes ?? [], null).unknown : [],
+      unknown: answered.free ? readPrompt(input.prompt, input.changes ?? [], null).unknown : [],
     }
 
     async function one(variant: number) {

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checked } from '../kernel/schema'
-import { VideoAccepted, VideoOrder } from './video/schema'
+import { VideoAccepted, VideoInput } from './video/schema'
 import type { VideoService } from './video/service'
 
 /** `/video` (contract 6). */
@@ -12,7 +12,7 @@ export const videoRoutes = (video: VideoService, guard: Guard) =>
     .post('/video', async (context) => context.status(202, await video.start(toCall(context), context.body)), {
       scope: 'completions',
       idempotent: true,
-      body: checked(VideoOrder),
+      body: checked(VideoInput),
       response: { 202: answer(VideoAccepted), ...errors(400, 401, 402, 403, 409, 429, 503) },
       detail: {
         summary: 'Create a short video',

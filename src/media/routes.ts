@@ -3,7 +3,7 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checked } from '../kernel/schema'
 import type { ImageService } from './images'
-import { GenerationOrder, Generations, ImageOrder, Images } from './schema'
+import { GenerationInput, Generations, ImageInput, Images } from './schema'
 
 const REFUSALS = errors(400, 401, 402, 403, 409, 413, 415, 429, 500, 503, 504)
 
@@ -15,7 +15,7 @@ export const imageRoutes = (images: ImageService, guard: Guard) =>
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
-      body: checked(ImageOrder),
+      body: checked(ImageInput),
       response: { 200: answer(Images), ...REFUSALS },
       detail: {
         summary: 'Make pictures',
@@ -27,7 +27,7 @@ export const imageRoutes = (images: ImageService, guard: Guard) =>
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
-      body: checked(GenerationOrder),
+      body: checked(GenerationInput),
       response: { 200: answer(Generations), ...REFUSALS },
       detail: { summary: 'Create pictures, in the format of common image APIs' },
     })

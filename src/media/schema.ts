@@ -18,12 +18,12 @@ export const ImageModel = oneOf([
 
 export const ImageQuality = oneOf(['draft', 'standard', 'hd'] as const)
 
-const MOST_PROMPT_CHARS = 32_000
+const MAX_PROMPT_CHARS = 32_000
 
 /** Body of `POST /images` (contract 6). Unknown members are ignored. */
-export const ImageOrder = t.Object(
+export const ImageInput = t.Object(
   {
-    prompt: t.Optional(t.String({ maxLength: MOST_PROMPT_CHARS, description: 'Required: what to show' })),
+    prompt: t.Optional(t.String({ maxLength: MAX_PROMPT_CHARS, description: 'Required: what to show' })),
     style: t.Optional(t.String({ maxLength: 200, description: 'Such as `flat`, `retro`, `neon`, `line art`' })),
     aspect_ratio: t.Optional(oneOf(ASPECT_RATIOS)),
     count: t.Optional(t.Integer({ minimum: 1, maximum: 4, description: 'Number of pictures; default 1' })),
@@ -32,7 +32,7 @@ export const ImageOrder = t.Object(
   },
   { $id: 'ImageOrder' },
 )
-export type ImageOrder = Static<typeof ImageOrder>
+export type ImageInput = Static<typeof ImageInput>
 
 export const Images = t.Object(
   {
@@ -59,7 +59,7 @@ export type Images = Static<typeof Images>
 export const SIZES = { '1024x1024': '1:1', '1536x1024': '3:2', '1024x1536': '2:3', auto: null } as const
 
 /** Body of `POST /images/generations`, as image clients send it (contract 28.1). Unknown members are ignored. */
-export const GenerationOrder = t.Object(
+export const GenerationInput = t.Object(
   {
     prompt: t.Optional(t.String({ maxLength: 4_000, description: 'Required: what to show' })),
     n: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 4 }))),
@@ -72,7 +72,7 @@ export const GenerationOrder = t.Object(
   },
   { $id: 'ImageGenerationOrder' },
 )
-export type GenerationOrder = Static<typeof GenerationOrder>
+export type GenerationInput = Static<typeof GenerationInput>
 
 export const Generations = t.Object(
   {

@@ -10,7 +10,7 @@ import { type NewOperator, type Operator, OperatorKeyId, type OperatorWithSecret
 import { type OperatorKeyRow, operatorKeys } from './table'
 
 /** Far more operator keys than any server has; the list is not paged. */
-const MOST = 1_000
+const MAX = 1_000
 
 /** Rows of operator keys. */
 const operatorKeyRepository = {
@@ -23,14 +23,14 @@ const operatorKeyRepository = {
   async find(db: Reader, ref: string): Promise<OperatorKeyRow | undefined> {
     const table = db.of(operatorKeys)
     const named = or(eq(table.id, ref as OperatorKeyId), eq(table.prefix, ref), eq(table.name, ref))
-    const found = await db.select().from(table).where(named).orderBy(desc(table.created_at)).limit(MOST)
+    const found = await db.select().from(table).where(named).orderBy(desc(table.created_at)).limit(MAX)
     return found.find(({ revoked_at }) => revoked_at === null) ?? found[0]
   },
 
   /** Keys whose id starts with `word`. */
   async byIdPrefix(db: Reader, word: string): Promise<OperatorKeyRow[]> {
     const table = db.of(operatorKeys)
-    return db.select().from(table).where(beginsWith(table.id, word)).limit(MOST)
+    return db.select().from(table).where(beginsWith(table.id, word)).limit(MAX)
   },
 
   /** False when an unrevoked key has the name. */
@@ -49,7 +49,7 @@ const operatorKeyRepository = {
   /** Newest first. */
   async list(db: Reader): Promise<OperatorKeyRow[]> {
     const table = db.of(operatorKeys)
-    return db.select().from(table).orderBy(desc(table.created_at), desc(table.id)).limit(MOST)
+    return db.select().from(table).orderBy(desc(table.created_at), desc(table.id)).limit(MAX)
   },
 }
 

@@ -22,7 +22,7 @@ const Manifest = t.Object({
 export type Manifest = Static<typeof Manifest>
 const known = checker(Manifest)
 
-const MOST_PROBLEMS = 20
+const MAX_PROBLEMS = 20
 
 /**
  * Reads a backup whole, without any server: its manifest, the hashes of the database and of each file, and for SQLite
@@ -44,7 +44,7 @@ export async function checkBackup(folder: string): Promise<CheckedBackup> {
   const paths = manifest.files ? await checkFiles(folder, manifest.files.sha256, problems) : new Set<string>()
   if (!problems.length && manifest.file === 'svc.db')
     problems.push(...checkDatabase(database, manifest.files ? paths : null))
-  return { ok: problems.length === 0, manifest, problems: problems.slice(0, MOST_PROBLEMS) }
+  return { ok: problems.length === 0, manifest, problems: problems.slice(0, MAX_PROBLEMS) }
 }
 
 /** What a backup says of itself, or a sentence on why it is none. */
@@ -92,8 +92,8 @@ function checkDatabase(path: string, paths: ReadonlySet<string> | null): string[
     const sound = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(5)').all()
     const broken = sound.map(({ integrity_check }) => integrity_check).filter((word) => word !== 'ok')
     if (broken.length || paths === null) return broken.map((word) => `svc.db is broken: ${word}`)
-    const kept = database.query<{ place: string }, []>('SELECT place FROM file_contents').all()
-    const without = kept.filter(({ place }) => !paths.has(join(place.slice(0, 2), place)))
+    const stored = database.query<{ place: string }, []>('SELECT place FROM file_contents').all()
+    const without = stored.filter(({ place }) => !paths.has(join(place.slice(0, 2), place)))
     return without.map(({ place }) => `the file ${place} is missing from the backup.`)
   } catch (error) {
     return [`svc.db cannot be read: ${(error as Error).message}`]
@@ -130,9 +130,9 @@ export async function restoreBackup(
   if (tables && isDump !== (database.dialect === 'postgres'))
     throw new Error(`It is a backup of ${isDump ? 'Postgres' : 'SQLite'}, but this server uses the other one.`)
   if (tables) await assertFits(manifest, database)
-  const kept = await readdir(filesDir).catch(() => [])
+  const stored = await readdir(filesDir).catch(() => [])
   const inTheWay = [
-    ...(files && manifest.files?.count && kept.some((name) => /^[0-9a-f]{2}$/.test(name)) ? [filesDir] : []),
+    ...(files && manifest.files?.count && stored.some((name) => /^[0-9a-f]{2}$/.test(name)) ? [filesDir] : []),
     ...(tables && database.dialect === 'sqlite' && (await isThere(database.path)) ? [database.path] : []),
   ]
   if (inTheWay[0] && aside === null) throw taken(inTheWay[0])

@@ -21,7 +21,7 @@ type Deps = {
 }
 
 /** Backups looked for on the record: more than a daily one makes in half a year. */
-const MOST = 200
+const MAX = 200
 
 /**
  * The backups that were made and are still on this machine, wherever they were written to, newest first; and what goes
@@ -76,7 +76,7 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
   }
 
   async function onRecord(): Promise<string[]> {
-    const made = { action: 'operator.backup_created', entity_type: 'settings', entity_id: BACKUP, limit: MOST }
+    const made = { action: 'operator.backup_created', entity_type: 'settings', entity_id: BACKUP, limit: MAX }
     const { items } = await audit.list(store.read, 'server', made)
     return items.flatMap(({ inputSummary }) => {
       const { path } = (inputSummary.metadata ?? {}) as { path?: unknown }

@@ -31,9 +31,9 @@ export function createBookVerbs({ store, orgs, billing, accountBilling, audit }:
     const ref = `adjust_${input.idempotency_key ?? randomBase62(24)}`
     const { amount_cents, note = call.caller.reason } = input
     const booked = await store.write(async (tx) => {
-      const order = { owner: owner.scope, amount: centsToMicro(amount_cents), ref, note }
-      const added = await billing.adjust(tx, order)
-      const isDifferent = !added && (await billing.amountOf(tx, { ...order, kind: 'adjust' })) !== order.amount
+      const input = { owner: owner.scope, amount: centsToMicro(amount_cents), ref, note }
+      const added = await billing.adjust(tx, input)
+      const isDifferent = !added && (await billing.amountOf(tx, { ...input, kind: 'adjust' })) !== input.amount
       if (isDifferent) throw refAlreadyUsed(ref)
       if (!added) return false
       await audit.record(tx, call, {
@@ -58,8 +58,8 @@ export function createBookVerbs({ store, orgs, billing, accountBilling, audit }:
   /** Creates a code that completes one checkout of its amount. Only this answer contains the code. */
   async function createCode(call: Call<OperatorCaller>, input: NewCode): Promise<GrantCode> {
     const validMs = input.valid_seconds === undefined ? CODE_MS : input.valid_seconds * 1000
-    const order = { amountCents: input.amount_cents, validMs, note: input.note ?? call.caller.reason }
-    const { code, expiresAt } = await accountBilling.byHand.createCode(call, order)
+    const params = { amountCents: input.amount_cents, validMs, note: input.note ?? call.caller.reason }
+    const { code, expiresAt } = await accountBilling.byHand.createCode(call, params)
     return { object: 'grant_code', code, amount_cents: input.amount_cents, expires_at: iso(expiresAt) }
   }
 

@@ -35,11 +35,11 @@ export function createCreditVerbs({ store, orgs, billing, accountBilling, audit,
   }
 
   /** Adds credit, once per reference, or completes an open checkout. */
-  async function grant(call: Call<OperatorCaller>, { amount_cents, checkout, ...order }: NewGrant): Promise<Grant> {
-    if (checkout !== undefined) return completeCheckout(call, checkout, order.expires_at)
+  async function grant(call: Call<OperatorCaller>, { amount_cents, checkout, ...params }: NewGrant): Promise<Grant> {
+    if (checkout !== undefined) return completeCheckout(call, checkout, params.expires_at)
     if (amount_cents === undefined)
       throw invalidInput('amount_cents', '"amount_cents" is missing. Send the amount in cents.')
-    const input = { ...order, amount_cents, expiresAt: expiryOf(order.expires_at) }
+    const input = { ...params, amount_cents, expiresAt: expiryOf(params.expires_at) }
     const owner = await findOwner(orgs, store.read, input.owner)
     actingUserOf(owner)
     const ref = `grant_${input.idempotency_key ?? randomBase62(24)}`

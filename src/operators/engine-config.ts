@@ -2,8 +2,8 @@ import {
   ENGINES,
   type EngineSettings,
   type EngineVersion,
-  type KeptEngines,
   readKey,
+  type StoredEngines,
   type UpstreamConfig,
 } from '../engines'
 import { defineError, invalidInput, quoted } from '../kernel/errors'
@@ -59,10 +59,10 @@ export function createPlaces({ settings, configFile, setByEnvironment }: Deps) {
       ? { source: 'environment', words: variable }
       : { source: 'file', words: `${member} of ${configFile}` }
 
-  return ({ kept }: Pick<EngineVersion, 'kept'>, name: string): Place[] => {
+  return ({ kept: stored }: Pick<EngineVersion, 'kept'>, name: string): Place[] => {
     const short = Object.hasOwn(SHORT, name) ? SHORT[name as keyof typeof SHORT] : null
     return [
-      ...(Object.hasOwn(kept.upstreams, name) ? [{ source: 'here', words: 'the database' } as const] : []),
+      ...(Object.hasOwn(stored.upstreams, name) ? [{ source: 'here', words: 'the database' } as const] : []),
       ...(short && settings[short.setting] ? [placeOf(short.setting, short.variable, short.setting)] : []),
       ...(Object.hasOwn(settings.engines.upstreams, name)
         ? [placeOf('engines', 'SVC_ENGINES', `engines.upstreams.${name}`)]
@@ -94,15 +94,15 @@ export function withAdded(
   before: EngineVersion,
   placesOf: Places,
   engine: NewEngine & { models: readonly string[] },
-): KeptEngines {
-  const { kept } = before
+): StoredEngines {
+  const { kept: stored } = before
   assertNameFree(before, placesOf, engine.name)
-  const { targets = [], only = false } = kept.models[EVERY_TEXT_ENGINE] ?? {}
+  const { targets = [], only = false } = stored.models[EVERY_TEXT_ENGINE] ?? {}
   const own = engine.models.map((model) => `${engine.name}:${model}`)
   return {
-    ...kept,
-    upstreams: { ...kept.upstreams, [engine.name]: toUpstream(engine) },
-    models: { ...kept.models, [EVERY_TEXT_ENGINE]: { targets: [...own, ...targets], only } },
+    ...stored,
+    upstreams: { ...stored.upstreams, [engine.name]: toUpstream(engine) },
+    models: { ...stored.models, [EVERY_TEXT_ENGINE]: { targets: [...own, ...targets], only } },
   }
 }
 
@@ -126,13 +126,13 @@ export function changedUpstream(before: EngineVersion, placesOf: Places, name: s
 }
 
 /** With a changed upstream. Throws as {@link changedUpstream} does. */
-export function withChanged(before: EngineVersion, placesOf: Places, name: string, patch: EnginePatch): KeptEngines {
+export function withChanged(before: EngineVersion, placesOf: Places, name: string, patch: EnginePatch): StoredEngines {
   const { upstream } = changedUpstream(before, placesOf, name, patch)
   return { ...before.kept, upstreams: { ...before.kept.upstreams, [name]: upstream } }
 }
 
 /** Without an upstream and its targets; one that was copied is again as its file says. Throws 404, 409. */
-export function withRemoved(before: EngineVersion, placesOf: Places, name: string): KeptEngines {
+export function withRemoved(before: EngineVersion, placesOf: Places, name: string): StoredEngines {
   upstreamIn(before, placesOf, name, false)
   const { [name]: _, ...upstreams } = before.kept.upstreams
   const isElsewhere = placesOf(before, name).length > 1
@@ -153,9 +153,9 @@ export function assertStillAnswered(name: string, before: EngineVersion, after: 
 }
 
 /** With these targets of an engine and no others, best first; none leaves it to those of file, environment and `*`. */
-export function withMapping({ kept }: EngineVersion, id: string, targets: readonly string[]): KeptEngines {
-  const { [id]: _, ...others } = kept.models
-  return { ...kept, models: targets.length ? { ...others, [id]: { targets: [...targets], only: true } } : others }
+export function withMapping({ kept: stored }: EngineVersion, id: string, targets: readonly string[]): StoredEngines {
+  const { [id]: _, ...others } = stored.models
+  return { ...stored, models: targets.length ? { ...others, [id]: { targets: [...targets], only: true } } : others }
 }
 
 export const toUpstream = ({ kind, base_url, api_key, settings }: NewEngine): UpstreamConfig => ({

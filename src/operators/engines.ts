@@ -101,8 +101,8 @@ export function createEngineVerbs(deps: Deps) {
     const standings = engines.standings()
     return [
       ...engines.mapping().flatMap(({ engineId: id, mode, targets }): EngineTarget[] => {
-        const standing = standings.get(id)!
-        const about = { id, mode, ...standing }
+        const current = standings.get(id)!
+        const about = { id, mode, ...current }
         if (!targets.length) return [{ ...NO_TARGET, ...about, ...sourceOf(null) }]
         return targets.map(({ target, upstream, kind, breaker }, at) => {
           const { address = null, problem = null } = found.get(upstream) ?? {}
@@ -182,10 +182,10 @@ export function createEngineVerbs(deps: Deps) {
   /** Removes an upstream with its targets and its key. Throws 404, 409 when an engine would be left without any. */
   async function remove(call: Call<OperatorCaller>, name: string, force: boolean): Promise<RemovedEngine> {
     return engineRegistry.change(async (tx, before) => {
-      const kept = withRemoved(before, placesOf, name)
-      if (!force) assertStillAnswered(name, before, engineRegistry.with(kept))
+      const stored = withRemoved(before, placesOf, name)
+      if (!force) assertStillAnswered(name, before, engineRegistry.with(stored))
       await record(tx, call, 'engine.deleted', { name })
-      return { kept, answer: { object: 'engine' as const, name, removed_from: DATABASE } }
+      return { kept: stored, answer: { object: 'engine' as const, name, removed_from: DATABASE } }
     })
   }
 
@@ -281,9 +281,9 @@ function createPriceVerbs({ engines, engineRegistry, settings, record }: EngineP
   async function set(call: Call<OperatorCaller>, { prices, dry_run }: NewPrices): Promise<EnginePrices> {
     if (dry_run) return { prices: changes(engineRegistry.newest(), prices).rows, saved_to: null }
     return engineRegistry.change(async (tx, before) => {
-      const { kept, rows } = changes(before, prices)
+      const { kept: stored, rows } = changes(before, prices)
       await record(tx, call, 'engine.priced', { ids: Object.keys(prices) })
-      return { kept, answer: { prices: rows, saved_to: 'database' } }
+      return { kept: stored, answer: { prices: rows, saved_to: 'database' } }
     })
   }
 
@@ -295,9 +295,9 @@ function createPriceVerbs({ engines, engineRegistry, settings, record }: EngineP
     const was = before.kept.prices
     const merged = Object.entries(given).map(([id, price]) => [id, price && { ...was[id], ...price }] as const)
     const after = Object.entries({ ...was, ...Object.fromEntries(merged) }).filter(([, price]) => price)
-    const kept = { ...before.kept, prices: Object.fromEntries(after) as PriceTable }
-    const rows = rowsOf(engineRegistry.with(kept), before).filter((row) => row.sample_cents !== row.before_cents)
-    return { kept, rows }
+    const stored = { ...before.kept, prices: Object.fromEntries(after) as PriceTable }
+    const rows = rowsOf(engineRegistry.with(stored), before).filter((row) => row.sample_cents !== row.before_cents)
+    return { kept: stored, rows }
   }
 
   /** Engines, whether or not they have a price of their own; what is built in costs nothing. */
@@ -327,8 +327,8 @@ function createPriceVerbs({ engines, engineRegistry, settings, record }: EngineP
     })
   }
 
-  function setBy({ kept, prices }: EngineVersion, id: string): EnginePrice['set_by'] {
-    if (Object.hasOwn(kept.prices, id)) return 'here'
+  function setBy({ kept: stored, prices }: EngineVersion, id: string): EnginePrice['set_by'] {
+    if (Object.hasOwn(stored.prices, id)) return 'here'
     if (Object.hasOwn(settings.prices, id)) return 'SVC_PRICES'
     return Object.hasOwn(prices.ofUpstreams, id) ? 'upstream' : 'built in'
   }

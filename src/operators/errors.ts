@@ -1,5 +1,5 @@
 import type { OperatorRole } from '../kernel/caller'
-import { defineError, quoted, said } from '../kernel/errors'
+import { defineError, messageOf, quoted } from '../kernel/errors'
 
 /** The same answer for every credential that does not work, whatever the reason. */
 export const notAnOperator = defineError(
@@ -55,5 +55,5 @@ export const nameTaken = defineError(
 export const endInThePast = defineError(
   'invalid',
   'validation_error',
-  (at: string) => `"expires_at" is ${said(at)}, which is not in the future. Send a later time, or leave it out.`,
+  (at: string) => `"expires_at" is ${messageOf(at)}, which is not in the future. Send a later time, or leave it out.`,
 )

@@ -41,13 +41,13 @@ export function createKeyVerbs({ store, orgs, keys, increases }: Deps) {
    * it first creates that owner and org, in the same transaction. Throws 409 for a deleted org.
    */
   async function create(call: Call<OperatorCaller>, input: NewOperatorKey): Promise<ApiKeyWithSecret> {
-    const { org, user, personal, ...order } = input
+    const { org, user, personal, ...params } = input
     const named = org ?? user
     const owner =
       named === undefined && !(await orgs.oldestUser(store.read)) ? null : await findOwner(orgs, store.read, named)
     return store.write(async (tx) => {
       const { userId, orgId } = owner ? { userId: actingUserOf(owner), orgId: owner.orgId } : await firstOwner(tx, call)
-      return keys.operator.createIn(tx, call, { ...order, userId, orgId: personal ? null : orgId })
+      return keys.operator.createIn(tx, call, { ...params, userId, orgId: personal ? null : orgId })
     })
   }
 

@@ -48,9 +48,9 @@ export function createMemberVerbs({ store, orgs }: Deps) {
   }
 
   /** Creates an invitation and returns its token, for the operator to pass on. Throws 409 for a member. */
-  function invite(call: OperatorCall, ref: string, order: NewInvitation): Promise<IssuedInvitation> {
+  function invite(call: OperatorCall, ref: string, input: NewInvitation): Promise<IssuedInvitation> {
     return inOrg(ref, async (tx, orgId) => {
-      const { invitation, token } = await orgs.invitations.issue(tx, call, { ...order, orgId, invitedBy: null })
+      const { invitation, token } = await orgs.invitations.issue(tx, call, { ...input, orgId, invitedBy: null })
       return { ...invitation, object: 'invitation', org_id: orgId, token }
     })
   }

@@ -127,13 +127,13 @@ const userRoutes = (users: People['users'], edge: Edge) =>
         role: 'support',
         holds: 'links',
         params: ByRef,
-        body: checked(words.ConsoleLinkOrder),
+        body: checked(words.ConsoleLinkInput),
         response: { 200: answer(words.ConsoleLink), ...errors(400, 403, 404, 409) },
       },
     )
     .post('/:ref/password', (context) => users.setPassword(toOperatorCall(context), context.params.ref, context.body), {
       params: ByRef,
-      body: checked(words.PasswordOrder),
+      body: checked(words.PasswordInput),
       response: { 200: answer(words.PasswordReset), ...errors(400, 404, 409) },
     })
     .get(

@@ -28,7 +28,7 @@ export const skillRoutes = (skills: OperatorService['skills'], edge: ReturnType<
     )
     .post('', (context) => skills.put(toOperatorCall(context), context.body.manifest), {
       role: 'reviewer',
-      body: checked(words.ImportOrder),
+      body: checked(words.ImportInput),
       response: { 200: answer(words.Imported), ...errors(400, 409, 422) },
     })
     .get('/:ref', (context) => skills.get(toOperatorCall(context), context.params.ref), {

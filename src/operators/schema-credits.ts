@@ -1,6 +1,6 @@
 import { LimitsPatch } from '../billing/schema'
 import { form } from '../kernel/form'
-import { MOST_CENTS } from '../kernel/money'
+import { MAX_CENTS } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
 import { nullable, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Balance } from './schema'
@@ -10,7 +10,7 @@ const Ref = t.String({ minLength: 1, maxLength: 320 })
 /** Body of `POST /ops/v1/credits/adjustments`: up or down, but never below what is on hold. */
 export const NewAdjustment = t.Object({
   owner: Ref,
-  amount_cents: t.Number({ minimum: -MOST_CENTS, maximum: MOST_CENTS }),
+  amount_cents: t.Number({ minimum: -MAX_CENTS, maximum: MAX_CENTS }),
   note: t.Optional(t.String({ maxLength: 500 })),
   idempotency_key: t.Optional(
     t.String({ pattern: form('^[A-Za-z0-9\\-_.:]{1,200}$', 'at most 200 letters, digits and - _ . :') }),

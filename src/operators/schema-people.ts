@@ -92,7 +92,7 @@ export const CreatedUser = t.Object({
 })
 export type CreatedUser = Static<typeof CreatedUser>
 
-export const ConsoleLinkOrder = t.Object({
+export const ConsoleLinkInput = t.Object({
   ttl_minutes: t.Optional(
     t.Integer({ minimum: 1, maximum: 1_440, description: 'How long the link works; default 15 minutes' }),
   ),
@@ -100,18 +100,18 @@ export const ConsoleLinkOrder = t.Object({
     t.String({ pattern: '^/[a-z][\\w/-]*$', maxLength: 200, description: 'Path of the page it opens; default /home' }),
   ),
 })
-export type ConsoleLinkOrder = Static<typeof ConsoleLinkOrder>
+export type ConsoleLinkInput = Static<typeof ConsoleLinkInput>
 export const ConsoleLink = t.Object({
   url: t.String({ description: 'Signs this person in once. Shown once' }),
   expires_at: Timestamp,
 })
 export type ConsoleLink = Static<typeof ConsoleLink>
 
-export const PasswordOrder = t.Object({
+export const PasswordInput = t.Object({
   /** Generated, and shown once, when left out. */
   password: t.Optional(t.String({ minLength: 8, maxLength: 200 })),
 })
-export type PasswordOrder = Static<typeof PasswordOrder>
+export type PasswordInput = Static<typeof PasswordInput>
 export const PasswordReset = t.Object({
   email: t.String(),
   password: nullable(t.String({ description: 'The generated password, if none was sent. Shown once' })),

@@ -3,7 +3,7 @@ import { AuditEvent, AuditExport, AuditQuery } from '../audit/schema'
 import { OPERATOR_ROLES, SCOPES, TIERS } from '../kernel/caller'
 import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
-import { MOST_CENTS } from '../kernel/money'
+import { MAX_CENTS } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Decision, Increase } from '../limits/schema'
@@ -74,7 +74,7 @@ export type Balance = Static<typeof Balance>
 /** Credit for an owner, or the completion of an open checkout. */
 export const NewGrant = t.Object({
   owner: t.Optional(Ref),
-  amount_cents: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: MOST_CENTS })),
+  amount_cents: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: MAX_CENTS })),
   checkout: t.Optional(t.String({ maxLength: 64 })),
   expires_at: t.Optional(nullable({ ...Timestamp, description: 'When the unspent rest expires; default: never' })),
   note: t.Optional(t.String({ maxLength: 500 })),

@@ -1,5 +1,5 @@
 import { findOwner, type KeyService, type OrgService } from '../accounts'
-import type { AuditLog, AuditOversight } from '../audit'
+import type { AuditLog, AuditOperatorAccess } from '../audit'
 import type { AuditEvent, AuditExport, AuditHead, AuditQuery, ChainCheck, ChainScope } from '../audit/schema'
 import type { Billing, Difference } from '../billing'
 import type { CacheChoice, CacheReading } from '../completions'
@@ -53,7 +53,7 @@ const present = ({ owner, balance, held, entries, open }: Difference, applied: b
   applied,
 })
 
-type AuditDeps = { store: Store; orgs: OrgService; audit: AuditLog; oversight: AuditOversight }
+type AuditDeps = { store: Store; orgs: OrgService; audit: AuditLog; operatorAccess: AuditOperatorAccess }
 
 type WithOwner<T> = T & { owner?: string | undefined }
 
@@ -210,8 +210,8 @@ function createSkillVerbs({ store, orgs, keys, skills }: SkillsDeps) {
 }
 
 /** What operators do with any audit chain: list it, export it and have it checked (dx 2.17). */
-function createAuditVerbs({ store, orgs, audit, oversight }: AuditDeps) {
-  return { list, exportEvents, signatureOf: oversight.signatureOf, head, actions, check }
+function createAuditVerbs({ store, orgs, audit, operatorAccess }: AuditDeps) {
+  return { list, exportEvents, signatureOf: operatorAccess.signatureOf, head, actions, check }
 
   async function list(
     _call: Call<OperatorCaller>,
@@ -222,7 +222,7 @@ function createAuditVerbs({ store, orgs, audit, oversight }: AuditDeps) {
 
   /** The file the owner would get; the export is recorded in the owner's chain. */
   async function* exportEvents(call: Call<OperatorCaller>, { owner, ...query }: WithOwner<AuditExport>) {
-    yield* oversight.signedExport(call, await chainOf(owner), await withActorId(query))
+    yield* operatorAccess.signedExport(call, await chainOf(owner), await withActorId(query))
   }
 
   /** Replaces an e-mail address by the user's id, which is what events contain. No match: it may be an operator's name. */
@@ -233,12 +233,12 @@ function createAuditVerbs({ store, orgs, audit, oversight }: AuditDeps) {
 
   /** Where a chain ends, with its newest checkpoint. */
   async function head(_call: Call<OperatorCaller>, owner?: string): Promise<AuditHead> {
-    return oversight.head(await chainOf(owner))
+    return operatorAccess.head(await chainOf(owner))
   }
 
   /** How many events a chain has of each action, most frequent first. */
   async function actions(call: Call<OperatorCaller>, owner?: string) {
-    return oversight.actions(await chainOf(owner), call.signal)
+    return operatorAccess.actions(await chainOf(owner), call.signal)
   }
 
   /** Recomputes one chain from a `seq` on, and compares it with its checkpoint and a head noted elsewhere. */
@@ -246,7 +246,7 @@ function createAuditVerbs({ store, orgs, audit, oversight }: AuditDeps) {
     call: Call<OperatorCaller>,
     { owner, ...query }: WithOwner<{ from_seq?: number; head?: string }>,
   ): Promise<ChainCheck> {
-    return oversight.check(await chainOf(owner), { ...query, signal: call.signal })
+    return operatorAccess.check(await chainOf(owner), { ...query, signal: call.signal })
   }
 
   async function chainOf(owner: string | undefined): Promise<ChainScope> {

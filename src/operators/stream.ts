@@ -43,8 +43,8 @@ export function createStream(deps: Deps) {
   }
 
   /** A topic as this operator may see it. */
-  async function stateFor({ role }: OperatorCaller, name: TopicName, most: number | undefined): Promise<Plain> {
-    const { facts, rows } = await topics[name](most)
+  async function stateFor({ role }: OperatorCaller, name: TopicName, max: number | undefined): Promise<Plain> {
+    const { facts, rows } = await topics[name](max)
     const { members, role: besides } = TOPIC_WORDS[name]
     const state = { facts, rows: [...rows] }
     return seesContent(role) || role === besides ? state : (withheld(state, members) as Plain)
@@ -81,12 +81,12 @@ export function createStream(deps: Deps) {
 
   async function follow(query: StreamQuery, write: Write, { over, caller }: Reading): Promise<void> {
     const names = namesOf(query)
-    const told = new Map(names.map((name) => [name, createTold(name)]))
+    const notice = new Map(names.map((name) => [name, createNotified(name)]))
     let writtenAt = clock.monotonic()
     // A database that cannot be asked is no reason to end it: then nothing can be read either.
     while (!over.aborted && (await deps.isStill(caller).catch(() => true))) {
       for (const name of names) {
-        const event = await next(caller, name, { told: told.get(name)!, most: query.most })
+        const event = await next(caller, name, { notify: notice.get(name)!, most: query.most })
         if (!event || over.aborted) continue
         writtenAt = clock.monotonic()
         await write(sseFrame({ event: event.type, data: event, id: event.seq }))
@@ -99,16 +99,20 @@ export function createStream(deps: Deps) {
     }
   }
 
-  type Heard = { told: Told; most: number | undefined }
+  type Heard = { notify: Notice; most: number | undefined }
 
-  async function next(caller: OperatorCaller, topic: TopicName, { told, most }: Heard): Promise<TopicEvent | null> {
+  async function next(
+    caller: OperatorCaller,
+    topic: TopicName,
+    { notify: notice, most: max }: Heard,
+  ): Promise<TopicEvent | null> {
     const at = iso(clock.now())
     try {
-      return told.changed(await stateFor(caller, topic, most), at)
+      return notice.changed(await stateFor(caller, topic, max), at)
     } catch (error) {
       const known = error instanceof AppError
       if (!known) log.warn({ topic, ...errorFields(error) }, 'a topic of the dashboard could not be read')
-      return told.failed(known ? error.message : 'It could not be read.', at)
+      return notice.failed(known ? error.message : 'It could not be read.', at)
     }
   }
 }
@@ -119,10 +123,10 @@ const namesOf = ({ topics }: StreamQuery): TopicName[] => [...new Set([topics].f
 type Plain = { facts: Record<string, unknown>; rows: Record<string, unknown>[] }
 
 type TopicEvent = Exclude<StreamEvent, { type: 'hello' }>
-type Told = ReturnType<typeof createTold>
+type Notice = ReturnType<typeof createNotified>
 
 /** Remembers what a reader was told of a topic, and finds what is new. */
-function createTold(topic: TopicName) {
+function createNotified(topic: TopicName) {
   let [seq, facts, order, trouble] = [0, '', '', '']
   let rows = new Map<string, string>()
 

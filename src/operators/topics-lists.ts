@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { KeyService } from '../accounts'
-import { type AuditOversight, newestEvents } from '../audit'
+import { type AuditOperatorAccess, newestEvents } from '../audit'
 import { openSessions, sessionSums } from '../browser'
 import type { Traffic } from '../cluster'
 import { newestJobs, payloadsOf } from '../jobs'
@@ -26,7 +26,7 @@ type Deps = {
   keys: Pick<KeyService, 'operator'>
   limiter: RateLimiter
   increases: LimitIncreases
-  oversight: Pick<AuditOversight, 'signedAt'>
+  operatorAccess: Pick<AuditOperatorAccess, 'signedAt'>
   /** What the pages of this process' browser sessions take, in MB; null where that is not known. */
   pageMegabytes(): number | null
   /** Whether the visitor of this chat writes something now. */
@@ -35,14 +35,14 @@ type Deps = {
 }
 type By = Call<OperatorCaller>
 
-const MOST = 200
-const MOST_ASKED = 100
-const MOST_LINES = 500
+const MAX = 200
+const MAX_ASKED = 100
+const MAX_LINES = 500
 const DAY_MS = 86_400_000
 const BEGINNING = 200
 
 /** The part of an order that is shown. */
-type Order = {
+type Input = {
   key: string | null
   request_id: string | null
   text: string
@@ -54,21 +54,21 @@ type Order = {
 
 /** Jobs with who pays for them and what they were asked for; results are read one by one. */
 export function jobsTopic({ store, names }: Deps, call: By): ReadTopic {
-  const orders = new LRUCache<string, Order>({ max: 4_000 })
-  return async (most = MOST) => {
-    const jobs = await newestJobs(store.read, most)
+  const orders = new LRUCache<string, Input>({ max: 4_000 })
+  return async (max = MAX) => {
+    const jobs = await newestJobs(store.read, max)
     const unknown = jobs.filter(({ id }) => !orders.has(id)).map(({ id }) => id)
-    for (const { id, payload } of await payloadsOf(store.read, unknown as JobId[])) orders.set(id, orderOf(payload))
+    for (const { id, payload } of await payloadsOf(store.read, unknown as JobId[])) orders.set(id, inputOf(payload))
     const line = jobs.filter(({ status }) => status === 'queued').sort((a, b) => (a.turn ?? 0) - (b.turn ?? 0))
     const places = new Map(line.map(({ id }, at) => [id, at + 1]))
     const rows = jobs.map(async ({ turn: _turn, ...job }) => {
-      const order = orders.get(job.id)
+      const input = orders.get(job.id)
       const owner = await names.owner(job.owner)
       return {
         ...job,
-        ...order,
+        ...input,
         owner,
-        key: (await names.key(call, order?.key ?? null)) ?? null,
+        key: (await names.key(call, input?.key ?? null)) ?? null,
         place: places.get(job.id) ?? null,
       }
     })
@@ -76,7 +76,7 @@ export function jobsTopic({ store, names }: Deps, call: By): ReadTopic {
   }
 }
 
-function orderOf(payload: unknown): Order {
+function inputOf(payload: unknown): Input {
   const { payer, requestId, input, hold } = (payload ?? {}) as {
     payer?: { keyId?: string | null }
     requestId?: string
@@ -108,8 +108,8 @@ const wishesOf = (input: Record<string, unknown>): string =>
     .join(', ')
 
 export function deliveriesTopic({ store, names }: Deps): ReadTopic {
-  return async (most = MOST) => {
-    const rows = (await newestDeliveries(store.read, most)).map(async ({ webhook, ...one }) => ({
+  return async (max = MAX) => {
+    const rows = (await newestDeliveries(store.read, max)).map(async ({ webhook, ...one }) => ({
       ...one,
       webhook: { ...webhook, owner: await names.owner(webhook.owner) },
     }))
@@ -119,9 +119,9 @@ export function deliveriesTopic({ store, names }: Deps): ReadTopic {
 
 export function takeoversTopic({ store, clock, names, writes }: Deps, call: By): ReadTopic {
   const sums = seldom(clock, 15_000, () => chatSums(store.read, clock.now() - (clock.now() % DAY_MS)))
-  const asking = seldom(clock, 15_000, () => wordsOfWidgets(store.read))
+  const request = seldom(clock, 15_000, () => wordsOfWidgets(store.read))
   return async () => {
-    const [{ chats, with_ai }, today, asks] = await Promise.all([openChats(store.read), sums(), asking()])
+    const [{ chats, with_ai }, today, asks] = await Promise.all([openChats(store.read), sums(), request()])
     const rows = chats.map(
       async ({ cost_micro, created_at, since, changed_at, last_message_at, back_at, left_at, key_id, ...chat }) => ({
         ...chat,
@@ -186,12 +186,12 @@ const stepped = (mb: number | null): number | null => (mb === null ? null : Math
 
 export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call: By): ReadTopic {
   const total = seldom(clock, 15_000, () => keys.operator.count(call))
-  return async (most = MOST) => {
-    const [found, asked] = await Promise.all([
-      keys.operator.standing(call, most),
-      increases.operator.list(call, { limit: MOST_ASKED, status: 'pending' }),
+  return async (max = MAX) => {
+    const [found, request] = await Promise.all([
+      keys.operator.standing(call, max),
+      increases.operator.list(call, { limit: MAX_ASKED, status: 'pending' }),
     ])
-    const askedOf = new Map(asked.items.map((one) => [one.key_id, one]))
+    const requestedOf = new Map(request.items.map((one) => [one.key_id, one]))
     const rows = found.map(async ({ key, caller }) => {
       const { usage, limits, mode_limits } = await limiter.status(caller)
       const used = (now: { limit: number; remaining: number }) => now.limit - now.remaining
@@ -205,7 +205,7 @@ export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call
         modes: mode_limits,
         policy: await names.policy(call, key.guardrail_policy_id),
         preference: await names.preference(call, key.routing_preference_id),
-        asked: askedFor(askedOf.get(key.id)),
+        asked: requestedFor(requestedOf.get(key.id)),
       }
     })
     return { facts: { total: await total() }, rows: await Promise.all(rows) }
@@ -213,26 +213,26 @@ export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call
 }
 
 /** What is shown of a request for a higher tier. */
-const askedFor = (one: Increase | undefined) =>
+const requestedFor = (one: Increase | undefined) =>
   one ? { id: one.id, tier: one.requested_tier, why: one.use_case.slice(0, BEGINNING), at: one.created } : null
 
-export function auditTopic({ store, names, oversight }: Deps, call: By): ReadTopic {
-  return async (most = MOST) => {
-    const { events, chains } = await newestEvents(store.read, most)
+export function auditTopic({ store, names, operatorAccess }: Deps, call: By): ReadTopic {
+  return async (max = MAX) => {
+    const { events, chains } = await newestEvents(store.read, max)
     const rows = events.map(async (event) => ({
       ...event,
       key: await names.key(call, event.apiKeyId),
       owner: await names.owner(event.scope),
     }))
-    const signed = chains.map(async (one) => ({ ...one, signed_at: await oversight.signedAt(one.scope) }))
+    const signed = chains.map(async (one) => ({ ...one, signed_at: await operatorAccess.signedAt(one.scope) }))
     return { facts: { chains: await Promise.all(signed) }, rows: await Promise.all(rows) }
   }
 }
 
 export function logsTopic({ traffic, names }: Deps, call: By): ReadTopic {
-  return async (most = MOST_LINES) => {
+  return async (max = MAX_LINES) => {
     traffic.watch()
-    const rows = traffic.newest(most).map(async (line) => ({ ...line, key: await names.key(call, line.key) }))
+    const rows = traffic.newest(max).map(async (line) => ({ ...line, key: await names.key(call, line.key) }))
     return { facts: {}, rows: await Promise.all(rows) }
   }
 }

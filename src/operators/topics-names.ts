@@ -15,16 +15,16 @@ type Deps = {
 type Named = { name: string; prefix?: string }
 export type Names = ReturnType<typeof createNames>
 
-const MOST = 8_000
+const MAX = 8_000
 const FRESH_MS = 60_000
 
 /** What keys and owners are called, by id; remembered for a minute. */
 export function createNames({ store, orgs, keys, guardrails, preferences }: Deps) {
-  const known = new LRUCache<string, Named>({ max: MOST, ttl: FRESH_MS })
+  const known = new LRUCache<string, Named>({ max: MAX, ttl: FRESH_MS })
 
   async function named(id: string, find: () => Promise<Named>): Promise<Named> {
-    const kept = known.get(id)
-    if (kept) return kept
+    const stored = known.get(id)
+    if (stored) return stored
     // What is gone has no name; its id still tells it from others.
     const found = await find().catch(() => ({ name: id }))
     known.set(id, found)

@@ -7,7 +7,7 @@ import { type Clock, iso } from '../kernel/clock'
 import type { Store } from '../kernel/store'
 import type { LimitIncreases } from '../limits'
 import type { SkillService } from '../skills'
-import { usageOfEveryone } from '../usage'
+import { usageOfAllOwners } from '../usage'
 import { deliverySums } from '../webhooks'
 import { openChats } from '../widgets'
 import type { Status } from './schema'
@@ -40,7 +40,7 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>): ReadTopic
     browser: source('browser', 5_000, () => sessionSums(read, clock.now() - DAY_MS, clock.now())),
     spend: source('spend', 15_000, async () => {
       const now = clock.now()
-      const [{ owners, ...rest }, caps] = await Promise.all([usageOfEveryone(read, now), capsOfDay(read, now)])
+      const [{ owners, ...rest }, caps] = await Promise.all([usageOfAllOwners(read, now), capsOfDay(read, now)])
       const named = owners.map(async ({ owner, cost_cents }) => ({ owner: await names.owner(owner), cost_cents }))
       return { ...rest, ...caps, owners: await Promise.all(named) }
     }),
@@ -64,11 +64,11 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>): ReadTopic
       sums.status(failing),
       sums.probes(failing),
     ])
-    const { now: _now, ...standing } = status
+    const { now: _now, ...state } = status
     const waiting = await needs(failing)
     return {
       facts: {
-        status: standing,
+        status: state,
         providers: probes.providers,
         infrastructure: probes.infrastructure,
         traffic: traffic.summary(),

@@ -4,19 +4,19 @@ import type { Clock } from '../kernel/clock'
 type TopicState = { facts: Record<string, unknown>; rows: readonly Row[] }
 type Row = { id: string } & Record<string, unknown>
 /** `most` rows, where a list may be longer than is shown of it. */
-export type ReadTopic = (most?: number) => Promise<TopicState>
+export type ReadTopic = (max?: number) => Promise<TopicState>
 
 /** Reads at most once in this time, however many ask; a read that failed is not kept. */
 export function seldom<T>(clock: Clock, everyMs: number, read: () => Promise<T>): () => Promise<T> {
-  let kept: { at: number; value: Promise<T> } | null = null
+  let stored: { at: number; value: Promise<T> } | null = null
   return () => {
     const now = clock.monotonic()
-    if (kept && now - kept.at < everyMs) return kept.value
+    if (stored && now - stored.at < everyMs) return stored.value
     const value = read()
     const mine = { at: now, value }
-    kept = mine
+    stored = mine
     value.catch(() => {
-      if (kept === mine) kept = null
+      if (stored === mine) stored = null
     })
     return value
   }

@@ -45,9 +45,9 @@ export function createTopics(given: TopicDeps, call: Call<OperatorCaller>): Reco
 function shared(clock: TopicDeps['clock'], read: ReadTopic): ReadTopic {
   const few = seldom(clock, SHARED_MS, () => read())
   const many = seldom(clock, LONG_MS, () => read(LONGEST))
-  return async (most) => {
-    if (most === undefined) return few()
+  return async (max) => {
+    if (max === undefined) return few()
     const { facts, rows } = await many()
-    return { facts, rows: rows.slice(0, most) }
+    return { facts, rows: rows.slice(0, max) }
   }
 }

@@ -11,8 +11,8 @@ import type { RequestTrace, TraceQuery } from './schema-trace'
 
 type Deps = { store: Store; clock: Clock; audit: AuditLog; orgs: OrgService; traffic: Traffic; traces: Traces }
 
-const MOST_LINES = 4_000
-const MOST_ROWS = 100
+const MAX_LINES = 4_000
+const MAX_ROWS = 100
 const DAY_MS = 86_400_000
 /** Around the steps of a request: its rows are written while it runs, or soon after. */
 const AROUND_MS = 3_600_000
@@ -24,11 +24,11 @@ const AROUND_MS = 3_600_000
 export function createTrace({ store, clock, audit, orgs, traffic, traces }: Deps) {
   return async function trace(_call: Call<OperatorCaller>, ref: string, query: TraceQuery): Promise<RequestTrace> {
     const steps = await traces.find(ref)
-    const line = traffic.newest(MOST_LINES).find(({ id }) => id === ref) ?? null
+    const line = traffic.newest(MAX_LINES).find(({ id }) => id === ref) ?? null
     const scope = query.owner === undefined ? ownerIn(steps) : (await findOwner(orgs, store.read, query.owner)).scope
     const about = steps[0]?.at ?? line?.at
     // Rows of the ledger whose reference ends in the request.
-    const rows = scope === null ? [] : (await listLedger(store.read, scope, MOST_ROWS, { ref })).items.toReversed()
+    const rows = scope === null ? [] : (await listLedger(store.read, scope, MAX_ROWS, { ref })).items.toReversed()
     const events = scope === null ? [] : await recordOf(scope, ref, query, about)
     if (!steps.length && !line && !rows.length && !events.length) throw traceNotFound(ref)
     return {
@@ -51,7 +51,7 @@ export function createTrace({ store, clock, audit, orgs, traffic, traces }: Deps
   async function recordOf(scope: OwnerScope, ref: string, { since }: TraceQuery, about: string | undefined) {
     const at = about === undefined ? clock.now() : Date.parse(about)
     const from = since ?? iso(at - (about === undefined ? DAY_MS : AROUND_MS))
-    const page = await audit.list(store.read, scope, { request_id: ref, from, limit: MOST_ROWS })
+    const page = await audit.list(store.read, scope, { request_id: ref, from, limit: MAX_ROWS })
     return page.items.toReversed().map(({ id, action, entityType, entityId, timestamp, outputSummary }) => ({
       id,
       action,

@@ -9,12 +9,12 @@ import { linkForAdmins, sessionNotFound, userIsDisabled } from './errors-people'
 import { findUser } from './members'
 import type {
   ConsoleLink,
-  ConsoleLinkOrder,
+  ConsoleLinkInput,
   CreatedUser,
   NewOperatorUser,
   OpenSession,
   OperatorUser,
-  PasswordOrder,
+  PasswordInput,
   PasswordReset,
   UserDetail,
 } from './schema-people'
@@ -56,24 +56,24 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
   }
 
   /** Without a password one is generated, or a link made; only this answer has it. Throws 409 for a known address. */
-  async function create(call: OperatorCall, order: NewOperatorUser): Promise<CreatedUser> {
-    const { email, name = null, platform_role = null } = order
+  async function create(call: OperatorCall, input: NewOperatorUser): Promise<CreatedUser> {
+    const { email, name = null, platform_role = null } = input
     const account = { email, name, platformRole: platform_role }
-    if (order.link) {
+    if (input.link) {
       const user = await auth.createAccount(call, { ...account, password: null })
       const { url } = await store.write((tx) => signInLinks.make(tx, user, { ttlMs: FIRST_LINK_MS }))
       return { ...present(user), password: null, sign_in_link: url }
     }
-    const password = order.password ?? randomBase62(PASSWORD_CHARS)
+    const password = input.password ?? randomBase62(PASSWORD_CHARS)
     const user = await auth.createAccount(call, { ...account, password })
-    return { ...present(user), password: order.password === undefined ? password : null, sign_in_link: null }
+    return { ...present(user), password: input.password === undefined ? password : null, sign_in_link: null }
   }
 
   /**
    * A link that signs this person in once. Throws 404, 409 for a disabled account, and 403 for one with a platform role
    * unless an admin asks: whoever has the link has those rights.
    */
-  function consoleLink(call: OperatorCall, ref: string, { ttl_minutes, to }: ConsoleLinkOrder): Promise<ConsoleLink> {
+  function consoleLink(call: OperatorCall, ref: string, { ttl_minutes, to }: ConsoleLinkInput): Promise<ConsoleLink> {
     return store.write(async (tx) => {
       const user = await findUser(orgs, tx, ref)
       if (user.disabled_at !== null) throw userIsDisabled(user.email)
@@ -82,18 +82,18 @@ export function createUserVerbs({ store, audit, orgs, auth, sessions, signInLink
       const action = 'operator.console_link_created'
       await audit.record(tx, call, { action, entityType: 'user', entityId: user.id, scope })
       const ttlMs = ttl_minutes && ttl_minutes * 60_000
-      const making = { ...(ttlMs && { ttlMs }), ...(to && { leadsTo: to }) }
-      const { url, expiresAt } = await signInLinks.make(tx, user, making)
+      const charging = { ...(ttlMs && { ttlMs }), ...(to && { leadsTo: to }) }
+      const { url, expiresAt } = await signInLinks.make(tx, user, charging)
       return { url, expires_at: iso(expiresAt) }
     })
   }
 
   /** Sets a password, or makes one that only this answer has; ends all sessions and links of the account. Throws 404, 400. */
-  async function setPassword(call: OperatorCall, ref: string, order: PasswordOrder): Promise<PasswordReset> {
+  async function setPassword(call: OperatorCall, ref: string, input: PasswordInput): Promise<PasswordReset> {
     const user = await findUser(orgs, store.read, ref)
-    const password = order.password ?? randomBase62(PASSWORD_CHARS)
+    const password = input.password ?? randomBase62(PASSWORD_CHARS)
     const { ended } = await auth.resetPassword(call, user, password)
-    return { email: user.email, password: order.password === undefined ? password : null, ended }
+    return { email: user.email, password: input.password === undefined ? password : null, ended }
   }
 
   /** Disables or enables an account: its keys follow at once, and its sessions end either way. */

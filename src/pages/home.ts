@@ -22,7 +22,7 @@ export type HomeDeps = {
   password: {
     mayOmitCurrent(call: Call): Promise<boolean>
     /** Throws 400, 401, 409, 429. */
-    change(call: Call & { ip: string }, order: { current?: string; new: string }): Promise<{ ended: number }>
+    change(call: Call & { ip: string }, input: { current?: string; new: string }): Promise<{ ended: number }>
     /** This server sends sign-in links by mail. */
     canMail: boolean
   }
@@ -32,13 +32,13 @@ export type HomeDeps = {
     list(call: Call, cursor?: string): Promise<Page<ApiKey>>
     make(call: Call, name: string): Promise<ApiKeyWithSecret>
     get(call: Call, id: string): Promise<ApiKey>
-    rotate(call: Call, id: string, order: KeyRotation): Promise<RotatedKey>
+    rotate(call: Call, id: string, input: KeyRotation): Promise<RotatedKey>
     revoke(call: Call, id: string): Promise<unknown>
   }
   /** Null where the server has no widgets. */
   widgets: {
     list(call: Call): Promise<OwnWidget[]>
-    make(call: Call, order: NewOwnWidget): Promise<unknown>
+    make(call: Call, input: NewOwnWidget): Promise<unknown>
     /** Throws 404 for a widget that is not the caller's. */
     preview(call: Call, id: string): Promise<{ widget: OwnWidget; token: string }>
   } | null

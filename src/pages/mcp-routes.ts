@@ -40,12 +40,12 @@ export const mcpRoutes = ({ handle, version, sleep }: Deps, guard: Guard) =>
 
 function asker(caused: Request, handle: Deps['handle']): Ask {
   const { origin } = urlOf(caused)
-  const standing = PASSED_ON.flatMap((name) => {
+  const states = PASSED_ON.flatMap((name) => {
     const value = caused.headers.get(name)
     return value === null ? [] : [[name, value] as const]
   })
   return async (method, path, body) => {
-    const headers = new Headers(standing as [string, string][])
+    const headers = new Headers(states as [string, string][])
     if (body) headers.set('content-type', 'application/json')
     const answer = await handle(
       new Request(`${origin}${API}${path}`, {

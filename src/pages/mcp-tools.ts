@@ -17,7 +17,7 @@ export class Refused extends Error {
 }
 
 const POLL_MS = 3_000
-const MOST_POLLS = 40
+const MAX_POLLS = 40
 
 const text = (description: string) => ({ type: 'string', description })
 const among = (values: readonly string[], description: string) => ({ type: 'string', enum: values, description })
@@ -75,7 +75,7 @@ export const TOOLS: readonly Tool[] = [
     },
     async run({ prompt, depth = 'basic' }, { ask, sleep }) {
       const { job_id } = taken(await ask('POST', '/research', { prompt, depth }))
-      for (let look = 0; look < MOST_POLLS; look++) {
+      for (let look = 0; look < MAX_POLLS; look++) {
         await sleep(POLL_MS)
         const job = taken(await ask('GET', `/jobs/${encodeURIComponent(job_id)}`))
         if (job.status === 'completed') return typeof job.result === 'string' ? job.result : readable(job.result)

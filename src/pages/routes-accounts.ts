@@ -116,13 +116,13 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: D
         const { email = '', password = '', name = '' } = context.body as Record<string, string>
         entering.fromHere(context.request)
         Object.assign(context.set.headers, FORM_PAGE)
-        const order = { email, password, name: name.trim() || null }
+        const input = { email, password, name: name.trim() || null }
         const shown = (problem: string) => signUpPage({ problem, email })
-        if (!signUpForm.is(order)) {
+        if (!signUpForm.is(input)) {
           context.set.status = 400
           return shown('An account needs an e-mail address, and a password of 8 to 200 characters.')
         }
-        return answered(context.set, secure, () => auth.signUp(visitOf(context), order), shown, '/home')
+        return answered(context.set, secure, () => auth.signUp(visitOf(context), input), shown, '/home')
       },
       { open: true, form: true },
     )

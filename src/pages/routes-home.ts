@@ -83,8 +83,8 @@ export function homeRoutes(deps: Deps, guard: Guard) {
         signedIn({ set, exchange, request, route }, async (call) => {
           const { current, new_password: wanted = '' } = body as Record<string, string>
           try {
-            const order = { new: wanted, ...(current === undefined ? {} : { current: current.slice(0, 1_000) }) }
-            const { ended } = await deps.password.change({ ...call, ip: exchange.ip() }, order)
+            const input = { new: wanted, ...(current === undefined ? {} : { current: current.slice(0, 1_000) }) }
+            const { ended } = await deps.password.change({ ...call, ip: exchange.ip() }, input)
             const others = ended === 0 ? '' : ` ${ended} other ${ended === 1 ? 'session' : 'sessions'} ended.`
             return await homePage(deps, call, { note: `Your password was set.${others}` })
           } catch (error) {
@@ -106,8 +106,8 @@ export function homeRoutes(deps: Deps, guard: Guard) {
       ({ set, exchange, request, route, params, body }) =>
         changed({ set, exchange, request, route }, async (call) => {
           const grace = Number((body as Record<string, string>).grace)
-          const order = GRACES.includes(grace) ? { grace_period_seconds: grace } : {}
-          const { name, key } = await deps.keys.rotate(call, params.id, order)
+          const input = GRACES.includes(grace) ? { grace_period_seconds: grace } : {}
+          const { name, key } = await deps.keys.rotate(call, params.id, input)
           return { note: `The key “${name}” has a new secret. ${ONCE}`, secret: key }
         }),
       { open: true, form: true },

@@ -50,7 +50,7 @@ type Chat = { session_id: string; config_id: string }
 type Transcript = Chat & { messages: { id: string }[] }
 
 /** What the inbox reads of the rooms; each throws 404 for what is not the caller's. */
-type Desk = {
+type InboxTranscript = {
   me(call: Call): Promise<{ user: { id: string; email: string; name: string | null } }>
   /** The team of the caller; empty without one. */
   team(call: Call): Promise<{ user_id: string; name: string | null }[]>
@@ -62,7 +62,7 @@ type Desk = {
   /** Whether the visitor of this chat writes something now. */
   writes(sessionId: string): boolean
 }
-type Deps = { desk: Desk; entering: Entering; assets: Assets; streams: Streams; clock: Clock }
+type Deps = { transcript: InboxTranscript; entering: Entering; assets: Assets; streams: Streams; clock: Clock }
 
 /** What happens is told at once. What is missed, a new widget or a session that has ended, is found within this. */
 const LOOK_MS = 2_000
@@ -71,7 +71,7 @@ const GATHER_MS = 100
 const Which = checkedQuery(t.Object({ chat: t.Optional(t.String({ pattern: '^[\\w-]{1,64}/[\\w-]{1,64}$' })) }))
 
 /** `/operator`: where people answer visitors in a browser (dx 5.3). What they do there are calls of the API. */
-export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, guard: Guard) {
+export function inboxRoutes({ transcript: inboxTranscript, entering, assets, streams, clock }: Deps, guard: Guard) {
   return new Elysia({ prefix: '/operator', detail: { hide: true } })
     .use(guard)
     .get(
@@ -79,7 +79,11 @@ export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, gu
       async ({ set, exchange, request, route }) => {
         const call = await entering.person({ exchange, request, route })
         if (!call) return goTo(set, '/sign-in?next=/operator')
-        const [{ user }, widgets, team] = await Promise.all([desk.me(call), desk.widgets(call), desk.team(call)])
+        const [{ user }, widgets, team] = await Promise.all([
+          inboxTranscript.me(call),
+          inboxTranscript.widgets(call),
+          inboxTranscript.team(call),
+        ])
         Object.assign(set.headers, INBOX_HEADERS)
         const names = Object.fromEntries(widgets.map(({ id, name }) => [id, name]))
         const people = team
@@ -111,13 +115,13 @@ export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, gu
   async function follow(call: Call, { headers, signal }: Request, chat: string | undefined, write: Write) {
     const [id, sessionId] = chat?.split('/') ?? []
     let queue = ''
-    let standing = ''
+    let current = ''
     let after: string | undefined
     while (!signal.aborted && (await entering.isStill(headers))) {
-      const widgets = (await desk.widgets(call)).map(({ id }) => id)
+      const widgets = (await inboxTranscript.widgets(call)).map(({ id }) => id)
       const nap = new AbortController()
       // Listens before it reads: what comes in between wakes it.
-      const stop = desk.watch(widgets, (writing) => {
+      const stop = inboxTranscript.watch(widgets, (writing) => {
         if (writing === null || writing === sessionId) nap.abort()
       })
       try {
@@ -130,17 +134,17 @@ export function inboxRoutes({ desk, entering, assets, streams, clock }: Deps, gu
     }
 
     async function look(widgets: string[]): Promise<void> {
-      const conversations = (await Promise.all(widgets.map((widget) => desk.chats(call, widget)))).flat()
-      const told = JSON.stringify(conversations)
-      if (told !== queue) await write({ event: 'queue', data: { conversations } })
-      queue = told
+      const conversations = (await Promise.all(widgets.map((widget) => inboxTranscript.chats(call, widget)))).flat()
+      const notice = JSON.stringify(conversations)
+      if (notice !== queue) await write({ event: 'queue', data: { conversations } })
+      queue = notice
       if (!id || !sessionId) return
-      if (desk.writes(sessionId)) await write({ event: 'typing', data: {} })
-      const transcript = await desk.chat(call, { id, sessionId }, after)
+      if (inboxTranscript.writes(sessionId)) await write({ event: 'typing', data: {} })
+      const transcript = await inboxTranscript.chat(call, { id, sessionId }, after)
       const { messages, ...state } = transcript
       const now = JSON.stringify(state)
-      if (now !== standing || messages.length > 0) await write({ event: 'chat', data: transcript })
-      standing = now
+      if (now !== current || messages.length > 0) await write({ event: 'chat', data: transcript })
+      current = now
       after = messages.at(-1)?.id ?? after
     }
   }

@@ -2,7 +2,7 @@ import type { Guard } from '../guardrails'
 import { type Call, ownerOf } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import { hostOf } from '../text'
-import { MOST_CHARS } from './passages'
+import { MAX_CHARS } from './passages'
 import type { Plan } from './plan'
 import type { OwnText, Source } from './source'
 import { WebFailure } from './web/failure'
@@ -17,7 +17,7 @@ type Hit = { title: string; url: string }
 const FUSION = 60
 
 /** A site may fill this share of what is read, unless the prompt names its pages. */
-const MOST_OF_HOST = 0.4
+const MAX_OF_HOST = 0.4
 
 const TRACKING = /^(?:utm_\w+|gclid|fbclid|mc_[ce]id|ref|ref_src|igshid|msclkid)$/i
 
@@ -42,19 +42,19 @@ type Deps = {
   web: Pick<Web, 'search' | 'read'>
   own: Own
   /** Of each text, the index of the first one that it copies, or null. */
-  copiesOf(texts: readonly string[], order: Gathering): Promise<readonly (number | null)[]>
+  copiesOf(texts: readonly string[], input: Gathering): Promise<readonly (number | null)[]>
 }
 
 export type Gathering = {
   plan: Plan
-  most: number
+  max: number
   call: Call
   signal: AbortSignal
   memory: Memory
   /** The caller's policy, which looks at what is read before an engine does. */
   guard: Pick<Guard, 'hasRules' | 'checkToolData'> | null
   /** Share of this step that is done, from 0 to 1. */
-  told(share: number, stage: 'searching' | 'reading'): void
+  notify(share: number, stage: 'searching' | 'reading'): void
 }
 
 export type Gathered = {
@@ -65,44 +65,44 @@ export type Gathered = {
   problems: string[]
 }
 
-const LEAST_HITS = 10
-const MOST_HITS = 20
+const MIN_HITS = 10
+const MAX_HITS = 20
 const AT_ONCE = 4
 /** For each source wanted, this many addresses are tried at most. */
 const TRIES = 2
-const LEAST_CHARS = 80
+const MIN_CHARS = 80
 
 type Read = { source: Source } | { problem: string }
 
 /** Finds and reads sources: those the prompt names, then the caller's own, then what the search server finds. */
-export function createGather({ web, own, copiesOf }: Deps) {
-  return async function gather(order: Gathering): Promise<Gathered> {
-    const { plan, most, call, signal, told } = order
+export function createCollectSources({ web, own, copiesOf }: Deps) {
+  return async function collectSources(input: Gathering): Promise<Gathered> {
+    const { plan, max, call, signal, notify } = input
     const problems: string[] = []
-    told(0, 'searching')
-    const named = (await own.named(call, plan.artifacts, signal)).slice(0, most).map(kept)
-    const searches = await searchAll(order, problems)
-    const candidates = rankCandidates(plan.urls, searches, most)
-    const pages = await readPages(order, candidates, most - named.length, problems)
-    const distinct = pages.length - (await copiesIn(order, pages))
-    const room = most - named.length - distinct
+    notify(0, 'searching')
+    const named = (await own.named(call, plan.artifacts, signal)).slice(0, max).map(stored)
+    const searches = await searchAll(input, problems)
+    const candidates = rankCandidates(plan.urls, searches, max)
+    const pages = await readPages(input, candidates, max - named.length, problems)
+    const distinct = pages.length - (await copiesIn(input, pages))
+    const room = max - named.length - distinct
     const others = room > 0 ? await own.about(call, plan.question, { files: web.search === null, signal }) : []
     const ids = new Set(named.map(({ url }) => url))
-    const further = others.map(kept).filter(({ url }) => url === null || !ids.has(url))
+    const further = others.map(stored).filter(({ url }) => url === null || !ids.has(url))
     return { sources: [...named, ...pages, ...further.slice(0, room)], pages: distinct, problems }
   }
 
-  async function searchAll({ plan, most, signal, memory, told }: Gathering, problems: string[]) {
+  async function searchAll({ plan, max, signal, memory, notify }: Gathering, problems: string[]) {
     const { search } = web
     if (!search || !plan.queries.length) return []
     const found: Awaited<ReturnType<typeof search>>[] = []
     for (const [at, query] of plan.queries.entries()) {
       signal.throwIfAborted()
-      told(at / plan.queries.length, 'searching')
+      notify(at / plan.queries.length, 'searching')
       const name = `search ${at}`
       const known = (await memory.recall(name)) as { hits: (typeof found)[number] } | null
       try {
-        const hits = known?.hits ?? (await search(query, Math.min(MOST_HITS, Math.max(LEAST_HITS, most)), signal))
+        const hits = known?.hits ?? (await search(query, Math.min(MAX_HITS, Math.max(MIN_HITS, max)), signal))
         if (!known) await memory.keep(name, { hits })
         found.push(hits)
       } catch (error) {
@@ -113,25 +113,25 @@ export function createGather({ web, own, copiesOf }: Deps) {
     return found
   }
 
-  async function readPages(order: Gathering, candidates: readonly Candidate[], most: number, problems: string[]) {
-    const line = candidates.slice(0, most * TRIES)
+  async function readPages(input: Gathering, candidates: readonly Candidate[], max: number, problems: string[]) {
+    const line = candidates.slice(0, max * TRIES)
     const read: (Source | null)[] = []
     let next = 0
     let done = 0
     let running = 0
-    let wanted = most
+    let wanted = max
     /** Reads on while fewer are read or under way than wanted: one that fails is made up for. */
     const reader = async (): Promise<void> => {
       while (next < line.length && done + running < wanted) {
         const at = next++
         running++
-        const result = await readOne(order, line[at]!)
+        const result = await readOne(input, line[at]!)
         running--
         if ('problem' in result) problems.push(result.problem)
         else {
           read[at] = result.source
           done++
-          order.told(done / Math.max(1, Math.min(most, line.length)), 'reading')
+          input.notify(done / Math.max(1, Math.min(max, line.length)), 'reading')
         }
       }
     }
@@ -140,17 +140,17 @@ export function createGather({ web, own, copiesOf }: Deps) {
       const found = read.filter((one) => one != null)
       if (next >= line.length || done < wanted) return found
       // A page that copies another takes nobody's place.
-      const more = most + (await copiesIn(order, found)) - wanted
+      const more = max + (await copiesIn(input, found)) - wanted
       if (more <= 0) return found
       wanted += more
     }
   }
 
-  async function copiesIn(order: Gathering, sources: readonly Source[]): Promise<number> {
+  async function copiesIn(input: Gathering, sources: readonly Source[]): Promise<number> {
     if (sources.length < 2) return 0
     const copyOf = await copiesOf(
       sources.map(({ text }) => text),
-      order,
+      input,
     )
     return copyOf.filter((of) => of !== null).length
   }
@@ -170,16 +170,16 @@ export function createGather({ web, own, copiesOf }: Deps) {
     const { title, text } = source
     const { value, blocked } = await guard.checkToolData('tool_result', 'deep_research', { title, text }, signal)
     if (blocked) return { problem: `${source.url} was withheld by the guardrail ${blocked.guardrailId}.` }
-    return { source: kept({ ...source, ...(value as { title: string; text: string }) }) }
+    return { source: stored({ ...source, ...(value as { title: string; text: string }) }) }
   }
 
   async function fetched(url: string, title: string | null, by: { signal: AbortSignal; who: string }): Promise<Read> {
     try {
       const page = await web.read(url, { ...by, prose: true })
-      if (page.text.length < LEAST_CHARS) return { problem: `${url} has too little text.` }
+      if (page.text.length < MIN_CHARS) return { problem: `${url} has too little text.` }
       const named = page.title || title || url
       return {
-        source: kept({ kind: 'web', title: named, url: page.url, text: page.text, publishedAt: page.publishedAt }),
+        source: stored({ kind: 'web', title: named, url: page.url, text: page.text, publishedAt: page.publishedAt }),
       }
     } catch (error) {
       by.signal.throwIfAborted()
@@ -201,8 +201,8 @@ function problemOf(url: string, message: string): string {
 
 const isRefusal = (error: unknown): error is Error => (error as { code?: unknown }).code === 'url_blocked'
 
-function kept({ kind, title, url, text: whole, publishedAt }: OwnText): Source {
-  const text = whole.length > MOST_CHARS ? whole.slice(0, MOST_CHARS).toWellFormed() : whole
+function stored({ kind, title, url, text: whole, publishedAt }: OwnText): Source {
+  const text = whole.length > MAX_CHARS ? whole.slice(0, MAX_CHARS).toWellFormed() : whole
   return { kind, title: title.slice(0, 300), url, text, sha256: sha256Hex(text), publishedAt }
 }
 
@@ -219,7 +219,7 @@ export function plainAddress(address: string): string | null {
 export function rankCandidates(
   named: readonly string[],
   searches: readonly (readonly Hit[])[],
-  most: number,
+  max: number,
 ): Candidate[] {
   const seen = new Set<string>()
   const first = named.flatMap((address) => {
@@ -238,18 +238,18 @@ export function rankCandidates(
     }
   }
   const found = [...scores.values()].sort((a, b) => b.score - a.score)
-  return [...first, ...withVariety(found, Math.max(2, Math.ceil(most * MOST_OF_HOST)))]
+  return [...first, ...withVariety(found, Math.max(2, Math.ceil(max * MAX_OF_HOST)))]
 }
 
 /** What is too much of one site comes last: it is read when nothing else is left. */
-function withVariety(found: readonly Candidate[], mostOfHost: number): Candidate[] {
+function withVariety(found: readonly Candidate[], maxOfHost: number): Candidate[] {
   const counts = new Map<string, number>()
   const late = new Set<Candidate>()
   for (const one of found) {
     const host = hostOf(one.url) ?? ''
     const count = (counts.get(host) ?? 0) + 1
     counts.set(host, count)
-    if (count > mostOfHost) late.add(one)
+    if (count > maxOfHost) late.add(one)
   }
   const plain = ({ url, title }: Candidate): Candidate => ({ url, title })
   return [...found.filter((one) => !late.has(one)), ...late].map(plain)

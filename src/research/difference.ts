@@ -30,9 +30,9 @@ function figureApart(ours: readonly Figure[], theirs: readonly Figure[]): string
       !others.length ||
       own.some((value) =>
         others.some(
-          (said) =>
-            value === said ||
-            (unit !== 'year' && Math.abs(value - said) <= 0.005 * Math.max(Math.abs(value), Math.abs(said))),
+          (stated) =>
+            value === stated ||
+            (unit !== 'year' && Math.abs(value - stated) <= 0.005 * Math.max(Math.abs(value), Math.abs(stated))),
         ),
       )
     )

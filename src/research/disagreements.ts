@@ -8,8 +8,8 @@ export type Disagreement = { one: Note; other: Note; about: string }
 
 /** Share of their words that two sentences must have in common to speak of the same thing. */
 const SAME_SUBJECT = 0.5
-const LEAST_SHARED = 3
-const MOST = 12
+const MIN_SHARED = 3
+const MAX = 12
 
 /** Where notes of different sources disagree: in a number, in whether something is so, or in its direction. */
 export function disagreementsIn(notes: readonly Note[]): Disagreement[] {
@@ -22,7 +22,7 @@ export function disagreementsIn(notes: readonly Note[]): Disagreement[] {
   const seen = new Set<string>()
   for (const [at, { note: one, words }] of read.entries()) {
     for (const { note: other, words: others } of read.slice(at + 1)) {
-      if (found.length === MOST) return found
+      if (found.length === MAX) return found
       if (one.source === other.source || !isSameSubject(words, others)) continue
       const about = differenceOf(one.text, other.text)
       if (about === null || seen.has(keyOf(one, other, about))) continue
@@ -38,5 +38,5 @@ const keyOf = (one: Note, other: Note, about: string): string => `${one.source} 
 function isSameSubject(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   let shared = 0
   for (const word of one) if (other.has(word)) shared++
-  return shared >= LEAST_SHARED && overlap(one, other) >= SAME_SUBJECT
+  return shared >= MIN_SHARED && overlap(one, other) >= SAME_SUBJECT
 }

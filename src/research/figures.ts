@@ -6,7 +6,7 @@ export type Figure = { value: number; unit: string }
 const NUMBER =
   /(?<![\p{L}\d.,])([$€£¥])?\s?(-?\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)(?!\d)\s{0,2}(%|°|percent|per cent|thousand|million|billion|trillion|[\p{L}]+)?/giu
 const TIMES: Record<string, number> = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }
-const MOST = 24
+const MAX = 24
 /** Words whose number is a name: `chapter 3` counts nothing. */
 const LABEL =
   /\b(?:chapter|part|page|section|table|fig(?:ure)?|letter|volume|issue|no|number|version|step|article|appendix|item|level|type|class|phase|grade|route|room|line|day)\.?\s*$/i
@@ -21,7 +21,7 @@ export function figuresIn(sentence: string): Figure[] {
     const word = after?.toLowerCase() ?? ''
     const times = TIMES[word] ?? 1
     found.push({ value: value * times, unit: sign ?? unitOf(times === 1 ? word : '', digits!) })
-    if (found.length === MOST) break
+    if (found.length === MAX) break
   }
   return found
 }

@@ -2,6 +2,6 @@
 
 export { isNothingToRead } from './errors'
 export type { Findings } from './run-research'
-export { type Asked, createResearch, type Kept, type ResearchService } from './service'
+export { createResearch, type Request, type ResearchService, type Stored } from './service'
 export { WebFailure } from './web/failure'
 export { createWeb, hasSearch, type Web } from './web/service'

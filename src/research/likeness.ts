@@ -1,7 +1,7 @@
 const SHINGLE_WORDS = 5
 /** Two texts that share this much of the shorter one say the same. */
 const SAME = 0.7
-const LEAST_SHINGLES = 8
+const MIN_SHINGLES = 8
 const WORD = /[\p{L}\p{N}]+/gu
 
 /** Hashes of all runs of five words, and of the whole: texts that share most of them are copies of one another. */
@@ -20,7 +20,7 @@ function isCopy(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
   const [less, more] = one.size <= other.size ? [one, other] : [other, one]
   let shared = 0
   for (const shingle of less) if (more.has(shingle)) shared++
-  if (less.size < LEAST_SHINGLES) return shared === more.size && shared > 0
+  if (less.size < MIN_SHINGLES) return shared === more.size && shared > 0
   return shared / less.size >= SAME
 }
 

@@ -2,7 +2,7 @@ import { commandChance, contentWords, scanForInjection } from '../text'
 import { differenceOf } from './difference'
 import { figuresIn } from './figures'
 import { copiesAmong, overlap } from './likeness'
-import { MOST_CHARS, type Passage, passagesOf } from './passages'
+import { MAX_CHARS, type Passage, passagesOf } from './passages'
 
 /** What is read for notes, best source first. */
 export type Given = { title: string; text: string }
@@ -24,7 +24,7 @@ export type Reading = {
   commanding: { source: number; about: string }[]
 }
 
-type Order = { question: string; sources: readonly Given[]; mostNotes: number; mostOfSource: number }
+type Input = { question: string; sources: readonly Given[]; mostNotes: number; mostOfSource: number }
 
 /** A line that this many pages have is no statement of any of them. */
 const OF_SITE = 3
@@ -35,16 +35,16 @@ const ASKS_FIGURE =
 const ENOUGH_MATCH = 0.18
 
 /** Reads sources for a question: notes, best first, without repeats, boilerplate or sentences that command readers. */
-export function readSources({ question, sources, mostNotes, mostOfSource }: Order): Reading {
+export function readSources({ question, sources, mostNotes: maxNotes, mostOfSource: maxOfSource }: Input): Reading {
   const copyOf = copiesAmong(sources.map(({ text }) => text))
   const commanding: Reading['commanding'] = []
   const passages = sources.map(({ text }, source) => {
-    const stretches = commandsIn(text.slice(0, MOST_CHARS))
+    const stretches = commandsIn(text.slice(0, MAX_CHARS))
     if (stretches[0]) commanding.push({ source, about: stretches[0].about })
     return passagesOf(text).filter(({ start, end }) => !stretches.some((one) => one.start < end && start < one.end))
   })
   const own = withoutCopied(withoutBoilerplate(passages, copyOf), copyOf)
-  const ranked = rank(question, sources, own, mostOfSource).filter(({ source, start, end }) => {
+  const ranked = rank(question, sources, own, maxOfSource).filter(({ source, start, end }) => {
     const paragraph = paragraphOf(sources[source]!.text, start, end)
     if (commandChance(paragraph) < (onlyTells(paragraph) ? CERTAIN : LIKELY)) return true
     if (!commanding.some((one) => one.source === source))
@@ -52,7 +52,7 @@ export function readSources({ question, sources, mostNotes, mostOfSource }: Orde
     return false
   })
   return {
-    notes: withoutRepeats(ranked, mostNotes, copyOf),
+    notes: withoutRepeats(ranked, maxNotes, copyOf),
     copies: copyOf.flatMap((of, source) => (of === null ? [] : [{ source, of }])),
     commanding,
   }
@@ -121,8 +121,8 @@ const withoutCopied = (passages: readonly Passage[][], copyOf: readonly (number 
   passages.map((own, source) => {
     const of = copyOf[source]
     if (of == null) return own
-    const said = new Set(passages[of]!.map(({ text }) => plain(text)))
-    return own.filter(({ text }) => !said.has(plain(text)))
+    const message = new Set(passages[of]!.map(({ text }) => plain(text)))
+    return own.filter(({ text }) => !message.has(plain(text)))
   })
 
 const plain = (text: string): string =>
@@ -138,18 +138,18 @@ function rank(
   question: string,
   sources: readonly Given[],
   passages: readonly Passage[][],
-  mostOfSource: number,
+  maxOfSource: number,
 ): Ranked[] {
-  const asked = [...new Set(contentWords(question))]
+  const requests = [...new Set(contentWords(question))]
   const all = passages.flatMap((own, source) =>
     own.map((passage, at) => ({ ...passage, source, at, words: new Set(contentWords(passage.text)) })),
   )
-  const weights = weightsOf(asked, all)
+  const weights = weightsOf(requests, all)
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
   const wantsFigure = ASKS_FIGURE.test(question)
   const central = total === 0 ? centralityOf(all) : null
   const scored = all.map(({ at, ...one }) => {
-    const hits = asked.reduce((sum, word) => sum + (one.words.has(word) ? weights.get(word)! : 0), 0)
+    const hits = requests.reduce((sum, word) => sum + (one.words.has(word) ? weights.get(word)! : 0), 0)
     const match = central ? central(one.words) : hits / total
     const titled = contentWords(sources[one.source]!.title).some((word) => weights.has(word)) ? 0.05 : 0
     const figure = wantsFigure && match > 0 && figuresIn(one.text).length ? 0.15 : 0
@@ -160,12 +160,12 @@ function rank(
   })
   const best = Math.max(0, ...scored.map(({ match }) => match))
   const worth = scored.filter(({ match }) => match > 0 && match >= Math.min(ENOUGH_MATCH, best / 2))
-  return ofEachSource(worth, mostOfSource).sort((a, b) => b.score - a.score || a.source - b.source || a.start - b.start)
+  return ofEachSource(worth, maxOfSource).sort((a, b) => b.score - a.score || a.source - b.source || a.start - b.start)
 }
 
-function weightsOf(asked: readonly string[], all: readonly { words: ReadonlySet<string> }[]): Map<string, number> {
+function weightsOf(requests: readonly string[], all: readonly { words: ReadonlySet<string> }[]): Map<string, number> {
   const weights = new Map<string, number>()
-  for (const word of asked) {
+  for (const word of requests) {
     const having = all.filter(({ words }) => words.has(word)).length
     if (having) weights.set(word, Math.log(1 + all.length / having))
   }
@@ -176,33 +176,33 @@ function weightsOf(asked: readonly string[], all: readonly { words: ReadonlySet<
 function centralityOf(all: readonly { words: ReadonlySet<string> }[]): (words: ReadonlySet<string>) => number {
   const counts = new Map<string, number>()
   for (const { words } of all) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
-  const most = Math.max(1, ...counts.values())
+  const max = Math.max(1, ...counts.values())
   return (words) => {
     let sum = 0
-    for (const word of words) sum += (counts.get(word)! - 1) / most
+    for (const word of words) sum += (counts.get(word)! - 1) / max
     return sum / Math.sqrt(words.size + 4)
   }
 }
 
-function ofEachSource<One extends Ranked>(all: readonly One[], most: number): One[] {
+function ofEachSource<One extends Ranked>(all: readonly One[], max: number): One[] {
   const counts = new Map<number, number>()
   return [...all]
     .sort((a, b) => b.score - a.score)
     .filter(({ source }) => {
       const count = counts.get(source) ?? 0
       counts.set(source, count + 1)
-      return count < most
+      return count < max
     })
 }
 
 /** What another source says as well stands with the first that says it; that a copy says it proves nothing. */
-function withoutRepeats(ranked: readonly Ranked[], most: number, copyOf: readonly (number | null)[]): Note[] {
-  const kept: (Ranked & { alike: Omit<Note, 'alike'>[] })[] = []
+function withoutRepeats(ranked: readonly Ranked[], max: number, copyOf: readonly (number | null)[]): Note[] {
+  const stored: (Ranked & { alike: Omit<Note, 'alike'>[] })[] = []
   for (const one of ranked) {
-    const same = kept.find(
+    const same = stored.find(
       ({ words, text }) => overlap(words, one.words) >= ALIKE && differenceOf(text, one.text) === null,
     )
-    if (!same && kept.length < most) kept.push({ ...one, alike: [] })
+    if (!same && stored.length < max) stored.push({ ...one, alike: [] })
     else if (
       same &&
       same.source !== one.source &&
@@ -212,7 +212,7 @@ function withoutRepeats(ranked: readonly Ranked[], most: number, copyOf: readonl
       same.alike.push(noteOf(one))
     }
   }
-  return kept.map(({ alike, ...one }) => ({ ...noteOf(one), alike }))
+  return stored.map(({ alike, ...one }) => ({ ...noteOf(one), alike }))
 }
 
 const noteOf = ({ source, start, end, text, score }: Ranked): Omit<Note, 'alike'> => ({

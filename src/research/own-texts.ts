@@ -20,9 +20,9 @@ export type KnowledgeOf = (call: Call, question: string) => Promise<{ title: str
 type Row = Awaited<ReturnType<Files['ofOwner']>>[number]
 
 /** Newest files that are looked into when the prompt names none. */
-const MOST_FILES = 20
-const MOST_NAMED = 50
-const MOST_BYTES = 8 * 1024 * 1024
+const MAX_FILES = 20
+const MAX_NAMED = 50
+const MAX_BYTES = 8 * 1024 * 1024
 const READABLE = /^(?:text\/|application\/(?:pdf|json|xml)\b)/
 /** What research keeps for itself. */
 export const SNAPSHOT_MODEL = 'svc-1-research'
@@ -31,17 +31,17 @@ export const SNAPSHOT_MODEL = 'svc-1-research'
 export function createOwnTexts({ store, files, web, knowledgeOf }: Deps): Own {
   return {
     async named({ caller }, ids, signal) {
-      const known = ids.filter((id): id is ArtifactId => ArtifactId.is(id)).slice(0, MOST_NAMED)
+      const known = ids.filter((id): id is ArtifactId => ArtifactId.is(id)).slice(0, MAX_NAMED)
       if (!known.length) return []
       const owner = ownerOf(caller)
-      const rows = await files.ofOwner(store.read, owner, { ids: known, limit: MOST_NAMED })
+      const rows = await files.ofOwner(store.read, owner, { ids: known, limit: MAX_NAMED })
       return textsOf(rows, owner, signal)
     },
 
     async about(call, question, wanted) {
       const knowledge = await knowledgeOf(call, question)
       const owner = ownerOf(call.caller)
-      const rows = wanted.files ? await files.ofOwner(store.read, owner, { limit: MOST_FILES }) : []
+      const rows = wanted.files ? await files.ofOwner(store.read, owner, { limit: MAX_FILES }) : []
       const texts = await textsOf(rows, owner, wanted.signal)
       return [...texts, ...knowledge.map((one): OwnText => ({ ...one, kind: 'skill', url: null, publishedAt: null }))]
     },
@@ -60,7 +60,7 @@ export function createOwnTexts({ store, files, web, knowledgeOf }: Deps): Own {
   /** Null for what holds no text, or is too large to be read. */
   async function textOf(row: Row, owner: OwnerScope, signal: AbortSignal): Promise<string | null> {
     if (row.content) return row.type === 'code' ? row.content : unwrapped(row.content)
-    if (!READABLE.test(row.mime_type) || row.size_bytes > MOST_BYTES) return null
+    if (!READABLE.test(row.mime_type) || row.size_bytes > MAX_BYTES) return null
     const body = new Uint8Array(await new Response(await files.read(row)).arrayBuffer())
     try {
       return (await web.readBytes({ contentType: row.mime_type, body }, { signal, who: owner, prose: true })).text

@@ -2,10 +2,10 @@
 export type Passage = { start: number; end: number; text: string }
 
 /** The longest text that is taken apart; the rest of a page is seldom about its subject. */
-export const MOST_CHARS = 60_000
+export const MAX_CHARS = 60_000
 const SHORTEST_CHARS = 30
 const LONGEST_CHARS = 600
-const LEAST_WORDS = 5
+const MIN_WORDS = 5
 /** What stands before the words of a line: marks of lists, tables and quotations. */
 const LEAD = /^(?:[-*•>|]\s*|\d{1,3}[.)]\s+|\[[ x]\]\s*)+/
 const HEADING = /^#{1,6}\s/
@@ -21,7 +21,7 @@ const ABOUT_PAGE =
 
 /** The sentences of a text that can be quoted: whole, of a length that says something, and no headings or questions. */
 export function passagesOf(whole: string): Passage[] {
-  const text = whole.length > MOST_CHARS ? whole.slice(0, MOST_CHARS) : whole
+  const text = whole.length > MAX_CHARS ? whole.slice(0, MAX_CHARS) : whole
   const found: Passage[] = []
   for (const line of linesOf(text)) {
     if (HEADING.test(line.text)) continue
@@ -47,9 +47,9 @@ function sentencesIn(line: string, from: number): { start: number; end: number }
   const found: { start: number; end: number }[] = []
   let start = from
   const close = (end: number): void => {
-    const said = line.slice(start, end)
-    const before = said.length - said.trimStart().length
-    if (said.trim()) found.push({ start: start + before, end: start + said.trimEnd().length })
+    const text = line.slice(start, end)
+    const before = text.length - text.trimStart().length
+    if (text.trim()) found.push({ start: start + before, end: start + text.trimEnd().length })
     start = end
   }
   for (const { 0: stop, index } of line.matchAll(/(?<![.!?])[.!?]+["'”’»)\]]*(?=\s)|[。！？]+["'”’»)\]]*/g)) {
@@ -73,5 +73,5 @@ function isQuotable(sentence: string): boolean {
   if (SPACELESS.test(sentence)) return sentence.length >= SHORTEST_CHARS / 3 && ENDS.test(sentence)
   if (sentence.length < SHORTEST_CHARS || ABOUT_PAGE.test(sentence)) return false
   const words = sentence.match(WORD)?.length ?? 0
-  return words >= (ENDS.test(sentence) ? LEAST_WORDS : 2 * LEAST_WORDS)
+  return words >= (ENDS.test(sentence) ? MIN_WORDS : 2 * MIN_WORDS)
 }

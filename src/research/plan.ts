@@ -16,15 +16,15 @@ export type Plan = {
   artifacts: string[]
 }
 
-const MOST_QUERIES: Record<Depth, number> = { basic: 2, advanced: 6 }
-const MOST_ASPECTS = 6
-const MOST_URLS = 50
-const MOST_TITLE = 90
-const MOST_QUERY = 200
-const LEAST_WORDS = 1
+const MAX_QUERIES: Record<Depth, number> = { basic: 2, advanced: 6 }
+const MAX_ASPECTS = 6
+const MAX_URLS = 50
+const MAX_TITLE = 90
+const MAX_QUERY = 200
+const MIN_WORDS = 1
 
 /** Characters of a prompt that a plan is made of; addresses are found behind them, too (I28). */
-const MOST_READ = 20_000
+const MAX_READ = 20_000
 const ADDRESS = /https?:\/\/[^\s<>"'`)\]}]{3,2040}/gi
 const ARTIFACT = /\bart_[0-9A-Za-z]{10,40}\b/g
 const REQUEST =
@@ -34,17 +34,20 @@ const ITEM = /^[ \t]{0,40}(?:[-*•]|\d{1,2}[.)])[ \t]{1,40}(.{3,300})$/gm
 
 /** Plans without a language model: the parts of a prompt are its listed items, or its questions. */
 export function planFor(prompt: string, depth: Depth): Plan {
-  const urls = [...new Set((prompt.match(ADDRESS) ?? []).map(trimmed))].slice(0, MOST_URLS)
+  const urls = [...new Set((prompt.match(ADDRESS) ?? []).map(trimmed))].slice(0, MAX_URLS)
   const artifacts = [...new Set(prompt.match(ARTIFACT) ?? [])]
-  const words = prompt.slice(0, MOST_READ)
-  const said = tidy(words.replace(ADDRESS, ' ').replace(ARTIFACT, ' '))
+  const words = prompt.slice(0, MAX_READ)
+  const text = tidy(words.replace(ADDRESS, ' ').replace(ARTIFACT, ' '))
   const items = [...words.matchAll(ITEM)].map(([, item]) => tidy(item!.replace(ADDRESS, ' ')))
-  const asked = sentencesOf(said).filter((sentence) => sentence.endsWith('?'))
-  const aspects = distinct(items.length > 1 ? items : asked.length > 1 ? asked : partsOf(said)).slice(0, MOST_ASPECTS)
-  const question = said.replace(REQUEST, '').trim() || said
-  const first = (sentencesOf(question)[0] ?? '').slice(0, 2 * MOST_TITLE).replace(/(?<![.\s])[.\s]+$/, '')
+  const requests = sentencesOf(text).filter((sentence) => sentence.endsWith('?'))
+  const aspects = distinct(items.length > 1 ? items : requests.length > 1 ? requests : partsOf(text)).slice(
+    0,
+    MAX_ASPECTS,
+  )
+  const question = text.replace(REQUEST, '').trim() || text
+  const first = (sentencesOf(question)[0] ?? '').slice(0, 2 * MAX_TITLE).replace(/(?<![.\s])[.\s]+$/, '')
   const title = first || (urls[0] ? hostOf(urls[0]) || 'Report' : 'Report')
-  const cut = title.length <= MOST_TITLE ? title : `${title.slice(0, MOST_TITLE - 1).replace(/(?<!\s)\s+\S*$/, '')}…`
+  const cut = title.length <= MAX_TITLE ? title : `${title.slice(0, MAX_TITLE - 1).replace(/(?<!\s)\s+\S*$/, '')}…`
   return {
     title: cut.charAt(0).toUpperCase() + cut.slice(1),
     question,
@@ -61,29 +64,29 @@ export function withWords(
   { title, aspects }: { title: string; aspects: readonly string[] },
   depth: Depth,
 ): Plan {
-  const parts = distinct(aspects.map(tidy).filter((one) => one.length <= MOST_QUERY)).slice(0, MOST_ASPECTS)
+  const parts = distinct(aspects.map(tidy).filter((one) => one.length <= MAX_QUERY)).slice(0, MAX_ASPECTS)
   const aspectsNow = parts.length ? parts : plan.aspects
   return {
     ...plan,
-    title: tidy(title).slice(0, MOST_TITLE) || plan.title,
+    title: tidy(title).slice(0, MAX_TITLE) || plan.title,
     aspects: aspectsNow,
     queries: queriesFor(plan.question, aspectsNow, depth),
   }
 }
 
 /** `A, B and C of tides` is no list that can be trusted; only `compare A and B` and `A versus B` are taken apart. */
-function partsOf(said: string): string[] {
-  const found = /\bcompar(?:e|ison of|ing) (.{2,80}?) (?:and|with|to|against) (.{2,80}?)(?:[.?!]|$)/i.exec(said)
-  const against = found ?? /^(.{2,80}?)\s+(?:vs\.?|versus)\s+(.{2,80}?)(?:[.?!]|$)/i.exec(said)
+function partsOf(text: string): string[] {
+  const found = /\bcompar(?:e|ison of|ing) (.{2,80}?) (?:and|with|to|against) (.{2,80}?)(?:[.?!]|$)/i.exec(text)
+  const against = found ?? /^(.{2,80}?)\s+(?:vs\.?|versus)\s+(.{2,80}?)(?:[.?!]|$)/i.exec(text)
   return against ? [tidy(against[1]!.replace(REQUEST, '')), tidy(against[2]!)] : []
 }
 
 function queriesFor(question: string, aspects: readonly string[], depth: Depth): string[] {
   const subject = contentWords(question).length ? question : ''
-  const short = subject.length > MOST_QUERY ? (sentencesOf(subject)[0] ?? subject) : subject
-  const all = [short, ...aspects].map((query) => query.slice(0, MOST_QUERY).replace(/(?<![?.!\s])[?.!\s]+$/, ''))
-  const useful = distinct(all.filter((query) => contentWords(query).length >= LEAST_WORDS))
-  return useful.slice(0, MOST_QUERIES[depth])
+  const short = subject.length > MAX_QUERY ? (sentencesOf(subject)[0] ?? subject) : subject
+  const all = [short, ...aspects].map((query) => query.slice(0, MAX_QUERY).replace(/(?<![?.!\s])[?.!\s]+$/, ''))
+  const useful = distinct(all.filter((query) => contentWords(query).length >= MIN_WORDS))
+  return useful.slice(0, MAX_QUERIES[depth])
 }
 
 const trimmed = (url: string): string => url.replace(/(?<![.,;:!?])[.,;:!?]+$/, '')

@@ -1,6 +1,6 @@
 import type { behalfOf } from '../accounts'
 import type { Consumption, Prices } from '../billing'
-import type { JobResult, MakingService, PublicKind } from '../charging'
+import type { ChargingService, JobResult, PublicKind } from '../charging'
 import type { Files } from '../files'
 import { type About, ArtifactId } from '../files/schema'
 import { GiveUp, type Running } from '../jobs'
@@ -8,12 +8,12 @@ import type { Call, TenantCaller } from '../kernel/caller'
 import { AppError } from '../kernel/errors'
 import { KEY_IS_GONE } from './errors'
 import { SNAPSHOT_MODEL } from './own-texts'
-import type { createConduct, Findings } from './run-research'
+import type { createRunResearch, Findings } from './run-research'
 import type { Depth, ResearchId } from './schema'
 import { EFFORT } from './write-report'
 
 /** What is stored of an order. */
-export type StoredOrder = ReturnType<typeof behalfOf> & {
+export type StoredInput = ReturnType<typeof behalfOf> & {
   id: ResearchId
   prompt: string
   depth: Depth
@@ -23,11 +23,11 @@ export type StoredOrder = ReturnType<typeof behalfOf> & {
 }
 
 type Deps = {
-  conduct: ReturnType<typeof createConduct>
+  conduct: ReturnType<typeof createRunResearch>
   /** Whether an engine writes the reports. */
   hasModel(): boolean
   files: Pick<Files, 'receive' | 'add'>
-  making: Pick<MakingService, 'countTokens' | 'resume'>
+  charging: Pick<ChargingService, 'countTokens' | 'resume'>
   prices: Prices
   engineId(): string
   /** Tokens that count towards the rate of a caller until the job counts its own. */
@@ -39,7 +39,7 @@ type Deps = {
 const MINUTE_MS = 60_000
 
 /** The most that a research may use; its price is held. */
-export const mostOf = (depth: Depth, maxSources: number): Consumption => ({
+export const maxOf = (depth: Depth, maxSources: number): Consumption => ({
   promptTokens: EFFORT[depth].promptTokens,
   completionTokens: EFFORT[depth].outputTokens,
   pages: maxSources,
@@ -47,14 +47,14 @@ export const mostOf = (depth: Depth, maxSources: number): Consumption => ({
 
 /** Research as a job: ten minutes, two tries (contract 7). */
 export function researchKind({
-  conduct,
+  conduct: runResearch,
   hasModel,
   files,
-  making,
+  charging,
   prices,
   reservations,
   ...deps
-}: Deps): PublicKind<StoredOrder> {
+}: Deps): PublicKind<StoredInput> {
   return {
     name: 'research.report',
     shown: 'research',
@@ -66,24 +66,24 @@ export function researchKind({
     run,
   }
 
-  async function run(job: Running<StoredOrder>): Promise<JobResult> {
+  async function run(job: Running<StoredInput>): Promise<JobResult> {
     const { id, prompt, depth, maxSources, requestId, route } = job.payload
     const caller = await deps.callerOf(job.payload)
     if (!caller) throw new GiveUp(KEY_IS_GONE)
     const call: Call = { caller, requestId, route, signal: job.signal }
     const engineId = deps.engineId()
     const free = !hasModel()
-    const wanted = { kind: 'research', id, mode: 'research', engineId, free, texts: { prompt }, most: {} } as const
-    const { guard, guardOutput, delivered } = await making.resume(call, wanted)
-    const found = await conduct({
+    const wanted = { kind: 'research', id, mode: 'research', engineId, free, texts: { prompt }, max: {} } as const
+    const { guard, guardOutput, delivered } = await charging.resume(call, wanted)
+    const found = await runResearch({
       ...{ prompt, depth, maxSources, call, guard, guardOutput, signal: job.signal },
       memory: job,
-      told: job.progress,
+      notify: job.progress,
     }).catch(lastWord)
     const used = usedBy(found)
     const { promptTokens = 0, completionTokens = 0 } = used
     reservations.end(id)
-    making.countTokens(caller, promptTokens + completionTokens)
+    charging.countTokens(caller, promptTokens + completionTokens)
     // Each turn at the price of the engine that answered, pages at the one of research.
     const cost = free
       ? 0
@@ -91,13 +91,13 @@ export function researchKind({
           (sum, turn) => sum + prices.costOf(turn.engineId, turn),
           prices.costOf(engineId, { pages: found.pages }),
         )
-    const kept = await keep(found)
+    const stored = await keep(found)
     return {
       text: found.report,
-      data: dataOf(found, depth, kept),
+      data: dataOf(found, depth, stored),
       cost,
       effects: async (tx) => {
-        if (kept) await files.add(tx, job.owner!, kept.draft, ABOUT, kept.artifactId)
+        if (stored) await files.add(tx, job.owner!, stored.draft, ABOUT, stored.artifactId)
         await delivered(tx, { used }, cost)
       },
     }
@@ -130,7 +130,7 @@ export const usedBy = ({ turns, pages }: Findings): Consumption => ({
 })
 
 /** `result_data` (contract 7). */
-const dataOf = (found: Findings, depth: Depth, kept: { draft: { sha256: string }; artifactId: string } | null) => ({
+const dataOf = (found: Findings, depth: Depth, stored: { draft: { sha256: string }; artifactId: string } | null) => ({
   title: found.title,
   summary: found.summary,
   report: found.report,
@@ -141,6 +141,6 @@ const dataOf = (found: Findings, depth: Depth, kept: { draft: { sha256: string }
   quotations: found.quotations,
   disagreements: found.disagreements,
   verification: { quotations: found.quotations.length, dropped: found.dropped },
-  snapshots: kept && { artifact_id: kept.artifactId, sha256: kept.draft.sha256 },
+  snapshots: stored && { artifact_id: stored.artifactId, sha256: stored.draft.sha256 },
   warnings: found.warnings,
 })

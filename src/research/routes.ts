@@ -4,7 +4,7 @@ import { type Guard, toCall } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
 import { checked } from '../kernel/schema'
-import { ResearchAccepted, ResearchOrder, Verification } from './schema'
+import { ResearchAccepted, ResearchInput, Verification } from './schema'
 import type { ResearchService } from './service'
 
 const verbsOf = ({ recheck }: ResearchService) =>
@@ -36,7 +36,7 @@ export const researchRoutes = (research: ResearchService, guard: Guard) =>
     .post('/research', async (context) => context.status(202, await research.start(toCall(context), context.body)), {
       scope: 'completions',
       idempotent: true,
-      body: checked(ResearchOrder),
+      body: checked(ResearchInput),
       response: { 202: answer(ResearchAccepted), ...errors(400, 401, 402, 403, 409, 429, 503) },
       detail: {
         summary: 'Research a question in many sources',

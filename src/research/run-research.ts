@@ -1,10 +1,10 @@
 import type { Origin } from '../engines'
 import type { Call } from '../kernel/caller'
 import type { WorkerPool } from '../kernel/worker-pool'
-import { createGather, type Gathering, type Memory, type Own } from './collect-sources'
+import { createCollectSources, type Gathering, type Memory, type Own } from './collect-sources'
 import { noSources, nothingFound } from './errors'
 import type { Reading } from './notes'
-import type { Copies, CopiesOrder, ReadingOrder } from './notes.worker.ts'
+import type { Copies, CopiesInput, ReadingOrder } from './notes.worker.ts'
 import type { Plan } from './plan'
 import { toMarkdown } from './report'
 import type { Depth } from './schema'
@@ -12,7 +12,7 @@ import { isSound, type Quotation, quotationsOf, type Snapshots, snapshotsOf } fr
 import type { Source } from './source'
 import type { Web } from './web/service'
 import type { Dropped } from './write-engine'
-import { type createAuthor, EFFORT, type Turn } from './write-report'
+import { type createWriteReport, EFFORT, type Turn } from './write-report'
 
 export type Question = {
   prompt: string
@@ -25,7 +25,7 @@ export type Question = {
   /** A text as the caller's policy leaves it. */
   guardOutput(text: string): Promise<{ text: string; withheld: boolean }>
   /** Percent that is done, and the stage. */
-  told(percent: number, stage: string): void
+  notify(percent: number, stage: string): void
 }
 
 /** What was found, and what it took. */
@@ -55,8 +55,8 @@ type Citation = { index: number; title: string; url: string | null; snippet: str
 type Deps = {
   web: Pick<Web, 'search' | 'read'>
   own: Own
-  author: ReturnType<typeof createAuthor>
-  reading: WorkerPool<ReadingOrder | CopiesOrder, Reading | Copies>
+  author: ReturnType<typeof createWriteReport>
+  reading: WorkerPool<ReadingOrder | CopiesInput, Reading | Copies>
   originOf(call: Call): Origin
 }
 
@@ -67,36 +67,36 @@ const READ_MS = 60_000
  * quotations. What engines write is checked sentence by sentence against the passages it cites. Throws 400 when there
  * is nothing to read or nothing in it, and what engines throw.
  */
-export function createConduct({ web, own, author, reading, originOf }: Deps) {
-  const gather = createGather({ web, own, copiesOf })
-  return conduct
+export function createRunResearch({ web, own, author, reading, originOf }: Deps) {
+  const collectSources = createCollectSources({ web, own, copiesOf })
+  return runResearch
 
-  async function conduct(question: Question): Promise<Findings> {
-    const { maxSources: most, told, call, signal, memory, guard, guardOutput } = question
+  async function runResearch(question: Question): Promise<Findings> {
+    const { maxSources: max, notify, call, signal, memory, guard, guardOutput } = question
     const turns: Turn[] = []
-    told(1, 'planning')
+    notify(1, 'planning')
     const plan = await author.planned(question, turns)
-    const gathered = await gather({
+    const gathered = await collectSources({
       plan,
-      most,
+      max,
       call,
       signal,
       memory,
       guard,
-      told: (share, stage) => told(stage === 'searching' ? 5 + share * 10 : 15 + share * 45, stage),
+      notify: (share, stage) => notify(stage === 'searching' ? 5 + share * 10 : 15 + share * 45, stage),
     })
     const { sources, pages, problems } = gathered
     if (!sources.length) throw noSources(web.search !== null, problems)
-    told(62, 'noting')
+    notify(62, 'noting')
     const { notes, copies, commanding } = await noted(plan, sources, question)
     if (!notes.length)
       throw nothingFound(
         sources.map(({ title }) => title),
         problems,
       )
-    told(72, 'writing')
+    notify(72, 'writing')
     const written = await author.write({ plan, notes, titles: sources.map(({ title }) => title), question, turns })
-    told(95, 'verifying')
+    notify(95, 'verifying')
     const { draft, dropped, extractive, warnings } = written
     const { markdown, summary, order } = toMarkdown(draft, sources)
     const { text: report, withheld } = await guardOutput(markdown)
@@ -144,10 +144,15 @@ export function createConduct({ web, own, author, reading, originOf }: Deps) {
     sources: readonly Source[],
     { depth, call, signal }: Question,
   ): Promise<Reading> {
-    const { notes: mostNotes, ofSource: mostOfSource } = EFFORT[depth]
+    const { notes: maxNotes, ofSource: maxOfSource } = EFFORT[depth]
     const given = sources.map(({ title, text }) => ({ title, text }))
-    const order = { question: [question, ...aspects].join('\n'), sources: given, mostNotes, mostOfSource }
-    return (await reading.run(order, { timeoutMs: READ_MS, signal, who: originOf(call).owner })) as Reading
+    const input = {
+      question: [question, ...aspects].join('\n'),
+      sources: given,
+      mostNotes: maxNotes,
+      mostOfSource: maxOfSource,
+    }
+    return (await reading.run(input, { timeoutMs: READ_MS, signal, who: originOf(call).owner })) as Reading
   }
 }
 

@@ -9,10 +9,10 @@ const DEPTHS = ['basic', 'advanced'] as const
 export type Depth = (typeof DEPTHS)[number]
 
 export const DEFAULT_SOURCES = 10
-const MOST_SOURCES = 50
+const MAX_SOURCES = 50
 
 /** Contract 7. */
-export const ResearchOrder = t.Object({
+export const ResearchInput = t.Object({
   prompt: t.Optional(
     t.String({
       maxLength: 100_000,
@@ -23,13 +23,13 @@ export const ResearchOrder = t.Object({
   max_sources: t.Optional(
     t.Integer({
       minimum: 1,
-      maximum: MOST_SOURCES,
+      maximum: MAX_SOURCES,
       default: DEFAULT_SOURCES,
       description: 'Maximum number of sources',
     }),
   ),
 })
-export type ResearchOrder = Static<typeof ResearchOrder>
+export type ResearchInput = Static<typeof ResearchInput>
 
 /** A job handle: the work goes on after the answer. */
 export const ResearchAccepted = t.Object({

@@ -1,6 +1,6 @@
 import { behalfOf } from '../accounts'
 import type { Billing, Prices } from '../billing'
-import { type Later, type MakingService, type PublicJobs, pollUrlOf, promptIn } from '../charging'
+import { type ChargingService, type Later, type PublicJobs, pollUrlOf, promptIn } from '../charging'
 import { type EngineService, originOf } from '../engines'
 import type { Files } from '../files'
 import type { ArtifactId } from '../files/schema'
@@ -14,21 +14,21 @@ import { createWorkerPool } from '../kernel/worker-pool'
 import type { TokenTicket } from '../limits'
 import { notAReport } from './errors'
 import type { Reading } from './notes'
-import type { Copies, CopiesOrder, ReadingOrder } from './notes.worker.ts'
+import type { Copies, CopiesInput, ReadingOrder } from './notes.worker.ts'
 import { createOwnTexts, type KnowledgeOf } from './own-texts'
-import { mostOf, researchKind, usedBy } from './research-job'
-import { createConduct, type Findings, type Question } from './run-research'
+import { maxOf, researchKind, usedBy } from './research-job'
+import { createRunResearch, type Findings, type Question } from './run-research'
 import {
   DEFAULT_SOURCES,
   type Depth,
   type ResearchAccepted,
   ResearchId,
-  type ResearchOrder,
+  type ResearchInput,
   type Verification,
 } from './schema'
 import { checkQuotations, type Quotation, type Snapshots } from './snapshots'
 import type { Web } from './web/service'
-import { createAuthor } from './write-report'
+import { createWriteReport } from './write-report'
 
 type RecheckDeps = {
   store: Store
@@ -38,17 +38,17 @@ type RecheckDeps = {
 }
 
 /** The parts of `result_data` that a check needs. */
-type RecheckKept = {
+type RecheckStored = {
   report: string
   quotations: Quotation[]
   snapshots: { artifact_id: ArtifactId; sha256: string } | null
 }
 
-const isReport = (data: Record<string, unknown> | null): data is RecheckKept & Record<string, unknown> =>
+const isReport = (data: Record<string, unknown> | null): data is RecheckStored & Record<string, unknown> =>
   typeof data?.report === 'string' && Array.isArray(data.quotations)
 
 /** A reservation counts for a minute, so older ones need no end. */
-const MOST = 10_000
+const MAX = 10_000
 
 type Deps = {
   store: Store
@@ -58,7 +58,7 @@ type Deps = {
   prices: Prices
   engines: EngineService
   jobs: Jobs
-  making: MakingService
+  charging: ChargingService
   publicJobs: PublicJobs
   web: Web
   knowledgeOf: KnowledgeOf
@@ -66,10 +66,10 @@ type Deps = {
 }
 
 /** What is asked, and how much may be read for it. */
-export type Asked = { prompt: string; depth: Depth; maxSources: number }
+export type Request = { prompt: string; depth: Depth; maxSources: number }
 /** What was read, by name. */
-export type Kept = Map<string, object>
-type Around = { memory: Kept; signal: AbortSignal; guard: Question['guard'] }
+export type Stored = Map<string, object>
+type Around = { memory: Stored; signal: AbortSignal; guard: Question['guard'] }
 
 /** What was found, and what it cost. */
 type Charged = { found: Findings; costCents: number }
@@ -77,34 +77,34 @@ type Charged = { found: Findings; costCents: number }
 export type ResearchService = ReturnType<typeof createResearch>
 
 const MODE = 'research'
-const LIMITS = { most: 2, idleMs: 30_000, memoryBytes: 640 * 1024 * 1024 }
+const LIMITS = { max: 2, idleMs: 30_000, memoryBytes: 640 * 1024 * 1024 }
 
 /** Research: as a job (contract 7), and within a request. */
 export function createResearch(deps: Deps) {
-  const { clock, engines, making, prices, publicJobs, web } = deps
-  const reading = createWorkerPool<ReadingOrder | CopiesOrder, Reading | Copies>({
+  const { clock, engines, charging, prices, publicJobs, web } = deps
+  const reading = createWorkerPool<ReadingOrder | CopiesInput, Reading | Copies>({
     script: new URL('./notes.worker.ts', import.meta.url),
     ...LIMITS,
   })
-  const author = createAuthor({ engines, originOf })
-  const conduct = createConduct({ web, own: createOwnTexts(deps), author, reading, originOf })
+  const author = createWriteReport({ engines, originOf })
+  const runResearch = createRunResearch({ web, own: createOwnTexts(deps), author, reading, originOf })
   const engineId = () => engines.forMode(MODE)
   const reservations = createReservations()
-  const kind = researchKind({ ...deps, reservations, conduct, hasModel: author.hasModel, engineId })
+  const kind = researchKind({ ...deps, reservations, conduct: runResearch, hasModel: author.hasModel, engineId })
   publicJobs.define(kind)
-  return { start, inquire, later, answer, most: mostOf, recheck: createRecheck(deps) }
+  return { start, inquire: research, later, answer, max: maxOf, recheck: createRecheck(deps) }
 
   /**
    * Puts a research in line. Throws 400 `missing_prompt` or `guardrail_blocked`, 402 `insufficient_credits`, 429
    * `mode_rate_limit_exceeded` or `token_limit_exceeded`, 503 `queue_unavailable`.
    */
-  async function start(call: Call, order: ResearchOrder): Promise<ResearchAccepted> {
-    const { depth = 'advanced', max_sources: maxSources = DEFAULT_SOURCES } = order
+  async function start(call: Call, input: ResearchInput): Promise<ResearchAccepted> {
+    const { depth = 'advanced', max_sources: maxSources = DEFAULT_SOURCES } = input
     const id = ResearchId.create()
-    const wanted = wantedFor(id, { prompt: promptIn(order), depth, maxSources })
-    const admitted = await making.admit(call, wanted)
+    const wanted = wantedFor(id, { prompt: promptIn(input), depth, maxSources })
+    const admitted = await charging.admit(call, wanted)
     const { requestId, route, caller } = call
-    const ticket = await making.reserveForJob(call, wanted)
+    const ticket = await charging.reserveForJob(call, wanted)
     if (ticket) reservations.keep(id, ticket)
     const accepted = publicJobs.accept(call, kind, {
       input: { ...behalfOf(caller), id, prompt: admitted.texts.prompt!, depth, maxSources, requestId, route },
@@ -117,7 +117,7 @@ export function createResearch(deps: Deps) {
         created: iso(clock.now()),
         poll_url: pollUrlOf(jobId),
       }),
-      effects: (tx, jobId) => making.accepted(tx, admitted.making, jobId),
+      effects: (tx, jobId) => charging.accepted(tx, admitted.charging, jobId),
     })
     return accepted.catch((error: unknown) => {
       reservations.end(id)
@@ -125,19 +125,19 @@ export function createResearch(deps: Deps) {
     })
   }
 
-  function wantedFor(id: ResearchId, { prompt, depth, maxSources }: Asked) {
+  function wantedFor(id: ResearchId, { prompt, depth, maxSources }: Request) {
     const by = { kind: 'research', id, mode: MODE, engineId: engineId(), free: !author.hasModel() } as const
-    return { ...by, texts: { prompt }, most: mostOf(depth, maxSources), reads: engines.countTokens(prompt) }
+    return { ...by, texts: { prompt }, max: maxOf(depth, maxSources), reads: engines.countTokens(prompt) }
   }
 
   /**
    * A research within a request, which charges for it and applies the policy to the report. What is read is put into
    * `memory`. Throws what {@link isNothingToRead} knows when there is no source, and what engines throw.
    */
-  function inquire(call: Call, asked: Asked, around: Around): Promise<Findings> {
+  function research(call: Call, request: Request, around: Around): Promise<Findings> {
     const { memory, signal, guard } = around
-    return conduct({
-      ...asked,
+    return runResearch({
+      ...request,
       call,
       signal,
       guard,
@@ -146,19 +146,19 @@ export function createResearch(deps: Deps) {
         keep: async (name, value) => void memory.set(name, value),
       },
       guardOutput: asItIs,
-      told: () => {},
+      notify: () => {},
     })
   }
 
   /** The same as a job, which goes on with what was read. */
-  async function later(call: Call, asked: Asked, memory: Kept): Promise<Later> {
-    const { prompt, depth, maxSources } = asked
+  async function later(call: Call, request: Request, memory: Stored): Promise<Later> {
+    const { prompt, depth, maxSources } = request
     const id = ResearchId.create()
-    const wanted = wantedFor(id, asked)
-    const { accepted } = await making.resume(call, wanted)
+    const wanted = wantedFor(id, request)
+    const { accepted } = await charging.resume(call, wanted)
     return publicJobs.later(call, kind, {
       input: { ...behalfOf(call.caller), id, prompt, depth, maxSources, requestId: call.requestId, route: call.route },
-      hold: wanted.free ? 0 : prices.costOf(wanted.engineId, wanted.most),
+      hold: wanted.free ? 0 : prices.costOf(wanted.engineId, wanted.max),
       effects: async (tx, jobId) => {
         for (const [name, value] of memory) await deps.jobs.keepFor(tx, jobId, name, value)
         await accepted(tx, jobId)
@@ -167,15 +167,15 @@ export function createResearch(deps: Deps) {
   }
 
   /** A research that is charged by itself, as a tool of a run is. Throws like `start` and `inquire`. */
-  async function answer(call: Call, asked: Asked, signal: AbortSignal): Promise<Charged> {
-    const order = wantedFor(ResearchId.create(), asked)
-    return making.run(
+  async function answer(call: Call, request: Request, signal: AbortSignal): Promise<Charged> {
+    const input = wantedFor(ResearchId.create(), request)
+    return charging.run(
       { ...call, signal, once: undefined },
       {
-        ...order,
+        ...input,
         make: async (work) => {
           const around = { memory: new Map(), signal: work.signal, guard: null }
-          const found = await inquire(call, { ...asked, prompt: work.texts.prompt! }, around)
+          const found = await research(call, { ...request, prompt: work.texts.prompt! }, around)
           return { used: usedBy(found), files: [], found }
         },
         answer: ({ made, costCents }) => ({ found: made.found, costCents }),
@@ -191,7 +191,7 @@ function createReservations() {
   const tickets = new Map<ResearchId, TokenTicket>()
   return {
     keep(id: ResearchId, ticket: TokenTicket): void {
-      const [oldest] = tickets.size >= MOST ? tickets.keys() : []
+      const [oldest] = tickets.size >= MAX ? tickets.keys() : []
       if (oldest) tickets.delete(oldest)
       tickets.set(id, ticket)
     },
@@ -209,7 +209,7 @@ function createRecheck({ store, jobs, files, publicJobs }: RecheckDeps) {
     const { type, status, result, result_data: data } = await publicJobs.get(call, id)
     if (type !== 'research' || status !== 'completed' || !isReport(data)) throw notAReport(type, status)
     const row = await jobs.shown.find(store.read, null, id as JobId)
-    const { snapshots, problems } = await keptOf(data, row!.owner!)
+    const { snapshots, problems } = await storedOf(data, row!.owner!)
     const checked = checkQuotations(data.report, data.quotations, snapshots)
     if (result !== data.report) problems.push('The report differs from the one in its data.')
     const all = [...problems, ...checked.problems]
@@ -225,16 +225,16 @@ function createRecheck({ store, jobs, files, publicJobs }: RecheckDeps) {
     }
   }
 
-  async function keptOf(
-    { snapshots: kept }: RecheckKept,
+  async function storedOf(
+    { snapshots: stored }: RecheckStored,
     owner: OwnerScope,
   ): Promise<{ snapshots: Snapshots; problems: string[] }> {
     const nothing: Snapshots = { version: 1, snapshots: [] }
-    if (!kept) return { snapshots: nothing, problems: [] }
-    const [row] = await files.ofOwner(store.read, owner, { ids: [kept.artifact_id], limit: 1 })
+    if (!stored) return { snapshots: nothing, problems: [] }
+    const [row] = await files.ofOwner(store.read, owner, { ids: [stored.artifact_id], limit: 1 })
     if (!row) return { snapshots: nothing, problems: ['The file with its snapshots no longer exists.'] }
     const bytes = new Uint8Array(await new Response(await files.read(row)).arrayBuffer())
-    if (sha256Hex(bytes) !== kept.sha256)
+    if (sha256Hex(bytes) !== stored.sha256)
       return { snapshots: nothing, problems: ['The file with its snapshots was changed.'] }
     return { snapshots: JSON.parse(Buffer.from(bytes).toString()) as Snapshots, problems: [] }
   }

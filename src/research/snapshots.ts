@@ -42,7 +42,7 @@ export const snapshotsOf = (sources: readonly Source[], order: readonly number[]
 })
 
 type Checked = { found: number; problems: string[] }
-const MOST_PROBLEMS = 50
+const MAX_PROBLEMS = 50
 
 /**
  * Looks up every quotation in its snapshot and every statement in the report, from these alone. A changed snapshot,
@@ -61,7 +61,7 @@ export function checkQuotations(report: string, quotations: readonly Quotation[]
     if (why === null) found++
     else problems.push(`Quotation ${at + 1}, of source ${one.citation}: ${why}.`)
   }
-  return { found, problems: problems.slice(0, MOST_PROBLEMS) }
+  return { found, problems: problems.slice(0, MAX_PROBLEMS) }
 }
 
 /** Whether a quotation stands in its snapshot, and its statement in the report. */

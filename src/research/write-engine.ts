@@ -12,7 +12,7 @@ import { disagreementSection } from './write-extract'
 const ENOUGH = 0.6
 
 /** Shorter quotations are names and words. */
-const LEAST_QUOTED = 12
+const MIN_QUOTED = 12
 
 const plain = (text: string): string =>
   text
@@ -58,7 +58,7 @@ const ACTIVE = /<[^>]{1,200}>|\bhttps?:\/\/\S+/g
 const LINK = /!?\[([^[\]]*)\]\(/g
 const NO_SOURCE = '*(no source)*'
 
-type Order = {
+type Input = {
   plan: Pick<Plan, 'title'>
   written: string
   notes: readonly Note[]
@@ -70,7 +70,7 @@ type Order = {
  * An engine's text as a draft. A sentence that its quotations do not bear out is dropped; one without any is marked, or
  * dropped where it states a number or name.
  */
-export function readWritten({ plan, written, notes, disagreements, read }: Order): {
+export function readWritten({ plan, written, notes, disagreements, read }: Input): {
   draft: Draft
   dropped: Dropped[]
 } {
@@ -89,15 +89,15 @@ export function readWritten({ plan, written, notes, disagreements, read }: Order
       if (block) sections.at(-1)!.blocks.push(block)
     }
   }
-  const kept = sections.filter(({ blocks }) => blocks.length)
-  const opens = kept[0] && /summary/i.test(kept[0].heading)
+  const remaining = sections.filter(({ blocks }) => blocks.length)
+  const opens = remaining[0] && /summary/i.test(remaining[0].heading)
   return {
     dropped,
     draft: {
       title: escaped(plan.title),
       notice: `Written by a language model from ${read === 1 ? 'one source' : `${read} sources`}. Each cited sentence was checked against the passages it cites${dropped.length ? `; ${dropped.length} that failed the check ${dropped.length === 1 ? 'was' : 'were'} left out` : ''}.`,
-      summary: opens ? kept[0]!.blocks : [],
-      sections: [...(opens ? kept.slice(1) : kept), ...disagreementSection(disagreements)],
+      summary: opens ? remaining[0]!.blocks : [],
+      sections: [...(opens ? remaining.slice(1) : remaining), ...disagreementSection(disagreements)],
     },
   }
 }
@@ -187,13 +187,13 @@ export function whyUnsupported(sentence: string, passages: readonly string[]): s
   const known = figuresIn(together).map(({ value }) => value)
   const invented = figuresIn(sentence).find(({ value }) => !known.includes(value))
   if (invented) return `the number ${invented.value} is not in the cited passage`
-  const foreign = [...between(sentence, '“"', '”"', LEAST_QUOTED)].find(
+  const foreign = [...between(sentence, '“"', '”"', MIN_QUOTED)].find(
     ({ inner }) => !plain(together).includes(plain(inner)),
   )
   if (foreign) return 'it quotes words that are not there'
   const words = [...new Set(contentWords(sentence))]
-  const said = new Set(contentWords(together))
-  const share = words.filter((word) => said.has(word)).length / Math.max(1, words.length)
+  const message = new Set(contentWords(together))
+  const share = words.filter((word) => message.has(word)).length / Math.max(1, words.length)
   if (share < ENOUGH) return 'the cited passage is about something else'
   const isTurned = isNegated(sentence) ? !passages.some(isNegated) : passages.every(isNegated)
   return isTurned ? 'the cited passage says the opposite' : null

@@ -6,7 +6,7 @@ import { type Block, type Cite, type Draft, escaped, quoted, type Section, type 
 
 const IN_SUMMARY = 3
 
-type Order = {
+type Input = {
   plan: Pick<Plan, 'title' | 'aspects'>
   notes: readonly Note[]
   disagreements: readonly Disagreement[]
@@ -14,7 +14,7 @@ type Order = {
 }
 
 /** A report of quotations, by no language model: every sentence is one of a source, word for word (contract 7). */
-export function writeExtract({ plan, notes, disagreements, read }: Order): Draft {
+export function writeExtract({ plan, notes, disagreements, read }: Input): Draft {
   // The best note of each source first: a summary of one source alone would hide the others.
   const seen = new Set<number>()
   const summary = notes.filter(({ source }) => !seen.has(source) && seen.add(source)).slice(0, IN_SUMMARY)
@@ -44,8 +44,8 @@ function sectionsOf(aspects: readonly string[], notes: readonly Note[]): Section
   }))
   const others: Block[] = []
   for (const note of notes) {
-    const said = new Set(contentWords(note.text))
-    const hits = words.map((own) => [...own].filter((word) => said.has(word) && !shared.includes(word)).length)
+    const message = new Set(contentWords(note.text))
+    const hits = words.map((own) => [...own].filter((word) => message.has(word) && !shared.includes(word)).length)
     const best = hits.indexOf(Math.max(0, ...hits))
     ;(hits[best] ? sections[best]!.blocks : others).push(itemOf(note))
   }

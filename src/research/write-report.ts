@@ -24,8 +24,8 @@ type Deps = {
   engines: Pick<EngineService, 'answer' | 'isFree' | 'isConnected' | 'forMode' | 'countTokens' | 'window'>
   originOf(call: Call): Origin
 }
-type Asked = { prompt: string; depth: Depth; call: Call; signal: AbortSignal; memory: Memory }
-type Writing = { plan: Plan; notes: readonly Note[]; titles: readonly string[]; question: Asked; turns: Turn[] }
+type Request = { prompt: string; depth: Depth; call: Call; signal: AbortSignal; memory: Memory }
+type Writing = { plan: Plan; notes: readonly Note[]; titles: readonly string[]; question: Request; turns: Turn[] }
 type Written = {
   draft: Draft
   dropped: Dropped[]
@@ -35,7 +35,7 @@ type Written = {
 }
 
 /** Who plans and writes a report: an engine, or the rules of this server where no language model is connected. */
-export function createAuthor({ engines, originOf }: Deps) {
+export function createWriteReport({ engines, originOf }: Deps) {
   return { hasModel, planned, write }
 
   /** Whether an engine writes the reports. */
@@ -45,7 +45,7 @@ export function createAuthor({ engines, originOf }: Deps) {
   }
 
   /** An engine names the parts of the question; the rest of the plan is read from the prompt itself. */
-  async function planned({ prompt, depth, call, signal, memory }: Asked, turns: Turn[]): Promise<Plan> {
+  async function planned({ prompt, depth, call, signal, memory }: Request, turns: Turn[]): Promise<Plan> {
     const plan = planFor(prompt, depth)
     if (!hasModel() || depth === 'basic' || !plan.queries.length) return plan
     const known = (await memory.recall('plan')) as { title: string; aspects: string[]; turn: Turn } | null
@@ -53,7 +53,7 @@ export function createAuthor({ engines, originOf }: Deps) {
       turns.push(known.turn)
       return withWords(plan, known, depth)
     }
-    const { text, turn } = await asked(planningFor(plan.question.slice(0, 4_000)), PLAN_TOKENS, {
+    const { text, turn } = await request(planningFor(plan.question.slice(0, 4_000)), PLAN_TOKENS, {
       call,
       signal,
       json: true,
@@ -77,7 +77,7 @@ export function createAuthor({ engines, originOf }: Deps) {
     const { depth, call, signal } = question
     const shown = fitting(notes, EFFORT[depth].promptTokens)
     const messages = messagesFor(plan, shown, titles)
-    const { text, turn } = await asked(messages, EFFORT[depth].outputTokens, { call, signal })
+    const { text, turn } = await request(messages, EFFORT[depth].outputTokens, { call, signal })
     turns.push(turn)
     const { draft, dropped } = readWritten({ plan, written: text, notes: shown, disagreements, read })
     const holds = draft.summary.length + draft.sections.length > (disagreements.length ? 1 : 0)
@@ -90,24 +90,24 @@ export function createAuthor({ engines, originOf }: Deps) {
   }
 
   /** As many of the best notes as an engine may read. */
-  function fitting(notes: readonly Note[], mostTokens: number): readonly Note[] {
-    const most = Math.min(mostTokens, Math.floor(engines.window(engines.forMode(MODE)) / 2))
-    let room = most - PLAN_TOKENS
+  function fitting(notes: readonly Note[], maxTokens: number): readonly Note[] {
+    const max = Math.min(maxTokens, Math.floor(engines.window(engines.forMode(MODE)) / 2))
+    let room = max - PLAN_TOKENS
     return notes.filter(({ text }) => {
       room -= engines.countTokens(text) + 12
       return room > 0
     })
   }
 
-  type Asking = { call: Call; signal: AbortSignal; json?: true }
+  type Question = { call: Call; signal: AbortSignal; json?: true }
 
-  async function asked(messages: ReturnType<typeof planningFor>, most: number, { call, signal, json }: Asking) {
+  async function request(messages: ReturnType<typeof planningFor>, max: number, { call, signal, json }: Question) {
     const engineId = engines.forMode(MODE)
     const answer = await engines.answer(engineId, {
       messages,
       mode: MODE,
       temperature: 0.2,
-      maxOutputTokens: most,
+      maxOutputTokens: max,
       ...(json ? { json } : {}),
       origin: originOf(call),
       signal,

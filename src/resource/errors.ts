@@ -39,8 +39,8 @@ export const keyIsBound = defineError(
 export const tooMany = defineError(
   'conflict',
   'conflict',
-  ({ many }: Title, most: number, env: string) =>
-    `This scope has ${most} ${many}, which is the maximum here (${env}). Delete one of them first.`,
+  ({ many }: Title, max: number, env: string) =>
+    `This scope has ${max} ${many}, which is the maximum here (${env}). Delete one of them first.`,
 )
 
 export const defaultTaken = defineError(

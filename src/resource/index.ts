@@ -11,7 +11,7 @@ export {
   defineResource,
   type Facts,
   type MadeOf,
+  type OwnerFilter,
   type ReplyOf,
   type Resource,
-  type Whose,
 } from './service'

@@ -7,7 +7,7 @@ import type { Page } from '../kernel/page'
 import { query, type Reader, type Table, type Tx } from '../kernel/store'
 
 /** The owners whose rows are seen; `everyone` for operators, and for a run that follows a binding. */
-export type Reach = readonly OwnerScope[] | 'everyone'
+export type Scope = readonly OwnerScope[] | 'everyone'
 
 /** What the kit reads of a row (see `ownedColumns`); `is_default` where an owner may have one default. */
 export type OwnedRow = {
@@ -26,7 +26,7 @@ export type OwnedTable = SQLiteTable &
 /** The time that orders a list. */
 export type Moment = 'created_at' | 'updated_at'
 /** How a list is ordered; `size` is the column with the bytes of a row, where rows may be large. */
-export type Order = { by: Moment; size?: string }
+export type Params = { by: Moment; size?: string }
 
 export type OwnedScope = 'personal' | 'team'
 export type Listed = Wanted & { scope?: OwnedScope | undefined }
@@ -34,15 +34,15 @@ export type Listed = Wanted & { scope?: OwnedScope | undefined }
 /** Whether a row is a person's own or a team's. */
 export const scopeOf = ({ org_id }: Pick<OwnedRow, 'org_id'>): OwnedScope => (org_id ? 'team' : 'personal')
 
-const NEWEST: Order = { by: 'created_at' }
+const NEWEST: Params = { by: 'created_at' }
 const isOf = { personal: 'user:', team: 'org:' }
 
 /** The rows of a resource. Whose rows is an argument of each read and write (I22). */
-export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by, size }: Order = NEWEST) {
+export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by, size }: Params = NEWEST) {
   const newestFirst = size ? pagesOfLarge(listed as Table<never>, by, size) : pagesBy(listed, by)
   const newestOfSome = pagesAmong(listed, by, newestFirst)
-  const one = (table: OwnedTable, reach: Reach, id: string) =>
-    and(eq(table.id, id), reach === 'everyone' ? undefined : inArray(table.owner, [...reach]))
+  const one = (table: OwnedTable, scope: Scope, id: string) =>
+    and(eq(table.id, id), scope === 'everyone' ? undefined : inArray(table.owner, [...scope]))
 
   const defaultOf = query<{ owner: OwnerScope }>()((db, p) => {
     const table = db.of(listed)
@@ -65,33 +65,33 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by
   })
 
   return {
-    async find(db: Reader, reach: Reach, id: string): Promise<Row | undefined> {
+    async find(db: Reader, scope: Scope, id: string): Promise<Row | undefined> {
       const table = db.of(listed)
-      const [owner] = reach
-      if (reach !== 'everyone' && reach.length === 1)
+      const [owner] = scope
+      if (scope !== 'everyone' && scope.length === 1)
         return ((await oneOf(db, { id, owner: owner as OwnerScope })) as Row[])[0]
       const found = db.select().from(table as SQLiteTable)
-      return ((await found.where(one(table, reach, id)).limit(1)) as Row[])[0]
+      return ((await found.where(one(table, scope, id)).limit(1)) as Row[])[0]
     },
 
     /** Finds and locks a row until the transaction commits, so that it is neither changed nor deleted meanwhile. */
-    async findLocked(tx: Tx, reach: Reach, id: string): Promise<Row | undefined> {
+    async findLocked(tx: Tx, scope: Scope, id: string): Promise<Row | undefined> {
       const table = tx.of(listed)
       const locked = tx
         .update(table)
         .set({ name: sql`${table.name}` } as never)
-        .where(one(table, reach, id))
+        .where(one(table, scope, id))
       return ((await locked.returning()) as Row[])[0]
     },
 
     /** Newest first. */
-    list(db: Reader, reach: Reach, { scope, ...wanted }: Listed): Promise<Page<Row>> {
+    list(db: Reader, ownerScope: Scope, { scope, ...wanted }: Listed): Promise<Page<Row>> {
       const table = db.of(listed)
-      if (reach === 'everyone') {
+      if (ownerScope === 'everyone') {
         const ofScope = scope && (scope === 'team' ? isNotNull(table.org_id) : isNull(table.org_id))
         return newestFirst(db, wanted, ofScope) as Promise<Page<Row>>
       }
-      const owners = reach.filter((owner) => scope === undefined || owner.startsWith(isOf[scope]))
+      const owners = ownerScope.filter((owner) => scope === undefined || owner.startsWith(isOf[scope]))
       const ofOwners = owners.map((owner) => eq(table.owner, owner))
       return newestOfSome(db, wanted, ofOwners) as Promise<Page<Row>>
     },
@@ -112,18 +112,18 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by
     },
 
     /** As `insert`. The row must be within reach. */
-    async update(tx: Tx, reach: Reach, id: string, change: Partial<Row>): Promise<Row> {
+    async update(tx: Tx, scope: Scope, id: string, change: Partial<Row>): Promise<Row> {
       const table = tx.of(listed)
       const changed = tx
         .update(table)
         .set(change as never)
-        .where(one(table, reach, id))
+        .where(one(table, scope, id))
       return ((await changed.returning()) as Row[])[0]!
     },
 
-    async remove(tx: Tx, reach: Reach, id: string): Promise<void> {
+    async remove(tx: Tx, scope: Scope, id: string): Promise<void> {
       const table = tx.of(listed)
-      await tx.delete(table).where(one(table, reach, id))
+      await tx.delete(table).where(one(table, scope, id))
     },
 
     /** Removes all rows of an owner, and gives them one by one: together they may be large. */

@@ -19,12 +19,12 @@ import {
 import {
   createRows,
   type Listed,
-  type Order,
   type OwnedRow,
   type OwnedScope,
   type OwnedTable,
-  type Reach,
+  type Params,
   type Rows,
+  type Scope,
   scopeOf,
 } from './rows'
 
@@ -67,7 +67,7 @@ export type AnyNoun = {
    */
   reach?: 'active org' | 'every org'
   /** What its list is ordered by, if not by when each was created. */
-  listed?: Order
+  listed?: Params
   /** What a member needs in the organization to make and change what is the team's. */
   permission: 'manageWebhooks' | 'manageSkills' | 'manageConnectors' | 'manageApiKeys'
   /** The member that holds one of it in an answer: `canvas` for `{"canvas":{…}}`. Flat when left out. */
@@ -79,7 +79,7 @@ export type AnyNoun = {
   /** What creating one is refused with besides the usual, such as 404 where it names a key. */
   createErrors?: readonly 404[]
   /** The setting of how many one owner may have. */
-  most: { env: string }
+  max: { env: string }
   /**
    * The column of keys that holds its id. With `contains`, a key it is bound to may not change it: a leaked key could
    * otherwise free itself of what contains it.
@@ -105,13 +105,13 @@ export type ReplyOf<N extends AnyNoun> = N extends { wrap: infer Member extends 
   ? { [M in Member]: ViewOf<N> }
   : ViewOf<N>
 
-type DeclarationSaid<N extends AnyNoun, Word extends 'Made' | 'Changed'> =
+type DeclarationMessage<N extends AnyNoun, Word extends 'Made' | 'Changed'> =
   N['words'] extends Record<Word, infer S extends TSchema> ? Static<S> : ReplyOf<N>
 
 /** The answers of POST and PATCH. */
-export type MadeOf<N extends AnyNoun> = DeclarationSaid<N, 'Made'>
+export type MadeOf<N extends AnyNoun> = DeclarationMessage<N, 'Made'>
 
-export type ChangedOf<N extends AnyNoun> = DeclarationSaid<N, 'Changed'>
+export type ChangedOf<N extends AnyNoun> = DeclarationMessage<N, 'Changed'>
 
 /** The columns that are its own. */
 type OwnOf<N extends AnyNoun> = Omit<RowOf<N>, Exclude<keyof OwnedRow, 'name' | 'is_default'>>
@@ -131,13 +131,13 @@ export const defineResource = <const N extends AnyNoun>(noun: N & Fits<N>) => ({
 type Place = Pick<OwnedRow, 'owner' | 'org_id' | 'user_id'>
 
 /** Whose, where an operator names it. */
-export type Whose = { owner?: string | undefined }
+export type OwnerFilter = { owner?: string | undefined }
 
 /** The account that a caller acts for, or the owner that an operator names. Throws 404. */
 export const accountOf = async (
   { store, orgs }: Pick<ResourceDeps, 'store' | 'orgs'>,
   { caller }: Call<Caller>,
-  { owner }: Whose,
+  { owner }: OwnerFilter,
 ): Promise<OwnerScope> =>
   caller.type === 'operator' ? (await orgs.findOwner(store.read, owner)).scope : ownerOf(caller)
 
@@ -151,7 +151,7 @@ const placeOfTeam = ({ activeOrgId, userId }: TenantCaller): Place =>
 /** What a noun does itself. */
 export type Hooks<N extends AnyNoun> = {
   /** The most that one owner may have. */
-  most: number
+  max: number
   /**
    * Reads the members that were sent, as columns; undefined for those that were not. Runs before the transaction, once
    * the caller may make the change: it may take long. `before` is what a patch is for. Throws what is wrong with them.
@@ -190,7 +190,7 @@ type Input = { fields?: string[]; metadata?: Record<string, unknown> }
 export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Declared<N>, hooks: Hooks<N>) {
   const { store, clock, audit, orgs, bindings } = deps
   const { rows, title, boundTo } = noun
-  const { reachOf, placeOf, assertMayMake, assertMayChange } = createReach(deps, noun)
+  const { reachOf: ownerScopeOf, placeOf, assertMayMake, assertMayChange } = createReach(deps, noun)
   type Row = RowOf<N>
   type View = ViewOf<N>
   type Reply = ReplyOf<N>
@@ -198,11 +198,11 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   orgs.onEnd(async (tx, { orgId, call }) => {
     for await (const row of rows.removeAll(tx, `org:${orgId}`)) await record(tx, { call, verb: 'deleted', row })
   })
-  const byHand = { reachOf, assertMayMake, find, findLocked, findToChange, add, change, record, present }
-  return { noun: noun as N, ...byHand, list, get, create, update, remove }
+  const byHand = { reachOf: ownerScopeOf, assertMayMake, find, findLocked, findToChange, add, change, record, present }
+  return { resource: noun as N, ...byHand, list, get, create, update, remove }
 
   async function find(reader: Reader, caller: Caller, id: string): Promise<Row> {
-    const row = noun.id.is(id) ? await rows.find(reader, await reachOf(reader, caller), id) : undefined
+    const row = noun.id.is(id) ? await rows.find(reader, await ownerScopeOf(reader, caller), id) : undefined
     if (!row) throw notFound(title.one)
     if (noun.guarded) await assertMayMake(reader, caller, row)
     return row
@@ -210,7 +210,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
 
   /** The same inside a unit, with the row locked until it commits. */
   async function findLocked(tx: Tx, caller: Caller, id: string): Promise<Row> {
-    const row = noun.id.is(id) ? await rows.findLocked(tx, await reachOf(tx, caller), id) : undefined
+    const row = noun.id.is(id) ? await rows.findLocked(tx, await ownerScopeOf(tx, caller), id) : undefined
     if (!row) throw notFound(title.one)
     return row
   }
@@ -232,10 +232,10 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   }
 
   /** Newest first. */
-  async function list({ caller }: Call<Caller>, query: Listed, { owner }: Whose = {}): Promise<Page<View>> {
+  async function list({ caller }: Call<Caller>, query: Listed, { owner }: OwnerFilter = {}): Promise<Page<View>> {
     if (noun.guarded && caller.type !== 'operator')
       await assertMayMake(store.read, caller, await placeOf(store.read, caller))
-    const page = await rows.list(store.read, await reachOf(store.read, caller, owner), query)
+    const page = await rows.list(store.read, await ownerScopeOf(store.read, caller, owner), query)
     return { ...page, items: await presentAll(store.read, page.items) }
   }
 
@@ -244,7 +244,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   }
 
   /** Bound to no key. Throws what `read` and `placeOf` throw, and 409 where the owner has a default or the most. */
-  async function create(call: Call<Caller>, order: NewOf<N>, { owner }: Whose = {}): Promise<MadeOf<N>> {
+  async function create(call: Call<Caller>, order: NewOf<N>, { owner }: OwnerFilter = {}): Promise<MadeOf<N>> {
     const { scope } = (noun.owned === 'either' ? order : {}) as { scope?: OwnedScope }
     const place = await placeOf(store.read, call.caller, scope, owner)
     await assertMayMake(store.read, call.caller, place)
@@ -269,7 +269,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   /** The owner is locked: concurrent requests count each other. */
   async function assertRoom(tx: Tx, { owner, user_id: userId, org_id: orgId }: OwnedRow): Promise<void> {
     await orgs.lockOwner(tx, { userId, orgId })
-    if ((await rows.count(tx, owner)) >= hooks.most) throw tooMany(title, hooks.most, noun.most.env)
+    if ((await rows.count(tx, owner)) >= hooks.max) throw tooMany(title, hooks.max, noun.max.env)
   }
 
   /** What is left out stays. Checked before the body is read, so that a caller without permission learns nothing. */
@@ -338,10 +338,10 @@ const sent = (members: object): object =>
 
 /** Whose rows a caller sees, where new ones go, and which they may change. An operator's reach is everyone. */
 function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>, noun: AnyNoun) {
-  return { reachOf, placeOf, assertMayMake, assertMayChange }
+  return { reachOf: scopeOf, placeOf, assertMayMake, assertMayChange }
 
   /** An organization's key sees what is its organization's. `owner` narrows an operator's reach, and no one else's. */
-  async function reachOf(reader: Reader, caller: Caller, owner?: string): Promise<Reach> {
+  async function scopeOf(reader: Reader, caller: Caller, owner?: string): Promise<Scope> {
     if (caller.type === 'operator') {
       return owner === undefined ? 'everyone' : [(await orgs.findOwner(reader, owner)).scope]
     }

@@ -7,8 +7,8 @@ export const notInstalled = defineError('missing', 'not_found', () => 'No instal
 
 const unreviewed = defineError('rejected', 'review_failed', ({ checks }: Review) => {
   const failed = Object.entries(checks).filter(([, result]) => result.startsWith('fail: '))
-  const told = failed.map(([name, result]) => `${name}: ${result.slice('fail: '.length)}`)
-  return `The manifest did not pass its review. ${told.join(' ')}`
+  const notices = failed.map(([name, result]) => `${name}: ${result.slice('fail: '.length)}`)
+  return `The manifest did not pass its review. ${notices.join(' ')}`
 })
 /** Refusal by review; the response body carries the review next to the error (contract 1.5). */
 export const reviewFailed = ({ passed, tier, checks }: Review) =>
@@ -17,15 +17,15 @@ export const reviewFailed = ({ passed, tier, checks }: Review) =>
 export const tooManySubmissions = defineError(
   'throttled',
   'rate_limit_exceeded',
-  (most: number, waitS: number) =>
-    `An author can submit ${most} skills and versions in 24 hours, and you have used them all. Try again in ${waitS} s.`,
+  (max: number, waitS: number) =>
+    `An author can submit ${max} skills and versions in 24 hours, and you have used them all. Try again in ${waitS} s.`,
 )
 
 export const tooManyTrials = defineError(
   'throttled',
   'rate_limit_exceeded',
-  (most: number, waitS: number) =>
-    `The sandbox allows ${most} free trials a day, and you have used them all. Try again in ${waitS} s, or install the skill and send a completion.`,
+  (max: number, waitS: number) =>
+    `The sandbox allows ${max} free trials a day, and you have used them all. Try again in ${waitS} s, or install the skill and send a completion.`,
 )
 
 export const slugTaken = defineError(
@@ -71,7 +71,7 @@ export const suspendedSkill = defineError(
 export const tooManyDrafts = defineError(
   'conflict',
   'conflict',
-  (most: number) => `You have ${most} drafts, which is the maximum per author. Delete or submit one of them first.`,
+  (max: number) => `You have ${max} drafts, which is the maximum per author. Delete or submit one of them first.`,
 )
 
 export const takenDown = defineError(
@@ -157,8 +157,8 @@ export const notAMember = defineError(
     'You are not a member of "target_org_id" with a role that may manage its skills. Ask an owner or admin of the organization.',
 )
 
-export const configTooLarge = (bytes: number, most: number) =>
-  invalidInput('config', `"config" has ${bytes} bytes as JSON; at most ${most} are allowed.`)
+export const configTooLarge = (bytes: number, max: number) =>
+  invalidInput('config', `"config" has ${bytes} bytes as JSON; at most ${max} are allowed.`)
 
 export const nothingToChange = () =>
   invalidInput(

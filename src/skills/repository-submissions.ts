@@ -105,14 +105,14 @@ export const submissionRepository = {
   },
 
   /** Times of an author's submissions since `since` (epoch ms), oldest first, at most `most`. */
-  async momentsSince(db: Reader, userId: UserId, since: number, most: number): Promise<number[]> {
+  async momentsSince(db: Reader, userId: UserId, since: number, max: number): Promise<number[]> {
     const table = db.of(skillSubmissions)
     const rows = await db
       .select({ at: table.created_at })
       .from(table)
       .where(and(eq(table.author_user_id, userId), gt(table.created_at, since)))
       .orderBy(asc(table.created_at))
-      .limit(most)
+      .limit(max)
     return rows.map(({ at }) => at)
   },
 

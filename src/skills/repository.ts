@@ -88,10 +88,10 @@ export const skillRepository = {
   },
 
   /** Number of an owner's drafts, counted up to `most`. */
-  async draftsOf(db: Reader, owner: OwnerScope, most: number): Promise<number> {
+  async draftsOf(db: Reader, owner: OwnerScope, max: number): Promise<number> {
     const table = db.of(skills)
     const drafts = and(eq(table.owner, owner), sql`${ofOwners(table.status)} = 'draft'`)
-    const rows = await db.select({ id: table.id }).from(table).where(drafts).limit(most)
+    const rows = await db.select({ id: table.id }).from(table).where(drafts).limit(max)
     return rows.length
   },
 

@@ -78,7 +78,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
       {
         scope: 'skills',
         idempotent: true,
-        body: checked(review.SubmitOrder),
+        body: checked(review.SubmitInput),
         response: {
           201: answer(review.Submitted),
           ...errors(400, 401, 403, 404, 409, 429),
@@ -129,14 +129,14 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
         signedIn: true,
         idempotent: true,
         params: ById,
-        body: checked(review.DecisionOrder),
+        body: checked(review.DecisionInput),
         response: { 200: answer(review.SubmissionReply), ...errors(400, 401, 403, 404, 409, 429) },
         detail: { summary: 'Approve, reject, suspend or reinstate a skill (platform reviewers)' },
       },
     )
     .post('/sandbox', (context) => sandbox(toCall(context), context.body), {
       scope: 'skills',
-      body: checked(words.SandboxOrder),
+      body: checked(words.SandboxInput),
       response: {
         200: answer(words.SandboxReply),
         ...errors(400, 401, 403, 404, 429, 503),

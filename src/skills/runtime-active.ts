@@ -11,7 +11,7 @@ import { installRepository as installs } from './repository-installs'
 import { maySee, runnableVersion, type Viewer } from './rules'
 import { type Activation, compose, type Installed, NO_SKILLS, toolsByName } from './runtime-compose'
 import { readPrompt } from './runtime-keywords'
-import { askedWords, saidIn } from './runtime-knowledge'
+import { requestedWords, statedIn } from './runtime-knowledge'
 import { type Loaded, loadVersion, settingsOf } from './runtime-load'
 import type { SkillId, VersionId } from './schema'
 import { viewerOf } from './service/deps'
@@ -26,38 +26,38 @@ type Deps = {
 
 type Shelf = { viewer: Viewer; bySlug: ReadonlyMap<string, Installed>; order: readonly Installed[] }
 type Running = { skill: SkillRow; versionId: VersionId }
-type Asked = { slugs: readonly string[]; prompt: string }
+type Request = { slugs: readonly string[]; prompt: string }
 
-const MOST_INSTALLED = 200
-const MOST_ACTIVE = 40
+const MAX_INSTALLED = 200
+const MAX_ACTIVE = 40
 /** Most passages of one skill that a research reads. */
-const MOST_OF_SKILL = 12
+const MAX_OF_SKILL = 12
 /** Size of the cached manifests as JSON; the indexes of their files take a few times as much. */
-const MOST_KEPT_CHARS = 16_000_000
+const MAX_KEPT_CHARS = 16_000_000
 
 /** Selects the skills of a run. Each owner's installed skills are cached until they change. */
 export function createActivating({ store, clock, orgs, tools }: Deps) {
   const options = { maxAgeMs: freshFor(store.dialect), clock }
   const shelves = createReadCache<OwnerScope, Shelf>({ ...options, max: 5_000 })
   /** Live versions are immutable, so each is loaded and indexed once for all owners. */
-  const inForce = new LRUCache<VersionId, Loaded>({ maxSize: MOST_KEPT_CHARS, sizeCalculation: ({ chars }) => chars })
+  const inForce = new LRUCache<VersionId, Loaded>({ maxSize: MAX_KEPT_CHARS, sizeCalculation: ({ chars }) => chars })
 
   return {
     /**
      * The skills of a run: enabled ones first, by priority and intensity, then those named in the request. A keyword
      * skill takes part when a keyword occurs or it is named. No query while the cache is valid.
      */
-    async activeFor(call: Call, { slugs, prompt }: Asked): Promise<Activation> {
+    async activeFor(call: Call, { slugs, prompt }: Request): Promise<Activation> {
       const held = shelfOf(call)
       const shelf = held instanceof Promise ? await held : held
       if (!shelf.order.length && !slugs.length) return NO_SKILLS
       const wanted = new Set(slugs)
-      const asked = readPrompt(prompt)
+      const request = readPrompt(prompt)
       const warnings: string[] = []
       const own = shelf.order.filter((one) => {
         if (wanted.has(one.loaded.slug)) return true
         if (!one.enabled || one.loaded.waits) return false
-        return one.loaded.keywords === null || one.loaded.keywords.occurIn(asked)
+        return one.loaded.keywords === null || one.loaded.keywords.occurIn(request)
       })
       const chosen = withinMost(own, wanted, warnings)
       for (const slug of wanted) {
@@ -70,7 +70,7 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
     },
 
     /** Those named in the request and no others, not even the owner's own: for strangers who talk to the owner's AI. */
-    async onlyNamed(call: Call, { slugs, prompt }: Asked): Promise<Activation> {
+    async onlyNamed(call: Call, { slugs, prompt }: Request): Promise<Activation> {
       if (!slugs.length) return NO_SKILLS
       const { bySlug, viewer } = await shelfOf(call)
       const found = await Promise.all(slugs.map(async (slug) => bySlug.get(slug) ?? (await named(slug, viewer))))
@@ -91,7 +91,9 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
     async knowledgeOf(call: Call, question: string): Promise<{ title: string; text: string }[]> {
       const { order } = await shelfOf(call)
       return order.flatMap(({ loaded, enabled }) =>
-        enabled && loaded.knowledge ? saidIn(loaded.slug, loaded.knowledge(askedWords(question), MOST_OF_SKILL)) : [],
+        enabled && loaded.knowledge
+          ? statedIn(loaded.slug, loaded.knowledge(requestedWords(question), MAX_OF_SKILL))
+          : [],
       )
     },
 
@@ -143,7 +145,7 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
 
   async function readShelf({ caller }: Call): Promise<Shelf> {
     const viewer = await viewerOf({ orgs }, store.read, caller)
-    const all = await installs.all(store.read, viewer.owner, MOST_INSTALLED)
+    const all = await installs.all(store.read, viewer.owner, MAX_INSTALLED)
     const running = all.flatMap(({ skill, installation }) => {
       const versionId = runnableVersion(skill, viewer)
       return versionId ? [{ skill, installation, versionId }] : []
@@ -186,10 +188,10 @@ export function createActivating({ store, clock, orgs, tools }: Deps) {
 
 /** Limits the skills of a run; named ones are kept first. A warning tells how many were left out. */
 function withinMost(own: readonly Installed[], wanted: ReadonlySet<string>, warnings: string[]): Installed[] {
-  let room = MOST_ACTIVE - wanted.size
+  let room = MAX_ACTIVE - wanted.size
   const chosen = own.filter((one) => wanted.has(one.loaded.slug) || room-- > 0)
   const left = own.length - chosen.length
   if (left > 0)
-    warnings.push(`At most ${MOST_ACTIVE} skills take part in a run: ${left} installed skills were left out.`)
+    warnings.push(`At most ${MAX_ACTIVE} skills take part in a run: ${left} installed skills were left out.`)
   return chosen
 }

@@ -1,6 +1,6 @@
 import type { Tool, Tools } from '../tools'
 import type { SkillManifest } from './manifest'
-import { askedWords, MOST_PASSAGES, type Passage, quote } from './runtime-knowledge'
+import { MAX_PASSAGES, type Passage, quote, requestedWords } from './runtime-knowledge'
 import { type Loaded, loadVersion } from './runtime-load'
 import type { SkillId } from './schema'
 
@@ -77,12 +77,12 @@ const TRIAL_ID = '00000000-0000-0000-0000-000000000000'
 function quotesFrom(chosen: readonly Installed[], prompt: string): string[] {
   const knowing = chosen.filter(({ loaded }) => loaded.knowledge !== null)
   if (!knowing.length) return []
-  const words = askedWords(prompt)
+  const words = requestedWords(prompt)
   const found: { slug: string; passage: Passage }[] = knowing.flatMap(({ loaded }) =>
-    loaded.knowledge!(words, MOST_PASSAGES).map((passage) => ({ slug: loaded.slug, passage })),
+    loaded.knowledge!(words, MAX_PASSAGES).map((passage) => ({ slug: loaded.slug, passage })),
   )
   return found
     .sort((a, b) => b.passage.score - a.passage.score)
-    .slice(0, MOST_PASSAGES)
+    .slice(0, MAX_PASSAGES)
     .map(({ slug, passage }) => quote(slug, passage))
 }

@@ -8,9 +8,9 @@ export type Passage = { path: string; text: string; score: number }
 
 const PASSAGE_CHARS = 700
 /** Most passages quoted in a run. */
-export const MOST_PASSAGES = 4
+export const MAX_PASSAGES = 4
 /** Most words of a question that are looked up; more only cost time. */
-const MOST_WORDS = 24
+const MAX_WORDS = 24
 
 /** BM25 search in a skill's files; null without files. The index is built on first use and kept with the version. */
 export function createKnowledge({ knowledgeFiles }: Pick<SkillManifest, 'knowledgeFiles'>) {
@@ -20,10 +20,10 @@ export function createKnowledge({ knowledgeFiles }: Pick<SkillManifest, 'knowled
   if (!passages.length) return null
   let search: MiniSearch | null = null
 
-  return function find(words: readonly string[], most: number): Passage[] {
+  return function find(words: readonly string[], max: number): Passage[] {
     search ??= indexOf(passages)
-    const found = search.search(words.slice(0, MOST_WORDS).join(' '), { tokenize: (asked) => asked.split(' ') })
-    return found.slice(0, most).map(({ id, score }) => ({ ...passages[id]!, score }))
+    const found = search.search(words.slice(0, MAX_WORDS).join(' '), { tokenize: (question) => question.split(' ') })
+    return found.slice(0, max).map(({ id, score }) => ({ ...passages[id]!, score }))
   }
 }
 
@@ -36,7 +36,7 @@ function indexOf(passages: readonly { text: string }[]): MiniSearch {
 export type Knowledge = NonNullable<ReturnType<typeof createKnowledge>>
 
 /** The distinct words of a question, normalized like the index. */
-export const askedWords = (prompt: string): string[] => [...new Set(contentWords(prompt.slice(0, 4_000)))]
+export const requestedWords = (prompt: string): string[] => [...new Set(contentWords(prompt.slice(0, 4_000)))]
 
 /** Splits a text into passages: short paragraphs are joined, long ones cut, so that each can be quoted whole. */
 function split(text: string): string[] {
@@ -68,7 +68,7 @@ function cut(paragraph: string): string[] {
 export const quote = (slug: string, { path, text }: Passage): string => fence(`${path} of skill ${slug}`, text)
 
 /** The passages of each file as one text, the file with the best one first. */
-export const saidIn = (slug: string, passages: readonly Passage[]): { title: string; text: string }[] =>
+export const statedIn = (slug: string, passages: readonly Passage[]): { title: string; text: string }[] =>
   [...Map.groupBy(passages, ({ path }) => path)].map(([path, own]) => ({
     title: `${path} of skill ${slug}`,
     text: own.map(({ text }) => text).join('\n\n'),
@@ -76,4 +76,4 @@ export const saidIn = (slug: string, passages: readonly Passage[]): { title: str
 
 /** The passages a run of this manifest alone would quote for a prompt. */
 export const quotesOf = (manifest: SkillManifest, prompt: string): string[] =>
-  (createKnowledge(manifest)?.(askedWords(prompt), MOST_PASSAGES) ?? []).map((found) => quote(manifest.slug, found))
+  (createKnowledge(manifest)?.(requestedWords(prompt), MAX_PASSAGES) ?? []).map((found) => quote(manifest.slug, found))

@@ -84,12 +84,12 @@ function readTool(read: () => Tool[]): Tool[] {
 
 /** An installation's settings as text for the engine; values that look like secrets are left out. */
 export function settingsOf({ config, intensity }: InstallationRow): string {
-  const said = Object.entries(config).filter(
+  const messages = Object.entries(config).filter(
     ([name, value]) => !SECRET.test(name) && ['string', 'number', 'boolean'].includes(typeof value),
   )
   return [
     intensity < 1 ? `Use it with an intensity of ${Math.round(intensity * 100)} %.` : '',
-    said.length ? `Its settings: ${inert(JSON.stringify(Object.fromEntries(said))).slice(0, 2_000)}` : '',
+    messages.length ? `Its settings: ${inert(JSON.stringify(Object.fromEntries(messages))).slice(0, 2_000)}` : '',
   ]
     .filter(Boolean)
     .join(' ')

@@ -1,5 +1,5 @@
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { Checks, DecisionOrder, REVIEW_TIERS, SubmissionQuery, SubmissionRecord } from './schema-review'
+import { Checks, DecisionInput, REVIEW_TIERS, SubmissionQuery, SubmissionRecord } from './schema-review'
 
 /** The operator who has claimed a submission, shown to the others (dx 2.11). */
 const claim = { claimedBy: nullable(t.String()), claimedUntil: nullable(Timestamp) }
@@ -19,7 +19,7 @@ export const OperatorSubmissionQuery = t.Object({
 export type OperatorSubmissionQuery = Static<typeof OperatorSubmissionQuery>
 
 export const OperatorDecision = t.Object({
-  ...DecisionOrder.properties,
+  ...DecisionInput.properties,
   read_diff: t.Optional(
     t.String({ maxLength: 64, description: '`sha` of the diff that was read; approving tier security needs it' }),
   ),

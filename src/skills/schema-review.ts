@@ -56,7 +56,7 @@ export const SubmissionRecord = t.Object(
 export type SubmissionRecord = Static<typeof SubmissionRecord>
 
 /** Body of `POST /skills/submit`. The manifest is validated by the review. */
-export const SubmitOrder = t.Object(
+export const SubmitInput = t.Object(
   {
     manifest: JsonObject,
     skill_id: t.Optional(nullable(t.String({ description: 'The skill this is a new version of' }))),
@@ -67,7 +67,7 @@ export const SubmitOrder = t.Object(
   },
   { $id: 'SkillSubmitOrder' },
 )
-export type SubmitOrder = Static<typeof SubmitOrder>
+export type SubmitInput = Static<typeof SubmitInput>
 
 export const Submitted = t.Object({ submission: Submission, review: Review, warnings: ManifestWarnings })
 export type Submitted = Static<typeof Submitted>
@@ -80,7 +80,7 @@ export const SubmissionReply = t.Object({ submission: SubmissionRecord })
 const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const
 export type Decision = (typeof DECISIONS)[number]
 
-export const DecisionOrder = t.Object(
+export const DecisionInput = t.Object(
   {
     decision: oneOf(DECISIONS),
     reason: t.Optional(nullable(t.String({ minLength: 1, maxLength: 2_000 }))),
@@ -88,4 +88,4 @@ export const DecisionOrder = t.Object(
   },
   { $id: 'SkillSubmissionDecision' },
 )
-export type DecisionOrder = Static<typeof DecisionOrder>
+export type DecisionInput = Static<typeof DecisionInput>

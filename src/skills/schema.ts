@@ -43,7 +43,7 @@ export const Takedown = t.Object({
   also_installed: t.Optional(t.Boolean({ description: 'Also stop the skill for everyone who has it installed' })),
 })
 
-export const ImportOrder = t.Object({ manifest: JsonObject })
+export const ImportInput = t.Object({ manifest: JsonObject })
 
 export const Imported = t.Object({
   id: SkillId.schema,
@@ -207,7 +207,7 @@ export const NewSkillReview = t.Object({
 export type NewSkillReview = Static<typeof NewSkillReview>
 
 /** Body of `POST /skills/sandbox`: either `skill_id` or `manifest`, and a prompt. */
-export const SandboxOrder = t.Object(
+export const SandboxInput = t.Object(
   {
     skill_id: t.Optional(t.String()),
     manifest: t.Optional(JsonObject),
@@ -220,7 +220,7 @@ export const SandboxOrder = t.Object(
   },
   { $id: 'SkillSandboxOrder' },
 )
-export type SandboxOrder = Static<typeof SandboxOrder>
+export type SandboxInput = Static<typeof SandboxInput>
 
 export const SandboxReply = t.Object({
   response: t.String(),

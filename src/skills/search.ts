@@ -47,7 +47,7 @@ const HIGHEST = 0x0fff_ffff
 /** Prefix lengths FTS5 has an index for. Longer prefixes usually match few words and are expanded instead. */
 const INDEXED = [3, 4]
 
-const MOST_WORDS = 200
+const MAX_WORDS = 200
 
 /** Rows of the sorted list scanned first. A word in every sixtieth skill fills a page within them. */
 const FIRST_LOOK = 3_000
@@ -77,7 +77,7 @@ const ofSort = (sort: SkillSort) => {
 
 const pages = { installs: ofSort('installs'), rating: ofSort('rating'), newest: ofSort('newest') }
 
-type Ways = { place: unknown; order: SQL; rest: SQL; hit: SQL; limit: Placeholder }
+type Branches = { place: unknown; order: SQL; rest: SQL; hit: SQL; limit: Placeholder }
 
 export type SkillFilter = {
   category?: SkillCategory | undefined
@@ -171,7 +171,7 @@ function built(db: Reader, p: Places, { sort, isLater, hasCategory }: Shape) {
   const table = db.of(skills)
   const rank = sort === 'installs' ? table.install_count : sort === 'rating' ? table.rating : null
   const place = rank ?? table.seq
-  const order = rank ? sql`${rank} desc, ${table.seq} desc` : sql`${table.seq} desc`
+  const input = rank ? sql`${rank} desc, ${table.seq} desc` : sql`${table.seq} desc`
   const older = isLater ? lt(table.seq, p.seq) : undefined
   const rest = and(
     // A literal condition: with a parameter the planner cannot use the word index, which is partial (`where listed`).
@@ -183,18 +183,18 @@ function built(db: Reader, p: Places, { sort, isLater, hasCategory }: Shape) {
   return db
     .select(listedColumns(table))
     .from(table)
-    .where(inArray(table.seq, sql`(${numbers({ place, order, rest, hit, limit: p.limit })})`))
+    .where(inArray(table.seq, sql`(${numbers({ place, order: input, rest, hit, limit: p.limit })})`))
     .orderBy(...(rank ? [desc(rank)] : []), desc(table.seq))
 }
 
-function numbers({ place, order, rest, hit, limit }: Ways): SQL {
-  const first = sql`select seq, ${place} as place, ${hit} as hit from skills where ${rest} order by ${order} limit ${FIRST_LOOK}`
+function numbers({ place, order: input, rest, hit, limit }: Branches): SQL {
+  const first = sql`select seq, ${place} as place, ${hit} as hit from skills where ${rest} order by ${input} limit ${FIRST_LOOK}`
   const isShort = sql`(select count(*) from near) < ${limit}`
   const isRare = sql`(select count(*) from near) < least(${limit}, ${FREQUENT})`
   const some = sql`select seq, ${place} as place from skills where ${rest} and ${hit} and ${isRare} limit ${FEW_HITS + 1}`
   const isLong = sql`${isShort} and (not ${isRare} or (select max(hits) from few) > ${FEW_HITS})`
   // The `case` hides the condition from the planner, which would use the word index instead of the sorted list.
-  const walked = sql`select seq from skills where ${rest} and (case when ${hit} then 1 end) = 1 and ${isLong} order by ${order} limit ${limit}`
+  const walked = sql`select seq from skills where ${rest} and (case when ${hit} then 1 end) = 1 and ${isLong} order by ${input} limit ${limit}`
   return sql`
     with near as materialized (select seq from (${first}) as looked where hit order by place desc, seq desc limit ${limit}),
     few as materialized (
@@ -237,7 +237,7 @@ async function begun(db: Reader, word: string): Promise<string> {
     .select({ word: sql<string>`word` })
     .from(sql`skill_words`)
     .where(sql`word >= ${word} and word < ${`${word}\u{10ffff}`}`)
-    .limit(MOST_WORDS + 1)
-  if (found.length > MOST_WORDS) return `"${word}"*`
+    .limit(MAX_WORDS + 1)
+  if (found.length > MAX_WORDS) return `"${word}"*`
   return found.length ? `(${found.map((one) => `"${one.word}"`).join(' OR ')})` : `"${word}"`
 }

@@ -2,7 +2,7 @@ import { shorten } from '../kernel/text'
 import { Manifest, ManifestTool, REQUIRED } from './manifest'
 
 /** What this server keeps of a manifest, and the paths of what it does not, such as `tools[0].command`. */
-export type Kept = { kept: Record<string, unknown>; dropped: string[] }
+export type Stored = { kept: Record<string, unknown>; dropped: string[] }
 
 /** Accepted aliases of members (contract 8.1). */
 const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPreference' }
@@ -11,7 +11,7 @@ const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPref
  * Keeps the members that a manifest has, at every depth, and renames aliases: what nobody checks is neither stored nor
  * shown. Null in an optional member counts as absent. Knowledge paths lose a leading `./`. Checks no values.
  */
-export function keptMembers(written: Readonly<Record<string, unknown>>): Kept {
+export function storedMembers(written: Readonly<Record<string, unknown>>): Stored {
   const named = new Map(Object.entries(written))
   for (const [alias, name] of Object.entries(ALIASES)) {
     if (!named.has(alias) || named.has(name)) continue
@@ -20,13 +20,13 @@ export function keptMembers(written: Readonly<Record<string, unknown>>): Kept {
   }
   for (const [name, value] of named) if (value === null && !REQUIRED.has(name)) named.delete(name)
   const dropped: string[] = []
-  const kept = pruned(Manifest as unknown as Shape, Object.fromEntries(named), '', dropped) as Record<string, unknown>
+  const stored = pruned(Manifest as unknown as Shape, Object.fromEntries(named), '', dropped) as Record<string, unknown>
   // Sorted, because Postgres keeps the members of a drawing in an order of its own.
-  return { kept: withPlainPaths(kept), dropped: dropped.sort() }
+  return { kept: withPlainPaths(stored), dropped: dropped.sort() }
 }
 
 /** A tool without the members that a manifest's tool has not, such as `command` and `env`. */
-export const keptTool = <T extends object>(tool: T): T => pruned(ManifestTool as unknown as Shape, tool, '', []) as T
+export const storedTool = <T extends object>(tool: T): T => pruned(ManifestTool as unknown as Shape, tool, '', []) as T
 
 /** The part of a schema that tells which members a value may have. */
 type Shape = { properties?: Record<string, Shape>; items?: Shape }
@@ -35,13 +35,13 @@ type Shape = { properties?: Record<string, Shape>; items?: Shape }
 function pruned({ properties, items }: Shape, value: unknown, path: string, dropped: string[]): unknown {
   if (Array.isArray(value) && items) return value.map((item, at) => pruned(items, item, `${path}[${at}]`, dropped))
   if (!properties || typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const kept: [string, unknown][] = []
+  const stored: [string, unknown][] = []
   for (const [name, member] of Object.entries(value)) {
     const at = path ? `${path}.${name}` : name
-    if (Object.hasOwn(properties, name)) kept.push([name, pruned(properties[name]!, member, at, dropped)])
+    if (Object.hasOwn(properties, name)) stored.push([name, pruned(properties[name]!, member, at, dropped)])
     else dropped.push(at)
   }
-  return Object.fromEntries(kept)
+  return Object.fromEntries(stored)
 }
 
 function withPlainPaths({ knowledge, knowledgeFiles, ...rest }: Record<string, unknown>): Record<string, unknown> {

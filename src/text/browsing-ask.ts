@@ -105,8 +105,8 @@ const RULES: readonly Rule[] = [
 /** One call of a browser tool that a request asks for, by the tool's name (contract 16.4). */
 type BrowserAsk = { tool: string; arguments: Record<string, unknown> }
 
-const MOST_CHARS = 2_000
-const MOST_ASKS = 12
+const MAX_CHARS = 2_000
+const MAX_ASKS = 12
 
 const POLITE =
   /^(?:(?:please|now|next|first|then|also|and|ok|okay|hey|just|kindly)[ ,]+|(?:can|could|would|will) you (?:please )?|i(?:'d like| want| need) (?:you )?to |let'?s )+/i
@@ -142,11 +142,11 @@ const SURE_ACT =
  * else. A request that could mean anything must say that it means the browser or the page.
  */
 export function readBrowsing(prompt: string): BrowserAsk[] | null {
-  if (prompt.length > MOST_CHARS) return null
+  if (prompt.length > MAX_CHARS) return null
   const { text, put } = withoutQuotes(prompt.trim().replace(/\s+/g, ' '))
   const mentioned = MENTIONS.test(text)
   const parts = text.replace(PLACE_FIRST, '').replace(PLACE, '').split(BETWEEN)
-  if (!parts.length || parts.length > MOST_ASKS) return null
+  if (!parts.length || parts.length > MAX_ASKS) return null
   const asks: BrowserAsk[] = []
   for (const [at, part] of parts.entries()) {
     // After a first part that means the page, the others do too.
@@ -158,37 +158,37 @@ export function readBrowsing(prompt: string): BrowserAsk[] | null {
 }
 
 function readPart(part: string, put: Quotes['put'], meant: boolean): BrowserAsk | null {
-  const said = part
+  const text = part
     .replace(POLITE, '')
     .replace(/(?<![.!?])[.!?]+$/, '')
     .trim()
-  if (!said) return null
-  const url = addressIn(put(said), meant)
+  if (!text) return null
+  const url = addressIn(put(text), meant)
   if (url) return { tool: 'browser_navigate', arguments: { url } }
-  const picture = PICTURE.exec(said)
-  if (picture && (meant || /screen/i.test(said))) {
+  const picture = PICTURE.exec(text)
+  if (picture && (meant || /screen/i.test(text))) {
     const isWhole = Boolean(picture[1]) || /\b(?:full|whole|entire)\b/i.test(picture[2] ?? '')
     return { tool: 'browser_screenshot', arguments: isWhole ? { full_page: true } : {} }
   }
-  if (meant && OBSERVE.test(said)) return { tool: 'browser_observe', arguments: { instruction: put(said) } }
-  if (SURE_READ.test(said) || (meant && READ.test(said))) {
-    return { tool: 'browser_extract', arguments: { instruction: put(said) } }
+  if (meant && OBSERVE.test(text)) return { tool: 'browser_observe', arguments: { instruction: put(text) } }
+  if (SURE_READ.test(text) || (meant && READ.test(text))) {
+    return { tool: 'browser_extract', arguments: { instruction: put(text) } }
   }
-  if (!meant && !SURE_ACT.test(said)) return null
+  if (!meant && !SURE_ACT.test(text)) return null
   // Without a field to write it into, it is a text that is asked for.
-  if (/^write (?!.*\b(?:in|into)\b)/i.test(said)) return null
+  if (/^write (?!.*\b(?:in|into)\b)/i.test(text)) return null
   // Quotations stand in the instruction as they were, so that what they hold is not read as words of it.
-  const whole = said.replace(/⟦\d+⟧/g, (mark) => `"${put(mark).replace(/["\n]/g, ' ')}"`)
+  const whole = text.replace(/⟦\d+⟧/g, (mark) => `"${put(mark).replace(/["\n]/g, ' ')}"`)
   return readInstruction(whole) ? { tool: 'browser_act', arguments: { instruction: whole } } : null
 }
 
 /** The address that a part names; a bare name is one only where the page is meant, or where it is visited. */
-function addressIn(said: string, meant: boolean): string | null {
-  const verb = ADDRESS.exec(said)?.[0]
+function addressIn(text: string, meant: boolean): string | null {
+  const verb = ADDRESS.exec(text)?.[0]
   if (verb === undefined) return null
   const [, address] =
     URL_LIKE.exec(
-      said
+      text
         .slice(verb.length)
         .replace(/^ (?:to )?(?:the )?(?:page |site |website |address )?/i, '')
         .trim(),
@@ -199,14 +199,14 @@ function addressIn(said: string, meant: boolean): string | null {
 }
 
 function withoutQuotes(instruction: string): Quotes {
-  const kept: string[] = []
+  const stored: string[] = []
   const text = instruction.replace(/[⟦⟧]/g, ' ').replace(QUOTED, (_, ...groups: (string | undefined)[]) => {
-    kept.push(groups.slice(0, 4).find((group) => group !== undefined) ?? '')
-    return `⟦${kept.length - 1}⟧`
+    stored.push(groups.slice(0, 4).find((group) => group !== undefined) ?? '')
+    return `⟦${stored.length - 1}⟧`
   })
   return {
     text,
-    put: (back) => back.replace(/⟦(\d+)⟧/g, (_, at: string) => kept[Number(at)] ?? '').trim(),
+    put: (back) => back.replace(/⟦(\d+)⟧/g, (_, at: string) => stored[Number(at)] ?? '').trim(),
   }
 }
 

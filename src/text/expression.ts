@@ -60,7 +60,7 @@ export function parsePath(text: string): Path {
 /** Compiles what stands after `matches`: ECMAScript in any case, in linear time. Throws ExpressionFault. */
 export function compileMatch(pattern: string): LinearPattern {
   try {
-    return compileLinear(pattern, { flags: 'i', mostChars: MAX_PATTERN_CHARS, mostSize: MAX_PATTERN_SIZE })
+    return compileLinear(pattern, { flags: 'i', maxChars: MAX_PATTERN_CHARS, maxSize: MAX_PATTERN_SIZE })
   } catch (error) {
     throw new ExpressionFault(`the pattern after "matches" ${(error as Error).message}`)
   }

@@ -7,7 +7,7 @@ import { remember } from './remember'
 export type Grams = Uint8Array
 
 /** The highest number of a part that fits in a cell. */
-export const MOST_PARTS = 255
+export const MAX_PARTS = 255
 
 const CELLS = 1 << 15
 const MASK = CELLS - 1

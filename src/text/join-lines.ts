@@ -46,7 +46,7 @@ function paragraphEnd(lines: readonly string[], from: number): number {
 /** The lines of a paragraph, those that go on from one another together. */
 function partsOf(lines: readonly string[]): string[][] {
   if (isTable(lines)) return lines.map((line) => [line])
-  const widest = lines.reduce((most, line) => Math.max(most, line.length), 0)
+  const widest = lines.reduce((max, line) => Math.max(max, line.length), 0)
   const parts: string[][] = []
   for (const [at, line] of lines.entries()) {
     const before = lines[at - 1]

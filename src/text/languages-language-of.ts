@@ -60,21 +60,21 @@ type Wanted = ReadonlySet<string>
 /** The first sentences are enough to tell a language. */
 const FOREIGN_MOST_CHARS = 180
 
-const MOST_READ = 1_200
+const MAX_READ = 1_200
 
 /** Code, URLs, mail addresses and identifiers, which belong to no language. Only whole runs, or long ones cost squares. */
 const NO_LANGUAGE =
   /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|(?<![^\s\d_/\\{}<>=[\]()$#@])[^\s\d_/\\{}<>=[\]()$#@]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
 
 /** Fewer letters of a script that is not allowed may be a quotation, a name or a symbol. */
-const LEAST_OF_SCRIPT = 6
+const MIN_OF_SCRIPT = 6
 
-const LEAST_LATIN = 24
+const MIN_LATIN = 24
 
 const FOREIGN_LEAST_LETTERS = 24
 
 /** How well the best allowed language must fit, by the number of letters. */
-const LEAST_FIT: readonly { letters: number; fit: number }[] = [
+const MIN_FIT: readonly { letters: number; fit: number }[] = [
   { letters: 120, fit: 0.86 },
   { letters: 60, fit: 0.78 },
   { letters: FOREIGN_LEAST_LETTERS, fit: 0.66 },
@@ -90,7 +90,7 @@ const TELLING: Readonly<Record<string, RegExp>> = {
 /** One function word in so many letters settles the language without the tables. */
 const LETTERS_A_WORD = 28
 
-const LEAST_TELLING = 4
+const MIN_TELLING = 4
 
 /** Loaded with the first policy that needs it. */
 let names: Intl.DisplayNames | undefined
@@ -107,8 +107,8 @@ export const isLanguageCode = (code: string): boolean => /^[a-z]{2}$/.test(code)
 type Written = { codes: readonly string[]; wanted: Wanted | null }
 
 /** Fewer letters of an alphabet that many languages share do not tell which one it is. */
-const LEAST_LETTERS = 24
-const MOST_CHARS = 2_000
+const MIN_LETTERS = 24
+const MAX_CHARS = 2_000
 
 /** Scripts that one language has for itself, or nearly so. */
 const ALONE: Partial<Record<Script, string>> = {
@@ -123,11 +123,11 @@ const USUAL: Partial<Record<Script, string>> = { Cyrl: 'ru', Arab: 'ar', Deva: '
 
 /** The language that a text is most likely in (ISO 639-1), by its beginning; null when it is too short to tell. */
 export function languageOf(text: string): string | null {
-  const sample = text.slice(0, MOST_CHARS)
+  const sample = text.slice(0, MAX_CHARS)
   const { script, letters } = mainScript(sample)
   const alone = ALONE[script]
   if (alone) return alone
-  return (letters >= LEAST_LETTERS ? likeliest(sample) : null) ?? USUAL[script] ?? null
+  return (letters >= MIN_LETTERS ? likeliest(sample) : null) ?? USUAL[script] ?? null
 }
 
 let codes: ReadonlyMap<string, string> | undefined
@@ -162,22 +162,22 @@ export function foreignTo(allowed: readonly string[]): (text: string) => boolean
 
 function isForeign(sample: string, { script, letters, all }: Count, { codes, wanted }: Written): boolean {
   if (letters < all * 0.6) return false
-  if (!codes.length) return letters >= (script === 'Latn' ? LEAST_LATIN : LEAST_OF_SCRIPT)
+  if (!codes.length) return letters >= (script === 'Latn' ? MIN_LATIN : MIN_OF_SCRIPT)
   const isSharedScript = script === 'Latn' || script === 'Cyrl' || script === 'Arab' || script === 'Deva'
   if (!isSharedScript || letters < FOREIGN_LEAST_LETTERS || !wanted) return false
   if (
     codes.some((code) => {
       const count = TELLING[code] ? (sample.match(TELLING[code])?.length ?? 0) : 0
-      return count >= LEAST_TELLING && count * LETTERS_A_WORD >= letters
+      return count >= MIN_TELLING && count * LETTERS_A_WORD >= letters
     })
   )
     return false
-  return fitOf(sample, wanted) < LEAST_FIT.find((one) => letters >= one.letters)!.fit
+  return fitOf(sample, wanted) < MIN_FIT.find((one) => letters >= one.letters)!.fit
 }
 
 /** The beginning of a text without code and the like; reads no more of the text than it needs. */
 function sampleOf(text: string): string {
-  const read = text.slice(0, MOST_READ)
+  const read = text.slice(0, MAX_READ)
   let sample = ''
   let done = 0
   NO_LANGUAGE.lastIndex = 0

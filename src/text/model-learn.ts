@@ -65,21 +65,21 @@ export const between = (one: Weights, other: Weights): Weights => ({
 
 /** Rounds the weights to whole numbers from -127 to 127, which makes the model file smaller and no less accurate. */
 export function rounded({ slots, bias }: Weights): Model {
-  const most = slots.reduce((top, weight) => Math.max(top, Math.abs(weight)), 0)
-  const scale = most / 127
+  const max = slots.reduce((top, weight) => Math.max(top, Math.abs(weight)), 0)
+  const scale = max / 127
   return { rows: Int8Array.from(slots, (weight) => Math.round(weight / scale)), bias, scale, sharpness: 1 }
 }
 
 /** The indexes 0 to n-1, shuffled differently in each round but the same way in every run. */
 function shuffled(n: number, round: number): Uint32Array {
-  const order = Uint32Array.from({ length: n }, (_, index) => index)
+  const input = Uint32Array.from({ length: n }, (_, index) => index)
   let state = (round + 1) * 2654435761
   for (let last = n - 1; last > 0; last--) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     const other = Math.floor((state / 2 ** 32) * (last + 1))
-    const held = order[last]!
-    order[last] = order[other]!
-    order[other] = held
+    const held = input[last]!
+    input[last] = input[other]!
+    input[other] = held
   }
-  return order
+  return input
 }

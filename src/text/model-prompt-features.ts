@@ -12,7 +12,7 @@ export const PROMPT_SLOTS = 1 << 18
 /** Only the ends of a long text are read: the instruction is at the beginning or, after a quoted text, at the end. */
 const HEAD_CHARS = 700
 const TAIL_CHARS = 300
-const MOST_WORDS = 160
+const MAX_WORDS = 160
 
 /** Where the sum of each kind of feature begins. */
 const KIND = Object.fromEntries([...'wpsbencr#'].map((kind) => [kind, mixed(0x811c9dc5, kind)])) as Record<
@@ -39,7 +39,7 @@ function read(text: string): Features {
   const short = text.length > HEAD_CHARS + TAIL_CHARS ? `${text.slice(0, HEAD_CHARS)} ${text.slice(-TAIL_CHARS)}` : text
   const unquoted = short.replace(QUOTED, ' “ ')
   const plain = unquoted.normalize('NFKC').toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC')
-  const tokens = (plain.match(TOKEN) ?? []).slice(0, MOST_WORDS).map(withoutNumber)
+  const tokens = (plain.match(TOKEN) ?? []).slice(0, MAX_WORDS).map(withoutNumber)
   const slots: number[] = []
   const counts: number[] = []
   const add = (sum: number, weight: number) => {
@@ -65,7 +65,7 @@ function read(text: string): Features {
   add(mixed(KIND.e, before), 0.5)
   add(mixed(KIND.n, `${Math.min(6, Math.floor(tokens.length / 6))}`), 0.4)
   addRuns(tokens, add)
-  addShape(text.length > MOST_SHAPE_CHARS ? text.slice(0, MOST_SHAPE_CHARS) : text, add)
+  addShape(text.length > MAX_SHAPE_CHARS ? text.slice(0, MAX_SHAPE_CHARS) : text, add)
   for (const slot of slots) places[slot] = 0
   return normalized(slots, counts)
 }
@@ -89,7 +89,7 @@ function addRuns(tokens: readonly string[], add: Add): void {
 }
 
 const SHAPE_WEIGHT = 0.5
-const MOST_SHAPE_CHARS = 4_000
+const MAX_SHAPE_CHARS = 4_000
 const LOOKS: readonly (readonly [string, RegExp])[] = [
   ['asks', /[?？؟]/],
   ['asks last', /[?？؟]\s*$/],
@@ -105,8 +105,8 @@ const LOOKS: readonly (readonly [string, RegExp])[] = [
 function addShape(text: string, add: Add): void {
   const say = (look: string) => add(mixed(KIND['#'], look), SHAPE_WEIGHT)
   const lines = text.split('\n').filter((line) => line.trim())
-  const grows = (name: string, count: number, most: number) =>
-    say(`${name}${Math.min(most, Math.floor(Math.log2(count + 1)))}`)
+  const grows = (name: string, count: number, max: number) =>
+    say(`${name}${Math.min(max, Math.floor(Math.log2(count + 1)))}`)
   say(`lines${Math.min(5, lines.length)}`)
   grows('length', text.length, 8)
   grows('figures', text.match(/\p{N}+/gu)?.length ?? 0, 5)

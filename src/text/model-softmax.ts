@@ -1,9 +1,9 @@
 /** Turns scores into probabilities that sum to one, in place; returns `scores`. */
 export function softmax(scores: Float64Array): Float64Array {
-  const most = Math.max(...scores)
+  const max = Math.max(...scores)
   let sum = 0
   for (const [at, score] of scores.entries()) {
-    const part = exp(score - most)
+    const part = exp(score - max)
     scores[at] = part
     sum += part
   }

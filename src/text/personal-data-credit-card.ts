@@ -14,8 +14,8 @@ const SHAPES: readonly (readonly number[])[] = [
   [4, 4, 4, 1],
   [4, 4, 4, 4, 3],
 ]
-const LEAST = 13
-const MOST = 19
+const MIN = 13
+const MAX = 19
 
 /** Card numbers: an issuer's prefix and the right check digit (Luhn), in one piece or grouped as on a card. */
 export const findCards: Find = (text) => found(text, isCard)
@@ -26,7 +26,7 @@ export const holdsCard = (text: string): boolean =>
 
 const found = (text: string, isCard: IsCard): Span[] =>
   numberRuns(text)
-    .filter(({ digits }) => digits >= LEAST)
+    .filter(({ digits }) => digits >= MIN)
     .flatMap((run) => inRun(text, run, isCard))
 
 type Span = { start: number; end: number }
@@ -37,14 +37,14 @@ function inRun(text: string, run: Run, isCard: IsCard): Span[] {
   const sizes = groups.map(({ start, end }) => end - start)
   const whole = { start: groups[0]!.start, end: groups.at(-1)!.end }
   // The whole run, if it is written digit by digit, or grouped unlike any card but behind a word such as `card`.
-  if (run.digits <= MOST && sizes.length > 1 && !SHAPES.some((shape) => isShaped(shape, sizes, 0, sizes.length))) {
+  if (run.digits <= MAX && sizes.length > 1 && !SHAPES.some((shape) => isShaped(shape, sizes, 0, sizes.length))) {
     const isOneNumber = sizes.every((size) => size === 1) || followsWord(text, whole.start, CONTEXT)
     if (isOneNumber && isCard(text, whole)) return [whole]
   }
   const found = []
   for (let first = 0; first < groups.length; first++) {
     const size = sizes[first]!
-    if (size !== 4 && (size < LEAST || size > MOST)) continue
+    if (size !== 4 && (size < MIN || size > MAX)) continue
     for (const count of [1, 3, 4, 5]) {
       const last = first + count - 1
       if (last >= groups.length || (count > 1 && !SHAPES.some((shape) => isShaped(shape, sizes, first, count))))
@@ -67,13 +67,13 @@ const isShaped = (shape: readonly number[], sizes: readonly number[], first: num
 /** Numbers of cards begin with 3 to 6 or 22 to 27; times in milliseconds with 1, and dates with 20. */
 function mayBeCard(text: string, span: Span): boolean {
   const digits = digitsOf(text, span)
-  return digits.length >= LEAST && digits.length <= MOST && /^(?:[3-6]|2[2-7])/.test(digits) && isLuhnNumber(digits)
+  return digits.length >= MIN && digits.length <= MAX && /^(?:[3-6]|2[2-7])/.test(digits) && isLuhnNumber(digits)
 }
 
 function isCard(text: string, span: Span): boolean {
   const digits = digitsOf(text, span)
-  if (digits.length < LEAST || digits.length > MOST) return false
+  if (digits.length < MIN || digits.length > MAX) return false
   // Rare lengths for cards, and common ones for article numbers and ids: these need a word such as `card` before them.
-  const isUnusual = digits.length === LEAST || digits.length > 16
+  const isUnusual = digits.length === MIN || digits.length > 16
   return isCreditCard(digits) && (!isUnusual || followsWord(text, span.start, CONTEXT))
 }

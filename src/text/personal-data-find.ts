@@ -140,9 +140,9 @@ const isBetween = (code: number): boolean => code === 32 || code === 45
 
 const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 
-const MOST_LOCAL = 64
+const MAX_LOCAL = 64
 
-const MOST_DOMAIN = 253
+const MAX_DOMAIN = 253
 
 const LETTER = /[\p{L}\p{M}]/u
 
@@ -230,25 +230,25 @@ export function personalDataFinder(entities: readonly Entity[]): (text: string) 
 /** In the order of the text and without overlaps: the finder listed first wins. Sorting keeps it near linear. */
 function distinct(found: readonly PersonalData[]): PersonalData[] {
   const ranked = found.map((one, rank) => ({ one, rank })).sort((a, b) => a.one.start - b.one.start || a.rank - b.rank)
-  const kept: { one: PersonalData; rank: number }[] = []
+  const stored: { one: PersonalData; rank: number }[] = []
   for (const next of ranked) {
-    const last = kept.at(-1)
-    if (!last || last.one.end <= next.one.start) kept.push(next)
-    else if (next.rank < last.rank) kept[kept.length - 1] = next
+    const last = stored.at(-1)
+    if (!last || last.one.end <= next.one.start) stored.push(next)
+    else if (next.rank < last.rank) stored[stored.length - 1] = next
   }
-  return kept.map(({ one }) => one)
+  return stored.map(({ one }) => one)
 }
 
 function startOf(text: string, at: number): number {
   let start = at
-  while (start > 0 && at - start < MOST_LOCAL && isPart(text, start - 1, "._%+-'~")) start--
+  while (start > 0 && at - start < MAX_LOCAL && isPart(text, start - 1, "._%+-'~")) start--
   while (start < at && "._%+-'~".includes(text[start]!) && text[start] !== '_') start++
   return text[at - 1] === '.' ? at : start
 }
 
 function endOf(text: string, from: number): number {
   let end = from
-  while (end < text.length && end - from < MOST_DOMAIN && isPart(text, end, '.-')) end++
+  while (end < text.length && end - from < MAX_DOMAIN && isPart(text, end, '.-')) end++
   while (end > from && '.-'.includes(text[end - 1]!)) end--
   return end
 }

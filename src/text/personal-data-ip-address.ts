@@ -5,7 +5,7 @@ import type { TextSpan } from './span'
 
 const V4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)/y
 const V6 = /(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?:(?:\.\d{1,3}){3})?(?![\w:])/y
-const LEAST_OF_6 = 8
+const MIN_OF_6 = 8
 const DOT = 46
 
 /** Words before four dotted numbers that are a version or a chapter. */
@@ -48,7 +48,7 @@ function beginnings6(text: string): number[] {
     let end = at + 1
     while (start > 0 && isPart6(text.charCodeAt(start - 1))) start--
     while (end < text.length && isPart6(text.charCodeAt(end))) end++
-    if (end - start >= LEAST_OF_6) found.push(start)
+    if (end - start >= MIN_OF_6) found.push(start)
     at = text.indexOf(':', end)
   }
   return found

@@ -11,11 +11,11 @@ export const follows = (text: string, start: number, context: RegExp, reach = 40
 
 /** Like `follows`, but reads no further back than the line or the nearest digit. */
 export function followsWord(text: string, start: number, context: RegExp, reach = 40): boolean {
-  const least = Math.max(0, start - reach)
+  const min = Math.max(0, start - reach)
   let from = start
-  while (from > least && !isCut(text.charCodeAt(from - 1))) from--
+  while (from > min && !isCut(text.charCodeAt(from - 1))) from--
   // Includes the character before, so that `\b` sees whether a word begins there.
-  return context.test(text.slice(Math.max(least, from - 1), start))
+  return context.test(text.slice(Math.max(min, from - 1), start))
 }
 
 const isCut = (code: number): boolean => code === 10 || (code >= 48 && code <= 57)

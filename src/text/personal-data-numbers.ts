@@ -26,9 +26,9 @@ export const digitGroups = remember((text: string): readonly number[] => {
   return groups
 })
 
-const LEAST_DIGITS = 6
-const MOST_DIGITS = 41
-const MOST_BETWEEN = 3
+const MIN_DIGITS = 6
+const MAX_DIGITS = 41
+const MAX_BETWEEN = 3
 
 /**
  * Everything that could be a phone or card number: at least six digits, with up to three separators between any two
@@ -40,7 +40,7 @@ export const numberRuns = remember((text: string): readonly Run[] => {
   let groups: Group[] = []
   let digits = 0
   const close = () => {
-    if (digits >= LEAST_DIGITS) addRun(runs, text, groups, digits)
+    if (digits >= MIN_DIGITS) addRun(runs, text, groups, digits)
     groups = []
     digits = 0
   }
@@ -48,10 +48,10 @@ export const numberRuns = remember((text: string): readonly Run[] => {
     let start = all[index]!
     const end = all[index + 1]!
     if (index > 0 && !isJoined(text, all[index - 1]!, start)) close()
-    while (digits + end - start > MOST_DIGITS) {
-      const cut = start + MOST_DIGITS - digits
+    while (digits + end - start > MAX_DIGITS) {
+      const cut = start + MAX_DIGITS - digits
       if (cut > start) groups.push({ start, end: cut })
-      digits = MOST_DIGITS
+      digits = MAX_DIGITS
       close()
       start = cut
     }
@@ -70,7 +70,7 @@ function addRun(runs: Run[], text: string, groups: readonly Group[], digits: num
 
 /** Whether only separators stand between two offsets, and few of them. */
 function isJoined(text: string, from: number, to: number): boolean {
-  if (to - from > MOST_BETWEEN) return false
+  if (to - from > MAX_BETWEEN) return false
   for (let at = from; at < to; at++) if (!isBetween(text.charCodeAt(at))) return false
   return true
 }

@@ -109,7 +109,7 @@ const IDS: readonly Id[] = [
 const RIGHT_THERE = [0]
 /** The possible lengths of each id's first group, as bits. */
 const FIRST = IDS.map(({ first }) => first.reduce((bits, length) => bits | (1 << length), 0))
-const MOST_OF_GROUP = 18
+const MAX_OF_GROUP = 18
 
 /** Every id has at least this many digits, within this many characters from its first digit on. */
 const FEWEST = 6
@@ -137,7 +137,7 @@ function likelyGroups(groups: readonly number[]): readonly number[] {
     for (let next = index; next < groups.length && groups[next]! < start + NEAR; next += 2) {
       digits += Math.min(groups[next + 1]!, start + NEAR) - groups[next]!
     }
-    if (digits >= FEWEST && groups[index + 1]! - start <= MOST_OF_GROUP) likely.push(start, groups[index + 1]!)
+    if (digits >= FEWEST && groups[index + 1]! - start <= MAX_OF_GROUP) likely.push(start, groups[index + 1]!)
   }
   return likely
 }

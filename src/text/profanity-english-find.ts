@@ -153,9 +153,9 @@ const ENGLISH = {
 }
 
 /** How far a word is followed on either side of a stem. */
-const MOST_LETTERS = 40
+const MAX_LETTERS = 40
 /** So many characters around a stem, with figures among them, are a key or data and no word. */
-const LEAST_OF_DATA = 16
+const MIN_OF_DATA = 16
 /** In words this short, figures make a name and no spelling: `A55`, `F4G`. */
 const FEW_LETTERS = 3
 /** Colours, digests and ids that read as words. */
@@ -284,13 +284,13 @@ function endsWord(text: string, at: number): boolean {
 /** What a match covers: for a stem the whole word around it, or null in the middle of data. */
 function spanOf({ isWhole }: Spelling, stem: TextSpan, { text }: Reading): TextSpan | null {
   if (isWhole) return stem
-  const first = Math.max(0, stem.start - MOST_LETTERS)
-  const last = Math.min(text.length, stem.end + MOST_LETTERS)
+  const first = Math.max(0, stem.start - MAX_LETTERS)
+  const last = Math.min(text.length, stem.end + MAX_LETTERS)
   let { start, end } = stem
   while (start > first && isOfWord(text.charCodeAt(start - 1))) start--
   while (end < last && isOfWord(text.charCodeAt(end))) end++
   const rest = text.slice(start, stem.start) + text.slice(stem.end, end)
-  if (rest.length >= LEAST_OF_DATA && /[0-9]/.test(rest)) return null
+  if (rest.length >= MIN_OF_DATA && /[0-9]/.test(rest)) return null
   const isWord = (start > first || first === 0) && (end < last || last === text.length)
   return isWord ? { start, end } : stem
 }

@@ -32,23 +32,23 @@ export function spelledOut(term: string): Spelling {
 
 function runsOf(codes: readonly number[]): Pick<Spelling, 'units' | 'least'> {
   const units: number[] = []
-  const least: number[] = []
+  const min: number[] = []
   for (const code of codes) {
-    if (units.at(-1) === code) least[least.length - 1]!++
+    if (units.at(-1) === code) min[min.length - 1]!++
     else {
       units.push(code)
-      least.push(1)
+      min.push(1)
     }
   }
-  return { units, least }
+  return { units, least: min }
 }
 
 /** In words of this length a star may stand for an inner vowel; shorter ones would match formulas. */
-const LEAST_STARRED = 5
+const MIN_STARRED = 5
 const VOWELS = new Set([...'aeiou'].map((char) => char.charCodeAt(0)))
 
 const isStarrable = ({ term, units }: Spelling, index: number): boolean =>
-  index > 0 && index < units.length - 1 && term.length >= LEAST_STARRED && VOWELS.has(units[index]!)
+  index > 0 && index < units.length - 1 && term.length >= MIN_STARRED && VOWELS.has(units[index]!)
 
 /** Whether a unit of a lower-case text fits the spelling at a place. */
 export function fits(spelling: Spelling, index: number, code: number): boolean {

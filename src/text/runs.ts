@@ -16,20 +16,20 @@ export function unitsOf(unit: RegExp): (code: number) => boolean {
  * end offsets as a flat list. Several times as fast as that expression: units are looked up in a table, and matches
  * make no objects.
  */
-export function runsOf(unit: RegExp, least: number): (text: string) => number[] {
+export function runsOf(unit: RegExp, min: number): (text: string) => number[] {
   const isOf = unitsOf(unit)
   return (text) => {
     const runs: number[] = []
     let start = 0
-    while (start + least <= text.length) {
+    while (start + min <= text.length) {
       // Backwards from the last unit of the shortest run: one outside the class rules out every start before it.
-      let at = start + least - 1
+      let at = start + min - 1
       while (at >= start && isOf(text.charCodeAt(at))) at--
       if (at >= start) {
         start = at + 1
         continue
       }
-      let end = start + least
+      let end = start + min
       while (end < text.length && isOf(text.charCodeAt(end))) end++
       runs.push(start, end)
       start = end + 1

@@ -26,9 +26,9 @@ const stretchesAssigned = runsOf(/[^\s"'“”‘’`,;，。；()<>{}]/, 8)
 const REACH = 120
 
 /** How far behind the word a sentence may come to the password itself: “the password of the router is now …”. */
-const TOLD_REACH = 60
+const NOTIFIED_REACH = 60
 
-const TOLD = /[^\s"'“”‘’`,;，。；()<>{}]{8,64}/g
+const NOTICE = /[^\s"'“”‘’`,;，。；()<>{}]{8,64}/g
 
 const ODD = /[!?#$%&*+=^~§]/
 
@@ -195,13 +195,13 @@ const inPlain = (plain: string): Match[] => [...findStructured(plain), ...findKn
 
 /** Sorted, with overlapping matches merged, so that no end of a key is left. */
 function merged(found: Match[]): Match[] {
-  const kept: Match[] = []
+  const stored: Match[] = []
   for (const next of found.sort((a, b) => a.start - b.start || b.end - a.end)) {
-    const last = kept.at(-1)
-    if (!last || last.end <= next.start) kept.push({ ...next })
+    const last = stored.at(-1)
+    if (!last || last.end <= next.start) stored.push({ ...next })
     else last.end = Math.max(last.end, next.end)
   }
-  return kept
+  return stored
 }
 
 /** Keys of known makers. Most texts have few runs of such length, so this is cheap. */
@@ -307,9 +307,9 @@ function inPart(text: string, part: { start: number; end: number }): Match[] {
   for (const { 0: name, 1: password, index } of matchesOf(NAME, text.slice(part.start, part.end))) {
     LINK.lastIndex = part.start + index + name.length
     const link = LINK.exec(text)
-    const told = password && toldBehind(text, part.start + index + name.length)
-    if (told) found.push(told)
-    if (!link || told) continue
+    const notice = password && notifiedBehind(text, part.start + index + name.length)
+    if (notice) found.push(notice)
+    if (!link || notice) continue
     VALUE.lastIndex = LINK.lastIndex
     const value = trimmed(VALUE.exec(text)?.[0] ?? '', password !== undefined)
     if (!value || ASSIGNED_STAND_IN.test(value)) continue
@@ -323,10 +323,10 @@ function inPart(text: string, part: { start: number; end: number }): Match[] {
 }
 
 /** A password told in a sentence, without `:` or `=`: so mixed that it can be nothing else. Null when there is none. */
-function toldBehind(text: string, from: number): Match | null {
-  const line = text.slice(from, from + TOLD_REACH + 64).split('\n', 1)[0]!
-  for (const { 0: token, index } of line.matchAll(TOLD)) {
-    if (index > TOLD_REACH) return null
+function notifiedBehind(text: string, from: number): Match | null {
+  const line = text.slice(from, from + NOTIFIED_REACH + 64).split('\n', 1)[0]!
+  for (const { 0: token, index } of line.matchAll(NOTICE)) {
+    if (index > NOTIFIED_REACH) return null
     const value = token.replace(/(?<![.:?])[.:?]+$/, '')
     if (
       ASSIGNED_STAND_IN.test(value) ||

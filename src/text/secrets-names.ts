@@ -8,7 +8,7 @@ const ANYWHERE =
 const AT_END =
   /(?:secrets?|token|(?<![a-z])(?:tokens|pass|passes|pwds?|pw|auth|pin|otp|cvv|cvc|jwt|bearer|cookies?|(?:access|private|encryption|signing|client|auth|account|service|master|shared|ssh)[ _.-]?keys?))(?:[ _.-]?(?:id|key|value|hash|digest|text|string|\d))*$/iu
 /** Characters of an end: a longer one says nothing. */
-const MOST_END = 300
+const MAX_END = 300
 const COUNTED = /tokens$/i
 
 /** Whether a value is a secret because of its member's name, such as `password`, `X-Api-Key` or `refreshToken`. */
@@ -16,5 +16,5 @@ export function isSecretName(name: string, value: unknown): boolean {
   // `max_tokens: 500` is a count.
   if (typeof value === 'number' && COUNTED.test(name)) return false
   const words = name.normalize('NFKC').replace(/([a-z\d])([A-Z])/g, '$1_$2')
-  return ANYWHERE.test(words) || AT_END.test(words.slice(-MOST_END))
+  return ANYWHERE.test(words) || AT_END.test(words.slice(-MAX_END))
 }

@@ -200,8 +200,8 @@ function isMatch(text: unknown, pattern: unknown): boolean {
   if (typeof pattern !== 'string') throw new ExpressionFault('what stands after "matches" is no text')
   const whole = String(text)
   if (whole.length > MAX_MATCHED_CHARS) {
-    const most = MAX_MATCHED_CHARS.toLocaleString('en')
-    throw new ExpressionFault(`the text before "matches" has ${whole.length} characters; patterns read at most ${most}`)
+    const max = MAX_MATCHED_CHARS.toLocaleString('en')
+    throw new ExpressionFault(`the text before "matches" has ${whole.length} characters; patterns read at most ${max}`)
   }
   return compileMatch(pattern).test(whole)
 }

@@ -17,7 +17,7 @@ const SHORTEST = 4
 
 const LONGEST = 16
 
-const MOST_COUNTED = 32
+const MAX_COUNTED = 32
 
 const BASIS = 0x811c9dc5
 
@@ -129,10 +129,10 @@ const SHORT = 14
 
 /** The topic of a name such as `politics` or `our refund policy`; null when the name has no word. */
 export function compileTopic(name: string): Topic | null {
-  const said = reading(name).text.match(WORD) ?? []
-  if (!said.length) return null
-  const meant = said.filter((word) => !GENERAL.has(word))
-  const own = (meant.length ? meant : said).map(stemOf).map(lookedFor)
+  const messages = reading(name).text.match(WORD) ?? []
+  if (!messages.length) return null
+  const meant = messages.filter((word) => !GENERAL.has(word))
+  const own = (meant.length ? meant : messages).map(stemOf).map(lookedFor)
   const names = new Set(meant.flatMap((word) => [word, ALSO[word] ?? word]).filter((one) => Object.hasOwn(TOPICS, one)))
   return { own, known: [...names].flatMap((one) => TOPICS[one]!.split(' ').map(lookedFor)) }
 }
@@ -200,7 +200,7 @@ function wordIndexOf(text: string, general: ReadonlySet<number>): WordIndex {
       if (length >= SHORTEST && length <= LONGEST) mark(sum)
     }
     mark(sum)
-    if (counted.size < MOST_COUNTED && !general.has(sum)) counted.add(sum)
+    if (counted.size < MAX_COUNTED && !general.has(sum)) counted.add(sum)
   }
   // Hashes can collide: a word that seems to be there is searched in the text itself.
   const stands = ({ text: stem, hash }: Hashed, isWhole: boolean): boolean => {

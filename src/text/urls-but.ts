@@ -7,11 +7,11 @@ import { hostIn, isNamed, isNumbered } from './urls-host'
 type Address = { authority: string; host: string | null; end: number }
 
 /** Longer than any host with credentials: what is longer still gets an unknown host. */
-const MOST_AUTHORITY = 512
+const MAX_AUTHORITY = 512
 
-const MOST_ENCODED = 1_024
+const MAX_ENCODED = 1_024
 
-const MOST_DECODED = 4
+const MAX_DECODED = 4
 
 const AUTHORITY = /[^\s<\\/?#]{0,513}/uy
 
@@ -167,13 +167,13 @@ export function urlsBut(text: string, isAllowed: (host: string) => boolean): Tex
 
 /** Sorted and merged: several views find the same address, and one may stand in another's query. */
 function merged(spans: readonly TextSpan[]): TextSpan[] {
-  const kept: TextSpan[] = []
+  const stored: TextSpan[] = []
   for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
-    const last = kept.at(-1)
-    if (!last || last.end <= start) kept.push({ start, end })
+    const last = stored.at(-1)
+    if (!last || last.end <= start) stored.push({ start, end })
     else last.end = Math.max(last.end, end)
   }
-  return kept
+  return stored
 }
 
 /**
@@ -318,7 +318,7 @@ function createReader(text: string) {
 
   function read(start: number, at: number): Address {
     const whole = within(text, start, upTo(AUTHORITY, at))
-    if (whole.length > MOST_AUTHORITY) return { authority: whole, host: '', end: shown(at + whole.length) }
+    if (whole.length > MAX_AUTHORITY) return { authority: whole, host: '', end: shown(at + whole.length) }
     const filled = whole.replace(TO_FILL, 'x')
     if (filled !== whole && FILLED.test(filled.replace(ENDS, ''))) return { authority: whole, host: null, end: at }
     const usual = USUAL.exec(filled)![0]
@@ -331,7 +331,7 @@ function createReader(text: string) {
     return {
       authority,
       host:
-        text[after] === '\\' && /^[^\s"'<>]*@/.test(text.slice(after, after + MOST_AUTHORITY)) ? '' : known(authority),
+        text[after] === '\\' && /^[^\s"'<>]*@/.test(text.slice(after, after + MAX_AUTHORITY)) ? '' : known(authority),
       end,
     }
   }
@@ -339,7 +339,7 @@ function createReader(text: string) {
   /** The same for a URL whose slashes are written `%2F`. */
   function encoded(start: number, at: number): Address {
     const end = at + upTo(ENCODED_REST, at).length
-    const authority = trimmed(/^[^\\/?#]*/.exec(decoded(text.slice(at, Math.min(end, at + MOST_ENCODED))))![0])
+    const authority = trimmed(/^[^\\/?#]*/.exec(decoded(text.slice(at, Math.min(end, at + MAX_ENCODED))))![0])
     return { authority, host: known(authority), end: shown(Math.max(start, at)) }
   }
 
@@ -387,7 +387,7 @@ function known(authority: string): string | null {
 
 function decoded(piece: string): string {
   let text = piece
-  for (let turn = 0; turn < MOST_DECODED && text.includes('%'); turn++) {
+  for (let turn = 0; turn < MAX_DECODED && text.includes('%'); turn++) {
     try {
       text = decodeURIComponent(text)
     } catch {

@@ -1,4 +1,4 @@
-import { invalidInput, quoted, said } from '../kernel/errors'
+import { invalidInput, messageOf, quoted } from '../kernel/errors'
 import { form } from '../kernel/form'
 import type { Endpoint } from './endpoint'
 
@@ -20,7 +20,7 @@ const OURS =
 export function readMethod(given: string | undefined, path: string): Endpoint['method'] {
   const method = METHODS.find((known) => known === (given ?? 'POST').toUpperCase())
   if (method) return method
-  throw invalidInput(path, `"${path}" is ${said(given)}; use POST, PUT or PATCH.`)
+  throw invalidInput(path, `"${path}" is ${messageOf(given)}; use POST, PUT or PATCH.`)
 }
 
 /**
@@ -37,7 +37,7 @@ export function readHeaders(given: Record<string, string>, path: string): Record
   for (const [name, value] of entries) {
     const problem = problemWith(name, value, headers)
     if (problem)
-      throw invalidInput(`${path}.${quoted(name)}`, `"${path}" has the header ${said(name)}, which ${problem}.`)
+      throw invalidInput(`${path}.${quoted(name)}`, `"${path}" has the header ${messageOf(name)}, which ${problem}.`)
     headers[name.toLowerCase()] = value
     chars += name.length + value.length
   }

@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES = 256 * 1024
 export type Endpoint = { url: string; method: 'POST' | 'PUT' | 'PATCH'; headers: Record<string, string> }
 
 type Deps = { outbound: Outbound; secretOf(call: Call): string }
-type Order = { name: string; endpoint: Endpoint; args: Record<string, unknown>; context: ToolContext }
+type Input = { name: string; endpoint: Endpoint; args: Record<string, unknown>; context: ToolContext }
 
 /** Checks a tool endpoint's address, method and headers. Throws 400 `validation_error` or `url_blocked`. */
 export function readEndpoint(
@@ -42,7 +42,7 @@ function readUrl(url: string, path: string, outbound: Pick<Outbound, 'readUrl'>)
  * Calls a caller's own endpoint once, signed: sends `{tool, arguments, request_id}` and expects JSON of at most 256
  * KiB within 10 seconds; redirects are not followed (contract 22.5). Throws {@link ToolFailure}.
  */
-export async function callEndpoint({ outbound, secretOf }: Deps, { name, endpoint, args, context }: Order) {
+export async function callEndpoint({ outbound, secretOf }: Deps, { name, endpoint, args, context }: Input) {
   const { call, now, signal } = context
   const body = JSON.stringify({ tool: name, arguments: args, request_id: call.requestId })
   const signature = signatureHeaders({

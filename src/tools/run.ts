@@ -6,7 +6,7 @@ import { parseUntrustedJson } from '../kernel/json'
 import { shorten } from '../kernel/text'
 import { nextTurn } from '../kernel/turns'
 import { refusal } from './rules'
-import { type AskedCall, type Tool, type ToolContext, ToolFailure, type ToolOutcome, type Toolset } from './tool'
+import { type RequestedCall, type Tool, type ToolContext, ToolFailure, type ToolOutcome, type Toolset } from './tool'
 import { compileInTurn, isSlow, validatorOf } from './validation'
 
 /** Arguments above this size are refused before they are parsed. */
@@ -49,15 +49,15 @@ type Deps = {
 export function createRun({ roleOf, onFault }: Deps) {
   const tallies = new WeakMap<Toolset, Tally>()
 
-  return async function run(toolset: Toolset, asked: AskedCall, context: ToolContext): Promise<ToolOutcome> {
+  return async function run(toolset: Toolset, request: RequestedCall, context: ToolContext): Promise<ToolOutcome> {
     context.signal.throwIfAborted()
     const known = tallies.get(toolset) ?? createTally()
     tallies.set(toolset, known)
     const tally = known
-    const tool = toolset.tools.get(asked.name)
-    if (!tool) return failed(null, 'unknown tool', unknownTool(asked.name, toolset))
+    const tool = toolset.tools.get(request.name)
+    if (!tool) return failed(null, 'unknown tool', unknownTool(request.name, toolset))
     if (!tally.take()) return failed(null, 'too many calls', tally.refusal)
-    const read = await readArguments(tool, asked.arguments)
+    const read = await readArguments(tool, request.arguments)
     if (!read.fits) return failed(read.args, 'bad arguments', read.problem)
     const closed = await whyClosed(toolset, tool, context)
     if (closed) {
@@ -143,12 +143,12 @@ async function guarded(name: string, found: unknown, { guard, signal }: ToolCont
   return value
 }
 
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
 function unknownTool(name: string, { tools }: Toolset): string {
   const names = [...tools.keys()]
-  const listed = names.slice(0, MOST_NAMED).join(', ')
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
+  const listed = names.slice(0, MAX_NAMED).join(', ')
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
   const known = names.length ? `There are ${listed}${more}.` : 'There are none.'
   return `There is no tool named ${quoted(name)}. ${known}`
 }
@@ -166,9 +166,9 @@ function cut(text: string, max: number): string {
 function present(name: string, found: unknown, room: number): Presented {
   const json = JSON.stringify(found) ?? 'null'
   const text = fence(name, cut(typeof found === 'string' ? found : json, MAX_TEXT_CHARS))
-  const most = Math.min(MAX_RESULT_CHARS, room)
-  if (json.length <= most) return { text, result: found === undefined ? null : found }
-  const shown = shorten(typeof found === 'string' ? found : json, Math.max(most, 1))
+  const max = Math.min(MAX_RESULT_CHARS, room)
+  if (json.length <= max) return { text, result: found === undefined ? null : found }
+  const shown = shorten(typeof found === 'string' ? found : json, Math.max(max, 1))
   return { text, result: { truncated: true, text: shown, total_chars: json.length } }
 }
 

@@ -12,11 +12,11 @@ import type { Tool } from './tool'
 import { type Allowance, newAllowance, problemsOf } from './validation'
 
 /** Most tools of one request, those that it defines among them (contract 28.2). */
-const MOST_TOOLS = 128
-const MOST_SERVERS = 4
-const MOST_DESCRIPTION = 1_024
+const MAX_TOOLS = 128
+const MAX_SERVERS = 4
+const MAX_DESCRIPTION = 1_024
 /** How much of a description is looked at before it is cleaned and cut. */
-const MOST_READ = 4 * MOST_DESCRIPTION
+const MAX_READ = 4 * MAX_DESCRIPTION
 const TIMEOUT_MS = 10_000
 
 type Brought = {
@@ -34,8 +34,8 @@ type Shared = Omit<Circumstances, 'taken'> & { budget: ListBudget; allowance: Al
 export function createServers({ outbound }: { outbound: Outbound }) {
   /** Throws 400 `validation_error` or `url_blocked`, before any other work of the request. */
   function assertServers(servers: readonly McpServer[]): void {
-    if (servers.length > MOST_SERVERS) {
-      const message = `"tools" names ${servers.length} MCP servers; at most ${MOST_SERVERS} are allowed.`
+    if (servers.length > MAX_SERVERS) {
+      const message = `"tools" names ${servers.length} MCP servers; at most ${MAX_SERVERS} are allowed.`
       throw new AppError('invalid', 'validation_error', message, { param: 'tools' })
     }
     const seen = new Set<string>()
@@ -58,19 +58,19 @@ export function createServers({ outbound }: { outbound: Outbound }) {
   /** Asks all servers at once. One that cannot be reached brings a warning; none of them ends the run. */
   async function bring(servers: readonly McpServer[], around: Circumstances): Promise<Brought> {
     const shared = { ...around, budget: newListBudget(), allowance: newAllowance() }
-    const asked = await Promise.all(servers.map((server) => ofServer(server, shared)))
+    const requests = await Promise.all(servers.map((server) => ofServer(server, shared)))
     const taken = new Set(around.taken)
     const tools: Tool[] = []
     let over = 0
-    const warnings = asked.flatMap(({ warnings: own }) => own)
-    for (const tool of asked.flatMap(({ tools: own }) => own)) {
+    const warnings = requests.flatMap(({ warnings: own }) => own)
+    for (const tool of requests.flatMap(({ tools: own }) => own)) {
       if (taken.has(tool.name)) warnings.push(`The tool ${tool.name} was left out: its name is taken.`)
-      else if (taken.size < MOST_TOOLS) tools.push(tool)
+      else if (taken.size < MAX_TOOLS) tools.push(tool)
       else over++
       if (!over) taken.add(tool.name)
     }
-    if (over) warnings.push(`A request has at most ${MOST_TOOLS} tools: ${over} of the MCP servers were left out.`)
-    return { tools, warnings, unreachable: asked.reduce((sum, { unreachable }) => sum + unreachable, 0) }
+    if (over) warnings.push(`A request has at most ${MAX_TOOLS} tools: ${over} of the MCP servers were left out.`)
+    return { tools, warnings, unreachable: requests.reduce((sum, { unreachable }) => sum + unreachable, 0) }
   }
 
   async function ofServer(server: McpServer, shared: Shared): Promise<Brought> {
@@ -98,19 +98,19 @@ export function createServers({ outbound }: { outbound: Outbound }) {
 
   /** A tool, or the sentence that says why it is left out. What the server wrote is data: bounded, cleaned, guarded. */
   async function toTool(server: McpServer, offered: Offered, { guard, signal, allowance }: Shared) {
-    const shown = shorten(clean(offered.name.slice(0, MOST_READ)), MAX_SHOWN)
+    const shown = shorten(clean(offered.name.slice(0, MAX_READ)), MAX_SHOWN)
     const name = `${server.server_label}__${offered.name}`
     if (!TOOL_NAME.test(name))
       return `The tool ${shown} of "${server.server_label}" was left out: its name does not fit.`
     if (problemsOf(offered.inputSchema, 'inputSchema', allowance).length) {
       return `The tool ${shown} of "${server.server_label}" was left out: its schema cannot be used.`
     }
-    const said = offered.description.slice(0, MOST_READ)
-    if (scanForInjection(said).some(({ severity }) => severity === 'block')) {
+    const message = offered.description.slice(0, MAX_READ)
+    if (scanForInjection(message).some(({ severity }) => severity === 'block')) {
       return `The tool ${shown} of "${server.server_label}" was left out: its description contains instructions to the engine.`
     }
     const text = {
-      description: shorten(clean(said), MOST_DESCRIPTION),
+      description: shorten(clean(message), MAX_DESCRIPTION),
       inputSchema: offered.inputSchema,
     }
     const checked = guard?.hasRules('tool_result')

@@ -259,14 +259,14 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
     if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`, allowance))
   }
   // Paths contain names from the caller's schema, so they are cleaned of control characters and shortened.
-  const told = details
+  const notices = details
     .slice(0, MAX_PROBLEMS)
     .map(({ path, message }) => ({ path: shorten(clean(path), MAX_PATH_CHARS), message }))
-  const [first] = told
+  const [first] = notices
   if (!first) return
-  const more = told.length > 1 ? ` (and ${told.length - 1} more)` : ''
+  const more = notices.length > 1 ? ` (and ${notices.length - 1} more)` : ''
   throw new AppError('invalid', 'validation_error', `"${quoted(first.path)}" ${first.message}${more}.`, {
     param: first.path,
-    details: told,
+    details: notices,
   })
 }

@@ -59,7 +59,7 @@ export type Toolset = {
 }
 
 /** One tool call requested by an engine; `arguments` is JSON text. */
-export type AskedCall = { id: string; name: string; arguments: string }
+export type RequestedCall = { id: string; name: string; arguments: string }
 
 /** How one call ended. */
 export type ToolOutcome = {

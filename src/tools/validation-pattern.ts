@@ -11,25 +11,25 @@ export type Pattern = {
 
 const MAX_PATTERN_CHARS = 1_000
 const MAX_PATTERN_SIZE = 1_500
-const MAX_KEPT = 500
+const MAX_STORED = 500
 
 /** Fixed cost of one match in steps of fuel, before the first character. */
 const STEPS_TO_BEGIN = 100
 
-const kept = new LRUCache<string, Pattern>({ max: MAX_KEPT })
+const stored = new LRUCache<string, Pattern>({ max: MAX_STORED })
 
 /**
  * Compiles an untrusted pattern with RE2; look-aheads at its beginning are run as patterns of their own. Throws a
  * sentence when RE2 cannot run it or it is too large.
  */
 export function readPattern(source: string): Pattern {
-  const known = kept.get(source)
+  const known = stored.get(source)
   if (known) return known
   if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
   // The parts of a look-ahead are a few characters longer than it is, hence the larger bound.
   const demands = demandsOf(source).map((demand) => ({
     ...demand,
-    linear: compileLinear(demand.source, { mostChars: MAX_PATTERN_CHARS + 10, mostSize: MAX_PATTERN_SIZE }),
+    linear: compileLinear(demand.source, { maxChars: MAX_PATTERN_CHARS + 10, maxSize: MAX_PATTERN_SIZE }),
   }))
   const steps = demands.reduce((sum, { linear }) => sum + linear.steps, 0)
   const made: Pattern = {
@@ -41,7 +41,7 @@ export function readPattern(source: string): Pattern {
     // Ajv tells patterns apart by their string form.
     toString: () => `/${source}/u`,
   }
-  kept.set(source, made)
+  stored.set(source, made)
   return made
 }
 

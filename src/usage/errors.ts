@@ -5,8 +5,8 @@ export const EXPORT_DAYS = 92
 export const REPORT_DAYS = 366
 export const EXPORT_ROWS = 1_000_000
 
-export const tooLong = (days: number, most: number): AppError =>
-  invalidInput('from', `"from" and "to" are ${days} days apart; the maximum is ${most}. Use a shorter period.`)
+export const tooLong = (days: number, max: number): AppError =>
+  invalidInput('from', `"from" and "to" are ${days} days apart; the maximum is ${max}. Use a shorter period.`)
 
 export const tooManyRows = (rows: number): AppError =>
   invalidInput(

@@ -8,12 +8,12 @@ import { usageRollups } from './table'
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const SLOT_MS = WIDTHS.slot
-const MOST_OWNERS = 3
+const MAX_OWNERS = 3
 
 const sumOf = (column: typeof usageRollups.sqlite.requests) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number)
 
 /** What everyone's calls of this UTC day cost, by owner, the last hour by mode, and beside it a day ago; for operators. */
-export async function usageOfEveryone(reader: Reader, now: number) {
+export async function usageOfAllOwners(reader: Reader, now: number) {
   const t = reader.of(usageRollups)
   const whole = and(eq(t.api_key, ''), eq(t.skill, ''))
   const ofToday = and(whole, eq(t.grain, 'day'), eq(t.at, now - (now % DAY_MS)))
@@ -27,7 +27,7 @@ export async function usageOfEveryone(reader: Reader, now: number) {
     .where(ofToday)
     .groupBy(t.owner)
     .orderBy(desc(sumOf(t.cost_micro)))
-    .limit(MOST_OWNERS)
+    .limit(MAX_OWNERS)
   const slotsFrom = (from: number, to: number) =>
     reader
       .select()
@@ -86,13 +86,13 @@ function sumsOf(rows: readonly Slot[]) {
   const requests = rows.reduce((sum, row) => sum + row.requests, 0)
   const errors = rows.reduce((sum, row) => sum + row.client_errors + row.server_errors, 0)
   // What was refused before it was counted is an error and no request.
-  const asked = rows.reduce((sum, row) => sum + row.refused, requests)
+  const requested = rows.reduce((sum, row) => sum + row.refused, requests)
   const [p50, p95] = percentiles(latency, [0.5, 0.95])
   return {
     requests,
     p50: p50 || null,
     p95: p95 || null,
-    error_rate: asked ? errors / asked : 0,
+    error_rate: requested ? errors / requested : 0,
     cost_cents: microToCents(rows.reduce((sum, row) => sum + row.cost_micro, 0)),
   }
 }

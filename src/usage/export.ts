@@ -12,7 +12,7 @@ import type { Span } from './spans'
 const PAGE = 1_000
 const COLUMNS = Object.keys(UsageExportRow.properties)
 
-type Order = { choice: Choice; span: Span; signal: AbortSignal }
+type Input = { choice: Choice; span: Span; signal: AbortSignal }
 
 const headersOf = (format: ExportFormat, type: string) => ({
   ...csvHeaders('usage'),
@@ -30,17 +30,17 @@ export const EXPORT_HEADERS: Record<ExportFormat, Record<string, string>> = {
 /** The calls, newest first, as pieces of the requested format (contract 18.1). */
 export function piecesOf(
   db: Reader,
-  order: Order & { format: ExportFormat; requestId: string },
+  input: Input & { format: ExportFormat; requestId: string },
 ): AsyncGenerator<string> {
-  if (order.format === 'json') return asJson(db, order, order.requestId)
-  return order.format === 'jsonl' ? asJsonLines(db, order) : csvFile(COLUMNS, cellPages(db, order))
+  if (input.format === 'json') return asJson(db, input, input.requestId)
+  return input.format === 'jsonl' ? asJsonLines(db, input) : csvFile(COLUMNS, cellPages(db, input))
 }
 
 /** One JSON object, whose rows are streamed a page at a time. */
-async function* asJson(db: Reader, order: Order, requestId: string): AsyncGenerator<string> {
+async function* asJson(db: Reader, input: Input, requestId: string): AsyncGenerator<string> {
   yield `{"request_id":${JSON.stringify(requestId)},"rows":[`
   let between = ''
-  for await (const page of pages(db, order)) {
+  for await (const page of pages(db, input)) {
     if (!page.length) continue
     yield between + page.map((row) => JSON.stringify(toRow(row))).join(',')
     between = ','
@@ -48,18 +48,18 @@ async function* asJson(db: Reader, order: Order, requestId: string): AsyncGenera
   yield ']}'
 }
 
-async function* asJsonLines(db: Reader, order: Order): AsyncGenerator<string> {
-  for await (const page of pages(db, order)) {
+async function* asJsonLines(db: Reader, input: Input): AsyncGenerator<string> {
+  for await (const page of pages(db, input)) {
     if (page.length) yield page.map((row) => `${JSON.stringify(toRow(row))}\n`).join('')
   }
 }
 
-async function* cellPages(db: Reader, order: Order): AsyncGenerator<CsvCell[][]> {
-  for await (const page of pages(db, order)) yield page.map(toCells)
+async function* cellPages(db: Reader, input: Input): AsyncGenerator<CsvCell[][]> {
+  for await (const page of pages(db, input)) yield page.map(toCells)
 }
 
 /** Reads pages by cursor, so that no transaction stays open while a slow client reads. */
-async function* pages(db: Reader, { choice, span, signal }: Order): AsyncGenerator<ExportRow[]> {
+async function* pages(db: Reader, { choice, span, signal }: Input): AsyncGenerator<ExportRow[]> {
   let before: Mark | null = null
   for (let sent = 0; sent < EXPORT_ROWS; sent += PAGE) {
     const page: ExportRow[] = await exportPage(db, choice, { ...span, before, limit: PAGE })

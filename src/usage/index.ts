@@ -1,6 +1,6 @@
 /** Usage: one row per call, the daily spend of each key, and reports of both. */
 export { createBenchmarks } from './benchmarks'
-export { costOfDay, usageOfEveryone } from './everyone'
+export { costOfDay, usageOfAllOwners } from './everyone'
 export { EXPORT_HEADERS } from './export'
 export { peakOf } from './peak'
 export { createUsageReading, spendOfOwner, startOwnerSpend, type UsageReading } from './reading'

@@ -13,7 +13,7 @@ type KeySelector = { owner: OwnerScope; keyId: KeyId | null }
 const HOUR_MS = 3_600_000
 const DAYS = 7
 /** Hours read at most; when so many are equally busy, another one is hardly busier. */
-const MOST_HOURS = 48
+const MAX_HOURS = 48
 
 /**
  * The busiest minute of the last seven days. An hour with fewer calls and tokens than the peak so far cannot hold a
@@ -27,7 +27,7 @@ export async function peakOf(reader: Reader, selector: KeySelector, now: number)
   let hoursRead = 0
   for (const hour of [...fresh, ...rolled.sort((a, b) => b.requests - a.requests)]) {
     if (hour.requests <= peak.requests && hour.tokens <= peak.tokens) continue
-    if (hoursRead++ === MOST_HOURS) break
+    if (hoursRead++ === MAX_HOURS) break
     await nextTurn()
     for (const minute of await minutesOf(reader, selector, hour.at)) {
       peak = {

@@ -176,13 +176,13 @@ const choiceOf = (owner: OwnerScope, { key_id, mode, skill }: UsageQuery): Choic
  * The period of a query, by default the last 30 days (contract 18.1). Throws 400 `validation_error` for an invalid
  * date, a reversed period, and a period of more than `mostDays`.
  */
-function periodOf(query: RangeQuery, now: number, mostDays: number): Span {
+function periodOf(query: RangeQuery, now: number, maxDays: number): Span {
   const range = readRange(query)
   // `to` is exclusive; + 1 includes a call of the current millisecond.
   const to = range.to ?? now + 1
   const from = range.from ?? to - DEFAULT_DAYS * DAY_MS
   if (from >= to) throw reversed(from, to)
-  if (to - from > mostDays * DAY_MS) throw tooLong(Math.ceil((to - from) / DAY_MS), mostDays)
+  if (to - from > maxDays * DAY_MS) throw tooLong(Math.ceil((to - from) / DAY_MS), maxDays)
   return { from, to }
 }
 

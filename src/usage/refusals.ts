@@ -13,7 +13,7 @@ type Count = { owner: OwnerScope; keyId: KeyId | null; at: number; calls: number
 /** Counts written per transaction; each one is five rows. */
 const BATCH = 40
 /** Most counts kept in memory; further keys are not counted. Real traffic does not reach this within seconds. */
-const MOST = 50_000
+const MAX = 50_000
 
 export type Refusals = ReturnType<typeof createRefusals>
 
@@ -29,7 +29,7 @@ export function createRefusals({ clock }: { clock: Clock }) {
     const name = `${owner} ${keyId} ${at}`
     const existing = waiting.get(name)
     if (existing) existing.calls += calls
-    else if (waiting.size < MOST) waiting.set(name, { owner, keyId, at, calls })
+    else if (waiting.size < MAX) waiting.set(name, { owner, keyId, at, calls })
   }
 
   return {

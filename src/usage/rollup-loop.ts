@@ -35,9 +35,9 @@ const IDLE_MS = 2_000
 /** After a look that found nothing: a sleeping server wakes less. */
 const CALM_MS = 6_000
 /** Most records read and most buckets written per batch: both hold up other work for some milliseconds (I28). */
-const MOST_RECORDS = 2_000
-const MOST_BUCKETS = 200
-const LEAST_RECORDS = 100
+const MAX_RECORDS = 2_000
+const MAX_BUCKETS = 200
+const MIN_RECORDS = 100
 
 type Rolled = { records: number; done: boolean }
 
@@ -47,16 +47,16 @@ type Rolled = { records: number; done: boolean }
  * several nodes each record is still counted once.
  */
 export function createRollup({ store }: { store: Store }) {
-  const horizon = createHorizon()
+  const watermark = createWatermark()
   /** Records worth reading per batch: about twice what recently fit, because the rest would be read in vain. */
-  let worthReading = MOST_RECORDS
+  let worthReading = MAX_RECORDS
 
   /** Rolls up one batch; `done` when it reached the last record. */
-  return async function rollBatch(limit = MOST_RECORDS): Promise<Rolled> {
+  return async function rollBatch(limit = MAX_RECORDS): Promise<Rolled> {
     const [cursor] = await cursorAt(store.read, {})
     if (!cursor) await store.write((tx) => placeCursor(tx, {}))
     const from = cursor?.position ?? 0
-    const upTo = await horizon(store.read, from)
+    const upTo = await watermark(store.read, from)
     if (upTo <= from) return { records: 0, done: true }
     // The previous step (usually a commit) was enough work for one turn of the event loop.
     await nextTurn()
@@ -65,12 +65,12 @@ export function createRollup({ store }: { store: Store }) {
     const skills = await skillsOf(store.read, records)
     const buckets = createBuckets()
     let taken = 0
-    while (taken < records.length && buckets.count() < MOST_BUCKETS) {
+    while (taken < records.length && buckets.count() < MAX_BUCKETS) {
       const record = records[taken++]!
       buckets.add(record, skills.get(record.id) ?? [])
     }
     const reachedEnd = taken === records.length && records.length < wanted
-    worthReading = Math.min(MOST_RECORDS, Math.max(LEAST_RECORDS, taken * 2))
+    worthReading = Math.min(MAX_RECORDS, Math.max(MIN_RECORDS, taken * 2))
     const to = reachedEnd ? upTo : records[taken - 1]!.id
     const sums = buckets.all()
     const speeds = speedsOf(records.slice(0, taken))
@@ -160,10 +160,10 @@ export async function callsWithSkills(
  * one after the newest id was read has ended, nothing below that id is missing. Returns 0 while some are left,
  * and `from`, up to which the caller has read, while nothing is newer.
  */
-function createHorizon() {
+function createWatermark() {
   let watched: { upTo: number; writers: ReadonlySet<string> } | null = null
 
-  return async function horizon(db: Reader, from = 0): Promise<number> {
+  return async function watermark(db: Reader, from = 0): Promise<number> {
     if (db.dialect === 'sqlite') return newest(db)
     if (!watched) {
       const upTo = await newest(db)

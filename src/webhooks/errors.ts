@@ -3,8 +3,8 @@ import { AppError, defineError, quoted } from '../kernel/errors'
 export const tooManyActive = defineError(
   'conflict',
   'conflict',
-  (most: number) =>
-    `This scope has ${most} enabled webhooks, which is the maximum here (SVC_MAX_ACTIVE_WEBHOOKS). Disable or delete one first.`,
+  (max: number) =>
+    `This scope has ${max} enabled webhooks, which is the maximum here (SVC_MAX_ACTIVE_WEBHOOKS). Disable or delete one first.`,
 )
 
 export const isDisabled = defineError(
@@ -40,10 +40,10 @@ export const isGone = defineError(
 )
 
 /** Catalogue J35. */
-export const tooManyTests = (most: number, retryAfterS: number) =>
+export const tooManyTests = (max: number, retryAfterS: number) =>
   new AppError(
     'throttled',
     'rate_limit_exceeded',
-    `You can test a webhook at most ${most} times a minute. Try again in ${retryAfterS} seconds.`,
+    `You can test a webhook at most ${max} times a minute. Try again in ${retryAfterS} seconds.`,
     { retryAfterS },
   )

@@ -32,7 +32,7 @@ export const webhook = defineResource({
   permission: 'manageWebhooks',
   guarded: true,
   holds: ['url', 'description'],
-  most: webhookSettings.maxWebhooks,
+  max: webhookSettings.maxWebhooks,
   empty: {
     name: '',
     description: null,

@@ -13,7 +13,7 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       {
         method: 'post',
         path: '/webhooks/:id/test',
-        body: words.TestOrder,
+        body: words.TestInput,
         reply: words.TestSent,
         idempotent: true,
         errors: [404, 409],

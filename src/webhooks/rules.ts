@@ -46,7 +46,7 @@ export function judge(
   if (delay === undefined || !isPassing(status, failure))
     return { ok: false, message, next: null, gone: status === 410 }
   const planned = delay * (1 + JITTER * (2 * random - 1))
-  return { ok: false, message, next: Math.round(now + Math.max(planned, askedMs(retryAfter, now))), gone: false }
+  return { ok: false, message, next: Math.round(now + Math.max(planned, requestedMs(retryAfter, now))), gone: false }
 }
 
 const isPassing = (status: number | null, failure: Failure | null): boolean =>
@@ -60,7 +60,7 @@ const messageOf = (status: number | null, failure: Failure | null): string => {
 }
 
 /** What `Retry-After` asks for; 0 for none, a past date, and anything that is neither seconds nor a date. */
-function askedMs(header: string | null, now: number): number {
+function requestedMs(header: string | null, now: number): number {
   if (header === null) return 0
   const text = header.trim()
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : /[a-z]/i.test(text) ? Date.parse(text) - now : 0

@@ -101,7 +101,7 @@ export type Rotation = Static<typeof Rotation>
 export const Rotated = t.Object({ id: WebhookId.schema, ...secretMembers })
 export type Rotated = Static<typeof Rotated>
 /** What a test sends; without it, `completion.created` (contract 14.1). */
-export const TestOrder = t.Optional(
+export const TestInput = t.Optional(
   t.Object({
     event_type: t.Optional(
       t.String({
@@ -112,7 +112,7 @@ export const TestOrder = t.Optional(
     data: t.Optional(t.Record(t.String(), t.Unknown(), { description: 'Its data; `_test` is added to it' })),
   }),
 )
-export type TestOrder = Static<typeof TestOrder>
+export type TestInput = Static<typeof TestInput>
 
 /** Asks for deliveries of a webhook that has no address. */
 export const Taking = t.Optional(

@@ -14,7 +14,7 @@ export type SendDeps = {
   /** 0 to 1. */
   random(): number
 }
-type Order = { url: string; message: Omit<Signed, 'timestampS'>; attempt: number }
+type Input = { url: string; message: Omit<Signed, 'timestampS'>; attempt: number }
 
 /** `signature` is shortened to its ends. */
 export type Sent = { httpStatus: number | null; verdict: Verdict; signature: string }
@@ -27,7 +27,7 @@ export type Send = ReturnType<typeof createSend>
 
 /** Makes one attempt, signed anew, and judges what it came to (contract 14.3). */
 export function createSend({ outbound, clock, schedule, random }: SendDeps) {
-  return async ({ url, message, attempt }: Order): Promise<Sent> => {
+  return async ({ url, message, attempt }: Input): Promise<Sent> => {
     const signed = signatureHeaders({ ...message, timestampS: Math.floor(clock.now() / 1_000) })
     const answer = await post(outbound, url, { body: message.body, signed })
     const verdict = judge(answer, { attempt, schedule, now: clock.now(), random: random() })

@@ -27,7 +27,7 @@ import {
   type Rotation,
   type Taken,
   type Taking,
-  type TestOrder,
+  type TestInput,
   type TestSent,
   type WebhookId,
   type WebhookStats,
@@ -47,7 +47,7 @@ type ListenDeps = {
 }
 
 /** How many deliveries one answer holds: each has 256 KB at most, and mostly 64. */
-const MOST = 16
+const MAX = 16
 
 const LOOK_EVERY_MS = 200
 
@@ -64,7 +64,7 @@ export type WebhookService = ReturnType<typeof createWebhooks>
 const NOTE = 'Store the signing secret: it is shown only in this answer. Verify each delivery with it.'
 const TEST_MESSAGE = 'This is a test from svc. Your webhook works.'
 const SHOWN = 50
-const TESTS = { most: 10, everyMs: 60_000 }
+const TESTS = { max: 10, everyMs: 60_000 }
 const TIDY = { everyMs: 600_000, batch: 500, dayMs: 86_400_000 }
 
 /** Webhooks: who receives which events, and what became of the deliveries (contract 14). */
@@ -76,7 +76,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
   const deliveries = createDeliveries({ ...rooms, store, clock, secrets, send })
   fanOut.receive('webhook', receive)
   const webhooks = createResource(resources, webhook, {
-    most: settings.maxWebhooks,
+    max: settings.maxWebhooks,
     async read({ url, event_types, description, ordered, ...sent }) {
       const listens = url === LISTEN
       if (url !== undefined && !listens) await assertCallable(url)
@@ -119,8 +119,8 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
     await subscribe(tx, { owner, subscriber: 'webhook', target: id }, isOn ? row.event_types : [])
     if (isOn && !before?.enabled) {
       await orgs.lockOwner(tx, { userId: row.user_id, orgId: row.org_id })
-      const { maxActiveWebhooks: most } = settings
-      if ((await rows.countEnabled(tx, owner)) > most) throw tooManyActive(most)
+      const { maxActiveWebhooks: max } = settings
+      if ((await rows.countEnabled(tx, owner)) > max) throw tooManyActive(max)
     }
     const hasAddressNow = before?.listens_until != null && row.listens_until === null
     if (verb === 'deleted' || hasAddressNow || (before?.enabled && !enabled)) await deliveries.wake(tx, row)
@@ -149,8 +149,8 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
    * Sends `completion.created` with test data, or what is ordered, whatever is subscribed. Throws 409 when disabled, 413
    * for large data, 429 for too many.
    */
-  function test(call: Call<Caller>, id: string, order: NonNullable<TestOrder> = {}): Promise<TestSent> {
-    const { event_type: type = 'completion.created', data: wanted } = order
+  function test(call: Call<Caller>, id: string, input: NonNullable<TestInput> = {}): Promise<TestSent> {
+    const { event_type: type = 'completion.created', data: wanted } = input
     const data = { ...(wanted ?? { message: TEST_MESSAGE }), _test: true }
     assertPayload(data, 'data')
     return changing(call, id, async (tx, row) => {
@@ -158,7 +158,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...room
       const now = clock.now()
       const isNew = now - row.tests_since >= TESTS.everyMs
       const left = Math.ceil((row.tests_since + TESTS.everyMs - now) / 1_000)
-      if (!isNew && row.tests >= TESTS.most) throw tooManyTests(TESTS.most, left)
+      if (!isNew && row.tests >= TESTS.max) throw tooManyTests(TESTS.max, left)
       await rows.change(tx, row, isNew ? { tests: 1, tests_since: now } : { tests: row.tests + 1 })
       const event_id = EventId.create()
       const envelope = JSON.stringify({ id: event_id, type, created: iso(now), data })
@@ -282,7 +282,7 @@ function createListening({ store, clock, secrets, settle, findToChange }: Listen
     })
     const until = clock.monotonic() + wait_seconds * 1_000
     for (;;) {
-      const due = await outbox.due(store.read, hook.id, clock.now(), MOST)
+      const due = await outbox.due(store.read, hook.id, clock.now(), MAX)
       const left = until - clock.monotonic()
       if (due.length || left <= 0 || call.signal.aborted) return { deliveries: await signed(hook, due) }
       await clock.sleep(Math.min(LOOK_EVERY_MS, left), call.signal)
@@ -291,10 +291,10 @@ function createListening({ store, clock, secrets, settle, findToChange }: Listen
 
   /** What is not waiting any more was told before. */
   async function endedOf(tx: Tx, id: WebhookId, done: NonNullable<NonNullable<Taking>['done']>): Promise<Ended[]> {
-    const told = new Map(done.map((one) => [one.event_id as EventId, one]))
+    const notice = new Map(done.map((one) => [one.event_id as EventId, one]))
     const now = clock.now()
-    return (await outbox.some(tx, id, [...told.keys()])).map((row) => {
-      const { http_status: httpStatus = null, duration_ms: durationMs = 0 } = told.get(row.event_id)!
+    return (await outbox.some(tx, id, [...notice.keys()])).map((row) => {
+      const { http_status: httpStatus = null, duration_ms: durationMs = 0 } = notice.get(row.event_id)!
       const ok = httpStatus === null || (httpStatus >= 200 && httpStatus < 300)
       const message = ok ? null : `http_${Math.floor(httpStatus / 100)}xx`
       return { row, httpStatus, verdict: { ok, message, next: null, gone: false }, at: now, durationMs, sent: null }

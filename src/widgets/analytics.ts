@@ -8,13 +8,13 @@ import { widgetSessions } from './table'
 
 const DAY_MS = 86_400_000
 const DAYS = 30
-const MOST_ORIGINS = 20
+const MAX_ORIGINS = 20
 
 /** What visitors did with a widget in a period; the last 30 days unless told (contract 15.1). */
 export async function analyse(db: Reader, clock: Clock, id: WidgetId, query: AnalyticsQuery): Promise<Analytics> {
-  const asked = readRange(query)
-  const to = asked.to ?? clock.now() + 1
-  const from = asked.from ?? to - DAYS * DAY_MS
+  const request = readRange(query)
+  const to = request.to ?? clock.now() + 1
+  const from = request.from ?? to - DAYS * DAY_MS
   const t = db.of(widgetSessions)
   const within = and(eq(t.config_id, id), gte(t.created_at, from), lt(t.created_at, to))!
   const { sessions, messages, ...sums } = await totalsOf(db, within)
@@ -85,6 +85,6 @@ async function originsOf(db: Reader, within: SQL): Promise<Analytics['top_origin
     .where(and(within, isNotNull(t.origin)))
     .groupBy(t.origin)
     .orderBy(desc(count()), t.origin)
-    .limit(MOST_ORIGINS)
+    .limit(MAX_ORIGINS)
   return rows.map(({ origin, sessions }) => ({ origin: origin ?? '', sessions }))
 }

@@ -8,7 +8,7 @@ type Settings = Pick<
   'turnstileSecret' | 'turnstileUrl' | 'turnstileSiteKey' | 'turnstileScript'
 >
 
-const MOST_BYTES = 16 * 1024
+const MAX_BYTES = 16 * 1024
 const TIMEOUT_MS = 5_000
 
 /** Asks whether a visitor passed the bot check. The protocol is Turnstile's, which others speak too. */
@@ -22,8 +22,8 @@ export function createBotCheck(outbound: Pick<Outbound, 'fetchPublic'>, settings
     if (!isSetUp) throw botRefused('it is not set up on this server')
     const body = new URLSearchParams({ secret: settings.turnstileSecret, response: token, remoteip: ip }).toString()
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const asked = { method: 'POST' as const, headers, body, maxBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS }
-    const answer = await outbound.fetchPublic(settings.turnstileUrl, asked).catch((error: unknown) => {
+    const request = { method: 'POST' as const, headers, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }
+    const answer = await outbound.fetchPublic(settings.turnstileUrl, request).catch((error: unknown) => {
       if (error instanceof OutboundFailure) throw botRefused('it could not be reached')
       throw error
     })

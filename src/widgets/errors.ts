@@ -1,4 +1,4 @@
-import { AppError, defineError, notFound, quoted, said } from '../kernel/errors'
+import { AppError, defineError, messageOf, notFound, quoted } from '../kernel/errors'
 
 export const sessionNotFound = () => notFound('conversation')
 
@@ -17,8 +17,8 @@ export const isOthers = defineError(
   'conflict',
   () => 'This chat belongs to another signed-in person. Start a new one.',
 )
-export const tooManyNotes = defineError('conflict', 'conflict', (most: number) => `A chat has at most ${most} notes.`)
-export const nothingAsked = defineError(
+export const tooManyNotes = defineError('conflict', 'conflict', (max: number) => `A chat has at most ${max} notes.`)
+export const nothingRequested = defineError(
   'conflict',
   'conflict',
   () => 'The visitor has not said anything yet, so there is nothing to draft an answer to.',
@@ -28,7 +28,7 @@ export const noSuchSkill = defineError(
   'missing',
   'not_found',
   (slug: string) =>
-    `"behavior.skills" has ${said(slug)}, which is not a skill that the widget's key can run. GET /skills lists them.`,
+    `"behavior.skills" has ${messageOf(slug)}, which is not a skill that the widget's key can run. GET /skills lists them.`,
 )
 export const badPreview = defineError(
   'unauthenticated',

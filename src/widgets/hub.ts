@@ -18,21 +18,21 @@ export function median(values: readonly number[]): number | null {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null
 }
 
-export const chatFrame = (told: ChatEvent): string => sseFrame(told)
+export const chatFrame = (notice: ChatEvent): string => sseFrame(notice)
 
-type Write = (told: ChatEvent) => void | Promise<void>
+type Write = (notice: ChatEvent) => void | Promise<void>
 type Watcher = { seen: number; look(words?: boolean): void }
 
 const LOOK_EVERY_MS = 2_000
 /** How many streams one chat may have in this process: tabs of one visitor, and those that have left unnoticed. */
-const MOST_OF_CHAT = 20
+const MAX_OF_CHAT = 20
 const RETRY_S = 10
 /** While nobody listens the loop sleeps; the first who does wakes it. */
 const NOBODY_MS = 60_000
 /** Reaches further back than one look, for commits that took their time and clocks that differ. */
 const BACK_MS = 15_000
 /** Without a listener for so long the visitor has left. */
-const [LEFT_MS, MOST_LEAVING] = [5_000, 500]
+const [LEFT_MS, MAX_LEAVING] = [5_000, 500]
 /** The usual wait is the one in the middle of the last ones. */
 const WAITS = 20
 
@@ -46,8 +46,8 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
 
   /** Throws 429 where a chat has the most streams here: its token must not hold as many connections as it likes. */
   function assertMayFollow({ id }: Pick<SessionRow, 'id'>): void {
-    if ((watched.get(id)?.size ?? 0) >= MOST_OF_CHAT)
-      throw tooFast(RETRY_S, `This chat is already open in ${MOST_OF_CHAT} places.`)
+    if ((watched.get(id)?.size ?? 0) >= MAX_OF_CHAT)
+      throw tooFast(RETRY_S, `This chat is already open in ${MAX_OF_CHAT} places.`)
   }
 
   /**
@@ -56,14 +56,14 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
    */
   function follow(session: SessionRow, after: number | null, write: Write, signal: AbortSignal): Promise<void> {
     const over = Promise.withResolvers<void>()
-    let told = after ?? session.message_count
-    let standing = ''
+    let notice = after ?? session.message_count
+    let state = ''
     let looking = false
     let again = false
     /** Only messages were heard of, so the chat itself need not be read. */
     let onlyWords = false
     /** Number of the last message that was heard of. */
-    let last = told
+    let last = notice
     let isBehind = false
     const watcher: Watcher = { seen: session.changed_at, look }
     const unhear = live.hear(CHAT, session.id, heard)
@@ -133,7 +133,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
       const [row] = await rows.byIds(store.read, [session.id])
       if (row) {
         watcher.seen = row.changed_at
-        await tellStanding(row)
+        await tellState(row)
         last = Math.max(last, row.message_count)
         await tellMessages()
       }
@@ -142,10 +142,10 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
       over.resolve()
     }
 
-    async function tellStanding({ takeover_status, operator_name }: SessionRow): Promise<void> {
+    async function tellState({ takeover_status, operator_name }: SessionRow): Promise<void> {
       const now = `${takeover_status} ${operator_name}`
-      if (now === standing) return
-      standing = now
+      if (now === state) return
+      state = now
       const operator = takeover_status === 'human' ? { name: operator_name ?? '' } : null
       const waits = takeover_status === 'requested' ? await rows.waits(store.read, session.config_id, WAITS) : []
       const usual = median(waits)
@@ -154,14 +154,15 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     }
 
     async function tellMessages(): Promise<void> {
-      for (let known = recent.after(session.id, told); known; known = recent.after(session.id, told)) await tell(known)
-      if (told >= last) return
-      for (const message of await rows.messages(store.read, session.id, told)) await tell(message)
-      last = told
+      for (let known = recent.after(session.id, notice); known; known = recent.after(session.id, notice))
+        await tell(known)
+      if (notice >= last) return
+      for (const message of await rows.messages(store.read, session.id, notice)) await tell(message)
+      last = notice
     }
 
     async function tell(message: MessageRow): Promise<void> {
-      told = message.seq
+      notice = message.seq
       watcher.seen = Math.max(watcher.seen, message.created_at)
       await write({ event: 'message', id: message.seq, data: presentMessage(message) })
     }
@@ -192,7 +193,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     for (const id of gone) leaving.delete(id)
     if (!gone.length) return
     await store.write(async (tx) => {
-      const found = await rows.left(tx, gone.slice(0, MOST_LEAVING), now)
+      const found = await rows.left(tx, gone.slice(0, MAX_LEAVING), now)
       tx.afterCommit(() => {
         for (const { id, config_id: widget } of found) live.tell(CHAT, id, { what: 'left', widget })
       })

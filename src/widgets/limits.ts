@@ -14,7 +14,7 @@ type Settings = Pick<Values<typeof widgetSettings>, 'widgetSessionsPerHour' | 'w
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 /** `strictAbuse` (contract 15.3). */
-const STRICT = { most: 10, windowMs: 30_000, alike: 3 }
+const STRICT = { max: 10, windowMs: 30_000, alike: 3 }
 
 /** What strangers may do with a widget, whose owner pays (M14). Counted in the store, so that nodes share it. */
 export function createLimits({ clock, settings }: { clock: Clock; settings: Settings }) {
@@ -28,21 +28,21 @@ export function createLimits({ clock, settings }: { clock: Clock; settings: Sett
   /** Throws 400 for a message that is empty or too long for this widget. */
   function assertFits({ behavior }: WidgetRow, content: string): void {
     if (isBlank(content)) throw invalidInput('content', '"content" is empty. Send a message.')
-    const most = behavior.maxPromptLength
-    if (!hasAtMost(content, most))
-      throw invalidInput('content', `"content" has ${charactersIn(content)} characters; this widget allows ${most}.`)
+    const max = behavior.maxPromptLength
+    if (!hasAtMost(content, max))
+      throw invalidInput('content', `"content" has ${charactersIn(content)} characters; this widget allows ${max}.`)
   }
 
   /** Throws 429. The chat is locked by this unit. */
   async function assertMaySay(tx: Tx, widget: WidgetRow, session: SessionRow, ip: string, content: string) {
-    const { maxMessagesPerSession: most } = widget.security
-    if (session.asked >= most)
-      throw tooFast(HOUR_MS / 1_000, `This chat has had ${most} messages, which is the maximum. Start a new one.`)
-    const slow = { most: settings.widgetMessagesPerMinute, windowMs: MINUTE_MS }
+    const { maxMessagesPerSession: max } = widget.security
+    if (session.asked >= max)
+      throw tooFast(HOUR_MS / 1_000, `This chat has had ${max} messages, which is the maximum. Start a new one.`)
+    const slow = { max: settings.widgetMessagesPerMinute, windowMs: MINUTE_MS }
     const windows = widget.behavior.strictAbuse ? [STRICT, slow] : [slow]
-    for (const { most, windowMs } of windows) {
+    for (const { max: limit, windowMs } of windows) {
       const { sent, first } = await rows.sentSince(tx, widget.id, ip, clock.now() - windowMs)
-      if (sent < most) continue
+      if (sent < limit) continue
       const wait = Math.max(1, Math.ceil((first + windowMs - clock.now()) / 1_000))
       throw tooFast(wait, 'You sent too many messages at once.')
     }
@@ -52,8 +52,8 @@ export function createLimits({ clock, settings }: { clock: Clock; settings: Sett
 
   /** Whether it would be the third of the same words in a row by the visitor. */
   async function repeats(tx: Tx, { id }: SessionRow, content: string): Promise<boolean> {
-    const said = (await rows.last(tx, id, 2 * STRICT.alike)).filter(({ role }) => role === 'user')
-    const before = said.slice(0, STRICT.alike - 1)
+    const messages = (await rows.last(tx, id, 2 * STRICT.alike)).filter(({ role }) => role === 'user')
+    const before = messages.slice(0, STRICT.alike - 1)
     return before.length === STRICT.alike - 1 && before.every((one) => one.content.trim() === content.trim())
   }
 }

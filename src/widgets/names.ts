@@ -16,12 +16,12 @@ const ID_CHARS = 16
  * visitor's page.
  */
 export function publicName(...names: readonly (string | null | undefined)[]): string {
-  const told = names.map((name) =>
+  const notices = names.map((name) =>
     clean(storable(name ?? ''))
       .replace(/\s+/g, ' ')
       .trim(),
   )
-  return told.find((name) => SHOWS.test(name) && !name.includes(ADDRESS) && !UUID.test(name)) ?? SOMEBODY
+  return notices.find((name) => SHOWS.test(name) && !name.includes(ADDRESS) && !UUID.test(name)) ?? SOMEBODY
 }
 
 /** Who holds a chat. Owners read it, so of the server's own operators it says no more than that they are different. */

@@ -6,13 +6,13 @@ import type { WidgetNote, WidgetSessionId } from './schema-sessions'
 import { type NoteRow, widgetNotes } from './table'
 
 /** How many notes a chat may have. */
-export const MOST_NOTES = 200
+export const MAX_NOTES = 200
 
 /** Rows of what people write about a chat for each other. The visitor's routes never read them. */
 export const noteRepository = {
   async list(db: Reader, session: WidgetSessionId): Promise<NoteRow[]> {
     const t = db.of(widgetNotes)
-    return db.select().from(t).where(eq(t.session_id, session)).orderBy(asc(t.created_at), asc(t.id)).limit(MOST_NOTES)
+    return db.select().from(t).where(eq(t.session_id, session)).orderBy(asc(t.created_at), asc(t.id)).limit(MAX_NOTES)
   },
 
   async insert(tx: Tx, row: NoteRow): Promise<void> {

@@ -1,17 +1,17 @@
 import { and, desc, eq, gte, inArray, isNotNull, ne, type SQL, sql } from 'drizzle-orm'
-import { standingOf } from '../jobs'
+import { stateOf } from '../jobs'
 import type { Reader } from '../kernel/store'
 import { median } from './hub'
 import { widgetMessages, widgetSessions, widgets } from './table'
 import { CHAT_KIND } from './transcript'
 
 /** Chats with the AI that are listed; of the others all are. */
-const MOST = 60
+const MAX = 60
 const BEGINNING = 160
-const MOST_WAITS = 1_000
+const MAX_WAITS = 1_000
 
 const counted = (is: SQL) => sql<number>`coalesce(sum(case when ${is} then 1 else 0 end), 0)`.mapWith(Number)
-const [MOST_WIDGETS, MOST_WORDS] = [12, 8]
+const [MAX_WIDGETS, MAX_WORDS] = [12, 8]
 
 /** The open chats of all widgets: those with or for a person first, each with what its visitor said last; for operators. */
 export async function openChats(reader: Reader) {
@@ -24,7 +24,7 @@ export async function openChats(reader: Reader) {
       .innerJoin(widget, eq(widget.id, chat.config_id))
       .where(and(isOpen, which))
       .orderBy(desc(chat.last_message_at))
-      .limit(MOST)
+      .limit(MAX)
   const [personal, others] = await Promise.all([
     listed(ne(chat.takeover_status, 'ai')),
     listed(eq(chat.takeover_status, 'ai')),
@@ -35,9 +35,9 @@ export async function openChats(reader: Reader) {
     .where(and(isOpen, eq(chat.takeover_status, 'ai')))
   const all = [...personal, ...others]
   const ids = personal.map(({ chat }) => chat.id)
-  const [last, standing, visits] = await Promise.all([
-    lastSaid(reader, ids),
-    standingOf(reader, CHAT_KIND, ids),
+  const [last, state, visits] = await Promise.all([
+    lastStated(reader, ids),
+    stateOf(reader, CHAT_KIND, ids),
     visitsOf(
       reader,
       personal.map(({ chat }) => chat),
@@ -54,8 +54,8 @@ export async function openChats(reader: Reader) {
       operator_id: chat.operator_id,
       operator_name: chat.operator_name,
       reason: chat.reason,
-      since: standing.get(chat.id)?.since ?? chat.changed_at,
-      back_at: standing.get(chat.id)?.until ?? null,
+      since: state.get(chat.id)?.since ?? chat.changed_at,
+      back_at: state.get(chat.id)?.until ?? null,
       visits: visits.get(visitOf(chat)) ?? null,
       page_url: chat.page_url,
       user_agent: chat.user_agent,
@@ -86,7 +86,7 @@ export async function chatSums(reader: Reader, since: number) {
     .select({ waited: t.waited_ms })
     .from(t)
     .where(and(gte(t.changed_at, since), isNotNull(t.waited_ms)))
-    .limit(MOST_WAITS)
+    .limit(MAX_WAITS)
   return { ...sums!, wait_ms: median(waits.map(({ waited }) => waited!)) }
 }
 
@@ -98,11 +98,11 @@ export async function wordsOfWidgets(reader: Reader) {
     .from(t)
     .where(eq(t.status, 'active'))
     .orderBy(desc(t.created_at))
-    .limit(MOST)
+    .limit(MAX)
   return found
     .filter(({ intents }) => intents.enabled)
-    .slice(0, MOST_WIDGETS)
-    .map(({ widget, intents }) => ({ widget, words: intents.keywords.slice(0, MOST_WORDS) }))
+    .slice(0, MAX_WIDGETS)
+    .map(({ widget, intents }) => ({ widget, words: intents.keywords.slice(0, MAX_WORDS) }))
 }
 
 type ChatId = (typeof widgetSessions.sqlite.$inferSelect)['id']
@@ -123,7 +123,7 @@ async function visitsOf(reader: Reader, chats: readonly Visit[]): Promise<Map<st
 type Visit = Pick<typeof widgetSessions.sqlite.$inferSelect, 'config_id' | 'visitor_id'>
 const visitOf = ({ config_id, visitor_id }: Visit): string => `${config_id} ${visitor_id}`
 
-async function lastSaid(reader: Reader, ids: ChatId[]): Promise<Map<ChatId, string>> {
+async function lastStated(reader: Reader, ids: ChatId[]): Promise<Map<ChatId, string>> {
   if (!ids.length) return new Map()
   const t = reader.of(widgetMessages)
   const newest = reader

@@ -10,7 +10,7 @@ import type { Reader, Store, Tx } from '../kernel/store'
 import { isBlank, storable } from '../kernel/text'
 import { isClosed, sessionNotFound, tooManyNotes } from './errors'
 import { holderIdOf, publicName } from './names'
-import { MOST_NOTES, noteRepository as notes, presentNote } from './notes'
+import { MAX_NOTES, noteRepository as notes, presentNote } from './notes'
 import type { createPictures } from './pictures'
 import { presentMessage, presentSession } from './present'
 import { sessionRepository as rows } from './repository'
@@ -21,10 +21,10 @@ import {
   type NewNote,
   type Noted,
   NoteId,
-  type Said,
-  type Standing,
+  type response,
+  type state,
   type TakenOver,
-  type TakeoverOrder,
+  type TakeoverInput,
   type Typed,
   type WidgetNote,
   type WidgetSession,
@@ -33,23 +33,23 @@ import {
   type WidgetTranscript,
 } from './schema-sessions'
 import type { SessionRow, WidgetRow } from './table'
-import { CHAT, type Desk, together } from './transcript'
+import { CHAT, type Transcript, together } from './transcript'
 import type { Turns } from './turns'
 
-type RepliesDeps = { store: Store; audit: AuditLog; desk: Pick<Desk, 'reply'> }
+type RepliesDeps = { store: Store; audit: AuditLog; transcript: Pick<Transcript, 'reply'> }
 
 type Reply = { call: Call<Caller>; session: SessionRow; content: string }
 
-type Waiting = Reply & { resolve(said: Said): void; reject(error: unknown): void }
+type Waiting = Reply & { resolve(message: response): void; reject(error: unknown): void }
 
-const MOST_TOGETHER = 64
+const MAX_TOGETHER = 64
 
 type Deps = {
   store: Store
   clock: Clock
   audit: AuditLog
   live: Live
-  desk: Desk
+  transcript: Transcript
   /** Throws 404 for a widget that is not the caller's. */
   findWidget(reader: Reader, caller: Caller, id: string): Promise<WidgetRow>
   /** The name that the account has told; null for none. */
@@ -65,9 +65,9 @@ type Which = { id: string; sessionId: string }
 
 /** What people do in visitors' chats (contract 15.2). */
 export function createOperatorSide(deps: Deps) {
-  const { store, clock, audit, live, desk, findWidget, nameOf, personOf, drafts, pictures } = deps
-  const { chats } = desk
-  const replies = createReplies({ store, audit, desk })
+  const { store, clock, audit, live, transcript, findWidget, nameOf, personOf, drafts, pictures } = deps
+  const { chats } = transcript
+  const replies = createReplies({ store, audit, transcript })
   return { list, listAll, read, take, say, typing, note, handover, draft, release, close }
 
   async function list({ caller }: Call<Caller>, id: string, query: WidgetSessionQuery) {
@@ -93,7 +93,7 @@ export function createOperatorSide(deps: Deps) {
   function take(
     call: Call<Caller>,
     which: Which,
-    { operator_name, message, force = false }: NonNullable<TakeoverOrder> = {},
+    { operator_name, message, force = false }: NonNullable<TakeoverInput> = {},
   ): Promise<TakenOver> {
     return changing(call, which, async (tx, session) => {
       assertOpen(session)
@@ -103,7 +103,8 @@ export function createOperatorSide(deps: Deps) {
       if (operator_name === undefined && before?.id === holder.id) holder.name = before.name
       const taken = await chats.take(tx, subjectOf(session), { call, holder, force })
       const now = (await rows.lock(tx, session.id))!
-      if (message !== undefined) await desk.write(tx, now, { role: 'operator', content: readWords(message, 'message') })
+      if (message !== undefined)
+        await transcript.write(tx, now, { role: 'operator', content: readWords(message, 'message') })
       return takenOver(session, taken)
     })
   }
@@ -127,7 +128,7 @@ export function createOperatorSide(deps: Deps) {
   }
 
   async function addNote(tx: Tx, call: Call<Caller>, session: SessionRow, content: string): Promise<WidgetNote> {
-    if ((await notes.list(tx, session.id)).length >= MOST_NOTES) throw tooManyNotes(MOST_NOTES)
+    if ((await notes.list(tx, session.id)).length >= MAX_NOTES) throw tooManyNotes(MAX_NOTES)
     const { id, name } = await holderOf(tx, call.caller)
     const row = {
       id: NoteId.create(),
@@ -141,7 +142,7 @@ export function createOperatorSide(deps: Deps) {
     await notes.insert(tx, row)
     const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
     await audit.record(tx, call, { action: 'widget.note_added', ...about })
-    desk.tell(tx, session, { what: 'note' })
+    transcript.tell(tx, session, { what: 'note' })
     return presentNote(row)
   }
 
@@ -153,7 +154,7 @@ export function createOperatorSide(deps: Deps) {
   }
 
   /** Throws 409 unless this person has it. */
-  async function say(call: Call<Caller>, which: Which, content: string): Promise<Said> {
+  async function say(call: Call<Caller>, which: Which, content: string): Promise<response> {
     const words = readWords(content, 'content')
     const session = await find(store.read, call.caller, which)
     return replies.say({ call, session, content: words })
@@ -168,7 +169,7 @@ export function createOperatorSide(deps: Deps) {
   }
 
   /** Back to the AI, from any state and by anyone who may see it (M8). */
-  function release(call: Call<Caller>, which: Which): Promise<Standing> {
+  function release(call: Call<Caller>, which: Which): Promise<state> {
     return changing(call, which, async (tx, session) => {
       await chats.release(tx, subjectOf(session), { call })
       return { session_id: session.id, takeover_status: 'ai' }
@@ -179,8 +180,8 @@ export function createOperatorSide(deps: Deps) {
     return changing(call, which, async (tx, session) => {
       await chats.release(tx, subjectOf(session), { call })
       if (session.status === 'closed') return presentSession((await rows.lock(tx, session.id))!)
-      const closed = await desk.changed(tx, session.id, { status: 'closed' })
-      desk.tell(tx, session, { what: 'closed' })
+      const closed = await transcript.changed(tx, session.id, { status: 'closed' })
+      transcript.tell(tx, session, { what: 'closed' })
       const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
       await audit.record(tx, call, { action: 'widget.closed', ...about })
       return presentSession(closed)
@@ -244,15 +245,15 @@ function readWords(text: string, path: string): string {
  * What people say in chats. The record of an owner is one chain, so commits of its people come one after the other: what
  * comes while one is under way goes with the next, together. Nothing is answered before it is committed.
  */
-function createReplies({ store, audit, desk }: RepliesDeps) {
+function createReplies({ store, audit, transcript }: RepliesDeps) {
   /** By owner; there while one is under way. */
   const queues = new Map<SessionRow['owner'], Waiting[]>()
   return { say }
 
   /** Throws 404, and 409 unless the chat is open and the caller's. */
-  function say(reply: Reply): Promise<Said> {
+  function say(reply: Reply): Promise<response> {
     const { owner } = reply.session
-    const { promise, resolve, reject } = Promise.withResolvers<Said>()
+    const { promise, resolve, reject } = Promise.withResolvers<response>()
     const queue = queues.get(owner)
     if (queue) queue.push({ ...reply, resolve, reject })
     else {
@@ -264,15 +265,15 @@ function createReplies({ store, audit, desk }: RepliesDeps) {
   }
 
   async function drain(owner: SessionRow['owner'], queue: Waiting[]): Promise<void> {
-    while (queue.length) await commit(owner, queue.splice(0, MOST_TOGETHER))
+    while (queue.length) await commit(owner, queue.splice(0, MAX_TOGETHER))
     queues.delete(owner)
   }
 
   /** One that is refused takes no other with it: then each is tried alone. */
   async function commit(owner: SessionRow['owner'], batch: Waiting[]): Promise<void> {
     try {
-      const said = await store.write((tx) => writeAll(tx, owner, batch))
-      for (const [at, { resolve }] of batch.entries()) resolve(said[at]!)
+      const messages = await store.write((tx) => writeAll(tx, owner, batch))
+      for (const [at, { resolve }] of batch.entries()) resolve(messages[at]!)
     } catch (error) {
       const isAway = (error as { code?: unknown }).code === storageUnavailable.code
       if (batch.length === 1 || isAway) for (const { reject } of batch) reject(error)
@@ -281,12 +282,12 @@ function createReplies({ store, audit, desk }: RepliesDeps) {
   }
 
   /** Chats are locked in one order by every process, and the head of the record last and shortest. */
-  async function writeAll(tx: Tx, owner: SessionRow['owner'], batch: readonly Reply[]): Promise<Said[]> {
-    const said = new Map<Reply, Said>()
+  async function writeAll(tx: Tx, owner: SessionRow['owner'], batch: readonly Reply[]): Promise<response[]> {
+    const said = new Map<Reply, response>()
     const ordered = batch.toSorted((a, b) => (a.session.id < b.session.id ? -1 : Number(a.session.id > b.session.id)))
     const written = ordered.map(async (reply) => {
       const { call, session, content } = reply
-      const message = await desk.reply(tx, session, { holderId: holderIdOf(call.caller), content })
+      const message = await transcript.reply(tx, session, { holderId: holderIdOf(call.caller), content })
       said.set(reply, await storeAnswer(tx, call, { message: presentMessage(message) }))
     })
     await together(written)

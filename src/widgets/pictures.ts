@@ -17,7 +17,7 @@ const GIF = Buffer.from('GIF8')
 
 type Image = Extract<Attachment, { data: string }>
 type Deps = { store: Store; files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'> }
-export type Kept = { draft: Draft; image: Image }
+export type Stored = { draft: Draft; image: Image }
 
 /** Pictures that visitors attach, where their widget allows it: kept as files of the owner. */
 export function createPictures({ store, files }: Deps) {
@@ -37,23 +37,23 @@ export function createPictures({ store, files }: Deps) {
   }
 
   /** Keeps the pixels; they belong to nobody yet. Throws 400 for what its bytes say is no picture (catalogue O5, O17). */
-  async function receive(images: readonly Image[]): Promise<Kept[]> {
-    const kept: Kept[] = []
+  async function receive(images: readonly Image[]): Promise<Stored[]> {
+    const stored: Stored[] = []
     for (const [at, image] of images.entries()) {
       const clean = await bare(Buffer.from(base64Of(image.data), 'base64'))
-      if (!clean) return discarded(kept, noPicture(at))
-      const draft = await files.receive(clean.bytes, clean.type).catch((error) => discarded(kept, error))
+      if (!clean) return discarded(stored, noPicture(at))
+      const draft = await files.receive(clean.bytes, clean.type).catch((error) => discarded(stored, error))
       const data = clean.bytes.toString('base64')
-      kept.push({ draft, image: { ...image, data, mime_type: draft.mimeType } })
-      if (draft.mimeType !== clean.type) await discarded(kept, noPicture(at))
+      stored.push({ draft, image: { ...image, data, mime_type: draft.mimeType } })
+      if (draft.mimeType !== clean.type) await discarded(stored, noPicture(at))
     }
-    return kept
+    return stored
   }
 
   /** Throws 503 where the owner keeps as much as they may: how much that is concerns no visitor (O14). */
-  async function keep(tx: Tx, { owner, id }: WidgetRow, kept: readonly Kept[]): Promise<Record<string, unknown>[]> {
+  async function keep(tx: Tx, { owner, id }: WidgetRow, stored: readonly Stored[]): Promise<Record<string, unknown>[]> {
     const made: Record<string, unknown>[] = []
-    for (const { draft } of kept) {
+    for (const { draft } of stored) {
       const about = { type: 'image' as const, filename: 'picture', engine: 'visitor', model: `widget ${id}` }
       made.push(
         await files.add(tx, owner, draft, about).catch((error) => {
@@ -76,8 +76,8 @@ export function createPictures({ store, files }: Deps) {
   }
 
   /** The message was not stored, so its pictures go. */
-  async function discarded(kept: readonly Kept[], error: unknown): Promise<never> {
-    await Promise.all(kept.map(({ draft }) => files.discard(draft).catch(() => undefined)))
+  async function discarded(stored: readonly Stored[], error: unknown): Promise<never> {
+    await Promise.all(stored.map(({ draft }) => files.discard(draft).catch(() => undefined)))
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { WidgetSessionId } from './schema-sessions'
 import type { MessageRow } from './table'
 
-const MOST = 500
+const MAX = 500
 
 export type Recent = ReturnType<typeof createRecent>
 
@@ -11,7 +11,7 @@ export type Recent = ReturnType<typeof createRecent>
  * changes in what listeners are told, and one that is not here is read from the store.
  */
 export function createRecent() {
-  const messages = new LRUCache<string, MessageRow>({ max: MOST })
+  const messages = new LRUCache<string, MessageRow>({ max: MAX })
   const keyOf = (session: WidgetSessionId, seq: number) => `${session} ${seq}`
   return {
     keep: (message: MessageRow): void => void messages.set(keyOf(message.session_id, message.seq), message),

@@ -116,14 +116,14 @@ export const sessionRepository = {
   },
 
   /** How long the newest visitors of a widget who got a person had waited, in ms. */
-  async waits(db: Reader, config: WidgetId, most: number): Promise<number[]> {
+  async waits(db: Reader, config: WidgetId, max: number): Promise<number[]> {
     const t = db.of(widgetSessions)
     const found = await db
       .select({ waited: t.waited_ms })
       .from(t)
       .where(and(eq(t.config_id, config), isNotNull(t.waited_ms)))
       .orderBy(desc(t.changed_at))
-      .limit(most)
+      .limit(max)
     return found.map(({ waited }) => waited!)
   },
 
@@ -148,9 +148,9 @@ export const sessionRepository = {
   },
 
   /** The last so many, newest first. */
-  async last(db: Reader, session: WidgetSessionId, most: number): Promise<MessageRow[]> {
+  async last(db: Reader, session: WidgetSessionId, max: number): Promise<MessageRow[]> {
     const t = db.of(widgetMessages)
-    return db.select().from(t).where(eq(t.session_id, session)).orderBy(desc(t.seq)).limit(most)
+    return db.select().from(t).where(eq(t.session_id, session)).orderBy(desc(t.seq)).limit(max)
   },
 
   /** How many messages an address has sent to a widget since a moment, and when the first of them came. */
@@ -190,13 +190,13 @@ export const sessionRepository = {
   },
 
   /** Open ones whose time is over. */
-  async expired(db: Reader, now: number, most: number): Promise<SessionRow[]> {
+  async expired(db: Reader, now: number, max: number): Promise<SessionRow[]> {
     const t = db.of(widgetSessions)
     return db
       .select()
       .from(t)
       .where(and(eq(t.status, 'open'), lte(t.expires_at, now)))
-      .limit(most)
+      .limit(max)
   },
 
   async removeOf(tx: Tx, config: WidgetId): Promise<WidgetSessionId[]> {

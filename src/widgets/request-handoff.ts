@@ -13,19 +13,19 @@ import { sessionRepository as rows } from './repository'
 import type { WidgetId } from './schema'
 import type { WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
-import type { Desk } from './transcript'
+import type { Transcript } from './transcript'
 
 type Deps = {
   store: Store
   clock: Clock
-  desk: Desk
+  transcript: Transcript
   jobs: Pick<Jobs, 'register' | 'enqueue'>
   audit: Pick<AuditLog, 'recordUnattended'>
   webhooks: { send: Send }
   /** What signs calls to addresses of this owner. */
   secretOf(owner: OwnerScope): string
 }
-type Asked = { widget: WidgetRow; session: SessionRow; reason: string | null; message: MessageRow | null }
+type Request = { widget: WidgetRow; session: SessionRow; reason: string | null; message: MessageRow | null }
 type Call = {
   event: EventId
   created: string
@@ -36,13 +36,13 @@ type Call = {
   attempt: number
 }
 
-export type Asking = ReturnType<typeof createAsking>
+export type RequestHandoff = ReturnType<typeof createRequestHandoff>
 
 /**
  * A visitor asks for a person: the chat waits for one, and the owner's own server is told if it has an address
  * (contract 15.1).
  */
-export function createAsking({ store, clock, desk, jobs, audit, webhooks, secretOf }: Deps) {
+export function createRequestHandoff({ store, clock, transcript, jobs, audit, webhooks, secretOf }: Deps) {
   const kind = defineJob<Call, null>({
     name: 'widgets.call',
     run: call,
@@ -55,10 +55,10 @@ export function createAsking({ store, clock, desk, jobs, audit, webhooks, secret
   })
   jobs.register(kind)
 
-  return async function ask(tx: Tx, { widget, session, reason, message }: Asked): Promise<Takeover> {
+  return async function ask(tx: Tx, { widget, session, reason, message }: Request): Promise<Takeover> {
     const subject = subjectOf(session)
-    const { status } = await desk.chats.lock(tx, subject)
-    const now = await desk.chats.request(tx, subject, { call: null, reason })
+    const { status } = await transcript.chats.lock(tx, subject)
+    const now = await transcript.chats.request(tx, subject, { call: null, reason })
     const { enabled, action, url } = widget.intents
     if (status === 'ai' && enabled && action === 'webhook' && url) {
       const about = { widget: widget.id, session: session.id, message: message?.id ?? null, reason }
@@ -96,14 +96,14 @@ export function createAsking({ store, clock, desk, jobs, audit, webhooks, secret
 
   /** The event as webhooks have it (contract 14.2), with what the visitor said; the same in each attempt. */
   async function bodyOf({ event, created, message, reason }: Call, session: SessionRow): Promise<string> {
-    const said = message === null ? undefined : await rows.message(store.read, session.id, message)
+    const reply = message === null ? undefined : await rows.message(store.read, session.id, message)
     const data = {
       config_id: session.config_id,
       session_id: session.id,
       takeover_status: 'requested',
       operator_id: null,
       reason,
-      message: said ? presentMessage(said) : null,
+      message: reply ? presentMessage(reply) : null,
       page_url: session.page_url,
     }
     return JSON.stringify({ id: event, type: humanRequested.type, created, data })

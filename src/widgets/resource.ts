@@ -32,7 +32,7 @@ export const widget = defineResource({
   permission: 'manageConnectors',
   createErrors: [404],
   holds: ['welcomeMessage', 'suggestedPrompts', 'persona', 'keywords', 'message', 'url'],
-  most: widgetSettings.maxWidgets,
+  max: widgetSettings.maxWidgets,
   empty: {
     name: 'My Widget',
     status: 'active',

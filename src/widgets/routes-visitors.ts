@@ -11,7 +11,7 @@ import { PublicWidget } from './schema'
 import * as words from './schema-sessions'
 import type { WidgetService } from './service'
 import { bearerOf } from './tokens'
-import type { Knock } from './visitor-auth'
+import type { VisitorRequest } from './visitor-auth'
 import type { Shown } from './visitors'
 
 type Context = { exchange: Exchange; request: Request; route: string; params: { id: string } }
@@ -22,7 +22,7 @@ const OfChat = checkedPath(t.Object({ id: t.String(), sessionId: t.String() }))
 const MESSAGE_BYTES = 4 * 1024 * 1024
 
 /** Who knocks: read from the headers that browsers set, and from the token of the chat. */
-function knockOf({ exchange, request, route, params }: Context): Knock {
+function visitorRequestOf({ exchange, request, route, params }: Context): VisitorRequest {
   const { headers, method, signal } = request
   return {
     id: params.id,
@@ -45,22 +45,26 @@ function knockOf({ exchange, request, route, params }: Context): Knock {
 export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams, guard: Guard) =>
   new Elysia({ prefix: '/iframes/:id', tags: ['Widget visitors'] })
     .use(guard)
-    .get('/public', (context) => visitors.describe(knockOf(context)), {
+    .get('/public', (context) => visitors.describe(visitorRequestOf(context)), {
       open: true,
       params: OfWidget,
       response: { 200: answer(PublicWidget), ...errors(400, 403, 404) },
       detail: { summary: 'Read the design and the settings of a widget' },
     })
-    .post('/sessions', async (context) => context.status(201, await visitors.begin(knockOf(context), context.body)), {
-      open: true,
-      params: OfWidget,
-      body: checked(words.NewWidgetSession),
-      response: { 201: answer(words.WidgetSessionMade), ...errors(400, 401, 403, 404, 413, 415, 429) },
-      detail: { summary: 'Start a chat' },
-    })
+    .post(
+      '/sessions',
+      async (context) => context.status(201, await visitors.begin(visitorRequestOf(context), context.body)),
+      {
+        open: true,
+        params: OfWidget,
+        body: checked(words.NewWidgetSession),
+        response: { 201: answer(words.WidgetSessionMade), ...errors(400, 401, 403, 404, 413, 415, 429) },
+        detail: { summary: 'Start a chat' },
+      },
+    )
     .get(
       '/sessions/:sessionId',
-      (context) => visitors.read(knockOf(context), context.params.sessionId, context.query.after),
+      (context) => visitors.read(visitorRequestOf(context), context.params.sessionId, context.query.after),
       {
         open: true,
         params: OfChat,
@@ -72,9 +76,9 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     .post(
       '/sessions/:sessionId/messages',
       async ({ exchange, request, route, params, body }) => {
-        const knock = knockOf({ exchange, request, route, params })
+        const visitorRequest = visitorRequestOf({ exchange, request, route, params })
         exchange.keepOpen()
-        const answering = await visitors.say(knock, params.sessionId, body)
+        const answering = await visitors.say(visitorRequest, params.sessionId, body)
         if ('now' in answering) return answering.now
         const { frame, heartbeat } = nativeFramer()
         return streams.open<Shown>({
@@ -108,7 +112,10 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     .get(
       '/sessions/:sessionId/events',
       async ({ exchange, request, route, params }) => {
-        const { session } = await visitors.enter(knockOf({ exchange, request, route, params }), params.sessionId)
+        const { session } = await visitors.enter(
+          visitorRequestOf({ exchange, request, route, params }),
+          params.sessionId,
+        )
         hub.assertMayFollow(session)
         const after = lastEventOf(request.headers.get('last-event-id'))
         return streams.open({
@@ -134,33 +141,37 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
         } as object,
       },
     )
-    .post('/sessions/:sessionId/typing', (context) => visitors.typing(knockOf(context), context.params.sessionId), {
-      open: true,
-      params: OfChat,
-      response: { 200: answer(words.Typed), ...errors(401, 403, 404) },
-      detail: {
-        summary: 'Show that the visitor is typing',
-        description: 'Shown to operators for a few seconds, and not stored.',
+    .post(
+      '/sessions/:sessionId/typing',
+      (context) => visitors.typing(visitorRequestOf(context), context.params.sessionId),
+      {
+        open: true,
+        params: OfChat,
+        response: { 200: answer(words.Typed), ...errors(401, 403, 404) },
+        detail: {
+          summary: 'Show that the visitor is typing',
+          description: 'Shown to operators for a few seconds, and not stored.',
+        },
       },
-    })
+    )
     .post(
       '/sessions/:sessionId/request-human',
-      (context) => visitors.requestHuman(knockOf(context), context.params.sessionId, context.body),
+      (context) => visitors.requestHuman(visitorRequestOf(context), context.params.sessionId, context.body),
       {
         open: true,
         params: OfChat,
         body: checked(words.HumanWanted),
-        response: { 200: answer(words.Standing), ...errors(400, 401, 403, 404, 409, 413, 415) },
+        response: { 200: answer(words.state), ...errors(400, 401, 403, 404, 409, 413, 415) },
         detail: { summary: 'Ask for a person' },
       },
     )
     .post(
       '/sessions/:sessionId/identify',
-      (context) => visitors.identify(knockOf(context), context.params.sessionId, context.body),
+      (context) => visitors.identify(visitorRequestOf(context), context.params.sessionId, context.body),
       {
         open: true,
         params: OfChat,
-        body: checked(words.IdentityOrder),
+        body: checked(words.IdentityInput),
         response: { 200: answer(words.Identified), ...errors(400, 401, 403, 404, 409, 413, 415) },
         detail: {
           summary: 'Identify the visitor',
@@ -171,7 +182,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     )
     .post(
       '/sessions/:sessionId/feedback',
-      (context) => visitors.feedback(knockOf(context), context.params.sessionId, context.body),
+      (context) => visitors.feedback(visitorRequestOf(context), context.params.sessionId, context.body),
       {
         open: true,
         params: OfChat,

@@ -101,33 +101,33 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404],
         summary: 'Read a conversation and its messages',
       },
-      (call, asked) => operators.read(call, which(asked), asked.query.after),
+      (call, request) => operators.read(call, which(request), request.query.after),
     ),
     verb(
       {
         method: 'post',
         path: `${CHAT}/takeover`,
-        body: chats.TakeoverOrder,
+        body: chats.TakeoverInput,
         reply: chats.TakenOver,
         idempotent: true,
         role: 'support',
         errors: [404, 409],
         summary: 'Take over a conversation; the AI is silent until you release it',
       },
-      (call, asked) => operators.take(call, which(asked), asked.body),
+      (call, request) => operators.take(call, which(request), request.body),
     ),
     verb(
       {
         method: 'post',
         path: `${CHAT}/messages`,
         body: chats.OperatorMessage,
-        reply: chats.Said,
+        reply: chats.response,
         creates: true,
         role: 'support',
         errors: [404, 409],
         summary: 'Write to the visitor in a conversation that you have taken over',
       },
-      (call, asked) => operators.say(call, which(asked), asked.body.content),
+      (call, request) => operators.say(call, which(request), request.body.content),
     ),
     verb(
       {
@@ -138,7 +138,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404, 409],
         summary: 'Show the visitor that you are typing',
       },
-      (call, asked) => operators.typing(call, which(asked)),
+      (call, request) => operators.typing(call, which(request)),
     ),
     verb(
       {
@@ -151,7 +151,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404, 409],
         summary: 'Write a note for other operators; the visitor never sees it',
       },
-      (call, asked) => operators.note(call, which(asked), asked.body),
+      (call, request) => operators.note(call, which(request), request.body),
     ),
     verb(
       {
@@ -164,7 +164,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404, 409],
         summary: 'Hand your conversation over to another member of its team',
       },
-      (call, asked) => operators.handover(call, which(asked), asked.body),
+      (call, request) => operators.handover(call, which(request), request.body),
     ),
     verb(
       {
@@ -177,20 +177,20 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [402, 404, 409],
         summary: "Ask the AI to draft a reply; nothing is sent, and the widget's key pays",
       },
-      (call, asked) => operators.draft(call, which(asked)),
+      (call, request) => operators.draft(call, which(request)),
     ),
     verb(
       {
         method: 'post',
         path: `${CHAT}/release`,
         ignored: true,
-        reply: chats.Standing,
+        reply: chats.state,
         idempotent: true,
         role: 'support',
         errors: [404],
         summary: 'Release a conversation to the AI, from any state; the body is ignored',
       },
-      (call, asked) => operators.release(call, which(asked)),
+      (call, request) => operators.release(call, which(request)),
     ),
     verb(
       {
@@ -202,7 +202,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404],
         summary: 'Close a conversation',
       },
-      (call, asked) => operators.close(call, which(asked)),
+      (call, request) => operators.close(call, which(request)),
     ),
   ] as const
 

@@ -52,7 +52,7 @@ export const WidgetMessage = t.Object(
 )
 export type WidgetMessage = Static<typeof WidgetMessage>
 
-const told = <E extends string, D extends TSchema>(event: E, data: D) => t.Object({ event: t.Literal(event), data })
+const notify = <E extends string, D extends TSchema>(event: E, data: D) => t.Object({ event: t.Literal(event), data })
 
 /** What a visitor's page is told, one event each (contract 15.3). */
 export const ChatEvent = t.Union(
@@ -62,7 +62,7 @@ export const ChatEvent = t.Union(
       id: t.Integer({ description: 'For Last-Event-ID' }),
       data: WidgetMessage,
     }),
-    told(
+    notify(
       'takeover',
       t.Object({
         takeover_status: TakeoverStatus,
@@ -70,8 +70,8 @@ export const ChatEvent = t.Union(
         usual_wait_s: t.Optional(t.Integer({ description: 'Usual wait for a person' })),
       }),
     ),
-    told('typing', t.Object({ role: t.String() })),
-    told('closed', t.Object({})),
+    notify('typing', t.Object({ role: t.String() })),
+    notify('closed', t.Object({})),
   ],
   { $id: 'WidgetEvent' },
 )
@@ -126,14 +126,14 @@ export const WidgetTranscript = t.Object({
 })
 export type WidgetTranscript = Static<typeof WidgetTranscript>
 
-export const TakeoverOrder = t.Optional(
+export const TakeoverInput = t.Optional(
   t.Object({
     operator_name: t.Optional(t.String({ minLength: 1, maxLength: 80 })),
     message: t.Optional(t.String({ minLength: 1, maxLength: 4_000, description: 'Message to the visitor' })),
     force: t.Optional(t.Boolean({ description: 'Take it from another operator' })),
   }),
 )
-export type TakeoverOrder = Static<typeof TakeoverOrder>
+export type TakeoverInput = Static<typeof TakeoverInput>
 export const TakenOver = t.Object({
   session_id: WidgetSessionId.schema,
   takeover_status: t.Literal('human'),
@@ -143,8 +143,8 @@ export const TakenOver = t.Object({
 export type TakenOver = Static<typeof TakenOver>
 export const OperatorMessage = t.Object({ content: t.String({ minLength: 1, maxLength: 4_000 }) })
 export type OperatorMessage = Static<typeof OperatorMessage>
-export const Said = t.Object({ message: WidgetMessage })
-export type Said = Static<typeof Said>
+export const response = t.Object({ message: WidgetMessage })
+export type response = Static<typeof response>
 export const NewNote = t.Object({ content: t.String({ minLength: 1, maxLength: 4_000 }) }, { $id: 'NewWidgetNote' })
 export type NewNote = Static<typeof NewNote>
 export const Noted = t.Object({ note: WidgetNote })
@@ -166,8 +166,8 @@ export const Drafted = t.Object({
   cost_cents: t.Number({ description: "Charged to the widget's key" }),
 })
 export type Drafted = Static<typeof Drafted>
-export const Standing = t.Object({ session_id: WidgetSessionId.schema, takeover_status: TakeoverStatus })
-export type Standing = Static<typeof Standing>
+export const state = t.Object({ session_id: WidgetSessionId.schema, takeover_status: TakeoverStatus })
+export type state = Static<typeof state>
 export const Typed = t.Object({ typing: t.Literal(true) })
 export type Typed = Static<typeof Typed>
 
@@ -194,7 +194,7 @@ export const WidgetSessionMade = t.Object({
   welcome_message: nullable(t.String()),
 })
 export type WidgetSessionMade = Static<typeof WidgetSessionMade>
-export const IdentityOrder = t.Optional(
+export const IdentityInput = t.Optional(
   t.Object({
     name: t.Optional(t.String({ maxLength: 120 })),
     email: t.Optional(t.String({ maxLength: 254 })),
@@ -203,7 +203,7 @@ export const IdentityOrder = t.Optional(
     context: t.Optional(Context),
   }),
 )
-export type IdentityOrder = Static<typeof IdentityOrder>
+export type IdentityInput = Static<typeof IdentityInput>
 export const Identified = t.Object({ session_id: WidgetSessionId.schema, verified: t.Boolean() })
 export type Identified = Static<typeof Identified>
 export const VisitorView = t.Object({

@@ -31,7 +31,7 @@ import { createOperatorSide, subjectOf } from './operators'
 import { createPictures } from './pictures'
 import { createRecent } from './recent'
 import { sessionRepository as rows } from './repository'
-import { createAsking } from './request-handoff'
+import { createRequestHandoff } from './request-handoff'
 import { widget } from './resource'
 import {
   type Analytics,
@@ -47,9 +47,9 @@ import {
   type WidgetPatch,
 } from './schema'
 import type { WidgetRow } from './table'
-import { CHAT, createDesk, type DeskDeps } from './transcript'
+import { CHAT, createTranscript, type TranscriptDeps } from './transcript'
 import { createTurns } from './turns'
-import { createDoor } from './visitor-auth'
+import { createVisitorAuth } from './visitor-auth'
 import { createVisitorSide } from './visitors'
 
 type DomainsDeps = {
@@ -64,7 +64,7 @@ const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[
 
 const PATH = '/.well-known/svc-verify.txt'
 
-const MOST_BYTES = 4_096
+const MAX_BYTES = 4_096
 
 const TIMEOUT_MS = 5_000
 
@@ -74,12 +74,12 @@ type Changed = (writing: string | null) => void
 /** Typing is told over and over; without a word for so long it has ended. */
 const WRITES_MS = 5_000
 
-const MOST_WRITING = 2_000
+const MAX_WRITING = 2_000
 
-type HandingDeps = { orgs: Pick<OrgService, 'user' | 'userByEmail' | 'members'> }
+type AgentAvailabilityDeps = { orgs: Pick<OrgService, 'user' | 'userByEmail' | 'members'> }
 
-type Deps = Omit<DeskDeps, 'recent'> &
-  Omit<Parameters<typeof createTurns>[0], 'store' | 'live' | 'desk'> & {
+type Deps = Omit<TranscriptDeps, 'recent'> &
+  Omit<Parameters<typeof createTurns>[0], 'store' | 'live' | 'transcript'> & {
     resources: ResourceDeps
     audit: AuditLog
     jobs: Pick<Jobs, 'register' | 'enqueue'>
@@ -109,18 +109,18 @@ export function createWidgets(deps: Deps) {
   const { store } = resources
   const bots = createBotCheck(deps.outbound, settings)
   const recent = createRecent()
-  const desk = createDesk({ ...deps, recent })
-  const ask = createAsking({ ...deps, store, desk })
-  const door = createDoor({ store, clock, masterKey, origin, keyOf })
+  const transcript = createTranscript({ ...deps, recent })
+  const ask = createRequestHandoff({ ...deps, store, transcript })
+  const visitorAuth = createVisitorAuth({ store, clock, masterKey, origin, keyOf })
   const limits = createLimits({ clock, settings })
-  const turns = createTurns({ ...deps, store, desk })
+  const turns = createTurns({ ...deps, store, transcript })
   const pictures = createPictures({ store, files })
   const hub = createHub({ store, clock, live, recent, onError })
   const watch = createWatch({ live, clock })
-  const visitors = createVisitorSide({ ...deps, store, door, desk, ask, limits, bots, turns, pictures })
+  const visitors = createVisitorSide({ ...deps, store, visitorAuth, transcript, ask, limits, bots, turns, pictures })
   const verifyDomain = createDomains(deps)
   const resource = createResource(resources, widget, {
-    most: settings.maxWidgets,
+    max: settings.maxWidgets,
     read,
     changed,
     answer: (_, { row }) => ({ embed_snippet: snippetOf(row.id) }),
@@ -129,7 +129,7 @@ export function createWidgets(deps: Deps) {
     store,
     audit,
     live,
-    desk,
+    transcript,
     clock,
     findWidget: resource.find,
     nameOf,
@@ -141,13 +141,26 @@ export function createWidgets(deps: Deps) {
   /** With the snippet, which has this server's address. */
   const widgets = {
     ...resource,
-    list: async (...asked: Parameters<typeof resource.list>) => {
-      const page = await resource.list(...asked)
+    list: async (...requests: Parameters<typeof resource.list>) => {
+      const page = await resource.list(...requests)
       return { ...page, items: page.items.map(withSnippet) }
     },
-    get: async (...asked: Parameters<typeof resource.get>) => withSnippet(await resource.get(...asked)),
+    get: async (...requests: Parameters<typeof resource.get>) => withSnippet(await resource.get(...requests)),
   }
-  return { widgets, operators, visitors, hub, watch, door, duplicate, preview, identitySecret, verify, analytics, tidy }
+  return {
+    widgets,
+    operators,
+    visitors,
+    hub,
+    watch,
+    visitorAuth,
+    duplicate,
+    preview,
+    identitySecret,
+    verify,
+    analytics,
+    tidy,
+  }
 
   async function read(
     { name, api_key_id: keyId, ...sent }: NewWidget | WidgetPatch,
@@ -197,8 +210,8 @@ export function createWidgets(deps: Deps) {
       throw notFound('API key')
     if (verb !== 'deleted') return
     const gone = await rows.removeOf(tx, row.id)
-    await desk.chats.forget(tx, gone)
-    for (const id of gone) desk.tell(tx, { id, config_id: row.id }, { what: 'closed' })
+    await transcript.chats.forget(tx, gone)
+    for (const id of gone) transcript.tell(tx, { id, config_id: row.id }, { what: 'closed' })
   }
 
   /** A copy for the same owner, paid by the same key. Throws 403, 409 where the owner has the most. */
@@ -216,7 +229,7 @@ export function createWidgets(deps: Deps) {
 
   async function preview({ caller }: Call<Caller>, id: string): Promise<PreviewToken> {
     const row = await resource.find(store.read, caller, id)
-    const { token, until } = door.previews.make(row.id, clock.now())
+    const { token, until } = visitorAuth.previews.make(row.id, clock.now())
     return { token, preview_url: `${origin()}/embed/widget/${row.id}?preview=${token}`, expires_at: iso(until) }
   }
 
@@ -232,8 +245,8 @@ export function createWidgets(deps: Deps) {
     })
   }
 
-  async function verify({ caller }: Call<Caller>, id: string, order: DomainCheck) {
-    return verifyDomain((await resource.find(store.read, caller, id)).id, order)
+  async function verify({ caller }: Call<Caller>, id: string, input: DomainCheck) {
+    return verifyDomain((await resource.find(store.read, caller, id)).id, input)
   }
 
   async function analytics({ caller }: Call<Caller>, id: string, query: AnalyticsQuery): Promise<Analytics> {
@@ -254,9 +267,9 @@ export function createWidgets(deps: Deps) {
     for (const { id, owner, config_id } of due) {
       await store.write(async (tx) => {
         const subject = subjectOf({ id, owner })
-        await desk.chats.release(tx, subject, { call: null })
-        await desk.changed(tx, id, { status: 'closed' })
-        desk.tell(tx, { id, config_id }, { what: 'closed' })
+        await transcript.chats.release(tx, subject, { call: null })
+        await transcript.changed(tx, id, { status: 'closed' })
+        transcript.tell(tx, { id, config_id }, { what: 'closed' })
       })
     }
     return due.length
@@ -268,7 +281,7 @@ export function createWidgets(deps: Deps) {
 }
 
 /** Who may answer in a widget's chats: its team, or the one person whose it is. */
-function createPeople({ orgs }: HandingDeps) {
+function createPeople({ orgs }: AgentAvailabilityDeps) {
   /** By e-mail address or id. Throws 404 for whoever is not one of them, or has no account that works. */
   return async function personOf(reader: Reader, owner: OwnerScope, ref: string): Promise<Holder> {
     const user = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
@@ -287,7 +300,7 @@ function createPeople({ orgs }: HandingDeps) {
 /** Tells of changes in any chat of a widget, in this process: one ear for whoever watches. */
 export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
   const watchers = new Map<string, Set<Changed>>()
-  const writing = new LRUCache<string, number>({ max: MOST_WRITING })
+  const writing = new LRUCache<string, number>({ max: MAX_WRITING })
   live.hear(CHAT, '*', (heard) => {
     if (heard === null) {
       for (const ofWidget of watchers.values()) for (const changed of ofWidget) changed(null)
@@ -345,7 +358,7 @@ export function createDomains({ clock, masterKey, outbound, txtOf = resolveTxt }
   /** Through the outbound door: the name may lead anywhere. */
   async function serves(url: string, value: string): Promise<boolean> {
     try {
-      const { status, body } = await outbound.fetchPublic(url, { maxBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS })
+      const { status, body } = await outbound.fetchPublic(url, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
       return status === 200 && Buffer.from(body).toString('utf8').trim() === value
     } catch (error) {
       if (error instanceof OutboundFailure) return false

@@ -13,7 +13,7 @@ import { sessionRepository as rows } from './repository'
 import type { WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
 
-export type DeskDeps = {
+export type TranscriptDeps = {
   clock: Clock
   audit: AuditLog
   events: EventBus
@@ -22,7 +22,7 @@ export type DeskDeps = {
   recent: Recent
 }
 
-export type Desk = ReturnType<typeof createDesk>
+export type Transcript = ReturnType<typeof createTranscript>
 type Written = Pick<MessageRow, 'role' | 'content'> & Partial<Pick<MessageRow, 'artifacts' | 'ip_hash' | 'failed'>>
 
 type Place = Pick<SessionRow, 'id' | 'config_id'>
@@ -35,7 +35,7 @@ export const CHAT_KIND = 'widget_session'
 const SILENCE_MS = 30 * 60_000
 
 /** What visitors, operators and the AI do to a chat alike: write in it, and change who answers. */
-export function createDesk({ clock, audit, events, live, takeovers, recent }: DeskDeps) {
+export function createTranscript({ clock, audit, events, live, takeovers, recent }: TranscriptDeps) {
   const chats = takeovers.of({ name: CHAT_KIND, title: 'conversation', silenceMs: SILENCE_MS, changed })
   return { chats, write, reply, tell, changed: mark }
 
@@ -50,9 +50,9 @@ export function createDesk({ clock, audit, events, live, takeovers, recent }: De
     const seq = session.message_count + 1
     const message = messageOf(session, { role, content, artifacts, ip_hash, failed }, seq, now)
     await rows.insertMessage(tx, message)
-    const { first_asked_at: asked, first_response_ms: answered } = session
-    const isFirst = answered === null && asked !== null && (role === 'assistant' || role === 'operator')
-    const response = isFirst ? { first_response_ms: Math.max(0, now - asked) } : {}
+    const { first_asked_at: requested, first_response_ms: answered } = session
+    const isFirst = answered === null && requested !== null && (role === 'assistant' || role === 'operator')
+    const response = isFirst ? { first_response_ms: Math.max(0, now - requested) } : {}
     const changes = { message_count: seq, last_message_at: now, changed_at: now, ...response, ...more }
     const changed = await rows.change(tx, session.id, changes)
     tell(tx, session, { what: 'message', seq }, message)
@@ -71,8 +71,8 @@ export function createDesk({ clock, audit, events, live, takeovers, recent }: De
     const now = clock.now()
     const [, session] = await together([chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now)])
     if (!session) throw (await rows.byIds(tx, [id])).length ? isClosed() : sessionNotFound()
-    const said = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
-    const message = messageOf(session, said, session.message_count, now)
+    const response = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
+    const message = messageOf(session, response, session.message_count, now)
     tell(tx, session, { what: 'message', seq: message.seq }, message)
     await rows.insertMessage(tx, message)
     return message
@@ -136,10 +136,10 @@ export async function together<const Work extends readonly Promise<unknown>[]>(w
 
 const messageOf = (
   { id, config_id }: SessionRow,
-  said: Omit<MessageRow, 'id' | 'session_id' | 'config_id' | 'seq' | 'created_at'>,
+  message: Omit<MessageRow, 'id' | 'session_id' | 'config_id' | 'seq' | 'created_at'>,
   seq: number,
   now: number,
-): MessageRow => ({ id: MessageId.create(), session_id: id, config_id, seq, ...said, created_at: now })
+): MessageRow => ({ id: MessageId.create(), session_id: id, config_id, seq, ...message, created_at: now })
 
 const STARTED = { kind: takeoverStarted, action: 'widget.takeover_started' }
 const RELEASED = { kind: takeoverReleased, action: 'widget.takeover_released' }

@@ -11,20 +11,20 @@ import type { RateLimiter } from '../limits'
 import type { ConversationService, SkillService } from '../skills'
 import { ConversationId } from '../skills/conversations/schema'
 import { personaOf } from './defaults'
-import { cannotAnswer, nothingAsked } from './errors'
+import { cannotAnswer, nothingRequested } from './errors'
 import { isForVisitors } from './groups'
 import { subjectOf } from './operators'
 import { sessionRepository as rows } from './repository'
 import type { Drafted } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
-import { CHAT, type Desk } from './transcript'
+import { CHAT, type Transcript } from './transcript'
 
 export type Turns = ReturnType<typeof createTurns>
 
 type Deps = {
   store: Store
   live: Live
-  desk: Desk
+  transcript: Transcript
   completions: Pick<CompletionService, 'pipeline'>
   conversations: Pick<ConversationService, 'start' | 'append'>
   limiter: Pick<RateLimiter, 'admitRequest'>
@@ -54,7 +54,7 @@ type Alongside = NonNullable<CompletionRequest['alongside']>
 /** Messages that an answer sees: 20 turns (contract 22.6). */
 const HISTORY = 40
 /** The most that one answer to a visitor may cost. */
-const MOST_MICRO = centsToMicro(100)
+const MAX_MICRO = centsToMicro(100)
 
 /** A person has taken over, or the chat has ended, while the AI was answering. */
 class Superseded extends Error {
@@ -63,7 +63,7 @@ class Superseded extends Error {
 
 /** Answers of the AI in visitors' chats: the one pipeline of completions, paid by the widget's key. */
 export function createTurns(deps: Deps) {
-  const { store, live, desk, completions, conversations, limiter, skills, keyOf, stopping } = deps
+  const { store, live, transcript, completions, conversations, limiter, skills, keyOf, stopping } = deps
   return { answer, draft }
 
   /**
@@ -76,25 +76,25 @@ export function createTurns(deps: Deps) {
       if (heard?.what === 'closed' || heard?.status === 'human') stop.abort(new Superseded())
     })
     let reply: MessageRow | null = null
-    const alongside: Alongside = async (tx, run, { content, artifacts, resolvedMode, ...said }, broken) => {
+    const alongside: Alongside = async (tx, run, { content, artifacts, resolvedMode, ...message }, broken) => {
       const session = await stillOurs(tx, turn)
-      const tools = said.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description }))
-      const about = { mode: run.request.mode, resolvedMode, model: said.model, tools, artifacts }
+      const tools = message.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description }))
+      const about = { mode: run.request.mode, resolvedMode, model: message.model, tools, artifacts }
       const status = broken === undefined ? ('complete' as const) : ('interrupted' as const)
-      const rest = { followUps: said.followUps, costMicro: run.costMicro, status }
-      const kept = await keepTurn(tx, turn, session, {
+      const rest = { followUps: message.followUps, costMicro: run.costMicro, status }
+      const stored = await keepTurn(tx, turn, session, {
         prompt: turn.message.content,
         answer: content,
         ...about,
         ...rest,
       })
-      const more = { cost_micro: session.cost_micro + run.costMicro, conversation_id: kept }
+      const more = { cost_micro: session.cost_micro + run.costMicro, conversation_id: stored }
       // A visitor is shown no empty answer.
       if (broken !== undefined && content === '') {
-        await desk.changed(tx, session.id, more)
+        await transcript.changed(tx, session.id, more)
         return
       }
-      const written = await desk.write(tx, session, { role: 'assistant', content, artifacts }, more)
+      const written = await transcript.write(tx, session, { role: 'assistant', content, artifacts }, more)
       reply = written.message
     }
     try {
@@ -119,9 +119,9 @@ export function createTurns(deps: Deps) {
 
   /** What the AI would say now, to a person of the widget: nothing of it is kept in the chat. Throws 409, and as `answer`. */
   async function draft(by: Call<Caller>, widget: WidgetRow, session: SessionRow): Promise<Drafted> {
-    const said = await rows.last(store.read, session.id, HISTORY + 1)
-    const message = said.find(({ role }) => role === 'user')
-    if (!message) throw nothingAsked()
+    const messages = await rows.last(store.read, session.id, HISTORY + 1)
+    const message = messages.find(({ role }) => role === 'user')
+    if (!message) throw nothingRequested()
     const caller = await keyOf(widget.api_key_id)
     if (!caller) throw cannotAnswer.with({ retryAfterS: 300 })
     await limiter.admitRequest(caller)
@@ -139,9 +139,9 @@ export function createTurns(deps: Deps) {
   }
 
   /** Throws unless the AI still has it, as when the message came. Locks it until the answer is stored. */
-  async function stillOurs(tx: Tx, { session, fence }: Turn): Promise<SessionRow> {
-    const now = await desk.chats.lock(tx, subjectOf(session))
-    if (now.status === 'human' || now.fence !== fence) throw new Superseded()
+  async function stillOurs(tx: Tx, { session, fence: fencingToken }: Turn): Promise<SessionRow> {
+    const now = await transcript.chats.lock(tx, subjectOf(session))
+    if (now.status === 'human' || now.fence !== fencingToken) throw new Superseded()
     const row = await rows.lock(tx, session.id)
     if (row?.status !== 'open') throw new Superseded()
     return row
@@ -187,7 +187,7 @@ export function createTurns(deps: Deps) {
       skills: [],
       tools: [],
       conversation: 'none',
-      bounds: { costMicro: MOST_MICRO, toolCalls: 20 },
+      bounds: { costMicro: MAX_MICRO, toolCalls: 20 },
       maxIterations: DEFAULT_ITERATIONS,
       functions: null,
       json: false,

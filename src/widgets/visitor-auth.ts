@@ -21,7 +21,7 @@ type Deps = {
 }
 
 /** A visitor's request, as far as it says who asks. */
-export type Knock = {
+export type VisitorRequest = {
   id: string
   page: Page
   ip: string
@@ -39,10 +39,10 @@ export type Knock = {
   readable(origin: string): void
 }
 
-export type Door = ReturnType<typeof createDoor>
+export type VisitorAuth = ReturnType<typeof createVisitorAuth>
 
 /** Lets visitors in: an active widget, a page that it allows, and the token of their own chat (contract 15.3). */
-export function createDoor({ store, clock, masterKey, origin, keyOf }: Deps) {
+export function createVisitorAuth({ store, clock, masterKey, origin, keyOf }: Deps) {
   const previews = createPreviewTokens(masterKey)
   return { enter, session, active, frame, previews }
 
@@ -59,31 +59,38 @@ export function createDoor({ store, clock, masterKey, origin, keyOf }: Deps) {
   }
 
   /** Before there is a chat. Throws 404, 403 `origin_not_allowed`, and 401 for a preview that is over. */
-  async function enter(knock: Knock, preview?: string): Promise<{ widget: WidgetRow; isOwn: boolean }> {
-    const widget = await active(knock.id)
-    const isOwn = isOwnPage(knock.page, origin())
+  async function enter(
+    visitorRequest: VisitorRequest,
+    preview?: string,
+  ): Promise<{ widget: WidgetRow; isOwn: boolean }> {
+    const widget = await active(visitorRequest.id)
+    const isOwn = isOwnPage(visitorRequest.page, origin())
     if (preview !== undefined) {
       if (!previews.fits(preview, widget.id, clock.now())) throw badPreview()
-    } else if (!isOwn && !isAllowed(knock.page, await allowedOf(widget))) throw originRefused(knock.page.origin)
-    if (knock.page.origin) knock.readable(knock.page.origin)
+    } else if (!isOwn && !isAllowed(visitorRequest.page, await allowedOf(widget)))
+      throw originRefused(visitorRequest.page.origin)
+    if (visitorRequest.page.origin) visitorRequest.readable(visitorRequest.page.origin)
     return { widget, isOwn }
   }
 
   /** With a chat's token. Throws 404, 401 `invalid_token`, 403 for a page other than the one it was given to. */
-  async function session(knock: Knock, sessionId: string): Promise<{ widget: WidgetRow; session: SessionRow }> {
-    const widget = await active(knock.id)
+  async function session(
+    visitorRequest: VisitorRequest,
+    sessionId: string,
+  ): Promise<{ widget: WidgetRow; session: SessionRow }> {
+    const widget = await active(visitorRequest.id)
     const found = WidgetSessionId.is(sessionId) ? await rows.find(store.read, widget.id, sessionId) : undefined
-    const isBound = found && isBoundTo(knock, found)
-    if (isBound && knock.page.origin) knock.readable(knock.page.origin)
-    const { token } = knock
+    const isBound = found && isBoundTo(visitorRequest, found)
+    if (isBound && visitorRequest.page.origin) visitorRequest.readable(visitorRequest.page.origin)
+    const { token } = visitorRequest
     if (!found || token === null || !fitsHash(token, found.token_hash) || found.expires_at <= clock.now())
       throw badToken()
-    if (!isBound) throw originRefused(knock.page.origin)
-    knock.known()
+    if (!isBound) throw originRefused(visitorRequest.page.origin)
+    visitorRequest.known()
     return { widget, session: found }
   }
 
-  function isBoundTo({ page, reads }: Knock, { token_origin: bound }: SessionRow): boolean {
+  function isBoundTo({ page, reads }: VisitorRequest, { token_origin: bound }: SessionRow): boolean {
     if (reads && page.origin === null) return true
     return bound === null ? isOwnPage(page, origin()) : page.origin === bound
   }

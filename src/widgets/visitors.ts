@@ -13,20 +13,20 @@ import { createIdentities, isAnother } from './identity'
 import type { createLimits } from './limits'
 import { subjectOf } from './operators'
 import { originOfPage } from './origins'
-import type { createPictures, Kept } from './pictures'
+import type { createPictures, Stored } from './pictures'
 import { operatorOf, presentMessage } from './present'
 import { sessionRepository as rows } from './repository'
-import type { Asking } from './request-handoff'
+import type { RequestHandoff } from './request-handoff'
 import type { Intents, PublicWidget } from './schema'
 import {
   type Feedback,
   type HumanWanted,
   type Identified,
-  type IdentityOrder,
+  type IdentityInput,
   type NewWidgetSession,
   type Recorded,
   type Replied,
-  type Standing,
+  type state,
   type Typed,
   type VisitContext,
   type VisitorMessage,
@@ -36,9 +36,9 @@ import {
 } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 import { addressHash, newSessionToken } from './tokens'
-import { CHAT, type Desk } from './transcript'
+import { CHAT, type Transcript } from './transcript'
 import type { createTurns } from './turns'
-import type { Door, Knock } from './visitor-auth'
+import type { VisitorAuth, VisitorRequest } from './visitor-auth'
 
 /** Phrases that ask for a person, besides the owner's own keywords. */
 const PHRASES = [
@@ -64,20 +64,26 @@ const PHRASES = [
 
 const isWordChar = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char)
 
-type HearingDeps = {
+type ReceiveMessageDeps = {
   clock: Clock
-  desk: Desk
-  ask: Asking
+  transcript: Transcript
+  ask: RequestHandoff
   limits: ReturnType<typeof createLimits>
   pictures: ReturnType<typeof createPictures>
 }
 
-type Saying = { widget: WidgetRow; session: SessionRow; content: string; drafts: readonly Kept[] }
+type Saying = { widget: WidgetRow; session: SessionRow; content: string; drafts: readonly Stored[] }
 
 /** A message that is stored, and what the visitor is told instead of an answer. */
-type Heard = { message: MessageRow; session: SessionRow; fence: number; told: MessageRow | null }
+type Heard = { message: MessageRow; session: SessionRow; fence: number; notify: MessageRow | null }
 
-type IdentifyingDeps = { store: Store; clock: Clock; masterKey: Uint8Array; door: Door; desk: Desk }
+type IdentifyingDeps = {
+  store: Store
+  clock: Clock
+  masterKey: Uint8Array
+  visitorAuth: VisitorAuth
+  transcript: Transcript
+}
 
 const storableValues = (context: VisitContext): VisitContext =>
   Object.fromEntries(
@@ -90,15 +96,15 @@ const storableValues = (context: VisitContext): VisitContext =>
 /** A visitor's writing is told at most this often. */
 const EVERY_MS = 2_000
 
-const MOST_TYPING = 2_000
+const MAX_TYPING = 2_000
 
 type Deps = Parameters<typeof createTyping>[0] & {
   store: Store
   clock: Clock
   masterKey: Uint8Array
-  door: Door
-  desk: Desk
-  ask: Asking
+  visitorAuth: VisitorAuth
+  transcript: Transcript
+  ask: RequestHandoff
   limits: ReturnType<typeof createLimits>
   bots: ReturnType<typeof createBotCheck>
   turns: ReturnType<typeof createTurns>
@@ -115,8 +121,8 @@ const PAGE_CHARS = 2_048
 
 /** What visitors do (contract 15.3). */
 export function createVisitorSide(deps: Deps) {
-  const { store, clock, masterKey, door, desk, ask, limits, bots, turns, pictures, keyOf } = deps
-  const hear = createHearing(deps)
+  const { store, clock, masterKey, visitorAuth, transcript, ask, limits, bots, turns, pictures, keyOf } = deps
+  const hear = createReceiveMessage(deps)
   const identify = createIdentifying(deps)
   const typing = createTyping(deps)
   return {
@@ -129,11 +135,11 @@ export function createVisitorSide(deps: Deps) {
     identify,
     requestHuman,
     feedback,
-    enter: door.session,
+    enter: visitorAuth.session,
   }
 
-  async function describe(knock: Knock): Promise<PublicWidget> {
-    const { widget } = await door.enter(knock)
+  async function describe(visitorRequest: VisitorRequest): Promise<PublicWidget> {
+    const { widget } = await visitorAuth.enter(visitorRequest)
     return presentPublic(widget)
   }
 
@@ -156,13 +162,16 @@ export function createVisitorSide(deps: Deps) {
   }
 
   /** Begins a chat. Throws 403 for the page or the bot check, 429. */
-  async function begin(knock: Knock, order: NonNullable<NewWidgetSession> = {}): Promise<WidgetSessionMade> {
-    const { visitor_id, page_url, turnstile_token, preview_token } = order
-    const { widget, isOwn } = await door.enter(knock, preview_token)
-    const ip = addressHash(masterKey, widget.id, knock.ip)
+  async function begin(
+    visitorRequest: VisitorRequest,
+    input: NonNullable<NewWidgetSession> = {},
+  ): Promise<WidgetSessionMade> {
+    const { visitor_id, page_url, turnstile_token, preview_token } = input
+    const { widget, isOwn } = await visitorAuth.enter(visitorRequest, preview_token)
+    const ip = addressHash(masterKey, widget.id, visitorRequest.ip)
     if (preview_token === undefined) await limits.assertMayBegin(store.read, widget, ip)
     if (widget.security.requireTurnstile && preview_token === undefined)
-      await bots.assertHuman(turnstile_token, knock.ip)
+      await bots.assertHuman(turnstile_token, visitorRequest.ip)
     const { token, hash } = newSessionToken()
     const now = clock.now()
     const page = storable(page_url ?? '').slice(0, PAGE_CHARS) || null
@@ -171,7 +180,7 @@ export function createVisitorSide(deps: Deps) {
       config_id: widget.id,
       owner: widget.owner,
       token_hash: hash,
-      token_origin: isOwn ? null : knock.page.origin,
+      token_origin: isOwn ? null : visitorRequest.page.origin,
       status: 'open',
       takeover_status: 'ai',
       operator_id: null,
@@ -180,8 +189,8 @@ export function createVisitorSide(deps: Deps) {
       takeovers: 0,
       visitor_id: visitor_id ?? WidgetSessionId.create(),
       ip_hash: ip,
-      user_agent: knock.userAgent && shorten(storable(knock.userAgent), 300),
-      origin: isOwn ? (originOfPage(page) ?? knock.page.origin) : knock.page.origin,
+      user_agent: visitorRequest.userAgent && shorten(storable(visitorRequest.userAgent), 300),
+      origin: isOwn ? (originOfPage(page) ?? visitorRequest.page.origin) : visitorRequest.page.origin,
       page_url: page,
       identity: null,
       context: null,
@@ -202,7 +211,7 @@ export function createVisitorSide(deps: Deps) {
     }
     await store.write(async (tx) => {
       await rows.insert(tx, row)
-      desk.tell(tx, row, { what: 'begun' })
+      transcript.tell(tx, row, { what: 'begun' })
     })
     return {
       session_id: row.id,
@@ -214,8 +223,8 @@ export function createVisitorSide(deps: Deps) {
     }
   }
 
-  async function read(knock: Knock, sessionId: string, after?: string): Promise<VisitorView> {
-    const { session } = await door.session(knock, sessionId)
+  async function read(visitorRequest: VisitorRequest, sessionId: string, after?: string): Promise<VisitorView> {
+    const { session } = await visitorAuth.session(visitorRequest, sessionId)
     const from = after ? (await rows.message(store.read, session.id, after))?.seq : undefined
     const messages = await rows.messages(store.read, session.id, from ?? 0)
     const operator = operatorOf(session)
@@ -232,11 +241,11 @@ export function createVisitorSide(deps: Deps) {
    * Stores what a visitor says, and has the AI answer unless a person has the chat. Throws 400, 409 when closed, 429;
    * what the completion throws comes after the message was stored.
    */
-  async function say(knock: Knock, sessionId: string, order: VisitorMessage): Promise<Answering> {
-    const { widget, session } = await door.session(knock, sessionId)
-    const content = storable(order.content)
+  async function say(visitorRequest: VisitorRequest, sessionId: string, input: VisitorMessage): Promise<Answering> {
+    const { widget, session } = await visitorAuth.session(visitorRequest, sessionId)
+    const content = storable(input.content)
     limits.assertFits(widget, content)
-    const images = pictures.read(widget, order.attachments ?? [])
+    const images = pictures.read(widget, input.attachments ?? [])
     const drafts = await pictures.receive(images)
     const heard = await store
       .write((tx) => hear(tx, { widget, session, content, drafts }))
@@ -246,28 +255,28 @@ export function createVisitorSide(deps: Deps) {
       reply: reply && presentMessage(reply),
       takeover_status: status,
     })
-    const { takeover_status: standing } = heard.session
-    if (heard.told)
+    const { takeover_status: current } = heard.session
+    if (heard.notify)
       return {
         now: {
-          ...replied(heard.told, standing),
+          ...replied(heard.notify, current),
           ...(widget.intents.action === 'redirect' && widget.intents.url ? { redirect_url: widget.intents.url } : {}),
         },
       }
-    if (standing === 'human') return { now: replied(null, 'human') }
+    if (current === 'human') return { now: replied(null, 'human') }
     const caller = await keyOf(widget.api_key_id)
     if (!caller) {
       await store.write((tx) => rows.changeMessage(tx, heard.message.id, { failed: true }))
       throw cannotAnswer.with({ retryAfterS: 300 })
     }
-    const { fence, message } = heard
-    const { requestId, route } = knock
-    const turn = { widget, session: heard.session, message, fence, caller, images, requestId, route }
+    const { fence: fencingToken, message } = heard
+    const { requestId, route } = visitorRequest
+    const turn = { widget, session: heard.session, message, fence: fencingToken, caller, images, requestId, route }
     const ended = async (reply: MessageRow | null) => {
-      if (reply) return replied(reply, standing)
-      return replied(null, (await desk.chats.read(store.read, session.id)).status)
+      if (reply) return replied(reply, current)
+      return replied(null, (await transcript.chats.read(store.read, session.id)).status)
     }
-    if (!order.stream) return { now: await ended(await turns.answer(turn, null)) }
+    if (!input.stream) return { now: await ended(await turns.answer(turn, null)) }
     return {
       async stream(show) {
         let end: Progress | null = null
@@ -282,22 +291,30 @@ export function createVisitorSide(deps: Deps) {
     }
   }
 
-  async function requestHuman(knock: Knock, sessionId: string, { reason }: NonNullable<HumanWanted> = {}) {
-    const { widget, session } = await door.session(knock, sessionId)
-    return store.write(async (tx): Promise<Standing> => {
-      await desk.chats.lock(tx, subjectOf(session))
+  async function requestHuman(
+    visitorRequest: VisitorRequest,
+    sessionId: string,
+    { reason }: NonNullable<HumanWanted> = {},
+  ) {
+    const { widget, session } = await visitorAuth.session(visitorRequest, sessionId)
+    return store.write(async (tx): Promise<state> => {
+      await transcript.chats.lock(tx, subjectOf(session))
       const row = await rows.lock(tx, session.id)
       if (row?.status !== 'open') throw isClosed()
-      const said = reason === undefined ? null : storable(reason)
-      const { status } = await ask(tx, { widget, session: row, reason: said, message: null })
+      const text = reason === undefined ? null : storable(reason)
+      const { status } = await ask(tx, { widget, session: row, reason: text, message: null })
       return { session_id: session.id, takeover_status: status }
     })
   }
 
-  async function feedback(knock: Knock, sessionId: string, { rating, comment }: Feedback): Promise<Recorded> {
-    const { session } = await door.session(knock, sessionId)
-    const said = comment === undefined ? null : storable(comment)
-    await store.write((tx) => desk.changed(tx, session.id, { rating, comment: said }))
+  async function feedback(
+    visitorRequest: VisitorRequest,
+    sessionId: string,
+    { rating, comment }: Feedback,
+  ): Promise<Recorded> {
+    const { session } = await visitorAuth.session(visitorRequest, sessionId)
+    const text = comment === undefined ? null : storable(comment)
+    await store.write((tx) => transcript.changed(tx, session.id, { rating, comment: text }))
     return { recorded: true }
   }
 }
@@ -307,15 +324,15 @@ function unlessLeft(error: unknown): void {
 }
 
 /** Tells the people who answer that a visitor writes. Nothing is stored, and nobody is told while the AI answers. */
-function createTyping({ clock, live, door }: { clock: Clock; live: Live; door: Door }) {
-  const toldAt = new LRUCache<string, number>({ max: MOST_TYPING })
-  return async function typing(knock: Knock, sessionId: string): Promise<Typed> {
-    const { session } = await door.session(knock, sessionId)
+function createTyping({ clock, live, visitorAuth }: { clock: Clock; live: Live; visitorAuth: VisitorAuth }) {
+  const notifiedAt = new LRUCache<string, number>({ max: MAX_TYPING })
+  return async function typing(visitorRequest: VisitorRequest, sessionId: string): Promise<Typed> {
+    const { session } = await visitorAuth.session(visitorRequest, sessionId)
     const { id, config_id: widget, takeover_status } = session
-    const [now, last] = [clock.monotonic(), toldAt.get(id)]
+    const [now, last] = [clock.monotonic(), notifiedAt.get(id)]
     const isNews = last === undefined || now - last >= EVERY_MS
     if (takeover_status !== 'ai' && isNews) {
-      toldAt.set(id, now)
+      notifiedAt.set(id, now)
       live.tell(CHAT, id, { what: 'typing', role: 'user', widget })
     }
     return { typing: true }
@@ -324,7 +341,7 @@ function createTyping({ clock, live, door }: { clock: Clock; live: Live; door: D
 
 /** What a page says about its visitor comes in. */
 function createIdentifying(deps: IdentifyingDeps) {
-  const { store, door, desk } = deps
+  const { store, visitorAuth, transcript } = deps
   const readIdentity = createIdentities(deps)
 
   /**
@@ -332,79 +349,79 @@ function createIdentifying(deps: IdentifyingDeps) {
    * stays. Throws 401 for a signature that does not hold, and 409 where the chat is of another proven person.
    */
   return async function identify(
-    knock: Knock,
+    visitorRequest: VisitorRequest,
     sessionId: string,
-    order: NonNullable<IdentityOrder> = {},
+    input: NonNullable<IdentityInput> = {},
   ): Promise<Identified> {
-    const { widget, session } = await door.session(knock, sessionId)
-    const { context, ...said } = order
-    const names = Object.keys(said).length > 0 || context === undefined
-    const identity = names ? readIdentity(widget, said) : null
+    const { widget, session } = await visitorAuth.session(visitorRequest, sessionId)
+    const { context, ...message } = input
+    const names = Object.keys(message).length > 0 || context === undefined
+    const identity = names ? readIdentity(widget, message) : null
     return store.write(async (tx) => {
       const row = await rows.lock(tx, session.id)
       if (row?.status !== 'open') throw isClosed()
       if (isAnother(row.identity, identity)) throw isOthers()
       const now = names ? identity : row.identity
-      await desk.changed(tx, row.id, {
+      await transcript.changed(tx, row.id, {
         identity: now,
         ...(context === undefined ? {} : { context: storableValues(context) }),
       })
-      desk.tell(tx, row, { what: 'visitor' })
+      transcript.tell(tx, row, { what: 'visitor' })
       return { session_id: row.id, verified: now?.verified ?? false }
     })
   }
 }
 
 /** What a visitor says comes in: in one unit it is counted, stored, and read for whether it asks for a person. */
-function createHearing({ clock, desk, ask, limits, pictures }: HearingDeps) {
+function createReceiveMessage({ clock, transcript, ask, limits, pictures }: ReceiveMessageDeps) {
   return async function hear(tx: Tx, { widget, session: known, content, drafts }: Saying): Promise<Heard> {
     const { id, ip_hash } = known
-    const takeover = await desk.chats.lock(tx, subjectOf(known))
+    const takeover = await transcript.chats.lock(tx, subjectOf(known))
     const session = await rows.lock(tx, id)
     if (session?.status !== 'open') throw isClosed()
-    const { fence } = takeover
+    const { fence: fencingToken } = takeover
     const [last] = await rows.last(tx, id, 1)
     if (last?.failed && last.content === content && takeover.status !== 'human') {
       await rows.changeMessage(tx, last.id, { failed: false })
-      return { message: last, session, fence, told: null }
+      return { message: last, session, fence: fencingToken, notify: null }
     }
     await limits.assertMaySay(tx, widget, session, ip_hash, content)
     const artifacts = await pictures.keep(tx, widget, drafts)
     const first = session.first_asked_at === null ? { first_asked_at: clock.now() } : {}
-    const said = { role: 'user' as const, content, artifacts, ip_hash }
-    const written = await desk.write(tx, session, said, { asked: session.asked + 1, ...first })
-    const isAsking = takeover.status === 'ai' && asksForPerson(content, widget.intents)
-    if (!isAsking) return { ...written, fence, told: null }
-    return { ...(await asked(tx, widget, written)), message: written.message, fence }
+    const message = { role: 'user' as const, content, artifacts, ip_hash }
+    const written = await transcript.write(tx, session, message, { asked: session.asked + 1, ...first })
+    const isRequestHandoff = takeover.status === 'ai' && asksForPerson(content, widget.intents)
+    if (!isRequestHandoff) return { ...written, fence: fencingToken, notify: null }
+    return { ...(await request(tx, widget, written)), message: written.message, fence: fencingToken }
   }
 
   /** What the owner wants done where a visitor asks for a person. */
-  async function asked(
+  async function request(
     tx: Tx,
     widget: WidgetRow,
-    { session, message: said }: { session: SessionRow; message: MessageRow },
+    { session, message: reply }: { session: SessionRow; message: MessageRow },
   ) {
     const { action, message } = widget.intents
     const isForPeople = action === 'takeover' || action === 'webhook'
-    if (isForPeople) await ask(tx, { widget, session, reason: 'The visitor asked for a person.', message: said })
+    if (isForPeople) await ask(tx, { widget, session, reason: 'The visitor asked for a person.', message: reply })
     const words = message || (isForPeople ? 'You asked for a person. Someone will be with you soon.' : '')
     const now = (await rows.lock(tx, session.id))!
-    if (!words && action !== 'redirect') return { session: now, told: null }
-    const { message: told, session: after } = await desk.write(tx, now, {
+    if (!words && action !== 'redirect') return { session: now, notify: null }
+    const { message: notice, session: after } = await transcript.write(tx, now, {
       role: 'system',
       content: words || 'Please continue here.',
     })
-    return { session: after, told }
+    return { session: after, notify: notice }
   }
 }
 
 /** Whether a message asks for a person: it has one of the phrases as whole words. Linear in its length. */
 function asksForPerson(text: string, { enabled, keywords }: Intents): boolean {
   if (!enabled) return false
-  const said = text.toLowerCase().replace(/\s+/g, ' ')
+  const message = text.toLowerCase().replace(/\s+/g, ' ')
   return [...PHRASES, ...keywords.map((word) => word.toLowerCase())].some((phrase) => {
-    for (let at = said.indexOf(phrase); at >= 0; at = said.indexOf(phrase, at + 1)) {
-      if (!isWordChar(said[at - 1]) && !isWordChar(said[at + phrase.length])) return true
+    for (let at = message.indexOf(phrase); at >= 0; at = message.indexOf(phrase, at + 1)) {
+      if (!isWordChar(message[at - 1]) && !isWordChar(message[at + phrase.length])) return true
     }
     return false
   })

@@ -21,9 +21,9 @@ async function taken(person: Person, path: string, body: object, bound: string):
   }
   const refused = replies.filter(({ status }) => status !== 201)
   expect(refused.length).toBeGreaterThan(0)
-  for (const { status, body: said } of refused) {
-    expect({ status, ...said.error }).toMatchObject({ status: 409, code: 'conflict', type: 'conflict_error' })
-    expect(said.error.message).toContain(bound)
+  for (const { status, body: message } of refused) {
+    expect({ status, ...message.error }).toMatchObject({ status: 409, code: 'conflict', type: 'conflict_error' })
+    expect(message.error.message).toContain(bound)
   }
   return replies.length - refused.length
 }

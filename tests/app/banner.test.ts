@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
 
-async function said(env: Record<string, string>): Promise<string> {
+async function textOf(env: Record<string, string>): Promise<string> {
   const server = await startServerProcess({ dataDir: folder(), env })
   expect(await server.stop()).toBe(0)
   const output = await server.output()
@@ -29,17 +29,17 @@ async function said(env: Record<string, string>): Promise<string> {
 
 describe('the engines line of the start', () => {
   test('names address and model, and says that they answer', async () => {
-    const line = await said({ SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'scripted' })
+    const line = await textOf({ SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'scripted' })
     expect(line).toMatch(new RegExp(`^  ok  engines    ${upstream.url}, model scripted: answers, \\d+ ms$`))
   })
 
   test('says that nothing listens, and the server starts all the same', async () => {
-    const line = await said({ SVC_ENGINE_BASE_URL: 'http://127.0.0.1:9/v1', SVC_ENGINE_MODEL: 'mine' })
+    const line = await textOf({ SVC_ENGINE_BASE_URL: 'http://127.0.0.1:9/v1', SVC_ENGINE_MODEL: 'mine' })
     expect(line).toBe('  !!  engines    http://127.0.0.1:9/v1, model mine: nothing listens there')
   })
 
   test('says that a server does not know the model', async () => {
-    const line = await said({ SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'mine' })
+    const line = await textOf({ SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'mine' })
     expect(line).toBe(`  !!  engines    ${upstream.url}, model mine: answers, and lists no mine`)
   })
 })
@@ -51,8 +51,8 @@ test('pictures that are drawn here are no text mode, the key of a first run is n
       hasModel: () => true,
       mapping: () => [model, { mode, makes: mode === 'image' ? 'image' : 'text', targets: [{ kind: 'builtin' }] }],
     }
-    const said = { production: true, dataDir: '/data', file: null, databaseUrl: 'postgres://h/d', roles: 'api' }
-    const config = { ...said, publicUrl: '', unix: '', ...more }
+    const message = { production: true, dataDir: '/data', file: null, databaseUrl: 'postgres://h/d', roles: 'api' }
+    const config = { ...message, publicUrl: '', unix: '', ...more }
     const findings = { newSecrets: false, newDatabase: false, migrations: 1, databaseMs: 1 }
     const running = { app: { config, findings, container: { engines } }, socket: '/data/ops.sock', url, devKey }
     return banner(running as unknown as RunningApp, {

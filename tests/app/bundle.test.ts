@@ -86,7 +86,7 @@ test('only the newest few are kept, and nothing half-made', async () => {
     await Promise.all([makeBundle(root), makeBundle(root)])
     expect((await load()).word).toBe(`round ${round}`)
   }
-  const kept = readdirSync(shelfOf(root))
-  expect(kept.length).toBeLessThanOrEqual(3)
-  for (const name of kept) expect(readdirSync(join(shelfOf(root), name))).toContain('serve.js')
+  const stored = readdirSync(shelfOf(root))
+  expect(stored.length).toBeLessThanOrEqual(3)
+  for (const name of stored) expect(readdirSync(join(shelfOf(root), name))).toContain('serve.js')
 })

@@ -32,14 +32,14 @@ const CURE =
   /; it must be .+|\. Use .+ or .+|; its members are .+, .+|"\w+" is missing|; at (most|least) \d+|; the (smallest|largest) value is|is empty/
 
 describe.each(Object.entries(SETTINGS))('a wrong %s', (name, { env, about }) => {
-  const told = [
+  const notices = [
     ...WORDS.map((word) => [env, ofVariable(env, word)] as const),
     ...VALUES.map((value) => [`"${name}" in svc.server.json`, ofMember(name, value)] as const),
   ].flatMap(([place, problems]) => problems.map((problem) => [place, problem] as const))
 
   test('is named, with what may be written there, in words that need no schema', () => {
-    expect(told.length).toBeGreaterThan(0)
-    for (const [place, problem] of told) {
+    expect(notices.length).toBeGreaterThan(0)
+    for (const [place, problem] of notices) {
       expect(problem).toStartWith(place)
       expect(problem).toEndWith(` ${about}`)
       const own = problem.slice(0, -about.length)

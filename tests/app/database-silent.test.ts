@@ -29,9 +29,9 @@ async function moneyOf({ app: { container, store } }: World, { userId }: Person)
   return { balance, held }
 }
 
-async function timed(asked: Promise<Reply>): Promise<Reply & { tookMs: number }> {
+async function timed(request: Promise<Reply>): Promise<Reply & { tookMs: number }> {
   const startedAt = ownTime()
-  return { ...(await asked), tookMs: ownTime() - startedAt }
+  return { ...(await request), tookMs: ownTime() - startedAt }
 }
 
 /** Each route once: which were refused for want of the database. All answer in time, and none is a 500. */

@@ -17,11 +17,11 @@ const serving = (name: string) => ({
 /** Sends a request with the dev key of the folder `name` and tells what matters here. */
 const clientOf = (server: ServerProcess, name: string) => {
   const key = readFileSync(join(disk!.seen, name, 'dev-key'), 'utf8').trim()
-  return async (path: string, order?: object) => {
+  return async (path: string, input?: object) => {
     const response = await fetch(`${server.url}/api/v1/${path}`, {
-      method: order ? 'POST' : 'GET',
+      method: input ? 'POST' : 'GET',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(order ? { body: JSON.stringify(order) } : {}),
+      ...(input ? { body: JSON.stringify(input) } : {}),
     })
     const text = await response.text()
     const body = text.startsWith('{') ? JSON.parse(text) : { text }
@@ -79,8 +79,8 @@ describe.if(disk !== null)('on a full disk', () => {
     }
     disk!.makeRoom()
     const third = await startServerProcess(serving('crash'))
-    const kept = await clientOf(third, 'crash')(`conversations/${body.conversation_id}`)
-    expect(kept.body.conversation.messages[1].content).toBe('2+2 = 4')
+    const stored = await clientOf(third, 'crash')(`conversations/${body.conversation_id}`)
+    expect(stored.body.conversation.messages[1].content).toBe('2+2 = 4')
     await third.stop()
   }, 120_000)
 
@@ -96,22 +96,22 @@ describe.if(disk !== null)('on a full disk', () => {
       const all = Array.from({ length: 40 }, () => fetch(`${server.url}/api/v1/health`))
       return new Set((await Promise.all(all)).map(({ status }) => status))
     }
-    const told = () => readFileSync(join(disk!.seen, 'log'), 'utf8')
-    const asked = async () => {
+    const notify = () => readFileSync(join(disk!.seen, 'log'), 'utf8')
+    const request = async () => {
       expect(await statuses()).toEqual(new Set([200]))
-      return told().length
+      return notify().length
     }
     disk!.fill()
     // The last page of the file still takes lines.
-    let length = await asked()
+    let length = await request()
     await eventually(async () => {
       const before = length
-      length = await asked()
+      length = await request()
       return length === before
     })
     disk!.makeRoom()
-    await eventually(async () => (await asked()) > length && told().includes('log lines were lost'))
-    expect(told()).not.toContain('unhandled')
+    await eventually(async () => (await request()) > length && notify().includes('log lines were lost'))
+    expect(notify()).not.toContain('unhandled')
     expect(await server.stop()).toBe(0)
     rmSync(dataDir, { recursive: true })
   }, 60_000)

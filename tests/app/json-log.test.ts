@@ -13,11 +13,11 @@ test('with --log-format json the start is told on stderr, so that stdout holds J
   const line = `exec "${process.execPath}" src/main.ts > "${out}" 2> "${err}"`
   const env = { SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'info' }
   const server = await spawnServer({ dataDir: join(root, 'data'), env, command: ['sh', '-c', line] })
-  const said = async () =>
+  const textOf = async () =>
     Bun.file(err)
       .text()
       .catch(() => '')
-  await eventually(async () => (await said()).includes('Ready in'))
+  await eventually(async () => (await textOf()).includes('Ready in'))
   await fetch(`${server.url}/api/v1/health`)
   expect(await server.stop()).toBe(0)
   const lines = (await Bun.file(out).text()).trim().split('\n').filter(Boolean)

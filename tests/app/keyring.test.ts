@@ -38,14 +38,14 @@ async function call({ api }: OpenApp, key: string, path: string, body?: object, 
 }
 
 const HOOK = { url: 'listen:', event_types: ['*'] }
-const KEPT = { 'idempotency-key': 'order-1182' }
+const STORED = { 'idempotency-key': 'order-1182' }
 let key = ''
 let answer = ''
 
 test('a new master key opens what the old one protected, and the old one nothing any more', async () => {
   const app = await open()
   key = (await seedFirstRun(app.container, dataDir))!.key
-  answer = (await call(app, key, 'webhooks', HOOK, KEPT)).text
+  answer = (await call(app, key, 'webhooks', HOOK, STORED)).text
   await expect(rotateKeyring(config, null)).rejects.toThrow('is using')
   await app.close()
   const before = readFileSync(secrets, 'utf8')
@@ -58,7 +58,7 @@ test('a new master key opens what the old one protected, and the old one nothing
   expect(await keyringStatus(config)).toMatchObject({ version: 2, fits: true, answers: { sealed: 1, unreadable: 0 } })
 
   const again = await open()
-  const replay = await call(again, key, 'webhooks', HOOK, KEPT)
+  const replay = await call(again, key, 'webhooks', HOOK, STORED)
   expect([replay.replayed, replay.text]).toEqual(['true', answer])
   await again.close()
 })
@@ -69,7 +69,7 @@ test('a crash before or after the commit leaves one key that fits', async () => 
   // Before the commit: the database knows nothing of the next key.
   writeFileSync(secrets, JSON.stringify({ ...JSON.parse(settled), next_master_key: other }))
   const app = await open()
-  expect((await call(app, key, 'webhooks', HOOK, KEPT)).replayed).toBe('true')
+  expect((await call(app, key, 'webhooks', HOOK, STORED)).replayed).toBe('true')
   await app.close()
   expect(JSON.parse(readFileSync(secrets, 'utf8'))).toEqual(JSON.parse(settled))
   // After it: the database was encrypted with the next one, and the file still has both.
@@ -78,7 +78,7 @@ test('a crash before or after the commit leaves one key that fits', async () => 
   writeFileSync(secrets, JSON.stringify({ ...JSON.parse(settled), next_master_key: other }))
   rmSync(old)
   const next = await open()
-  expect((await call(next, key, 'webhooks', HOOK, KEPT)).replayed).toBe('true')
+  expect((await call(next, key, 'webhooks', HOOK, STORED)).replayed).toBe('true')
   await next.close()
   expect(JSON.parse(readFileSync(secrets, 'utf8'))).toEqual(ended)
   expect(existsSync(old)).toBe(true)

@@ -40,11 +40,11 @@ describe('two servers', () => {
     const second = await spawnServer({ dataDir, port: first.port })
     expect(await second.exited).toBe(1)
     expect(existsSync(dataDir)).toBe(false)
-    const said = await second.output()
-    expect(said).toContain(`Port ${first.port} on 127.0.0.1 is used by another program`)
+    const text = await second.output()
+    expect(text).toContain(`Port ${first.port} on 127.0.0.1 is used by another program`)
     // Other systems do not say who it is.
     if (process.platform === 'linux')
-      expect(said).toMatch(new RegExp(`\\(pid ${first.pid}, .+\\). Choose another: --port `))
+      expect(text).toMatch(new RegExp(`\\(pid ${first.pid}, .+\\). Choose another: --port `))
     expect(await first.stop()).toBe(0)
   })
 

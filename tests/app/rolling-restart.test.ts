@@ -68,24 +68,24 @@ test.skipIf(missing !== null)(
     )
     /** Which nodes the proxy sends requests to. */
     const up = async (): Promise<string[]> => {
-      const told: string[] = []
+      const notices: string[] = []
       const { promise, resolve } = Promise.withResolvers<void>()
       const socket = await Bun.connect({
         unix: stats,
-        socket: { data: (_, bytes) => void told.push(String(bytes)), close: () => resolve() },
+        socket: { data: (_, bytes) => void notices.push(String(bytes)), close: () => resolve() },
       })
       socket.write('show stat\n')
       await promise
-      const lines = told.join('').split('\n')
+      const lines = notices.join('').split('\n')
       return NAMES.filter((name) => lines.some((line) => line.startsWith(`nodes,${name},`) && /,UP[ ,]/.test(line)))
     }
 
     const authorization = `Bearer ${devKeyOf(join(root, NAMES[0]))}`
     const answers = new Map<string, number>()
-    let [asked, restarted] = [0, false]
+    let [requested, restarted] = [0, false]
     const ask = async (): Promise<string> => {
-      const n = asked++
-      const order: RequestInit =
+      const n = requested++
+      const input: RequestInit =
         n % 20
           ? { headers: { authorization } }
           : {
@@ -94,7 +94,7 @@ test.skipIf(missing !== null)(
               body: JSON.stringify({ timezone: n % 40 ? 'UTC' : 'Europe/Berlin' }),
             }
       try {
-        const response = await fetch(`${url}/${n % 20 ? 'models' : 'settings'}`, order)
+        const response = await fetch(`${url}/${n % 20 ? 'models' : 'settings'}`, input)
         await response.arrayBuffer()
         return String(response.status)
       } catch (error) {
@@ -102,7 +102,7 @@ test.skipIf(missing !== null)(
       }
     }
     const caller = async () => {
-      while (!restarted || asked < REQUESTS) {
+      while (!restarted || requested < REQUESTS) {
         const answer = await ask()
         answers.set(answer, (answers.get(answer) ?? 0) + 1)
       }
@@ -110,16 +110,16 @@ test.skipIf(missing !== null)(
     const load = Promise.all(Array.from({ length: CALLERS }, caller))
     for (const [at, name] of NAMES.entries()) {
       await eventually(up, (found) => found.length === NAMES.length)
-      const [node, before] = [nodes[at]!, asked]
+      const [node, before] = [nodes[at]!, requested]
       const stopped = node.stop()
       await eventually(up, (found) => !found.includes(name))
       expect(await stopped).toBe(0)
-      expect(asked).toBeGreaterThan(before)
+      expect(requested).toBeGreaterThan(before)
       nodes[at] = await boot(at, node.port)
     }
     restarted = true
     await load
-    expect(Object.fromEntries(answers)).toEqual({ 200: asked })
-    expect(asked).toBeGreaterThanOrEqual(REQUESTS)
+    expect(Object.fromEntries(answers)).toEqual({ 200: requested })
+    expect(requested).toBeGreaterThanOrEqual(REQUESTS)
   },
 )

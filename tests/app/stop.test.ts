@@ -81,9 +81,9 @@ describe('a stop in good order (I32)', () => {
   ])('tells a stream %s, five seconds before the grace is over, that the server restarts', async (name, script) => {
     const { app, ask, reached, closed, clock, dataDir } = await running()
     const prompt = `stream ${name} ${script}`
-    const asked = ask({ prompt, stream: true })
+    const request = ask({ prompt, stream: true })
     await reached(prompt)
-    const response = await impatiently(clock, asked)
+    const response = await impatiently(clock, request)
     const reading = response.text()
     const stopped = app.stop()
     await closed()
@@ -127,9 +127,9 @@ describe('a stop in good order (I32)', () => {
     async (part, notice, passed) => {
       const { app, ask, reached, clock, dataDir } = await running(notice)
       const hurry = new AbortController()
-      const asked = ask({ prompt: `hurried in ${part} [[never]]`, stream: true })
+      const request = ask({ prompt: `hurried in ${part} [[never]]`, stream: true })
       await reached(`hurried in ${part}`)
-      const reading = (await asked).text()
+      const reading = (await request).text()
       const stopped = app.stop(hurry.signal)
       clock.advance(passed)
       hurry.abort()

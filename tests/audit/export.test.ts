@@ -32,8 +32,8 @@ const eventOf = (row: Record_) => ({
   prevHash: row.prev_hash,
 })
 
-async function busy(order = {}) {
-  const ada = await world.person(order)
+async function busy(input = {}) {
+  const ada = await world.person(input)
   await ada.send('POST', 'completions', { prompt: 'canary 7781, "quoted", =1+1' })
   for (const name of ['one', '=cmd|1', 'ünï']) await ada.send('POST', 'keys', { name })
   return ada
@@ -149,7 +149,7 @@ describe('an export and a checkpoint', () => {
   const line = (at: number, change: (text: string) => string | null) => (text: string) =>
     text
       .split('\r\n')
-      .flatMap((each, index) => (index === at ? [change(each)].filter((kept) => kept !== null) : [each]))
+      .flatMap((each, index) => (index === at ? [change(each)].filter((stored) => stored !== null) : [each]))
       .join('\r\n')
 
   test.each<[string, (text: string) => string]>([

@@ -6,8 +6,8 @@ import { createWorld } from '../support/world'
 
 const world = await createWorld()
 
-async function busy(order = {}) {
-  const ada = await world.person(order)
+async function busy(input = {}) {
+  const ada = await world.person(input)
   for (let made = 0; made < 4; made++) await ada.send('POST', 'keys', { name: `key ${made}` })
   const { body: events } = await ada.send('GET', 'audit')
   return { ...ada, events: events.reverse() as { id: string; hash: string }[] }

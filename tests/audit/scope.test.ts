@@ -5,7 +5,7 @@ import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const PATHS = ['audit', 'audit/export', 'audit/integrity', 'audit/checkpoint']
-const asking = (path: string, scope: string) => `${path}?scope=${scope}`
+const request = (path: string, scope: string) => `${path}?scope=${scope}`
 
 describe('the record of the active organization', () => {
   test.each(PATHS)('GET /%s?scope=org is for those who may view it', async (path) => {
@@ -17,7 +17,7 @@ describe('the record of the active organization', () => {
       [team.viewer, 403],
     ] as const) {
       await who.send('POST', `orgs/${team.id}/activate`)
-      const reply = await who.send('GET', asking(path, 'org'))
+      const reply = await who.send('GET', request(path, 'org'))
       expect(reply.status).toBe(status)
       if (status === 403) expect(reply.body.error.code).toBe('forbidden')
       expect((await who.send('GET', path)).status).toBe(200)
@@ -46,13 +46,13 @@ describe('the record of the active organization', () => {
 
   test.each(PATHS)('GET /%s?scope=org without an active one is 400 org_required', async (path) => {
     const ada = await world.person()
-    const refused = await ada.send('GET', asking(path, 'org'))
+    const refused = await ada.send('GET', request(path, 'org'))
     expect([refused.status, refused.body.error.code]).toEqual([400, 'org_required'])
   })
 
   test.each(PATHS)("GET /%s?scope=user is not for an organization's key", async (path) => {
     const team = await createTeam(world)
-    const refused = await (await team.orgKey(team.owner)).send('GET', asking(path, 'user'))
+    const refused = await (await team.orgKey(team.owner)).send('GET', request(path, 'user'))
     expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
   })
 

@@ -47,12 +47,12 @@ async function measure(where: string, options: Parameters<typeof startCrowd>[0],
     const { late, failed } = await sayFor(crowd, SECONDS)
     const spent = crowd.pids.map((pid, at) => processorMsOf(pid) - before[at]!)
     const sorted = late.toSorted((a, b) => a - b)
-    const [half, most, worst] = [0.5, 0.99, 1].map((share) =>
+    const [half, max, worst] = [0.5, 0.99, 1].map((share) =>
       (sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN).toFixed(1),
     )
     const cpu = spent.map((ms) => (ms / late.length).toFixed(2)).join(' + ')
     print(
-      `${where}: ${late.length} messages at ${RATE} a second, ${failed} lost; p50 ${half} ms, p99 ${most} ms, worst ${worst} ms; ${cpu} ms of processor each`,
+      `${where}: ${late.length} messages at ${RATE} a second, ${failed} lost; p50 ${half} ms, p99 ${max} ms, worst ${worst} ms; ${cpu} ms of processor each`,
     )
   } finally {
     await crowd.stop()
@@ -73,19 +73,19 @@ async function sayFor(crowd: Crowd, seconds: number): Promise<{ late: number[]; 
     }
   })
   const began = performance.now()
-  const said: Promise<unknown>[] = []
+  const messages: Promise<unknown>[] = []
   for (let n = 0; n < RATE * seconds; n++) {
     const at = began + (n * 1_000) / RATE
     while (performance.now() < at) await Bun.sleep(1)
     due.set(`word-${n}-end`, at)
-    said.push(
+    messages.push(
       crowd.say(n % CHATS, `word-${n}-end`).catch((error) => {
         failed += 1
         if (failed === 1) print(String(error))
       }),
     )
   }
-  await Promise.all(said)
+  await Promise.all(messages)
   for (let tries = 0; due.size > failed && tries < 500; tries++) await Bun.sleep(10)
   return { late, failed: due.size }
 }

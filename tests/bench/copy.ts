@@ -74,7 +74,7 @@ async function seed(path: string): Promise<void> {
           input,
           output,
         } = event
-        const said = [
+        const messages = [
           scope,
           seq,
           id,
@@ -89,7 +89,7 @@ async function seed(path: string): Promise<void> {
           input,
           output,
         ]
-        audit.run(...said, 'fast', 200, event.prev_hash, hash)
+        audit.run(...messages, 'fast', 200, event.prev_hash, hash)
         ledger.run(request_id, owner, -seq, at)
         ledger.run(request_id, 'revenue', seq, at)
       }

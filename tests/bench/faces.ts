@@ -79,7 +79,7 @@ async function reference(): Promise<void> {
         await context.close()
       }
     }
-    await told(paints, host.url.href)
+    await notify(paints, host.url.href)
   } finally {
     await browser.close()
     await server.kill()
@@ -88,7 +88,7 @@ async function reference(): Promise<void> {
   }
 }
 
-async function told(paints: ReadonlyMap<string, number[]>, word: string): Promise<void> {
+async function notify(paints: ReadonlyMap<string, number[]>, word: string): Promise<void> {
   for (const [url, times] of paints) {
     const sorted = times.toSorted((a, b) => a - b)
     const answer = await fetch(url, { headers: { 'accept-encoding': 'gzip' }, decompress: false })

@@ -20,7 +20,7 @@ const SERVER_MS = 4_000
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
-const said = { engineId: 'svc-1-flash', free: false, fallbackUsed: false }
+const message = { engineId: 'svc-1-flash', free: false, fallbackUsed: false }
 const usage = { promptTokens: 20, completionTokens: 5, stated: true }
 const calls = [{ id: 'call_1', name: 'look_up', arguments: '{"topic":"tides"}' }]
 
@@ -30,8 +30,8 @@ const engines = {
   window: () => 100_000,
   async answer(_: string, { messages, tools }: { messages: { role: string }[]; tools?: unknown }) {
     const done = messages.reduce((turns, { role }) => turns + (role === 'tool' ? 1 : 0), 0)
-    if (!tools || done >= TURNS) return { ...said, usage, text: 'The answer.', toolCalls: [], finish: 'stop' }
-    return { ...said, usage, text: '', toolCalls: calls, finish: 'tool-calls' }
+    if (!tools || done >= TURNS) return { ...message, usage, text: 'The answer.', toolCalls: [], finish: 'stop' }
+    return { ...message, usage, text: '', toolCalls: calls, finish: 'tool-calls' }
   },
 } as unknown as EngineService
 
@@ -88,7 +88,7 @@ print(`memory           ${early.toFixed(1)} MB in the first half, ${late.toFixed
 
 const upstream = await startPeer('tools')
 const product = await startProduct(`http://127.0.0.1:${upstream.port}`)
-const order = {
+const input = {
   prompt: 'Look it up',
   mode: 'fast',
   conversation_id: null,
@@ -98,7 +98,7 @@ const headers = { authorization: `Bearer ${product.key}`, 'cache-control': 'no-c
 const shot = {
   host: '127.0.0.1',
   port: product.port,
-  request: requestBytes('POST', '/api/v1/completions', headers, order),
+  request: requestBytes('POST', '/api/v1/completions', headers, input),
 }
 await fire(shot, RUNS, SERVER_MS * 2)
 const samples: { turns: number; cpu: number; failures: number }[] = []

@@ -30,8 +30,8 @@ const server = await startServerProcess({ dataDir: folder, env: { SVC_LOG_LEVEL:
 const headers = { authorization: `Bearer ${devKeyOf(folder)}`, 'content-type': 'application/json' }
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 async function ask(path: string, body?: object): Promise<any> {
-  const order = body ? { method: 'POST', body: JSON.stringify(body) } : {}
-  const response = await fetch(`${server.url}/api/v1/${path}`, { headers, ...order })
+  const input = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+  const response = await fetch(`${server.url}/api/v1/${path}`, { headers, ...input })
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
   return response.json()
 }
@@ -76,10 +76,10 @@ try {
     const processor = ((processorMsOf(server.pid) - before) / times).toFixed(0)
     await health.stop()
     took.sort((a, b) => a - b)
-    const asked = health.latencies().sort((a, b) => a - b)
+    const requests = health.latencies().sort((a, b) => a - b)
     process.stdout.write(
       `${name}: median ${rankOf(took, 0.5)} ms, at most ${rankOf(took, 1)} ms (limit ${LIMIT_MS[name]}), ${processor} ms of processor; ` +
-        `/health meanwhile p99 ${rankOf(asked, 0.99)} ms of ${asked.length} asks (limit 50)\n`,
+        `/health meanwhile p99 ${rankOf(requests, 0.99)} ms of ${requests.length} asks (limit 50)\n`,
     )
   }
 } finally {

@@ -14,7 +14,7 @@ const OWNER = 'user:bench'
 const HELD = 1_000
 const PAID = 500
 /** As in the product: whoever comes within a turn or two joins the transaction. */
-const MOST_TURNS = 4
+const MAX_TURNS = 4
 
 export type Records = ReturnType<typeof recordsIn>
 
@@ -96,7 +96,7 @@ function recordsIn(database: Database) {
 
   async function commitTogether(): Promise<void> {
     committing = true
-    for (let turn = 0, seen = 0; turn < MOST_TURNS && waiting.length > seen; turn++) {
+    for (let turn = 0, seen = 0; turn < MAX_TURNS && waiting.length > seen; turn++) {
       seen = waiting.length
       await new Promise((resolve) => setImmediate(resolve))
     }

@@ -106,14 +106,14 @@ print(
 )
 for (const { name, connections, ours, theirs, floor } of contests.filter((contest) => contest.name.includes(wanted))) {
   const samples: { ours: Sample; theirs: Sample }[] = []
-  const least: Sample[] = []
+  const min: Sample[] = []
   await fire(aim(product, ours), connections, WARM_UP_MS)
   for (const { peer, request } of [theirs, floor]) {
     await fire(aim(peer, request), connections, WARM_UP_MS / 10)
   }
   for (let round = 0; round < ROUNDS; round++) {
     const bare = await measure(theirs.peer, theirs.request, connections)
-    least.push(await measure(floor.peer, floor.request, connections))
+    min.push(await measure(floor.peer, floor.request, connections))
     samples.push({ theirs: bare, ours: await measure(product, ours, connections) })
   }
   const of = (pick: (sample: Sample) => number) => ({
@@ -135,9 +135,9 @@ for (const { name, connections, ours, theirs, floor } of contests.filter((contes
   print(
     `  CPU ms/req   svc ${cpu.ours.toFixed(3)}  bare ${cpu.theirs.toFixed(3)}  ratio ${(cpu.ours / cpu.theirs).toFixed(2)}`,
   )
-  const floorRate = median(least.map(({ perSecond }) => perSecond))
-  const floorCpu = median(least.map(({ cpuPerAnswer }) => cpuPerAnswer))
-  const floorP50 = median(least.map(({ p50Ms }) => p50Ms))
+  const floorRate = median(min.map(({ perSecond }) => perSecond))
+  const floorCpu = median(min.map(({ cpuPerAnswer }) => cpuPerAnswer))
+  const floorP50 = median(min.map(({ p50Ms }) => p50Ms))
   print(
     `  the least that the contract takes: ratio ${(floorRate / rate.theirs).toFixed(2)}, added p50 ${(floorP50 - p50.theirs).toFixed(2)}, CPU ${floorCpu.toFixed(3)}, ratio ${(floorCpu / cpu.theirs).toFixed(2)}`,
   )

@@ -58,8 +58,8 @@ async function measure(
 }
 
 async function send(path: string, body: object | null): Promise<void> {
-  const order = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers }
-  const answer = await fetch(`${server.url}/api/v1/${path}`, order)
+  const input = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers }
+  const answer = await fetch(`${server.url}/api/v1/${path}`, input)
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text.slice(0, 300)}`)
 }

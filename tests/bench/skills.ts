@@ -133,8 +133,8 @@ async function makeKey({ container: { store, orgs, keys } }: OpenApp): Promise<s
   } as const
   return store.write(async (tx) => {
     const user = await orgs.createUser(tx, { email: 'bench@localhost', name: 'Bench' })
-    const order = { name: 'bench', userId: user.id, orgId: null, tier: 'enterprise' } as const
-    return (await keys.operator.createIn(tx, call, order)).key
+    const input = { name: 'bench', userId: user.id, orgId: null, tier: 'enterprise' } as const
+    return (await keys.operator.createIn(tx, call, input)).key
   })
 }
 

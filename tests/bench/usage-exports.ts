@@ -5,13 +5,13 @@ import type { Person } from './usage'
 const DAY_MS = 86_400_000
 const STALL_MS = 5_000
 
-type Order = { dataDir: string; person: Person; rows: number; print(line: string): void }
+type Input = { dataDir: string; person: Person; rows: number; print(line: string): void }
 
 /**
  * Memory and processor time of a server of its own while it exports: to readers who take a tenth of the rows
  * and then all of them, to one who stops reading for a while, and to some who leave.
  */
-export async function benchExports({ dataDir, person, rows, print }: Order): Promise<void> {
+export async function benchExports({ dataDir, person, rows, print }: Input): Promise<void> {
   const server = await startServerProcess({ dataDir })
   const open = (format: string, days: number) => reading(`${server.url}/api/v1/usage/export`, person.key, format, days)
   const memory = () => residentOf(server.pid)

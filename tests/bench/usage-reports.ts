@@ -9,11 +9,11 @@ const ASKS = 300
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-type Order = { config: Config; log: Log; path: string; person: Person; now: number; print(line: string): void }
+type Input = { config: Config; log: Log; path: string; person: Person; now: number; print(line: string): void }
 type Report = { totals: Record<string, number>; cache: { hits: number }; errors: object }
 
 /** p50 and p99 of reports of each kind, and one of them against a scan of the calls. Throws when they differ. */
-export async function benchReports({ config, log, path, person, now, print }: Order): Promise<void> {
+export async function benchReports({ config, log, path, person, now, print }: Input): Promise<void> {
   const { owner, key, keyId } = person
   const app = await openApp({ config, log })
   const ask = async (query: string): Promise<Report> => {
@@ -36,12 +36,12 @@ export async function benchReports({ config, log, path, person, now, print }: Or
     print(`report, ${name}: ${await timed(() => ask(query))}`)
   }
   const [from, to] = [now - 29 * DAY_MS + 1_234_567, now - 654_321]
-  const told = await ask(period(from, to))
+  const notice = await ask(period(from, to))
   const { total, ms } = scanCalls(path, owner, from, to)
-  const same = Bun.deepEquals(figuresOf(told), total)
+  const same = Bun.deepEquals(figuresOf(notice), total)
   print(`against a scan of ${total.requests} calls, which takes ${ms.toFixed(0)} ms: ${same ? 'the same' : 'NOT SAME'}`)
   await app.close()
-  if (!same) throw new Error(`a report says ${JSON.stringify(figuresOf(told))}, a scan ${JSON.stringify(total)}`)
+  if (!same) throw new Error(`a report says ${JSON.stringify(figuresOf(notice))}, a scan ${JSON.stringify(total)}`)
 }
 
 const period = (from: number, to: number) => `from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}`

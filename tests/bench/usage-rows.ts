@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 
-type Order = { path: string; owner: string; keys: readonly string[]; rows: number; from: number; to: number }
+type Input = { path: string; owner: string; keys: readonly string[]; rows: number; from: number; to: number }
 
 const MODES = ['fast', 'think', 'code', 'research']
 const MODELS = ['svc-1-flash', 'svc-1-think', 'svc-1-code', 'svc-1-research']
@@ -13,7 +13,7 @@ const wordOf = (words: readonly string[], seed: string) =>
  * Writes calls of one owner straight into the file, spread evenly over a period, with latencies from a
  * millisecond to half a minute. The server must not run.
  */
-export function seedCalls({ path, owner, keys, rows, from, to }: Order): void {
+export function seedCalls({ path, owner, keys, rows, from, to }: Input): void {
   const database = new Database(path)
   database.run('PRAGMA synchronous = OFF')
   database.run('PRAGMA cache_size = -400000')

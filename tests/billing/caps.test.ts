@@ -120,9 +120,9 @@ describe('before any work', () => {
   })
 
   test('a call that reserves is told how much, and one that reserves nothing is not', () => {
-    const said = (reserved: number) => capReached('key', 'daily', 5 * CENT, 5 * CENT, reserved).message
-    expect(said(1)).toContain('and this call reserves up to')
-    expect(said(0)).toBe(
+    const textOf = (reserved: number) => capReached('key', 'daily', 5 * CENT, 5 * CENT, reserved).message
+    expect(textOf(1)).toContain('and this call reserves up to')
+    expect(textOf(0)).toBe(
       'The daily cap of this key is 5.00 cents, 5.00 of it is spent or reserved. ' +
         'Raise the cap or wait for the next day (UTC). Nothing was charged.',
     )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { centsToMicro, MOST_CENTS } from '../../src/kernel/money'
+import { centsToMicro, MAX_CENTS } from '../../src/kernel/money'
 import { openTestStore } from '../support/store'
 import { createWorld } from './world'
 
@@ -13,8 +13,8 @@ describe('credit', () => {
       store.write((tx) =>
         billing.grant(tx, { owner: ada.owner, amount: 500, ref: `pay-${ada.owner}`, kind: 'purchase', note: 'evt_1' }),
       )
-    const told = await Promise.all(Array.from({ length: 100 }, grant))
-    expect(told.filter(Boolean)).toHaveLength(1)
+    const notices = await Promise.all(Array.from({ length: 100 }, grant))
+    expect(notices.filter(Boolean)).toHaveLength(1)
     expect(await ada.balance()).toMatchObject({ balance: 500 })
   })
 
@@ -36,21 +36,21 @@ describe('credit', () => {
   })
 
   test('is exact to the micro-cent up to the most there can be, and no wallet holds more', async () => {
-    const most = centsToMicro(MOST_CENTS)
-    const ada = await account(most - 1)
+    const max = centsToMicro(MAX_CENTS)
+    const ada = await account(max - 1)
     const grant = (amount: number, ref: string) =>
       store.write((tx) =>
         billing.grant(tx, { owner: ada.owner, amount, ref: `${ref}-${ada.owner}`, kind: 'grant', note: null }),
       )
     await expect(grant(2, 'over')).rejects.toMatchObject({ code: 'conflict' })
     const adjusted = store.write((tx) =>
-      billing.adjust(tx, { owner: ada.owner, amount: most, ref: `more-${ada.owner}`, note: null }),
+      billing.adjust(tx, { owner: ada.owner, amount: max, ref: `more-${ada.owner}`, note: null }),
     )
     await expect(adjusted).rejects.toMatchObject({ code: 'conflict' })
     expect(await grant(1, 'full')).toBe(true)
-    expect(await ada.balance()).toMatchObject({ balance: most })
+    expect(await ada.balance()).toMatchObject({ balance: max })
     await settle(await ada.reserve(1), 1)
-    expect(await ada.balance()).toMatchObject({ balance: most - 1 })
+    expect(await ada.balance()).toMatchObject({ balance: max - 1 })
     await expect(grant(0, 'none')).rejects.toMatchObject({ code: 'validation_error' })
   })
 

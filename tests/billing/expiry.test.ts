@@ -139,8 +139,8 @@ describe('credit that ends', () => {
     const ada = await account(0)
     await store.write(async (tx) => {
       for (let made = 0; made < 130; made++) {
-        const order = { owner: ada.owner, amount: 1, ref: `many_${made}`, kind: 'grant', note: null } as const
-        await billing.grant(tx, { ...order, expiresAt: clock.now() + HOUR })
+        const input = { owner: ada.owner, amount: 1, ref: `many_${made}`, kind: 'grant', note: null } as const
+        await billing.grant(tx, { ...input, expiresAt: clock.now() + HOUR })
       }
     })
     clock.advance(HOUR)

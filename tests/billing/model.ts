@@ -53,7 +53,7 @@ const LOW_CENTS = 500
 /** What should be true of an account after each step: the reference the real one is held against (I45). */
 export function createModel(now: () => number) {
   const holds: ModelHold[] = []
-  const told = new Set<number>()
+  const notice = new Set<number>()
   /** Charged, by the day the work began (what caps count) and by the day it ended (what reports count). */
   let [begun, ended] = [new Map<string, number>(), new Map<string, number>()]
   let balance = 0
@@ -78,8 +78,8 @@ export function createModel(now: () => number) {
     facts: () => ({ balance, held: held(), lows }),
 
     topup(ref: number, amount: number): void {
-      if (told.has(ref)) return
-      told.add(ref)
+      if (notice.has(ref)) return
+      notice.add(ref)
       balance += amount
     },
 

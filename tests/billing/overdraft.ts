@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Newcomer, settle } from '../catalogue/support/people'
-import { HOLD_CENTS, MOST_TOKENS, pricedEngines } from '../catalogue/support/prices'
+import { HOLD_CENTS, MAX_TOKENS, pricedEngines } from '../catalogue/support/prices'
 import { type Spawned, spawnServer } from '../catalogue/support/server'
 import { createMigratedDatabase } from '../support/store'
 import { startUpstream } from '../support/upstream'
@@ -64,7 +64,7 @@ async function race(servers: readonly Spawned[], person: Newcomer): Promise<Roun
 }
 
 async function ask({ url }: Spawned, key: string, n: number): Promise<number> {
-  const prompt = `race ${n} [[tokens:${MOST_TOKENS}]] [[delay:50]]`
+  const prompt = `race ${n} [[tokens:${MAX_TOKENS}]] [[delay:50]]`
   const response = await fetch(`${url}/api/v1/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'cache-control': 'no-cache' },

@@ -163,22 +163,22 @@ describe('the page of a checkout', () => {
 
   test('of an automatic top-up is nobody’s to see', async () => {
     const ada = await world.person()
-    const order = { owner: ownerOf(ada), kind: 'top_up', provider: 'stripe', amountCents: 500 } as const
-    const row = newPurchase(clock.now(), order)
+    const input = { owner: ownerOf(ada), kind: 'top_up', provider: 'stripe', amountCents: 500 } as const
+    const row = newPurchase(clock.now(), input)
     await store.write((tx) => insertPurchase(tx, row))
     expect((await world.send('GET', `/billing/checkout/${row.id}`)).status).toBe(404)
   })
 
   test('with the processor has no field for a code, and says to wait', async () => {
     const ada = await world.person()
-    const order = { owner: ownerOf(ada), kind: 'checkout', provider: 'stripe', amountCents: 500 } as const
-    const row = newPurchase(clock.now(), order)
+    const input = { owner: ownerOf(ada), kind: 'checkout', provider: 'stripe', amountCents: 500 } as const
+    const row = newPurchase(clock.now(), input)
     await store.write((tx) => insertPurchase(tx, row))
     const { text } = await world.send('GET', `/billing/checkout/${row.id}`)
     expect(text).toContain('The payment has not been confirmed yet.')
     expect(text).not.toContain('<form')
-    const { status, text: said } = await redeem(`/billing/checkout/${row.id}`, (await code(500)).code)
-    expect([status, said]).toEqual([400, expect.stringContaining('The payment processor completes checkout')])
+    const { status, text: message } = await redeem(`/billing/checkout/${row.id}`, (await code(500)).code)
+    expect([status, message]).toEqual([400, expect.stringContaining('The payment processor completes checkout')])
     await expect(byHand.complete(operatorCall(), row.id)).rejects.toMatchObject({ code: 'conflict' })
   })
 })
@@ -208,9 +208,9 @@ describe('codes and checkouts that an operator completes', () => {
     expect(await byHand.complete(operatorCall(), id)).toMatchObject({ already: true, purchase: { id, state: 'paid' } })
     expect(await billing.balance(store.read, ownerOf(ada))).toMatchObject({ balance: 500_000_000 })
     const { items } = await audit.list(store.read, ownerOf(ada), { limit: 10 })
-    const told = items.filter(({ action }) => action.startsWith('credits.'))
-    expect(told).toHaveLength(2)
-    expect(told).toMatchObject([
+    const notices = items.filter(({ action }) => action.startsWith('credits.'))
+    expect(notices).toHaveLength(2)
+    expect(notices).toMatchObject([
       {
         ...{ action: 'credits.granted', entityType: 'billing', entityId: id },
         inputSummary: { metadata: { amount_cents: 500, checkout: id } },

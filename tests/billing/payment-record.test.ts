@@ -94,8 +94,8 @@ describe('a purchase keeps what the processor said', () => {
 
 describe('the portal of the processor', () => {
   const portal = async (person: Person, body: object = {}) => {
-    const { status, body: said } = await person.send('POST', 'billing/portal', body)
-    return { status, url: said.portal_url, code: said.error?.code }
+    const { status, body: message } = await person.send('POST', 'billing/portal', body)
+    return { status, url: message.portal_url, code: message.error?.code }
   }
 
   test('opens for a person, who gets a customer of their own, once', async () => {
@@ -112,9 +112,9 @@ describe('the portal of the processor', () => {
     const user = await world.app.container.orgs.user(store.read, ada.userId)
     expect(params).toMatchObject({ email: user!.email, name: user!.name, 'metadata[owner]': `user:${ada.userId}` })
     expect(key).toBe(`svc-customer-user:${ada.userId}`)
-    const asked = stripe.of('/v1/billing_portal/sessions').slice(-2)
-    expect(asked[0]!.params.return_url).toBe('https://shop.example.com/back')
-    expect(asked[1]!.params.return_url).toMatch(/^https?:\/\/[^/]+$/)
+    const requests = stripe.of('/v1/billing_portal/sessions').slice(-2)
+    expect(requests[0]!.params.return_url).toBe('https://shop.example.com/back')
+    expect(requests[1]!.params.return_url).toMatch(/^https?:\/\/[^/]+$/)
     expect(await record(ownerOf(ada), 'billing.portal_opened')).toMatchObject([
       { entityType: 'billing', entityId: null },
       { entityType: 'billing', entityId: null },

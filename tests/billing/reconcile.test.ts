@@ -20,8 +20,8 @@ const edit = (owner: OwnerScope, change: { balance?: number; held?: number }) =>
   })
 const apply = (owner: OwnerScope) => reconciliation.apply(owner, async () => undefined)
 const grantFor = (owner: OwnerScope, amount: number, expiresAt: number | null) => {
-  const order = { owner, amount, ref: `reconcile_${++refs}`, kind: 'grant', note: null, expiresAt } as const
-  return store.write((tx) => billing.grant(tx, order))
+  const input = { owner, amount, ref: `reconcile_${++refs}`, kind: 'grant', note: null, expiresAt } as const
+  return store.write((tx) => billing.grant(tx, input))
 }
 const entry = (account: string, amount: number) => ({
   ...{ ref: `entry_${++refs}`, kind: 'grant', account, amount },
@@ -124,19 +124,19 @@ test('a hold that another process ended while the books were read is no differen
 
 describe('pages', () => {
   async function read(rows: number) {
-    const asked: [number, number][] = []
+    const requests: [number, number][] = []
     const found: number[] = []
     const from = async (after: number, limit: number) => {
-      asked.push([after, limit])
+      requests.push([after, limit])
       return Array.from({ length: Math.min(limit, rows - after) }, (_, index) => after + index + 1)
     }
     for await (const row of pages(from, 0, (row) => row)) found.push(row)
-    return { asked, found }
+    return { asked: requests, found }
   }
 
   test('of a thousand rows, until one is not full', async () => {
-    const { asked, found } = await read(2_500)
-    expect(asked).toEqual([
+    const { asked: requests, found } = await read(2_500)
+    expect(requests).toEqual([
       [0, 1_000],
       [1_000, 1_000],
       [2_000, 1_000],

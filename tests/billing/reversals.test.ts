@@ -14,8 +14,8 @@ const { billing } = world.app.container
 const { store } = world.app
 
 const adjust = (person: Person, cents: number) => {
-  const order = { owner: ownerOf(person), amount: cents * 1_000_000, ref: crypto.randomUUID(), note: null }
-  return store.write((tx) => billing.adjust(tx, order))
+  const input = { owner: ownerOf(person), amount: cents * 1_000_000, ref: crypto.randomUUID(), note: null }
+  return store.write((tx) => billing.adjust(tx, input))
 }
 
 describe('money that goes back', () => {
@@ -169,7 +169,7 @@ describe('money that goes back', () => {
 })
 
 describe('an event', () => {
-  const told = async (more: Parameters<typeof stripe.event>[2]) => {
+  const notify = async (more: Parameters<typeof stripe.event>[2]) => {
     const ada = await world.person({ cents: 0 })
     const { checkout_id } = await checkout(ada)
     const object = session(checkout_id, 500)
@@ -179,12 +179,12 @@ describe('an event', () => {
   }
 
   test('is taken for five minutes after it was signed, and no longer (contract 18.2)', async () => {
-    expect(await told({ at: clock.now(), signedAt: clock.now() - 300_000 })).toEqual([200, 500])
-    expect(await told({ at: clock.now(), signedAt: clock.now() - 301_000 })).toEqual([400, 0])
+    expect(await notify({ at: clock.now(), signedAt: clock.now() - 300_000 })).toEqual([200, 500])
+    expect(await notify({ at: clock.now(), signedAt: clock.now() - 301_000 })).toEqual([400, 0])
   })
 
   test('of another secret is not taken, nor one that is unsigned or no JSON', async () => {
-    expect(await told({ at: clock.now(), secret: 'whsec_other' })).toEqual([400, 0])
+    expect(await notify({ at: clock.now(), secret: 'whsec_other' })).toEqual([400, 0])
     expect((await deliver('{}', null)).status).toBe(400)
     const { signature } = await stripe.event('x', {}, { at: clock.now() })
     expect((await deliver('{"id":"evt_1"}', signature)).status).toBe(400)

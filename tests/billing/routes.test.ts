@@ -11,7 +11,7 @@ const membersKey = await team.orgKey(team.member)
 const checkout = { amount_cents: 500 }
 
 /** What each caller gets for each wish: the scope it is about, or the code of the refusal. */
-const WHOSE: [string, { send: typeof orgKey.send }, string | undefined, string][] = [
+const OWNER_FILTER: [string, { send: typeof orgKey.send }, string | undefined, string][] = [
   ['an owner in the team', team.owner, undefined, 'org'],
   ['an admin in the team', team.admin, undefined, 'org'],
   ['a member in the team', team.member, undefined, 'user'],
@@ -26,12 +26,12 @@ const WHOSE: [string, { send: typeof orgKey.send }, string | undefined, string][
 ]
 
 describe('whose money it is (contract 18.2)', () => {
-  test.each(WHOSE)('for %s', async (_who, { send }, scope, expected) => {
-    const said = scope ? { scope } : {}
+  test.each(OWNER_FILTER)('for %s', async (_who, { send }, scope, expected) => {
+    const message = scope ? { scope } : {}
     const replies = await Promise.all([
       send('GET', `billing/limits${scope ? `?scope=${scope}` : ''}`),
-      send('PATCH', 'billing/limits', { ...said, daily_cap_cents: 100_000 }),
-      send('POST', 'billing/checkout', { ...said, ...checkout }),
+      send('PATCH', 'billing/limits', { ...message, daily_cap_cents: 100_000 }),
+      send('POST', 'billing/checkout', { ...message, ...checkout }),
     ])
     for (const { body } of replies) expect(body.scope ?? body.error.code).toBe(expected)
   })

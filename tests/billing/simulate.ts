@@ -61,8 +61,8 @@ async function play(store: Store, steps: readonly Step[]): Promise<void> {
       model.topup(ref, cents)
     },
     async hold({ cents }) {
-      const order = { owner, keyId: null, caps: NO_CAPS, ref: `${name}-h${++attempts}`, amount: cents * CENT }
-      const given = await store.write((tx) => billing.reserve(tx, order)).catch(refusal)
+      const input = { owner, keyId: null, caps: NO_CAPS, ref: `${name}-h${++attempts}`, amount: cents * CENT }
+      const given = await store.write((tx) => billing.reserve(tx, input)).catch(refusal)
       agree('hold', given !== 'refused', model.hold(cents))
       if (given && given !== 'refused') holds.push(given)
     },
@@ -78,9 +78,9 @@ async function play(store: Store, steps: readonly Step[]): Promise<void> {
     async retry({ at, cents }) {
       const hold = holds[at]
       if (!hold) return
-      const told = await Promise.all([settle(hold, cents), settle(hold, cents), settle(hold, cents)])
-      agree('retry', Math.max(...told), model.settle(at, cents))
-      agree('retries that charge', told.filter(Boolean).length <= 1, true)
+      const notices = await Promise.all([settle(hold, cents), settle(hold, cents), settle(hold, cents)])
+      agree('retry', Math.max(...notices), model.settle(at, cents))
+      agree('retries that charge', notices.filter(Boolean).length <= 1, true)
     },
     async crash() {
       // What its lease does after a few seconds on Postgres.
@@ -116,6 +116,6 @@ function refusal(error: { code?: string }): 'refused' {
 }
 
 function agree(step: string, real: unknown, expected: unknown): void {
-  const [seen, said] = [JSON.stringify(real), JSON.stringify(expected)]
-  if (seen !== said) throw new Error(`after ${step} the account says ${seen}, the model ${said}`)
+  const [seen, text] = [JSON.stringify(real), JSON.stringify(expected)]
+  if (seen !== text) throw new Error(`after ${step} the account says ${seen}, the model ${text}`)
 }

@@ -20,9 +20,9 @@ let spendings = 0
 /** One paid call of so many cents. */
 async function spend(person: Person, cents: number): Promise<void> {
   const caps = { daily: null, monthly: null }
-  const order = { owner: ownerOf(person), keyId: null, caps, ref: `spend-${++spendings}`, amount: cents * 1_000_000 }
-  const hold = await store.write((tx) => billing.reserve(tx, order))
-  await store.write((tx) => billing.settle(tx, hold!, order.amount))
+  const input = { owner: ownerOf(person), keyId: null, caps, ref: `spend-${++spendings}`, amount: cents * 1_000_000 }
+  const hold = await store.write((tx) => billing.reserve(tx, input))
+  await store.write((tx) => billing.settle(tx, hold!, input.amount))
 }
 
 /** Someone with a saved payment method, and credit. */

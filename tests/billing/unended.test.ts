@@ -19,8 +19,8 @@ test('a hold that its request could not end, because no write was possible, is r
     refused += 1
     throw storageUnavailable()
   }
-  const order = { prompt: 'What is 2+2?' }
-  const { status, body } = await ada.send('POST', 'completions', order)
+  const input = { prompt: 'What is 2+2?' }
+  const { status, body } = await ada.send('POST', 'completions', input)
   expect([status, body.error.code]).toEqual([503, 'storage_unavailable'])
   expect(refused).toBeGreaterThan(0)
   store.write = write

@@ -69,11 +69,11 @@ describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', as
 
   test('of somebody else, or of one that is over, is not found', async () => {
     const session = await startSession(person)
-    const order = { prompt: 'Look', mode: 'think', browser_session_id: session.id }
+    const input = { prompt: 'Look', mode: 'think', browser_session_id: session.id }
     const stranger = await world.person()
-    expect((await stranger.send('POST', 'completions', order)).body.error.code).toBe('session_not_found')
+    expect((await stranger.send('POST', 'completions', input)).body.error.code).toBe('session_not_found')
     await session.end()
-    expect((await person.send('POST', 'completions', order)).body.error.code).toBe('session_not_found')
+    expect((await person.send('POST', 'completions', input)).body.error.code).toBe('session_not_found')
   })
 
   test('without a session no browser tool is offered, though they are listed', async () => {

@@ -78,9 +78,9 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
     expect(large.downloads).toMatchObject([{ filename: 'endless.bin', artifact: null }])
     expect(large.downloads[0].problem).toContain('100 MB')
     const many = (await session.act('click Many')).result.downloads
-    const kept = many.filter(({ artifact }: { artifact: object | null }) => artifact !== null)
-    expect(kept.length).toBeGreaterThan(0)
-    expect(kept.length).toBeLessThanOrEqual(10)
+    const remaining = many.filter(({ artifact }: { artifact: object | null }) => artifact !== null)
+    expect(remaining.length).toBeGreaterThan(0)
+    expect(remaining.length).toBeLessThanOrEqual(10)
     await session.end()
 
     const small = await createBrowsingWorld({ config: { filesOwnerCount: 1 } })

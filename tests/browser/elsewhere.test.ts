@@ -19,26 +19,26 @@ async function startElsewhere() {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   })
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  let said = ''
+  let text = ''
   child.stderr.on('data', (chunk) => {
-    said += chunk
-    const [, url] = /DevTools listening on (ws:\S+)/.exec(said) ?? []
+    text += chunk
+    const [, url] = /DevTools listening on (ws:\S+)/.exec(text) ?? []
     if (url) resolve(url)
   })
-  child.once('exit', () => reject(new Error(`Chromium ended: ${said}`)))
+  child.once('exit', () => reject(new Error(`Chromium ended: ${text}`)))
   return { url: await promise, child }
 }
 
 /** The proxy of an operator: tunnels for whoever has the password, counted. */
 async function startProxy() {
-  const asked: { authority: string; login: string }[] = []
+  const requests: { authority: string; login: string }[] = []
   const server = createServer((client: Socket) => {
     client.on('error', () => client.destroy())
     client.once('data', (head) => {
       const text = head.toString('latin1')
       const [, authority = ''] = /^CONNECT (\S+)/.exec(text) ?? []
       const [, basic = ''] = /^proxy-authorization: basic (\S+)/im.exec(text) ?? []
-      asked.push({ authority, login: Buffer.from(basic, 'base64').toString() })
+      requests.push({ authority, login: Buffer.from(basic, 'base64').toString() })
       const upstream = connect(Number(authority.split(':').at(-1)), '127.0.0.1', () => {
         client.write('HTTP/1.1 200 OK\r\n\r\n')
         client.pipe(upstream).pipe(client)
@@ -49,7 +49,7 @@ async function startProxy() {
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   afterAll(() => void server.close())
-  return { asked, url: `http://ada:pass%20word@127.0.0.1:${(server.address() as { port: number }).port}` }
+  return { asked: requests, url: `http://ada:pass%20word@127.0.0.1:${(server.address() as { port: number }).port}` }
 }
 
 const big = 'x'.repeat(1_200_000)

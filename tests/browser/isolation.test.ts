@@ -98,8 +98,8 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     await Bun.sleep(400)
     const { url } = (await person.send('GET', `browser/sessions/${session.id}/live`)).body.pages[0]
     expect(url).not.toMatch(/^(file|chrome):/)
-    const asked = await session.go(off)
-    expect(asked).toMatchObject({ status: 'error', result: { message: expect.stringContaining('cannot be called') } })
+    const request = await session.go(off)
+    expect(request).toMatchObject({ status: 'error', result: { message: expect.stringContaining('cannot be called') } })
     expect((await session.go(site.url('/to-canary'))).status).toBe('error')
     await session.end()
     const addresses = [
@@ -174,10 +174,10 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
       await startSession(person, { url: site.url('/cookies') }),
       await startSession(person, { url: site.url('/cookies') }),
     ]
-    const said = (session: typeof one) => session.extract('the c')
+    const textOf = (session: typeof one) => session.extract('the c')
     await one.go(site.url('/cookies'))
-    expect(await said(one)).toBe('was k=11')
-    expect(await said(two)).toBe('was null')
+    expect(await textOf(one)).toBe('was k=11')
+    expect(await textOf(two)).toBe('was null')
     await two.go(site.url('/tabs'))
     await two.act('click Open')
     const { pages } = (await person.send('GET', `browser/sessions/${two.id}/live`)).body
@@ -192,21 +192,21 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     const { host, watch } = small.app.container.browser
     const [greedy, modest] = [await startSession(other, { url: site.url('/greedy') }), await startSession(other)]
     const pageOf = (id: string) => host.find(id as never)!.live.page()
-    const [took, kept] = [pageOf(greedy.id), pageOf(modest.id)]
+    const [took, stored] = [pageOf(greedy.id), pageOf(modest.id)]
     await eventually(async () => {
       await watch()
       return pageOf(greedy.id) !== took
     })
     expect((await greedy.go(site.url('/get'))).status).toBe('success')
-    expect(pageOf(modest.id)).toBe(kept)
+    expect(pageOf(modest.id)).toBe(stored)
     expect((await modest.go(site.url('/get'))).status).toBe('success')
     await greedy.end()
     await modest.end()
   }, 180_000)
 
   test('N7: only what the order knows is obeyed', async () => {
-    for (const order of [{ region: 'mars' }, { keep_alive: 'yes' }, { proxies: 1 }, { url: 7 }]) {
-      expect((await person.send('POST', 'browser/sessions', order)).status).toBe(400)
+    for (const input of [{ region: 'mars' }, { keep_alive: 'yes' }, { proxies: 1 }, { url: 7 }]) {
+      expect((await person.send('POST', 'browser/sessions', input)).status).toBe(400)
     }
     const session = await startSession(person, {
       args: ['--no-proxy-server'],

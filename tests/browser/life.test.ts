@@ -34,7 +34,7 @@ describe.skipIf(!hasChromium)('how a session ends', async () => {
 
   test('without use it ends, unless it is kept alive', async () => {
     const person = await world.person()
-    const [idle, kept] = [await startSession(person), await startSession(person, { keep_alive: true })]
+    const [idle, stored] = [await startSession(person), await startSession(person, { keep_alive: true })]
     clock.advance(4 * MINUTE)
     await idle.observe()
     clock.advance(4 * MINUTE)
@@ -44,8 +44,8 @@ describe.skipIf(!hasChromium)('how a session ends', async () => {
     await browser.watch()
     expect(await stateOf(person, idle.id)).toMatchObject({ status: 'ended', ended_reason: 'idle' })
     expect((await idle.end()).body).toMatchObject({ duration_seconds: 540, cost_cents: 14 })
-    expect((await stateOf(person, kept.id)).status).toBe('active')
-    await kept.end()
+    expect((await stateOf(person, stored.id)).status).toBe('active')
+    await stored.end()
   })
 
   test('it ends when the credit does, and costs no more than there was', async () => {
@@ -60,13 +60,13 @@ describe.skipIf(!hasChromium)('how a session ends', async () => {
   })
 
   test('it ends with the access of its key or its person, and so does its link (A8, N11)', async () => {
-    const [revoked, member, disabled, kept] = await Promise.all([
+    const [revoked, member, disabled, stored] = await Promise.all([
       world.person(),
       world.person({ ofOrg: true }),
       world.person(),
       world.person(),
     ])
-    const people = [revoked, member, disabled, kept]
+    const people = [revoked, member, disabled, stored]
     const sessions = await Promise.all(people.map((person) => startSession(person, { keep_alive: true })))
     const linkOf = (at: number) => {
       const { pathname, search } = new URL(sessions[at]!.handle.embed_url)

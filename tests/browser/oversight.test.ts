@@ -61,8 +61,8 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
   test('they act in one and end it, which its owner pays and can read', async () => {
     const ada = await world.person()
     const session = await startSession(ada, { url: site.url() })
-    const order = { tool: 'browser_act', arguments: { instruction: 'click Buy' } }
-    expect((await send('POST', `browser/sessions/${session.id}/actions`, order)).body).toMatchObject({
+    const input = { tool: 'browser_act', arguments: { instruction: 'click Buy' } }
+    expect((await send('POST', `browser/sessions/${session.id}/actions`, input)).body).toMatchObject({
       status: 'success',
       live_view_version: 2,
     })

@@ -52,8 +52,8 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
         '"schema.type" must be',
       ],
     ]
-    for (const [order, sentence] of refusals) {
-      const { status, body } = await person.send('POST', `browser/sessions/${session.id}/actions`, order)
+    for (const [input, sentence] of refusals) {
+      const { status, body } = await person.send('POST', `browser/sessions/${session.id}/actions`, input)
       expect([status, body.error?.message]).toEqual([400, expect.stringContaining(sentence)])
     }
     const ended = await session.end()

@@ -46,14 +46,14 @@ const PAGES: Record<string, string> = {
 
 /** Pages of the shapes that real sites have, on loopback; each says what was done with it. */
 export function serveShapes() {
-  const asked: string[] = []
+  const requests: string[] = []
   const file = () =>
     new Response('x', { headers: { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' } })
   const page = (text: string, path: string) => () => {
-    asked.push(path)
+    requests.push(path)
     return new Response(text, { headers: { 'content-type': 'text/html; charset=utf-8' } })
   }
   const pages = Object.fromEntries(Object.entries(PAGES).map(([path, text]) => [path, page(text, path)]))
   const site = serveSite({ ...pages, '/file': file, '/stolen': page('<title>stolen</title>', '/stolen') })
-  return { ...site, asked: () => asked }
+  return { ...site, asked: () => requests }
 }

@@ -54,18 +54,18 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
   async function look(url: string): Promise<Page> {
     const page = await newPage({})
     await page.evaluateOnNewDocument(() => {
-      const told: object[] = []
-      Object.assign(window, { told })
-      addEventListener('message', ({ data }) => data?.source === 'svc-browser' && told.push(data))
+      const notices: object[] = []
+      Object.assign(window, { notify: notices })
+      addEventListener('message', ({ data }) => data?.source === 'svc-browser' && notices.push(data))
     })
     await page.goto(url)
     return page
   }
-  type Told = { type: string; reason?: string; live_view_version: number; will_retry?: boolean }
-  const toldTo = (page: Page) => page.evaluate(() => (window as unknown as { told: Told[] }).told)
+  type Notice = { type: string; reason?: string; live_view_version: number; will_retry?: boolean }
+  const notifiedTo = (page: Page) => page.evaluate(() => (window as unknown as { notify: Notice[] }).notify)
   const press = (page: Page, words: string) =>
-    page.evaluate((said) => {
-      for (const button of document.querySelectorAll('button')) if (button.textContent?.includes(said)) button.click()
+    page.evaluate((text) => {
+      for (const button of document.querySelectorAll('button')) if (button.textContent?.includes(text)) button.click()
     }, words)
   const shoot = async (page: Page, name: string) => {
     if (process.env.SVC_SHOTS) await page.screenshot({ path: `${process.env.SVC_SHOTS}/state-${name}.png` })
@@ -74,14 +74,17 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
   test('a page that dies is opened anew: the version grows and the picture is back without a reload', async () => {
     const session = await startSession(person, { url: site.url() })
     const page = await look(session.handle.embed_url)
-    await eventually(async () => (await toldTo(page)).some(({ type }) => type === 'connected'))
+    await eventually(async () => (await notifiedTo(page)).some(({ type }) => type === 'connected'))
     const dead = innerOf(session.id)
     const cdp = await dead.createCDPSession()
     void cdp.send('Page.crash').catch(() => undefined)
-    await eventually(async () => (await toldTo(page)).filter(({ type }) => type === 'connected').length === 2)
-    const told = await toldTo(page)
-    expect(told.find(({ type }) => type === 'disconnected')).toMatchObject({ reason: 'target_lost', will_retry: true })
-    expect(told.findLast(({ type }) => type === 'version')!.live_view_version).toBe(2)
+    await eventually(async () => (await notifiedTo(page)).filter(({ type }) => type === 'connected').length === 2)
+    const notices = await notifiedTo(page)
+    expect(notices.find(({ type }) => type === 'disconnected')).toMatchObject({
+      reason: 'target_lost',
+      will_retry: true,
+    })
+    expect(notices.findLast(({ type }) => type === 'version')!.live_view_version).toBe(2)
     expect(innerOf(session.id)).not.toBe(dead)
     await shows(page, '[role=status]', 'Live')
     expect(await session.act('type 7 in Code')).toMatchObject({ status: 'success' })
@@ -98,7 +101,7 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
     const session = await startSession(person, { url: site.url() })
     const page = await look(session.handle.embed_url)
     await shows(page, '[role=status]', 'Live')
-    await eventually(async () => (await toldTo(page)).some(({ type }) => type === 'connected'))
+    await eventually(async () => (await notifiedTo(page)).some(({ type }) => type === 'connected'))
     await picture(page, 'live-view')
     await press(page, 'Text view')
     await shows(page, '.text h1', 'Till two')
@@ -155,7 +158,7 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
     await session.end()
     await shows(page, '[role=status]', 'The session has ended')
     await shoot(page, 'ended')
-    expect((await toldTo(page)).some(({ type, reason }) => type === 'ended' && reason === 'call')).toBe(true)
+    expect((await notifiedTo(page)).some(({ type, reason }) => type === 'ended' && reason === 'call')).toBe(true)
     await page.close()
   }, 180_000)
 })

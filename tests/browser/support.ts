@@ -38,8 +38,8 @@ export function serveSite(pages: Record<string, string | ((request: Request) => 
 export type Session = Awaited<ReturnType<typeof startSession>>
 
 /** A session of a person, and short words for what is done in it. */
-export async function startSession(person: Person, order: object = {}) {
-  const started = await person.send('POST', 'browser/sessions', order)
+export async function startSession(person: Person, input: object = {}) {
+  const started = await person.send('POST', 'browser/sessions', input)
   if (started.status !== 201) throw new Error(`the session did not start: ${started.text}`)
   const id: string = started.body.session_id
   const action = async (tool: string, args: object = {}) =>

@@ -19,24 +19,24 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
   const person = await world.person()
   const read = async (id: string) => (await person.send('GET', `browser/sessions/${id}/recording`)).body
 
-  type Said = { type: string; [more: string]: unknown }
+  type Message = { type: string; [more: string]: unknown }
   /** A viewer that draws its frames, or not. */
   async function watch(url: string, draws = true) {
     const id = new URL(url).pathname.split('/')[3]
     const ws = new WebSocket(`${origin.replace('http', 'ws')}/embed/browser/${id}/stream`)
     ws.binaryType = 'arraybuffer'
     const frames: number[] = []
-    const said: Said[] = []
+    const messages: Message[] = []
     const send = (message: object) => ws.send(JSON.stringify(message))
     ws.onopen = () => send({ type: 'hello', token: new URL(url).searchParams.get('token') })
     ws.onmessage = ({ data }) => {
-      if (typeof data === 'string') return void said.push(JSON.parse(data))
+      if (typeof data === 'string') return void messages.push(JSON.parse(data))
       const length = new DataView(data as ArrayBuffer).getUint32(0)
       frames.push(JSON.parse(new TextDecoder().decode(new Uint8Array(data as ArrayBuffer, 4, length))).seq)
       if (draws) send({ type: 'ack' })
     }
-    await eventually(() => said.some(({ type }) => type === 'hello'))
-    return { frames, said, send, close: () => ws.close() }
+    await eventually(() => messages.some(({ type }) => type === 'hello'))
+    return { frames, said: messages, send, close: () => ws.close() }
   }
 
   test('one that is slow gets the newest frame next and no queue, and keeps nobody waiting (N14)', async () => {
@@ -63,7 +63,7 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
       const seen: number[] = []
       Object.assign(window, { seen })
       const Plain = WebSocket
-      const Kept = class extends Plain {
+      const Stored = class extends Plain {
         constructor(url: string | URL) {
           super(url)
           this.addEventListener('message', ({ data }) => {
@@ -73,7 +73,7 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
           })
         }
       }
-      Object.assign(window, { WebSocket: Kept })
+      Object.assign(window, { WebSocket: Stored })
     })
     await page.emulateCPUThrottling(20)
     await page.emulateNetworkConditions({ offline: false, download: 40_000, upload: 40_000, latency: 200 })
@@ -140,7 +140,7 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
   test('is asked for help, and the agent goes on when the wheel is given back', async () => {
     const session = await startSession(person, { url: site.url() })
     const viewer = await watch(session.handle.embed_url)
-    const asked = session.act('ask a person to sign in')
+    const request = session.act('ask a person to sign in')
     await eventually(() => viewer.said.some(({ type, wanted }) => type === 'state' && wanted === 'sign in'))
     // Operators see that it waits, and for what.
     const seen = async () => (await openSessions(world.app.container.store.read)).find(({ id }) => id === session.id)
@@ -149,7 +149,7 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
     viewer.send({ type: 'take' })
     await eventually(() => viewer.said.some(({ type, holder }) => type === 'state' && holder))
     viewer.send({ type: 'release' })
-    expect(await asked).toMatchObject({ status: 'success', result: { action: 'a person did it' } })
+    expect(await request).toMatchObject({ status: 'success', result: { action: 'a person did it' } })
     await eventually(() => viewer.said.findLast(({ type }) => type === 'state')?.wanted === null)
     viewer.close()
     await session.end()
@@ -190,10 +190,10 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
     const small = await createBrowsingWorld({ config: { browserSessionsPerUser: 3 } })
     const other = await small.person()
     const { host } = small.app.container.browser
-    let most = 0
+    let max = 0
     const ask = async () => {
       const reply = await other.send('POST', 'browser/sessions', {})
-      most = Math.max(most, host.open.size)
+      max = Math.max(max, host.open.size)
       return reply
     }
     const all = await Promise.all(Array.from({ length: 1_000 }, ask))
@@ -204,7 +204,7 @@ inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
     expect(refused.filter((reply) => !isLimit(reply))).toEqual([])
     expect(refused[0]!.headers.get('retry-after')).toBe('30')
     // None beyond the bound had a page even for a moment.
-    expect(most).toBe(3)
+    expect(max).toBe(3)
     const { sessions } = (await other.send('GET', 'browser/sessions')).body
     expect(sessions).toHaveLength(3)
     for (const { session_id } of sessions) await other.send('DELETE', `browser/sessions/${session_id}`)

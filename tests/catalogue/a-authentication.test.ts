@@ -106,13 +106,13 @@ describe('A. what a refusal tells', () => {
   test('A20 unknown, revoked, flipped and mistyped keys are told the same, byte for byte', async () => {
     const unknown = mintSecret('svc_sk_live_').token
     const mistyped = `${unknown.slice(0, -1)}${unknown.at(-1) === 'a' ? 'b' : 'a'}`
-    const told = await Promise.all(
+    const notices = await Promise.all(
       [unknown, kx, flipped, mistyped].map(async (key) => {
         const { body, status } = await target.send('GET', 'models', { key })
         return JSON.stringify({ status, ...body.error, request_id: '' })
       }),
     )
-    expect(new Set(told).size).toBe(1)
+    expect(new Set(notices).size).toBe(1)
   })
 
   test('A20 a wrong password and an unknown address are told the same', async () => {

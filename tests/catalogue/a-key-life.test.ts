@@ -168,10 +168,10 @@ describe('I-11. asking for more', () => {
   const ORDER = { requested_tier: 'enterprise', use_case: 'a', expected_volume: 'b' }
 
   test('fifty at once are one request', async () => {
-    const asked = await Promise.all(
+    const requests = await Promise.all(
       Array.from({ length: 50 }, () => send('POST', 'rate-limits/request-increase', { as: 'free', body: ORDER })),
     )
-    const counts = (status: number) => asked.filter((reply) => reply.status === status).length
+    const counts = (status: number) => requests.filter((reply) => reply.status === status).length
     expect([counts(201), counts(409)]).toEqual([1, 49])
   })
 

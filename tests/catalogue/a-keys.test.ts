@@ -167,10 +167,10 @@ describe('A. the life of a key', () => {
     const { body } = await send('POST', 'keys', { body: { name: 'brief', expires_at: soon } })
     const late: number[] = []
     await eventually(async () => {
-      const askedAt = Date.now()
+      const requestedAt = Date.now()
       const { status } = await send('GET', 'models', { key: body.key })
-      if (status === 200 && askedAt > expiry) late.push(askedAt - expiry)
-      return status === 401 && askedAt
+      if (status === 200 && requestedAt > expiry) late.push(requestedAt - expiry)
+      return status === 401 && requestedAt
     })
     expect(late).toEqual([])
   })

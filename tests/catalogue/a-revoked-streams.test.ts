@@ -24,7 +24,7 @@ type Way = {
 }
 type Person = Awaited<ReturnType<typeof signedUp>>
 
-let asked = 0
+let requested = 0
 
 /** A person of their own, in a session, with credit and a key. */
 async function signedUp() {
@@ -113,12 +113,12 @@ const ways: Way[] = [
 ]
 
 const spoken = async (credential: string, node = target, path = 'completions'): Promise<Running> => {
-  const prompt = `[[stall]][[say:word]] ${++asked}`
-  const order =
+  const prompt = `[[stall]][[say:word]] ${++requested}`
+  const input =
     path === 'completions'
       ? { prompt, mode: 'fast' }
       : { messages: [{ role: 'user', content: prompt }], model: 'svc-1-flash' }
-  const stream = await openStream(node, credential, path, order)
+  const stream = await openStream(node, credential, path, input)
   await stream.heard('word')
   return { stream, prompt }
 }
@@ -142,7 +142,7 @@ describe('A. streams after their credential', () => {
   test('A21 what was said is paid for and on the record, another key goes on', async () => {
     const person = await signedUp()
     const other = await as(person.token, 'POST', 'keys', {})
-    const [ended, kept] = [await spoken(person.key), await spoken(other.body.key)]
+    const [ended, stored] = [await spoken(person.key), await spoken(other.body.key)]
     await as(person.token, 'DELETE', `keys/${person.keyId}`)
     expect(parseNative(await ended.stream.toItsEnd()).at(-1)!.event).toBe('error')
     const spent = await target.moneyOf(person.email)
@@ -152,7 +152,7 @@ describe('A. streams after their credential', () => {
     expect(events[0].outputSummary.cost_cents).toBeCloseTo(100 - spent.balance, 6)
 
     await as(person.token, 'DELETE', `keys/${other.body.id}`)
-    expect(parseNative(await kept.stream.toItsEnd()).at(-1)!.event).toBe('error')
+    expect(parseNative(await stored.stream.toItsEnd()).at(-1)!.event).toBe('error')
     expect((await target.moneyOf(person.email)).held).toBe(0)
   })
 

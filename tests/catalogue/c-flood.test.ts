@@ -5,19 +5,19 @@ import { keepsItsPromises } from './support/oracle'
 import { head } from './support/raw'
 import { startEdge } from './support/target'
 
-const MOST_OF_ONE = 40
-const MOST = 100
+const MAX_OF_ONE = 40
+const MAX = 100
 const PROXY = '127.0.0.9'
 const target = await startEdge({
   env: {
-    SVC_CONNECTIONS_PER_ADDRESS: String(MOST_OF_ONE),
-    SVC_CONNECTIONS: String(MOST),
+    SVC_CONNECTIONS_PER_ADDRESS: String(MAX_OF_ONE),
+    SVC_CONNECTIONS: String(MAX),
     SVC_TRUSTED_PROXIES: PROXY,
     SVC_BODY_SECONDS: '600',
   },
 })
 const STALLED = `${head('POST /api/v1/auth/sessions HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 900')}\r\n\r\n{`
-const ASKING = `${head('GET /api/v1/models HTTP/1.1', `Authorization: Bearer ${target.people.secrets.k1}`)}\r\n\r\n`
+const QUESTION = `${head('GET /api/v1/models HTTP/1.1', `Authorization: Bearer ${target.people.secrets.k1}`)}\r\n\r\n`
 
 const forwarded = (client: string) => STALLED.replace('Host:', `X-Forwarded-For: ${client}\r\nHost:`)
 
@@ -63,7 +63,7 @@ describe('C. more connections than one address or all may have', () => {
     const neighbour = await from('127.0.0.3', 10, STALLED)
     const flood = await from('127.0.0.2', 300, STALLED)
     await isServed()
-    expect(await eventually(flood.open, (open) => open <= MOST_OF_ONE)).toBe(MOST_OF_ONE)
+    expect(await eventually(flood.open, (open) => open <= MAX_OF_ONE)).toBe(MAX_OF_ONE)
     await isServed()
     expect(neighbour.open()).toBe(10)
     for (const { end } of [neighbour, flood]) end()
@@ -71,7 +71,7 @@ describe('C. more connections than one address or all may have', () => {
 
   test('C19 connections that never send a byte, or half a header, count as well', async () => {
     const flood = [await from('127.0.0.2', 60, 'GET /api/v1/health HTTP/1.1\r\nX-A: '), await from('127.0.0.3', 60, '')]
-    for (const { open } of flood) expect(await eventually(open, (left) => left <= MOST_OF_ONE)).toBeGreaterThan(0)
+    for (const { open } of flood) expect(await eventually(open, (left) => left <= MAX_OF_ONE)).toBeGreaterThan(0)
     await isServed()
     for (const { end } of flood) end()
   })
@@ -79,34 +79,34 @@ describe('C. more connections than one address or all may have', () => {
   test('C19 many addresses have so many together', async () => {
     const flood = await Promise.all(['2', '3', '4', '5', '6', '7'].map((at) => from(`127.0.0.${at}`, 35, STALLED)))
     const open = () => flood.reduce((sum, each) => sum + each.open(), 0)
-    expect(await eventually(open, (left) => left <= MOST)).toBeGreaterThan(MOST_OF_ONE)
+    expect(await eventually(open, (left) => left <= MAX)).toBeGreaterThan(MAX_OF_ONE)
     await isServed()
     for (const { end } of flood) end()
   })
 
   test('C19 connections on which a request authenticated stay, however many they are', async () => {
-    const ours = await from('127.0.0.8', 3 * MOST_OF_ONE, ASKING)
-    await eventually(ours.answered, (count) => count + (3 * MOST_OF_ONE - ours.open()) >= 3 * MOST_OF_ONE)
-    const kept = ours.open()
+    const ours = await from('127.0.0.8', 3 * MAX_OF_ONE, QUESTION)
+    await eventually(ours.answered, (count) => count + (3 * MAX_OF_ONE - ours.open()) >= 3 * MAX_OF_ONE)
+    const stored = ours.open()
     const flood = await from('127.0.0.8', 100, STALLED)
-    await eventually(flood.open, (left) => left <= MOST_OF_ONE)
+    await eventually(flood.open, (left) => left <= MAX_OF_ONE)
     await isServed()
-    expect(ours.open()).toBe(kept)
-    expect(kept).toBeGreaterThan(2 * MOST_OF_ONE)
+    expect(ours.open()).toBe(stored)
+    expect(stored).toBeGreaterThan(2 * MAX_OF_ONE)
     for (const { end } of [ours, flood]) end()
   })
 
   test('C19 a trusted proxy has more connections than one client', async () => {
-    const proxied = await from(PROXY, MOST_OF_ONE + 20, (at) => forwarded(`10.0.0.${at}`))
+    const proxied = await from(PROXY, MAX_OF_ONE + 20, (at) => forwarded(`10.0.0.${at}`))
     const flood = await from('127.0.0.2', 100, STALLED)
-    await eventually(flood.open, (left) => left <= MOST_OF_ONE)
+    await eventually(flood.open, (left) => left <= MAX_OF_ONE)
     await isServed()
-    expect(proxied.open()).toBe(MOST_OF_ONE + 20)
+    expect(proxied.open()).toBe(MAX_OF_ONE + 20)
     for (const { end } of [proxied, flood]) end()
   })
 
   test('C19 clients behind a trusted proxy are told apart: one with too many open requests gets 503, others do not', async () => {
-    const greedy = await from(PROXY, MOST_OF_ONE + 10, () => forwarded('10.1.0.1'))
+    const greedy = await from(PROXY, MAX_OF_ONE + 10, () => forwarded('10.1.0.1'))
     await eventually(greedy.answered, (count) => count === 10)
     const other = await from(PROXY, 1, () => forwarded('10.1.0.2').replace('900', '1'))
     await eventually(other.answered)

@@ -122,8 +122,8 @@ describe('C. memory without a credential', () => {
       `${headOf(line, 'Transfer-Encoding: chunked')}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     )
     expect(await chunked.answered()).toEqual([413])
-    const most = pad(16 * 1024)
-    const taken = await send(`${headOf(line, `Content-Length: ${most.length}`)}${most}`)
+    const max = pad(16 * 1024)
+    const taken = await send(`${headOf(line, `Content-Length: ${max.length}`)}${max}`)
     expect((await taken.answered())[0]).toBeOneOf([400, 401])
     for (const { socket } of [declared, chunked, taken]) socket.destroy()
   })
@@ -132,11 +132,9 @@ describe('C. memory without a credential', () => {
     'B8 small bodies that stop before their end count, too: past the budget 503, while others are served',
     async () => {
       const line = 'POST /api/v1/auth/sessions'
-      const most = pad(16 * 1024)
+      const max = pad(16 * 1024)
       const flood = await Promise.all(
-        Array.from({ length: 700 }, () =>
-          send(`${headOf(line, `Content-Length: ${most.length}`)}${most.slice(0, -1)}`),
-        ),
+        Array.from({ length: 700 }, () => send(`${headOf(line, `Content-Length: ${max.length}`)}${max.slice(0, -1)}`)),
       )
       const refused = () => flood.filter(({ statuses }) => statuses()[0] === 503).length
       await eventually(refused, (count) => count > 0)
@@ -145,7 +143,7 @@ describe('C. memory without a credential', () => {
       expect(await meanwhile.answered()).toEqual([401])
       expect((await target.send('POST', 'completions', { body: { prompt: 'What is 2+2?' } })).status).toBe(200)
       for (const { closed } of flood) await closed()
-      const again = await send(`${headOf(line, `Content-Length: ${most.length}`)}${most}`)
+      const again = await send(`${headOf(line, `Content-Length: ${max.length}`)}${max}`)
       expect((await again.answered())[0]).toBeOneOf([400, 401])
       for (const { socket } of [meanwhile, again]) socket.destroy()
     },

@@ -27,9 +27,9 @@ const words = ({ status, text, body, headers }: Reply) => ({
   type: headers.get('content-type'),
 })
 
-type Asked = { id: string; what: string; foreign: string; ask(id: string): [string, string, unknown?] }
+type Request = { id: string; what: string; foreign: string; ask(id: string): [string, string, unknown?] }
 
-const ROWS: Asked[] = [
+const ROWS: Request[] = [
   { id: 'D2', what: 'read a conversation', foreign: conversation, ask: (id) => ['GET', `conversations/${id}`] },
   { id: 'D2', what: 'rename it', foreign: conversation, ask: (id) => ['PATCH', `conversations/${id}`, { title: 'x' }] },
   { id: 'D2', what: 'delete it', foreign: conversation, ask: (id) => ['DELETE', `conversations/${id}`] },

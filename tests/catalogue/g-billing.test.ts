@@ -3,7 +3,7 @@ import { LIE_NAMES } from '../support/upstream'
 import { eventually, startTarget } from './support'
 import { keepsItsPromises } from './support/oracle'
 import { grant, type Newcomer } from './support/people'
-import { HOLD_CENTS, MOST_TOKENS, pricedEngines, TOKEN_CENTS } from './support/prices'
+import { HOLD_CENTS, MAX_TOKENS, pricedEngines, TOKEN_CENTS } from './support/prices'
 
 const target = await startTarget({ engine: 'builtin', env: pricedEngines })
 const { send, people, upstream } = target
@@ -46,7 +46,7 @@ describe('G. before work starts', () => {
 
   test('G4 an answer that is remembered is refused at balance 0, before the cache is looked into (contract 22.1)', async () => {
     const person = await people.newcomer({ cents: HOLD_CENTS, extra: { daily_cap_cents: 1 } })
-    const body = { prompt: `remember [[tokens:${MOST_TOKENS}]]`, mode: 'fast' }
+    const body = { prompt: `remember [[tokens:${MAX_TOKENS}]]`, mode: 'fast' }
     const first = await send('POST', 'completions', { key: person.key, body })
     expect(first.body.usage.cost_cents).toBe(HOLD_CENTS)
     expect(await balanceOf(person)).toBe(0)
@@ -122,7 +122,7 @@ describe('G. many at once', () => {
   test('I7 credit for ten calls, sixty at once: ten answers, fifty refusals, nothing left and nothing owed', async () => {
     const person = await people.newcomer({ cents: 10 * HOLD_CENTS })
     const replies = await Promise.all(
-      Array.from({ length: 60 }, (_, n) => ask(`race ${n} [[tokens:${MOST_TOKENS}]] [[delay:100]]`, person)),
+      Array.from({ length: 60 }, (_, n) => ask(`race ${n} [[tokens:${MAX_TOKENS}]] [[delay:100]]`, person)),
     )
     const count = (status: number) => replies.filter((reply) => reply.status === status).length
     expect([count(200), count(402)]).toEqual([10, 50])

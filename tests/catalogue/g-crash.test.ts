@@ -12,7 +12,7 @@ test('G13 a call that was running at kill -9 is not charged, and the record says
   // Asked of the engine means held: with both there, nothing more is going to be taken.
   await eventually(
     () => ['[[hang]]', '[[stall]]'].filter((mark) => target.upstream.calls.some(({ prompt }) => prompt.includes(mark))),
-    (asked) => asked.length === hanging.length,
+    (requests) => requests.length === hanging.length,
   )
   // A hold may be answered before it is durable; what is paid for after it is not, and takes it along.
   const paid = await send({ prompt: 'paid before', mode: 'fast', conversation_id: null })

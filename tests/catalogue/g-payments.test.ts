@@ -91,7 +91,7 @@ describe('G10 the payment webhook', () => {
 
   test('credits a checkout once, whatever number of events say that it is paid', async () => {
     const ada = await buyer()
-    for (let told = 0; told < 5; told++) {
+    for (let notice = 0; notice < 5; notice++) {
       const { payload, headers } = await ada.paid()
       expect((await deliver(payload, headers)).status).toBe(200)
     }

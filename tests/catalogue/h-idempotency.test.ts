@@ -164,7 +164,7 @@ test('H14, H17 after kill -9 an answer is replayed, what was running is free, an
   const running = call('completions', 'running', ask('hangs [[hang]]')).catch(() => null)
   await eventually(
     () => one.upstream.calls.some(({ prompt }) => prompt.includes('[[hang]]')),
-    (asked) => asked,
+    (isRequested) => isRequested,
   )
   expect(codeOf(await call('completions', 'running', ask('hangs [[hang]]')))).toBe('409 idempotency_conflict')
   await one.murder()

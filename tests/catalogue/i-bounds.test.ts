@@ -13,10 +13,10 @@ async function statuses(key: string, path: string, body: object, count: number, 
   const seen: number[] = []
   for (let from = 0; from < count; from += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, count - from) }, () => send('POST', path, { key, body }))
-    for (const { status, body: said } of await Promise.all(some)) {
+    for (const { status, body: message } of await Promise.all(some)) {
       seen.push(status)
       if (status !== 201)
-        expect(said.error).toMatchObject({ code: 'conflict', message: expect.stringContaining(bound) })
+        expect(message.error).toMatchObject({ code: 'conflict', message: expect.stringContaining(bound) })
     }
   }
   return seen
@@ -33,10 +33,10 @@ describe('I. what an account may have', () => {
       '500 guardrail policies',
     ],
     ['routing-preferences', { name: 'p', rules: [], examples: [] }, 500, '500 routing preferences'],
-  ])('I-15 %s %j: %i more, then 409 that says so', async (path, body, most, bound) => {
+  ])('I-15 %s %j: %i more, then 409 that says so', async (path, body, max, bound) => {
     const { key } = await people.newcomer()
-    const seen = await statuses(key, path, body, most + AT_ONCE, bound)
-    expect([seen.filter((status) => status === 201).length, new Set(seen)]).toEqual([most, new Set([201, 409])])
+    const seen = await statuses(key, path, body, max + AT_ONCE, bound)
+    expect([seen.filter((status) => status === 201).length, new Set(seen)]).toEqual([max, new Set([201, 409])])
   })
 })
 

@@ -8,12 +8,12 @@ import { hasNotBlocked, tooLong } from './support/oracle'
 const target = await startTarget()
 const canary = await startCanary()
 
-let asked = 0
+let requested = 0
 type Tool = { name: string; description?: string; input_schema?: object; endpoint?: object }
 const post = (script: string, tools: Tool[], more: object = {}) =>
   target.send('POST', 'completions', {
     body: {
-      prompt: `${script} ${++asked}`,
+      prompt: `${script} ${++requested}`,
       mode: 'fast',
       conversation_id: null,
       tools: tools.map((tool) => ({ description: 'A tool.', ...tool })),

@@ -148,7 +148,7 @@ describe('Q6 secrets in metadata', () => {
     paid: CARD,
     t: 7,
   }
-  const kept = {
+  const stored = {
     password: '[redacted]',
     deep: [{ Authorization: '[redacted]' }],
     note: '[redacted]',
@@ -163,7 +163,7 @@ describe('Q6 secrets in metadata', () => {
     const chat = await send('POST', 'chat/completions', { body: { model: 'svc-1-flash', messages, metadata } })
     for (const answer of [headers, chat.headers]) {
       const [recorded] = (await send('GET', `audit?request_id=${answer.get('x-request-id')}`)).body
-      expect(recorded.inputSummary.metadata).toEqual(kept)
+      expect(recorded.inputSummary.metadata).toEqual(stored)
     }
     const { text } = await send('GET', 'audit/export')
     for (const hidden of [SECRET, CARD]) expect(text).not.toContain(hidden)

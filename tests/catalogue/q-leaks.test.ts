@@ -72,7 +72,7 @@ describe('Q11 what is listed has no secret in it', () => {
 })
 
 describe('Q14 an answer tells of itself, not of the server', () => {
-  const ASKED: [string, string, unknown][] = [
+  const REQUESTS: [string, string, unknown][] = [
     ['GET', 'models', undefined],
     ['GET', 'nothing', undefined],
     ['PATCH', 'models', undefined],
@@ -80,7 +80,7 @@ describe('Q14 an answer tells of itself, not of the server', () => {
     ['POST', 'completions', '{'],
   ]
 
-  test.each(ASKED)('%s %s', async (method, path, body) => {
+  test.each(REQUESTS)('%s %s', async (method, path, body) => {
     const { headers, text, body: answer } = await send(method, path, body === undefined ? {} : { body: body as object })
     expect([headers.get('server'), headers.get('x-powered-by')]).toEqual([null, null])
     expect(text).not.toMatch(/"found"|"expected"|node_modules|\.ts:\d+|elysia|typebox/i)

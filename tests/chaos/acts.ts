@@ -32,16 +32,16 @@ export function actsOf({ client, stripe, endpoint, witness, random }: Deps) {
 
     /** Three turns, two of them with calls of a tool that takes its time. */
     async act() {
-      const { prompt, ...order } = acting()
-      return post('act', 'completions', { prompt, ...order }, (body) => {
+      const { prompt, ...input } = acting()
+      return post('act', 'completions', { prompt, ...input }, (body) => {
         paid(body.request_id, body.usage.cost_cents)
         begun(body.conversation_id, prompt, body.content)
       })
     },
 
     async actStream() {
-      const { prompt, ...order } = acting()
-      return noted('act stream', await client.stream('completions', { prompt, ...order }), ({ frames }) => {
+      const { prompt, ...input } = acting()
+      return noted('act stream', await client.stream('completions', { prompt, ...input }), ({ frames }) => {
         const done = frames.at(-1)
         paid(done.request_id, done.usage.cost_cents)
         begun(done.conversation_id, prompt, done.content)
@@ -49,13 +49,13 @@ export function actsOf({ client, stripe, endpoint, witness, random }: Deps) {
     },
 
     async chat() {
-      const order = { model: 'svc-1-flash', messages: [{ role: 'user', content: newPrompt(random) }] }
-      return post('chat', 'chat/completions', order, (body) => paid(body.request_id, body.svc_metadata.cost_cents))
+      const input = { model: 'svc-1-flash', messages: [{ role: 'user', content: newPrompt(random) }] }
+      return post('chat', 'chat/completions', input, (body) => paid(body.request_id, body.svc_metadata.cost_cents))
     },
 
     async chatStream() {
-      const order = { model: 'svc-1-flash', messages: [{ role: 'user', content: newPrompt(random) }] }
-      return noted('chat stream', await client.stream('chat/completions', order), ({ frames }, requestId) =>
+      const input = { model: 'svc-1-flash', messages: [{ role: 'user', content: newPrompt(random) }] }
+      return noted('chat stream', await client.stream('chat/completions', input), ({ frames }, requestId) =>
         paid(requestId, frames.at(-1).svc_metadata.cost_cents),
       )
     },
@@ -86,12 +86,12 @@ export function actsOf({ client, stripe, endpoint, witness, random }: Deps) {
     /** Opens a checkout and pays it: the credit comes with the processor's event. */
     async buy() {
       const opened = await post('checkout', 'billing/checkout', { amount_cents: PURCHASE_CENTS }, (body) =>
-        witness.purchases.push({ id: body.checkout_id, told: false }),
+        witness.purchases.push({ id: body.checkout_id, notify: false }),
       )
       if (opened.is !== 'acked') return opened
       const purchase = witness.purchases.find(({ id }) => id === opened.value.checkout_id)!
       return noted('purchase', await tell(client, stripe, purchase), () => {
-        purchase.told = true
+        purchase.notify = true
       })
     },
 
@@ -105,8 +105,8 @@ export function actsOf({ client, stripe, endpoint, witness, random }: Deps) {
       if (!known) return complete()
       const prompt = newPrompt(random)
       known.pending = { turn: prompt }
-      const order = { prompt, mode: 'fast', conversation_id: known.id }
-      return post('turn', 'completions', order, (body) => {
+      const input = { prompt, mode: 'fast', conversation_id: known.id }
+      return post('turn', 'completions', input, (body) => {
         paid(body.request_id, body.usage.cost_cents)
         known.turns.push({ prompt, answer: body.content })
         known.pending = {}

@@ -58,11 +58,13 @@ const PAIRS: readonly Pair[] = [
 export const offTheRecord = (database: Database): string[] => PAIRS.flatMap((pair) => compare(database, pair))
 
 function compare(database: Database, { action, effects, rows }: Pair): string[] {
-  const [done, told] = [countsOf(database, effects), countsOf(database, rows)]
-  const ids = [...new Set([...done.keys(), ...told.keys()])]
+  const [done, notice] = [countsOf(database, effects), countsOf(database, rows)]
+  const ids = [...new Set([...done.keys(), ...notice.keys()])]
   return ids
-    .filter((id) => done.get(id) !== told.get(id))
-    .map((id) => `${action}: ${id} happened ${done.get(id) ?? 0} times and is on the record ${told.get(id) ?? 0} times`)
+    .filter((id) => done.get(id) !== notice.get(id))
+    .map(
+      (id) => `${action}: ${id} happened ${done.get(id) ?? 0} times and is on the record ${notice.get(id) ?? 0} times`,
+    )
 }
 
 function countsOf(database: Database, query: string): Map<string, number> {

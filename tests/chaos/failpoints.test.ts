@@ -15,7 +15,7 @@ const SIGKILL = 137
 const DIES_WITHIN_MS = 60_000
 const RUNS = isLong ? 2 : 1
 /** A death comes at the fifth to this time that its instant is passed. */
-const MOST_BEFORE = isLong ? 60 : 30
+const MAX_BEFORE = isLong ? 60 : 30
 const STATEMENTS = isLong ? [1, 3, 9, 17] : [9]
 
 /** Runs a server armed to end itself; throws when it lives on. */
@@ -57,7 +57,7 @@ describe('a process that ends at a named instant', () => {
       rig ??= await createRig(upstream)
       const random = seededRandom(name.length)
       for (let run = 0; run < RUNS; run++) {
-        const server = await rig.boot({ SVC_FAILPOINT: `${name}:${random.between(5, MOST_BEFORE)}` })
+        const server = await rig.boot({ SVC_FAILPOINT: `${name}:${random.between(5, MAX_BEFORE)}` })
         const death = Promise.race([server.exited, Bun.sleep(DIES_WITHIN_MS).then(() => 'alive')])
         await rig.load(server, random, death)
         expect(await death).toBe(SIGKILL)
@@ -101,7 +101,7 @@ test('a process killed in the middle of tools: their holds are given back, and a
   const rig = await createRig(upstream)
   const server = await rig.boot()
   const client = createClient(server.url, devKeyOf(rig.dataDir))
-  const asked = Array.from({ length: RUNS }, (_, at) => {
+  const requests = Array.from({ length: RUNS }, (_, at) => {
     const prompt = `Wait ${at} [[while:One moment.]][[plan:wait{"ms":9000};wait{"ms":9000}]]`
     const body = { prompt, mode: 'fast', tools: [rig.endpoint.tool] }
     const note = (answer: Json, requestId: string) => {
@@ -110,14 +110,14 @@ test('a process killed in the middle of tools: their holds are given back, and a
     }
     return { kind: 'act', key: `mid-tool-${at}`, path: 'completions', body, note }
   })
-  const answers = asked.map(({ path, body, key }) => client.send('POST', path, body, key))
+  const answers = requests.map(({ path, body, key }) => client.send('POST', path, body, key))
   await eventually(() => rig.endpoint.called() === 2 * RUNS)
   await server.kill()
   expect((await Promise.all(answers)).map(({ is }) => is)).toEqual(Array(RUNS).fill('unknown'))
   expect(openHolds(rig.dataDir)).toBe(RUNS)
 
   rig.endpoint.hasten()
-  rig.witness.unfinished.push(...asked)
+  rig.witness.unfinished.push(...requests)
   await expectSound(rig)
   expect(rig.endpoint.called()).toBe(4 * RUNS)
   expect(rig.witness.answers).toHaveLength(RUNS)
@@ -127,7 +127,7 @@ test('a process killed in the middle of tools: their holds are given back, and a
 async function leaveHolds(server: ServerProcess, rig: Rig, count: number): Promise<void> {
   const client = createClient(server.url, devKeyOf(rig.dataDir))
   upstream.reset()
-  const asked = Array.from({ length: count }, (_, at) =>
+  const requests = Array.from({ length: count }, (_, at) =>
     client.send('POST', 'completions', { prompt: `Wait ${at} [[hang]]`, mode: 'fast' }),
   )
   // Told apart by prompt: an engine may be asked twice for one hold.
@@ -137,5 +137,5 @@ async function leaveHolds(server: ServerProcess, rig: Rig, count: number): Promi
   // A hold may be answered before it is durable; what is written after it is not, and takes it along.
   expect((await client.send('POST', 'memory', { content: 'Durable.' })).is).toBe('acked')
   await server.kill()
-  expect((await Promise.all(asked)).map(({ is }) => is)).toEqual(Array(count).fill('unknown'))
+  expect((await Promise.all(requests)).map(({ is }) => is)).toEqual(Array(count).fill('unknown'))
 }

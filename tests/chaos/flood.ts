@@ -11,8 +11,8 @@ import { startServerProcess } from '../support/server-process'
 const [sockets, seconds] = [Number(process.argv[2] ?? 20_000), Number(process.argv[3] ?? 45)]
 const shape = process.argv[4] ?? 'drip'
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5']
-const MOST_MS = 100
-const MOST_MB = 600
+const MAX_MS = 100
+const MAX_MB = 600
 const PAUSE_MS = 20
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-flood-'))
@@ -34,24 +34,24 @@ async function timed(init: BunFetchRequestInit, url = `${server.url}/api/v1/heal
 }
 
 const at = (times: number[], share: number) => times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? 0
-const said = (times: number[]) =>
+const textOf = (times: number[]) =>
   `p50 ${at(times, 0.5).toFixed(1)} ms, p99 ${at(times, 0.99).toFixed(1)} ms, worst ${at(times, 0.9999).toFixed(1)} ms, ${times.length} asked`
 
 async function watch(forMs: number) {
   const [health, operator] = [[] as number[], [] as number[]]
-  let [peakMb, most] = [0, 0]
+  let [peakMb, max] = [0, 0]
   for (const until = performance.now() + forMs; performance.now() < until; ) {
     health.push(await timed({}))
     if (health.length % 10 === 0) operator.push(await timed({ unix: socket }, 'http://localhost/ops/v1/status'))
     peakMb = Math.max(peakMb, rssMb())
-    most = Math.max(most, descriptors())
+    max = Math.max(max, descriptors())
     await Bun.sleep(PAUSE_MS)
   }
-  return { health, operator, peakMb, most }
+  return { health, operator, peakMb, max }
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
-say(`before: /health ${said((await watch(3_000)).health)}`)
+say(`before: /health ${textOf((await watch(3_000)).health)}`)
 const attackers = ADDRESSES.map((address) =>
   Bun.spawn(
     [
@@ -65,12 +65,12 @@ const attackers = ADDRESSES.map((address) =>
     { stdout: 'ignore', stderr: 'inherit' },
   ),
 )
-const { health, operator, peakMb, most } = await watch(seconds * 1_000)
+const { health, operator, peakMb, max: limit } = await watch(seconds * 1_000)
 for (const attacker of attackers) attacker.kill()
-say(`under ${sockets} sockets (${shape}): /health ${said(health)}`)
-say(`operator socket ${said(operator)}; at most ${most} descriptors, ${peakMb.toFixed(0)} MB`)
+say(`under ${sockets} sockets (${shape}): /health ${textOf(health)}`)
+say(`operator socket ${textOf(operator)}; at most ${limit} descriptors, ${peakMb.toFixed(0)} MB`)
 await server.stop()
 rmSync(dataDir, { recursive: true, force: true })
-const held = at(health, 0.99) <= MOST_MS && peakMb <= MOST_MB
-say(held ? 'held' : `not held: p99 of /health above ${MOST_MS} ms or memory above ${MOST_MB} MB`)
+const held = at(health, 0.99) <= MAX_MS && peakMb <= MAX_MB
+say(held ? 'held' : `not held: p99 of /health above ${MAX_MS} ms or memory above ${MAX_MB} MB`)
 process.exit(held ? 0 : 1)

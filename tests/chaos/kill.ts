@@ -9,7 +9,7 @@ import { percentile, REPLAYS_A_CYCLE, type Report, runKills } from './run'
 
 /** The bound of I33; the median is held to it, because one start in a hundred may meet a busy machine. */
 const BOOT_MS = 2_000
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 const { values } = parseArgs({
   options: { cycles: { type: 'string' }, seed: { type: 'string' }, postgres: { type: 'boolean' } },
@@ -25,7 +25,7 @@ if (found && 'missing' in found) {
 
 const report = await runKills({ cycles, seed, postgres: found?.url ?? null, onCycle: progress })
 await found?.stop()
-for (const violation of report.violations.slice(0, MOST_SHOWN)) print(`VIOLATION ${violation}`)
+for (const violation of report.violations.slice(0, MAX_SHOWN)) print(`VIOLATION ${violation}`)
 print(summary(report))
 const isSlow = percentile(report.bootMs, 0.5) >= BOOT_MS
 const missedTheWindow = report.replays < cycles * REPLAYS_A_CYCLE

@@ -31,7 +31,13 @@ await rig.load(
   seededRandom(1),
   eventually(
     // Two keys, since one cannot be made to look like another.
-    () => Math.min(answers.length - 20, keys.length - 1, orgs.length, purchases.filter(({ told }) => told).length),
+    () =>
+      Math.min(
+        answers.length - 20,
+        keys.length - 1,
+        orgs.length,
+        purchases.filter(({ notify: notice }) => notice).length,
+      ),
     (enough) => enough > 0,
     60_000,
   ),

@@ -5,7 +5,7 @@ import { inParallel } from './parallel'
 import type { Witness } from './witness'
 
 /** A checkout that somebody paid; `told` once the server has said that it knows. */
-export type PurchaseAck = { id: string; told: boolean }
+export type PurchaseAck = { id: string; notify: boolean }
 
 export const PURCHASE_CENTS = 500
 /** Of what was told before the kill, how much is told again. */
@@ -21,11 +21,14 @@ export async function tell(client: Client, stripe: ScriptedStripe, { id }: Purch
 /** After a start the processor tells again what nobody acknowledged, and some of what somebody did. */
 export async function tellAll(server: { url: string; key: string }, stripe: ScriptedStripe, { purchases }: Witness) {
   const client = createClient(server.url, server.key)
-  const due = [...purchases.filter(({ told }) => !told), ...purchases.filter(({ told }) => told).slice(-SAMPLE)]
+  const due = [
+    ...purchases.filter(({ notify: notice }) => !notice),
+    ...purchases.filter(({ notify: notice }) => notice).slice(-SAMPLE),
+  ]
   return inParallel(due, async (purchase) => {
     const outcome = await tell(client, stripe, purchase)
     if (outcome.is !== 'acked') return [`the event of ${purchase.id} was not taken in: ${outcome.is}`]
-    purchase.told = true
+    purchase.notify = true
     return []
   })
 }
@@ -40,8 +43,8 @@ export function misbooked(database: Database, purchases: readonly PurchaseAck[])
   const booked = new Map(rows.map((row) => [row.id, row]))
   return [
     ...rows.filter(({ legs, sum }) => legs !== 2 || sum !== 0).map(({ id }) => `the purchase ${id} is booked wrongly`),
-    ...purchases.flatMap(({ id, told }) =>
-      told && !booked.has(id) ? [`the purchase ${id} was taken in and is lost`] : [],
+    ...purchases.flatMap(({ id, notify: notice }) =>
+      notice && !booked.has(id) ? [`the purchase ${id} was taken in and is lost`] : [],
     ),
   ]
 }

@@ -17,7 +17,7 @@ export async function retryAll(server: { url: string; key: string }, witness: Wi
 
   const finished = await inParallel(witness.unfinished.splice(0), async (request) => {
     const outcome = await whenFree(() => sent(request))
-    if (outcome.is !== 'acked') return [`the ${request.kind} under ${request.key} was retried: ${told(outcome)}`]
+    if (outcome.is !== 'acked') return [`the ${request.kind} under ${request.key} was retried: ${notify(outcome)}`]
     if (outcome.isReplay) witness.replayed()
     request.note(outcome.value, outcome.requestId)
     witness.acked(request.kind, outcome.requestId, outcome.value)
@@ -29,7 +29,7 @@ export async function retryAll(server: { url: string; key: string }, witness: Wi
 }
 
 function sameAgain({ kind, key }: Keyed, text: string, again: Outcome<Json>): string[] {
-  if (again.is !== 'acked') return [`the ${kind} under ${key} was answered and then: ${told(again)}`]
+  if (again.is !== 'acked') return [`the ${kind} under ${key} was answered and then: ${notify(again)}`]
   if (!again.isReplay) return [`the ${kind} under ${key} ran twice`]
   return again.text === text ? [] : [`the ${kind} under ${key} was answered ${text} and then ${again.text}`]
 }
@@ -44,5 +44,5 @@ async function whenFree(ask: () => Promise<Outcome<Json>>): Promise<Outcome<Json
   }
 }
 
-const told = (outcome: Outcome<Json>): string =>
+const notify = (outcome: Outcome<Json>): string =>
   outcome.is === 'refused' ? `${outcome.status} ${outcome.text.slice(0, 200)}` : outcome.is

@@ -48,11 +48,13 @@ test('operators list everyone’s, or those of the owner named', async () => {
 
 test('every declared resource has its commands', async () => {
   const files = await Array.fromAsync(new Bun.Glob('src/*/resource.ts').scan('.'))
-  const nouns = (await Promise.all(files.map((file) => import(`../../${file}`)))).flatMap((held) => Object.values(held))
+  const resources = (await Promise.all(files.map((file) => import(`../../${file}`)))).flatMap((held) =>
+    Object.values(held),
+  )
   const listed = JSON.parse((await run(['commands', '-o', 'json'])).stdout) as { summary: string }[]
   const summaries = listed.map(({ summary }) => summary)
-  expect(nouns.length).toBeGreaterThanOrEqual(3)
-  for (const { title } of nouns as { title: { one: string; many: string } }[]) {
+  expect(resources.length).toBeGreaterThanOrEqual(3)
+  for (const { title } of resources as { title: { one: string; many: string } }[]) {
     expect(summaries).toContain(`List ${title.many}, newest first`)
     // A hook is installed, not created.
     const made = new RegExp(`^(?:Create|Install) a ${title.one}\\b`)

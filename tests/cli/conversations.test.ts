@@ -36,8 +36,8 @@ describe('conversations (dx 2.14)', () => {
     clock.advance(3_600_000)
     const newer = await talk(ada)
     for (const options of [{ key: ada.key }, {}]) {
-      const whose = 'key' in options ? [] : ['--org', `user:${ada.userId}`]
-      expect(idsOf(await json(['conversations', 'list', '--since', '30m', ...whose], options))).toEqual([newer])
+      const ownerFilter = 'key' in options ? [] : ['--org', `user:${ada.userId}`]
+      expect(idsOf(await json(['conversations', 'list', '--since', '30m', ...ownerFilter], options))).toEqual([newer])
     }
     expect((await run(['conversations', 'list', '--key', ada.keyId], { key: ada.key })).exitCode).toBe(2)
     expect((await run(['conversations', 'list', '--org', 'nobody'])).exitCode).toBe(3)

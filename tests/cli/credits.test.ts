@@ -94,8 +94,8 @@ test('credits balance shows what running calls hold', async () => {
   const caps = { daily: null, monthly: null }
   const owner = `org:${org.id}` as const
   const before = await balanceOf(org.slug)
-  const order = { owner, keyId: null, caps, ref: 'call', amount: 2_000_000 }
-  const hold = await store.write((tx) => billing.reserve(tx, order))
+  const input = { owner, keyId: null, caps, ref: 'call', amount: 2_000_000 }
+  const hold = await store.write((tx) => billing.reserve(tx, input))
   const { stdout } = await run(['credits', 'balance', org.slug])
   expect(stdout).toMatch(/^held¢ +2\.00$/m)
   expect(await balanceOf(org.slug)).toBe(before - 2)

@@ -23,7 +23,7 @@ const CONNECTED = [row('svc-1-auto', 'local:small'), row('svc-1-reason', 'local:
 const BUILTIN = [row('svc-1-auto', 'builtin', { kind: 'builtin' })]
 
 /** What the checks say under these settings, of a server with these engines. */
-async function said(
+async function textOf(
   settings: object,
   engines: Row[] = CONNECTED,
 ): Promise<Record<string, [string, string, ...string[]]>> {
@@ -68,15 +68,15 @@ describe('the engine of the guardrails', () => {
       ['warn', 'local:small keeps failing; only the local checks decide for now', 'svc-admin engines test'],
     ],
   ])('%s', async (_, guardrailEngine, engines, finding) => {
-    expect((await said({ guardrailEngine }, engines))['guardrail engine']).toEqual(finding)
+    expect((await textOf({ guardrailEngine }, engines))['guardrail engine']).toEqual(finding)
   })
 })
 
 test('the engine of the classifier is a model, or none is needed', async () => {
-  expect((await said({}))['classifier engine']).toEqual(['ok', 'local:small'])
-  expect((await said({}, BUILTIN))['classifier engine']![0]).toBe('skip')
+  expect((await textOf({}))['classifier engine']).toEqual(['ok', 'local:small'])
+  expect((await textOf({}, BUILTIN))['classifier engine']![0]).toBe('skip')
   const [failing] = [row('svc-1-auto', 'local:small', { state: 'failing' })]
-  expect((await said({}, [failing!]))['classifier engine']![0]).toBe('warn')
+  expect((await textOf({}, [failing!]))['classifier engine']![0]).toBe('warn')
 })
 
 test('doctor has them all', async () => {

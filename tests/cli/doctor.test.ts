@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const context = { shell: { clock: fakeClock() } } as unknown as Context
 const check = (name: string, needs: string[], run: Check['run']): Check => ({ name, needs, run })
-const told = async (checks: Check[]) =>
+const notify = async (checks: Check[]) =>
   (await runChecks(checks, context)).map(({ check: name, status, detail }) => [name, status, detail])
 
 describe('what monitors read', () => {
@@ -64,7 +64,7 @@ describe('what monitors read', () => {
 describe('checks', () => {
   test('answer in the order given, however long each takes', async () => {
     const { promise: slow, resolve } = Promise.withResolvers<void>()
-    const running = told([
+    const running = notify([
       check('first', [], async () => {
         await slow
         return ok('late')
@@ -87,7 +87,7 @@ describe('checks', () => {
       check('ledger', ['database'], async () => ok('never asked')),
       check('disk', [], async () => ok('10 GB')),
     ]
-    expect(await told(checks)).toEqual([
+    expect(await notify(checks)).toEqual([
       ['config', 'fail', 'broken'],
       ['database', 'skip', 'needs config'],
       ['ledger', 'skip', 'needs database'],
@@ -100,7 +100,7 @@ describe('checks', () => {
       check('secrets', [], async () => warn('not there yet')),
       check('database', ['secrets'], async () => Promise.reject(new Error('it is gone'))),
     ]
-    expect(await told(checks)).toEqual([
+    expect(await notify(checks)).toEqual([
       ['secrets', 'warn', 'not there yet'],
       ['database', 'fail', 'it is gone'],
     ])

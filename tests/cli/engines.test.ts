@@ -66,9 +66,9 @@ describe('engines', () => {
     expect(off.stderr).toContain('undo: svc-admin engines enable main')
     expect(saved().upstreams.main).toMatchObject({ off: true, contextWindow: 8192 })
     expect(saved().models).toEqual({ '*': { targets: ['main:scripted'], only: false } })
-    const asked = upstream.calls.length
+    const requested = upstream.calls.length
     expect((await run(['engines', 'enable', 'main'])).exitCode).toBe(0)
-    expect(upstream.calls.length).toBeGreaterThan(asked)
+    expect(upstream.calls.length).toBeGreaterThan(requested)
     expect(saved().upstreams.main?.off).toBeUndefined()
     expect((await run(['engines', 'disable', 'none'])).exitCode).toBe(3)
   })

@@ -107,19 +107,19 @@ for (const [name, value] of Object.entries({
 }))
   writeFileSync(join(here, name), JSON.stringify(value))
 
-type Told = { line: readonly string[]; exitCode: number; stdout: string; stderr: string }
+type Notice = { line: readonly string[]; exitCode: number; stdout: string; stderr: string }
 
 /** Runs a line as it is for a terminal of `width` columns, or null for a pipe; what ends with Ctrl-C has had it. */
-async function tried(command: Command, line: readonly string[], width: number | null): Promise<Told> {
+async function tried(command: Command, line: readonly string[], width: number | null): Promise<Notice> {
   const signal = isEndless(command, line) ? AbortSignal.abort() : new AbortController().signal
-  const told = { line, ...(await run(line, { io: fakeIo({ width }), signal })) }
+  const notice = { line, ...(await run(line, { io: fakeIo({ width }), signal })) }
   const allowed = [...exitsOf(command).filter((code) => code !== 1 || command.exits.includes(1)), 130]
-  expect(allowed, spelled(told)).toContain(told.exitCode)
-  expect(told.stderr, spelled(told)).not.toContain('"unexpected"')
-  return told
+  expect(allowed, spelled(notice)).toContain(notice.exitCode)
+  expect(notice.stderr, spelled(notice)).not.toContain('"unexpected"')
+  return notice
 }
 
-const spelled = ({ line, exitCode, stdout, stderr }: Told): string =>
+const spelled = ({ line, exitCode, stdout, stderr }: Notice): string =>
   `${line.join(' ')}: ${exitCode}\n${stdout}${stderr}`
 
 const commands = (await allCommands()).filter(({ path }) => !ALONE.includes(path))
@@ -129,11 +129,11 @@ test.each(commands.map((command) => [command.path, command] as const))(
   async (_path, command) => {
     for (const place of places.filter(({ offers }) => offers(command))) {
       for (const { name, width, flags } of place.once ? formats.slice(1, 2) : formats) {
-        const told = await tried(command, [...lineOf(command), ...flags, ...place.flags], width)
+        const notice = await tried(command, [...lineOf(command), ...flags, ...place.flags], width)
         // No colour leaves the terminal.
-        if (width === null) expect(told.stdout + told.stderr, spelled(told)).not.toContain('\u001b')
-        if (name === 'JSON' && told.stdout && command.columns)
-          expect(() => parsed(told.stdout), spelled(told)).not.toThrow()
+        if (width === null) expect(notice.stdout + notice.stderr, spelled(notice)).not.toContain('\u001b')
+        if (name === 'JSON' && notice.stdout && command.columns)
+          expect(() => parsed(notice.stdout), spelled(notice)).not.toThrow()
       }
     }
     for (const example of command.examples.slice(1))

@@ -10,7 +10,7 @@ const ada = await world.person()
 const as = { key: ada.key }
 /** Another of hers: one that is under a policy may not take it off itself. */
 const beside = (await ada.send('POST', 'keys', {})).body.id
-const told = (stdin: string) => ({ ...as, io: fakeIo({ stdin }) })
+const notify = (stdin: string) => ({ ...as, io: fakeIo({ stdin }) })
 const json = async (line: string[], options: object = as) =>
   JSON.parse((await run([...line, '--json'], options)).stdout)
 
@@ -25,11 +25,11 @@ rules:
     verdict: block
     config: { terms: [kraken] }
 `
-const policy = await json(['guardrails', 'create', '-f', '-'], told(JSON.stringify({ name: 'Sea', rules })))
+const policy = await json(['guardrails', 'create', '-f', '-'], notify(JSON.stringify({ name: 'Sea', rules })))
 
 describe('guardrails', () => {
   test('create says how to bind, and keys bind does', async () => {
-    const { stderr, exitCode } = await run(['guardrails', 'create', '-f', '-'], told('{"name":"Empty"}'))
+    const { stderr, exitCode } = await run(['guardrails', 'create', '-f', '-'], notify('{"name":"Empty"}'))
     expect(exitCode).toBe(0)
     expect(stderr).toContain('svc-admin keys bind KEY --guardrails')
     const bound = await json(['keys', 'bind', beside, '--guardrails', policy.id])
@@ -40,12 +40,12 @@ describe('guardrails', () => {
   test('list, get and update, also as policies guardrails', async () => {
     expect((await run(['policies', 'guardrails', 'list'], as)).stdout).toContain('Sea')
     const patch = '{"description":"of monsters"}'
-    expect((await json(['guardrails', 'update', policy.id, '-f', '-'], told(patch))).description).toBe('of monsters')
+    expect((await json(['guardrails', 'update', policy.id, '-f', '-'], notify(patch))).description).toBe('of monsters')
     expect((await json(['guardrails', 'get', policy.id])).rules).toEqual(rules)
   })
 
   test('what the API refuses is told, and exits 2 or 3', async () => {
-    const wrong = await run(['guardrails', 'create', '-f', '-'], told('{"name":"OpenAI guard"}'))
+    const wrong = await run(['guardrails', 'create', '-f', '-'], notify('{"name":"OpenAI guard"}'))
     expect(wrong.stderr).toContain('names an upstream vendor')
     expect(wrong.exitCode).not.toBe(0)
     expect((await run(['guardrails', 'get', 'nonsense'], as)).exitCode).toBe(3)
@@ -64,7 +64,7 @@ describe('guardrails', () => {
       { phase: 'input', verdict: 'block', triggered: true },
       { phase: 'output', verdict: 'redact', triggered: true, text: 'The [REDACTED:blocked_term]' },
     ])
-    const one = await json(['guardrails', 'evaluate', policy.id, '-f', '-', '--phase', 'input'], told('A whale'))
+    const one = await json(['guardrails', 'evaluate', policy.id, '-f', '-', '--phase', 'input'], notify('A whale'))
     expect(one).toMatchObject([{ triggered: false }])
     expect((await run(['guardrails', 'evaluate', policy.id], as)).exitCode).toBe(2)
   })
@@ -77,27 +77,27 @@ describe('guardrails', () => {
       '{"text":"the kraken","phase":"output","expected":"redact"}',
     ]
     const line = ['guardrails', 'test', policy.id, '--corpus', '-']
-    const right = await run(line, told(corpus.join('\n')))
+    const right = await run(line, notify(corpus.join('\n')))
     expect(right.exitCode).toBe(0)
     expect(right.stderr).toContain('3 of 3 texts as expected')
-    const wrong = await run(line, told([...corpus, '{"text":"a whale","expected":"block"}'].join('\n')))
+    const wrong = await run(line, notify([...corpus, '{"text":"a whale","expected":"block"}'].join('\n')))
     expect(wrong.exitCode).toBe(9)
     expect(wrong.stdout).toContain('a whale')
-    expect((await run(line, told('{"text":"a"}'))).exitCode).toBe(2)
-    expect((await run(line, told('\n'))).exitCode).toBe(2)
+    expect((await run(line, notify('{"text":"a"}'))).exitCode).toBe(2)
+    expect((await run(line, notify('\n'))).exitCode).toBe(2)
   })
 
   test('test shows what every rule says of a text, however it comes', async () => {
     const line = ['guardrails', 'test', policy.id]
-    const said = [
+    const messages = [
       { phase: 'input', guardrail_id: 'blocked_terms', verdict: 'block', triggered: true },
       { phase: 'output', verdict: 'redact', triggered: true },
     ]
-    expect(await json([...line, '--text', 'The kraken'])).toMatchObject(said)
-    expect(await json(line, told('The kraken'))).toMatchObject(said)
+    expect(await json([...line, '--text', 'The kraken'])).toMatchObject(messages)
+    expect(await json(line, notify('The kraken'))).toMatchObject(messages)
     const file = `${world.folder}/text.txt`
     await Bun.write(file, 'The kraken')
-    expect(await json([...line, '-f', file])).toMatchObject(said)
+    expect(await json([...line, '-f', file])).toMatchObject(messages)
     expect(await json([...line, '--text', `@${file}`, '--phase', 'output'])).toHaveLength(1)
     expect((await run([...line, '--text', 'x', '-f', file], as)).exitCode).toBe(2)
   })
@@ -105,8 +105,8 @@ describe('guardrails', () => {
   test('a name, or a beginning of an id, means a policy', async () => {
     expect((await json(['guardrails', 'get', 'Sea'])).id).toBe(policy.id)
     expect((await json(['guardrails', 'get', policy.id.slice(0, 13)])).id).toBe(policy.id)
-    await run(['guardrails', 'create', '-f', '-'], told('{"name":"Twin"}'))
-    await run(['guardrails', 'create', '-f', '-'], told('{"name":"Twin"}'))
+    await run(['guardrails', 'create', '-f', '-'], notify('{"name":"Twin"}'))
+    await run(['guardrails', 'create', '-f', '-'], notify('{"name":"Twin"}'))
     const { exitCode, stderr } = await run(['guardrails', 'get', 'Twin'], as)
     expect(exitCode).toBe(2)
     expect(stderr).toContain('could be 2 of them')
@@ -114,8 +114,8 @@ describe('guardrails', () => {
 
   test('diff shows what a file would change', async () => {
     const line = ['guardrails', 'diff', policy.id, '-f', '-']
-    expect(await json(line, told(JSON.stringify({ rules })))).toEqual([])
-    expect(await json(line, told(JSON.stringify({ rules: [rules[1], rules[1], rules[0]] })))).toMatchObject([
+    expect(await json(line, notify(JSON.stringify({ rules })))).toEqual([])
+    expect(await json(line, notify(JSON.stringify({ rules: [rules[1], rules[1], rules[0]] })))).toMatchObject([
       { rule: 1, change: 'changed' },
       { rule: 3, change: 'added', before: null },
     ])
@@ -128,11 +128,11 @@ describe('guardrails', () => {
   })
 
   test('delete says on how many keys it is', async () => {
-    const made = await json(['guardrails', 'create', '-f', '-'], told('{"name":"Gone soon"}'))
+    const made = await json(['guardrails', 'create', '-f', '-'], notify('{"name":"Gone soon"}'))
     await run(['keys', 'bind', beside, '--guardrails', made.id], as)
     const { name } = await json(['keys', 'get', beside])
-    const asked = await run(['guardrails', 'delete', made.id, '--dry-run'], as)
-    expect(asked.stdout + asked.stderr).toContain(`bound to 1 key: ${name}`)
+    const request = await run(['guardrails', 'delete', made.id, '--dry-run'], as)
+    expect(request.stdout + request.stderr).toContain(`bound to 1 key: ${name}`)
     expect((await json(['guardrails', 'delete', made.id, '--yes'])).deleted).toBe(true)
   })
 })

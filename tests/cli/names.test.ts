@@ -112,16 +112,16 @@ describe('commands under the names of the documentation', () => {
     const eve = await world.person({ cents: 1_000, tier: 'free' })
     await eve.send('POST', 'completions', { prompt: 'one', mode: 'fast' })
     await eve.send('POST', 'completions', { prompt: 'two', mode: 'fast' })
-    const order = { requested_tier: 'starter', use_case: 'x', expected_volume: 'y' }
-    const { id } = (await eve.send('POST', 'rate-limits/request-increase', order)).body
-    const [asked] = await json(['tiers', 'requests', 'list'])
-    expect(asked).toMatchObject({
+    const input = { requested_tier: 'starter', use_case: 'x', expected_volume: 'y' }
+    const { id } = (await eve.send('POST', 'rate-limits/request-increase', input)).body
+    const [request] = await json(['tiers', 'requests', 'list'])
+    expect(request).toMatchObject({
       id,
       peak: { requests: 2 },
       current_limits: { requests: 60, tokens: 100_000 },
       requested_limits: { requests: 300, tokens: 500_000 },
     })
-    expect(asked.peak.tokens).toBeGreaterThan(0)
+    expect(request.peak.tokens).toBeGreaterThan(0)
     expect((await run(['tiers', 'requests', 'list'])).stdout).toMatch(/PEAK\/MIN +NOW\/MIN +ASKS\/MIN/)
     const line = ['tiers', 'requests', 'deny', id, '--reason', 'risk score 7', '--note', 'Come back in May.', '-y']
     expect(await json(line)).toMatchObject({ status: 'rejected', reason: 'Come back in May.' })

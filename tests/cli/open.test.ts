@@ -39,10 +39,10 @@ describe('svc-admin open home', () => {
 
   test('opens a browser with a link that signs in, as the owner of the first start', async () => {
     await run(['users', 'create', DEV_OWNER])
-    const asked = join(folder, 'asked')
-    const { url, opened, stderr } = await open(['home'], { BROWSER: program('good', `printf %s "$1" > ${asked}`) })
+    const question = join(folder, 'asked')
+    const { url, opened, stderr } = await open(['home'], { BROWSER: program('good', `printf %s "$1" > ${question}`) })
     expect([opened, stderr]).toEqual([true, ''])
-    expect(readFileSync(asked, 'utf8')).toBe(url)
+    expect(readFileSync(question, 'utf8')).toBe(url)
     const redeemed = await world.send('POST', 'auth/links/redeem', { token: LINK.exec(url)![1] })
     expect([redeemed.status, redeemed.body.user.email]).toEqual([201, DEV_OWNER])
   })

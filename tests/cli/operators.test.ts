@@ -82,12 +82,12 @@ describe('limits', () => {
 
   test('are listed while they wait, approved as asked or differently, and rejected', async () => {
     const people = await Promise.all(['a', 'b', 'c'].map(() => world.person({ tier: 'free' })))
-    const [asked, less, never] = await Promise.all(people.map((person) => ask(person)))
+    const [question, less, never] = await Promise.all(people.map((person) => ask(person)))
     const waiting = (await json(['limits', 'list'])).map(({ id }: { id: string }) => id)
-    expect(waiting).toEqual(expect.arrayContaining([asked, less, never]))
+    expect(waiting).toEqual(expect.arrayContaining([question, less, never]))
     const why = ['-y', '--reason', 'seen']
-    expect(await run(['limits', 'approve', asked!, '-y'])).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(await json(['limits', 'approve', asked!, ...why])).toMatchObject({ granted_tier: 'pro', reason: 'seen' })
+    expect(await run(['limits', 'approve', question!, '-y'])).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(await json(['limits', 'approve', question!, ...why])).toMatchObject({ granted_tier: 'pro', reason: 'seen' })
     expect(await json(['limits', 'approve', less!, '--tier', 'starter', ...why])).toMatchObject({
       granted_tier: 'starter',
     })

@@ -55,7 +55,7 @@ describe('a list', () => {
     const narrow = [
       idColumn,
       column('name', 'NAME'),
-      column('about', 'ABOUT', { least: true }),
+      column('about', 'ABOUT', { min: true }),
       column('ref', 'REF', { keep: true }),
     ]
     const print = createPrinter(io, TABLE)

@@ -106,8 +106,8 @@ describe('a refused command line', () => {
   ]
 
   test.each(refusals)('%j says what is wrong, with its value', (line, message) => {
-    const { exitCode, message: said } = refusal(line)
-    expect([exitCode, said]).toEqual([2, message])
+    const { exitCode, message: text } = refusal(line)
+    expect([exitCode, text]).toEqual([2, message])
   })
 
   test('names the environment variable that a bad value came from', () => {

@@ -7,14 +7,14 @@ import { createWorld, type Person } from '../support/world'
 
 const world = await createWorld()
 const run = cliOver(world)
-const told = (who: Person, stdin: string) => ({ key: who.key, io: fakeIo({ stdin }) })
+const notify = (who: Person, stdin: string) => ({ key: who.key, io: fakeIo({ stdin }) })
 const json = async (line: string[], options: object) => JSON.parse((await run([...line, '--json'], options)).stdout)
 /** Someone in a session: a key that is under a default may not take it away. */
 const someone = async () => world.signedIn(await world.person())
 const ada = await someone()
 const as = { key: ada.key }
-const create = (noun: string, body: object, who = ada) =>
-  json([noun, 'create', '-f', '-'], told(who, JSON.stringify(body)))
+const create = (resource: string, body: object, who = ada) =>
+  json([resource, 'create', '-f', '-'], notify(who, JSON.stringify(body)))
 
 describe('policies set-default', () => {
   test('takes it from the one before, and unset-default away', async () => {
@@ -101,7 +101,7 @@ describe('policies export and apply', () => {
     await create('guardrails', other, who)
     const doc = { object: 'guardrail_policy', name: 'Sea', rules: rules.slice(0, 1), is_default: true }
     const fed = (...more: string[]) =>
-      run(['policies', 'apply', '-f', '-', ...more, '--json'], told(who, JSON.stringify(doc)))
+      run(['policies', 'apply', '-f', '-', ...more, '--json'], notify(who, JSON.stringify(doc)))
     const first = JSON.parse((await fed()).stdout)
     expect(first).toMatchObject([
       { action: 'update', name: 'Other', fields: ['is_default'], file: null },
@@ -128,7 +128,7 @@ describe('policies export and apply', () => {
       { action: 'keep' },
       { action: 'update', id: second.id, fields: ['description', 'rules'] },
     ])
-    const alone = told(who, JSON.stringify(changed))
+    const alone = notify(who, JSON.stringify(changed))
     const pruned = await run(['policies', 'apply', '-f', '-', '--prune', '--yes', '--json'], alone)
     expect(JSON.parse(pruned.stdout)).toMatchObject([{ action: 'keep' }, { action: 'delete', name: 'Twin' }])
   })
@@ -149,7 +149,7 @@ describe('policies export and apply', () => {
     ['the same one twice', '-', '[{"object":"guardrail_policy","name":"x"},{"object":"guardrail_policy","name":"x"}]'],
     ['no YAML and no JSON', '-', '{'],
   ])('%s is wrong usage', async (_, from, stdin) => {
-    expect((await run(['policies', 'apply', '-f', from], told(ada, stdin))).exitCode).toBe(2)
+    expect((await run(['policies', 'apply', '-f', from], notify(ada, stdin))).exitCode).toBe(2)
   })
 
   test('what the server refuses exits as it does', async () => {
@@ -158,7 +158,7 @@ describe('policies export and apply', () => {
       name: 'x',
       rules: [{ guardrail_id: 'none', phase: 'input', verdict: 'block' }],
     }
-    const { exitCode, stderr } = await run(['policies', 'apply', '-f', '-'], told(ada, JSON.stringify(doc)))
+    const { exitCode, stderr } = await run(['policies', 'apply', '-f', '-'], notify(ada, JSON.stringify(doc)))
     expect(exitCode).toBe(2)
     expect(stderr).toContain('not a guardrail')
   })
@@ -182,9 +182,9 @@ describe('on the machine of the server', () => {
     const zebra = { pattern: 'zebra', target_mode: 'roast' }
     const { id } = (await who.send('POST', 'routing-preferences', { name: 'Zoo', rules: [zebra] })).body
     await who.send('PUT', `keys/${who.keyId}/routing-preference`, { routing_preference_id: id })
-    const asked = ['routing', 'test', '--prompt', 'a zebra', '--key', who.keyId]
-    expect((await json(asked, {})).source).toBe('rule')
-    expect((await run([...asked, '--engine'], {})).exitCode).toBe(2)
+    const requests = ['routing', 'test', '--prompt', 'a zebra', '--key', who.keyId]
+    expect((await json(requests, {})).source).toBe('rule')
+    expect((await run([...requests, '--engine'], {})).exitCode).toBe(2)
     const { stdout } = await run(['policies', 'export', '--org', who.userId], {})
     const io = fakeIo({ stdin: stdout })
     const again = await json(['policies', 'apply', '-f', '-', '--org', who.userId], { io })

@@ -155,8 +155,8 @@ describe('a profile', () => {
   test('stand beside the keys of the dashboard, which are kept and checked', async () => {
     const { run, file } = person()
     await run(add('one'))
-    const kept = JSON.parse(readFileSync(file, 'utf8'))
-    writeFileSync(file, JSON.stringify({ ...kept, tui: { keys: { 'jobs.stop': 'x' } } }))
+    const stored = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, JSON.stringify({ ...stored, tui: { keys: { 'jobs.stop': 'x' } } }))
     await run(add('two'))
     expect(JSON.parse(readFileSync(file, 'utf8')).tui).toEqual({ keys: { 'jobs.stop': 'x' } })
     const { exitCode, stderr } = await run(['dashboard', '--screen-reader'])
@@ -173,11 +173,11 @@ describe('a profile', () => {
 test('doctor looks into the folder of the server that --socket names, and says so', async () => {
   const ada = person()
   const names = ['secrets', 'migrations', 'database', 'operator socket']
-  const asked = ['doctor', ...names, '--socket', server.socket]
-  const found: { check: string; status: string; detail: string }[] = await ada.json(asked)
+  const requests = ['doctor', ...names, '--socket', server.socket]
+  const found: { check: string; status: string; detail: string }[] = await ada.json(requests)
   expect(found.map(({ check, status }) => [check, status])).toEqual(names.map((name) => [name, 'ok']))
   expect(found[0]!.detail).toContain(join(root, 'data', 'secrets.json'))
-  expect((await ada.run(asked)).stdout).toStartWith(
+  expect((await ada.run(requests)).stdout).toStartWith(
     `The server at ${server.socket}, data folder ${join(root, 'data')}.`,
   )
 })

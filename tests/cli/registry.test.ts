@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { nounOf } from '../../cli/command'
+import { resourceOf } from '../../cli/command'
 import { EXIT_MEANINGS } from '../../cli/exit'
 import { GLOBAL_FLAGS } from '../../cli/globals'
 import { helpFor } from '../../cli/help'
@@ -10,10 +10,10 @@ import { sentencesOf, wordsIn } from '../support/citations'
 const commands = await allCommands()
 
 const LETTERS = 'ofqyvwnh'
-const MOST_WORDS = 25
+const MAX_WORDS = 25
 
 const longSentences = (texts: readonly string[]): string[] =>
-  texts.flatMap(sentencesOf).filter((sentence) => wordsIn(sentence) > MOST_WORDS)
+  texts.flatMap(sentencesOf).filter((sentence) => wordsIn(sentence) > MAX_WORDS)
 
 describe.each(commands.map((command) => [command.path, command] as const))('%s', (_path, command) => {
   test('has a summary without a full stop, and an explanation', () => {
@@ -24,8 +24,8 @@ describe.each(commands.map((command) => [command.path, command] as const))('%s',
   test('has two examples or more, and each of them parses as this command', () => {
     expect(command.examples.length).toBeGreaterThanOrEqual(2)
     for (const example of command.examples) {
-      const order = parse(words(example), commands, {})
-      expect(order.type === 'run' ? order.command.path : order.type).toBe(command.path)
+      const input = parse(words(example), commands, {})
+      expect(input.type === 'run' ? input.command.path : input.type).toBe(command.path)
     }
   })
 
@@ -41,7 +41,7 @@ describe.each(commands.map((command) => [command.path, command] as const))('%s',
     }
   })
 
-  test(`says it in sentences of ${MOST_WORDS} words at most`, () => {
+  test(`says it in sentences of ${MAX_WORDS} words at most`, () => {
     const words = Object.values({ ...command.args, ...command.flags }).map(({ about }) => about)
     expect(longSentences([command.summary, command.about, ...words])).toEqual([])
   })
@@ -53,7 +53,7 @@ describe.each(commands.map((command) => [command.path, command] as const))('%s',
   })
 })
 
-test(`the flags of every command are explained in ${MOST_WORDS} words at most`, () => {
+test(`the flags of every command are explained in ${MAX_WORDS} words at most`, () => {
   expect(longSentences(Object.values(GLOBAL_FLAGS).map(({ about }) => about))).toEqual([])
 })
 
@@ -69,8 +69,8 @@ test('every path is there once', () => {
 })
 
 test('no noun is also a verb of its own', () => {
-  const nouns = commands.map(nounOf)
-  expect(commands.map(({ path }) => path).filter((path) => nouns.includes(path))).toEqual([])
+  const resources = commands.map(resourceOf)
+  expect(commands.map(({ path }) => path).filter((path) => resources.includes(path))).toEqual([])
 })
 
 test('one letter stands for one flag, from the agreed letters', () => {

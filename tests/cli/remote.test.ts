@@ -65,8 +65,8 @@ describe('from another machine', () => {
   test('doctor asks the server, and says nothing about it from the files of this machine', async () => {
     const { stdout } = await away(server.opsUrl!, 'doctor', '--json')
     const found = JSON.parse(stdout) as { check: string; status: string; detail: string }[]
-    const asked = found.filter(({ status }) => status !== 'skip').map(({ check }) => check)
-    expect(asked).toEqual(['database', 'clock', 'engines', 'webhooks out', 'ledger', 'audit chain', 'backups'])
+    const requests = found.filter(({ status }) => status !== 'skip').map(({ check }) => check)
+    expect(requests).toEqual(['database', 'clock', 'engines', 'webhooks out', 'ledger', 'audit chain', 'backups'])
     expect(found.find(({ check }) => check === 'operator socket')!.detail).toBe(
       'checks the machine of the server; run it there',
     )
@@ -103,9 +103,9 @@ describe('from another machine', () => {
     for (const [role, line] of Object.entries(rolesOf)) {
       const file = join(root, `${role}.key`)
       await run(['operators', 'add', role, '--role', role, '-q', '--secret-to', file, '--data-dir', dataDir], here)
-      const asked = async (words: string[]) =>
+      const request = async (words: string[]) =>
         (await run([...words, '--url', server.opsUrl!, '--key-file', file, '--yes'])).exitCode
-      expect([await asked(line), await asked(['keys', 'revoke', 'x', '--reason', 'a test', '--dry-run'])]).toEqual([
+      expect([await request(line), await request(['keys', 'revoke', 'x', '--reason', 'a test', '--dry-run'])]).toEqual([
         0, 4,
       ])
     }

@@ -9,15 +9,15 @@ const run = cliOver(world)
 const ada = await world.person()
 const as = { key: ada.key }
 const rule = { pattern: 'zebra', target_mode: 'roast', target_engine: 'svc-1-code' }
-const told = (stdin: string) => ({ ...as, io: fakeIo({ stdin }) })
+const notify = (stdin: string) => ({ ...as, io: fakeIo({ stdin }) })
 const json = async (line: string[], options: object = as) =>
   JSON.parse((await run([...line, '--json'], options)).stdout)
 
-const preference = await json(['routing', 'create', '-f', '-'], told(JSON.stringify({ name: 'Zoo', rules: [rule] })))
+const preference = await json(['routing', 'create', '-f', '-'], notify(JSON.stringify({ name: 'Zoo', rules: [rule] })))
 
 describe('routing', () => {
   test('create says how to bind, and keys bind does', async () => {
-    const { stderr, exitCode } = await run(['routing', 'create', '-f', '-'], told('{"name":"Empty"}'))
+    const { stderr, exitCode } = await run(['routing', 'create', '-f', '-'], notify('{"name":"Empty"}'))
     expect(exitCode).toBe(0)
     expect(stderr).toContain('svc-admin keys bind KEY --routing')
     const bound = await json(['keys', 'bind', ada.keyId, '--routing', preference.id])
@@ -27,21 +27,21 @@ describe('routing', () => {
 
   test('keys bind takes rules from a file, and none', async () => {
     const line = ['keys', 'bind', ada.keyId, '--rules', '-']
-    expect((await json(line, told(JSON.stringify([rule])))).routing_rules).toHaveLength(1)
+    expect((await json(line, notify(JSON.stringify([rule])))).routing_rules).toHaveLength(1)
     expect((await json(['keys', 'bind', ada.keyId, '--rules', 'none'])).routing_rules).toEqual([])
   })
 
   test('list, get and update', async () => {
     expect((await run(['routing', 'list'], as)).stdout).toContain('Zoo')
     const patch = '{"description":"of animals"}'
-    expect((await json(['routing', 'update', preference.id, '-f', '-'], told(patch))).description).toBe('of animals')
+    expect((await json(['routing', 'update', preference.id, '-f', '-'], notify(patch))).description).toBe('of animals')
     expect((await json(['routing', 'get', preference.id])).description).toBe('of animals')
   })
 
   test('preview says what would become of a prompt', async () => {
     const found = await json(['routing', 'preview', 'a zebra', '--pref', preference.id])
     expect(found).toMatchObject({ resolved_mode: 'roast', source: 'rule', engine: 'svc-1-code' })
-    const tried = await json(['routing', 'preview', 'a zebra', '--rules', '-'], told(JSON.stringify([rule])))
+    const tried = await json(['routing', 'preview', 'a zebra', '--rules', '-'], notify(JSON.stringify([rule])))
     expect(tried.source).toBe('rule')
   })
 
@@ -58,12 +58,12 @@ describe('routing', () => {
     ['engine', { expected_mode: 'fast', expected_engine: 'svc-9-none' }, 'svc-9-none'],
   ])('a case with a %s nobody knows is wrong usage and no miss', async (_, wanted, word) => {
     const line = JSON.stringify({ prompt: 'a zebra', ...wanted })
-    const { exitCode, stderr } = await run(['routing', 'test', '-f', '-'], told(line))
+    const { exitCode, stderr } = await run(['routing', 'test', '-f', '-'], notify(line))
     expect([exitCode, stderr.includes(`"${word}"`)]).toEqual([2, true])
   })
 
   test('delete says on how many keys it is, and asks', async () => {
-    const { id } = await json(['routing', 'create', '-f', '-'], told('{"name":"Gone"}'))
+    const { id } = await json(['routing', 'create', '-f', '-'], notify('{"name":"Gone"}'))
     const refused = await run(['routing', 'delete', id, '--no-input'], as)
     expect(refused.exitCode).toBe(2)
     expect(await json(['routing', 'delete', id, '--yes'])).toEqual({ id, deleted: true })
@@ -77,13 +77,13 @@ describe('routing test', () => {
   const line = ['routing', 'test', '-f', '-', '--pref', preference.id]
 
   test('exits 0 when every case gets what it should', async () => {
-    const { exitCode, stdout, stderr } = await run(line, told(`# mine\n\n${hit}\n`))
+    const { exitCode, stdout, stderr } = await run(line, notify(`# mine\n\n${hit}\n`))
     expect([exitCode, stdout]).toEqual([0, ''])
     expect(stderr).toContain('1 of 1 cases as expected.')
   })
 
   test('prints the misses and exits 9 (dx 2.5)', async () => {
-    const { exitCode, stdout } = await run([...line, '--json'], told(`${hit}\n${miss}`))
+    const { exitCode, stdout } = await run([...line, '--json'], notify(`${hit}\n${miss}`))
     expect(exitCode).toBe(9)
     const [row, ...rest] = JSON.parse(stdout)
     expect(rest).toEqual([])
@@ -92,14 +92,14 @@ describe('routing test', () => {
 
   test('looks at the engine that is expected', async () => {
     const elsewhere = hit.replace('svc-1-code', 'svc-1-flash')
-    const { exitCode, stdout } = await run([...line, '--json'], told(elsewhere))
+    const { exitCode, stdout } = await run([...line, '--json'], notify(elsewhere))
     expect(exitCode).toBe(9)
     expect(JSON.parse(stdout)[0]).toMatchObject({ expected_engine: 'svc-1-flash', engine: 'svc-1-code', ok: false })
   })
 
   test('of one prompt prints what decided, and under which floor (dx 2.10)', async () => {
-    const asked = ['routing', 'test', '--prompt', 'a zebra']
-    expect(await json([...asked, '--pref', 'Zoo'])).toMatchObject({
+    const requests = ['routing', 'test', '--prompt', 'a zebra']
+    expect(await json([...requests, '--pref', 'Zoo'])).toMatchObject({
       resolved_mode: 'roast',
       engine: 'svc-1-code',
       source: 'rule',
@@ -108,11 +108,11 @@ describe('routing test', () => {
       floor: 0.85,
     })
     await json(['keys', 'bind', ada.keyId, '--routing', preference.id])
-    expect((await json([...asked, '--key', ada.keyId])).source).toBe('rule')
+    expect((await json([...requests, '--key', ada.keyId])).source).toBe('rule')
     await json(['keys', 'bind', ada.keyId, '--routing', 'none'])
-    expect((await json([...asked, '--key', ada.keyId])).source).not.toBe('rule')
+    expect((await json([...requests, '--key', ada.keyId])).source).not.toBe('rule')
     expect((await run(['routing', 'test'], as)).exitCode).toBe(2)
-    expect((await run([...asked, '-f', 'cases.jsonl'], as)).exitCode).toBe(2)
+    expect((await run([...requests, '-f', 'cases.jsonl'], as)).exitCode).toBe(2)
   })
 
   test.each([
@@ -120,7 +120,7 @@ describe('routing test', () => {
     ['a line that is no JSON', `${hit}\nzebra`, 'Line 2'],
     ['a file of nothing', '\n', 'no case'],
   ])('%s is wrong usage', async (_, stdin, words) => {
-    const { exitCode, stderr } = await run(line, told(stdin))
+    const { exitCode, stderr } = await run(line, notify(stdin))
     expect(exitCode).toBe(2)
     expect(stderr).toContain(words)
   })

@@ -76,6 +76,6 @@ test('neither the log nor the record ever held one', async () => {
   const pages = await Promise.all(
     scopes.map((scope) => audit.list(store.read, scope as `org:${string}`, { limit: 100 })),
   )
-  const kept = JSON.stringify(pages) + world.logged.join('')
-  for (const secret of [made.key, ada.key, 'canary-upstream-key']) expect(kept).not.toContain(secret)
+  const stored = JSON.stringify(pages) + world.logged.join('')
+  for (const secret of [made.key, ada.key, 'canary-upstream-key']) expect(stored).not.toContain(secret)
 })

@@ -22,8 +22,8 @@ describe('--filter', () => {
     ['name:web*  !old', ['web']],
     ['worker', ['worker']],
     ['name:web,worker "web old"', ['web old']],
-  ])('%s', async (filter, kept) => {
-    expect(await names('--filter', filter)).toEqual(kept)
+  ])('%s', async (filter, stored) => {
+    expect(await names('--filter', filter)).toEqual(stored)
   })
 
   test('reads page after page until so many match', async () => {
@@ -90,11 +90,11 @@ test('a watch in a pipe prints what changed, a line of JSON each', async () => {
 
 describe('--retries', () => {
   /** A server that is not ready for so many requests; reports how many it was asked. */
-  const asking = async (notReady: number, retries: number, change = false) => {
-    let asked = 0
+  const request = async (notReady: number, retries: number, change = false) => {
+    let requested = 0
     const handle = () => {
-      asked += 1
-      return Response.json({}, { status: asked <= notReady ? 503 : 200 })
+      requested += 1
+      return Response.json({}, { status: requested <= notReady ? 503 : 200 })
     }
     const pauses: number[] = []
     const pause = async (ms: number) => {
@@ -102,13 +102,13 @@ describe('--retries', () => {
     }
     const client = connectOps({ kind: 'app', handle }, { headers: {}, retry: { retries, pause } })
     const { status } = change ? await client.backups.post() : await client.status.get()
-    return { asked, status, pauses }
+    return { asked: requested, status, pauses }
   }
 
   test('a read is tried again after pauses that double, a change is not', async () => {
-    expect(await asking(2, 2)).toEqual({ asked: 3, status: 200, pauses: [250, 500] })
-    expect(await asking(9, 2)).toEqual({ asked: 3, status: 503, pauses: [250, 500] })
-    expect(await asking(9, 0)).toEqual({ asked: 1, status: 503, pauses: [] })
-    expect(await asking(9, 2, true)).toEqual({ asked: 1, status: 503, pauses: [] })
+    expect(await request(2, 2)).toEqual({ asked: 3, status: 200, pauses: [250, 500] })
+    expect(await request(9, 2)).toEqual({ asked: 3, status: 503, pauses: [250, 500] })
+    expect(await request(9, 0)).toEqual({ asked: 1, status: 503, pauses: [] })
+    expect(await request(9, 2, true)).toEqual({ asked: 1, status: 503, pauses: [] })
   })
 })

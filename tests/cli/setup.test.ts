@@ -23,7 +23,7 @@ test('init writes a configuration and secrets once, and keeps what is there', as
   const made = await run(...order)
   expect([made.exitCode, JSON.parse(made.stdout).made]).toEqual([0, [file, secrets]])
   expect([modeOf(file), modeOf(secrets)]).toEqual([0o600, 0o600])
-  const kept = readFileSync(secrets, 'utf8')
+  const stored = readFileSync(secrets, 'utf8')
   expect(JSON.parse((await run('config', 'get', 'port', '--config', file, '--json')).stdout).value).toBe('3411')
 
   expect((await run(...order)).exitCode).toBe(5)
@@ -32,7 +32,7 @@ test('init writes a configuration and secrets once, and keeps what is there', as
   expect(again.stderr).toContain('public url  svc-admin config set publicUrl')
   const forced = await run('init', join(root, 'new'), '--force', '--yes', '--json')
   expect(JSON.parse(forced.stdout).made).toEqual([file])
-  expect(readFileSync(secrets, 'utf8')).toBe(kept)
+  expect(readFileSync(secrets, 'utf8')).toBe(stored)
 })
 
 test('init refuses what the server would, and --print writes nothing', async () => {

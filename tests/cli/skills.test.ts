@@ -33,8 +33,8 @@ test('the manifest that help prints is one: checked, submitted, and good for an 
   expect(status).toBe('pending_review')
   await json(['submissions', 'approve', id, ...sure])
   await json(['skills', 'install', 'tide-tables', '--key', ida.keyId])
-  const order = { prompt: 'When is high tide in Hollowport on Sunday?', mode: 'fast' }
-  const { body } = await ida.send('POST', 'completions', order)
+  const input = { prompt: 'When is high tide in Hollowport on Sunday?', mode: 'fast' }
+  const { body } = await ida.send('POST', 'completions', input)
   expect(body.content).toContain('From tides.md of skill tide-tables: "High tide in Hollowport on Sunday is at 07:42')
 })
 

@@ -172,8 +172,8 @@ describe('signatures', () => {
     ['new spaces', { body: JSON.stringify(JSON.parse(body), null, 1) }, 'parsed and serialized again'],
     ['its age', { nowS: timestamp + 301 }, '301 seconds'],
   ])('that are wrong are told apart: %s', (_, change, why) => {
-    const said = wrongWith({ ...good, ...change })
-    if (why === null) expect(said).toBeNull()
-    else expect(said).toContain(why)
+    const text = wrongWith({ ...good, ...change })
+    if (why === null) expect(text).toBeNull()
+    else expect(text).toContain(why)
   })
 })

@@ -46,8 +46,8 @@ test('operators take a conversation over, answer it and release it, whosever it 
   const stolen = ['takeovers', 'take', chat.sessionId, '--widget', id]
   expect((await run(stolen, { key: owner.key })).exitCode).toBe(5)
   expect((await json(['takeovers', 'reply', chat.sessionId, 'It is on its way.'])).role).toBe('operator')
-  const said = await json(['takeovers', 'transcript', chat.sessionId, '--widget', id], { key: owner.key })
-  expect(said.map(({ content }: { content: string }) => content)).toEqual(['Ann here.', 'It is on its way.'])
+  const message = await json(['takeovers', 'transcript', chat.sessionId, '--widget', id], { key: owner.key })
+  expect(message.map(({ content }: { content: string }) => content)).toEqual(['Ann here.', 'It is on its way.'])
   expect((await run([...stolen, '--steal', '--reason', 'end of shift'], { key: owner.key })).exitCode).toBe(2)
   expect(await json([...stolen, '--steal', '--yes', '--reason', 'end of shift'], { key: owner.key })).toMatchObject({
     takeover_status: 'human',
@@ -91,7 +91,7 @@ test('a chat is answered line by line, with notes, a draft, and a hand over', as
   expect(stdout).toContain('**operator**')
   expect(stdout).toContain('> From a pipe.')
   expect(stdout).not.toMatch(/never sent|nonsense|Knows the shop/)
-  const { notes } = (await world.desk(owner, chat)('GET')).body
+  const { notes } = (await world.transcript(owner, chat)('GET')).body
   expect(notes.map(({ content }: { content: string }) => content)).toEqual(['Wants a refund.', 'Knows the shop.'])
   const released = await json(['takeovers', 'release', ...here], at)
   expect(released.messages.map(({ role }: { role: string }) => role)).toEqual(['operator', 'user', 'operator'])

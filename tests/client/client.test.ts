@@ -32,9 +32,9 @@ const all = async (events: AsyncIterable<StreamEvent>) => Array.fromAsync(events
 
 describe('every method of the client, against a server (contract 23.1)', () => {
   test('answers, whole and streamed', async () => {
-    const order = { prompt: 'What is 6 times 7?', mode: 'fast' as const }
-    expect((await svc.complete(order)).content).toContain('42')
-    const events = await all(svc.stream(order))
+    const input = { prompt: 'What is 6 times 7?', mode: 'fast' as const }
+    expect((await svc.complete(input)).content).toContain('42')
+    const events = await all(svc.stream(input))
     expect(events.map(({ event }) => event)).toContain('token')
     expect(events.at(-1)?.event).toBe('done')
     const messages = [{ role: 'user' as const, content: 'What is 6 times 7?' }]

@@ -54,8 +54,8 @@ test.skipIf(!isLong || !node)(
     const world = await createWorld()
     const { origin } = listen(world)
     const { key } = await world.person({ cents: 100 })
-    const said = await run([node!, 'program.mjs'], { SVC_BASE_URL: origin, SVC_API_KEY: key })
-    expect(JSON.parse(said)).toEqual(['6 times 7 = 42', 'done', true, 'not_found', 'function'])
+    const text = await run([node!, 'program.mjs'], { SVC_BASE_URL: origin, SVC_API_KEY: key })
+    expect(JSON.parse(text)).toEqual(['6 times 7 = 42', 'done', true, 'not_found', 'function'])
     const tsc = [join(ROOT, 'node_modules/.bin/tsc'), '--noEmit', '--strict', '--ignoreConfig', '--target', 'esnext']
     await run([...tsc, '--module', 'nodenext', '--types', '', 'typed.mts'])
   },

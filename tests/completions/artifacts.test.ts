@@ -73,10 +73,10 @@ describe('the code of an answer (contract 2.3)', () => {
   })
 })
 
-const SAID = '[[say:Look:\n```js\nlet a = 1\n```\n]]'
+const TEXT = '[[say:Look:\n```js\nlet a = 1\n```\n]]'
 
 test('comes as an event of its own before the end of a stream, and stands in its end', async () => {
-  const reply = await ada.send('POST', 'completions', { prompt: freshPrompt(SAID), mode: 'code', stream: true })
+  const reply = await ada.send('POST', 'completions', { prompt: freshPrompt(TEXT), mode: 'code', stream: true })
   const frames = readFrames(reply.text)
   expect(eventNames(frames).slice(-2)).toEqual(['artifact', 'done'])
   const artifact = frames.at(-2)!.data
@@ -85,14 +85,14 @@ test('comes as an event of its own before the end of a stream, and stands in its
 })
 
 test('stands in a whole answer, in its conversation, and in the answer of a chat client', async () => {
-  const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(SAID), mode: 'code' })
+  const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(TEXT), mode: 'code' })
   expect(body.artifacts).toHaveLength(1)
-  const kept = await ada.send('GET', `conversations/${body.conversation_id}`)
+  const stored = await ada.send('GET', `conversations/${body.conversation_id}`)
   const [{ url, url_expires_at: until, ...file }] = body.artifacts
-  expect(kept.body.conversation.messages.at(-1).artifacts).toMatchObject([file])
+  expect(stored.body.conversation.messages.at(-1).artifacts).toMatchObject([file])
   expect(until).toBeString()
   expect(await linked(url)).toBe('let a = 1')
-  const compat = { prompt: freshPrompt(SAID), mode: 'code', format: 'compat' }
+  const compat = { prompt: freshPrompt(TEXT), mode: 'code', format: 'compat' }
   const { body: chat } = await ada.send('POST', 'completions', compat)
   expect(chat.svc_metadata.artifacts).toMatchObject([{ type: 'code', content: 'let a = 1' }])
 })
@@ -105,8 +105,8 @@ const linked = async (url: string) => {
 const PROJECT = '[[say:Two:\n```js a.js\nlet a = 1\n```\nand\n```js b.js\nlet b = 2\n```\n]]'
 
 test('of a project is one archive besides its files; a cached answer has links that work', async () => {
-  const order = { prompt: freshPrompt(PROJECT), mode: 'code' }
-  const { body } = await ada.send('POST', 'completions', order)
+  const input = { prompt: freshPrompt(PROJECT), mode: 'code' }
+  const { body } = await ada.send('POST', 'completions', input)
   const named = body.artifacts.map(({ filename, type }: { filename: string; type: string }) => [filename, type])
   expect(named).toEqual([
     ['a.js', 'code'],
@@ -115,7 +115,7 @@ test('of a project is one archive besides its files; a cached answer has links t
   ])
   expect((await linked(body.artifacts[2].url)).slice(0, 2)).toBe('PK')
   await ada.send('DELETE', `artifacts/${body.artifacts[1].id}`)
-  const again = (await ada.send('POST', 'completions', order)).body
+  const again = (await ada.send('POST', 'completions', input)).body
   expect(again).toMatchObject({ _cached: true, usage: { cost_cents: 0 } })
   expect(await linked(again.artifacts[0].url)).toBe('let a = 1')
   expect(again.artifacts[1]).toMatchObject({ content: 'let b = 2', url: null })
@@ -137,6 +137,6 @@ test('has no link where its owner keeps as much as it may, and is answered all t
 })
 
 test('is none outside of mode code', async () => {
-  const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(SAID), mode: 'fast' })
+  const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(TEXT), mode: 'fast' })
   expect(body.artifacts).toEqual([])
 })

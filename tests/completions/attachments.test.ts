@@ -143,7 +143,7 @@ describe('pictures', () => {
     ['the beginning of a JPEG', JPEG.subarray(0, -9), 'an incomplete JPEG'],
     ['no pixels', sized(0, 0), '0 × 0 pixels'],
     ['more pixels than any picture has', sized(2_147_483_647, 2_147_483_647), 'Send a smaller picture'],
-  ])('that are %s are refused in every mode, whatever they are called (O5)', async (_, bytes, said) => {
+  ])('that are %s are refused in every mode, whatever they are called (O5)', async (_, bytes, text) => {
     const calls = upstream.calls.length
     const data = base64(bytes)
     for (const [attachment, param] of [
@@ -152,7 +152,7 @@ describe('pictures', () => {
     ] as const) {
       const { status, body } = await ask([attachment], 'fast')
       expect({ status, param: body.error?.param }).toEqual({ status: 400, param })
-      expect(body.error.message).toContain(said)
+      expect(body.error.message).toContain(text)
     }
     expect(upstream.calls).toHaveLength(calls)
   })

@@ -22,15 +22,15 @@ async function withSoul(brand_soul: object | null = SOUL): Promise<Person> {
   return { ...owner, key: made.key, keyId: made.id, send }
 }
 
-async function told(person: Person, order: object = {}) {
-  const { status, body } = await person.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...order })
+async function notify(person: Person, input: object = {}) {
+  const { status, body } = await person.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...input })
   expect({ status, error: body.error }).toEqual({ status: 200, error: undefined })
   return systemOf(upstream.calls.at(-1)!.body)
 }
 
 describe('the brand soul of a key', () => {
   test('speaks in every answer: persona, tone, knowledge and limits, in that order', async () => {
-    const system = (await told(await withSoul()))!
+    const system = (await notify(await withSoul()))!
     const places = [SOUL.persona, ...PARTS].map((part) => system.indexOf(part))
     expect(places.every((place) => place >= 0)).toBe(true)
     expect(places).toEqual([...places].sort((a, b) => a - b))
@@ -49,19 +49,19 @@ describe('the brand soul of a key', () => {
   })
 
   test('leaves a persona of the call in its place, and keeps its knowledge and limits', async () => {
-    const system = (await told(await withSoul(), { persona: { system_prompt: 'You are a pirate.' } }))!
+    const system = (await notify(await withSoul(), { persona: { system_prompt: 'You are a pirate.' } }))!
     expect(system).toStartWith('You are a pirate.')
     expect(system).not.toContain('Marlow')
     for (const part of PARTS) expect(system).toContain(part)
-    expect(await told(await withSoul(), { persona: 'none' })).toContain('Never promise a refund.')
+    expect(await notify(await withSoul(), { persona: 'none' })).toContain('Never promise a refund.')
   })
 
   test.each([
     ['turned off for a call', SOUL, { brand_soul: false }],
     ['turned off on the key', { ...SOUL, enabled: false }, {}],
     ['that was never given', null, {}],
-  ])('is silent when %s', async (_why, soul, order) => {
-    const system = await told(await withSoul(soul), order)
+  ])('is silent when %s', async (_why, soul, input) => {
+    const system = await notify(await withSoul(soul), input)
     expect(system).toStartWith('You are Svc')
     for (const part of PARTS) expect(system).not.toContain(part)
   })
@@ -70,17 +70,17 @@ describe('the brand soul of a key', () => {
     const ada = await withSoul(null)
     const put = (brand_soul: object | null) => ada.send('PUT', `keys/${ada.keyId}`, { brand_soul })
     await put({ persona: 'You are Ada.' })
-    expect(await told(ada)).toContain('You are Ada.')
+    expect(await notify(ada)).toContain('You are Ada.')
     await put({ persona: 'You are Bob.' })
-    expect(await told(ada)).toContain('You are Bob.')
+    expect(await notify(ada)).toContain('You are Bob.')
     await put(null)
-    expect(await told(ada)).toStartWith('You are Svc')
+    expect(await notify(ada)).toStartWith('You are Svc')
   })
 
   test('is part of what a remembered answer is remembered by', async () => {
     const ada = await withSoul()
-    const ask = async (order: object = {}) =>
-      (await ada.send('POST', 'completions', { prompt: 'When is breakfast?', mode: 'fast', ...order })).body._cached ??
+    const ask = async (input: object = {}) =>
+      (await ada.send('POST', 'completions', { prompt: 'When is breakfast?', mode: 'fast', ...input })).body._cached ??
       false
     expect(await ask()).toBe(false)
     expect(await ask()).toBe(true)
@@ -107,7 +107,7 @@ test.each([
   expect((await ada.send('PUT', `keys/${ada.keyId}`, { brand_soul: { enabled: true, ...brand_soul } })).status).toBe(
     200,
   )
-  const system = (await told(ada))!
+  const system = (await notify(ada))!
   for (const part of Object.values(brand_soul).flat()) expect(system).toContain(part)
 })
 

@@ -13,12 +13,12 @@ test('one person’s unusable prompts keep nobody else out (contract 22.3)', asy
   const { world, upstream } = await createUpstreamWorld()
   const [ada, bob] = [await world.person(), await world.person()]
   await times(5, () => ask(ada, '[[html]]'))
-  const asked = upstream.calls.length
+  const requested = upstream.calls.length
   const { status, headers, body } = await ask(ada, 'Hello')
   expect({ status, code: body.error.code, asked: upstream.calls.length }).toEqual({
     status: 503,
     code: 'engine_unavailable',
-    asked,
+    asked: requested,
   })
   expect(Number(headers.get('retry-after'))).toBeWithin(25, 31)
   expect((await ask(bob, 'Hello')).status).toBe(200)

@@ -137,14 +137,14 @@ describe('an answer that is remembered (contract 22.1)', () => {
 
   test('names the preference that is in force, even if it says nothing', async () => {
     const [ada, prompt] = [await world.person(), freshPrompt('Draft an email to Ben')]
-    const asked = async () =>
+    const request = async () =>
       (await ada.send('POST', 'completions', { prompt, mode: 'auto', conversation_id: null })).body.routing
         .preference_id
-    expect(await asked()).toBeNull()
+    expect(await request()).toBeNull()
     const bound = await preference(ada, { rules: [] })
     await bindPreference(ada, bound)
-    expect(await asked()).toBe(bound)
-    expect(await asked()).toBe(bound)
+    expect(await request()).toBe(bound)
+    expect(await request()).toBe(bound)
   })
 
   test('of a draft is not served once the draft is edited, though its version stays', async () => {
@@ -162,8 +162,8 @@ describe('an answer that is remembered (contract 22.1)', () => {
     const ada = await world.person()
     const tools = [{ name: 'broken', description: 'x', endpoint: { url: 'https://192.0.2.1/tool' } }]
     const prompt = freshPrompt('[[tool:broken]]')
-    const asked = { prompt, tools, conversation_id: null }
-    const first = await ada.send('POST', 'completions', asked)
+    const request = { prompt, tools, conversation_id: null }
+    const first = await ada.send('POST', 'completions', request)
     const failed =
       first.status === 200 && first.body.tools_used.some(({ status }: { status: string }) => status === 'error')
     expect(failed || first.status === 400).toBe(true)

@@ -3,20 +3,20 @@ import fc from 'fast-check'
 import type { Settings } from '../../src/accounts'
 import { type Around, cacheKeyOf } from '../../src/completions/cache-key'
 import { type CompletionRequest, requestFromOrder } from '../../src/completions/request'
-import { CompletionOrder } from '../../src/completions/schema'
+import { CompletionInput } from '../../src/completions/schema'
 import { NO_SKILLS } from '../../src/skills'
 import { callOf, keyCaller } from '../support/callers'
 
-type Order = Record<string, unknown>
+type Input = Record<string, unknown>
 
 const SETTINGS: Settings = { default_mode: 'fast', personality: 'svc', timezone: 'UTC', svc_branding: true }
 const AROUND: Around = { soul: null, memories: [], active: NO_SKILLS, engines: 'engines', policy: null, routing: null }
 const CALL = callOf(keyCaller({}))
 const TRAITS = { romantic: 1, intelligent: 1, sarcastic: 1, rude: 1, funny: 1, comedic: 1, witty: 1 }
 
-const keyOf = (order: Order, around: Partial<Around> = {}, call = CALL, settings = SETTINGS): string => {
+const keyOf = (input: Input, around: Partial<Around> = {}, call = CALL, settings = SETTINGS): string => {
   const request = requestFromOrder(
-    { prompt: 'hello', ...order } as CompletionOrder,
+    { prompt: 'hello', ...input } as CompletionInput,
     settings,
     false,
   ) as CompletionRequest
@@ -65,7 +65,7 @@ const anyOrder = (members: Record<string, readonly unknown[]>) =>
 describe('the key of an answer (contract 22.1)', () => {
   test('has a say on every member of an order', () => {
     const known = [...Object.keys(SHAPES), ...Object.keys(NO_SHAPE), ...NEVER_CACHED]
-    expect(known.toSorted()).toEqual(Object.keys(CompletionOrder.properties).toSorted())
+    expect(known.toSorted()).toEqual(Object.keys(CompletionInput.properties).toSorted())
   })
 
   test('changes with any member that shapes the answer', () => {
@@ -75,8 +75,8 @@ describe('the key of an answer (contract 22.1)', () => {
         fc.tuple(fc.constant(name), fc.constantFrom(...SHAPES[name]!), fc.constantFrom(...SHAPES[name]!)),
       )
     fc.assert(
-      fc.property(anyOrder(SHAPES), changed, (order, [name, one, other]) => {
-        const same = keyOf({ ...order, [name]: one }) === keyOf({ ...order, [name]: other })
+      fc.property(anyOrder(SHAPES), changed, (input, [name, one, other]) => {
+        const same = keyOf({ ...input, [name]: one }) === keyOf({ ...input, [name]: other })
         return same === (one === other)
       }),
       { numRuns: 1_000 },
@@ -85,8 +85,8 @@ describe('the key of an answer (contract 22.1)', () => {
 
   test('stays the same with any that does not', () => {
     fc.assert(
-      fc.property(anyOrder(SHAPES), anyOrder(NO_SHAPE), anyOrder(NO_SHAPE), (order, one, other) => {
-        return keyOf({ ...order, ...one }) === keyOf({ ...order, ...other })
+      fc.property(anyOrder(SHAPES), anyOrder(NO_SHAPE), anyOrder(NO_SHAPE), (input, one, other) => {
+        return keyOf({ ...input, ...one }) === keyOf({ ...input, ...other })
       }),
     )
   })

@@ -7,18 +7,18 @@ const clock = fakeClock()
 const { world, upstream } = await createUpstreamWorld({ clock })
 const [ada, bob] = [await world.person(), await world.person()]
 
-const ask = async (person: Person, order: object, headers: Record<string, string> = {}) => {
+const ask = async (person: Person, input: object, headers: Record<string, string> = {}) => {
   const before = upstream.calls.length
-  const reply = await person.send('POST', 'completions', order, headers)
+  const reply = await person.send('POST', 'completions', input, headers)
   return { ...reply, hit: upstream.calls.length === before }
 }
 
 describe('an identical request (contract 22.1)', () => {
   test('is served again at no cost, as what it was, in a conversation of its own', async () => {
-    const order = { prompt: freshPrompt(), metadata: { round: 1 } }
-    const first = await ask(ada, order)
+    const input = { prompt: freshPrompt(), metadata: { round: 1 } }
+    const first = await ask(ada, input)
     clock.advance(1_000)
-    const second = await ask(ada, { ...order, metadata: { round: 2 } })
+    const second = await ask(ada, { ...input, metadata: { round: 2 } })
     expect([first.hit, second.hit]).toEqual([false, true])
     expect([first, second].map(({ headers }) => headers.get('x-cache'))).toEqual(['MISS', 'HIT'])
     expect(second.body).toEqual({
@@ -30,40 +30,40 @@ describe('an identical request (contract 22.1)', () => {
       _cached: true,
     })
     expect(second.body.conversation_id).not.toBe(first.body.conversation_id)
-    const kept = (await ada.send('GET', `conversations/${second.body.conversation_id}`)).body.conversation
-    expect(kept.messages).toMatchObject([
-      { content: order.prompt },
+    const stored = (await ada.send('GET', `conversations/${second.body.conversation_id}`)).body.conversation
+    expect(stored.messages).toMatchObject([
+      { content: input.prompt },
       { content: first.body.content, costCents: 0, status: 'complete' },
     ])
     expect(first.body.usage.cost_cents).toBeGreaterThan(0)
   })
 
   test('is found whatever its format and whether it streams', async () => {
-    const order = { prompt: freshPrompt() }
-    await ask(ada, order)
-    const compat = await ask(ada, { ...order, format: 'compat' })
+    const input = { prompt: freshPrompt() }
+    await ask(ada, input)
+    const compat = await ask(ada, { ...input, format: 'compat' })
     expect(compat.hit).toBe(true)
     expect(compat.body).toMatchObject({ object: 'chat.completion', svc_metadata: { cost_cents: 0 } })
-    expect((await ask(ada, { ...order, stream: true })).hit).toBe(true)
+    expect((await ask(ada, { ...input, stream: true })).hit).toBe(true)
   })
 
   test('of someone else is not', async () => {
-    const order = { prompt: freshPrompt() }
-    await ask(ada, order)
-    expect((await ask(bob, order)).hit).toBe(false)
+    const input = { prompt: freshPrompt() }
+    await ask(ada, input)
+    expect((await ask(bob, input)).hit).toBe(false)
   })
 
   test("is shared by one user's keys, and never by two keys of an org", async () => {
-    const order = { prompt: freshPrompt() }
+    const input = { prompt: freshPrompt() }
     const { body: second } = await ada.send('POST', 'keys', { name: 'second' })
-    await ask(ada, order)
-    expect((await ask(ada, order, { authorization: `Bearer ${second.key}` })).hit).toBe(true)
+    await ask(ada, input)
+    expect((await ask(ada, input, { authorization: `Bearer ${second.key}` })).hit).toBe(true)
 
     const carol = await world.person({ ofOrg: true })
     const { body: colleague } = await carol.send('POST', 'keys', { name: 'colleague', scope: 'org' })
-    await ask(carol, order)
-    expect((await ask(carol, order)).hit).toBe(true)
-    expect((await ask(carol, order, { authorization: `Bearer ${colleague.key}` })).hit).toBe(false)
+    await ask(carol, input)
+    expect((await ask(carol, input)).hit).toBe(true)
+    expect((await ask(carol, input, { authorization: `Bearer ${colleague.key}` })).hit).toBe(false)
   })
 
   test.each([
@@ -92,25 +92,25 @@ describe('an identical request (contract 22.1)', () => {
     ['in stealth', '', { mode: 'stealth_text' }],
     ['cut at the output limit', '[[finish:length]]', {}],
   ])('%s is never remembered', async (_, words, members) => {
-    const order = { prompt: freshPrompt(words), ...members }
-    await ask(ada, order)
-    expect((await ask(ada, order)).hit).toBe(false)
+    const input = { prompt: freshPrompt(words), ...members }
+    await ask(ada, input)
+    expect((await ask(ada, input)).hit).toBe(false)
   })
 
   test('in a conversation is never remembered', async () => {
     const { conversation_id } = (await ask(ada, { prompt: freshPrompt() })).body
-    const order = { prompt: freshPrompt(), conversation_id }
-    await ask(ada, order)
-    expect((await ask(ada, order)).hit).toBe(false)
+    const input = { prompt: freshPrompt(), conversation_id }
+    await ask(ada, input)
+    expect((await ask(ada, input)).hit).toBe(false)
   })
 
   test('with Cache-Control: no-cache is asked anew and renews what is remembered', async () => {
-    const order = { prompt: freshPrompt() }
-    const first = await ask(ada, order)
-    const fresh = await ask(ada, order, { 'cache-control': 'no-cache' })
+    const input = { prompt: freshPrompt() }
+    const first = await ask(ada, input)
+    const fresh = await ask(ada, input, { 'cache-control': 'no-cache' })
     expect(fresh.hit).toBe(false)
     expect(fresh.body._cached).toBeUndefined()
-    const third = await ask(ada, order)
+    const third = await ask(ada, input)
     expect(third.hit).toBe(true)
     expect([first.body.id === fresh.body.id, third.body.id === fresh.body.id]).toEqual([false, true])
   })
@@ -126,28 +126,28 @@ describe('an identical request (contract 22.1)', () => {
     ['data_extraction', 3600],
     ['domain_analysis', 3600],
   ])('of mode %s is remembered for %i seconds', async (mode, seconds) => {
-    const order = { prompt: freshPrompt('hello'), mode }
-    await ask(ada, order)
+    const input = { prompt: freshPrompt('hello'), mode }
+    await ask(ada, input)
     clock.advance(seconds * 1000 - 1)
-    expect((await ask(ada, order)).hit).toBe(true)
+    expect((await ask(ada, input)).hit).toBe(true)
     clock.advance(1)
-    expect((await ask(ada, order)).hit).toBe(false)
+    expect((await ask(ada, input)).hit).toBe(false)
   })
 
   test('that failed is asked again', async () => {
-    const order = { prompt: freshPrompt('[[401]]') }
-    expect((await ask(ada, order)).status).toBe(503)
-    expect((await ask(ada, order)).hit).toBe(false)
+    const input = { prompt: freshPrompt('[[401]]') }
+    expect((await ask(ada, input)).status).toBe(503)
+    expect((await ask(ada, input)).hit).toBe(false)
   })
 
   test('is refused when nothing is left to spend (G4)', async () => {
     const eve = await world.person({ cents: 1 })
-    const order = { prompt: freshPrompt() }
-    await ask(eve, order)
+    const input = { prompt: freshPrompt() }
+    await ask(eve, input)
     const { billing, store } = world.app.container
     const owner = `user:${eve.userId}` as const
     const { available } = await billing.balance(store.read, owner)
     await store.write((tx) => billing.adjust(tx, { owner, amount: -available, ref: 'drain', note: null }))
-    expect((await ask(eve, order)).status).toBe(402)
+    expect((await ask(eve, input)).status).toBe(402)
   })
 })

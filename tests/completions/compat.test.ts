@@ -32,8 +32,8 @@ describe('format compat (contract 2.4)', () => {
   })
 
   test('a remembered answer says so, under the id it had', async () => {
-    const order = { prompt: freshPrompt(), format: 'compat', mode: 'fast' }
-    const [first, second] = [await ada.send('POST', 'completions', order), await ada.send('POST', 'completions', order)]
+    const input = { prompt: freshPrompt(), format: 'compat', mode: 'fast' }
+    const [first, second] = [await ada.send('POST', 'completions', input), await ada.send('POST', 'completions', input)]
     expect([first, second].map(({ headers }) => headers.get('x-cache'))).toEqual(['MISS', 'HIT'])
     expect(first.body._cached).toBeUndefined()
     expect(second.body).toMatchObject({ id: first.body.id, _cached: true, usage: { cached: true } })

@@ -7,7 +7,7 @@ const ada = await world.person()
 
 type Message = { role: string; content: string }
 const turnsSent = () => (upstream.calls.at(-1)!.body.messages as Message[]).filter(({ role }) => role !== 'system')
-const ask = (order: object) => ada.send('POST', 'completions', { prompt: freshPrompt(), ...order })
+const ask = (input: object) => ada.send('POST', 'completions', { prompt: freshPrompt(), ...input })
 
 describe('a conversation', () => {
   test('is made by a first request and holds its turn', async () => {

@@ -12,7 +12,7 @@ const ada = await world.person()
 const idle = () => world.app.container.billing.balance(world.app.store.read, `user:${ada.userId}`)
 
 /** Waits until the upstream has been asked `count` times. */
-const asked = (count: number) => eventually(() => upstream.calls.length >= count)
+const request = (count: number) => eventually(() => upstream.calls.length >= count)
 
 /** Whatever was to happen by now has happened when a whole other request has been answered. */
 const meanwhile = () => ada.send('GET', 'conversations')
@@ -28,7 +28,7 @@ describe('time', () => {
     const waiting = ada.send('POST', path, { prompt: freshPrompt('[[hang]]'), ...members }).then((given) => {
       reply = given
     })
-    await asked(1)
+    await request(1)
     clock.advance(119_999)
     await meanwhile()
     expect(reply).toBeUndefined()
@@ -50,7 +50,7 @@ describe('time', () => {
     upstream.reset()
     const messages = [{ role: 'user', content: freshPrompt('[[hang]]') }]
     const waiting = ada.send('POST', 'chat/completions', { messages })
-    await asked(1)
+    await request(1)
     clock.advance(120_000)
     expect((await waiting).status).toBe(504)
   })
@@ -93,11 +93,11 @@ describe('time', () => {
     upstream.reset()
     const tools = [{ name: 'note', description: 'Notes something.' }]
     const opening = openStream('completions', { prompt: freshPrompt('[[held]] [[plan:note{}]]'), mode: 'fast', tools })
-    await asked(1)
+    await request(1)
     upstream.release()
     const stream = await opening
     await stream.heard('event: thinking\ndata: {"iteration":2,"elapsed_ms":0}\n\n')
-    await asked(2)
+    await request(2)
     clock.advance(10_000)
     await stream.heard('event: thinking\ndata: {"iteration":2,"elapsed_ms":10000}\n\n')
     upstream.release()
@@ -119,12 +119,12 @@ describe('time', () => {
 const STALLED = '[[stall]][[say:some words]]'
 
 /** A stream read piece by piece, so that time can pass between two of them. */
-async function openStream(path: string, order: object) {
+async function openStream(path: string, input: object) {
   const response = await world.app.api.handle(
     new Request(`http://localhost/api/v1/${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...order, stream: true }),
+      body: JSON.stringify({ ...input, stream: true }),
     }),
   )
   const reader = response.body!.getReader() as ReadableStreamDefaultReader<Uint8Array | string>

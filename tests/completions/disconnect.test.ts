@@ -14,14 +14,14 @@ const ENDLESS = '[[stall]][[say:word]]'
 async function leaveEarly(
   person: Person,
   path: string,
-  order: object,
+  input: object,
   enough: (text: string) => boolean,
 ): Promise<string> {
   const leaving = new AbortController()
   const response = await fetch(`${baseUrl}/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${person.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(order),
+    body: JSON.stringify(input),
     signal: leaving.signal,
   })
   let text = ''
@@ -50,8 +50,8 @@ describe('a reader who leaves', () => {
     const bob = await world.person()
     upstream.reset()
     const prompt = freshPrompt(ENDLESS)
-    const order = { prompt, messages: [{ role: 'user', content: prompt }], stream: true, ...members }
-    const heard = await leaveEarly(bob, path, order, (text) => text.includes('word'))
+    const input = { prompt, messages: [{ role: 'user', content: prompt }], stream: true, ...members }
+    const heard = await leaveEarly(bob, path, input, (text) => text.includes('word'))
     await eventually(upstream.aborted)
     const [failure] = await eventually(
       () => failuresOf(bob),
@@ -79,7 +79,7 @@ describe('a reader who leaves', () => {
     const bob = await world.person()
     upstream.reset()
     const leaving = new AbortController()
-    const asking = fetch(`${baseUrl}/completions`, {
+    const request = fetch(`${baseUrl}/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${bob.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ prompt: freshPrompt('[[hang]]'), mode: 'fast' }),
@@ -87,7 +87,7 @@ describe('a reader who leaves', () => {
     }).catch((error: Error) => error.name)
     await eventually(() => upstream.calls.length)
     leaving.abort()
-    expect(await asking).toBe('AbortError')
+    expect(await request).toBe('AbortError')
     await eventually(upstream.aborted)
     const [failure] = await eventually(
       () => failuresOf(bob),
@@ -101,18 +101,18 @@ describe('a reader who leaves', () => {
   test('of a run that others joined does not take it from them', async () => {
     const bob = await world.person()
     upstream.reset()
-    const order = { prompt: freshPrompt('[[held]]'), mode: 'fast' }
+    const input = { prompt: freshPrompt('[[held]]'), mode: 'fast' }
     const leaving = new AbortController()
     const first = fetch(`${baseUrl}/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${bob.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(order),
+      body: JSON.stringify(input),
       signal: leaving.signal,
     }).catch(() => null)
     await eventually(() => upstream.calls.length)
-    const second = bob.send('POST', 'completions', order)
+    const second = bob.send('POST', 'completions', input)
     // By the time one that came after it has gone the whole way, this one has joined.
-    await bob.send('POST', 'completions', { ...order, prompt: freshPrompt() })
+    await bob.send('POST', 'completions', { ...input, prompt: freshPrompt() })
     leaving.abort()
     await first
     // It may have to ask for itself.

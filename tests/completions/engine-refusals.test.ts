@@ -4,7 +4,7 @@ import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 const TOO_LONG = "Acme's maximum context length is 8192 tokens. However, your messages resulted in 10029 tokens."
 
-const said = new Map<string, { status: number; body: unknown }>([
+const message = new Map<string, { status: number; body: unknown }>([
   ['too long', { status: 400, body: { error: { message: TOO_LONG, code: 'context_length_exceeded' } } }],
   ['vague', { status: 413, body: {} }],
   ['picture', { status: 422, body: { error: { message: 'acme-5 could not read the image' } } }],
@@ -15,7 +15,7 @@ const said = new Map<string, { status: number; body: unknown }>([
 const clock = fakeClock()
 const { world, upstream } = await createUpstreamWorld({
   clock,
-  upstream: { reply: (prompt) => [...said].find(([words]) => prompt.includes(words))?.[1] },
+  upstream: { reply: (prompt) => [...message].find(([words]) => prompt.includes(words))?.[1] },
 })
 const ada = await world.person()
 

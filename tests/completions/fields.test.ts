@@ -132,13 +132,13 @@ describe('POST /completions accepts', () => {
   })
 
   test('members of other services, which are named in a warning of this answer alone', async () => {
-    const order = { prompt: 'What is 3+4?', conversation_id: null }
-    const foreign = await ada.send('POST', 'completions', { ...order, model: 'gpt-4o', max_tokens: 5, top_p: 1 })
+    const input = { prompt: 'What is 3+4?', conversation_id: null }
+    const foreign = await ada.send('POST', 'completions', { ...input, model: 'gpt-4o', max_tokens: 5, top_p: 1 })
     expect(foreign.body.warnings).toEqual([
       '"model" was ignored: "mode" and "model_overrides" choose the engine. Chat clients use POST /chat/completions.',
       'Ignored, because this server does not have these settings: max_tokens.',
     ])
-    const plain = await ada.send('POST', 'completions', { ...order, model: null, max_tokens: null })
+    const plain = await ada.send('POST', 'completions', { ...input, model: null, max_tokens: null })
     expect(plain.body).toMatchObject({ _cached: true, content: foreign.body.content })
     expect(plain.body.warnings).toBeUndefined()
   })
@@ -154,11 +154,11 @@ describe('POST /completions accepts', () => {
   })
 
   test('an answer that no model is connected suggests none', async () => {
-    for (const [order, says] of [
+    for (const [input, says] of [
       [{ prompt: 'Write a sonnet about tides', mode: 'think' }, 'No language model is connected to this server'],
       [{ prompt: 'Describe a harbour', mode: 'roast' }, 'No language model is connected to this server'],
     ] as const) {
-      const { body } = await ada.send('POST', 'completions', order)
+      const { body } = await ada.send('POST', 'completions', input)
       expect(body.content).toStartWith(says)
       expect(body.follow_ups).toEqual([])
     }

@@ -11,8 +11,8 @@ const together = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
 describe('identical requests at the same time', () => {
   test('run once: one pays, the others are hits, each in a conversation of its own', async () => {
     upstream.reset()
-    const order = { prompt: freshPrompt('[[delay:60]]') }
-    const replies = await together(20, () => ada.send('POST', 'completions', order))
+    const input = { prompt: freshPrompt('[[delay:60]]') }
+    const replies = await together(20, () => ada.send('POST', 'completions', input))
     expect(upstream.calls).toHaveLength(1)
     expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(200))
     const paid = replies.filter(({ body }) => !body._cached)
@@ -27,8 +27,8 @@ describe('identical requests at the same time', () => {
   test('of two users run once each', async () => {
     upstream.reset()
     const bob = await world.person()
-    const order = { prompt: freshPrompt('[[delay:40]]') }
-    await Promise.all([ada, bob, ada, bob].map((person) => person.send('POST', 'completions', order)))
+    const input = { prompt: freshPrompt('[[delay:40]]') }
+    await Promise.all([ada, bob, ada, bob].map((person) => person.send('POST', 'completions', input)))
     expect(upstream.calls).toHaveLength(2)
   })
 
@@ -36,8 +36,8 @@ describe('identical requests at the same time', () => {
     upstream.reset()
     const { body: other } = await ada.send('POST', 'keys', { name: 'Other' })
     const byOther = { authorization: `Bearer ${other.key}` }
-    const order = { prompt: freshPrompt('[[delay:40]]') }
-    const ask = (headers = {}) => ada.send('POST', 'completions', order, headers)
+    const input = { prompt: freshPrompt('[[delay:40]]') }
+    const ask = (headers = {}) => ada.send('POST', 'completions', input, headers)
     await Promise.all([ask(), ask(byOther), ask(), ask(byOther)])
     expect(upstream.calls).toHaveLength(2)
     expect((await ask(byOther)).body._cached).toBe(true)
@@ -45,9 +45,9 @@ describe('identical requests at the same time', () => {
 
   test('of which some are streams: those begin at once, and are paid for', async () => {
     upstream.reset()
-    const order = { prompt: freshPrompt('[[delay:60]]') }
+    const input = { prompt: freshPrompt('[[delay:60]]') }
     const [plain, stream, joined] = await Promise.all(
-      [order, { ...order, stream: true }, order].map((one) => ada.send('POST', 'completions', one)),
+      [input, { ...input, stream: true }, input].map((one) => ada.send('POST', 'completions', one)),
     )
     expect(upstream.calls).toHaveLength(2)
     expect([plain, joined].map((reply) => reply!.body._cached ?? false).sort()).toEqual([false, true])
@@ -58,23 +58,23 @@ describe('identical requests at the same time', () => {
 
   test('that asked for a fresh answer are not joined to an old one', async () => {
     upstream.reset()
-    const order = { prompt: freshPrompt('[[delay:40]]') }
-    await together(3, () => ada.send('POST', 'completions', order, { 'cache-control': 'no-cache' }))
+    const input = { prompt: freshPrompt('[[delay:40]]') }
+    await together(3, () => ada.send('POST', 'completions', input, { 'cache-control': 'no-cache' }))
     expect(upstream.calls).toHaveLength(3)
   })
 
   test('do not share a failure: each tries for itself', async () => {
     upstream.reset()
-    const order = { prompt: freshPrompt('[[delay:30]][[401]]') }
-    const replies = await together(3, () => ada.send('POST', 'completions', order))
+    const input = { prompt: freshPrompt('[[delay:30]][[401]]') }
+    const replies = await together(3, () => ada.send('POST', 'completions', input))
     expect(replies.map(({ status }) => status)).toEqual([503, 503, 503])
     expect(upstream.calls).toHaveLength(3)
   })
 
   test('of chat never share: chat is not cached (contract 4)', async () => {
     upstream.reset()
-    const order = { messages: [{ role: 'user', content: freshPrompt('[[delay:30]]') }] }
-    await together(3, () => ada.send('POST', 'chat/completions', order))
+    const input = { messages: [{ role: 'user', content: freshPrompt('[[delay:30]]') }] }
+    await together(3, () => ada.send('POST', 'chat/completions', input))
     expect(upstream.calls).toHaveLength(3)
   })
 })

@@ -67,15 +67,15 @@ describe('auto', () => {
     await world.app.container.settings.update(world.callAs(bob), { default_mode: 'code' })
     const unsaid = await bob.send('POST', 'completions', { prompt: freshPrompt('hello') })
     expect(unsaid.body).toMatchObject({ mode: 'code', resolved_mode: 'code', routing: { source: 'explicit' } })
-    const said = await bob.send('POST', 'completions', { prompt: freshPrompt('hello'), mode: 'auto' })
-    expect(said.body).toMatchObject({ mode: 'auto', resolved_mode: 'fast' })
+    const message = await bob.send('POST', 'completions', { prompt: freshPrompt('hello'), mode: 'auto' })
+    expect(message.body).toMatchObject({ mode: 'auto', resolved_mode: 'fast' })
   })
 })
 
 describe('structured modes', () => {
   test.each(['domain_analysis', 'data_extraction'])('%s reads its JSON back', async (mode) => {
-    const asked = { prompt: freshPrompt('[[say:```json\n{"total":7}\n```]]'), mode }
-    const { body } = await ada.send('POST', 'completions', asked)
+    const request = { prompt: freshPrompt('[[say:```json\n{"total":7}\n```]]'), mode }
+    const { body } = await ada.send('POST', 'completions', request)
     expect(body.structured_output).toEqual({ type: mode, data: { total: 7 } })
     expect(upstream.calls.at(-1)?.body.response_format).toEqual({ type: 'json_object' })
   })
@@ -115,10 +115,10 @@ describe('structured modes', () => {
 describe('stealth', () => {
   test('keeps nothing: no conversation, no cache, no metadata in the record', async () => {
     const bob = await world.person()
-    const order = { prompt: freshPrompt(), mode: 'stealth_text', metadata: { secret: 'hush' } }
+    const input = { prompt: freshPrompt(), mode: 'stealth_text', metadata: { secret: 'hush' } }
     const calls = upstream.calls.length
     for (let round = 0; round < 2; round++) {
-      const { body, headers } = await bob.send('POST', 'completions', order)
+      const { body, headers } = await bob.send('POST', 'completions', input)
       expect(body).toMatchObject({ conversation_id: null, metadata: { secret: 'hush' } })
       expect(body._cached).toBeUndefined()
       expect(headers.get('x-cache')).toBe('MISS')
@@ -128,7 +128,7 @@ describe('stealth', () => {
     const { text, body: rows } = await bob.send('GET', 'audit?action=completion.created')
     expect(rows).toHaveLength(2)
     expect(text).not.toContain('hush')
-    expect(rows[0].inputSummary).toMatchObject({ prompt_length: order.prompt.length, mode: 'stealth_text' })
+    expect(rows[0].inputSummary).toMatchObject({ prompt_length: input.prompt.length, mode: 'stealth_text' })
   })
 
   test('remembers nothing, whatever its engine asks for, and its record tells no tool', async () => {

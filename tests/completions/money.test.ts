@@ -13,8 +13,8 @@ const free = await createWorld({ config: { cacheEnabled: false } })
 const { billing, store } = world.app.container
 const walletOf = (person: Person) =>
   billing.balance(store.read, person.orgId ? `org:${person.orgId}` : `user:${person.userId}`)
-const ask = (person: Person, order: object = {}) =>
-  person.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...order })
+const ask = (person: Person, input: object = {}) =>
+  person.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...input })
 
 async function spentBy(person: Person, work: () => Promise<unknown>): Promise<number> {
   const before = await walletOf(person)
@@ -72,9 +72,9 @@ describe('the price', () => {
   })
 
   test('of a remembered answer is nothing', async () => {
-    const order = { prompt: freshPrompt() }
-    await ask(ada, order)
-    expect(await spentBy(ada, () => ask(ada, order))).toBe(0)
+    const input = { prompt: freshPrompt() }
+    await ask(ada, input)
+    expect(await spentBy(ada, () => ask(ada, input))).toBe(0)
   })
 
   test('is paid by the org of an org key', async () => {

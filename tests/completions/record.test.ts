@@ -82,19 +82,19 @@ describe('every completion leaves its rows', () => {
       { messages: [{ role: 'user', content: 'x' }], stream: true },
       '/chat/completions',
     ],
-  ])('%s too', async (_, path, order, endpoint) => {
-    const { headers } = await ada.send('POST', path, order)
+  ])('%s too', async (_, path, input, endpoint) => {
+    const { headers } = await ada.send('POST', path, input)
     const requestId = headers.get('x-request-id')!
     expect(await auditOf(ada, requestId)).toMatchObject([{ action: 'completion.created', inputSummary: { endpoint } }])
     const rows = await usageOf(requestId)
     expect(rows).toMatchObject([{ endpoint, status: 200 }])
-    expect(rows[0]!.ttft_ms === null).toBe(!('stream' in order))
+    expect(rows[0]!.ttft_ms === null).toBe(!('stream' in input))
   })
 
   test('a hit is one of each, at no cost and cached', async () => {
-    const order = { prompt: freshPrompt() }
-    await ada.send('POST', 'completions', order)
-    const { headers } = await ada.send('POST', 'completions', order)
+    const input = { prompt: freshPrompt() }
+    await ada.send('POST', 'completions', input)
+    const { headers } = await ada.send('POST', 'completions', input)
     const requestId = headers.get('x-request-id')!
     expect(await auditOf(ada, requestId)).toMatchObject([
       { action: 'completion.created', outputSummary: { cost_cents: 0 } },
@@ -104,10 +104,10 @@ describe('every completion leaves its rows', () => {
 
   test('record and event have the id that the caller got, whatever the form of the answer (contract 14.2)', async () => {
     const bob = await world.person()
-    const told: string[] = []
-    world.app.container.events.afterCommit(completionCreated, ({ data }) => told.push(data.completion_id))
+    const notices: string[] = []
+    world.app.container.events.afterCommit(completionCreated, ({ data }) => notices.push(data.completion_id))
     const prompt = freshPrompt()
-    const asked = { messages: [{ role: 'user', content: prompt }] }
+    const request = { messages: [{ role: 'user', content: prompt }] }
     const orders = [
       ['completions', { prompt }],
       ['completions', { prompt }],
@@ -115,20 +115,20 @@ describe('every completion leaves its rows', () => {
       ['completions', { prompt, stream: true }],
       ['completions', { prompt, stream: true, format: 'compat' }],
       ['completions', { prompt: freshPrompt(), stream: true }],
-      ['chat/completions', asked],
-      ['chat/completions', { ...asked, stream: true }],
+      ['chat/completions', request],
+      ['chat/completions', { ...request, stream: true }],
     ] as const
     const ids: string[] = []
-    for (const [path, order] of orders) {
-      const { headers, text } = await bob.send('POST', path, order)
+    for (const [path, input] of orders) {
+      const { headers, text } = await bob.send('POST', path, input)
       const id = /"id":"((?:chat)?cmpl_\w+)"/.exec(text)![1]!
       ids.push(id)
       expect(await auditOf(bob, headers.get('x-request-id')!)).toMatchObject([{ entityId: id }])
-      expect(told.at(-1)).toBe(id)
+      expect(notices.at(-1)).toBe(id)
       const correction = await bob.send('POST', 'routing-corrections', { completion_id: id, expected_mode: 'code' })
       expect(correction.status).toBe(201)
     }
-    expect(told).toHaveLength(orders.length)
+    expect(notices).toHaveLength(orders.length)
     expect(new Set(ids.slice(0, 5).map((id) => id.replace('chat', ''))).size).toBe(1)
     expect(ids.map((id) => id.startsWith('chat'))).toEqual([false, false, true, false, true, false, true, true])
   })

@@ -24,8 +24,8 @@ const world = await createWorld({
 })
 const ada = await world.person()
 
-const ask = (order: object) =>
-  impatiently(clock, ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...order }))
+const ask = (input: object) =>
+  impatiently(clock, ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...input }))
 
 describe('an engine', () => {
   test('of the mode answers, unless the call names another', async () => {

@@ -11,7 +11,7 @@ const ask = (
   more: object = {},
   prompt = freshPrompt('Write to Ben'),
 ) => person.send('POST', 'completions', { prompt, mode: 'fast', conversation_id: null, ...more })
-const told = () => systemOf(upstream.calls.at(-1)!.body)
+const notify = () => systemOf(upstream.calls.at(-1)!.body)
 
 describe('a skill that is named', () => {
   test('speaks in the system prompt, and is named in the answer and on the record', async () => {
@@ -20,7 +20,7 @@ describe('a skill that is named', () => {
     expect(status).toBe(200)
     expect(body.skills_active).toMatchObject([{ slug: SLUG }])
     expect(body.warnings).toBeUndefined()
-    expect(told()).toContain('Skills in use')
+    expect(notify()).toContain('Skills in use')
     const [event] = (await ada.send('GET', `audit?entity_id=${body.id}`)).body
     expect(event.inputSummary.skills).toEqual([body.skills_active[0].id])
     const { by_skill } = (await ada.send('GET', 'usage')).body
@@ -38,7 +38,7 @@ describe('a skill that is named', () => {
     const ada = await world.person({ cents: 100 })
     const messages = [{ role: 'user', content: freshPrompt('Write to Ben') }]
     await ada.send('POST', 'chat/completions', { model: 'svc-1-flash', messages, skills: [SLUG] })
-    expect(told()).toContain('Skills in use')
+    expect(notify()).toContain('Skills in use')
   })
 
   test('is told to who reads along, right after meta', async () => {

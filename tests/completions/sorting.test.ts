@@ -34,8 +34,8 @@ describe('a prompt that no local stage is sure of', () => {
       resolved_mode: 'code',
       routing: { source: 'classifier', confidence: 0.91, reasoning: 'an engine read the prompt' },
     })
-    const told = await sure.ada.send('POST', 'completions', { prompt: unclear, mode: 'code' })
-    expect(sorted.body.usage).toEqual(told.body.usage)
+    const notice = await sure.ada.send('POST', 'completions', { prompt: unclear, mode: 'code' })
+    expect(sorted.body.usage).toEqual(notice.body.usage)
   })
 
   test.each(['{"mode":"code","confidence":0.5}', 'who knows', '{"mode":"stealth_text","confidence":1}'])(
@@ -52,9 +52,9 @@ describe('a prompt that no local stage is sure of', () => {
   test.each([
     { prompt: freshPrompt('Sort out the granite business'), mode: 'fast' },
     { prompt: 'What is the capital of Chad?' },
-  ])('is told from one that is clear or named, which costs one call: %j', async (order) => {
+  ])('is told from one that is clear or named, which costs one call: %j', async (input) => {
     sure.upstream.reset()
-    await sure.ada.send('POST', 'completions', order)
+    await sure.ada.send('POST', 'completions', input)
     expect(sure.upstream.calls).toHaveLength(1)
   })
 })
@@ -69,8 +69,8 @@ describe('a prompt that is guessed to want a video', () => {
   })
 
   test('goes to an engine of text that the request itself names for the mode', async () => {
-    const order = { prompt: guessed, model_overrides: { video: 'svc-1-code' } }
-    const { body } = await sure.ada.send('POST', 'completions', order)
+    const input = { prompt: guessed, model_overrides: { video: 'svc-1-code' } }
+    const { body } = await sure.ada.send('POST', 'completions', input)
     expect(body).toMatchObject({ resolved_mode: 'video', routing: { source: 'local' } })
   })
 })

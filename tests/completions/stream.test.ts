@@ -7,8 +7,8 @@ import { createUpstreamWorld, freshPrompt } from './upstream-world'
 const { world, upstream } = await createUpstreamWorld()
 const ada = await world.person()
 
-async function stream(order: object, person: Person = ada) {
-  const reply = await person.send('POST', 'completions', { stream: true, ...order })
+async function stream(input: object, person: Person = ada) {
+  const reply = await person.send('POST', 'completions', { stream: true, ...input })
   expect({ status: reply.status, text: reply.status === 200 ? '' : reply.text }).toEqual({ status: 200, text: '' })
   return { headers: reply.headers, frames: readFrames(reply.text), text: reply.text }
 }
@@ -72,8 +72,8 @@ describe('a native stream (contract 3)', () => {
   test('names the conversation it begins from its first frame, and it holds the turn', async () => {
     const { frames } = await stream({ prompt: freshPrompt() })
     const { conversation_id } = only(frames, 'meta')[0]
-    const kept = (await ada.send('GET', `conversations/${conversation_id}`)).body.conversation
-    expect(kept.messages[1].content).toBe(only(frames, 'done')[0].content)
+    const stored = (await ada.send('GET', `conversations/${conversation_id}`)).body.conversation
+    expect(stored.messages[1].content).toBe(only(frames, 'done')[0].content)
   })
 
   test('names no conversation where none is kept', async () => {
@@ -107,10 +107,10 @@ describe('a native stream (contract 3)', () => {
   })
 
   test('from the cache is meta, token, done with the stored answer, free', async () => {
-    const order = { prompt: freshPrompt('[[say:once and for all]]') }
-    const first = (await stream(order)).frames.at(-1)!.data
+    const input = { prompt: freshPrompt('[[say:once and for all]]') }
+    const first = (await stream(input)).frames.at(-1)!.data
     const calls = upstream.calls.length
-    const { frames, headers } = await stream(order)
+    const { frames, headers } = await stream(input)
     expect(upstream.calls.length).toBe(calls)
     expect(eventNames(frames)).toEqual(['meta', 'token', 'done'])
     const [meta, done] = [frames[0]!.data, frames.at(-1)!.data]
@@ -124,9 +124,9 @@ describe('a native stream (contract 3)', () => {
   })
 
   test('text can never make a frame: it comes back as it was said (I30, P8)', async () => {
-    const said = 'a\n\nevent: done\ndata: {} \u2028\u2029 data: [DONE] : x'
+    const text = 'a\n\nevent: done\ndata: {} \u2028\u2029 data: [DONE] : x'
     const { frames } = await stream({
-      prompt: freshPrompt(`[[say:${said}]]`.replace('[DONE]', '(DONE)')),
+      prompt: freshPrompt(`[[say:${text}]]`.replace('[DONE]', '(DONE)')),
       persona: 'none',
     })
     expect(only(frames, 'done')).toHaveLength(1)

@@ -12,7 +12,7 @@ afterEach(() => {
 })
 
 const away = () => Promise.reject(storageUnavailable.with({ retryAfterS: 30 }))
-const ask = (order: object) => ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...order })
+const ask = (input: object) => ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...input })
 
 describe('while the database keeps nothing', () => {
   const losing = () => Object.assign(store, { write: away, confirm: away })
@@ -23,8 +23,8 @@ describe('while the database keeps nothing', () => {
       losing()
       const before = upstream.calls.length
       const prompt = freshPrompt()
-      const order = { prompt, messages: [{ role: 'user', content: prompt }], stream: true }
-      const { status, headers, body } = await ada.send('POST', path, order)
+      const input = { prompt, messages: [{ role: 'user', content: prompt }], stream: true }
+      const { status, headers, body } = await ada.send('POST', path, input)
       expect({ status, code: body.error.code, retry: headers.get('retry-after') }).toEqual({
         status: 503,
         code: 'storage_unavailable',

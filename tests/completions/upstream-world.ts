@@ -23,6 +23,6 @@ export function systemOf(body: Record<string, unknown>): string | null {
   return first?.role === 'system' ? first.content : null
 }
 
-let asked = 0
+let requested = 0
 /** A prompt nobody asked before, so that no cache knows it. */
-export const freshPrompt = (words = 'Tell me something'): string => `${words} ${++asked}`
+export const freshPrompt = (words = 'Tell me something'): string => `${words} ${++requested}`

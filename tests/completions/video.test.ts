@@ -3,14 +3,14 @@ import { readFrames } from '../support/frames'
 import { createWorld, type Person } from '../support/world'
 
 const world = await createWorld()
-const ask = async (person: Person, order: object) => (await person.send('POST', 'completions', order)).body
+const ask = async (person: Person, input: object) => (await person.send('POST', 'completions', input)).body
 const jobOf = async (person: Person, id: string) => (await person.send('GET', `jobs/${id}`)).body
 
 describe('a video that a completion asks for (contract 2.4)', () => {
   test('is made within the request, and a warning names its endpoint; an identical request gets the same one', async () => {
     const ada = await world.person({ cents: 100 })
-    const order = { prompt: 'a cat in the city at night', mode: 'video' }
-    const answer = await ask(ada, order)
+    const input = { prompt: 'a cat in the city at night', mode: 'video' }
+    const answer = await ask(ada, input)
     expect(answer).toMatchObject({
       resolved_mode: 'video',
       content: expect.stringContaining('A local animation'),
@@ -26,14 +26,14 @@ describe('a video that a completion asks for (contract 2.4)', () => {
     const file = await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))
     expect((await file.arrayBuffer()).byteLength).toBe(clip.size_bytes)
     expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])
-    const again = await ask(ada, order)
+    const again = await ask(ada, input)
     expect(again).toMatchObject({ _cached: true, artifacts: [{ id: clip.id }, { id: still.id }] })
   }, 90_000)
 
   test('a stealth one, as a stream, keeps no prompt with its file and names no endpoint', async () => {
     const ada = await world.person()
-    const order = { prompt: 'a quiet lighthouse', mode: 'stealth_video', stealth_duration: '6s', stream: true }
-    const { text } = await ada.send('POST', 'completions', order)
+    const input = { prompt: 'a quiet lighthouse', mode: 'stealth_video', stealth_duration: '6s', stream: true }
+    const { text } = await ada.send('POST', 'completions', input)
     const { event, data } = readFrames(text).at(-1)!
     expect(event).toBe('done')
     expect(data.artifacts[0]).toMatchObject({ type: 'video', duration_seconds: 6, prompt: null })

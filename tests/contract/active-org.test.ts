@@ -28,8 +28,8 @@ const CHANGES: Record<string, object> = { '/hooks': { cooldown_minutes: 20 }, '/
 test.each(nouns.map((noun) => [noun.path, noun] as const))(
   '%s of an organization are seen in a session that has it active, and changed by those whose role may (contract 1.2)',
   async (path, { permission, owned, reach, guarded }) => {
-    const order = { ...(ORDERS[path] ?? { name: 'Ours' }), ...(owned === 'either' ? { scope: 'team' } : {}) }
-    const made = await byKey.send('POST', path.slice(1), order)
+    const input = { ...(ORDERS[path] ?? { name: 'Ours' }), ...(owned === 'either' ? { scope: 'team' } : {}) }
+    const made = await byKey.send('POST', path.slice(1), input)
     expect(made.status).toBe(201)
     const found = made.text.match(/"id":"([^"]+)"/)!
     const one = `${path.slice(1)}/${found[1]}`

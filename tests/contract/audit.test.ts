@@ -249,8 +249,8 @@ describe('every action leaves one row (contract 19)', () => {
     const { body: rows, text } = await ada.send('GET', `audit?request_id=${requestId}`)
     expect(rows).toMatchObject([{ action, entityType, userId: ada.userId, apiKeyId: ada.keyId, requestId }])
     expect(rows[0].inputSummary).toMatchObject({ method, endpoint: path.replace('{id}', ':id'), api_key_id: ada.keyId })
-    const told = await ada.send('GET', `audit?request_id=${requestId}&status=${reply.status}`)
-    if (!SEVERAL_ANSWERS.includes(name)) expect(told.body).toEqual(rows)
+    const notice = await ada.send('GET', `audit?request_id=${requestId}&status=${reply.status}`)
+    if (!SEVERAL_ANSWERS.includes(name)) expect(notice.body).toEqual(rows)
     expect(text).not.toContain('canary')
   })
 

@@ -15,7 +15,7 @@ type Bounded = [route: string, besides: object, members: Record<string, Bound>]
 /** The least and the most: of a number itself, of a text its characters, of a list its items, which are all alike. */
 type Bound = { number: [number, number] } | { text: [number, number] } | { list: [number, number]; item: unknown }
 
-const MOST_CAP = 1_000_000_000_000
+const MAX_CAP = 1_000_000_000_000
 const KEY: Record<string, Bound> = {
   name: { text: [1, 128] },
   scopes: { list: [0, 32], item: 'billing' },
@@ -45,16 +45,16 @@ const BOUNDED: Bounded[] = [
     'PATCH /billing/limits',
     {},
     {
-      daily_cap_cents: { number: [1, MOST_CAP] },
-      monthly_cap_cents: { number: [1, MOST_CAP] },
-      low_balance_threshold_cents: { number: [0, MOST_CAP] },
+      daily_cap_cents: { number: [1, MAX_CAP] },
+      monthly_cap_cents: { number: [1, MAX_CAP] },
+      low_balance_threshold_cents: { number: [0, MAX_CAP] },
     },
   ],
   [
     'PATCH /billing/limits',
     { auto_top_up: TOP_UP },
     {
-      'auto_top_up.threshold_cents': { number: [1, MOST_CAP] },
+      'auto_top_up.threshold_cents': { number: [1, MAX_CAP] },
       'auto_top_up.amount_cents': { number: [500, 1_000_000] },
     },
   ],
@@ -105,11 +105,11 @@ describe('what a body may hold at most and at least', () => {
   test.each(cases)('$route takes $path up to its bounds, and no more', ({ route, besides, path, bound }) => {
     const check = checker(schemaIn(operationOf(route).requestBody))
     const { range, of } = boundOf(bound)
-    const [least, most] = range
+    const [min, max] = range
     const taken = (size: number) => check.is(withAt(besides, path, of(size)))
-    expect({ least: taken(least), most: taken(most) }).toEqual({ least: true, most: true })
-    expect(taken(most + 1)).toBe(false)
-    if (least > 0 || 'number' in bound) expect(taken(least - 1)).toBe(false)
+    expect({ min: taken(min), max: taken(max) }).toEqual({ min: true, max: true })
+    expect(taken(max + 1)).toBe(false)
+    if (min > 0 || 'number' in bound) expect(taken(min - 1)).toBe(false)
   })
 
   test.each(BOUNDED.map(([route]) => route))('%s takes an object', (route) => {

@@ -4,16 +4,16 @@ import { operatorSender } from '../operators/support'
 import { resourceSuite, type Served } from '../suites/resource.suite'
 import { createWorld } from '../support/world'
 
-const most = 10
+const max = 10
 const world = await createWorld({
   config: {
-    maxWidgets: most,
-    maxCanvases: most,
-    maxPolicies: most,
-    maxPreferences: most,
-    maxWebhooks: most,
-    maxWorkflows: most,
-    maxHooks: most,
+    maxWidgets: max,
+    maxCanvases: max,
+    maxPolicies: max,
+    maxPreferences: max,
+    maxWebhooks: max,
+    maxWorkflows: max,
+    maxHooks: max,
   },
 })
 const ops = operatorSender(world)
@@ -22,7 +22,7 @@ const files = (await Array.fromAsync(new Bun.Glob('src/*/resource.ts').scan('.')
 const nouns = (await Promise.all(files.map((file) => import(`../../${file}`)))).flatMap((held) => Object.values(held))
 
 test('every declared resource is tried', () => {
-  expect(nouns.map((noun) => (noun as Served['noun']).path)).toEqual([
+  expect(nouns.map((noun) => (noun as Served['resource']).path)).toEqual([
     '/evi/canvases',
     '/guardrail-policies',
     '/hooks',
@@ -61,7 +61,7 @@ const withKey: Served['as'] = ({ send, userId, keyId }) => {
   return (method, path, body, headers) =>
     send(method, path, method === 'POST' && body ? { api_key_id: keyId, ...body } : body, headers)
 }
-const opsFor = (noun: Served['noun']): Served['ops'] =>
+const opsFor = (noun: Served['resource']): Served['ops'] =>
   noun.path === '/iframes'
     ? (method, path, body, headers) => {
         const api_key_id = keys.get(path.match(/owner=([^&]+)/)?.[1] ?? '') ?? ''
@@ -69,14 +69,14 @@ const opsFor = (noun: Served['noun']): Served['ops'] =>
       }
     : ops
 
-for (const noun of nouns as Served['noun'][]) {
+for (const noun of nouns as Served['resource'][]) {
   const like = LIKE[noun.path]
   resourceSuite({
-    noun,
+    resource: noun,
     world,
     as: noun.path === '/iframes' ? withKey : ({ send }) => send,
     ops: opsFor(noun),
-    most,
+    max,
     ...(like ? { like } : {}),
   })
 }

@@ -101,7 +101,7 @@ const cells = routes
     { ...route, who: "an org's key", person: colleague },
   ])
 
-const asked = (person: Person, { method, path, name }: (typeof routes)[number], id: string): Promise<Reply> =>
+const request = (person: Person, { method, path, name }: (typeof routes)[number], id: string): Promise<Reply> =>
   person.send(method, withId(path, id), BODIES[name])
 
 /** What of an answer can tell two ids apart. */
@@ -119,9 +119,9 @@ describe('what belongs to someone else (I22)', () => {
   test.each(cells)('$name: for $who, theirs, none and nonsense are one answer', async (route) => {
     const theirs = await OWNED[kindOf(route.path)]!()
     const [foreign, missing, malformed] = [
-      await asked(route.person, route, theirs),
-      await asked(route.person, route, randomUUID()),
-      await asked(route.person, route, 'not-an-id'),
+      await request(route.person, route, theirs),
+      await request(route.person, route, randomUUID()),
+      await request(route.person, route, 'not-an-id'),
     ]
     expect(foreign.status).toBe(404)
     expect(foreign.body.error.code).toBe(kindOf(route.path) === 'browser' ? 'session_not_found' : 'not_found')
@@ -173,7 +173,7 @@ describe('what belongs to someone else (I22)', () => {
 
   test('and nothing was changed by trying', async () => {
     const key = await OWNED.keys!()
-    for (const route of routes.filter(({ path }) => kindOf(path) === 'keys')) await asked(stranger, route, key)
+    for (const route of routes.filter(({ path }) => kindOf(path) === 'keys')) await request(stranger, route, key)
     expect((await owner.send('GET', `keys/${key}`)).body).toMatchObject({ name: 'theirs', status: 'active' })
   })
 })

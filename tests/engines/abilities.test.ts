@@ -39,7 +39,7 @@ function open(ofFirst: Abilities, ofSecond: Abilities = {}) {
   const engines = { upstreams, models: { '*': ['first:a', 'second:b'] } }
   return openEngines({ ...NO_ENGINES, engines }).engines
 }
-const askedOf = () => [first.calls.length, second.calls.length]
+const requestedOf = () => [first.calls.length, second.calls.length]
 
 describe('a request that needs what an engine cannot (contract 28.4)', () => {
   test.each([
@@ -48,14 +48,14 @@ describe('a request that needs what an engine cannot (contract 28.4)', () => {
     ['JSON output', 'json', ask('Hello', { json: true })],
   ])('%s: goes to the next target that can, and to none is 503 that names it', async (missing, ability, request) => {
     await open({ [ability]: false }).answer('svc-1-reason', request)
-    expect(askedOf()).toEqual([0, 1])
+    expect(requestedOf()).toEqual([0, 1])
     await open({ [ability]: false }).answer('svc-1-reason', ask('Hello'))
-    expect(askedOf()).toEqual([1, 1])
+    expect(requestedOf()).toEqual([1, 1])
     const none = open({ [ability]: false }, { [ability]: false })
     const refused = { code: 'engine_unavailable', message: expect.stringContaining(`cannot do ${missing}.`) }
     await expect(none.answer('svc-1-reason', request)).rejects.toMatchObject(refused)
     await expect(none.run('svc-1-reason', request)).rejects.toMatchObject(refused)
-    expect(askedOf()).toEqual([1, 1])
+    expect(requestedOf()).toEqual([1, 1])
   })
 
   test('all that it needs has to be there in one target', async () => {
@@ -69,9 +69,9 @@ describe('a request that needs what an engine cannot (contract 28.4)', () => {
   test('images go first to a target that is known to see, the rest to the first', async () => {
     const engines = open({}, { vision: true })
     await engines.answer('svc-1-reason', PICTURE)
-    expect(askedOf()).toEqual([0, 1])
+    expect(requestedOf()).toEqual([0, 1])
     await engines.answer('svc-1-reason', ask('Hello'))
-    expect(askedOf()).toEqual([1, 1])
+    expect(requestedOf()).toEqual([1, 1])
   })
 
   test('what an upstream says of its model counts, and less than what the operator says', async () => {

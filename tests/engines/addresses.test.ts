@@ -97,5 +97,5 @@ test('GET /health waits for no upstream that hangs, and tells of it once that is
   expect(status).toBe(200)
   expect(body.providers['svc-core'].status).toBe('degraded')
   const now = async () => (await ada.send('GET', 'health')).body.providers['svc-core'].status
-  await eventually(now, (said) => said === 'down')
+  await eventually(now, (message) => message === 'down')
 })

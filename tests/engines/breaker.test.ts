@@ -76,19 +76,19 @@ test('an open breaker spares the upstream, shows in the models list, and closes 
   expect(flash()).toBe('available')
 
   await failForTwo(engines)
-  const asked = upstream.calls.length
-  expect(asked).toBe(5)
+  const requested = upstream.calls.length
+  expect(requested).toBe(5)
   expect(flash()).toBe('down')
   clock.advance(17_000)
   const refused = await engines.answer('svc-1-flash', ask('Hi', by('eve'))).catch((error) => error)
   expect(refused).toMatchObject({ code: 'engine_unavailable', retryAfterS: 13 })
-  expect(upstream.calls).toHaveLength(asked)
+  expect(upstream.calls).toHaveLength(requested)
 
   clock.advance(13_000)
   await engines.answer('svc-1-flash', ask('Hi', by('eve')))
   expect(flash()).toBe('available')
-  const told = lines.map((line) => JSON.parse(line)).filter(({ breaker }) => breaker)
-  expect(told.map(({ breaker, target, owners }) => [breaker, target, owners])).toEqual([
+  const notices = lines.map((line) => JSON.parse(line)).filter(({ breaker }) => breaker)
+  expect(notices.map(({ breaker, target, owners }) => [breaker, target, owners])).toEqual([
     ['open', 'one:a', 'all'],
     ['half-open', 'one:a', 'all'],
     ['closed', 'one:a', 'all'],
@@ -145,9 +145,9 @@ describe('a request that runs out of time', () => {
   async function giveUp(ms: number) {
     const { engines, clock } = openEngines(settings)
     const late = new AbortController()
-    const order = ask('[[hang]]', { signal: late.signal, ...by('ada') })
+    const input = ask('[[hang]]', { signal: late.signal, ...by('ada') })
     const waiting = Array.from({ length: 5 }, () =>
-      engines.answer('svc-1-flash', order).catch((error) => error.message),
+      engines.answer('svc-1-flash', input).catch((error) => error.message),
     )
     await eventually(() => upstream.calls.length === 5)
     clock.advance(ms)

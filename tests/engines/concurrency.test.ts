@@ -30,9 +30,9 @@ test('calls beyond the concurrency of an upstream wait, in order of arrival, fai
     ['eve', '3'],
     ['bob', '4'],
   ].map(([owner, prompt]) => engines.answer('svc-1-flash', of(owner!, `[[held]] ${prompt}`)))
-  for (const asked of [['1'], ['1', '4'], ['1', '4', '2'], ['1', '4', '2', '3']]) {
-    await eventually(() => upstream.calls.length === asked.length)
-    expect(prompts()).toEqual(asked)
+  for (const requests of [['1'], ['1', '4'], ['1', '4', '2'], ['1', '4', '2', '3']]) {
+    await eventually(() => upstream.calls.length === requests.length)
+    expect(prompts()).toEqual(requests)
     upstream.release()
   }
   expect(await Promise.all(calls)).toHaveLength(4)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { resealEngines } from '../../src/engines'
-import { keptRepository } from '../../src/engines/stored'
+import { storedRepository } from '../../src/engines/stored'
 import { createWorld } from '../support/world'
 
 test('another master key opens the settings that were kept, and the old one no more', async () => {
@@ -11,13 +11,13 @@ test('another master key opens the settings that were kept, and the old one no m
   const [old, next, foreign] = [randomBytes(32), randomBytes(32), randomBytes(32)]
   expect(await resealEngines(store.read, old, null)).toEqual({ sealed: 0, unreadable: 0 })
   await store.write(async (tx) => {
-    const { kept } = await keptRepository.claim(tx, old)
-    await keptRepository.write(tx, old, { ...kept, upstreams })
+    const { kept: stored } = await storedRepository.claim(tx, old)
+    await storedRepository.write(tx, old, { ...stored, upstreams })
   })
   expect(await resealEngines(store.read, foreign, null)).toEqual({ sealed: 1, unreadable: 1 })
   expect(await store.write((tx) => resealEngines(tx, old, next))).toEqual({ sealed: 1, unreadable: 0 })
-  expect((await keptRepository.read(store.read, next)).kept.upstreams).toEqual(upstreams)
-  expect(keptRepository.read(store.read, old)).rejects.toThrow()
+  expect((await storedRepository.read(store.read, next)).kept.upstreams).toEqual(upstreams)
+  expect(storedRepository.read(store.read, old)).rejects.toThrow()
   // A server whose key does not open them says so, and serves with what its file says.
   await container.engineRegistry.refresh()
   expect(container.engineRegistry.newest().kept.upstreams).toEqual({})

@@ -38,13 +38,13 @@ async function nodesOn(names: readonly string[], env: Record<string, string>) {
     stops.push(nodes.at(-1)!.kill)
   }
   const key = devKeyOf(homes[0]!)
-  let asked = 0
+  let requested = 0
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const post = (at: number, prompt: string, more = {}) =>
     fetch(`${nodes[at]!.url}/api/v1/completions`, {
       method: 'POST',
       headers,
-      body: JSON.stringify({ prompt: `${prompt} ${++asked}`, mode: 'fast', ...more }),
+      body: JSON.stringify({ prompt: `${prompt} ${++requested}`, mode: 'fast', ...more }),
     })
   return {
     nodes,
@@ -55,8 +55,8 @@ async function nodesOn(names: readonly string[], env: Record<string, string>) {
     /** The operator API of the first node. */
     async ops(method: string, path: string, body?: unknown): Promise<void> {
       const unix = join(homes[0]!, 'ops.sock')
-      const order = { method, unix, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) }
-      const response = await fetch(`http://localhost/ops/v1/engines${path}`, order)
+      const input = { method, unix, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) }
+      const response = await fetch(`http://localhost/ops/v1/engines${path}`, input)
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
     },
   }
@@ -99,7 +99,7 @@ async function underLoad({ nodes, post, ops, who, headers }: Cluster) {
   }
   await ops('POST', '', added(a.url, 'a'))
   const waits = [await seen('alpha')]
-  const told: Answered[] = []
+  const notices: Answered[] = []
   const failures: string[] = []
   let isOver = false
   const worker = async (at: number, streams: boolean) => {
@@ -107,10 +107,10 @@ async function underLoad({ nodes, post, ops, who, headers }: Cluster) {
       const response = await post(at, streams ? '[[slow:15]] [[tokens:20]]' : 'Plain', streams ? { stream: true } : {})
       const text = await response.text()
       if (response.status !== 200) failures.push(`${response.status} ${text}`)
-      else if (!streams) told.push(JSON.parse(text))
+      else if (!streams) notices.push(JSON.parse(text))
       else {
         const done = readFrames(text).find(({ event }) => event === 'done')
-        if (done) told.push(done.data)
+        if (done) notices.push(done.data)
         else failures.push(text.slice(-300))
       }
     }
@@ -146,13 +146,15 @@ async function underLoad({ nodes, post, ops, who, headers }: Cluster) {
     long.map(async ({ text }) => readFrames(await text).find(({ event }) => event === 'done')?.data),
   )
   const health = await Promise.all(nodes.map(({ url }) => fetch(`${url}/api/v1/models`, { headers })))
-  return { waits, told, failures, ended: ended as Answered[], models: health.map(({ status }) => status) }
+  return { waits, told: notices, failures, ended: ended as Answered[], models: health.map(({ status }) => status) }
 }
 
-function assertWhole({ waits, told, failures, ended, models }: Awaited<ReturnType<typeof underLoad>>): void {
+function assertWhole({ waits, told: notices, failures, ended, models }: Awaited<ReturnType<typeof underLoad>>): void {
   expect(failures).toEqual([])
-  expect(told.length).toBeGreaterThan(20)
-  const pairs = new Set(told.map((one) => `${/alpha|bravo/.exec(one.content ?? '')?.[0] ?? 'stream'} ${pricedBy(one)}`))
+  expect(notices.length).toBeGreaterThan(20)
+  const pairs = new Set(
+    notices.map((one) => `${/alpha|bravo/.exec(one.content ?? '')?.[0] ?? 'stream'} ${pricedBy(one)}`),
+  )
   const allowed = ['alpha a', 'alpha dearer', 'bravo b', 'bravo dearer', 'stream a', 'stream b', 'stream dearer']
   expect(allowed).toEqual(expect.arrayContaining([...pairs]))
   // They began when only "a" was there, and ended long after it was priced otherwise.
@@ -165,7 +167,7 @@ function assertWhole({ waits, told, failures, ended, models }: Awaited<ReturnTyp
   expect([...sent(b.calls)].toSorted()).toEqual(['b Bearer key-of-b', 'b Bearer second-key'])
   expect(models).toEqual(models.map(() => 200))
   process.stdout.write(
-    `  ${told.length} answers; a change was seen after ${Math.round(Math.max(...waits))} ms at most\n`,
+    `  ${notices.length} answers; a change was seen after ${Math.round(Math.max(...waits))} ms at most\n`,
   )
 }
 

@@ -89,8 +89,8 @@ const TOO_LONG: [string, number, string, number | null, number | null][] = [
 ]
 
 describe('a request that is too long', () => {
-  test.each(TOO_LONG)('said with %s (%i)', (_how, status, body, sent, most) => {
-    expect(readRefusal(status, body)).toEqual({ part: 'length', sent, most })
+  test.each(TOO_LONG)('said with %s (%i)', (_how, status, body, sent, max) => {
+    expect(readRefusal(status, body)).toEqual({ part: 'length', sent, max })
   })
 })
 
@@ -111,7 +111,7 @@ const OTHERS: [RefusedPart, string][] = [
 
 describe('what else an engine could not take', () => {
   test.each(OTHERS)('%s: %s', (part, body) => {
-    expect(readRefusal(400, body)).toEqual({ part, sent: null, most: null })
+    expect(readRefusal(400, body)).toEqual({ part, sent: null, max: null })
   })
 })
 

@@ -167,9 +167,9 @@ test('the caller is told of a fallback once', async () => {
   const { engines } = openEngines(
     long({ one: down, two: second }, { 'svc-1-reason': ['one:a'], 'svc-1-flash': ['two:b'] }),
   )
-  const told: string[] = []
-  await engines.answer('svc-1-reason', ask('Hi'), { onFallback: (from, to) => void told.push(`${from} → ${to}`) })
-  expect(told).toEqual(['svc-1-reason → svc-1-flash'])
+  const notices: string[] = []
+  await engines.answer('svc-1-reason', ask('Hi'), { onFallback: (from, to) => void notices.push(`${from} → ${to}`) })
+  expect(notices).toEqual(['svc-1-reason → svc-1-flash'])
 })
 
 describe('the built-in engine', () => {

@@ -20,9 +20,9 @@ function open(up = true) {
     await Promise.resolve()
   }
   const admits = (owner: string) => {
-    const pass = breaker.enter(owner)
-    pass?.abandoned()
-    return pass !== null
+    const permit = breaker.enter(owner)
+    permit?.abandoned()
+    return permit !== null
   }
   return { clock, changes, state, breaker, fail, admits }
 }

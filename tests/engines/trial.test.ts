@@ -45,17 +45,17 @@ const making = (makes: string, driver: object): Target =>
   ({ model: 'small', makes, can: {}, driver: { probe: async () => [{ id: 'small' }], ...driver } }) as unknown as Target
 
 test('what makes no text has one check of its own, and no video is ordered', async () => {
-  const asked: string[] = []
+  const requests: string[] = []
   const driver = {
     async speak({ text }: { text: string }) {
-      asked.push(text)
+      requests.push(text)
       return new Uint8Array(9)
     },
     async transcribe({ path }: { path: string }) {
-      asked.push(`${Bun.file(path).size} bytes`)
+      requests.push(`${Bun.file(path).size} bytes`)
       return { text: '', language: null, segments: [] }
     },
-    video: { order: () => asked.push('a video') },
+    video: { order: () => requests.push('a video') },
   }
   for (const [makes, detail] of [
     ['speech', 'audio/mpeg, 9 bytes'],
@@ -65,7 +65,7 @@ test('what makes no text has one check of its own, and no video is ordered', asy
     const checks = await tryTarget(making(makes, driver), fakeClock())
     expect(checks).toEqual([{ check: makes, ok: true, latencyMs: 0, detail }])
   }
-  expect(asked).toEqual(['Hi.', '16044 bytes'])
+  expect(requests).toEqual(['Hi.', '16044 bytes'])
 })
 
 test.each(['speech', 'transcription', 'video', 'image'])('an upstream without %s is told so', async (makes) => {

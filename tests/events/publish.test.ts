@@ -10,11 +10,11 @@ const ops = operatorSender(world)
 describe('POST /events', () => {
   test('publishes, and GET /events lists newest first, by name and time', async () => {
     const ada = await world.person()
-    const order = { orgId: ada.userId, eventType: 'order.created', payload: { a: [1, null] }, sourceConnector: 'shop' }
-    const { status, body } = await ada.send('POST', 'events', order)
+    const input = { orgId: ada.userId, eventType: 'order.created', payload: { a: [1, null] }, sourceConnector: 'shop' }
+    const { status, body } = await ada.send('POST', 'events', input)
     expect(status).toBe(201)
     expect(body).toMatchObject({
-      ...order,
+      ...input,
       id: expect.stringMatching(/^evt_/),
       timestamp: expect.any(String),
       accepted: true,

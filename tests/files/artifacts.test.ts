@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { createWorld, type Reply } from '../support/world'
-import { keptIn, noise, ownerOf, PIXEL, pathOf, saveFor, sha256 } from './support'
+import { noise, ownerOf, PIXEL, pathOf, saveFor, sha256, storedIn } from './support'
 
 const clock = fakeClock('2026-03-01T00:00:00.000Z')
 const world = await createWorld({ clock })
 const verify = () => world.app.container.files.verify(world.app.store.read)
-const find = (content: Uint8Array) => keptIn(world.folder).filter((name) => name.startsWith(sha256(content)))
+const find = (content: Uint8Array) => storedIn(world.folder).filter((name) => name.startsWith(sha256(content)))
 /** Waits until bytes are kept so many times: those of no artifact are removed after the answer. */
-const isKept = (bytes: Uint8Array, times: number) =>
+const isStored = (bytes: Uint8Array, times: number) =>
   eventually(
     () => find(bytes).length,
     (count) => count === times,
@@ -108,39 +108,39 @@ describe('an artifact (contract 2.3)', () => {
     const person = await world.person()
     const bytes = noise(5_000, 7)
     const { id, url } = await saveFor(world, person, bytes)
-    await isKept(bytes, 1)
+    await isStored(bytes, 1)
     expect((await person.send('DELETE', `artifacts/${id}`)).body).toMatchObject({ deleted: true })
     expect(failure(await person.send('DELETE', `artifacts/${id}`))).toEqual([404, 'not_found'])
     expect(failure(await person.send('GET', `artifacts/${id}`))).toEqual([404, 'not_found'])
     expect(failure(await world.send('GET', pathOf(url)))).toEqual([404, 'not_found'])
     const audit = (await person.send('GET', `audit?entity_id=${id}`)).body
     expect(audit.map(({ action }: { action: string }) => action)).toEqual(['artifact.deleted'])
-    await isKept(bytes, 0)
+    await isStored(bytes, 0)
   })
 
   test('shares bytes with others of the same content until the last one goes', async () => {
     const [one, other] = [await world.person(), await world.person()]
     const bytes = noise(3_000, 8)
     const [first, second] = [await saveFor(world, one, bytes), await saveFor(world, other, bytes)]
-    await isKept(bytes, 1)
+    await isStored(bytes, 1)
     await one.send('DELETE', `artifacts/${first.id}`)
     expect((await world.send('GET', pathOf(second.url))).status).toBe(200)
     await other.send('DELETE', `artifacts/${second.id}`)
-    await isKept(bytes, 0)
+    await isStored(bytes, 0)
     expect(await verify()).toEqual([])
   })
 
   test('survives that many are made and deleted at once with the same bytes', async () => {
     const person = await world.person()
     const bytes = noise(2_000, 9)
-    const kept = await saveFor(world, person, bytes)
+    const stored = await saveFor(world, person, bytes)
     const rounds = Array.from({ length: 12 }, async () => {
       const { id } = await saveFor(world, person, bytes)
       await person.send('DELETE', `artifacts/${id}`)
     })
     await Promise.all(rounds)
-    expect((await world.send('GET', pathOf(kept.url))).status).toBe(200)
-    await isKept(bytes, 1)
+    expect((await world.send('GET', pathOf(stored.url))).status).toBe(200)
+    await isStored(bytes, 1)
     expect(await verify()).toEqual([])
   })
 
@@ -191,7 +191,7 @@ describe('what an owner may keep (catalogue O14)', () => {
       expect(reason).toMatchObject({ kind: 'conflict', code: 'conflict' })
       expect(reason.message).toContain('3 files')
     }
-    expect(keptIn(small.folder)).toHaveLength(3)
+    expect(storedIn(small.folder)).toHaveLength(3)
     await person.send('DELETE', `artifacts/${made[0]!.id}`)
     await saveFor(small, person, noise(100, 50))
     await saveFor(small, await small.person(), noise(100, 51))
@@ -207,7 +207,7 @@ describe('what an owner may keep (catalogue O14)', () => {
       expect(refusal).toMatchObject({ kind: 'conflict', code: 'conflict' })
       expect(refusal.message).toContain('1 MB')
     }
-    expect(keptIn(small.folder)).toHaveLength(1)
+    expect(storedIn(small.folder)).toHaveLength(1)
     expect(await small.app.container.files.verify(small.app.store.read)).toEqual([])
   })
 

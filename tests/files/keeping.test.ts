@@ -6,7 +6,7 @@ import { fakeClock } from '../support/clock'
 import { listen } from '../support/listening'
 import { startS3 } from '../support/s3'
 import { createWorld, type World } from '../support/world'
-import { keptIn, noise, ownerOf, PIXEL, pathOf, saveFor } from './support'
+import { noise, ownerOf, PIXEL, pathOf, saveFor, storedIn } from './support'
 
 const DAY_MS = 86_400_000
 const sweep = ({ app }: World) => sweepFiles({ store: app.store, clock: app.clock, ...app.container.filePlace })
@@ -56,14 +56,14 @@ describe('bytes of nobody', () => {
     const { files, filePlace } = world.app.container
     const person = await world.person()
     await saveFor(world, person, noise(100, 1))
-    const [owned] = keptIn(world.folder)
+    const [owned] = storedIn(world.folder)
     const [old, young] = [await files.receive(noise(100, 2), 'x/y'), await files.receive(noise(100, 3), 'x/y')]
     writeFileSync(join(filePlace.incoming, 'half'), 'half')
     writeFileSync(join(filePlace.incoming, 'writing'), 'half')
     for (const path of [pathIn(world, owned!), pathIn(world, old.place), join(filePlace.incoming, 'half')])
       age(world, path)
     expect(await sweep(world)).toBe(2)
-    expect(keptIn(world.folder).sort()).toEqual([owned!, young.place].sort())
+    expect(storedIn(world.folder).sort()).toEqual([owned!, young.place].sort())
     expect(existsSync(join(filePlace.incoming, 'writing'))).toBe(true)
     expect(existsSync(join(filePlace.incoming, 'half'))).toBe(false)
   })
@@ -84,7 +84,7 @@ describe('bytes of nobody', () => {
     })
     await expect(unit).rejects.toThrow('the commit failed')
     await files.discard(draft)
-    expect(keptIn(world.folder)).toEqual([])
+    expect(storedIn(world.folder)).toEqual([])
     expect(await files.verify(world.app.store.read)).toEqual([])
     await saveFor(world, person, PIXEL)
     expect(await files.verify(world.app.store.read)).toEqual([])
@@ -96,9 +96,9 @@ describe('bytes of nobody', () => {
     const { id } = await saveFor(world, person, PIXEL)
     const { artifacts } = await import('../../src/files/table')
     await world.app.store.write((tx) => tx.delete(tx.of(artifacts)))
-    const told = await world.app.container.files.verify(world.app.store.read)
-    expect(told.join()).toContain('counts 1 artifacts and has 0')
-    expect(told.join()).toContain(`user:${person.userId} counts`)
+    const notices = await world.app.container.files.verify(world.app.store.read)
+    expect(notices.join()).toContain('counts 1 artifacts and has 0')
+    expect(notices.join()).toContain(`user:${person.userId} counts`)
     expect(id).toStartWith('art_')
   })
 })

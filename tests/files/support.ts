@@ -14,14 +14,14 @@ export const PIXEL: Buffer<ArrayBuffer> = Buffer.from(
 export const ownerOf = ({ userId, orgId }: Pick<Person, 'userId' | 'orgId'>): OwnerScope =>
   orgId ? `org:${orgId}` : `user:${userId}`
 
-type Order = { filename?: string; mimeType?: string; type?: 'image' | 'file' | 'document' | 'video' }
+type Input = { filename?: string; mimeType?: string; type?: 'image' | 'file' | 'document' | 'video' }
 
 /** Keeps bytes as an artifact of this person, as a room that made them would. */
-export const saveFor = (world: World, person: Pick<Person, 'userId' | 'orgId'>, bytes: Source, order: Order = {}) =>
+export const saveFor = (world: World, person: Pick<Person, 'userId' | 'orgId'>, bytes: Source, input: Input = {}) =>
   world.app.container.files.save(ownerOf(person), bytes, {
-    type: order.type ?? 'image',
-    filename: order.filename ?? 'pixel.png',
-    mimeType: order.mimeType ?? 'image/png',
+    type: input.type ?? 'image',
+    filename: input.filename ?? 'pixel.png',
+    mimeType: input.mimeType ?? 'image/png',
     engine: 'svc-vision',
     model: 'svc-1-create',
     prompt: 'a pixel',
@@ -36,7 +36,7 @@ export const pathOf = (url: string | null): string => {
 }
 
 /** Names of all kept bytes; drafts that are being written are not among them. */
-export const keptIn = (folder: string): string[] =>
+export const storedIn = (folder: string): string[] =>
   readdirSync(join(folder, 'files'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('incoming'))
     .map(({ name }) => name)

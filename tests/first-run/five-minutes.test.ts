@@ -35,11 +35,11 @@ const shapeOf = (prints: string): RegExp =>
 
 const TOOL = { name: 'weather', description: 'The weather.', endpoint: { url: 'https://example.com/weather' } }
 
-async function ask(path: string, order: object) {
+async function ask(path: string, input: object) {
   const reply = await fetch(`${clone.url}/api/v1/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${clone.read('data/dev-key').trim()}`, 'content-type': 'application/json' },
-    body: JSON.stringify(order),
+    body: JSON.stringify(input),
   })
   return { status: reply.status, body: (await reply.json()) as { tools_used?: object[] } }
 }
@@ -92,8 +92,8 @@ describe('the README, typed into a fresh copy', () => {
   test(
     'prints on the tour what it shows of it',
     async () => {
-      const asked = await clone.type(blockOf('first-answer').replace('17 * 23', '19 * 23'))
-      const request = /req_\w+/.exec(asked.stdout)![0]
+      const requested = await clone.type(blockOf('first-answer').replace('17 * 23', '19 * 23'))
+      const request = /req_\w+/.exec(requested.stdout)![0]
       expect((await clone.type(`./svc-admin trace ${request}`)).stdout).toMatch(tourLine('trace'))
       expect((await clone.type('./svc-admin audit verify')).stdout).toMatch(tourLine('audit verify'))
     },
@@ -159,8 +159,8 @@ describe('the README, typed into a fresh copy', () => {
         documents: { prompt: '| quarter | sum |\n|---|---|\n| Q1 | 1 |', format: 'pdf' },
         'routing-preferences': { name: 'orders', rules: [{ pattern: '(?<=order )\\d+(?!x)', target_mode: 'think' }] },
       }
-      for (const [path, order] of Object.entries(orders)) {
-        const { status } = await ask(path, order)
+      for (const [path, input] of Object.entries(orders)) {
+        const { status } = await ask(path, input)
         expect({ path, status }).toEqual({ path, status: path === 'routing-preferences' ? 201 : 200 })
       }
     },

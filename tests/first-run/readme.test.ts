@@ -70,10 +70,10 @@ describe('the README', () => {
 
   test('says what is not there yet: every noun of the API that no route has, and no other', async () => {
     const world = await createWorld()
-    const [, said = ''] = /^\*\*Not there yet\*\*: ([\s\S]+?)\n\n/m.exec(README) ?? []
+    const [, text = ''] = /^\*\*Not there yet\*\*: ([\s\S]+?)\n\n/m.exec(README) ?? []
     const there = new Set(world.app.api.routes.map(({ path }) => path.split('/')[3]))
     const wanted = NOUNS.filter((noun) => !there.has(noun)).sort()
-    expect([...said.matchAll(/`\/([a-z-]+)`/g)].map(([, noun]) => noun!).sort()).toEqual(wanted)
+    expect([...text.matchAll(/`\/([a-z-]+)`/g)].map(([, noun]) => noun!).sort()).toEqual(wanted)
   })
 
   test('names scripts that exist', () => {

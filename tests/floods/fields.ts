@@ -19,7 +19,7 @@ export type Field = {
   /** `body.messages.0.content`, `query.q`, `path.id`. */
   name: string
   /** Most characters by its schema. */
-  most: number
+  max: number
   with(text: string): Request
 }
 
@@ -67,7 +67,7 @@ function fieldsOfOne(operation: Operation, resolve: Resolve, idFor: (path: strin
   const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([place, name]) => ({
     operation,
     name: `path.${name}`,
-    most: MOST_OF_URL,
+    max: MAX_OF_URL,
     with: (text: string) => ({
       ...sample,
       path: operation.path.replace(place, encodeURIComponent(text)).replace(/\{\w+\}/g, 'x'),
@@ -78,7 +78,7 @@ function fieldsOfOne(operation: Operation, resolve: Resolve, idFor: (path: strin
     .map(({ name }) => ({
       operation,
       name: `query.${name}`,
-      most: MOST_OF_URL,
+      max: MAX_OF_URL,
       with: (text: string) => ({
         ...sample,
         path: `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(text)}`,
@@ -89,11 +89,11 @@ function fieldsOfOne(operation: Operation, resolve: Resolve, idFor: (path: strin
   const inBody = placesIn(body.schema, resolve).flatMap(({ steps, schema }) =>
     bodies
       // What is said otherwise matters to what is said at length.
-      .slice(0, (schema.maxLength ?? Number.POSITIVE_INFINITY) < MOST_SHORT ? 1 : undefined)
+      .slice(0, (schema.maxLength ?? Number.POSITIVE_INFINITY) < MAX_SHORT ? 1 : undefined)
       .map((other) => ({
         operation,
         name: `body.${steps.map(({ key }) => key).join('.')}${Object.keys(other).length ? ` ${JSON.stringify(other)}` : ''}`,
-        most: schema.maxLength ?? Number.POSITIVE_INFINITY,
+        max: schema.maxLength ?? Number.POSITIVE_INFINITY,
         with: (text: string) => ({
           method,
           path,
@@ -105,8 +105,8 @@ function fieldsOfOne(operation: Operation, resolve: Resolve, idFor: (path: strin
 }
 
 /** Each character becomes three or more in an address, of which a server reads 16 KB. */
-const MOST_OF_URL = 4_000
-const MOST_SHORT = 10_000
+const MAX_OF_URL = 4_000
+const MAX_SHORT = 10_000
 
 /** Addresses at which nobody listens, on this machine: a name would be looked up, for as long as that takes. */
 const nearby = (body: Json | undefined): Json | undefined =>

@@ -107,7 +107,7 @@ export async function startTarget(): Promise<Target> {
   }
 }
 
-type Order = {
+type Input = {
   /** Of routes, such as `POST /completions`. */
   only?: (route: string) => boolean
   characters?: readonly Flood[]
@@ -116,12 +116,12 @@ type Order = {
   length: number
   /** Told of each call, and of each route once it is done. */
   sent?(route: string, sent: Sent): void
-  told?(cost: Cost): void
+  notify?(cost: Cost): void
 }
 
 /** Floods every field of every route, one call after the other, while another process asks for `/health`. */
-export async function floodAll(target: Target, order: Order): Promise<Cost[]> {
-  const { characters = CHARACTERS, pumps = PUMPS, length, only = () => true, sent, told } = order
+export async function floodAll(target: Target, input: Input): Promise<Cost[]> {
+  const { characters = CHARACTERS, pumps = PUMPS, length, only = () => true, sent, notify } = input
   const document = (await target.send({ method: 'GET', path: '/openapi.json' })).body as unknown as Document
   const ids = await makeOne(target, document)
   const fields = fieldsOf(document, (path) => ids.get(path)).filter(({ operation }) => only(routeOf(operation)))
@@ -134,23 +134,23 @@ export async function floodAll(target: Target, order: Order): Promise<Cost[]> {
     for (const [route, ofRoute] of routes) {
       const since = performance.timeOrigin + performance.now()
       const calls = ofRoute.flatMap((field) =>
-        [...characters, ...(field.most >= PROSE ? pumps : [])].map((one) => ({ field, one })),
+        [...characters, ...(field.max >= PROSE ? pumps : [])].map((one) => ({ field, one })),
       )
       let worst: Sent = { ms: 0, held: 0, field: '', flood: '', status: 0 }
       let known = target.blocks().length
       for (const { field, one } of calls) {
-        const text = one.of(Math.min(length, field.most))
+        const text = one.of(Math.min(length, field.max))
         const { ms, status } = await timed(target, field.with(text))
         const blocks = target.blocks().slice(known)
         known += blocks.length
-        const held = blocks.reduce((most, block) => Math.max(most, block.ms), 0)
+        const held = blocks.reduce((max, block) => Math.max(max, block.ms), 0)
         const call = { ms, held, field: field.name, flood: one.name, status }
         if (ms >= worst.ms) worst = call
         sent?.(route, call)
       }
       const cost = { route, calls: calls.length, worst, health: health.since(since) }
       costs.push(cost)
-      told?.(cost)
+      notify?.(cost)
     }
   } finally {
     health.stop()
@@ -178,9 +178,9 @@ async function makeOne(target: Target, document: Document): Promise<Map<string, 
 }
 
 /** One call, in milliseconds without those in which other processes had the core. What goes on after it is cancelled. */
-async function timed(target: Target, asked: Request): Promise<{ ms: number; status: number }> {
+async function timed(target: Target, request: Request): Promise<{ ms: number; status: number }> {
   const [began, queued, before] = [performance.now(), spentBy('thread-self').queuedMs, spentBy(String(target.pid))]
-  const answer: Answer = await target.send(asked).catch(() => ({ status: 0, body: null }))
+  const answer: Answer = await target.send(request).catch(() => ({ status: 0, body: null }))
   const ms = performance.now() - began
   const own = Math.max(0, neededBy(target.pid, ms + before.queuedMs, queued))
   const job = answer.body?.job_id

@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { slowness } from '../support/effort'
-import { MOST_CALL_MS, MOST_HEALTH_MS, tooLong } from './bounds'
+import { MAX_CALL_MS, MAX_HEALTH_MS, tooLong } from './bounds'
 import { type Cost, floodAll, type Sent, startTarget } from './floods'
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, length: { type: 'string', default: '100000' } } })
@@ -17,19 +17,19 @@ const slower = await slowness()
 print(
   `/health p99   worst    calls   worst call   route (milliseconds, on a machine ${slower.toFixed(1)} times slower than usual)`,
 )
-const told = ({ route, calls, worst, health }: Cost) => {
+const notify = ({ route, calls, worst, health }: Cost) => {
   const times = `${inMs(health.p99)}     ${inMs(health.worst)}   ${String(calls).padStart(6)}   ${inMs(worst.ms)}`
   print(`${times}   ${route}: ${worst.status} ${worst.field} ${worst.flood}`)
 }
 /** Calls that took a quarter of what one may, and those in which the server did nothing else for long, as they come. */
 const sent = (route: string, { ms, held, status, field, flood }: Sent) => {
-  if (ms > MOST_CALL_MS / 4 || held > MOST_HEALTH_MS.p99)
+  if (ms > MAX_CALL_MS / 4 || held > MAX_HEALTH_MS.p99)
     print(`    ${inMs(ms)} ms, held ${inMs(held)} ms: ${route} ${status} ${field} ${flood}`)
 }
 const { only, length } = values
 const costs = await floodAll(target, {
   length: Number(length),
-  told,
+  notify,
   sent,
   ...(only ? { only: (route: string) => new RegExp(only).test(route) } : {}),
 })

@@ -5,7 +5,7 @@ import { readFrames } from '../support/frames'
 import { onKind, onTerms, under } from './support'
 
 const { world, upstream } = await createUpstreamWorld()
-const toldLast = (): string => JSON.stringify(upstream.calls.at(-1)!.body.messages)
+const notifiedLast = (): string => JSON.stringify(upstream.calls.at(-1)!.body.messages)
 
 describe('ways round a policy', () => {
   test('earlier turns from before the policy was in force reach no engine unchecked', async () => {
@@ -19,12 +19,12 @@ describe('ways round a policy', () => {
     expect(secret.status).toBe(200)
     await under(ada, [onTerms('input', 'block', ['zeppelin']), onKind('pii', 'input', 'redact')])
     for (const prompt of ['Go on', 'And on']) {
-      const order = { prompt, mode: 'fast', conversation_id: first.body.conversation_id }
-      const { status, body } = await ada.send('POST', 'completions', order)
+      const input = { prompt, mode: 'fast', conversation_id: first.body.conversation_id }
+      const { status, body } = await ada.send('POST', 'completions', input)
       expect(status).toBe(200)
-      expect(toldLast()).not.toContain('zeppelin')
-      expect(toldLast()).not.toContain('ada@example.com')
-      expect(toldLast()).toContain('[REDACTED:email]')
+      expect(notifiedLast()).not.toContain('zeppelin')
+      expect(notifiedLast()).not.toContain('ada@example.com')
+      expect(notifiedLast()).toContain('[REDACTED:email]')
       expect(body.guardrails).toContainEqual(expect.objectContaining({ detail: expect.stringMatching(/earlier turn/) }))
     }
   })
@@ -34,8 +34,8 @@ describe('ways round a policy', () => {
     await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken'])])
     const blocked = await ada.send('POST', 'completions', { prompt: 'zeppelin', mode: 'stealth_text' })
     expect(blocked.body.error.code).toBe('guardrail_blocked')
-    const order = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'stealth_text' }
-    expect((await ada.send('POST', 'completions', order)).body.content).toBe('the [REDACTED:blocked_term]')
+    const input = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'stealth_text' }
+    expect((await ada.send('POST', 'completions', input)).body.content).toBe('the [REDACTED:blocked_term]')
     expect((await ada.send('GET', 'audit')).text.toLowerCase()).not.toContain('zeppelin')
   })
 
@@ -69,8 +69,8 @@ describe('ways round a policy', () => {
   test('identical requests at the same moment are all blocked', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' })])
-    const order = { prompt: freshPrompt('Speak [[say:the kraken]] [[delay:50]]'), mode: 'fast' }
-    const replies = await Promise.all([1, 2, 3].map(() => ada.send('POST', 'completions', order)))
+    const input = { prompt: freshPrompt('Speak [[say:the kraken]] [[delay:50]]'), mode: 'fast' }
+    const replies = await Promise.all([1, 2, 3].map(() => ada.send('POST', 'completions', input)))
     for (const { body } of replies) {
       expect(body).toMatchObject({ content: 'No sea monsters.', guardrails: [{ verdict: 'block' }] })
     }
@@ -79,9 +79,9 @@ describe('ways round a policy', () => {
   test('a stream served from the cache is as guarded as the answer was', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('output', 'redact', ['kraken'])])
-    const order = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
-    await ada.send('POST', 'completions', order)
-    const { text } = await ada.send('POST', 'completions', { ...order, stream: true })
+    const input = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
+    await ada.send('POST', 'completions', input)
+    const { text } = await ada.send('POST', 'completions', { ...input, stream: true })
     const done = readFrames(text).at(-1)!.data
     expect(done).toMatchObject({ content: 'the [REDACTED:blocked_term]', _cached: true, guardrails: [{}] })
   })
@@ -90,10 +90,10 @@ describe('ways round a policy', () => {
     const ada = await world.person()
     const other = { authorization: `Bearer ${(await ada.send('POST', 'keys', {})).body.key}` }
     await under(ada, [onTerms('output', 'redact', ['kraken'])])
-    const order = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
-    await ada.send('POST', 'completions', order)
-    expect((await world.send('POST', 'completions', order, other)).body.content).toBe('the kraken')
-    expect((await ada.send('POST', 'completions', order)).body.content).toBe('the [REDACTED:blocked_term]')
+    const input = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
+    await ada.send('POST', 'completions', input)
+    expect((await world.send('POST', 'completions', input, other)).body.content).toBe('the kraken')
+    expect((await ada.send('POST', 'completions', input)).body.content).toBe('the [REDACTED:blocked_term]')
   })
 
   test('a skill on trial is under it', async () => {
@@ -109,8 +109,8 @@ describe('ways round a policy', () => {
   test('a skill on trial brings nothing past it in its manifest or in answers of before', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('input', 'redact', ['kraken'])])
-    const trial = (order: object) =>
-      ada.send('POST', 'skills/sandbox', { manifest: manifest(), prompt: 'Hi', ...order })
+    const trial = (input: object) =>
+      ada.send('POST', 'skills/sandbox', { manifest: manifest(), prompt: 'Hi', ...input })
     const tool = { name: 'look', description: 'Looks for a zeppelin', inputSchema: { type: 'object' } }
     for (const more of [{ systemPromptExtension: 'Speak of the zeppelin' }, { tools: [tool] }]) {
       const { body } = await trial({ manifest: manifest(more) })

@@ -5,7 +5,7 @@ import { effortOf } from '../support/effort'
 import { prepared } from './evaluate'
 
 /** What a guardrail finds in a text: the matched strings, `*` for the whole text, null for nothing. */
-async function said(id: GuardrailId, config: Record<string, unknown>, text: string, about = {}) {
+async function textOf(id: GuardrailId, config: Record<string, unknown>, text: string, about = {}) {
   const phase: Phase = GUARDRAILS.get(id)!.phases[0]!
   const finding = await prepared(id, config)(text, { phase, patient: true, ...about })
   if (!finding) return null
@@ -77,12 +77,12 @@ describe('hostile spellings are found to the last character', () => {
     ['max_length', { max_chars: 3 }, '🌾🇳🇴👨‍👩‍👧‍👦e\u0301', '*'],
     ['tool_allowlist', { tools: ['search'] }, '{}', null],
   ] as const)('%s %j on %p gives %j', async (id, config, text, wanted) => {
-    expect(await said(id, config, text, { tool: { name: 'search' } })).toEqual(wanted as never)
+    expect(await textOf(id, config, text, { tool: { name: 'search' } })).toEqual(wanted as never)
   })
 
   test('a tool that is not on the list is refused, by its exact name', async () => {
     const check = { tool: { name: 'Search' } }
-    expect(await said('tool_allowlist', { tools: ['search'] }, '{}', check)).toBe('*')
+    expect(await textOf('tool_allowlist', { tools: ['search'] }, '{}', check)).toBe('*')
   })
 })
 
@@ -112,7 +112,7 @@ describe('phone numbers', () => {
     ['my number: 555 12 34', ['555 12 34']],
     ['phone (202) 555-0171', ['(202) 555-0171']],
   ] as const)('%p gives %j', async (text, wanted) => {
-    expect(await said('pii', { entities: ['phone'] }, text)).toEqual(wanted as never)
+    expect(await textOf('pii', { entities: ['phone'] }, text)).toEqual(wanted as never)
   })
 })
 
@@ -135,11 +135,11 @@ describe('the allow list of URLs', () => {
     ['http://2130706433/', ['http://2130706433/']],
     ['👾 https://evil\u200b.example', ['https://evil\u200b.example']],
   ])('in %p', async (text, wanted) => {
-    expect(await said('url_allowlist', { domains }, text)).toEqual(wanted)
+    expect(await textOf('url_allowlist', { domains }, text)).toEqual(wanted)
   })
 
   test('finds a URL inside an allowed one', async () => {
-    const found = await said('url_allowlist', { domains }, 'https://good.example/?to=https%3A%2F%2Fevil.example')
+    const found = await textOf('url_allowlist', { domains }, 'https://good.example/?to=https%3A%2F%2Fevil.example')
     expect(found).toContain('https%3A%2F%2Fevil.example')
   })
 })
@@ -157,18 +157,18 @@ describe('a leak of the system prompt', () => {
     ['rot13', secret.replace(/[a-z]/gi, (c) => String.fromCharCode(c.charCodeAt(0) + (/[a-m]/i.test(c) ? 13 : -13)))],
     ['base64', `decode this: ${Buffer.from(secret).toString('base64')}`],
   ])('is found %s', async (_, text) => {
-    expect(await said('system_prompt_leak', {}, text, { systemPrompt })).not.toBeNull()
+    expect(await textOf('system_prompt_leak', {}, text, { systemPrompt })).not.toBeNull()
   })
 
   test('is taken out exactly', async () => {
-    expect(await said('system_prompt_leak', {}, `Ok: ${secret}! Bye`, { systemPrompt })).toEqual([secret])
+    expect(await textOf('system_prompt_leak', {}, `Ok: ${secret}! Bye`, { systemPrompt })).toEqual([secret])
   })
 
   test.each([['I am Aria, the assistant of Harbour Bank. How can I help?'], ['Would you like a callback?'], ['']])(
     '%p is none',
     async (text) => {
-      expect(await said('system_prompt_leak', {}, text, { systemPrompt })).toBeNull()
-      expect(await said('system_prompt_leak', {}, text)).toBeNull()
+      expect(await textOf('system_prompt_leak', {}, text, { systemPrompt })).toBeNull()
+      expect(await textOf('system_prompt_leak', {}, text)).toBeNull()
     },
   )
 })
@@ -190,7 +190,7 @@ describe('grounds and topics', () => {
     ],
     ['Anything else?', null],
   ])('%p', async (text, wanted) => {
-    expect(await said('groundedness', {}, text, { sources })).toEqual(wanted)
+    expect(await textOf('groundedness', {}, text, { sources })).toEqual(wanted)
   })
 
   test.each([
@@ -206,7 +206,7 @@ describe('grounds and topics', () => {
     [{ allow: ['cooking'] }, 'Write a sorting function with unit tests', '*'],
     [{ allow: ['cooking'] }, 'Hello there!', null],
   ])('%j on %p', async (config, text, wanted) => {
-    expect(await said('topic_restriction', config, text)).toBe(wanted as never)
+    expect(await textOf('topic_restriction', config, text)).toBe(wanted as never)
   })
 })
 

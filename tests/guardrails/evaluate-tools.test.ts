@@ -9,8 +9,8 @@ const MARK = '[REDACTED:email]'
 /** What `evaluate` answers for a policy of this one rule. */
 async function tried(rule: ReturnType<typeof onKind>, text: string, more: object = {}) {
   const made = await ada.send('POST', 'guardrail-policies', { name: 'Tried', rules: [rule] })
-  const order = { text, phase: rule.phase, ...more }
-  const { body } = await ada.send('POST', `guardrail-policies/${made.body.id}/evaluate`, order)
+  const input = { text, phase: rule.phase, ...more }
+  const { body } = await ada.send('POST', `guardrail-policies/${made.body.id}/evaluate`, input)
   return { ...body.results[0], text: body.text }
 }
 const pii = (phase: string) => onKind('pii', phase, 'redact')

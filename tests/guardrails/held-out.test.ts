@@ -122,14 +122,14 @@ describe('languages', () => {
   test('that are not allowed are recognised in a sentence', async () => {
     const long = rows.filter(({ text }) => text.length > 60 && /\p{L}{3} \p{L}/u.test(text))
     let seen = 0
-    let asked = 0
+    let requested = 0
     for (const { language, text } of long) {
       for (const other of ['en', 'de', 'ru', 'ja'].filter((one) => one !== language)) {
-        asked++
+        requested++
         if (await prepared('language', { allowed: [other] })(text, { phase: 'input' })) seen++
       }
     }
-    expect(seen / asked).toBeGreaterThanOrEqual(0.85)
+    expect(seen / requested).toBeGreaterThanOrEqual(0.85)
   })
 })
 

@@ -68,8 +68,8 @@ describe('the input phase (contract 12)', () => {
         detail: expect.not.stringContaining('zeppelin'),
       },
     ])
-    const kept = await ada.send('GET', `conversations/${body.conversation_id}`)
-    expect(kept.body.conversation.messages[0].content).toBe('The [REDACTED:blocked_term] lands')
+    const stored = await ada.send('GET', `conversations/${body.conversation_id}`)
+    expect(stored.body.conversation.messages[0].content).toBe('The [REDACTED:blocked_term] lands')
   })
 
   test('a flag changes nothing and is reported', async () => {
@@ -133,8 +133,8 @@ describe('the input phase (contract 12)', () => {
   test('missing credit is reported before a blocked prompt (contract 1.5)', async () => {
     const poor = await world.person({ cents: 0 })
     await under(poor, [onTerms('input', 'block', ['zeppelin'])])
-    for (const order of [{ prompt: 'zeppelin' }, { prompt: 'zeppelin', conversation_id: null, mode: 'stealth_text' }]) {
-      expect((await poor.send('POST', 'completions', order)).status).toBe(402)
+    for (const input of [{ prompt: 'zeppelin' }, { prompt: 'zeppelin', conversation_id: null, mode: 'stealth_text' }]) {
+      expect((await poor.send('POST', 'completions', input)).status).toBe(402)
     }
   })
 

@@ -37,38 +37,38 @@ const policy: CompiledPolicy = {
 
 /** Streams an answer through the guard, with `sureOf` as the engine's opinion of its doubts. */
 async function streamed(answer: string, sureOf: (question: Question) => number | null) {
-  const asked: string[] = []
+  const requests: string[] = []
   const opinion: EngineOpinion = async (question) => {
-    asked.push(question.text.slice(question.start, question.end))
+    requests.push(question.text.slice(question.start, question.end))
     const sure = sureOf(question)
     return sure === null ? null : [sure]
   }
   const held = createGuard(policy, createRuleRunner(opinion), 'user:ada' as never).holdBack(about, signal)!
   let shown = ''
   for (let at = 0; at < answer.length && !held.blocked(); at += 40) shown += await held.add(answer.slice(at, at + 40))
-  return { shown, asked, blocked: held.blocked() }
+  return { shown, asked: requests, blocked: held.blocked() }
 }
 
 const plain = 'The harbour lay still in the evening light, and nobody spoke. '.repeat(12)
 
 describe('a streamed answer that the rules are unsure of', () => {
   test('is stopped before its passage is shown where an engine is sure', async () => {
-    const { shown, asked, blocked } = await streamed(`${plain}zeppelin 1 came. ${plain}`, () => 0.95)
-    expect(asked).toEqual(['zeppelin 1'])
+    const { shown, asked: requests, blocked } = await streamed(`${plain}zeppelin 1 came. ${plain}`, () => 0.95)
+    expect(requests).toEqual(['zeppelin 1'])
     expect(blocked?.guardrailId).toBe('content_safety')
     expect(shown).not.toContain('zeppelin')
     expect(plain.startsWith(shown)).toBe(true)
   })
 
   test.each([0.2, null])('goes on where the engine says %p, and is asked about once', async (sure) => {
-    const { shown, asked, blocked } = await streamed(`${plain}zeppelin 1 came. ${plain}${plain}`, () => sure)
-    expect([asked, blocked]).toEqual([['zeppelin 1'], null])
+    const { shown, asked: requests, blocked } = await streamed(`${plain}zeppelin 1 came. ${plain}${plain}`, () => sure)
+    expect([requests, blocked]).toEqual([['zeppelin 1'], null])
     expect(shown).toContain('zeppelin 1 came.')
   })
 
   test('waits for four opinions at most', async () => {
     const answer = Array.from({ length: 7 }, (_, at) => `zeppelin ${at} came. ${plain}`).join('')
-    const { asked, blocked } = await streamed(answer, () => 0.2)
-    expect([asked.length, blocked]).toEqual([4, null])
+    const { asked: requests, blocked } = await streamed(answer, () => 0.2)
+    expect([requests.length, blocked]).toEqual([4, null])
   })
 })

@@ -27,8 +27,8 @@ describe('the output phase (contract 12)', () => {
     expect(body).toMatchObject({ content: 'No sea monsters.', follow_ups: [] })
     expect(body.usage.cost_cents).toBeGreaterThan(0)
     expect(body.guardrails).toMatchObject([{ guardrail_id: 'blocked_terms', phase: 'output', verdict: 'block' }])
-    const kept = await ada.send('GET', `conversations/${body.conversation_id}`)
-    expect(kept.body.conversation.messages.at(-1).content).toBe('No sea monsters.')
+    const stored = await ada.send('GET', `conversations/${body.conversation_id}`)
+    expect(stored.body.conversation.messages.at(-1).content).toBe('No sea monsters.')
     const [row] = (await ada.send('GET', `audit?request_id=${headers.get('x-request-id')}`)).body
     expect(row).toMatchObject({ action: 'completion.created', outputSummary: { guardrails: body.guardrails } })
     const again = await ada.send('POST', 'completions', say('Beware the kraken below'))
@@ -73,8 +73,8 @@ describe('the output phase (contract 12)', () => {
     const ada = await person(onTerms('output', 'redact', ['kraken']))
     const { body } = await ada.send('POST', 'completions', say('The kraken and the Kraken'))
     expect(body.content).toBe(`The ${MARK} and the ${MARK}`)
-    const kept = await ada.send('GET', `conversations/${body.conversation_id}`)
-    expect(kept.body.conversation.messages.at(-1).content).toBe(body.content)
+    const stored = await ada.send('GET', `conversations/${body.conversation_id}`)
+    expect(stored.body.conversation.messages.at(-1).content).toBe(body.content)
     const again = await ada.send('POST', 'completions', say('The kraken and the Kraken'))
     expect(again.body).toMatchObject({ _cached: true, content: body.content, guardrails: body.guardrails })
   })
@@ -89,21 +89,21 @@ describe('the output phase (contract 12)', () => {
 describe('a cached answer (contract 22.1)', () => {
   test('is not served under another policy than it was made under', async () => {
     const ada = await world.person()
-    const order = say('The kraken sleeps')
-    expect((await ada.send('POST', 'completions', order)).body.content).toBe('The kraken sleeps')
+    const input = say('The kraken sleeps')
+    expect((await ada.send('POST', 'completions', input)).body.content).toBe('The kraken sleeps')
     const id = await under(ada, [onTerms('output', 'block', ['kraken'])])
     const herself = await world.signedIn(ada)
-    expect((await ada.send('POST', 'completions', order)).body.content).toContain('withheld')
+    expect((await ada.send('POST', 'completions', input)).body.content).toContain('withheld')
     await herself.send('PATCH', `guardrail-policies/${id}`, { rules: [onTerms('output', 'redact', ['kraken'])] })
-    expect((await ada.send('POST', 'completions', order)).body.content).toBe(`The ${MARK} sleeps`)
+    expect((await ada.send('POST', 'completions', input)).body.content).toBe(`The ${MARK} sleeps`)
     await herself.send('PUT', `keys/${ada.keyId}/guardrails`, { guardrail_policy_id: null })
-    expect((await ada.send('POST', 'completions', order)).body).toMatchObject({ content: 'The kraken sleeps' })
+    expect((await ada.send('POST', 'completions', input)).body).toMatchObject({ content: 'The kraken sleeps' })
   })
 })
 
 describe('streams under a policy', () => {
-  const streamed = async (ada: Person, order: object) =>
-    readFrames((await ada.send('POST', 'completions', { ...order, stream: true })).text)
+  const streamed = async (ada: Person, input: object) =>
+    readFrames((await ada.send('POST', 'completions', { ...input, stream: true })).text)
 
   test('show the same as the whole answer, redacted', async () => {
     const ada = await person(onTerms('output', 'redact', ['kraken']))
@@ -122,8 +122,8 @@ describe('streams under a policy', () => {
     expect(joinTokens(frames)).not.toContain('kraken')
     expect(LONG.startsWith(joinTokens(frames).slice(0, LONG.length))).toBe(true)
     expect(frames.at(-1)).toMatchObject({ event: 'done', data: { content: 'No sea monsters.' } })
-    const kept = await ada.send('GET', `conversations/${frames.at(-1)!.data.conversation_id}`)
-    expect(kept.body.conversation.messages.at(-1).content).toBe('No sea monsters.')
+    const stored = await ada.send('GET', `conversations/${frames.at(-1)!.data.conversation_id}`)
+    expect(stored.body.conversation.messages.at(-1).content).toBe('No sea monsters.')
   })
 
   test('show only the message of the rule when a short answer is blocked', async () => {
@@ -142,8 +142,8 @@ describe('streams under a policy', () => {
   test('of chat completions are redacted alike', async () => {
     const ada = await person(onTerms('output', 'redact', ['kraken']))
     const text = `${LONG}Beware the kraken.`
-    const order = { messages: [{ role: 'user', content: `Speak [[say:${text}]]` }], stream: true }
-    const frames = readFrames((await ada.send('POST', 'chat/completions', order)).text)
+    const input = { messages: [{ role: 'user', content: `Speak [[say:${text}]]` }], stream: true }
+    const frames = readFrames((await ada.send('POST', 'chat/completions', input)).text)
     expect(joinDeltas(frames)).toBe(text.replace('kraken', MARK))
   })
 
@@ -162,9 +162,9 @@ describe('streams under a policy', () => {
       keyId: ada.keyId as KeyId,
       guardrailPolicyId: (await ada.send('GET', `keys/${ada.keyId}`)).body.guardrail_policy_id,
     })
-    const order = { prompt: `Speak [[say:${LONG} the kraken ${LONG}]] [[slow:2]]`, stream: true, mode: 'fast' as const }
+    const input = { prompt: `Speak [[say:${LONG} the kraken ${LONG}]] [[slow:2]]`, stream: true, mode: 'fast' as const }
     const call = { ...callOf(caller), signal: leaving.signal }
-    const stream = await world.app.container.completions.stream(call, order, true)
+    const stream = await world.app.container.completions.stream(call, input, true)
     let seen = ''
     const reading = stream.source((progress) => {
       if (progress.type === 'text') seen += progress.text
@@ -172,8 +172,8 @@ describe('streams under a policy', () => {
     })
     await expect(reading).rejects.toMatchObject({ code: 'client_closed' })
     const { body } = await ada.send('GET', 'conversations')
-    const kept = await ada.send('GET', `conversations/${body.conversations[0].id}`)
-    expect(kept.body.conversation.messages.at(-1).content).toBe(seen)
+    const stored = await ada.send('GET', `conversations/${body.conversations[0].id}`)
+    expect(stored.body.conversation.messages.at(-1).content).toBe(seen)
   })
 
   test('cancel the upstream request when a rule ends the answer', async () => {

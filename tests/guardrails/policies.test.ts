@@ -5,18 +5,18 @@ const world = await createWorld()
 const ada = await world.person()
 
 const rule = { guardrail_id: 'max_length', phase: 'input', verdict: 'block', config: { max_chars: 10 } }
-const created = async (by: Person, order: object = {}): Promise<string> =>
-  (await by.send('POST', 'guardrail-policies', { name: 'Support, safe', rules: [rule], ...order })).body.id
+const created = async (by: Person, input: object = {}): Promise<string> =>
+  (await by.send('POST', 'guardrail-policies', { name: 'Support, safe', rules: [rule], ...input })).body.id
 
 describe('guardrail policies (contract 12)', () => {
   test('a new one is as it was sent, and bound to no key', async () => {
-    const order = { name: 'Short prompts', description: 'For the shop', rules: [rule] }
-    const { status, body } = await ada.send('POST', 'guardrail-policies', order)
+    const input = { name: 'Short prompts', description: 'For the shop', rules: [rule] }
+    const { status, body } = await ada.send('POST', 'guardrail-policies', input)
     expect(status).toBe(201)
     expect(body).toEqual({
       id: expect.any(String),
       object: 'guardrail_policy',
-      ...order,
+      ...input,
       scope: 'personal',
       org_id: null,
       is_default: false,

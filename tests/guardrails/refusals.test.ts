@@ -6,7 +6,7 @@ const ada = await world.person()
 const fine = { guardrail_id: 'max_length', phase: 'input', verdict: 'block', config: { max_chars: 10 } }
 const terms = (config: object) => ({ guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config })
 
-const refused = async (order: object) => (await ada.send('POST', 'guardrail-policies', order)).body.error
+const refused = async (input: object) => (await ada.send('POST', 'guardrail-policies', input)).body.error
 
 describe('a policy that is refused (contract 12, K17)', () => {
   test.each([
@@ -104,8 +104,8 @@ describe('a policy that is refused (contract 12, K17)', () => {
     ['a rule that is a string', { name: 'a', rules: ['x'] }, 'rules[0]'],
     ['an unknown scope', { name: 'a', scope: 'world' }, 'scope'],
     ['a default that is a string', { name: 'a', is_default: 'yes' }, 'is_default'],
-  ])('%s is a wrong body', async (_, order, param) => {
-    expect(await refused(order)).toMatchObject({ code: 'validation_error', param })
+  ])('%s is a wrong body', async (_, input, param) => {
+    expect(await refused(input)).toMatchObject({ code: 'validation_error', param })
   })
 
   test('a patch is checked as strictly', async () => {
@@ -136,8 +136,10 @@ describe('GET /guardrails', () => {
 
 test('GET /guardrails says which guardrails do not check system messages', async () => {
   const { body } = await ada.send('GET', 'guardrails')
-  const told = body.guardrails.filter(({ description }: { description: string }) => /system messages/.test(description))
-  expect(told.map(({ guardrail_id }: { guardrail_id: string }) => guardrail_id).sort()).toEqual([
+  const notice = body.guardrails.filter(({ description }: { description: string }) =>
+    /system messages/.test(description),
+  )
+  expect(notice.map(({ guardrail_id }: { guardrail_id: string }) => guardrail_id).sort()).toEqual([
     'jailbreak',
     'language',
     'max_length',
@@ -185,9 +187,9 @@ describe('POST /guardrail-policies/{id}/evaluate', () => {
     [{ text: 'a' }, 'phase'],
     [{ phase: 'input' }, 'text'],
     [{ text: 'a', phase: 'sleep' }, 'phase'],
-  ])('%j is a wrong body', async (order, param) => {
+  ])('%j is a wrong body', async (input, param) => {
     const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Tried' })
-    const tried = await ada.send('POST', `guardrail-policies/${body.id}/evaluate`, order)
+    const tried = await ada.send('POST', `guardrail-policies/${body.id}/evaluate`, input)
     expect(tried.body.error).toMatchObject({ code: 'validation_error', param })
   })
 })

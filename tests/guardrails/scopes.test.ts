@@ -8,8 +8,8 @@ import { onTerms } from './support'
 
 const { world } = await createUpstreamWorld()
 const rules = [onTerms('input', 'block', ['kraken'])]
-const make = (by: Person, order: object = {}) =>
-  by.send('POST', 'guardrail-policies', { name: 'Policy', rules, ...order })
+const make = (by: Person, input: object = {}) =>
+  by.send('POST', 'guardrail-policies', { name: 'Policy', rules, ...input })
 const bind = (by: Person, key: string, id: string | null) =>
   by.send('PUT', `keys/${key}/guardrails`, { guardrail_policy_id: id })
 const isBlocked = async (by: Person): Promise<boolean> =>

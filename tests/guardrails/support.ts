@@ -26,8 +26,8 @@ export const onKind = (guardrail_id: string, phase: string, verdict: string, con
 
 /** Binds a new policy with these rules to the person's key; answers its id. */
 export async function under(person: Person, rules: WrittenRule[]): Promise<string> {
-  const order = { name: 'Under test', rules, ...(person.orgId ? { scope: 'team' } : {}) }
-  const made = await person.send('POST', 'guardrail-policies', order)
+  const input = { name: 'Under test', rules, ...(person.orgId ? { scope: 'team' } : {}) }
+  const made = await person.send('POST', 'guardrail-policies', input)
   if (made.status !== 201) throw new Error(made.text)
   const bound = await person.send('PUT', `keys/${person.keyId}/guardrails`, { guardrail_policy_id: made.body.id })
   if (bound.status !== 200) throw new Error(bound.text)

@@ -3,7 +3,7 @@ import type { GuardrailId } from '../../src/guardrails/guardrail'
 import { found, prepared } from './evaluate'
 
 /** What a guardrail finds in a text. */
-const said = async (id: GuardrailId, text: string, entities?: string[]) =>
+const textOf = async (id: GuardrailId, text: string, entities?: string[]) =>
   (await found(prepared(id, entities ? { entities } : {}), text)).map(({ start, end }) => text.slice(start, end))
 
 describe('an e-mail address as it is said', () => {
@@ -14,7 +14,7 @@ describe('an e-mail address as it is said', () => {
     ['mi correo: ada arroba ejemplo punto es', 'ada arroba ejemplo punto es'],
     ['ada dot king at example dot co dot uk', 'ada dot king at example dot co dot uk'],
   ])('%s', async (text, wanted) => {
-    expect(await said('pii', text, ['email'])).toEqual([wanted])
+    expect(await textOf('pii', text, ['email'])).toEqual([wanted])
   })
 
   test.each([
@@ -24,7 +24,7 @@ describe('an e-mail address as it is said', () => {
     'she arrived at noon. Dot was late',
     'f [at] x = 3',
   ])('is not in: %s', async (text) => {
-    expect(await said('pii', text, ['email'])).toEqual([])
+    expect(await textOf('pii', text, ['email'])).toEqual([])
   })
 })
 
@@ -32,7 +32,7 @@ describe('a phone number of a country, without a word before it', () => {
   test.each(['06 12 34 56 78', '030 1234567', '07700 900123', '0171/2345678', '(020) 7946 0018'])(
     '%s',
     async (number) => {
-      expect(await said('pii', `I am there until five, ${number}, or later`, ['phone'])).toEqual([number])
+      expect(await textOf('pii', `I am there until five, ${number}, or later`, ['phone'])).toEqual([number])
     },
   )
 
@@ -43,7 +43,7 @@ describe('a phone number of a country, without a word before it', () => {
     '0.123 456 789',
     'id 0123456789',
   ])('is not in: %s', async (text) => {
-    expect(await said('pii', text, ['phone'])).toEqual([])
+    expect(await textOf('pii', text, ['phone'])).toEqual([])
   })
 })
 
@@ -53,7 +53,7 @@ test.each([
   ['it came from 192.168.1.14', ['192.168.1.14']],
   ['look at 203.0.113.77', ['203.0.113.77']],
 ])('a version is no address: %s', async (text, wanted) => {
-  expect(await said('pii', text, ['ip_address'])).toEqual(wanted)
+  expect(await textOf('pii', text, ['ip_address'])).toEqual(wanted)
 })
 
 describe('a password in a sentence', () => {
@@ -62,7 +62,7 @@ describe('a password in a sentence', () => {
     ['my pw for the wifi went to Kaff33!Haus last week', 'Kaff33!Haus'],
     ['das Passwort vom Drucker lautet jetzt B1ene#Honig.', 'B1ene#Honig'],
   ])('%s', async (text, wanted) => {
-    expect(await said('secrets', text)).toEqual([wanted])
+    expect(await textOf('secrets', text)).toEqual([wanted])
   })
 
   test.each([
@@ -71,6 +71,6 @@ describe('a password in a sentence', () => {
     'reset the password of Ada@Example1.com! soon',
     'passwords like these are read by everybody in Room 101',
   ])('is not in: %s', async (text) => {
-    expect(await said('secrets', text)).toEqual([])
+    expect(await textOf('secrets', text)).toEqual([])
   })
 })

@@ -106,9 +106,9 @@ describe.each(SENT)('numbers in tools that come with %s', (path, bodyOf) => {
 })
 
 test('a list of texts that was clean before is not checked again', async () => {
-  let asked = 0
+  let requested = 0
   const inspect = () => {
-    asked++
+    requested++
     return null
   }
   const rule = { guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config: {}, inspect } as CompiledRule
@@ -120,5 +120,5 @@ test('a list of texts that was clean before is not checked again', async () => {
   expect(
     (await runner.recurringTexts(all, texts)).every(({ text, firings }, at) => text === texts[at] && !firings.length),
   ).toBe(true)
-  expect(asked).toBe(300)
+  expect(requested).toBe(300)
 })

@@ -53,11 +53,11 @@ describe('the tool_call phase (contract 12)', () => {
 
   test('the tool, the answer and the stream get redacted arguments', async () => {
     const ada = await person(onPattern('tool_call', 'redact', 'kra[k]en'))
-    const order = asks('note{"text":"the kraken","more":{"what":"kraken","count":7}}')
+    const input = asks('note{"text":"the kraken","more":{"what":"kraken","count":7}}')
     const expected = { text: 'the [REDACTED:regex_match]', more: { what: '[REDACTED:regex_match]', count: 7 } }
-    const { body } = await ada.send('POST', 'completions', order)
+    const { body } = await ada.send('POST', 'completions', input)
     expect(body.tools_used).toMatchObject([{ status: 'success', arguments: expected }])
-    const { text } = await ada.send('POST', 'completions', { ...order, stream: true }, { 'cache-control': 'no-cache' })
+    const { text } = await ada.send('POST', 'completions', { ...input, stream: true }, { 'cache-control': 'no-cache' })
     const tools = readFrames(text).filter(({ event }) => event === 'tool')
     expect(tools.map(({ data }) => [data.status, data.arguments])).toEqual([
       ['running', expected],
@@ -96,24 +96,24 @@ describe("a tool's name that matches a rule", () => {
     const ada = await person(onKind('pii', 'tool_call', verdict))
     const { body, text } = await ada.send('POST', 'completions', asks(`${named}{"a":1};note{}`, more))
     const { text: audit } = await ada.send('GET', 'audit')
-    return { body, told: `${text} ${audit}` }
+    return { body, notify: `${text} ${audit}` }
   }
 
   test.each([
     ['redact', '[REDACTED:email]'],
     ['block', '[REDACTED:pii]'],
   ])('is shown nowhere under %s', async (verdict, name) => {
-    const { body, told } = await shown(verdict)
+    const { body, notify: notice } = await shown(verdict)
     expect(body.tools_used.map((used: { name: string }) => used.name)).toEqual([name, 'note'])
     expect(body.guardrails).toMatchObject([{ detail: expect.stringMatching(/^a tool that is named/) }])
-    expect(told).toContain(name)
-    expect(told).not.toContain('secret-host')
+    expect(notice).toContain(name)
+    expect(notice).not.toContain('secret-host')
   })
 
   test('is not shown in a stream', async () => {
-    const { told } = await shown('redact', { stream: true })
-    expect(told).toContain('[REDACTED:email]')
-    expect(told).not.toContain('secret-host')
+    const { notify: notice } = await shown('redact', { stream: true })
+    expect(notice).toContain('[REDACTED:email]')
+    expect(notice).not.toContain('secret-host')
   })
 
   test('is left in place by a flag, which does not quote it', async () => {
@@ -207,11 +207,11 @@ test('a chat stream of which the only call is blocked says so, as the plain answ
   const messages = [{ role: 'user', content: '[[plan:mail{"to":"ada@example.com"}]]' }]
   for (const rules of [[of('tool_call')], [of('tool_call'), of('output')]]) {
     const ada = await person(...rules)
-    const order = { model: 'svc-1-flash', tools, messages }
-    const plain = await ada.send('POST', 'chat/completions', order)
+    const input = { model: 'svc-1-flash', tools, messages }
+    const plain = await ada.send('POST', 'chat/completions', input)
     expect(plain.body.choices[0]).toMatchObject({ message: { content: message }, finish_reason: 'content_filter' })
-    const { text } = await ada.send('POST', 'chat/completions', { ...order, stream: true })
-    const said = text.matchAll(/"content":"([^"]*)"/g).map(([, piece]) => piece)
-    expect([...said].join('')).toBe(message)
+    const { text } = await ada.send('POST', 'chat/completions', { ...input, stream: true })
+    const reply = text.matchAll(/"content":"([^"]*)"/g).map(([, piece]) => piece)
+    expect([...reply].join('')).toBe(message)
   }
 })

@@ -105,9 +105,9 @@ describe('URLs that are not on the allow list are redacted', () => {
     ['[a]: <https://evil.example/b>', '[a]: <¤>'],
     ['<img srcset="https://good.example 1x, https://evil.example 2x">', /example 1x, ¤ 2x">$/],
   ])('%j', async (text, wanted) => {
-    const said = await left(text)
-    if (wanted instanceof RegExp) expect(said).toMatch(wanted)
-    else expect(said).toBe(wanted)
+    const message = await left(text)
+    if (wanted instanceof RegExp) expect(message).toMatch(wanted)
+    else expect(message).toBe(wanted)
   })
 })
 

@@ -40,10 +40,10 @@ for (const entity of ENTITIES) {
 }
 
 say('\nnames and addresses, by how many other writers the model learned from')
-for (const most of [3, 6]) {
-  const each = writers.map((writer) => taggedLeftOut(texts, writer, most))
+for (const max of [3, 6]) {
+  const each = writers.map((writer) => taggedLeftOut(texts, writer, max))
   const [name, address] = KINDS.map((kind) => f1Of(sumOf(each.map((one) => one[kind]))).toFixed(3))
-  say(`${most}: ${name}, ${address}`)
+  say(`${max}: ${name}, ${address}`)
 }
 
 const written = writtenTexts()
@@ -52,8 +52,8 @@ const lines = linesOf('attacks')
 const raw: Model = { rows: new Int8Array(), bias: new Float64Array(LABELS.attacks.length), scale: 1, sharpness: 1 }
 
 /** What models of `most` of the other writers say of the texts of some. */
-function judgedOf(some: readonly string[], most: number): Judged[] {
-  const others = authors.filter((one) => !some.includes(one)).slice(0, most)
+function judgedOf(some: readonly string[], max: number): Judged[] {
+  const others = authors.filter((one) => !some.includes(one)).slice(0, max)
   const learned = learnWith(
     lines,
     written.filter(({ writer }) => others.includes(writer)),
@@ -73,11 +73,11 @@ function alarmsAmong(judged: readonly Judged[]) {
 }
 
 say('\nattacks and honest texts, by how many other writers the models learned from: the share that the models find')
-for (const most of [3, 6, 9]) {
+for (const max of [3, 6, 9]) {
   const thirds = [0, 1, 2].map((third) => authors.filter((_, at) => at % 3 === third))
-  const seen = alarmsAmong(thirds.flatMap((some) => judgedOf(some, most)))
+  const seen = alarmsAmong(thirds.flatMap((some) => judgedOf(some, max)))
   const shares = [...Map.groupBy(seen, kindOf)].map(([name, all]) => `${name} ${percent(shareOf(all, 'byModel'))}`)
-  say(`${most}: ${shares.join(', ')}`)
+  say(`${max}: ${shares.join(', ')}`)
 }
 
 const seen = alarmsAmong(authors.flatMap((writer) => judgedOf([writer], authors.length)))

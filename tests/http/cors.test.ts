@@ -22,12 +22,12 @@ describe('pages of other origins (contract 1.1, 20)', () => {
   })
 
   test('may read errors and streams too', async () => {
-    for (const [path, order] of [
+    for (const [path, input] of [
       ['completions', {}],
       ['completions', { prompt: 'hi', stream: true }],
       ['nowhere', {}],
     ] as const) {
-      const { headers } = await asPage(SHOP, path, 'POST', order)
+      const { headers } = await asPage(SHOP, path, 'POST', input)
       expect(headers.get('access-control-allow-origin')).toBe(SHOP)
     }
   })
@@ -127,13 +127,13 @@ describe('a preflight', () => {
 
   test.each(['authorization,content-type,x-stainless-arch,x-stainless-retry-count', 'Authorization, X-My-Trace_1'])(
     'allows the headers that are asked for: %s',
-    async (asked) => {
+    async (question) => {
       const { headers } = await ask('chat/completions', {
         origin: SHOP,
         'access-control-request-method': 'POST',
-        'access-control-request-headers': asked,
+        'access-control-request-headers': question,
       })
-      expect(headers.get('access-control-allow-headers')).toBe(asked)
+      expect(headers.get('access-control-allow-headers')).toBe(question)
     },
   )
 
@@ -142,11 +142,11 @@ describe('a preflight', () => {
     ['a star', '*'],
     ['a header with its value', 'a:b'],
     ['2,049 characters', 'x'.repeat(2_049)],
-  ])('does not repeat %s, which is no list of headers', async (_, asked) => {
+  ])('does not repeat %s, which is no list of headers', async (_, question) => {
     const { status, headers } = await ask('chat/completions', {
       origin: SHOP,
       'access-control-request-method': 'POST',
-      'access-control-request-headers': asked,
+      'access-control-request-headers': question,
     })
     expect(status).toBe(204)
     expect(headers.get('access-control-allow-headers')).toBe(

@@ -26,7 +26,7 @@ const seriesIn = (text: string): Series[] =>
   }))
 
 /** What an expression asks for: its metrics, the labels it sorts by, and the values it names. */
-const askedBy = (expr: string) => ({
+const requestedBy = (expr: string) => ({
   names: [...expr.replace(/\{[^}]*\}|by \([^)]*\)/g, '').matchAll(/\b(?:svc|process|nodejs)_[a-z_]+/g)].map(
     ([name]) => name,
   ),
@@ -47,7 +47,7 @@ describe('the Grafana dashboard', () => {
   const targets = panels.flatMap((panel) => panel.targets.map((target) => [panel.title, target] as const))
 
   test.each(targets)('"%s" asks for what a server that works exports', (_, { expr, legendFormat = '' }) => {
-    const { names, labels, values } = askedBy(expr)
+    const { names, labels, values } = requestedBy(expr)
     expect(names).not.toEqual([])
     for (const name of names) {
       const series = there.filter((one) => one.name === name)
@@ -62,9 +62,9 @@ describe('the Grafana dashboard', () => {
   })
 
   test('shows each metric of our own', () => {
-    const asked = new Set(targets.flatMap(([, { expr }]) => askedBy(expr).names.map(baseOf)))
+    const request = new Set(targets.flatMap(([, { expr }]) => requestedBy(expr).names.map(baseOf)))
     const own = new Set(there.map(({ name }) => baseOf(name)).filter((name) => name.startsWith('svc_')))
-    expect([...own].filter((name) => !asked.has(name) && name !== 'svc_store_batch_units')).toEqual([])
+    expect([...own].filter((name) => !request.has(name) && name !== 'svc_store_batch_units')).toEqual([])
   })
 })
 

@@ -116,9 +116,9 @@ describe('the tokens of an answer', () => {
 
   test('of a remembered answer are none', async () => {
     const bob = await world.person({ tier: 'free' })
-    const order = { prompt: freshPrompt(), mode: 'fast' }
-    const first = await bob.send('POST', 'completions', order)
-    const second = await bob.send('POST', 'completions', order)
+    const input = { prompt: freshPrompt(), mode: 'fast' }
+    const first = await bob.send('POST', 'completions', input)
+    const second = await bob.send('POST', 'completions', input)
     expect(second.body._cached).toBe(true)
     expect(second.headers.get('x-ratelimit-remaining-tokens')).toBe(first.headers.get('x-ratelimit-remaining-tokens')!)
   })

@@ -15,7 +15,7 @@ const REQUESTS = [
   ['GET /docs', ''],
 ] as const
 
-const asking = (request: string, body: string, host: string | null) =>
+const pending = (request: string, body: string, host: string | null) =>
   [
     `${request} HTTP/${host === null ? '1.0' : '1.1'}`,
     ...(host === null ? [] : [`Host: ${host}`]),
@@ -29,7 +29,7 @@ const asking = (request: string, body: string, host: string | null) =>
 
 test.each(REQUESTS)('%s with a Host that is none is 400, in the envelope', async (request, body) => {
   for (const host of FALSE) {
-    const { statuses, text } = await sendRaw(target.port, asking(request, body, host), 1)
+    const { statuses, text } = await sendRaw(target.port, pending(request, body, host), 1)
     expect({ host, statuses }).toEqual({ host, statuses: [400] })
     expect(text).toContain('"code":"validation_error"')
     expect(text).toContain('The Host header')
@@ -38,7 +38,7 @@ test.each(REQUESTS)('%s with a Host that is none is 400, in the envelope', async
 
 test.each(REQUESTS)('%s is served without a Host, which HTTP/1.0 does not ask for', async (request, body) => {
   for (const host of [null, '']) {
-    const { statuses } = await sendRaw(target.port, asking(request, body, host), 1)
+    const { statuses } = await sendRaw(target.port, pending(request, body, host), 1)
     expect({ host, statuses }).toEqual({ host, statuses: [200] })
   }
 })

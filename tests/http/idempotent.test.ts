@@ -18,7 +18,7 @@ const caller = keyCaller()
 let runs = 0
 
 const rules = createRouteRules()
-const Order = checked(t.Object({ fail: t.Optional(t.Boolean()), stream: t.Optional(t.Boolean()) }))
+const Input = checked(t.Object({ fail: t.Optional(t.Boolean()), stream: t.Optional(t.Boolean()) }))
 const created = { 201: described(t.Object({ run: t.Number() })) }
 const app = new Elysia()
   .decorate('exchange', null as unknown as Exchange)
@@ -52,7 +52,7 @@ const app = new Elysia()
       const answer = await store.write((tx) => storeAnswer(tx, toCall(context), { run: ++runs }))
       return context.status(201, answer)
     },
-    { signedIn: true, idempotent: true, body: Order, response: created, detail: { 'x-streams': true } as object },
+    { signedIn: true, idempotent: true, body: Input, response: created, detail: { 'x-streams': true } as object },
   )
   .post('/refused', ({ status }) => status(422 as 201, { run: 0 }), {
     signedIn: true,

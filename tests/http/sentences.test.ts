@@ -6,7 +6,7 @@ const world = await createWorld()
 const ada = await world.person()
 const poor = await world.person({ cents: 0 })
 const narrow = await world.person({ scopes: ['completions', 'skills'] })
-const MOST_CHARS = 300
+const MAX_CHARS = 300
 
 type Row = {
   what: string
@@ -117,7 +117,7 @@ test.each(ROWS)('$what: what happened, and what to do now', async ({ ask, by = a
   const reply = await by.send(method, path, body, key ? { authorization: `Bearer ${key}` } : undefined)
   const { error } = reply.body
   expect(error.message).toContain(says)
-  expect(error.message.length).toBeLessThan(MOST_CHARS)
+  expect(error.message.length).toBeLessThan(MAX_CHARS)
   expect([reply.status, error.code]).toEqual([status, code])
   expect(reply.headers.get('link')).toContain(`/docs/errors/${code}>; rel="help"`)
 })

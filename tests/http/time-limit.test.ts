@@ -12,13 +12,13 @@ const { conversations, completions } = world.app.container
 /** A verb that waits for something outside until the test lets it go. */
 function waiting() {
   const gate = Promise.withResolvers<never>()
-  let asked = false
+  let isRequested = false
   return {
     verb: () => {
-      asked = true
+      isRequested = true
       return gate.promise
     },
-    asked: () => eventually(() => asked),
+    asked: () => eventually(() => isRequested),
     fail: () => gate.reject(new Error('too late for anyone')),
   }
 }
@@ -27,12 +27,12 @@ describe('a request that waits for no engine', () => {
   test('is answered within 30 s, whatever it waits for: 504 request_timeout (contract 1.9)', async () => {
     const slow = waiting()
     conversations.list = slow.verb
-    const asking = ada.send('GET', 'conversations')
+    const request = ada.send('GET', 'conversations')
     await slow.asked()
     clock.advance(29_999)
     expect((await ada.send('GET', 'models')).status).toBe(200)
     clock.advance(1)
-    const { status, headers, body } = await asking
+    const { status, headers, body } = await request
     expect({ status, code: body.error.code, type: body.error.type }).toEqual({
       status: 504,
       code: 'request_timeout',
@@ -41,8 +41,8 @@ describe('a request that waits for no engine', () => {
     expect(body.error.request_id).toBe(headers.get('x-request-id'))
     expect(headers.get('x-ratelimit-remaining-requests')).not.toBeNull()
     expect(headers.get('cache-control')).toBe('no-store')
-    const told = world.logged.filter((line) => line.includes(body.error.request_id))
-    expect(told.map((line) => JSON.parse(line))).toMatchObject([{ status: 504, code: 'request_timeout' }])
+    const notices = world.logged.filter((line) => line.includes(body.error.request_id))
+    expect(notices.map((line) => JSON.parse(line))).toMatchObject([{ status: 504, code: 'request_timeout' }])
     slow.fail()
   })
 
@@ -55,7 +55,7 @@ describe('a request that waits for no engine', () => {
     const slow = waiting()
     completions.complete = slow.verb
     let over = false
-    const asking = ada.send('POST', 'completions', { prompt: 'hi' }).finally(() => {
+    const request = ada.send('POST', 'completions', { prompt: 'hi' }).finally(() => {
       over = true
     })
     await slow.asked()
@@ -63,6 +63,6 @@ describe('a request that waits for no engine', () => {
     await ada.send('GET', 'models')
     expect(over).toBe(false)
     slow.fail()
-    expect((await asking).status).toBe(500)
+    expect((await request).status).toBe(500)
   })
 })

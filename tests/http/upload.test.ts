@@ -11,7 +11,7 @@ import { createRouteRules } from '../../src/http/route-rules'
 import type { Upload } from '../../src/http/upload'
 import type { AppError } from '../../src/kernel/errors'
 
-const MOST = 1024 * 1024
+const MAX = 1024 * 1024
 const folder = mkdtempSync(join(tmpdir(), 'svc-upload-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -34,16 +34,16 @@ const app = new Elysia({ normalize: false })
       const { fields, file, discard } = body as Upload
       try {
         const text = file ? await Bun.file(file.path).text() : null
-        return { fields: [...fields], name: file?.filename, field: file?.field, chars: text?.length, kept: kept() }
+        return { fields: [...fields], name: file?.filename, field: file?.field, chars: text?.length, kept: stored() }
       } finally {
         await discard()
       }
     },
-    { open: true, upload: MOST },
+    { open: true, upload: MAX },
   )
 declared.learn(app.routes as never)
 
-const kept = () => readdirSync(folder).length
+const stored = () => readdirSync(folder).length
 async function send(body: BodyInit, headers: Record<string, string> = {}) {
   const response = await app.handle(new Request('http://localhost/file', { method: 'POST', body, headers }))
   return (await response.json()) as Record<string, unknown>
@@ -64,7 +64,7 @@ describe('a form with a file', () => {
     const { name, ...rest } = await send(form)
     expect(rest).toEqual({ fields: [['language', 'de']], field: 'file', chars: 250_000, kept: 1 })
     expect(['passwd', '../../etc/passwd']).toContain(name as string)
-    expect(kept()).toBe(0)
+    expect(stored()).toBe(0)
   })
 
   test('may have no file at all, or one that is text', async () => {
@@ -79,13 +79,13 @@ describe('a form with a file', () => {
       all.set('file', new File([new Uint8Array(bytes)], 'a.bin'))
       return all
     }
-    expect(await send(form(MOST))).toMatchObject({ chars: MOST })
-    expect(await send(form(MOST + 1))).toEqual({ kind: 'too_large', message: 'The body is larger than 1 MiB.' })
-    expect(kept()).toBe(0)
+    expect(await send(form(MAX))).toMatchObject({ chars: MAX })
+    expect(await send(form(MAX + 1))).toEqual({ kind: 'too_large', message: 'The body is larger than 1 MiB.' })
+    expect(stored()).toBe(0)
   })
 
   test.each([1, 300, 70_000, 85_600, 250_000])('%d bytes above the bound, in pieces, is 413 as well', async (more) => {
-    const sent = Buffer.from(`${part('file', 'a.bin', 'x'.repeat(MOST + more))}--x--\r\n`)
+    const sent = Buffer.from(`${part('file', 'a.bin', 'x'.repeat(MAX + more))}--x--\r\n`)
     const body = new ReadableStream<Uint8Array>({
       async start(pieces) {
         for (let at = 0; at < sent.length; at += 65_536) {
@@ -97,7 +97,7 @@ describe('a form with a file', () => {
     })
     const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': String(sent.length) }
     expect(await send(body, headers)).toMatchObject({ kind: 'too_large' })
-    expect(kept()).toBe(0)
+    expect(stored()).toBe(0)
   })
 
   const many = Array.from({ length: 40 }, (_, at) => part(`f${at}`, null, 'v')).join('')
@@ -112,9 +112,9 @@ describe('a form with a file', () => {
   ])('with %s is refused at once, and nothing stays (catalogue O16)', async (_, boundary, body, why) => {
     const startedAt = performance.now()
     const { kind, message } = await raw(boundary, body)
-    expect({ kind, told: String(message).includes(why) ? why : message }).toEqual({ kind: 'invalid', told: why })
+    expect({ kind, notify: String(message).includes(why) ? why : message }).toEqual({ kind: 'invalid', notify: why })
     expect(performance.now() - startedAt).toBeLessThan(2_000)
-    expect(kept()).toBe(0)
+    expect(stored()).toBe(0)
   })
 
   test('of 100,000 parts is refused at once, and a part with 64 KB of headers is left out (catalogue O16)', async () => {
@@ -124,7 +124,7 @@ describe('a form with a file', () => {
     expect(await raw('x', some)).toMatchObject({ kind: 'invalid' })
     const headers = `--x\r\nX-Long: ${'h'.repeat(65_536)}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\ns\r\n--x--\r\n`
     expect(await raw('x', headers)).toEqual({ fields: [], kept: 0 })
-    expect(kept()).toBe(0)
+    expect(stored()).toBe(0)
   })
 
   test.each([

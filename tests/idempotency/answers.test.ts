@@ -107,8 +107,8 @@ test('what is stored is looked through from its newest on, a thousand answers of
   const ticket = await ticketOf(newest)
   await store.write((tx) => ticket.keep(tx, {}))
   const t = store.read.of(idempotencyKeys)
-  const [kept] = await store.read.select().from(t).where(eq(t.user_id, newest.userId))
-  const row = { ...kept!, body: 'unreadable' }
+  const [stored] = await store.read.select().from(t).where(eq(t.user_id, newest.userId))
+  const row = { ...stored!, body: 'unreadable' }
   const older = Array.from({ length: 1_000 }, (_, index) => ({
     ...{ ...row, user_id: UserId.create(), expires_at: row.expires_at - 1 - index },
   }))

@@ -33,16 +33,16 @@ test('leases are renewed every half second, however many requests run, and a fai
 })
 
 test('expired keys are deleted every minute, batch after batch as long as they are full', async () => {
-  const asked: number[] = []
+  const requests: number[] = []
   const left = [500, 500, 499, 500]
   const kind = expiredKeys({
     dueAt: async () => null,
     removeExpired: async (limit) => {
-      asked.push(limit)
+      requests.push(limit)
       return left.shift()!
     },
   })
   expect(kind).toMatchObject({ name: 'idempotency.expiry', everyMs: 60_000 })
   await kind.run({} as never)
-  expect(asked).toEqual([500, 500, 500])
+  expect(requests).toEqual([500, 500, 500])
 })

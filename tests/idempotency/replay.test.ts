@@ -35,15 +35,15 @@ test('without the header the same request runs again', async () => {
 
 test('a completion is charged once, recorded once, and kept in either format', async () => {
   const ada = await world.person()
-  for (const [path, order] of [
+  for (const [path, input] of [
     ['completions', { prompt: 'What is 2 + 2?' }],
     ['completions', { prompt: 'What is 2 + 3?', format: 'compat' }],
     ['chat/completions', { messages: [{ role: 'user', content: 'What is 2 + 4?' }] }],
   ] as const) {
     const key = newKey()
-    const first = await ada.send('POST', path, order, key)
+    const first = await ada.send('POST', path, input, key)
     expect(first.status).toBe(200)
-    const again = await ada.send('POST', path, order, key)
+    const again = await ada.send('POST', path, input, key)
     expect(again.text).toBe(first.text)
     expect(again.headers.get('x-idempotent-replay')).toBe('true')
   }

@@ -68,9 +68,9 @@ test(`I44 ${BACKUPS} backups taken under load restore, verify, and hold a prefix
   const files = await backUpUnderLoad()
   if (!postgresUrl) {
     const whole = ledgerOf(join(target.folder, 'svc.db'))
-    const kept = files.map(ledgerOf)
-    for (const entries of kept) expect(entries).toEqual(whole.slice(0, entries.length))
-    expect(kept.at(-1)!.length).toBeGreaterThan(kept[0]!.length)
+    const stored = files.map(ledgerOf)
+    for (const entries of stored) expect(entries).toEqual(whole.slice(0, entries.length))
+    expect(stored.at(-1)!.length).toBeGreaterThan(stored[0]!.length)
   }
   for (const file of [files[0]!, files.at(-1)!]) {
     const restored = await restore(file)

@@ -98,8 +98,8 @@ describe('I31 a client that leaves', () => {
 
   test('pays for what was produced and keeps it, marked as interrupted', async () => {
     const person = await target.people.newcomer({ cents: 10 })
-    const order = { prompt: 'partly [[stall]] [[say:word]]', mode: 'fast', stream: true }
-    await leaveUpon('word', requestFor('completions', person.key, order))
+    const input = { prompt: 'partly [[stall]] [[say:word]]', mode: 'fast', stream: true }
+    await leaveUpon('word', requestFor('completions', person.key, input))
     const { balance } = await eventually(
       () => target.moneyOf(person.email),
       ({ held, balance }) => held === 0 && balance < 10,

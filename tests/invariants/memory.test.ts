@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually'
 const target = await startEdge()
 const { send } = target
 const AUTH = `Authorization: Bearer ${target.people.secrets.k1}`
-const MOST_MB = 600
+const MAX_MB = 600
 /** What a process may keep of an attack once it is over. */
 const KEEPS_MB = 150
 
@@ -46,7 +46,7 @@ describe('I29 memory under attack', () => {
     })
     expect([...statuses].filter((status) => status !== 400 && status !== 503)).toEqual([])
     expect(statuses.has(400)).toBe(true)
-    expect(peak).toBeLessThan(MOST_MB)
+    expect(peak).toBeLessThan(MAX_MB)
     expect((await send('POST', 'completions', { body: large })).status).toBe(400)
   }, 180_000)
 
@@ -57,7 +57,7 @@ describe('I29 memory under attack', () => {
       )
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([401]))
     })
-    expect(peak).toBeLessThan(MOST_MB)
+    expect(peak).toBeLessThan(MAX_MB)
   }, 180_000)
 
   test('40 bodies that stop a byte before their end do not keep small requests out', async () => {
@@ -72,7 +72,7 @@ describe('I29 memory under attack', () => {
       }
     })
     for (const socket of sockets) socket.destroy()
-    expect(peak).toBeLessThan(MOST_MB)
+    expect(peak).toBeLessThan(MAX_MB)
     // What they had claimed of the budget is given back.
     const again = () => send('POST', 'completions', { body: large })
     await eventually(again, ({ status }) => status === 400)
@@ -86,13 +86,13 @@ describe('I29 memory under attack', () => {
         socket.pause()
         socket.write(post(body) + body)
       }
-      const asked = () => target.upstream.calls.filter(({ prompt }) => prompt.includes('[[never]]')).length
-      await eventually(asked, (count) => count === sockets.length)
+      const request = () => target.upstream.calls.filter(({ prompt }) => prompt.includes('[[never]]')).length
+      await eventually(request, (count) => count === sockets.length)
       // An engine that never ends has its time to fill what nobody empties.
       for (let n = 0; n < SMALL; n++) await send('POST', 'completions', { body: { prompt: `beside ${n}` } })
     })
     for (const socket of sockets) socket.destroy()
-    expect(peak).toBeLessThan(MOST_MB)
+    expect(peak).toBeLessThan(MAX_MB)
   }, 180_000)
 
   test('what an attack took is given back', async () => {

@@ -75,15 +75,15 @@ describe('a job that is asked for', () => {
     // Two that ask hold their units open, so that one always does.
     const units = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const open = units.map(({ promise }) => {
-      const asked = Promise.withResolvers<void>()
+      const request = Promise.withResolvers<void>()
       const done = store.write(async (tx) => {
         await jobs.ensure(tx, kind, { owner: 'user:ada', payload: null, uniqueKey: 'k' })
-        asked.resolve()
+        request.resolve()
         await promise
       })
-      return { asked: asked.promise, done }
+      return { asked: request.promise, done }
     })
-    await Promise.all(open.map(({ asked }) => asked))
+    await Promise.all(open.map(({ asked: request }) => request))
     await due()
     expect(seen).toEqual([0])
     for (const [n, { resolve }] of units.entries()) {

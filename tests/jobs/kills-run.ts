@@ -11,7 +11,7 @@ import { runJobKills } from './kills'
 
 const option = (name: string, fallback: number): number =>
   Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? fallback)
-const order = {
+const input = {
   jobs: option('jobs', 2_000),
   killEveryMs: option('kill-every', 2_000),
   apart: 1,
@@ -23,14 +23,14 @@ let problems = 0
 const folder = mkdtempSync(join(tmpdir(), 'svc-jobs-'))
 const path = join(folder, 'svc.db')
 await copyMigratedFile(path)
-report('SQLite', await runJobKills({ ...order, workers: 1, place: { dialect: 'sqlite', path } }))
+report('SQLite', await runJobKills({ ...input, workers: 1, place: { dialect: 'sqlite', path } }))
 rmSync(folder, { recursive: true, force: true })
 
 const found = await findPostgres()
 if ('missing' in found) process.stdout.write(`Postgres: NOT RUN, ${found.missing}\n`)
 else {
   const database = await createMigratedDatabase(found.url)
-  report('Postgres', await runJobKills({ ...order, workers, place: { dialect: 'postgres', url: database.url } }))
+  report('Postgres', await runJobKills({ ...input, workers, place: { dialect: 'postgres', url: database.url } }))
   await database.drop()
   await found.stop()
 }

@@ -34,14 +34,14 @@ export const chaosKind = defineJob<{ n: number }, { n: number }>({
 export type KillReport = { jobs: number; kills: number; problems: string[] }
 type Place = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 /** `apart`: so many jobs end between two kills, whatever time a worker takes to begin. */
-type Order = { place: Place; jobs: number; workers: number; killEveryMs: number; apart: number; seed: number }
+type Input = { place: Place; jobs: number; workers: number; killEveryMs: number; apart: number; seed: number }
 
 /**
  * I15: workers are killed with SIGKILL while they work through a queue. Afterwards every job has ended well, its effect
  * was committed once, and no look at it in between saw an ended job in another state.
  */
-export async function runJobKills({ place, workers, seed, ...order }: Order): Promise<KillReport> {
-  const { jobs: count, killEveryMs, apart } = order
+export async function runJobKills({ place, workers, seed, ...input }: Input): Promise<KillReport> {
+  const { jobs: count, killEveryMs, apart } = input
   const random = seededRandom(seed)
   const store = openPlace(place)
   const report: KillReport = { jobs: count, kills: 0, problems: [] }

@@ -33,18 +33,18 @@ describe('the line', () => {
   test('runs no more of a kind, and of one key, than it may', async () => {
     const { jobs } = queue('one')
     const now = new Map<string, number>()
-    let most = 0
-    let mostOfOne = 0
+    let max = 0
+    let maxOfOne = 0
     const kind = kindOf<{ n: number }>({
       concurrency: 6,
       concurrencyPerKey: 2,
       run: async ({ owner }) => {
         now.set(owner!, (now.get(owner!) ?? 0) + 1)
-        most = Math.max(
-          most,
+        max = Math.max(
+          max,
           now.values().reduce((sum, count) => sum + count, 0),
         )
-        mostOfOne = Math.max(mostOfOne, ...now.values())
+        maxOfOne = Math.max(maxOfOne, ...now.values())
         for (let turn = 0; turn < 5; turn++) await Bun.sleep(0)
         now.set(owner!, now.get(owner!)! - 1)
         return {}
@@ -55,7 +55,7 @@ describe('the line', () => {
       for (let n = 0; n < 10; n++) for (const who of ['a', 'b', 'c', 'd']) await jobs.enqueue(tx, kind, jobOf(who, n))
     })
     expect(await jobs.runDue()).toBe(40)
-    expect({ most, mostOfOne }).toEqual({ most: 6, mostOfOne: 2 })
+    expect({ max, mostOfOne: maxOfOne }).toEqual({ max: 6, mostOfOne: 2 })
   })
 
   test('lets the others through where one key has as many runs as it may', async () => {
@@ -137,12 +137,12 @@ describe('work that recurs', () => {
       },
     })
     jobs.register(kind)
-    const asked = { owner: null, payload: null, uniqueKey: 'recurring' }
+    const request = { owner: null, payload: null, uniqueKey: 'recurring' }
     const passes = async (ms: number) => {
       clock.advance(ms)
       await jobs.runDue(kind.name)
     }
-    await store.write((tx) => jobs.enqueue(tx, kind, asked))
+    await store.write((tx) => jobs.enqueue(tx, kind, request))
     await passes(0)
     await passes(299_999)
     expect(ran).toEqual([0])
@@ -154,7 +154,7 @@ describe('work that recurs', () => {
     due = began + 400_000
     await passes(1)
     expect(ran).toEqual([0, 300_000, 305_000])
-    await store.write((tx) => jobs.ensure(tx, kind, { ...asked, runAt: began + 350_000 }))
+    await store.write((tx) => jobs.ensure(tx, kind, { ...request, runAt: began + 350_000 }))
     await passes(44_999)
     expect(ran).toHaveLength(3)
     await passes(1)

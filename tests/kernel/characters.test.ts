@@ -60,7 +60,7 @@ describe('a limit of length in a schema', () => {
     maxLength: t.Optional(t.String({ minLength: 2, maxLength: 3 })),
     list: t.Optional(t.Array(t.Union([t.String({ maxLength: 3 }), t.Null()]))),
   })
-  const said = (value: object) =>
+  const textOf = (value: object) =>
     problemsOf(checker(schema).issues(value), value, {
       nameOf: (path) => path,
       shownAt: String,
@@ -68,9 +68,9 @@ describe('a limit of length in a schema', () => {
 
   test.each(Object.entries(ONE))('counts %s as one', (_, one) => {
     expect(checker(schema).is({ maxLength: one.repeat(3), list: [one.repeat(3)] })).toBe(true)
-    expect(said({ maxLength: one.repeat(4) })).toEqual(['maxLength has 4 characters; at most 3 are allowed.'])
-    expect(said({ maxLength: one })).toEqual(['maxLength has 1 character; at least 2 are needed.'])
-    expect(said({ list: [null, one.repeat(4)] })).toEqual(['list[1] has 4 characters; at most 3 are allowed.'])
+    expect(textOf({ maxLength: one.repeat(4) })).toEqual(['maxLength has 4 characters; at most 3 are allowed.'])
+    expect(textOf({ maxLength: one })).toEqual(['maxLength has 1 character; at least 2 are needed.'])
+    expect(textOf({ list: [null, one.repeat(4)] })).toEqual(['list[1] has 4 characters; at most 3 are allowed.'])
   })
 
   test('stands in the document as it was written', () => {

@@ -3,8 +3,8 @@ import { createFairCache } from '../../src/kernel/compiled'
 import { compileLinear, createPatternCaches } from '../../src/text/patterns/linear'
 
 describe('the cache of what was compiled for tenants', () => {
-  const filled = (most: number, things: [key: string, owner: string, weight: number][]) => {
-    const cache = createFairCache(most)
+  const filled = (max: number, things: [key: string, owner: string, weight: number][]) => {
+    const cache = createFairCache(max)
     for (const [key, owner, weight] of things) cache.put(key, { key }, { owner, weight })
     return { cache, left: () => things.map(([key]) => key).filter((key) => cache.get(key)) }
   }
@@ -61,7 +61,7 @@ describe('the states patterns cache while they read texts', () => {
     const words = (count: number, salt: string) =>
       Array.from({ length: count }, (_, place) => `${salt}${(place * 7_919) % 9_973}`).join(' ')
     const patterns = Array.from({ length: 150 }, (_, place) =>
-      compileLinear(`[a-z]\\d{1,5} [a-z]${place}\\b`, { mostChars: 512, mostSize: 1_000, flags: 'i' }),
+      compileLinear(`[a-z]\\d{1,5} [a-z]${place}\\b`, { maxChars: 512, maxSize: 1_000, flags: 'i' }),
     )
     const text = words(600, 'q')
     const found = () => patterns.map((pattern) => [...pattern.find(text)])

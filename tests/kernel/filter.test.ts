@@ -13,7 +13,7 @@ const rows: Row[] = [
   { id: 'b', status: 'ok', http: 200, age: 10_000, name: 'two words' },
   { id: 'c', status: 'queued', http: null, age: 3_700_000, name: 'ops.acme.dev' },
 ]
-const kept = (text: string) =>
+const remaining = (text: string) =>
   rows
     .filter(readFilter(text, fields).matches)
     .map(({ id }) => id)
@@ -42,12 +42,12 @@ describe('the filter language', () => {
     ['!acme', 'b'],
     ['status:failed !name:hooks*', ''],
     ['http:>=x', ''],
-  ])('%s keeps %s', (text, ids) => expect(kept(text)).toBe(ids))
+  ])('%s keeps %s', (text, ids) => expect(remaining(text)).toBe(ids))
 
   test('names a field that there is not, and the one that was meant; it hides nothing', () => {
     expect(readFilter('stauts:ok', fields).wrong).toEqual([{ field: 'stauts', meant: 'status' }])
     expect(readFilter('colour:red', fields).wrong).toEqual([{ field: 'colour', meant: null }])
-    expect(kept('stauts:ok')).toBe('abc')
+    expect(remaining('stauts:ok')).toBe('abc')
   })
 
   test('stays fast on what a stranger wrote, and on what a cat typed', () => {

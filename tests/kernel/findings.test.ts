@@ -8,12 +8,12 @@ const Part = t.Union([
   t.Object({ type: t.Literal('image'), url: t.String({ maxLength: 10 }) }),
 ])
 const Message = t.Object({ role: t.String(), content: nullable(t.Union([t.String(), t.Array(Part)])) })
-const Order = t.Object({
+const Input = t.Object({
   messages: t.Array(Message, { minItems: 1, maxItems: 10_000 }),
   stream: t.Optional(t.Boolean()),
   limit: t.Optional(t.Integer()),
 })
-const { issues } = checker(Order)
+const { issues } = checker(Input)
 const message = (content: unknown) => ({ role: 'user', content })
 const many = (count: number, content: unknown = 'x') => Array.from({ length: count }, () => message(content))
 
@@ -54,7 +54,7 @@ describe('errors in a large value', () => {
 
 describe('a body that does not fit its schema', () => {
   test('is refused without a copy of itself in the message', () => {
-    const check = () => checked(Order)['~standard'].validate({ messages: [], stream: 'x'.repeat(1_000) })
+    const check = () => checked(Input)['~standard'].validate({ messages: [], stream: 'x'.repeat(1_000) })
     expect(check).toThrow(SchemaRefusal)
     expect(check).toThrow('does not fit its schema')
   })
@@ -126,17 +126,17 @@ describe('a query', () => {
 
 test('only what is wrong is explained, which costs more than to check it', () => {
   const explained: unknown[] = []
-  const { issues: whole } = checker(Order)
-  const asking = {
-    fits: (schema: object, value: unknown) => checker(schema as typeof Order).is(value),
+  const { issues: whole } = checker(Input)
+  const request = {
+    fits: (schema: object, value: unknown) => checker(schema as typeof Input).is(value),
     explain: (schema: object, value: unknown) => {
       explained.push(value)
-      return checker(schema as typeof Order).issues(value)
+      return checker(schema as typeof Input).issues(value)
     },
   }
-  expect(findIssues(Order, {}, asking)).toMatchObject([{ keyword: 'required' }])
+  expect(findIssues(Input, {}, request)).toMatchObject([{ keyword: 'required' }])
   expect(explained).toEqual([])
   const wrong = { messages: [message('x'), { role: 5, content: 'x' }], stream: 'x' }
-  expect(findIssues(Order, wrong, asking).map(({ path }) => path)).toEqual(whole(wrong).map(({ path }) => path))
+  expect(findIssues(Input, wrong, request).map(({ path }) => path)).toEqual(whole(wrong).map(({ path }) => path))
   expect(explained).toEqual([5, 'x'])
 })

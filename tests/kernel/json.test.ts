@@ -75,9 +75,9 @@ describe('JSON from strangers', () => {
       'größe',
       '{"text":"9007199254740993","größe":"9007199254740993"}',
     ],
-  ])('names the number that would lose digits, or keeps its digits as text: %s', (text, path, kept) => {
+  ])('names the number that would lose digits, or keeps its digits as text: %s', (text, path, stored) => {
     expect(refusal(text)).toMatchObject({ code: 'validation_error', param: path, details: [{ path }] })
-    expect(parseUntrustedJson(new TextEncoder().encode(text), { large: 'text' })).toEqual(JSON.parse(kept))
+    expect(parseUntrustedJson(new TextEncoder().encode(text), { large: 'text' })).toEqual(JSON.parse(stored))
   })
 
   test('refuses hostile nesting and numbers without parsing them: under 50 ms', async () => {

@@ -129,7 +129,7 @@ test('an answer whose head drips without end is given up when the time is up (J2
   }).listen(0, '127.0.0.1')
   await new Promise((done) => dripping.once('listening', done))
   const { port } = dripping.address() as { port: number }
-  const asked = lab.fetchPublic(`http://127.0.0.1:${port}/`, { ...limits, statusOnly: true, timeoutMs: 200 })
-  await expect(asked).rejects.toMatchObject({ kind: 'timeout' })
+  const request = lab.fetchPublic(`http://127.0.0.1:${port}/`, { ...limits, statusOnly: true, timeoutMs: 200 })
+  await expect(request).rejects.toMatchObject({ kind: 'timeout' })
   dripping.close()
 })

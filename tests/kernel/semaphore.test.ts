@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { createSemaphore } from '../../src/kernel/semaphore'
 
 /** Tasks that note when they begin and end when the test says so. */
-function stage(most: number, each?: number) {
-  const semaphore = createSemaphore(most, each)
+function stage(max: number, each?: number) {
+  const semaphore = createSemaphore(max, each)
   const begun: string[] = []
   const gates = new Map<string, PromiseWithResolvers<void>>()
   const start = (name: string) => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { createSightings } from '../../src/kernel/last-seen-buffer'
+import { createLastSeenBuffer } from '../../src/kernel/last-seen-buffer'
 import { fakeClock } from '../support/clock'
 
 test('a sighting counts as new once per interval, and is taken once', () => {
   const clock = fakeClock()
   const start = clock.now()
-  const seen = createSightings<string>({ everyMs: 60_000, clock })
+  const seen = createLastSeenBuffer<string>({ everyMs: 60_000, clock })
   expect([seen.note('a'), seen.note('a'), seen.note('b')]).toEqual([true, false, true])
   expect(seen.take()).toEqual([
     ['a', start],

@@ -12,9 +12,9 @@ describe('a signing key', () => {
   })
 
   test('can be opened again from its stored form', () => {
-    const kept = newSigningKey()
-    expect(openSigningKey(kept).publicKey).toBe(openSigningKey(kept).publicKey)
-    expect(Buffer.from(openSigningKey(kept).publicKey, 'base64url')).toHaveLength(32)
+    const stored = newSigningKey()
+    expect(openSigningKey(stored).publicKey).toBe(openSigningKey(stored).publicKey)
+    expect(Buffer.from(openSigningKey(stored).publicKey, 'base64url')).toHaveLength(32)
   })
 
   test.each(['', 'AAAA', 'not a key', `${key.publicKey}A`, '\u0000'])('the wrong key %j verifies nothing', (other) => {
@@ -25,7 +25,7 @@ describe('a signing key', () => {
     expect(isSignedBy(key.publicKey, 'text', other)).toBe(false)
   })
 
-  test.each(['', 'AAAA', key.publicKey])('%j cannot be opened', (kept) => {
-    expect(() => openSigningKey(kept)).toThrow()
+  test.each(['', 'AAAA', key.publicKey])('%j cannot be opened', (stored) => {
+    expect(() => openSigningKey(stored)).toThrow()
   })
 })

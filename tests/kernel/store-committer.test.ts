@@ -52,12 +52,12 @@ describe('a commit', () => {
 
   test('waits four turns of the event loop at most for units that join it', async () => {
     const { ask, batches } = scripted()
-    const asked: Promise<unknown>[] = []
+    const requests: Promise<unknown>[] = []
     for (let made = 0; made < 24; made++) {
-      asked.push(ask())
+      requests.push(ask())
       await turn()
     }
-    await Promise.all(asked)
+    await Promise.all(requests)
     expect(Math.max(...batches)).toBe(4)
     expect(batches.reduce((sum, units) => sum + units, 0)).toBe(24)
   })

@@ -86,11 +86,11 @@ describe('the private parts of drizzle that are read', () => {
 test('what was built in one transaction runs on the connection of another', async () => {
   const built = new Map<object, Prepared>()
   const key = {}
-  const asked: string[] = []
+  const requests: string[] = []
   const on = (name: string) => {
     const client = {
       unsafe: (text: string) => {
-        asked.push(`${name}: ${text}`)
+        requests.push(`${name}: ${text}`)
         return Object.assign(Promise.resolve([]), { values: async () => [['a', 7]] })
       },
     }
@@ -107,5 +107,5 @@ test('what was built in one transaction runs on the connection of another', asyn
   expect(ofConnection(second, built).get({})).toBeUndefined()
   const found = await ofConnection(second, built).get(key)!.execute({ id: 'a' })
   expect(found).toEqual([{ id: 'a', count: 7 }])
-  expect(asked).toEqual([expect.stringMatching(/^second: update "things"/)])
+  expect(requests).toEqual([expect.stringMatching(/^second: update "things"/)])
 })

@@ -16,7 +16,7 @@ const KINDS = { isUniqueViolation, isBusy, isSerializationFailure, isDiskFailure
 type Kind = keyof typeof KINDS
 
 /** What a driver says, and all that it means. SQLite names its errors, Postgres has SQLSTATEs. */
-const SAID: [code: string, means: Kind[]][] = [
+const MESSAGES: [code: string, means: Kind[]][] = [
   ['SQLITE_CONSTRAINT_UNIQUE', ['isUniqueViolation']],
   ['SQLITE_CONSTRAINT_PRIMARYKEY', ['isUniqueViolation']],
   ['SQLITE_CONSTRAINT_CHECK', []],
@@ -58,7 +58,7 @@ const meaningOf = (error: unknown) => (Object.keys(KINDS) as Kind[]).filter((kin
 const failed = (facts: object, cause?: unknown) => Object.assign(new Error('failed', { cause }), facts)
 
 describe('what a database says', () => {
-  test.each(SAID)('%s means %p, also as the cause of another error', (code, means) => {
+  test.each(MESSAGES)('%s means %p, also as the cause of another error', (code, means) => {
     expect(meaningOf(failed({ code }))).toEqual(means)
     expect(meaningOf(failed({}, failed({ code })))).toEqual(means)
   })
@@ -90,11 +90,11 @@ describe('trouble of the storage', () => {
     ['a full disk, where somebody must make room', 'SQLITE_FULL', 30],
     ['a database that is away', 'ERR_POSTGRES_CONNECTION_CLOSED', 2],
   ])('is 503 storage_unavailable, to be tried again: %s', (_what, code, retryAfterS) => {
-    const said = failed({ code })
-    const shown = toAppError(failed({}, said))
+    const message = failed({ code })
+    const shown = toAppError(failed({}, message))
     expect(shown).toBeInstanceOf(AppError)
     expect(shown).toMatchObject({ kind: 'unavailable', code: 'storage_unavailable', retryAfterS })
-    expect((shown as AppError).cause).toBe(said)
+    expect((shown as AppError).cause).toBe(message)
   })
 
   test('a name of too many bytes for an index of Postgres is refused', () => {

@@ -107,15 +107,15 @@ describe('what only one node may do at a time', () => {
   test('is done by one node after the other', async () => {
     // The lock of the data folder sees to that on SQLite, where turns are at once.
     const { location } = await empty()
-    let [inside, most] = [0, 0]
+    let [inside, max] = [0, 0]
     const work = async () => {
       inside += 1
-      most = Math.max(most, inside)
+      max = Math.max(max, inside)
       await new Promise((resolve) => setTimeout(resolve, 50))
       inside -= 1
     }
     await Promise.all([inTurn(location, work), inTurn(location, work), inTurn(location, work)])
-    expect(most).toBe(postgresUrl ? 1 : 3)
+    expect(max).toBe(postgresUrl ? 1 : 3)
   })
 
   test.if(postgresUrl !== undefined)('is to migrate as well, where nodes start together', async () => {

@@ -24,15 +24,15 @@ describe.skipIf(!postgresUrl)('a unit of work on Postgres', () => {
     const store = await openScratch()
     const lost = failure(errno)
     const lucky = attempts([lost, lost, lost, null])
-    let told = 0
+    let notice = 0
     await store.write(async (tx) => {
       tx.afterCommit(() => {
-        told += 1
+        notice += 1
       })
       await insert(tx, { id: `lucky-${lucky.tried()}`, amount: 1 })
       await lucky.next()
     })
-    expect([lucky.tried(), told]).toEqual([4, 1])
+    expect([lucky.tried(), notice]).toEqual([4, 1])
     const found = await Promise.all([0, 1, 2, 3].map((tried) => byId(store.read, { id: `lucky-${tried}` })))
     expect(found.map((rows) => rows.length)).toEqual([0, 0, 0, 1])
     const unlucky = attempts([lost, lost, lost, lost, null])

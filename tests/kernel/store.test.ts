@@ -38,9 +38,9 @@ describe('a unit of work', () => {
       tx.insert(tx.of(things)).values({ id: p.id, amount: 1, data: p.data as never }),
     )
     await store.write((tx) => whole(tx, { id, data }))
-    const kept = (await byId(store.read, { id }))[0]?.data
+    const stored = (await byId(store.read, { id }))[0]?.data
     const expected = { a: ['bc', { deep: '\ufffd' }], fine: 'é', n: 1 }
-    expect(kept as unknown).toEqual(store.dialect === 'postgres' ? expected : data)
+    expect(stored as unknown).toEqual(store.dialect === 'postgres' ? expected : data)
   })
 
   test('sees its own writes before anyone else does', async () => {
@@ -74,9 +74,9 @@ describe('a unit of work', () => {
         }),
       ),
     )
-    const kept = ids.filter((_, place) => results[place]!.status === 'fulfilled')
-    expect(kept).toHaveLength(20)
-    expect((await idsIn(store)).filter((id) => ids.includes(id))).toEqual(kept.toSorted())
+    const remaining = ids.filter((_, place) => results[place]!.status === 'fulfilled')
+    expect(remaining).toHaveLength(20)
+    expect((await idsIn(store)).filter((id) => ids.includes(id))).toEqual(remaining.toSorted())
   })
 
   test('cannot spend what another spent in the same turn', async () => {

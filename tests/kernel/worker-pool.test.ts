@@ -6,10 +6,10 @@ import { eventually } from '../support/eventually'
 const MB = 1024 ** 2
 const script = new URL('./worker-pool.worker.ts', import.meta.url)
 const signal = new AbortController().signal
-type About = { timeoutMs?: number; signal?: AbortSignal; who?: string; told?: (percent: number) => void }
+type About = { timeoutMs?: number; signal?: AbortSignal; who?: string; notify?: (percent: number) => void }
 
-const open = (most = 1, idleMs = 60_000, each = most) => {
-  const pool = createWorkerPool<string, unknown>({ script, most, each, idleMs, memoryBytes: 256 * MB })
+const open = (max = 1, idleMs = 60_000, each = max) => {
+  const pool = createWorkerPool<string, unknown>({ script, max, each, idleMs, memoryBytes: 256 * MB })
   return (order: string, about: About = {}) => pool.run(order, { timeoutMs: 20_000, signal, who: 'ada', ...about })
 }
 
@@ -55,7 +55,7 @@ describe('a worker pool', () => {
   test('passes on how much is done, and answers of many megabytes', async () => {
     const ask = open()
     const percents: number[] = []
-    expect(await ask('steps', { told: (percent) => percents.push(percent) })).toBe('steps')
+    expect(await ask('steps', { notify: (percent) => percents.push(percent) })).toBe('steps')
     expect(percents).toEqual([0, 50, 100])
     expect((await ask('bytes')) as Uint8Array).toHaveLength(40 * MB)
   })

@@ -4,7 +4,7 @@ declare const self: Worker
 
 const MB = 1024 ** 2
 let orders = 0
-const kept: Uint8Array[] = []
+const stored: Uint8Array[] = []
 
 /** Does what the order says; `count` answers how many orders this process has had, `pid` its number. */
 self.onmessage = ({ data }: MessageEvent<string>) => {
@@ -27,7 +27,7 @@ function answerTo(order: string): unknown {
 
 /** Allocates a megabyte in a millisecond. */
 function grow(): void {
-  kept.push(new Uint8Array(MB).fill(1))
+  stored.push(new Uint8Array(MB).fill(1))
   const until = performance.now() + 1
   while (performance.now() < until) orders++
 }

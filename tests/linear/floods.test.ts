@@ -37,7 +37,7 @@ import { timed } from './timed'
  * How many times longer than finding the words of a text of that length a call may take; quadratic time is
  * many hundreds.
  */
-const MOST_PASSES = 150
+const MAX_PASSES = 150
 
 type Subject = { name: string; read: (text: string) => unknown; after?: readonly string[] }
 
@@ -116,10 +116,10 @@ describe('a flood of one character, or of one beginning, is read in time linear 
       const usual = linearPass()
       for (const beginning of after) {
         for (const { name, text } of floods(beginning)) {
-          if (timed(() => read(text)) < MOST_PASSES * usual) continue
+          if (timed(() => read(text)) < MAX_PASSES * usual) continue
           const again = Math.min(...[1, 2, 3].map(() => timed(() => read(text))))
           const passes = again / linearPass()
-          if (passes > MOST_PASSES) slow.push(`${name}: ${passes.toFixed(0)} passes`)
+          if (passes > MAX_PASSES) slow.push(`${name}: ${passes.toFixed(0)} passes`)
         }
       }
       expect(slow).toEqual([])

@@ -8,7 +8,7 @@ const LENGTHS = [800, 5_000]
 /** A text that takes less is not looked at again. */
 const NOTED_MS = 1.5
 /** Of a text a quarter as long, linear time takes a quarter, quadratic time a sixteenth. */
-const MOST_GROWTH = 9
+const MAX_GROWTH = 9
 
 /** Milliseconds that a pattern takes for a text, in its best of some runs, if the first takes long enough to matter. */
 function timeOf(pattern: RegExp, text: string): number {
@@ -27,7 +27,7 @@ export function superLinear(source: string, flags: string): string | null {
   const pattern = new RegExp(source, flags)
   const grows = (at: number, chars: number): boolean => {
     const [long, short] = [chars, chars / 4].map((length) => timeOf(pattern, pumpedTexts(source, flags, length)[at]!))
-    return long! > NOTED_MS && long! / short! > MOST_GROWTH
+    return long! > NOTED_MS && long! / short! > MAX_GROWTH
   }
   const shown = (text: string) => JSON.stringify(`${text.slice(0, 40)}…${text.slice(-3)}`)
   for (const text of pumpedTexts(source, flags, FEW)) if (timeOf(pattern, text) > NOTED_MS) return shown(text)

@@ -9,9 +9,9 @@ const TRIED = [...' \n\ta1A.,-_:"\'!?/()[]{}<>#*+=|~`@%&$;^\\“’éñж漢カ\
 const FOES = 'a"`'
 /** Repeats up to this bound cost no more than that many times the text. */
 const BOUNDED = 64
-const MOST_PATHS = 120
-const MOST_TEXTS = 800
-const MOST_SAMPLES = 7
+const MAX_PATHS = 120
+const MAX_TEXTS = 800
+const MAX_SAMPLES = 7
 
 /**
  * Texts of about `chars` characters on which a pattern would show time that is not linear: each part and each run of
@@ -34,7 +34,7 @@ export function pumpedTexts(source: string, flags: string, chars: number): strin
       const body = pump.repeat(Math.ceil(chars / pump.length))
       const start = before || anchored ? before : 'x\u0000'
       for (const end of ['', '\n', ' x', '\u0000 \n\u0000', foe]) texts.add(start + body + end)
-      if (texts.size >= MOST_TEXTS) return [...texts]
+      if (texts.size >= MAX_TEXTS) return [...texts]
     }
   }
   return [...texts]
@@ -80,14 +80,14 @@ function pathsOf(alternatives: readonly AST.Alternative[], flags: string): Piece
     .flatMap(({ elements }) =>
       elements.reduce<Piece[][]>((paths, element) => joined(paths, pathsThrough(element, flags)), [[]]),
     )
-    .slice(0, MOST_PATHS)
+    .slice(0, MAX_PATHS)
 }
 
 /** Two lists of ways side by side, not each with each: only which parts meet matters, not every combination. */
 function joined(left: readonly Piece[][], right: readonly Piece[][]): Piece[][] {
   if (right.length === 0) return [...left]
-  const most = Math.min(Math.max(left.length, right.length), MOST_PATHS)
-  return Array.from({ length: most }, (_, at) => merged([...left[at % left.length]!, ...right[at % right.length]!]))
+  const max = Math.min(Math.max(left.length, right.length), MAX_PATHS)
+  return Array.from({ length: max }, (_, at) => merged([...left[at % left.length]!, ...right[at % right.length]!]))
 }
 
 /** Neighbouring characters that do not repeat make one piece. */
@@ -139,7 +139,7 @@ function samplesOf(raw: string, flags: string): string[] {
   const one = new RegExp(`^${raw}$`, flags.replace(/[gy]/g, ''))
   const found = TRIED.filter((char) => one.test(char))
   // An even choice of all that match, so that neighbours in the list do not crowd out the others.
-  const step = Math.max(1, found.length / MOST_SAMPLES)
-  const some = Array.from({ length: Math.min(found.length, MOST_SAMPLES) }, (_, at) => found[Math.floor(at * step)]!)
+  const step = Math.max(1, found.length / MAX_SAMPLES)
+  const some = Array.from({ length: Math.min(found.length, MAX_SAMPLES) }, (_, at) => found[Math.floor(at * step)]!)
   return some.length ? some : [String.fromCodePoint(...[raw.codePointAt(1) ?? 97])]
 }

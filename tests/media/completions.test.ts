@@ -4,7 +4,7 @@ import { readFrames } from '../support/frames'
 import { createWorld, type Person } from '../support/world'
 
 const world = await createWorld()
-const ask = async (person: Person, order: object) => (await person.send('POST', 'completions', order)).body
+const ask = async (person: Person, input: object) => (await person.send('POST', 'completions', input)).body
 
 describe('mode image of completions (contract 2.2)', () => {
   test('answers with a caption, and the picture among the artifacts', async () => {
@@ -63,10 +63,10 @@ describe('mode image of completions (contract 2.2)', () => {
 
   test('image_quality and image_model are used, and an identical request is served from the cache', async () => {
     const ada = await world.person()
-    const order = { prompt: 'a mushroom', mode: 'image', image_quality: 'draft', image_model: 'svc-1-design' }
-    const body = await ask(ada, order)
+    const input = { prompt: 'a mushroom', mode: 'image', image_quality: 'draft', image_model: 'svc-1-design' }
+    const body = await ask(ada, input)
     expect(body.artifacts[0]).toMatchObject({ width: 512, height: 512, model: 'svc-1-design' })
-    const again = await ask(ada, order)
+    const again = await ask(ada, input)
     expect(again).toMatchObject({ _cached: true, artifacts: [{ id: body.artifacts[0].id }] })
   })
 
@@ -80,11 +80,11 @@ describe('mode image of completions (contract 2.2)', () => {
 
   test('stealth_image keeps no conversation and no prompt, and takes its aspect', async () => {
     const ada = await world.person()
-    const order = { prompt: 'a hidden valley', mode: 'stealth_image', stealth_aspect: 'wide' }
-    const body = await ask(ada, order)
+    const input = { prompt: 'a hidden valley', mode: 'stealth_image', stealth_aspect: 'wide' }
+    const body = await ask(ada, input)
     expect(body).toMatchObject({ resolved_mode: 'stealth_image', conversation_id: null })
     expect(body.artifacts[0]).toMatchObject({ prompt: null, width: 1344, height: 756 })
-    expect((await ask(ada, order))._cached).toBeUndefined()
+    expect((await ask(ada, input))._cached).toBeUndefined()
   })
 
   test('a policy that redacts the prompt redacts it before it is drawn', async () => {

@@ -3,25 +3,25 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { createUpstreamWorld } from '../completions/upstream-world'
-import { keptIn, PIXEL } from '../files/support'
+import { PIXEL, storedIn } from '../files/support'
 import { listen } from '../support/listening'
 import { createWorld, type Person } from '../support/world'
 
-type Asked = { path: string; body: Record<string, unknown>; authorization: string | undefined }
+type Request = { path: string; body: Record<string, unknown>; authorization: string | undefined }
 
 /** A server of `POST /images/generations` that answers as the prompt says: [[500]], [[text]], [[url]], [[elsewhere]], [[once]]. */
 async function startImageServer() {
-  const asked: Asked[] = []
+  const requests: Request[] = []
   const server = createServer(async (request, response) => {
     const path = request.url ?? ''
     if (request.method === 'GET' && path.endsWith('.png')) return response.end(PIXEL)
     if (request.method === 'GET') return response.end(JSON.stringify({ data: [{ id: 'painter' }] }))
     const pieces: Uint8Array[] = []
     for await (const piece of request as AsyncIterable<Uint8Array>) pieces.push(piece)
-    const body = JSON.parse(Buffer.concat(pieces).toString()) as Asked['body']
-    asked.push({ path, body, authorization: request.headers.authorization })
+    const body = JSON.parse(Buffer.concat(pieces).toString()) as Request['body']
+    requests.push({ path, body, authorization: request.headers.authorization })
     const prompt = String(body.prompt)
-    const failing = prompt.includes('[[500]]') || (prompt.includes('[[once]]') && asked.length > 1)
+    const failing = prompt.includes('[[500]]') || (prompt.includes('[[once]]') && requests.length > 1)
     response.statusCode = !failing ? 200 : prompt.includes('[[once]]') ? 400 : 500
     response.setHeader('content-type', 'application/json')
     const b64_json = Buffer.from(prompt.includes('[[text]]') ? 'no picture' : PIXEL).toString('base64')
@@ -31,7 +31,7 @@ async function startImageServer() {
   })
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   afterAll(() => void server.close())
-  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
+  return { asked: requests, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
 }
 
 const painter = await startImageServer()
@@ -50,8 +50,8 @@ describe('pictures of an image engine', () => {
   test('are asked for one by one, charged each, and kept as what they are', async () => {
     const ada = await world.person({ cents: 100 })
     painter.asked.length = 0
-    const order = { prompt: 'a pixel', style: 'flat', aspect_ratio: '16:9', count: 2, image_quality: 'hd' }
-    const { status, body } = await ada.send('POST', 'images', order)
+    const input = { prompt: 'a pixel', style: 'flat', aspect_ratio: '16:9', count: 2, image_quality: 'hd' }
+    const { status, body } = await ada.send('POST', 'images', input)
     expect(status).toBe(200)
     expect(body.usage).toEqual({ cost_cents: 8 })
     expect(await spentBy(ada)).toBe(8)
@@ -96,11 +96,11 @@ describe('pictures of an image engine', () => {
     'an answer that is no picture (%s) is 503, free and kept nowhere',
     async (script) => {
       const ada = await world.person({ cents: 100 })
-      const kept = keptIn(world.folder).length
+      const stored = storedIn(world.folder).length
       const { status, body } = await ada.send('POST', 'images', { prompt: `a pixel ${script}` })
       expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
       expect(await spentBy(ada)).toBe(0)
-      expect(keptIn(world.folder)).toHaveLength(kept)
+      expect(storedIn(world.folder)).toHaveLength(stored)
     },
   )
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { keptIn, pathOf } from '../files/support'
+import { pathOf, storedIn } from '../files/support'
 import { fakeClock } from '../support/clock'
 import { createWorld, type Person } from '../support/world'
 
@@ -47,8 +47,8 @@ describe('POST /images without an image engine (contract 6)', () => {
 
   test('the stored prompt is the input with a sentence of style and one of aspect ratio', async () => {
     const ada = await world.person()
-    const order = { prompt: 'a cat', style: 'pastel', aspect_ratio: '16:9', count: 3, image_quality: 'draft' }
-    const { images } = (await ada.send('POST', 'images', order)).body
+    const input = { prompt: 'a cat', style: 'pastel', aspect_ratio: '16:9', count: 3, image_quality: 'draft' }
+    const { images } = (await ada.send('POST', 'images', input)).body
     expect(images).toHaveLength(3)
     const [one, two, three] = await Promise.all(images.map(({ url }: { url: string }) => decoded(ada, url)))
     for (const { prompt } of images) expect(prompt).toBe('a cat. Style: pastel. Aspect ratio: 16:9.')
@@ -68,11 +68,11 @@ describe('POST /images without an image engine (contract 6)', () => {
     const ada = await world.person()
     const send = () => ada.send('POST', 'images', { prompt: 'a boat' }, { 'idempotency-key': 'boat-1' })
     const first = await send()
-    const kept = keptIn(world.folder).length
+    const stored = storedIn(world.folder).length
     const second = await send()
     expect(second.text).toBe(first.text)
     expect(second.headers.get('x-idempotent-replay')).toBe('true')
-    expect(keptIn(world.folder)).toHaveLength(kept)
+    expect(storedIn(world.folder)).toHaveLength(stored)
   })
 
   test('it is recorded and counted in the group of pictures', async () => {
@@ -101,18 +101,18 @@ describe('what is refused', () => {
     ['another quality', { prompt: 'x', image_quality: '8k' }, 'validation_error', 'image_quality'],
     ['a style that is a novel', { prompt: 'x', style: 'y'.repeat(201) }, 'validation_error', 'style'],
   ]
-  test.each(refusals)('%s is 400', async (_, order, code, param) => {
+  test.each(refusals)('%s is 400', async (_, input, code, param) => {
     const ada = await world.person()
-    const { status, body } = await ada.send('POST', 'images', order)
+    const { status, body } = await ada.send('POST', 'images', input)
     expect({ status, code: body.error.code, param: body.error.param }).toEqual({ status: 400, code, param })
   })
 
   test('402 without credit, before any work', async () => {
     const poor = await world.person({ cents: 0 })
-    const kept = keptIn(world.folder).length
+    const stored = storedIn(world.folder).length
     const { status, body } = await poor.send('POST', 'images', { prompt: 'a cat' })
     expect([status, body.error.code]).toEqual([402, 'insufficient_credits'])
-    expect(keptIn(world.folder)).toHaveLength(kept)
+    expect(storedIn(world.folder)).toHaveLength(stored)
   })
 
   test('another owner finds nothing of it', async () => {
@@ -129,8 +129,8 @@ describe('POST /images/generations (contract 28.1)', () => {
     expect(linked.body).toMatchObject({ created: Math.floor(clock.now() / 1_000), usage: { cost_cents: 0 } })
     expect(linked.body.data).toEqual([{ url: expect.any(String), revised_prompt: 'a fox' }])
     expect(pathOf(linked.body.data[0].url)).toStartWith('/files/')
-    const order = { prompt: 'a fox', n: 2, size: '1536x1024', response_format: 'b64_json', quality: 'auto' }
-    const { data } = (await ada.send('POST', 'images/generations', order)).body
+    const input = { prompt: 'a fox', n: 2, size: '1536x1024', response_format: 'b64_json', quality: 'auto' }
+    const { data } = (await ada.send('POST', 'images/generations', input)).body
     expect(data).toHaveLength(2)
     const image = new Bun.Image(Buffer.from(data[1].b64_json, 'base64'))
     expect(await image.metadata()).toMatchObject({ width: 1536, height: 1024 })
@@ -142,8 +142,8 @@ describe('POST /images/generations (contract 28.1)', () => {
     ['a long prompt', { prompt: 'x'.repeat(4_001) }],
     ['none', {}],
     ['a format of no kind', { prompt: 'x', response_format: 'png' }],
-  ])('%s is 400', async (_, order) => {
+  ])('%s is 400', async (_, input) => {
     const ada = await world.person()
-    expect((await ada.send('POST', 'images/generations', order)).status).toBe(400)
+    expect((await ada.send('POST', 'images/generations', input)).status).toBe(400)
   })
 })

@@ -29,7 +29,7 @@ describe('lettering of a picture', () => {
     const { lines } = fitted(
       '这个软件国际，发布测试数据，用于检查',
       { width: 320, height: 900 },
-      { ...look, most: 60, lines: 9 },
+      { ...look, max: 60, lines: 9 },
     )
     expect(lines.length).toBeGreaterThan(2)
     expect(lines.join('')).toBe('这个软件国际，发布测试数据，用于检查')

@@ -9,9 +9,9 @@ export function programOf(...names: string[]): string | null {
 export async function probed(ffprobe: string, path: string) {
   const entries = 'stream=codec_name,pix_fmt,width,height,nb_frames,avg_frame_rate:format=duration:format_tags'
   const child = Bun.spawn([ffprobe, '-v', 'error', '-show_entries', entries, '-of', 'json', path], { stderr: 'pipe' })
-  const [told, problems] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  const [notice, problems] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   if ((await child.exited) !== 0 || problems) throw new Error(problems)
-  return JSON.parse(told) as {
+  return JSON.parse(notice) as {
     streams: { codec_name: string; width: number; height: number; nb_frames: string; pix_fmt: string }[]
     format: { duration: string; tags: Record<string, string> }
   }

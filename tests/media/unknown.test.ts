@@ -53,8 +53,8 @@ test('an answer says what its illustration leaves out', async () => {
   const ada = await world.person()
   const made = await ada.send('POST', 'images', { prompt: 'an astronaut riding a unicorn', image_quality: 'draft' })
   expect(made.body.warnings).toEqual(['Local illustrations have no picture of: unicorn.'])
-  const told = await ada.send('POST', 'completions', { prompt: 'an astronaut riding a unicorn', mode: 'image' })
-  expect(told.body.content).toEndWith('It has no picture of: unicorn.')
+  const notice = await ada.send('POST', 'completions', { prompt: 'an astronaut riding a unicorn', mode: 'image' })
+  expect(notice.body.content).toEndWith('It has no picture of: unicorn.')
 }, 60_000)
 
 test('what takes longer to draw than it may is the 400 of a description with too much in it', async () => {

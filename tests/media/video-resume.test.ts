@@ -32,8 +32,8 @@ async function started() {
   const key = devKeyOf(join(root, 'a'))
   const ask = async (url: string, path: string, body?: unknown) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    return (await fetch(`${url}/api/v1/${path}`, { headers, ...order })).json()
+    const input = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    return (await fetch(`${url}/api/v1/${path}`, { headers, ...input })).json()
   }
   return { first, ask }
 }

@@ -1,7 +1,7 @@
 import { afterAll } from 'bun:test'
 import { PIXEL } from '../files/support'
 
-type Asked = { method: string; path: string; body: Record<string, unknown> | null; headers: Headers }
+type Request = { method: string; path: string; body: Record<string, unknown> | null; headers: Headers }
 
 /** The first bytes of an MP4, which is all that anybody looks at here. */
 export const CLIP = Buffer.concat([
@@ -20,7 +20,7 @@ export function videoServer() {
 
 /** A server of `POST /videos` that makes them after some looks. What it does is set in `will`. */
 export function startVideoServer() {
-  const asked: Asked[] = []
+  const requests: Request[] = []
   const will = {
     order: (): Response | Promise<Response> | null => null,
     /** How often a video is looked at until it is made. */
@@ -39,7 +39,7 @@ export function startVideoServer() {
       const { pathname, search } = new URL(request.url)
       const path = pathname + search
       const body = request.method === 'POST' ? ((await request.json()) as Record<string, unknown>) : null
-      asked.push({ method: request.method, path, body, headers: request.headers })
+      requests.push({ method: request.method, path, body, headers: request.headers })
       if (path === '/v1/videos') {
         const other = await will.order()
         if (other) return other
@@ -68,11 +68,11 @@ export function startVideoServer() {
   return {
     stop: () => void server.stop(true),
     url: `http://127.0.0.1:${server.port}/v1`,
-    asked,
+    asked: requests,
     will,
-    of: (method: string, pattern: RegExp) => asked.filter((one) => one.method === method && pattern.test(one.path)),
+    of: (method: string, pattern: RegExp) => requests.filter((one) => one.method === method && pattern.test(one.path)),
     reset() {
-      asked.length = 0
+      requests.length = 0
       Object.assign(will, usual)
     },
   }

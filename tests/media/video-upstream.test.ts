@@ -11,12 +11,12 @@ const world = await createWorld({
 const { jobs } = world.app.container
 beforeEach(server.reset)
 
-const order = { prompt: 'a red sailboat', duration: '4s', style: 'flat' }
+const input = { prompt: 'a red sailboat', duration: '4s', style: 'flat' }
 const spentBy = async (person: Person) => (await person.send('GET', `keys/${person.keyId}`)).body.spent_today_cents
 const jobOf = async (person: Person, id: string) => (await person.send('GET', `jobs/${id}`)).body
 
 /** Orders a video and lets its job run to its end. */
-async function made(person: Person, body: object = order) {
+async function made(person: Person, body: object = input) {
   const { status, body: accepted } = await person.send('POST', 'video', body)
   expect(status).toBe(202)
   return await eventually(
@@ -39,16 +39,16 @@ describe('a video of an upstream (contract 6, 7)', () => {
       result_data: { mime_type: 'video/mp4', duration_seconds: 4, width: 1280, height: 720, engine: 'svc-vision' },
     })
     expect(await spentBy(ada)).toBe(40)
-    const [asked, ...more] = server.of('POST', /videos$/)
+    const [request, ...more] = server.of('POST', /videos$/)
     expect(more).toEqual([])
-    expect(asked!.body).toEqual({
+    expect(request!.body).toEqual({
       model: 'filmer',
       prompt: 'a red sailboat. Style: flat.',
       seconds: '4',
       size: '1280x720',
     })
-    expect(asked!.headers.get('authorization')).toBe('Bearer sk-film')
-    expect(asked!.headers.get('idempotency-key')).toBe(job.id)
+    expect(request!.headers.get('authorization')).toBe('Bearer sk-film')
+    expect(request!.headers.get('idempotency-key')).toBe(job.id)
     const { pathname, search } = new URL(job.result)
     const file = await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))
     expect(Buffer.from(await file.arrayBuffer()).equals(CLIP)).toBe(true)
@@ -60,7 +60,7 @@ describe('a video of an upstream (contract 6, 7)', () => {
 
   test('is listed as available, and no wallet without its price gets one', async () => {
     const poor = await world.person({ cents: 10 })
-    const refused = await poor.send('POST', 'video', order)
+    const refused = await poor.send('POST', 'video', input)
     expect([refused.status, refused.body.error.code]).toEqual([402, 'insufficient_credits'])
     const { body } = await poor.send('GET', 'models')
     expect(body.models.find(({ mode }: { mode: string }) => mode === 'video').status).toBe('available')
@@ -121,7 +121,7 @@ describe('an upstream that makes none', () => {
 test('a cancelled one is given up at the upstream too', async () => {
   const ada = await world.person({ cents: 100 })
   server.will.looks = 1_000
-  const { body } = await ada.send('POST', 'video', order)
+  const { body } = await ada.send('POST', 'video', input)
   const due = jobs.runDue('media.video-upstream')
   await eventually(() => server.of('GET', /video_\d+$/).length > 0)
   expect((await ada.send('POST', `jobs/${body.job_id}/cancel`)).body.status).toBe('failed')
@@ -135,7 +135,7 @@ test('one that takes longer than fifteen minutes fails, whatever the upstream sa
   const slow = await createWorld({ clock, config: { videoBaseUrl: server.url } })
   const ada = await slow.person({ cents: 100 })
   server.will.looks = 100_000
-  const { body } = await ada.send('POST', 'video', order)
+  const { body } = await ada.send('POST', 'video', input)
   const due = slow.app.container.jobs.runDue('media.video-upstream')
   let over = false
   void due.then(() => {
@@ -164,11 +164,11 @@ test('nothing of a stealth one outlives its request, here or at the upstream (co
 })
 
 describe('one within a completion (contract 2.4)', () => {
-  const film = { prompt: 'a red sailboat', mode: 'video' }
+  const video = { prompt: 'a red sailboat', mode: 'video' }
 
   test('is ordered once, charged for its seconds, and told as what it is', async () => {
     const ada = await world.person({ cents: 100 })
-    const { body } = await ada.send('POST', 'completions', film)
+    const { body } = await ada.send('POST', 'completions', video)
     expect(body).toMatchObject({
       usage: { cost_cents: 40, total_tokens: 0 },
       artifacts: [{ type: 'video', duration_seconds: 4 }, { type: 'image' }],
@@ -176,7 +176,7 @@ describe('one within a completion (contract 2.4)', () => {
     expect(body.warnings.join(' ')).toContain('POST /video')
     expect(await spentBy(ada)).toBe(40)
     expect(server.of('POST', /videos$/)).toHaveLength(1)
-    const { body: refused } = await (await world.person({ cents: 10 })).send('POST', 'completions', film)
+    const { body: refused } = await (await world.person({ cents: 10 })).send('POST', 'completions', video)
     expect(refused.error.code).toBe('insufficient_credits')
   })
 
@@ -186,7 +186,7 @@ describe('one within a completion (contract 2.4)', () => {
   ])('that the upstream %s make: the error says so, and nothing is charged or left there', async (_, state, code) => {
     const ada = await world.person({ cents: 100 })
     server.will.state = () => state
-    const { body } = await ada.send('POST', 'completions', film)
+    const { body } = await ada.send('POST', 'completions', video)
     expect(body.error.code).toBe(code)
     expect(body.error.message).toContain('Nothing was charged')
     expect(await spentBy(ada)).toBe(0)
@@ -198,7 +198,7 @@ describe('one within a completion (contract 2.4)', () => {
     const slow = await createWorld({ clock, config: { videoBaseUrl: server.url } })
     const ada = await slow.person({ cents: 100 })
     server.will.looks = 100_000
-    const answered = ada.send('POST', 'completions', film)
+    const answered = ada.send('POST', 'completions', video)
     await eventually(() => server.of('GET', /video_\d+$/).length === 1)
     clock.advance(120_000)
     const { status, body } = await answered
@@ -218,7 +218,7 @@ describe('one within a completion (contract 2.4)', () => {
     const request = new Request('http://localhost/api/v1/completions', {
       method: 'POST',
       headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(film),
+      body: JSON.stringify(video),
       signal: leaving.signal,
     })
     const answered = world.app.api.handle(request)
@@ -234,7 +234,7 @@ describe('one within a completion (contract 2.4)', () => {
 test('without an upstream or the built-in engine it is 503, and nothing is put in line', async () => {
   const bare = await createWorld({ config: { engineBuiltin: false } })
   const ada = await bare.person()
-  const { status, body } = await ada.send('POST', 'video', order)
+  const { status, body } = await ada.send('POST', 'video', input)
   expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
   expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])
 })

@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const world = await createWorld()
 const { jobs } = world.app.container
-const order = { prompt: 'a red sailboat on the sea at sunset', duration: '2s', aspect_ratio: '4:3' }
+const input = { prompt: 'a red sailboat on the sea at sunset', duration: '2s', aspect_ratio: '4:3' }
 const start = (person: Person, body: object) => person.send('POST', 'video', body)
 const jobOf = async (person: Person, id: string) => (await person.send('GET', `jobs/${id}`)).body
 const bytesAt = async (url: string) => {
@@ -28,7 +28,7 @@ const bytesAt = async (url: string) => {
 }
 
 const ada = await world.person({ cents: 100 })
-const accepted = await start(ada, order)
+const accepted = await start(ada, input)
 await jobs.runDue('media.video')
 const job = await jobOf(ada, accepted.body.job_id)
 const clip = join(folder, 'clip.mp4')
@@ -161,7 +161,7 @@ describe('what is refused', () => {
   test('what the policy of the key blocks', async () => {
     const eve = await world.person()
     await under(eve, [onTerms('input', 'block', ['sailboat'])])
-    expect((await start(eve, order)).body.error.code).toBe('guardrail_blocked')
+    expect((await start(eve, input)).body.error.code).toBe('guardrail_blocked')
   })
 
   test('more than the rate of videos allows', async () => {

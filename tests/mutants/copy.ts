@@ -18,21 +18,21 @@ export function makeCopy(scratch: string, number: number) {
   return {
     write: (file: string, text: string) => writeFileSync(join(folder, file), text),
     /** Runs test files until the first failure. A run that takes longer than `mostMs` was held up by the fault. */
-    async test(files: readonly string[], mostMs: number, env: Record<string, string> = {}): Promise<Verdict> {
+    async test(files: readonly string[], maxMs: number, env: Record<string, string> = {}): Promise<Verdict> {
       if (!files.length) return 'survived'
       const paths = files.map((file) => `./${file}`)
       const command = [BUN, 'test', '--no-isolate', '--bail=1', '--timeout=60000', ...paths]
-      return run(command, mostMs, env)
+      return run(command, maxMs, env)
     },
     /** What the test command checks besides tests when a file is changed: migrations of tables, and types. */
-    async checked(file: string, mostMs: number): Promise<Verdict> {
+    async checked(file: string, maxMs: number): Promise<Verdict> {
       const isTable = file.endsWith('/table.ts')
-      const generated = isTable ? await run([BUN, 'drizzle/generate.ts', '--check'], mostMs, {}) : 'survived'
-      return generated === 'survived' ? run([BUN, 'run', 'check:types'], mostMs, {}) : generated
+      const generated = isTable ? await run([BUN, 'drizzle/generate.ts', '--check'], maxMs, {}) : 'survived'
+      return generated === 'survived' ? run([BUN, 'run', 'check:types'], maxMs, {}) : generated
     },
   }
 
-  async function run(command: string[], mostMs: number, env: Record<string, string>): Promise<Verdict> {
+  async function run(command: string[], maxMs: number, env: Record<string, string>): Promise<Verdict> {
     const temporary = mkdtempSync(join(scratch, 'run-'))
     const settings = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'))
     const child = Bun.spawn(['nice', '-n', '2', ...command], {
@@ -47,7 +47,7 @@ export function makeCopy(scratch: string, number: number) {
     const timer = setTimeout(() => {
       late = true
       endGroup(child.pid)
-    }, mostMs)
+    }, maxMs)
     const code = await child.exited
     clearTimeout(timer)
     endGroup(child.pid)

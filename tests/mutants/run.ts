@@ -22,7 +22,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
-    least: { type: 'string', default: '0.9' },
+    min: { type: 'string', default: '0.9' },
     /** Runs what SQLite let through on Postgres, too. */
     postgres: { type: 'boolean', default: false },
   },
@@ -69,10 +69,10 @@ async function candidatesOf(room: string): Promise<Candidate[]> {
 }
 
 /** So many of them, each room by its share, in the order in which the seed draws them. */
-function sample(all: Candidate[], most: number): Candidate[] {
+function sample(all: Candidate[], max: number): Candidate[] {
   const { between } = seededRandom(seed)
   const left = [...all]
-  return Array.from({ length: Math.min(most, left.length) }, () => left.splice(between(0, left.length - 1), 1)[0]!)
+  return Array.from({ length: Math.min(max, left.length) }, () => left.splice(between(0, left.length - 1), 1)[0]!)
 }
 
 async function drain(copy: Copy): Promise<void> {
@@ -119,5 +119,5 @@ function report(): boolean {
       ),
     )
   print(line(`prove mutants seed ${seed}`, found))
-  return share(found) >= Number(values.least)
+  return share(found) >= Number(values.min)
 }

@@ -5,8 +5,8 @@ type Fault = { file: string; text: string; faulty: string }
 
 /** A run with a fault may take so much longer than the one without; a run that takes longer was held up by the fault. */
 const TIMES_LONGER = 5
-const LEAST_MS = 60_000
-const MOST_MS = 900_000
+const MIN_MS = 60_000
+const MAX_MS = 900_000
 /** Before it is known how long they take; a run that takes longer is asked again when it is. */
 const FIRST_MS = 180_000
 
@@ -19,9 +19,9 @@ export function createSoundness(print: (line: string) => void) {
 
   /** Whether one of these files fails because of the fault. */
   async function sees(copy: Copy, files: readonly string[], env: Env, { file, text, faulty }: Fault): Promise<boolean> {
-    const verdictOf = async (asked: readonly string[], ms: number) => {
+    const verdictOf = async (requests: readonly string[], ms: number) => {
       copy.write(file, faulty)
-      const verdict = await copy.test(asked, ms, env)
+      const verdict = await copy.test(requests, ms, env)
       copy.write(file, text)
       return verdict
     }
@@ -29,14 +29,14 @@ export function createSoundness(print: (line: string) => void) {
     const isKnown = files.every((one) => known.has(nameOf(one, env)))
     if (!isKnown && (await verdictOf(files, FIRST_MS)) === 'survived') return false
     const { sound, tookMs } = await soundOf(copy, files, env)
-    for (let mostMs = Math.max(LEAST_MS, tookMs * TIMES_LONGER); ; mostMs *= 2) {
-      const verdict = await verdictOf(sound, mostMs)
+    for (let maxMs = Math.max(MIN_MS, tookMs * TIMES_LONGER); ; maxMs *= 2) {
+      const verdict = await verdictOf(sound, maxMs)
       if (verdict !== 'slow') return verdict === 'caught'
       // The machine may be busier than it was: then the run without the fault takes long as well.
       const started = performance.now()
-      await copy.test(sound, mostMs, env)
-      if ((performance.now() - started) * 3 < mostMs) return true
-      if (mostMs > MOST_MS) return false
+      await copy.test(sound, maxMs, env)
+      if ((performance.now() - started) * 3 < maxMs) return true
+      if (maxMs > MAX_MS) return false
     }
   }
 
@@ -57,7 +57,7 @@ export function createSoundness(print: (line: string) => void) {
   async function measured(copy: Copy, files: readonly string[], env: Env): Promise<Map<string, number>> {
     if (!files.length) return new Map()
     const started = performance.now()
-    const verdict = await copy.test(files, MOST_MS, env)
+    const verdict = await copy.test(files, MAX_MS, env)
     const tookMs = performance.now() - started
     if (verdict === 'survived') return new Map(files.map((file) => [file, tookMs / files.length]))
     if (files.length === 1) {

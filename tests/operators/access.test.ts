@@ -12,8 +12,8 @@ const here = operatorSender(world)
 const remote = (key: string | null) => remoteSender(world, key)
 
 let added = 0
-const add = async (role: OperatorRole, order: object = {}) => {
-  const { status, body } = await here('POST', 'operators', { name: `key ${++added}`, role, ...order })
+const add = async (role: OperatorRole, input: object = {}) => {
+  const { status, body } = await here('POST', 'operators', { name: `key ${++added}`, role, ...input })
   expect(status).toBe(200)
   return body as { id: string; key: string; name: string; prefix: string }
 }
@@ -166,8 +166,8 @@ describe('what a new operator key may not be', () => {
     ['without a role', { name: 'a' }],
     ['of a role that is none', { name: 'a', role: 'root' }],
     ['over before it begins', { name: 'a', role: 'viewer', expires_at: '2020-01-01T00:00:00Z' }],
-  ])('%s', async (_why, order) => {
-    expect((await here('POST', 'operators', order)).body.error).toMatchObject({ code: 'validation_error' })
+  ])('%s', async (_why, input) => {
+    expect((await here('POST', 'operators', input)).body.error).toMatchObject({ code: 'validation_error' })
   })
 
   test.each(['DELETE', 'POST'])('one that is not there (%s)', async (method) => {

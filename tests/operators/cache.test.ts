@@ -12,7 +12,7 @@ const { store, audit } = world.app.container
 const ask = (person: Person, prompt: string, members: object = {}) =>
   person.send('POST', 'completions', { prompt, mode: 'fast', ...members })
 const find = async (question: object) => (await ops('POST', 'cache/find', question)).body
-const purge = (order: object) => ops('POST', 'cache/purge', order)
+const purge = (input: object) => ops('POST', 'cache/purge', input)
 const isCached = async (person: Person, prompt: string, members: object = {}) =>
   (await ask(person, prompt, members)).body._cached === true
 
@@ -108,7 +108,7 @@ describe('purging', () => {
     [400, { scope: 'everything' }],
     [404, { scope: 'org', name: 'nobody' }],
     [404, { scope: 'key', name: 'nothing' }],
-  ])('answers %i to %j', async (status, order) => {
-    expect((await purge(order)).status).toBe(status)
+  ])('answers %i to %j', async (status, input) => {
+    expect((await purge(input)).status).toBe(status)
   })
 })

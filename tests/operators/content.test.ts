@@ -58,7 +58,7 @@ const QUERIES: Record<string, string> = {
 
 /** A stream has no end; its first events are those of the snapshot. */
 const reads = all().filter(({ method, path }) => method === 'GET' && path !== '/ops/v1/stream')
-const asked = reads.flatMap((rule) => {
+const requests = reads.flatMap((rule) => {
   const path = pathOf(rule.path)
   return path === null ? [] : [{ ...rule, url: path + (QUERIES[rule.path] ?? '') }]
 })
@@ -72,7 +72,7 @@ const EMPTY = [
   '/ops/v1/jobs/:id/log',
   '/ops/v1/skills/:ref/reviews',
 ]
-const NOT_ASKED = [
+const NOT_REQUESTED = [
   '/ops/v1/audit/signatures/:ref',
   '/ops/v1/browser/sessions/:id',
   '/ops/v1/browser/sessions/:id/recording',
@@ -86,11 +86,11 @@ describe('what people wrote, and links, are for the role support (dx 2.2, D18)',
       ({ method, hooks }) => method === 'GET' && !('holds' in ((hooks as { detail?: object }).detail ?? {})),
     )
     expect(unsaid.map(({ path }) => path)).toEqual([])
-    const skipped = reads.filter(({ path }) => !asked.some((one) => one.path === path))
-    expect(skipped.map(({ path }) => path).sort()).toEqual(NOT_ASKED)
+    const skipped = reads.filter(({ path }) => !requests.some((one) => one.path === path))
+    expect(skipped.map(({ path }) => path).sort()).toEqual(NOT_REQUESTED)
   })
 
-  test.each(asked)('GET $path as viewer', async ({ path, url, holds, role, method }) => {
+  test.each(requests)('GET $path as viewer', async ({ path, url, holds, role, method }) => {
     const [seen, whole, part] = await Promise.all([viewer('GET', url), support('GET', url), billing('GET', url)])
     const roles = rolesFor({ method, path, holds, role })
     expect(seen.status).toBe(roles === 'all' ? 200 : 403)

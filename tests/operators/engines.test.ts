@@ -78,14 +78,14 @@ describe('engines on the operator API', async () => {
 describe('an upstream that is set while the server runs', async () => {
   const world = await createWorld()
   const send = operatorSender(world)
-  const kept = () => world.app.container.engineRegistry.newest().kept
+  const stored = () => world.app.container.engineRegistry.newest().kept
 
   test('is added with its settings, ahead of what answered before', async () => {
     const settings = { contextWindow: 8192, concurrency: 4, vision: true, headers: { 'x-team': 'blue' } }
     expect((await send('POST', 'engines', { ...engine, settings })).status).toBe(200)
-    expect(kept().upstreams.main).toEqual({ kind: 'compat', baseUrl: engine.base_url!, ...settings })
+    expect(stored().upstreams.main).toEqual({ kind: 'compat', baseUrl: engine.base_url!, ...settings })
     expect((await send('POST', 'engines', { ...engine, name: 'second', models: ['c'] })).status).toBe(200)
-    expect(kept().models).toEqual({ '*': { targets: ['second:c', 'main:a', 'main:b'], only: false } })
+    expect(stored().models).toEqual({ '*': { targets: ['second:c', 'main:a', 'main:b'], only: false } })
     const again = await send('POST', 'engines', engine)
     expect([again.status, again.body.error.message]).toEqual([409, expect.stringContaining('Choose another name')])
     expect((await send('DELETE', 'engines/second')).status).toBe(200)
@@ -95,7 +95,7 @@ describe('an upstream that is set while the server runs', async () => {
     const settings = { concurrency: 8, vision: null, timeoutMs: 5000 }
     const { status, body } = await send('PATCH', 'engines/main', { settings, api_key: 'upstream-secret', test: false })
     expect([status, body.models, body.saved_to]).toEqual([200, ['a', 'b'], 'database'])
-    const { vision, ...rest } = kept().upstreams.main!
+    const { vision, ...rest } = stored().upstreams.main!
     expect(rest).toMatchObject({ concurrency: 8, timeoutMs: 5000, contextWindow: 8192, apiKey: 'upstream-secret' })
     expect(vision).toBeUndefined()
   })
@@ -109,34 +109,34 @@ describe('an upstream that is set while the server runs', async () => {
   })
 
   test('is not changed when it fails its test, or to what contradicts itself', async () => {
-    const before = kept()
+    const before = stored()
     expect((await send('PATCH', 'engines/main', { settings: { concurrency: 1 }, test: true })).body.saved_to).toBeNull()
     const headers = await send('PATCH', 'engines/main', { settings: { headers: { host: 'x' } }, test: false })
     expect([headers.status, headers.body.error.message]).toEqual([400, expect.stringContaining('"host"')])
     expect((await send('PATCH', 'engines/none', { test: false })).status).toBe(404)
     expect((await send('PATCH', 'engines/constructor', { test: false })).status).toBe(404)
-    expect(kept()).toBe(before)
+    expect(stored()).toBe(before)
   })
 
   test('is mapped to a mode, and back to the targets of all text modes', async () => {
     expect((await send('PUT', 'engines/map/think', { targets: ['main:b'] })).body).toMatchObject({ id: 'svc-1-reason' })
-    expect(kept().models['svc-1-reason']).toEqual({ targets: ['main:b'], only: true })
+    expect(stored().models['svc-1-reason']).toEqual({ targets: ['main:b'], only: true })
     for (const [mode, targets, status] of [
       ['turbo', ['main:b'], 404],
       ['think', ['other:b'], 400],
     ] as const) {
       expect((await send('PUT', `engines/map/${mode}`, { targets: [...targets] })).status).toBe(status)
     }
-    expect(kept().models['svc-1-reason']?.targets).toEqual(['main:b'])
+    expect(stored().models['svc-1-reason']?.targets).toEqual(['main:b'])
     await send('PUT', 'engines/map/think', { targets: [] })
-    expect(Object.keys(kept().models)).toEqual(['*'])
+    expect(Object.keys(stored().models)).toEqual(['*'])
   })
 
   test('is removed with its targets and its key, unless engines would be left with nothing', async () => {
     const refused = await send('DELETE', 'engines/main')
     expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining('every text engine')])
     expect((await send('DELETE', 'engines/main?force=true')).body).toMatchObject({ removed_from: 'database' })
-    expect(kept()).toEqual({ upstreams: {}, models: {}, prices: {} })
+    expect(stored()).toEqual({ upstreams: {}, models: {}, prices: {} })
     expect((await send('DELETE', 'engines/main?force=true')).status).toBe(404)
     const { items } = await world.app.container.audit.list(world.app.store.read, 'server', { limit: 20 })
     const actions = new Set(items.flatMap(({ action }) => (action.startsWith('engine.') ? action : [])))
@@ -155,8 +155,9 @@ describe('an upstream of the configuration file', async () => {
   const world = await createWorld({ config: { engines } })
   const send = operatorSender(world)
   const ada = await world.person()
-  const ask = async () => (await ada.send('POST', 'completions', { prompt: `Hello ${++asked}`, mode: 'fast' })).status
-  let asked = 0
+  const ask = async () =>
+    (await ada.send('POST', 'completions', { prompt: `Hello ${++requested}`, mode: 'fast' })).status
+  let requested = 0
   const rowOf = async (target: string) =>
     (await send('GET', 'engines')).body.engines.find((row: { target: string }) => row.target === target)
 

@@ -31,7 +31,7 @@ export async function createFullWorld() {
 
   async function seeded() {
     const session = await world.signedIn(ada)
-    const made = (path: string, order: object) => must(ada.send('POST', path, order))
+    const made = (path: string, input: object) => must(ada.send('POST', path, input))
     const workers = world.app.container.jobs.start()
     const completion = await made('completions', {
       prompt: `Say ${WORD}`,
@@ -75,7 +75,7 @@ export async function createFullWorld() {
     const chat = await widgets.begin(id, { page_url: `https://shop.example/${WORD}`, context: { note: WORD } })
     await widgets.say(chat, WORD)
     await widgets.asVisitor(chat)('POST', '/human', { reason: WORD })
-    await must(widgets.desk(ada, chat)('POST', '/notes', { content: WORD }))
+    await must(widgets.transcript(ada, chat)('POST', '/notes', { content: WORD }))
     const org = await must(admin('POST', 'orgs', { name: 'Team', owner: ada.userId, plan_note: WORD }))
     await must(admin('POST', 'credits', { owner: ada.userId, amount_cents: 5, note: WORD }))
     const { accept, define, get } = jobsIn(world)

@@ -65,9 +65,9 @@ test('operators try a policy on a text', async () => {
 })
 
 describe('operators preview routing', () => {
-  const order = { prompt: 'a zebra' }
+  const input = { prompt: 'a zebra' }
   const sourceOf = async (path: string, body: object = {}) =>
-    (await ops('POST', `routing-preferences/preview${path}`, { ...order, ...body })).body.source
+    (await ops('POST', `routing-preferences/preview${path}`, { ...input, ...body })).body.source
 
   test('for an owner, for a key, under a preference, and for nobody', async () => {
     const ada = await world.person()

@@ -28,7 +28,7 @@ const OPENED: Record<string, OperatorRole[]> = {
   submissions: ['reviewer'],
   skills: ['reviewer'],
 }
-const EVERYONES = [
+const ALL = [
   'POST /ops/v1/keys/check',
   'POST /ops/v1/cache/find',
   'POST /ops/v1/guardrail-policies/:id/evaluate',
@@ -66,7 +66,7 @@ function expected(role: OperatorRole, method: string, path: string): boolean {
   if (SHOWS_WHAT_PEOPLE_WRITE.includes(reading)) return role === 'support'
   if (SHOWS_SKILLS.includes(reading)) return role === 'support' || role === 'reviewer'
   if (reading === 'POST /ops/v1/verify') return role === 'support'
-  return method === 'GET' || EVERYONES.includes(`${method} ${path}`) || (OPENED[area] ?? []).includes(role)
+  return method === 'GET' || ALL.includes(`${method} ${path}`) || (OPENED[area] ?? []).includes(role)
 }
 
 describe('what a role may call', () => {

@@ -60,13 +60,13 @@ describe('GET /ops/v1/snapshot', () => {
       () => snapshot('logs'),
       ({ logs }) => logs!.rows.some(({ path }) => path === '/api/v1/models'),
     )
-    const order = { requested_tier: 'enterprise', use_case: 'launch on Monday', expected_volume: '500 a minute' }
-    expect((await ada.send('POST', 'rate-limits/request-increase', order)).status).toBe(201)
+    const input = { requested_tier: 'enterprise', use_case: 'launch on Monday', expected_volume: '500 a minute' }
+    expect((await ada.send('POST', 'rate-limits/request-increase', input)).status).toBe(201)
     const policy = (await ada.send('POST', 'guardrail-policies', { name: 'support-safe' })).body.id
     await ada.send('PUT', `keys/${ada.keyId}/guardrails`, { guardrail_policy_id: policy })
     const { keys, audit } = await eventually(
       () => snapshot('keys,audit'),
-      (found) => found.keys!.rows.some(({ id, asked }) => id === ada.keyId && asked !== null),
+      (found) => found.keys!.rows.some(({ id, asked: request }) => id === ada.keyId && request !== null),
     )
     const key = keys!.rows.find(({ id }) => id === ada.keyId)!
     expect(key.asked).toMatchObject({ tier: 'enterprise', why: 'launch on Monday' })
@@ -81,22 +81,26 @@ describe('GET /ops/v1/snapshot', () => {
 
   test('shows a visitor who waits, with what they said, and has it among what needs a person', async () => {
     const ada = await world.person()
-    const order = {
+    const input = {
       ...{ api_key_id: ada.keyId, name: 'shop-help', security: { allowedOrigins: ['https://shop.example'] } },
       intents: { enabled: true, keywords: ['real person'], action: 'takeover' },
     }
-    const { id } = (await ada.send('POST', 'iframes', order)).body
+    const { id } = (await ada.send('POST', 'iframes', input)).body
     const { token, session_id } = (
       await world.send('POST', `iframes/${id}/sessions`, { visitor_id: 'v1' }, { origin: 'https://shop.example' })
     ).body
-    const said = { content: 'charged twice. Is there a real person?' }
+    const message = { content: 'charged twice. Is there a real person?' }
     const by = { origin: 'https://shop.example', authorization: `Bearer ${token}` }
-    await world.send('POST', `iframes/${id}/sessions/${session_id}/messages`, said, by)
+    await world.send('POST', `iframes/${id}/sessions/${session_id}/messages`, message, by)
     const { takeovers, overview } = await eventually(
       () => snapshot('takeovers,overview'),
       ({ takeovers }) => takeovers!.rows.length > 0,
     )
-    expect(takeovers!.rows[0]).toMatchObject({ widget: 'shop-help', takeover_status: 'requested', said: said.content })
+    expect(takeovers!.rows[0]).toMatchObject({
+      widget: 'shop-help',
+      takeover_status: 'requested',
+      said: message.content,
+    })
     const needs = await eventually(
       async () => (await snapshot('overview')).overview!.facts.needs as { kind: string }[],
       (found) => found.length > 0,
@@ -149,12 +153,12 @@ describe('GET /ops/v1/stream', () => {
     expect(events[0]).toMatchObject({ type: 'hello', operator: 'unknown', role: 'admin' })
     expect(events[1]).toMatchObject({ type: 'snapshot', topic: 'keys', seq: 1 })
     const ada = await world.person()
-    const told = () =>
+    const notify = () =>
       events.find((event) => event.type === 'delta' && event.changed.some(({ id }) => id === ada.keyId)) as
         | Extract<StreamEvent, { type: 'delta' }>
         | undefined
-    await eventually(() => told() !== undefined)
-    expect(told()!.order![0]).toBe(ada.keyId)
+    await eventually(() => notify() !== undefined)
+    expect(notify()!.order![0]).toBe(ada.keyId)
     const numbers = events.flatMap((event) => (event.type === 'hello' ? [] : [event.seq]))
     expect(numbers).toEqual(numbers.map((_, at) => at + 1))
     await leave()

@@ -14,14 +14,14 @@ export const remoteSender = (world: World, key: string | null) => {
 
 /** Sends to any API that handles requests, with these headers each time. */
 export const senderOn =
-  (api: Served, standing: Record<string, string>, base = '/ops/v1/') =>
+  (api: Served, state: Record<string, string>, base = '/ops/v1/') =>
   async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
     const framing: Record<string, string> =
       text === undefined ? {} : { 'content-type': 'application/json', 'content-length': `${text.length}` }
     const request = new Request(`http://localhost${path.startsWith('/') ? '' : base}${path}`, {
       method,
-      headers: { ...framing, ...standing, ...headers },
+      headers: { ...framing, ...state, ...headers },
       ...(text === undefined ? {} : { body: text }),
     })
     const response = await api.handle(request)

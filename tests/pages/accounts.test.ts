@@ -73,9 +73,9 @@ describe('accounts in a browser, without a script', () => {
 
   test('who is signed in and comes by a link of another site, which brings no cookie, is let in at the second step', async () => {
     const { cookie } = await signedUp()
-    const asked = await open('/operator', { site: 'cross-site' })
-    expect(asked.to).toBe('/sign-in?next=/operator')
-    const first = await open(asked.to!, { site: 'cross-site' })
+    const request = await open('/operator', { site: 'cross-site' })
+    expect(request.to).toBe('/sign-in?next=/operator')
+    const first = await open(request.to!, { site: 'cross-site' })
     expect([first.status, first.headers.get('refresh')]).toEqual([200, '0; url=/sign-in?next=/operator'])
     expect(first.text).toContain('href="/sign-in?next=/operator"')
     expect((await open('/sign-in?next=/operator', { cookie })).to).toBe('/operator')
@@ -162,10 +162,10 @@ describe('accounts in a browser, without a script', () => {
 
   test('a key is no way into a page, and without a session every page leads to the sign-in', async () => {
     const person = await world.person()
-    const asked = await world.app.api.handle(
+    const request = await world.app.api.handle(
       new Request('http://localhost/home', { headers: { authorization: `Bearer ${person.key}` } }),
     )
-    expect([asked.status, asked.headers.get('location')]).toEqual([303, '/sign-in'])
+    expect([request.status, request.headers.get('location')]).toEqual([303, '/sign-in'])
     expect((await open('/home', { cookie: 'svc_session=svc_ds_none' })).to).toBe('/sign-in')
   })
 })

@@ -44,7 +44,7 @@ inChromium('people who answer together', () => {
     expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/png'])
     await first.click('.links button')
     await first.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#reply')!.value.includes('56'))
-    expect((await world.desk(ada, chat)('GET')).body.messages).toHaveLength(3)
+    expect((await world.transcript(ada, chat)('GET')).body.messages).toHaveLength(3)
     expect(await axeProblems(first)).toEqual([])
     await picture(first, 'inbox-notes')
 

@@ -4,13 +4,13 @@ import { scripted, streamedAs } from './support/scripted'
 
 inChromium('what a visitor has read', () => {
   test('what was shown in the open chat is read on the next page, too; what came meanwhile is not', async () => {
-    const said: { id: string; role: string; content: string; artifacts: []; created_at: string }[] = []
+    const messages: { id: string; role: string; content: string; artifacts: []; created_at: string }[] = []
     const write = (role: string, content: string) => {
-      const created_at = `2026-03-04T10:20:0${said.length}.000Z`
-      return said[said.push({ id: `msg_${said.length}`, role, content, artifacts: [], created_at }) - 1]!
+      const created_at = `2026-03-04T10:20:0${messages.length}.000Z`
+      return messages[messages.push({ id: `msg_${messages.length}`, role, content, artifacts: [], created_at }) - 1]!
     }
     const site = await scripted({
-      current: () => Response.json({ session_id: 's', status: 'open', takeover_status: 'ai', messages: said }),
+      current: () => Response.json({ session_id: 's', status: 'open', takeover_status: 'ai', messages: messages }),
       message: ({ body }) => {
         const message = write('user', String(body?.content))
         return streamedAs({ message, reply: write('assistant', 'Good day.'), takeover_status: 'ai' })

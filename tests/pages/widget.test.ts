@@ -8,8 +8,8 @@ inChromium('the chat on the page of another origin', () => {
       message: () => streamed('We have **two** lamps: ', '[oak](https://shop.example.com/oak).'),
     })
     const page = await newPage()
-    const asked: string[] = []
-    page.on('request', (request) => asked.push(new URL(request.url()).origin))
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(new URL(request.url()).origin))
     await page.goto(site.hostUrl())
     const frame = await frameOf(page)
     const box = await (await page.$('iframe'))!.boundingBox()
@@ -34,10 +34,10 @@ inChromium('the chat on the page of another origin', () => {
     await frame.waitForSelector('#panel', { hidden: true })
     expect(await frame.evaluate(() => document.activeElement?.id)).toBe('launcher')
     // Nothing but the host's page and ours was asked for anything.
-    expect(new Set(asked)).toEqual(new Set([new URL(site.hostUrl()).origin, site.origin]))
+    expect(new Set(requests)).toEqual(new Set([new URL(site.hostUrl()).origin, site.origin]))
     expect(await page.evaluate(() => Object.keys(window).filter((name) => /svc/i.test(name)))).toEqual(['svcWidget'])
     // A second tag of the same chat does nothing, and says so.
-    const told = new Promise<string>((resolve) => page.once('console', (line) => resolve(line.text())))
+    const notice = new Promise<string>((resolve) => page.once('console', (line) => resolve(line.text())))
     await page.evaluate(() => {
       const tag = document.querySelector<HTMLScriptElement>('script[data-config-id]')!
       const again = document.createElement('script')
@@ -45,7 +45,7 @@ inChromium('the chat on the page of another origin', () => {
       again.dataset.configId = tag.dataset.configId!
       document.body.append(again)
     })
-    expect(await told).toContain('this chat is already on the page')
+    expect(await notice).toContain('this chat is already on the page')
     expect(await page.$$eval('iframe', (frames) => frames.length)).toBe(1)
   })
 
@@ -168,12 +168,12 @@ inChromium('the chat on the page of another origin', () => {
       },
     })
     const page = await newPage()
-    const asked: string[] = []
-    page.on('request', (request) => asked.push(request.url()))
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
     await page.goto(site.hostUrl())
     const frame = await frameOf(page)
     await frame.click('#launcher')
-    expect(asked.some((url) => url.startsWith(checker.url.origin))).toBe(false)
+    expect(requests.some((url) => url.startsWith(checker.url.origin))).toBe(false)
     await frame.type('#field', 'Which lamps?')
     await page.keyboard.press('Enter')
     await frame.waitForSelector('.bot-check button', { visible: true })
@@ -225,7 +225,7 @@ inChromium('the chat on the page of another origin', () => {
     const page = await newPage()
     await page.goto(site.hostUrl())
     const frame = await frameOf(page)
-    const told = await page.evaluateHandle(() => {
+    const notice = await page.evaluateHandle(() => {
       const heard: unknown[] = []
       addEventListener('message', ({ data }) => heard.push(data))
       return heard
@@ -267,7 +267,7 @@ inChromium('the chat on the page of another origin', () => {
     expect(await frame.evaluate(() => 'polluted' in {})).toBe(false)
     expect(await frame.$$eval('.message.user b', (found) => found.length)).toBe(0)
     expect((await (await page.$('iframe'))!.boundingBox())!.width).toBeLessThan(900)
-    expect(JSON.stringify(await told.jsonValue())).not.toMatch(/svc_wt|token|Good day/)
+    expect(JSON.stringify(await notice.jsonValue())).not.toMatch(/svc_wt|token|Good day/)
   })
 
   test('a rating is saved', async () => {

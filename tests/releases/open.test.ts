@@ -68,11 +68,11 @@ describe.each(names)('the data of %s', (name) => {
         }
         expect(lost).toEqual([])
         expect(compared).toBeGreaterThan(50)
-        const asked = await client.call('POST', '/completions', made.keys.dev!, {
+        const request = await client.call('POST', '/completions', made.keys.dev!, {
           prompt: 'What is 3 times 3?',
           mode: 'fast',
         })
-        expect(asked.status).toBe(200)
+        expect(request.status).toBe(200)
         expect(await client.ops('POST', '/verify')).toMatchObject({ ok: true })
         expect(await server.stop()).toBe(0)
       } finally {

@@ -46,9 +46,9 @@ describe('a research on a site of thirty pages', () => {
     const quotations: Quotation[] = data.quotations
     expect(quotations.length).toBeGreaterThan(10)
     const { url } = (await ada.send('GET', `artifacts/${data.snapshots.artifact_id}`)).body
-    const { body: kept } = await ada.send('GET', new URL(url).pathname + new URL(url).search)
+    const { body: stored } = await ada.send('GET', new URL(url).pathname + new URL(url).search)
     const known = new Map<string, Buffer>()
-    for (const { sha256, text } of kept.snapshots) {
+    for (const { sha256, text } of stored.snapshots) {
       expect(createHash('sha256').update(text).digest('hex')).toBe(sha256)
       known.set(sha256, Buffer.from(text))
     }
@@ -61,7 +61,7 @@ describe('a research on a site of thirty pages', () => {
 
   test('answers what was asked, and names where sources disagree', async () => {
     const { data } = await done
-    for (const said of ['1871', '42 metres', '31 kilometres']) expect(data.report).toContain(said)
+    for (const text of ['1871', '42 metres', '31 kilometres']) expect(data.report).toContain(text)
     const about = data.disagreements.map((one: { about: string }) => one.about).join('\n')
     expect(about).toContain('1871 and 1874')
     expect(about).toContain('42 and 39')
@@ -108,7 +108,7 @@ describe('a research that cannot be', () => {
     [{ prompt: 'x', max_sources: 51 }, 'validation_error'],
     [{ prompt: 'x', max_sources: 1.5 }, 'validation_error'],
   ])('is refused: %j (catalogue B32)', async (body, code) => {
-    const { status, body: said } = await (await world.person()).send('POST', 'research', body)
-    expect({ status, code: said.error.code }).toEqual({ status: 400, code })
+    const { status, body: message } = await (await world.person()).send('POST', 'research', body)
+    expect({ status, code: message.error.code }).toEqual({ status: 400, code })
   })
 })

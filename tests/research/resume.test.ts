@@ -15,9 +15,9 @@ const AT_ONCE = 4
 const site = startResearchSite()
 const upstream = await startUpstream({
   text: ({ messages }) => {
-    const said = JSON.stringify(messages)
-    if (said.includes('You plan research')) return '{"title":"The lighthouse","aspects":["When was it built?"]}'
-    const number = /Q(\d+): The lighthouse of Port Ellis was built in 1871/.exec(said)?.[1]
+    const text = JSON.stringify(messages)
+    if (text.includes('You plan research')) return '{"title":"The lighthouse","aspects":["When was it built?"]}'
+    const number = /Q(\d+): The lighthouse of Port Ellis was built in 1871/.exec(text)?.[1]
     return `## Summary\nThe lighthouse of Port Ellis was built in 1871 by the engineer Ada Merrow. [Q${number}]`
   },
 })
@@ -55,8 +55,8 @@ test('a research whose process is killed goes on elsewhere with what was read, a
   const key = devKeyOf(join(root, database ? 'a' : 'data'))
   const ask = async (url: string, path: string, body?: unknown) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    return (await fetch(`${url}/api/v1/${path}`, { headers, ...order })).json()
+    const input = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    return (await fetch(`${url}/api/v1/${path}`, { headers, ...input })).json()
   }
   const release = site.hold(PAGES - AT_ONCE)
   const prompt = `When was the lighthouse of Port Ellis built?\n${site.urls.slice(0, PAGES).join('\n')}`

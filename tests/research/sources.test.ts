@@ -82,9 +82,9 @@ describe('a research that fails', () => {
       refused('http://10.0.0.1/secret'),
       refused('http://169.254.169.254/latest'),
     ]
-    const said = 'No source could be read: '
-    expect(error).toStartWith(said)
-    expect(error.slice(said.length, -1).split('; ').sort()).toEqual(problems.sort())
+    const text = 'No source could be read: '
+    expect(error).toStartWith(text)
+    expect(error.slice(text.length, -1).split('; ').sort()).toEqual(problems.sort())
   })
 
   test('says so when what was read speaks of something else', async () => {
@@ -172,10 +172,10 @@ describe('money and rates', () => {
       config: { egressAllow: '127.0.0.1/32', engineBaseUrl: upstream.url, engineModel: 'scripted' },
     })
     const [ada, poor] = [await paid.person({ cents: 50 }), await paid.person({ cents: 1 })]
-    const order = { prompt: `When was the lighthouse of Port Ellis built? ${site.urls[0]}`, max_sources: 10 }
-    expect((await poor.send('POST', 'research', order)).body.error.code).toBe('insufficient_credits')
+    const input = { prompt: `When was the lighthouse of Port Ellis built? ${site.urls[0]}`, max_sources: 10 }
+    expect((await poor.send('POST', 'research', input)).body.error.code).toBe('insufficient_credits')
     expect((await poor.send('GET', 'jobs')).body.jobs).toEqual([])
-    const { body } = await ada.send('POST', 'research', order)
+    const { body } = await ada.send('POST', 'research', input)
     const balance = () => paid.app.container.billing.balance(paid.app.store.read, `user:${ada.userId}`)
     // 16,000 tokens in, 4,000 out and ten pages of svc-1-research.
     expect((await balance()).held).toBe(16 * 300_000 + 4 * 1_500_000 + 10 * 500_000)
@@ -202,13 +202,13 @@ describe('the tool deep_research', () => {
     const { tools } = container
     const toolset = tools.assemble({ inline: [], skills: [], system: true, approved: [], call })
     const question = `When was the lighthouse of Port Ellis built? ${site.urls[0]}`
-    const asked = { id: 'call_1', name: 'deep_research', arguments: JSON.stringify({ question }) }
+    const request = { id: 'call_1', name: 'deep_research', arguments: JSON.stringify({ question }) }
     const context = { call, signal: new AbortController().signal, now: 0, conversationId: null }
-    const { status, result, text } = await tools.run(toolset, asked, context)
+    const { status, result, text } = await tools.run(toolset, request, context)
     expect(status).toBe('success')
     expect(text).toContain('1871')
     expect(result).toMatchObject({ citations: [{ index: 1, url: site.urls[0] }] })
-    const none = { ...asked, arguments: JSON.stringify({ question: 'How tall is it?' }) }
+    const none = { ...request, arguments: JSON.stringify({ question: 'How tall is it?' }) }
     expect((await tools.run(toolset, none, context)).text).toContain('SVC_SEARCH_DRIVER')
   })
 })

@@ -97,12 +97,12 @@ describe('a check of quotations', () => {
   const sha256 = new Bun.CryptoHasher('sha256').update(text).digest('hex')
   const quote = 'The tower is 42 m tall.'
   const one = { citation: 1, statement: `“${quote}”`, quote, start, end: start + quote.length, sha256 }
-  const kept = { version: 1 as const, snapshots: [{ sha256, title: 'T', url: null, text }] }
+  const stored = { version: 1 as const, snapshots: [{ sha256, title: 'T', url: null, text }] }
   const report = `# R\n\n- “${quote}” [1][2]\n`
 
   test('counts bytes, not letters', () => {
     expect(start).not.toBe(text.indexOf('The tower'))
-    expect(checkQuotations(report, [one], kept)).toEqual({ found: 1, problems: [] })
+    expect(checkQuotations(report, [one], stored)).toEqual({ found: 1, problems: [] })
   })
 
   test.each([
@@ -112,13 +112,13 @@ describe('a check of quotations', () => {
     ['another snapshot', { sha256: 'f'.repeat(64) }, 'its snapshot is missing'],
     ['another statement', { statement: 'The tower is tall.' }, 'its statement is not in the report'],
   ])('finds %s', (_, change, problem) => {
-    const { found, problems } = checkQuotations(report, [{ ...one, ...change }], kept)
+    const { found, problems } = checkQuotations(report, [{ ...one, ...change }], stored)
     expect(found).toBe(0)
     expect(problems[0]).toContain(problem)
   })
 
   test('finds a snapshot whose text is not what was hashed', () => {
-    const other = { ...kept, snapshots: [{ ...kept.snapshots[0]!, text: `${text} More.` }] }
+    const other = { ...stored, snapshots: [{ ...stored.snapshots[0]!, text: `${text} More.` }] }
     expect(checkQuotations(report, [one], other).problems[0]).toContain('was changed after it was read')
   })
 })

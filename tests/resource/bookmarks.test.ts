@@ -6,10 +6,10 @@ import { serveBookmarks } from './served'
 
 /** The worked example: `bookmarks/` holds all that a noun needs; what the suite says comes from its declaration. */
 const world = await createWorld()
-const most = 10
-const { as, ops } = await serveBookmarks(world, most)
+const max = 10
+const { as, ops } = await serveBookmarks(world, max)
 
-resourceSuite({ noun: bookmark as never, world, as, ops, most })
+resourceSuite({ resource: bookmark as never, world, as, ops, max })
 
 test('a noun reads what is sent, and has verbs of its own on both APIs', async () => {
   const ada = await world.person()

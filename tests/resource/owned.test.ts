@@ -10,7 +10,7 @@ import { createTable, serve } from './served'
 
 const world = await createWorld()
 await createTable(world, bookmarks)
-const hooks = { most: 9, read: async ({ name }: { name?: string }) => ({ name }) }
+const hooks = { max: 9, read: async ({ name }: { name?: string }) => ({ name }) }
 
 const gone: string[] = []
 const notes = createResource(

@@ -24,10 +24,10 @@ import { bookmarks } from './bookmarks/table'
 type Mounted = { tenants(guard: Guard): AnyElysia; operators(edge: OperatorEdge): AnyElysia }
 
 /** What a release would do for the noun: make its table, build its service, and mount it on both APIs. */
-export async function serveBookmarks(world: World, most: number) {
+export async function serveBookmarks(world: World, max: number) {
   await createTable(world, bookmarks)
   const { resources } = world.app.container
-  const service = createBookmarks({ resources, settings: { maxBookmarks: most } })
+  const service = createBookmarks({ resources, settings: { maxBookmarks: max } })
   return serve(world, {
     tenants: (guard) => bookmarkRoutes(service, guard),
     operators: (edge) => bookmarkOperatorRoutes(service, edge),

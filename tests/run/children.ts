@@ -13,10 +13,10 @@ export type FileTally = Tally & { file: string; seconds: number }
 export type TestTally = Tally & { files: FileTally[]; unsteady: string[] }
 
 /** More files than this that fail are no matter of a busy machine: they do not run again. */
-const MOST_AGAIN = 2
+const MAX_AGAIN = 2
 
 /** A test that takes longer hangs, even on a machine much slower than usual. */
-const MOST_TEST_MS = 120_000
+const MAX_TEST_MS = 120_000
 
 type TestOptions = { workers: number; env: Record<string, string>; say?: (text: string) => void }
 
@@ -42,7 +42,7 @@ export async function runTests(files: readonly string[], options: TestOptions): 
   const first = await runOnce(files, options)
   const again = first.files.filter(({ failed }) => failed).map(({ file }) => file)
   const isKnown = first.failed === failedIn(first.files)
-  if (!isKnown || !again.length || again.length > MOST_AGAIN) return { ...first, unsteady: [] }
+  if (!isKnown || !again.length || again.length > MAX_AGAIN) return { ...first, unsteady: [] }
   const { say = toOutput } = options
   say(`\n── once more, alone: ${again.join(', ')}\n`)
   const second = await runOnce(again, { ...options, workers: 1 })
@@ -62,7 +62,7 @@ async function runOnce(files: readonly string[], { workers, env, say = toOutput 
     `--parallel=${workers}`,
     '--no-isolate',
     '--only-failures',
-    `--timeout=${MOST_TEST_MS}`,
+    `--timeout=${MAX_TEST_MS}`,
     '--reporter=junit',
     `--reporter-outfile=${report}`,
     ...files.map((file) => `./${file}`),

@@ -14,8 +14,8 @@ const OFFERED = {
   env: { TOKEN: 'swordfish' },
   transport: 'stdio',
 }
-const KEPT = { name: 'count_words', description: 'Counts words.' }
-const said = (at: string) => [
+const STORED = { name: 'count_words', description: 'Counts words.' }
+const textOf = (at: string) => [
   `Left out, because a manifest has no such member: ${at}.command, ${at}.env, ${at}.transport.`,
 ]
 
@@ -27,9 +27,9 @@ describe('members of a tool that no manifest has (contract 8.1)', () => {
     const ada = await world.person()
     const { reply, slug } = await submit(ada, staffManifest({ tools: [OFFERED] }))
     expect(reply.status).toBe(201)
-    expect(reply.body.warnings).toEqual(said('tools[0]'))
+    expect(reply.body.warnings).toEqual(textOf('tools[0]'))
     const { text, body } = await ada.send('GET', `skills/${slug}`)
-    expect(body.toolDefinitions).toEqual([KEPT])
+    expect(body.toolDefinitions).toEqual([STORED])
     expect(text).not.toContain('swordfish')
   })
 
@@ -37,7 +37,7 @@ describe('members of a tool that no manifest has (contract 8.1)', () => {
     const ada = await world.person()
     const endpoint = { url: 'https://93.184.216.34/', proxy: 'x' }
     const written = staffManifest({
-      tools: [{ ...KEPT, endpoint }],
+      tools: [{ ...STORED, endpoint }],
       author: { name: 'Ada', ssn: '1' },
       command: 'x',
       permissions: ['execute:tools', 'external:http'],
@@ -51,16 +51,16 @@ describe('members of a tool that no manifest has (contract 8.1)', () => {
   test('a manifest that has only what is known warns of nothing, and keeps schemas as they are', async () => {
     const ada = await world.person()
     const inputSchema = { type: 'object', properties: { command: { type: 'string' } }, additionalProperties: false }
-    const written = staffManifest({ tools: [{ ...KEPT, inputSchema }], enginePreference: 'svc-1-flash' })
+    const written = staffManifest({ tools: [{ ...STORED, inputSchema }], enginePreference: 'svc-1-flash' })
     const { reply, slug } = await submit(ada, written)
     expect(reply.body.warnings).toEqual([])
-    expect((await ada.send('GET', `skills/${slug}`)).body.toolDefinitions).toEqual([{ ...KEPT, inputSchema }])
+    expect((await ada.send('GET', `skills/${slug}`)).body.toolDefinitions).toEqual([{ ...STORED, inputSchema }])
   })
 
   test('very many are counted, and long names are cut', async () => {
     const ada = await world.person()
     const strange = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`m${at}${'x'.repeat(200)}`, 1]))
-    const { reply } = await submit(ada, staffManifest({ tools: [{ ...KEPT, ...strange }] }))
+    const { reply } = await submit(ada, staffManifest({ tools: [{ ...STORED, ...strange }] }))
     expect(reply.body.warnings[0]).toEndWith('… and 10 more.')
     expect(reply.body.warnings[0].length).toBeLessThan(2_000)
   })
@@ -69,12 +69,12 @@ describe('members of a tool that no manifest has (contract 8.1)', () => {
     const ada = await world.person()
     const draft = { name: 'Words', slug: 'words-kept', category: 'domain', system_prompt_ext: 'Count.' }
     const made = await ada.send('POST', 'skills/create', { ...draft, tool_definitions: [OFFERED] })
-    expect(made.body.warnings).toEqual(said('tool_definitions[0]'))
-    expect(made.body.skill.toolDefinitions).toEqual([KEPT])
-    const tool_definitions = [KEPT, { ...OFFERED, name: 'count_more' }]
+    expect(made.body.warnings).toEqual(textOf('tool_definitions[0]'))
+    expect(made.body.skill.toolDefinitions).toEqual([STORED])
+    const tool_definitions = [STORED, { ...OFFERED, name: 'count_more' }]
     const changed = await ada.send('PATCH', 'skills/words-kept', { tool_definitions })
-    expect(changed.body.warnings).toEqual(said('tool_definitions[1]'))
-    expect(changed.body.skill.toolDefinitions).toEqual([KEPT, { ...KEPT, name: 'count_more' }])
+    expect(changed.body.warnings).toEqual(textOf('tool_definitions[1]'))
+    expect(changed.body.skill.toolDefinitions).toEqual([STORED, { ...STORED, name: 'count_more' }])
   })
 
   test('are named again when the request is repeated', async () => {
@@ -84,25 +84,25 @@ describe('members of a tool that no manifest has (contract 8.1)', () => {
     const first = await ada.send('POST', 'skills/submit', body, headers)
     const again = await ada.send('POST', 'skills/submit', body, headers)
     expect(again.body).toEqual(first.body)
-    expect(again.body.warnings).toEqual(said('tools[0]'))
+    expect(again.body.warnings).toEqual(textOf('tools[0]'))
   })
 
   test('are dropped from a canvas that is compiled and published', async () => {
     const ada = await world.person()
     const id = await canvasOf(ada, toolCanvas(OFFERED))
     const compiled = await ada.send('POST', `evi/canvases/${id}/compile`)
-    expect(compiled.body.warnings).toEqual(said('tools[0]'))
-    expect(compiled.body.manifest.tools).toEqual([KEPT])
+    expect(compiled.body.warnings).toEqual(textOf('tools[0]'))
+    expect(compiled.body.manifest.tools).toEqual([STORED])
     const { body } = await publish(ada, id, order())
-    expect(body.warnings).toEqual(said('tools[0]'))
-    expect((await ada.send('GET', `skills/${body.skillId}`)).body.toolDefinitions).toEqual([KEPT])
+    expect(body.warnings).toEqual(textOf('tools[0]'))
+    expect((await ada.send('GET', `skills/${body.skillId}`)).body.toolDefinitions).toEqual([STORED])
     const { canvas } = (await ada.send('GET', `evi/canvases/${id}`)).body
-    expect(canvas.compiledManifest.tools).toEqual([KEPT])
+    expect(canvas.compiledManifest.tools).toEqual([STORED])
   })
 
   test('are dropped from what an operator imports', async () => {
     const done = await world.app.container.skills.store.put(operatorCall(), staffManifest({ tools: [OFFERED] }))
-    expect(done.warnings).toEqual(said('tools[0]'))
+    expect(done.warnings).toEqual(textOf('tools[0]'))
   })
 })
 
@@ -114,8 +114,8 @@ describe('paths of knowledge files (contract 8.1)', () => {
       manifest({ knowledge: [path], knowledgeFiles: { './guide.md': 'Facts.' } }),
     )
     expect(reply.body.review.checks.schema).toBe('pass')
-    const { manifest: kept } = await world.app.container.skills.store.get(operatorCall(), slug)
-    expect(kept).toMatchObject({ knowledge: ['guide.md'], knowledgeFiles: { 'guide.md': 'Facts.' } })
+    const { manifest: stored } = await world.app.container.skills.store.get(operatorCall(), slug)
+    expect(stored).toMatchObject({ knowledge: ['guide.md'], knowledgeFiles: { 'guide.md': 'Facts.' } })
   })
 
   test.each(['./../guide.md', './/etc/passwd', './C:/x', './', '.', 'a/./b', './/', 'a/..', './..'])(
@@ -153,14 +153,14 @@ describe('what a tool returns (contract 8.1)', () => {
 
   test.each([outputSchema, { type: 'string' }, { type: ['array', 'null'] }])('may be %j', async (schema) => {
     const ada = await world.person()
-    const { reply, slug } = await submit(ada, staffManifest({ tools: [{ ...KEPT, outputSchema: schema }] }))
+    const { reply, slug } = await submit(ada, staffManifest({ tools: [{ ...STORED, outputSchema: schema }] }))
     expect(reply.status).toBe(201)
     expect((await ada.send('GET', `skills/${slug}`)).body.toolDefinitions[0].outputSchema).toEqual(schema)
   })
 
   test('may be so in a canvas', async () => {
     const ada = await world.person()
-    const id = await canvasOf(ada, toolCanvas({ ...KEPT, outputSchema }))
+    const id = await canvasOf(ada, toolCanvas({ ...STORED, outputSchema }))
     expect((await ada.send('POST', `evi/canvases/${id}/compile`)).body.errors).toEqual([])
   })
 
@@ -170,7 +170,7 @@ describe('what a tool returns (contract 8.1)', () => {
     ['outputSchema', { type: 'array', items: 5 }, 'outputSchema.items'],
   ])('but no %s is %j', async (member, schema, why) => {
     const ada = await world.person()
-    const { reply } = await submit(ada, staffManifest({ tools: [{ ...KEPT, [member]: schema }] }))
+    const { reply } = await submit(ada, staffManifest({ tools: [{ ...STORED, [member]: schema }] }))
     expect(reply.status).toBe(422)
     expect(reply.body.review.checks.schema).toContain(why)
   })

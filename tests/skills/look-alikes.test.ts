@@ -42,10 +42,10 @@ describe('a slug that could be taken for a skill of this server', () => {
     const { reply, id } = await submit(author, manifest({ slug: 'emai1-drafter' }))
     expect(reply.status).toBe(201)
     expect(reply.body.submission).toMatchObject({ status: 'pending_review', reviewTier: 'staff', autoApproved: false })
-    const said = 'warn: The slug "emai1-drafter" looks like "email-drafter", a skill that ships with this server.'
-    expect(reply.body.review.checks.slug_unique).toBe(said)
+    const text = 'warn: The slug "emai1-drafter" looks like "email-drafter", a skill that ships with this server.'
+    expect(reply.body.review.checks.slug_unique).toBe(text)
     const { body } = await author.send('GET', `skills/submissions/${id}`)
-    expect(body.submission.review.checks.slug_unique).toBe(said)
+    expect(body.submission.review.checks.slug_unique).toBe(text)
     const { evidence } = (await submissionRepository.find(world.app.store.read, id as SubmissionId))!
     expect(evidence).toContainEqual(expect.objectContaining({ check: 'slug_unique', path: 'slug', severity: 'warn' }))
   })

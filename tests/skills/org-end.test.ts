@@ -33,8 +33,8 @@ describe('when an org is deleted', () => {
     expect((await publish(orgKey, await canvasOf(orgKey), 'acme-private', 'private')).status).toBe(200)
     const open = await submit(orgKey, manifest())
     const closed = await submit(orgKey, manifest(), { visibility: 'org', target_org_id: team.id })
-    const [mine, kept] = [await canvasOf(ada), await versions()]
-    expect([await countOf(canvases, owner), await countOf(skills, owner), kept]).toEqual([1, 3, 1])
+    const [mine, stored] = [await canvasOf(ada), await versions()]
+    expect([await countOf(canvases, owner), await countOf(skills, owner), stored]).toEqual([1, 3, 1])
     const installs = async () => (await ada.send('GET', `skills/${installed.slug}`)).body.installCount
     expect(await installs()).toBe(1)
 
@@ -66,11 +66,11 @@ describe('the record', () => {
     for (const verb of ['compile', 'test']) await ada.send('POST', `evi/canvases/${canvas}/${verb}`, { message: 'Hi' })
     await publish(ada, canvas, 'a-canvas', 'public')
     const { body } = await ada.send('GET', 'audit?limit=100')
-    const told = body.map((event: never) => {
+    const notice = body.map((event: never) => {
       const { action, outputSummary } = event as { action: string; outputSummary: { status?: number } }
       return `${action} ${outputSummary.status}`
     })
-    expect(told.filter((line: string) => !line.startsWith('key.')).sort()).toEqual(
+    expect(notice.filter((line: string) => !line.startsWith('key.')).sort()).toEqual(
       [
         'skill.installed 201',
         'skill.updated 200',

@@ -14,7 +14,7 @@ describe('the ranking of passages', () => {
       'long.md': `The tide. ${'Ships wait in the port. '.repeat(20)}`,
     }
     const find = createKnowledge({ knowledgeFiles })!
-    const pathsOf = (words: string[], most = 4) => find(words, most).map(({ path }) => path)
+    const pathsOf = (words: string[], max = 4) => find(words, max).map(({ path }) => path)
     expect(pathsOf(['tide', 'rope'])).toEqual(['both.md', 'constructor.md', 'common.md', 'long.md'])
     expect(pathsOf(['tide'], 2)).toEqual(['common.md', 'both.md'])
     expect(pathsOf(['constructor'])).toEqual(['constructor.md'])
@@ -56,8 +56,8 @@ describe('keywords', () => {
     )
     const prompt = `${'a'.repeat(99)} `.repeat(1_000)
     const effort = await effortOf(() => {
-      const asked = readPrompt(prompt)
-      for (const storm of storms) expect(storm.occurIn(asked)).toBe(false)
+      const request = readPrompt(prompt)
+      for (const storm of storms) expect(storm.occurIn(request)).toBe(false)
     }, 2)
     expect(effort).toBeLessThan(200)
   })

@@ -20,9 +20,9 @@ describe('the sandbox', () => {
     const ada = await world.person({ tier: 'free' })
     const { skillId } = await submit(ada, manifest(), { visibility: 'private' })
     const history = Array.from({ length: 10 }, () => ({ role: 'user', content: 'sea '.repeat(5_000) }))
-    const order = { skill_id: skillId, prompt: 'A poem about the sea', history }
+    const input = { skill_id: skillId, prompt: 'A poem about the sea', history }
     const replies = []
-    for (let at = 0; at < 4; at++) replies.push(await ada.send('POST', 'skills/sandbox', order))
+    for (let at = 0; at < 4; at++) replies.push(await ada.send('POST', 'skills/sandbox', input))
     const refused = replies.find(({ status }) => status !== 200)
     expect([refused?.status, refused?.body.error.code]).toEqual([429, 'token_limit_exceeded'])
   })
@@ -31,8 +31,8 @@ describe('the sandbox', () => {
     const clock = fakeClock('2030-01-01T18:00:00.000Z')
     const other = await createWorld({ clock, config: { sandboxRunsPerDay: 2 } })
     const ada = await other.person()
-    const order = { manifest: manifest(), prompt: 'A poem about the sea' }
-    const tried = () => ada.send('POST', 'skills/sandbox', order)
+    const input = { manifest: manifest(), prompt: 'A poem about the sea' }
+    const tried = () => ada.send('POST', 'skills/sandbox', input)
     // What is refused before it runs is not counted.
     expect((await ada.send('POST', 'skills/sandbox', { prompt: 'Which skill?' })).status).toBe(400)
     const replies = [await tried(), await tried(), await tried()]
@@ -40,7 +40,7 @@ describe('the sandbox', () => {
     expect(replies[2]!.body.error).toMatchObject({ code: 'rate_limit_exceeded', type: 'rate_limit_error' })
     expect(replies[2]!.headers.get('retry-after')).toBe(String(6 * 60 * 60))
     expect(replies[2]!.body.error.message).toContain('2 free trials a day')
-    expect((await (await other.person()).send('POST', 'skills/sandbox', order)).status).toBe(200)
+    expect((await (await other.person()).send('POST', 'skills/sandbox', input)).status).toBe(200)
     clock.advance(6 * 60 * 60_000)
     expect((await tried()).status).toBe(200)
   })
@@ -48,8 +48,8 @@ describe('the sandbox', () => {
   test('counts tries at the same time one by one', async () => {
     const other = await createWorld({ config: { sandboxRunsPerDay: 3 } })
     const ada = await other.person()
-    const order = { manifest: manifest(), prompt: 'A poem about the sea' }
-    const replies = await Promise.all(Array.from({ length: 8 }, () => ada.send('POST', 'skills/sandbox', order)))
+    const input = { manifest: manifest(), prompt: 'A poem about the sea' }
+    const replies = await Promise.all(Array.from({ length: 8 }, () => ada.send('POST', 'skills/sandbox', input)))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(3)
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(5)
   })

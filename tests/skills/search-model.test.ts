@@ -11,9 +11,9 @@ const SORTS = ['installs', 'rating', 'newest'] as const
 const VOCABULARY = 'mail mails mailing plan planner plans draft note notes 2024 12 b élan 文書 文 meeting'.split(' ')
 
 let state = 5
-const below = (most: number): number => {
+const below = (max: number): number => {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-  return Math.floor((state / 2 ** 32) * most)
+  return Math.floor((state / 2 ** 32) * max)
 }
 const words = () => Array.from({ length: 1 + below(4) }, () => VOCABULARY[below(VOCABULARY.length)]!)
 const textOf = () => wordsOf(words().join(' ')).join(' ')
@@ -46,12 +46,12 @@ function changed(): Partial<SkillRow> {
 type Query = { words: string[]; category: (typeof CATEGORIES)[number] | undefined; sort: (typeof SORTS)[number] }
 
 /** What a search is, said as plainly as possible. */
-function expected(all: readonly SkillRow[], { words: asked, category, sort }: Query): number[] {
+function expected(all: readonly SkillRow[], { words: requests, category, sort }: Query): number[] {
   const rank = markOf(sort)
   const hit = (row: SkillRow) => {
     const own = row.search_text.split(' ')
-    const isLast = (at: number) => at === asked.length - 1 && mayGoOn(asked[at]!)
-    return asked.every((word, at) => own.some((one) => (isLast(at) ? one.startsWith(word) : one === word)))
+    const isLast = (at: number) => at === requests.length - 1 && mayGoOn(requests[at]!)
+    return requests.every((word, at) => own.some((one) => (isLast(at) ? one.startsWith(word) : one === word)))
   }
   return all
     .filter((row) => row.listed && (!category || row.category === category) && hit(row))
@@ -73,10 +73,10 @@ test('a search finds what it says, in order and page by page, whatever became of
   await seed(120)
   for (let round = 0; round < 60; round++) {
     const all = (await store.read.select().from(store.read.of(skills))) as SkillRow[]
-    const asked = wordsOf(words().join(' ')).slice(0, 1 + below(2))
-    const last = asked.pop()!
+    const requests = wordsOf(words().join(' ')).slice(0, 1 + below(2))
+    const last = requests.pop()!
     const query: Query = {
-      words: [...asked, below(2) ? last : last.slice(0, 1 + below(4))],
+      words: [...requests, below(2) ? last : last.slice(0, 1 + below(4))],
       category: below(3) ? undefined : CATEGORIES[below(3)]!,
       sort: SORTS[below(3)]!,
     }

@@ -24,8 +24,8 @@ describe('a prompt of which the machine is not sure goes to a person', () => {
   test.each([
     ['prompts-attacks', 0.75],
     ['prompts-attacks-apart', 0.3],
-  ])('%s: at least %p', (name, least) => {
-    expect(share(read(name), 'staff') + share(read(name), 'refused')).toBeGreaterThanOrEqual(least)
+  ])('%s: at least %p', (name, min) => {
+    expect(share(read(name), 'staff') + share(read(name), 'refused')).toBeGreaterThanOrEqual(min)
   })
 
   test.each(['prompts-honest', 'prompts-honest-apart'])('%s: none is refused, and most need nobody', (name) => {

@@ -201,7 +201,7 @@ export type ImageSuiteOptions = {
 
 /** What a driver of pictures owes. */
 export function imageSuite(name: string, { driver, server, models }: ImageSuiteOptions): void {
-  const asked = (more: Partial<ImageRequest> = {}): ImageRequest => ({
+  const request = (more: Partial<ImageRequest> = {}): ImageRequest => ({
     model: models.edits ?? models.describes!,
     prompt: 'a pixel',
     changes: [],
@@ -220,21 +220,21 @@ export function imageSuite(name: string, { driver, server, models }: ImageSuiteO
     afterAll(() => server.stop())
 
     test('are the bytes that the upstream made of the description', async () => {
-      const { bytes } = await driver.image!(asked({ style: 'flat', aspectRatio: '16:9' }))
+      const { bytes } = await driver.image!(request({ style: 'flat', aspectRatio: '16:9' }))
       expect(Buffer.from(bytes).equals(PIXEL)).toBe(true)
       expect(server.calls).toMatchObject([{ prompt: 'a pixel. Style: flat. Aspect ratio: 16:9.', sent: [] }])
     })
 
     if (models.edits)
       test('are changed where the model can: it gets the picture and the last change', async () => {
-        const { bytes } = await driver.image!(asked({ ...changed, model: models.edits! }))
+        const { bytes } = await driver.image!(request({ ...changed, model: models.edits! }))
         expect(bytes.length).toBe(PIXEL.length)
         expect(server.calls).toMatchObject([{ prompt: 'now larger. Style: flat.', sent: [PIXEL.length] }])
       })
 
     if (models.describes)
       test('are described anew to a model that cannot change them', async () => {
-        await driver.image!(asked({ ...changed, model: models.describes! }))
+        await driver.image!(request({ ...changed, model: models.describes! }))
         const prompt = 'a pixel. Change: make it red. Change: now larger. Style: flat.'
         expect(server.calls).toMatchObject([{ prompt, sent: [] }])
       })
@@ -247,7 +247,7 @@ export function imageSuite(name: string, { driver, server, models }: ImageSuiteO
       ['[[500]]', 'server'],
       ['[[text]]', 'malformed'],
     ] as const)('%s fails as %s', async (script, kind) => {
-      const failure = await driver.image!(asked({ prompt: script })).then(
+      const failure = await driver.image!(request({ prompt: script })).then(
         () => null,
         (error: { kind: string }) => error,
       )
@@ -256,7 +256,7 @@ export function imageSuite(name: string, { driver, server, models }: ImageSuiteO
 
     test('a caller who left before the start gets their own reason back', async () => {
       const left = new Error('left')
-      await expect(driver.image!(asked({ signal: AbortSignal.abort(left) }))).rejects.toBe(left)
+      await expect(driver.image!(request({ signal: AbortSignal.abort(left) }))).rejects.toBe(left)
       expect(server.calls).toEqual([])
     })
   })

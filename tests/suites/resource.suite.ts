@@ -12,13 +12,13 @@ type Send = (method: string, path: string, body?: object, headers?: Record<strin
 
 /** A declared resource where it is served. */
 export type Served = {
-  noun: AnyNoun & { rows: Rows<never> }
+  resource: AnyNoun & { rows: Rows<never> }
   world: World
   /** The tenants' API, as this person. */
   as(person: Person): Send
   ops: Send
   /** How many one owner may have here. */
-  most: number
+  max: number
   /** An order, the text member of it that tells one from another, and where GET has it, if not flat. */
   like?: { order: object; called: string; member?: string }
 }
@@ -26,17 +26,17 @@ export type Served = {
 const NAMED: NonNullable<Served['like']> = { order: { name: 'Theirs' }, called: 'name' }
 
 /** What holds for each declared resource, on both APIs. */
-export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Served) {
+export function resourceSuite({ resource: noun, world, as, ops, max, like = NAMED }: Served) {
   const path = noun.path.slice(1)
   const isEither = noun.owned === 'either'
-  const { order, called, member = '' } = like
+  const { order: input, called, member = '' } = like
   const one = (id: string) => `${path}/${id}`
   /** One of it, as its answer shows it. */
   const shown = ({ body }: Answer) => viewOf(noun.wrap ? body[noun.wrap] : (body[member] ?? body))
-  const made = async (by: Person, more: object = {}) => shown(await as(by)('POST', path, { ...order, ...more }))
+  const made = async (by: Person, more: object = {}) => shown(await as(by)('POST', path, { ...input, ...more }))
   const listed = async (send: Send, query = ''): Promise<string[]> =>
     (await send('GET', `${path}${query}`)).body[noun.plural].map(({ id }: { id: string }) => id)
-  const said = ({ status, body }: Answer) => [status, body.error.code, body.error.message]
+  const textOf = ({ status, body }: Answer) => [status, body.error.code, body.error.message]
   /** An org with its owner, and a colleague in a role; both have it active. */
   async function team(role: 'member' | 'admin') {
     const [owner, colleague] = [await world.person(), await world.person()]
@@ -51,11 +51,11 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
     test('is made, read, changed and deleted, each recorded with its change', async () => {
       const ada = await world.person()
       const send = as(ada)
-      const answer = await send('POST', path, order)
+      const answer = await send('POST', path, input)
       expect(answer.status).toBe(201)
       if (isEither) expect(shown(answer)).toMatchObject({ object: noun.name, scope: 'personal', org_id: null })
       const { id, created } = shown(answer)
-      expect(shown(await send('GET', one(id)))).toMatchObject({ id, ...order, updated: created })
+      expect(shown(await send('GET', one(id)))).toMatchObject({ id, ...input, updated: created })
       const changed = shown(await send('PATCH', one(id), { [called]: 'Renamed' }))
       expect(changed[called]).toBe('Renamed')
       expect(Date.parse(changed.updated)).toBeGreaterThan(Date.parse(created))
@@ -64,11 +64,11 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
       expect((await send('DELETE', one(id))).body.deleted).toBe(true)
       expect((await send('GET', one(id))).status).toBe(404)
       const { body: events } = await ada.send('GET', `audit?entity_id=${id}`)
-      const told = events.map((event: { action: string; inputSummary: { fields?: string[] } }) => [
+      const notice = events.map((event: { action: string; inputSummary: { fields?: string[] } }) => [
         event.action,
         event.inputSummary.fields,
       ])
-      expect(told.reverse()).toEqual([
+      expect(notice.reverse()).toEqual([
         [`${noun.name}.created`, undefined],
         [`${noun.name}.updated`, [called]],
         [`${noun.name}.deleted`, undefined],
@@ -78,7 +78,7 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
     test('the same Idempotency-Key makes one', async () => {
       const send = as(await world.person())
       const headers = { 'idempotency-key': randomUUID() }
-      const answers = [await send('POST', path, order, headers), await send('POST', path, order, headers)]
+      const answers = [await send('POST', path, input, headers), await send('POST', path, input, headers)]
       expect(answers[1]!.text).toBe(answers[0]!.text)
       expect(answers[1]!.headers.get('x-idempotent-replay')).toBe('true')
       expect(await listed(send)).toHaveLength(1)
@@ -97,20 +97,20 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
 
     test('an owner has the most that the setting allows; operators may give more', async () => {
       const ada = await world.person()
-      const answers = await Promise.all(Array.from({ length: most + 3 }, () => as(ada)('POST', path, order)))
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(most)
+      const answers = await Promise.all(Array.from({ length: max + 3 }, () => as(ada)('POST', path, input)))
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(max)
       const [refused] = answers.filter(({ status }) => status === 409)
       expect(refused!.body.error.message).toContain(
-        `${most} ${noun.title.many}, which is the maximum here (${noun.most.env})`,
+        `${max} ${noun.title.many}, which is the maximum here (${noun.max.env})`,
       )
-      expect((await ops('POST', `${path}?owner=${ada.userId}`, order)).status).toBe(200)
+      expect((await ops('POST', `${path}?owner=${ada.userId}`, input)).status).toBe(200)
     })
 
     test.if('is_default' in noun.empty)('of ten at once one is the default, and it is named', async () => {
       const ada = await world.person()
-      const ids = await Promise.all(Array.from({ length: most }, async () => (await made(ada)).id))
+      const ids = await Promise.all(Array.from({ length: max }, async () => (await made(ada)).id))
       const answers = await Promise.all(ids.map((id) => as(ada)('PATCH', one(id), { is_default: true })))
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(most - 1).fill(409)])
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(max - 1).fill(409)])
       expect(answers.find(({ status }) => status === 409)!.body.error.message).toContain('"Theirs"')
     })
   })
@@ -121,7 +121,8 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
       const body = method === 'PATCH' ? { [called]: 'Mine now' } : undefined
       for (const who of [await world.person(), await world.person({ ofOrg: true })]) {
         const answers = []
-        for (const asked of [id, randomUUID(), 'nonsense']) answers.push(said(await as(who)(method, one(asked), body)))
+        for (const request of [id, randomUUID(), 'nonsense'])
+          answers.push(textOf(await as(who)(method, one(request), body)))
         expect(answers).toEqual(Array(3).fill([404, 'not_found', `No ${noun.title.one} with this id.`]))
       }
       expect(shown(await ops('GET', one(id)))[called]).toBe('Theirs')
@@ -134,7 +135,7 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
         expect(await listed(as(eve), query)).toEqual([eves])
       }
       const forged = { owner: `user:${ada.userId}`, user_id: ada.userId, org_id: ada.orgId }
-      const { status } = await as(eve)('POST', `${path}?owner=${ada.userId}`, { ...order, ...forged })
+      const { status } = await as(eve)('POST', `${path}?owner=${ada.userId}`, { ...input, ...forged })
       expect(status).toBe(201)
       expect(await listed(as(ada))).toEqual([hers])
     })
@@ -145,12 +146,12 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
       expect(await listed(ops, '?limit=2')).toEqual(expect.arrayContaining([hers, eves]))
       expect(await listed(ops, `?owner=${ada.userId}`)).toEqual([hers])
       expect((await ops('GET', `${path}?owner=nobody`)).status).toBe(404)
-      expect((await ops('POST', `${path}?owner=nobody`, order)).status).toBe(404)
+      expect((await ops('POST', `${path}?owner=nobody`, input)).status).toBe(404)
       expect(shown(await ops('PATCH', one(eves), { [called]: 'Set right' }))[called]).toBe('Set right')
-      const given = shown(await ops('POST', `${path}?owner=${ada.userId}`, order)).id
+      const given = shown(await ops('POST', `${path}?owner=${ada.userId}`, input)).id
       expect(await listed(as(ada))).toContain(given)
       for (const id of ['nonsense', randomUUID()]) expect((await ops('DELETE', one(id))).status).toBe(404)
-      const ofTeam = await ops('POST', `${path}?owner=${ada.userId}`, { ...order, scope: 'team' })
+      const ofTeam = await ops('POST', `${path}?owner=${ada.userId}`, { ...input, scope: 'team' })
       expect(ofTeam.status).toBe(isEither ? 400 : 200)
     })
 
@@ -162,7 +163,7 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
       const tried = [
         await as(colleague)('PATCH', one(id), { name: 'Mine now' }),
         await as(colleague)('DELETE', one(id)),
-        await as(colleague)('POST', path, { ...order, scope: 'team' }),
+        await as(colleague)('POST', path, { ...input, scope: 'team' }),
       ]
       expect(tried.map(({ status, body }) => [status, body.error.code])).toEqual(Array(3).fill([403, 'missing_scope']))
       expect((await owner.send('DELETE', `orgs/${org}`)).status).toBe(200)
@@ -172,11 +173,11 @@ export function resourceSuite({ noun, world, as, ops, most, like = NAMED }: Serv
     test('a write reaches nothing outside of its reach', async () => {
       const { store } = world.app.container
       const { id } = await made(await world.person())
-      for (const reach of [[], [`user:${randomUUID()}` as OwnerScope]]) {
-        expect(await noun.rows.find(store.read, reach, id)).toBeUndefined()
-        expect(await store.write((tx) => noun.rows.findLocked(tx, reach, id))).toBeUndefined()
-        expect(await store.write((tx) => noun.rows.update(tx, reach, id, { name: 'Mine' } as never))).toBeUndefined()
-        await store.write((tx) => noun.rows.remove(tx, reach, id))
+      for (const scope of [[], [`user:${randomUUID()}` as OwnerScope]]) {
+        expect(await noun.rows.find(store.read, scope, id)).toBeUndefined()
+        expect(await store.write((tx) => noun.rows.findLocked(tx, scope, id))).toBeUndefined()
+        expect(await store.write((tx) => noun.rows.update(tx, scope, id, { name: 'Mine' } as never))).toBeUndefined()
+        await store.write((tx) => noun.rows.remove(tx, scope, id))
       }
       expect(shown(await ops('GET', one(id)))[called]).toBe('Theirs')
     })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createAgent } from '../../src/completions'
-import type { Acting, Task, Thought } from '../../src/completions/agent-schema'
+import type { Acting, AgentResult, Task } from '../../src/completions/agent-schema'
 import { countTokens, type EngineService } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
 import { type Tool, type ToolContext, ToolFailure } from '../../src/tools'
@@ -64,7 +64,7 @@ export function toolsSuite(name: string, { engines, lines, upstream }: Cast): vo
   const taskFor = (prompt: string, more: Partial<Acting> = {}, signal = new AbortController().signal): Task =>
     taskOf({ prompt, signal, acting: actingOf(tools.assemble(wanted()), more) })
 
-  const aloud = async (task: Task): Promise<Thought> => {
+  const shown = async (task: Task): Promise<AgentResult> => {
     let text = ''
     const thought = await agent.answer(task, (step) => {
       if (step.type === 'text') text += step.text
@@ -75,7 +75,7 @@ export function toolsSuite(name: string, { engines, lines, upstream }: Cast): vo
 
   describe.each([
     ['whole', (task: Task) => agent.answer(task)],
-    ['aloud', aloud],
+    ['aloud', shown],
   ] as const)(`${name}, %s`, (_, take) => {
     beforeEach(() => {
       upstream?.reset()

@@ -21,9 +21,9 @@ export function circlesOf(sources: readonly Source[]): string[][] {
   for (let before = Number.POSITIVE_INFINITY; left.size < before; ) {
     before = left.size
     const wanted = new Set([...left.values()].flat())
-    const kept = [...left].filter(([file, targets]) => wanted.has(file) && targets.length > 0)
-    const names = new Set(kept.map(([file]) => file))
-    left = new Map(kept.map(([file, targets]) => [file, targets.filter((target) => names.has(target))]))
+    const remaining = [...left].filter(([file, targets]) => wanted.has(file) && targets.length > 0)
+    const names = new Set(remaining.map(([file]) => file))
+    left = new Map(remaining.map(([file, targets]) => [file, targets.filter((target) => names.has(target))]))
   }
   return [...left].map(([file, targets]) => [file, ...targets])
 }

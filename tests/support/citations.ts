@@ -45,9 +45,9 @@ export function sectionsCited({ file, text }: Text): Citation[] {
 
 /** Promises and rows of the catalogue, such as `I15` and `B14`. */
 export function labelsCited({ file, text }: Text): Citation[] {
-  const said = all(commentsOf(text), IN_COMMENT)
+  const messages = all(commentsOf(text), IN_COMMENT)
   const tested = file.startsWith('tests/') ? [...all(text, BEGINS_TEXT), ...all(text, IN_BRACKETS)] : []
-  const labels = new Set([...said, ...tested].flatMap(splitLabels))
+  const labels = new Set([...messages, ...tested].flatMap(splitLabels))
   return [...labels].map((cited) => ({ file, cited }))
 }
 

@@ -9,7 +9,7 @@ const TRIES = 5
  * subtracted, and the result is divided by this machine's slowness.
  */
 export async function effortOf(work: () => unknown, tries = TRIES): Promise<number> {
-  return (await leastOf(work, tries)) / (await slowness())
+  return (await minOf(work, tries)) / (await slowness())
 }
 
 /**
@@ -23,18 +23,18 @@ let known: Promise<number> | undefined
 
 /** How many times slower than the reference machine this one is; at least 1. */
 export function slowness(): Promise<number> {
-  known ??= leastOf(yardstick, TRIES).then((ms) => Math.max(1, ms / USUAL_MS))
+  known ??= minOf(yardstick, TRIES).then((ms) => Math.max(1, ms / USUAL_MS))
   return known
 }
 
-async function leastOf(work: () => unknown, tries: number): Promise<number> {
-  let least = Number.POSITIVE_INFINITY
+async function minOf(work: () => unknown, tries: number): Promise<number> {
+  let min = Number.POSITIVE_INFINITY
   for (let tried = 0; tried < tries; tried++) {
     const began = ownTime()
     await work()
-    least = Math.min(least, ownTime() - began)
+    min = Math.min(min, ownTime() - began)
   }
-  return least
+  return min
 }
 
 /** Milliseconds on a clock that stands still while this thread is ready and another process has the core. */

@@ -7,8 +7,8 @@ type ServerEvent = keyof typeof SAMPLES
 /** Has the bus keep what the server tells of this person: it keeps only what somebody is subscribed to. */
 export async function subscribeTo(person: Person, eventPattern: string): Promise<void> {
   const steps = [{ type: 'output', name: 'a', config: { format: 'text', template: 'x' } }]
-  const order = { name: eventPattern, triggerType: 'event', triggerConfig: { eventPattern }, steps, enabled: true }
-  const { status, text } = await person.send('POST', 'workflows', order)
+  const input = { name: eventPattern, triggerType: 'event', triggerConfig: { eventPattern }, steps, enabled: true }
+  const { status, text } = await person.send('POST', 'workflows', input)
   if (status !== 201) throw new Error(text)
 }
 

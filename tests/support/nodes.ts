@@ -8,7 +8,7 @@ import type { seededRandom } from './random'
 import { devKeyOf, type ServerProcess, startServerProcess } from './server-process'
 import { createMigratedDatabase } from './store'
 
-type Order = {
+type Input = {
   random: ReturnType<typeof seededRandom>
   /** A Postgres server: two nodes on one database, each with a folder of its own. Without it one node on SQLite. */
   postgres: string | undefined
@@ -25,7 +25,7 @@ const LOOK_MS = 200
 type Answer = any
 
 /** Nodes that are killed and started again while they are asked, each question to any of them. */
-export async function startNodes({ random, postgres, env, patienceMs }: Order) {
+export async function startNodes({ random, postgres, env, patienceMs }: Input) {
   const root = mkdtempSync(join(tmpdir(), 'svc-nodes-'))
   const database = postgres === undefined ? null : await createMigratedDatabase(postgres)
   const nodes = new Map<string, ServerProcess>()
@@ -72,8 +72,8 @@ export async function startNodes({ random, postgres, env, patienceMs }: Order) {
   /** Reads, or with a body posts. Throws where no answer came or it is a refusal. */
   async function ask(path: string, body?: unknown, more: Record<string, string> = {}): Promise<Answer> {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more }
-    const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    const response = await fetch(`${nodes.get(anyName())!.url}/api/v1/${path}`, { headers, ...order })
+    const input = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const response = await fetch(`${nodes.get(anyName())!.url}/api/v1/${path}`, { headers, ...input })
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return response.json()
   }

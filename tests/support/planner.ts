@@ -9,8 +9,8 @@ import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import type { Reader } from '../../src/kernel/store'
 import { copyMigratedFile, createMigratedDatabase, postgresUrl } from './store'
 
-type Asked = { text: string; values: unknown[] }
-type Explain = (asked: Asked) => Promise<string[]>
+type Request = { text: string; values: unknown[] }
+type Explain = (request: Request) => Promise<string[]>
 type Selecting = Pick<Reader, 'select'>
 
 /** Returns the database's query plan for what a reader asks, one line per step, on empty tables. */
@@ -18,20 +18,20 @@ export type Planner = { planOf(ask: (db: Reader) => PromiseLike<unknown>): Promi
 
 /** Uses a database of its own, removed when the test file ends. */
 export async function openPlanner(): Promise<Planner> {
-  const asked: Asked[] = []
+  const requests: Request[] = []
   const logger = {
-    prepared: (text: string) => void asked.push({ text, values: [] }),
+    prepared: (text: string) => void requests.push({ text, values: [] }),
     logQuery(text: string, values: unknown[]) {
-      if (asked.at(-1)?.text === text) asked.pop()
-      asked.push({ text, values })
+      if (requests.at(-1)?.text === text) requests.pop()
+      requests.push({ text, values })
     },
   }
   const { db, explain } = await (postgresUrl ? onPostgres(postgresUrl, logger) : onSqlite(logger))
   return {
     planOf: async (ask) => {
-      asked.length = 0
+      requests.length = 0
       await ask(db)
-      return (await Promise.all(asked.splice(0).map(explain))).flat().join('\n')
+      return (await Promise.all(requests.splice(0).map(explain))).flat().join('\n')
     },
   }
 }
@@ -78,11 +78,11 @@ async function onPostgres(url: string, logger: Logger): Promise<{ db: Reader; ex
 }
 
 /** Keeps no query, so that each is built anew and reaches the logger. */
-const KEPT_NOWHERE = { get: () => undefined, set: () => undefined }
+const STORED_NOWHERE = { get: () => undefined, set: () => undefined }
 
 /** A reader of one database alone. */
 function asReader(dialect: 'sqlite' | 'postgres', db: unknown): Reader {
   const { select } = db as Selecting
   const of = (table: Record<typeof dialect, unknown>) => table[dialect]
-  return { dialect, prepared: KEPT_NOWHERE, of, select: select.bind(db) } as unknown as Reader
+  return { dialect, prepared: STORED_NOWHERE, of, select: select.bind(db) } as unknown as Reader
 }

@@ -27,8 +27,8 @@ process.on('exit', () => {
 
 /** The environment without NODE_ENV and this machine's SVC_ settings. */
 export const cleanEnv = (more: Record<string, string> = {}): Record<string, string> => {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_ENV')
-  return { ...(Object.fromEntries(kept) as Record<string, string>), ...more }
+  const remaining = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_ENV')
+  return { ...(Object.fromEntries(remaining) as Record<string, string>), ...more }
 }
 
 /**

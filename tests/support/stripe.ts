@@ -1,7 +1,7 @@
 import Stripe from 'stripe'
 
 type Params = Record<string, string>
-type Asked = { method: string; path: string; params: Params; key: string | null }
+type Question = { method: string; path: string; params: Params; key: string | null }
 /** The fault that the next request of a path gets: an error status, or a cut connection. */
 type Fault = { status: number; error?: Record<string, unknown>; headers?: Record<string, string> }
 
@@ -14,7 +14,7 @@ const WEBHOOK_SECRET = 'whsec_scripted'
  * keys, and signs events with the official package.
  */
 export function startStripe() {
-  const asked: Asked[] = []
+  const requests: Question[] = []
   const remembered = new Map<string, Response>()
   const faults = new Map<string, Fault[]>()
   const methods = new Map<string, string>()
@@ -28,8 +28,8 @@ export function startStripe() {
   return {
     url: `http://127.0.0.1:${server.port}`,
     webhookSecret: WEBHOOK_SECRET,
-    asked,
-    of: (path: string) => asked.filter((each) => each.path === path),
+    asked: requests,
+    of: (path: string) => requests.filter((each) => each.path === path),
     /** Answers the next `count` requests of a path with a fault. */
     fail(path: string, fault: Fault, count = 1): void {
       faults.set(path, [...(faults.get(path) ?? []), ...Array.from({ length: count }, () => fault)])
@@ -67,7 +67,7 @@ export function startStripe() {
     const { pathname } = new URL(request.url)
     const params = Object.fromEntries(new URLSearchParams(await request.text()))
     const key = request.headers.get('idempotency-key')
-    asked.push({ method: request.method, path: pathname, params, key })
+    requests.push({ method: request.method, path: pathname, params, key })
     const [fault] = faults.get(pathname)?.splice(0, 1) ?? []
     if (fault) return Response.json({ error: { type: 'api_error', message: 'scripted', ...fault.error } }, fault)
     const known = key ? remembered.get(key) : undefined

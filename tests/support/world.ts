@@ -26,7 +26,7 @@ export type Person = {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 export type Reply = { status: number; headers: Headers; text: string; body: any }
 
-export type PersonOrder = { scopes?: readonly Scope[]; tier?: Tier; cents?: number; ofOrg?: boolean }
+export type PersonInput = { scopes?: readonly Scope[]; tier?: Tier; cents?: number; ofOrg?: boolean }
 
 export type World = Awaited<ReturnType<typeof createWorld>>
 
@@ -59,7 +59,7 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
     logged,
     clock,
     config,
-    person: (order?: PersonOrder) => createPerson(app, order),
+    person: (input?: PersonInput) => createPerson(app, input),
     /** A `Call` of this person, for services without a route. */
     callAs: (person: Person): Call => callOf(keyCaller({ userId: person.userId, keyId: person.keyId as KeyId })),
     send: sender(app, {}),
@@ -71,8 +71,8 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
 let people = 0
 
 /** Creates a user with a key and credit: personal, or an org's. */
-async function createPerson(app: OpenApp, order: PersonOrder = {}): Promise<Person> {
-  const { scopes, tier = 'enterprise', cents = 10_000, ofOrg = false } = order
+async function createPerson(app: OpenApp, input: PersonInput = {}): Promise<Person> {
+  const { scopes, tier = 'enterprise', cents = 10_000, ofOrg = false } = input
   const { store, orgs, billing, keys } = app.container
   const call = operatorCall()
   const made = await store.write(async (tx) => {
@@ -110,12 +110,12 @@ export const operatorCall = (): Call<OperatorCaller> => ({
 })
 
 const sender =
-  (app: OpenApp, standing: Record<string, string>) =>
+  (app: OpenApp, state: Record<string, string>) =>
   async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> => {
     const json: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
     const request = new Request(`http://localhost${path.startsWith('/') ? '' : '/api/v1/'}${path}`, {
       method,
-      headers: { ...json, ...standing, ...headers },
+      headers: { ...json, ...state, ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const reply = await read(await app.api.handle(request))

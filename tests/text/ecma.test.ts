@@ -4,7 +4,7 @@ import { compileLinear } from '../../src/text/patterns/linear'
 
 const FLAGS = ['', 'i', 'u', 'iu', 's']
 const LINES = ['', 'm', 'im', 'sm', 'imu', 'iu']
-const BOUNDS = { mostChars: 1_000, mostSize: 2_000 }
+const BOUNDS = { maxChars: 1_000, maxSize: 2_000 }
 
 const BLANKS = '\t\n\v\f\r\0\x1f\x7f\x85 \u00a0\u00ad\u1680\u180e\u2000\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff'
 const LETTERS = 'aAsS\u017fkK\u212aiI\u0130\u0131_-5٣\\/'

@@ -3,16 +3,16 @@ import { type Expression, ExpressionFault, parseExpression, pathsOf } from '../.
 import { effortOf } from '../support/effort'
 
 /** An expression as parsed, with all brackets written out. */
-function told(expression: Expression): string {
+function notify(expression: Expression): string {
   switch (expression.kind) {
     case 'literal':
       return JSON.stringify(expression.value)
     case 'path':
       return expression.path.join('.')
     case 'not':
-      return `!${told(expression.of)}`
+      return `!${notify(expression.of)}`
     default:
-      return `(${told(expression.left)} ${expression.op} ${told(expression.right)})`
+      return `(${notify(expression.left)} ${expression.op} ${notify(expression.right)})`
   }
 }
 
@@ -37,7 +37,7 @@ describe('an expression (contract 10)', () => {
     ['trigger.ünï._.名前.ℵ1.a\u200cb == trigger.a-b', '(trigger.ünï._.名前.ℵ1.a\u200cb == trigger.a-b)'],
     ['trigger.__proto__.constructor', 'trigger.__proto__.constructor'],
   ])('%s', (text, understood) => {
-    expect(told(parseExpression(text))).toBe(understood)
+    expect(notify(parseExpression(text))).toBe(understood)
   })
 
   test.each([

@@ -60,7 +60,7 @@ describe('a page of a PDF', () => {
       'goes on in its second line until',
       `it has come to the ${name} end.`,
     ]
-    const said = (name: string) =>
+    const textOf = (name: string) =>
       `The ${name} column begins here and goes on in its second line until it has come to the ${name} end.`
     const head = put('A heading that stands across all of the columns of this very page, from side to side', 40, 730)
     for (const names of [
@@ -68,7 +68,7 @@ describe('a page of a PDF', () => {
       ['first', 'second', 'third'],
     ]) {
       const text = layOut([head, ...rows(names.map(column), [40, 240, 440])])
-      expect(text).toBe([head.str, ...names.map(said)].join('\n\n'))
+      expect(text).toBe([head.str, ...names.map(textOf)].join('\n\n'))
     }
   })
 

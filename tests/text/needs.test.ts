@@ -45,12 +45,12 @@ describe('what a text must have for an expression', () => {
     fc.assert(
       fc.property(fc.array(pattern, { minLength: 1, maxLength: 2 }), text, (patterns, words) => {
         const expression = new RegExp(patterns.map((one) => `(${one})`).join(''), 'iu')
-        const said = words.join('')
-        if (!expression.test(said)) return
-        expect(hasNeeds(needsOf(expression), foldedGramsOf(said))).toBe(true)
+        const text = words.join('')
+        if (!expression.test(text)) return
+        expect(hasNeeds(needsOf(expression), foldedGramsOf(text))).toBe(true)
         const needed = wordsNeeded(expression)
         // The long s and the Kelvin sign match `s` and `k`, so callers must look for these, too.
-        const folded = said.replaceAll('ſ', 's').replaceAll('K', 'k').toLowerCase()
+        const folded = text.replaceAll('ſ', 's').replaceAll('K', 'k').toLowerCase()
         if (needed) expect(needed.some((word) => folded.includes(word))).toBe(true)
       }),
       { numRuns: 3_000 },

@@ -13,9 +13,9 @@ const nameless = namelessPrompts()
 export function taggedLeftOut(
   texts: readonly Marked[],
   writer: string,
-  most = Number.POSITIVE_INFINITY,
+  max = Number.POSITIVE_INFINITY,
 ): Record<Kind, Tally> {
-  const teachers = [...new Set(texts.map((one) => one.writer))].filter((one) => one !== writer).slice(0, most)
+  const teachers = [...new Set(texts.map((one) => one.writer))].filter((one) => one !== writer).slice(0, max)
   const others = texts.filter((one) => teachers.includes(one.writer))
   const model = learnNames(others, nameless)
   const tallies = { name: { hits: 0, misses: 0, extras: 0 }, address: { hits: 0, misses: 0, extras: 0 } }

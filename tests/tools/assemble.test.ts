@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { OrgId } from '../../src/kernel/ids'
 import { callOf, keyCaller, sessionCaller } from '../support/callers'
-import { asked, contextOf, openTools, toolOf, wanted } from './world'
+import { contextOf, openTools, requestOf, toolOf, wanted } from './world'
 
-const named = (name: string, says: string, order = {}) => toolOf({ name, run: async () => says, ...order })
+const named = (name: string, says: string, input = {}) => toolOf({ name, run: async () => says, ...input })
 const says = async (tools: ReturnType<typeof openTools>, toolset: ReturnType<typeof tools.assemble>, name: string) =>
-  (await tools.run(toolset, asked(name), contextOf())).result
+  (await tools.run(toolset, requestOf(name), contextOf())).result
 
 describe('the tools of a run', () => {
   test('on a clash of names the caller’s own wins, then a skill’s, then ours (contract 22.5)', async () => {

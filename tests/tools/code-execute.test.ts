@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { createCodeExecute } from '../../src/tools/system/code-execute'
 import { spentBy } from '../support/spent'
-import { asked, contextOf, openTools, wanted } from './world'
+import { contextOf, openTools, requestOf, wanted } from './world'
 
 const tools = openTools({ system: [createCodeExecute({ codeMs: 2_000 })] })
 const run = (code: string, signal = new AbortController().signal) =>
-  tools.run(tools.assemble(wanted()), asked('code_execute', { code }), contextOf({ signal }))
+  tools.run(tools.assemble(wanted()), requestOf('code_execute', { code }), contextOf({ signal }))
 
 describe('code_execute', () => {
   test.each([

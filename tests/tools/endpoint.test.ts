@@ -4,7 +4,7 @@ import type { AppError } from '../../src/kernel/errors'
 import { OrgId } from '../../src/kernel/ids'
 import { createOutbound } from '../../src/kernel/outbound'
 import { callOf, keyCaller } from '../support/callers'
-import { asked, contextOf, openTools, wanted } from './world'
+import { contextOf, openTools, requestOf, wanted } from './world'
 
 type Seen = { method: string; headers: Headers; body: string }
 let seen: Seen[] = []
@@ -41,7 +41,7 @@ const inline = (endpoint: Endpoint) => [{ name: 'weather', description: 'd', end
 
 const calling = (endpoint: Endpoint, context = contextOf()) => {
   const toolset = tools.assemble(wanted({ inline: inline(endpoint), call: context.call }))
-  return tools.run(toolset, asked('weather', { city: 'Rome' }), context)
+  return tools.run(toolset, requestOf('weather', { city: 'Rome' }), context)
 }
 const refusalOf = (endpoint: Endpoint, room = tools): AppError => {
   try {
@@ -125,7 +125,7 @@ describe('a tool with an endpoint', () => {
       const strict = openTools({ outbound: createOutbound({ resolve: async () => [{ address, family }] }) })
       const endpoint = { url: `http://tools.example:${server.port}/weather` }
       const toolset = strict.assemble(wanted({ inline: inline(endpoint) }))
-      const outcome = await strict.run(toolset, asked('weather'), contextOf())
+      const outcome = await strict.run(toolset, requestOf('weather'), contextOf())
       expect(outcome.text).toContain('its host name resolves to a private address')
       expect(seen).toEqual([])
     },

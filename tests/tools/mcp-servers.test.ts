@@ -43,8 +43,8 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
   test('two more of the registry, behind a bridge: one reads files, one remembers', async () => {
     const folder = folderFor(world.folder, 'shared')
     await Bun.write(join(folder, 'tides.txt'), 'Spring tides follow the new moon.')
-    const kept = { type: 'entity', name: 'Ada', entityType: 'person', observations: ['likes the sea', 'and tides'] }
-    await Bun.write(join(folder, 'memory.json'), JSON.stringify(kept))
+    const stored = { type: 'entity', name: 'Ada', entityType: 'person', observations: ['likes the sea', 'and tides'] }
+    await Bun.write(join(folder, 'memory.json'), JSON.stringify(stored))
     const [files, memory] = await Promise.all([
       startBridged('server-filesystem', [folder]),
       startBridged('server-memory', [], { MEMORY_FILE_PATH: join(folder, 'memory.json') }),

@@ -4,12 +4,12 @@ import { OrgId } from '../../src/kernel/ids'
 import { ToolFailure } from '../../src/tools'
 import { MAX_AT_ONCE, MAX_CALLS, MAX_RESULT_CHARS, MAX_TEXT_CHARS } from '../../src/tools/run'
 import { callOf, keyCaller } from '../support/callers'
-import { asked, contextOf, openTools, toolOf, wanted } from './world'
+import { contextOf, openTools, requestOf, toolOf, wanted } from './world'
 
-const withTool = (order: Parameters<typeof toolOf>[0], approved: string[] = [], room = {}) => {
-  const tools = openTools({ system: [toolOf(order)], ...room })
+const withTool = (input: Parameters<typeof toolOf>[0], approved: string[] = [], room = {}) => {
+  const tools = openTools({ system: [toolOf(input)], ...room })
   const toolset = tools.assemble(wanted({ approved }))
-  return (args: unknown = {}, context = contextOf()) => tools.run(toolset, asked('echo', args), context)
+  return (args: unknown = {}, context = contextOf()) => tools.run(toolset, requestOf('echo', args), context)
 }
 
 describe('sixteen heavy calls at once', () => {
@@ -40,7 +40,7 @@ describe('sixteen heavy calls at once', () => {
       if (!over) setImmediate(count)
     }
     setImmediate(count)
-    await Promise.all(names.map((name) => tools.run(toolset, asked(name), contextOf())))
+    await Promise.all(names.map((name) => tools.run(toolset, requestOf(name), contextOf())))
     over = true
     expect(turns).toBeGreaterThan(12)
   })
@@ -90,7 +90,7 @@ describe('a call', () => {
 
   test('to a tool that is not there names those that are', async () => {
     const tools = openTools({ system: [toolOf()] })
-    const outcome = await tools.run(tools.assemble(wanted()), asked('__proto__'), contextOf())
+    const outcome = await tools.run(tools.assemble(wanted()), requestOf('__proto__'), contextOf())
     expect(outcome.status).toBe('error')
     expect(outcome.text).toBe('Error: There is no tool named __proto__. There are echo.')
   })
@@ -113,16 +113,16 @@ describe('a call', () => {
   })
 
   test('that takes too long ends, and the tool is told', async () => {
-    let told = false
+    let notice = false
     const run = (_: object, { signal }: { signal: AbortSignal }) => {
       signal.addEventListener('abort', () => {
-        told = true
+        notice = true
       })
       return new Promise(() => {})
     }
     const outcome = await withTool({ run, timeoutMs: 20 })()
     expect(outcome.text).toBe('Error: echo gave no answer within 0.02 seconds.')
-    expect(told).toBe(true)
+    expect(notice).toBe(true)
   })
 
   test('ends with the run, by rejecting with its reason', async () => {
@@ -156,7 +156,7 @@ describe('who may', () => {
       definitions: [],
       approved: new Set<string>(),
     }
-    const outcome = await tools.run(toolset, asked('echo'), inOrg)
+    const outcome = await tools.run(toolset, requestOf('echo'), inOrg)
     expect(outcome.status).toBe(may ? 'success' : 'error')
     if (!may) expect(outcome.description).toBe('not permitted')
   })
@@ -167,7 +167,7 @@ describe('who may', () => {
     const tools = openTools({ system: [tool] })
     expect(tools.assemble(wanted({ call })).definitions).toEqual([])
     const forced = { tools: new Map([['echo', tool]]), definitions: [], approved: new Set<string>() }
-    const outcome = await tools.run(forced, asked('echo'), contextOf({ call }))
+    const outcome = await tools.run(forced, requestOf('echo'), contextOf({ call }))
     expect(outcome).toMatchObject({ status: 'error', description: 'not permitted' })
   })
 
@@ -182,25 +182,27 @@ describe('who may', () => {
     const tools = openTools()
     const tool = toolOf({ unavailable: () => 'No search server is configured.' })
     const toolset = { tools: new Map([['echo', tool]]), definitions: [], approved: new Set<string>() }
-    expect((await tools.run(toolset, asked('echo'), contextOf())).text).toBe('Error: No search server is configured.')
+    expect((await tools.run(toolset, requestOf('echo'), contextOf())).text).toBe(
+      'Error: No search server is configured.',
+    )
   })
 })
 
 describe('a storm of calls', () => {
   test(`ends after ${MAX_CALLS}, with no more than ${MAX_AT_ONCE} at work`, async () => {
     let working = 0
-    let most = 0
+    let max = 0
     const run = async () => {
-      most = Math.max(most, ++working)
+      max = Math.max(max, ++working)
       await new Promise((go) => setImmediate(go))
       working--
       return 1
     }
     const tools = openTools({ system: [toolOf({ run })] })
     const toolset = tools.assemble(wanted())
-    const calls = Array.from({ length: 500 }, () => tools.run(toolset, asked('echo'), contextOf()))
+    const calls = Array.from({ length: 500 }, () => tools.run(toolset, requestOf('echo'), contextOf()))
     const outcomes = await Promise.all(calls)
     expect(outcomes.filter(({ status }) => status === 'success')).toHaveLength(MAX_CALLS)
-    expect(most).toBe(MAX_AT_ONCE)
+    expect(max).toBe(MAX_AT_ONCE)
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createWeb } from '../../src/research'
 import { createSystemTools } from '../../src/tools'
-import { asked, contextOf, openTools, wanted } from './world'
+import { contextOf, openTools, requestOf, wanted } from './world'
 
 /** What each kind of server answers: written after their documented formats, not taken from live ones, with a hit that is none. */
 const RECORDED: Record<string, object> = {
@@ -75,7 +75,7 @@ const searching = (given: ReturnType<typeof settings>) => {
   })
   return {
     tools,
-    search: (args: object) => tools.run(tools.assemble(wanted()), asked('web_search', args), contextOf()),
+    search: (args: object) => tools.run(tools.assemble(wanted()), requestOf('web_search', args), contextOf()),
   }
 }
 

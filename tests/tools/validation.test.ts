@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { AppError } from '../../src/kernel/errors'
 import { shorten } from '../../src/kernel/text'
 import { problemsOf, validatorOf } from '../../src/tools/validation'
-import { asked, contextOf, openTools, wanted } from './world'
+import { contextOf, openTools, requestOf, wanted } from './world'
 
 const tools = openTools()
 const inline = (input_schema: Record<string, unknown>, name = 'mine') => ({ name, description: 'd', input_schema })
@@ -94,7 +94,7 @@ describe('a definition (B31)', () => {
   test('named __proto__ or as a tool of ours is a tool like any other (L5)', async () => {
     const toolset = tools.assemble(wanted({ inline: [inline({}, '__proto__'), inline({}, 'browser_navigate')] }))
     for (const name of ['__proto__', 'browser_navigate']) {
-      const outcome = await tools.run(toolset, asked(name), contextOf())
+      const outcome = await tools.run(toolset, requestOf(name), contextOf())
       expect(outcome.result).toEqual({ acknowledged: true })
     }
   })
@@ -169,9 +169,9 @@ describe('checking arguments', () => {
     ['a member named costs', object({ costs: { type: 'integer' } }), { costs: 'x' }, /"costs" must be integer/],
   ])('%s', (_, schema, value, problem) => {
     expect(problemsOf(schema, 's')).toEqual([])
-    const said = validatorOf(schema)(value)
-    if (problem) expect(said).toMatch(problem)
-    else expect(said).toBeNull()
+    const text = validatorOf(schema)(value)
+    if (problem) expect(text).toMatch(problem)
+    else expect(text).toBeNull()
   })
 
   test('the same definition in two requests is compiled once', () => {

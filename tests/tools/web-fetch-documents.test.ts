@@ -3,7 +3,7 @@ import { createOutbound } from '../../src/kernel/outbound'
 import { createWebFetch } from '../../src/tools/system/web-fetch'
 import { spentBy } from '../support/spent'
 import { pdfBomb, pdfCircle, pdfOf } from './pdf'
-import { asked, contextOf, openTools, wanted, webOf } from './world'
+import { contextOf, openTools, requestOf, wanted, webOf } from './world'
 
 const as = (type: string, body: () => Uint8Array | string) => () =>
   new Response(body() as BodyInit, { headers: { 'content-type': type } })
@@ -30,14 +30,14 @@ afterAll(() => server.stop(true))
 
 const tools = openTools({ system: [createWebFetch({ web: webOf(createOutbound({ allow: ['127.0.0.1/32'] })) })] })
 const read = (path: string) =>
-  tools.run(tools.assemble(wanted()), asked('web_fetch', { url: server.url.origin + path }), contextOf())
+  tools.run(tools.assemble(wanted()), requestOf('web_fetch', { url: server.url.origin + path }), contextOf())
 
 describe('web_fetch, given a PDF', () => {
   test('gives its title and its words, a line for each paragraph', async () => {
     const before = spentBy('thread-self').ranMs
     const { result } = await read('/words')
-    const said = { title: 'Of tides', text: 'The moon pulls at the sea. Neap tides follow.' }
-    expect(result).toMatchObject(said)
+    const message = { title: 'Of tides', text: 'The moon pulls at the sea. Neap tides follow.' }
+    expect(result).toMatchObject(message)
     expect(spentBy('thread-self').ranMs - before).toBeLessThan(200)
   })
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createWebFetch } from '../../src/tools/system/web-fetch'
-import { asked, contextOf, openTools, wanted, webOf } from './world'
+import { contextOf, openTools, requestOf, wanted, webOf } from './world'
 
 const ARTICLE = `<html><head><title>Tides</title><script>document.title = 'ran'</script></head><body><nav><a href="/">Home</a></nav>
 <article><h1>Why tides turn</h1>${'<p>The moon pulls at the sea, and the sea, being water, follows it around.</p>'.repeat(12)}
@@ -60,7 +60,7 @@ const here = `http://127.0.0.1:${server.port}`
 
 const fetching = (outbound = createOutbound({ allow: ['127.0.0.1/32'] })) => {
   const tools = openTools({ system: [createWebFetch({ web: webOf(outbound) })] })
-  return (url: string) => tools.run(tools.assemble(wanted()), asked('web_fetch', { url }), contextOf())
+  return (url: string) => tools.run(tools.assemble(wanted()), requestOf('web_fetch', { url }), contextOf())
 }
 const read = fetching()
 

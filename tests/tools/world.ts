@@ -3,10 +3,10 @@ import { createWeb } from '../../src/research'
 import { createTools, type Tool, type ToolContext, type Wanted } from '../../src/tools'
 import { callOf, keyCaller } from '../support/callers'
 
-type Order = Partial<Parameters<typeof createTools>[0]>
+type Input = Partial<Parameters<typeof createTools>[0]>
 
 /** The room with nothing of its own in it; endpoints may be on this machine. */
-export const openTools = (order: Order = {}) =>
+export const openTools = (input: Input = {}) =>
   createTools({
     outbound: createOutbound({ allow: ['127.0.0.1/32'] }),
     masterKey: new Uint8Array(32).fill(7),
@@ -16,32 +16,32 @@ export const openTools = (order: Order = {}) =>
     onFault: (name, error) => {
       throw new Error(`${name} failed by our fault`, { cause: error })
     },
-    ...order,
+    ...input,
   })
 
 /** The web through an outbound door, without a search server. */
 export const webOf = (outbound: Outbound) =>
   createWeb({ outbound, settings: { searchDriver: 'none', searchBaseUrl: '', searchApiKey: '' } })
 
-export const wanted = (order: Partial<Wanted> = {}): Wanted => ({
+export const wanted = (input: Partial<Wanted> = {}): Wanted => ({
   inline: [],
   skills: [],
   system: true,
   approved: [],
   call: callOf(keyCaller()),
-  ...order,
+  ...input,
 })
 
-export const contextOf = (order: Partial<ToolContext> = {}): ToolContext => ({
+export const contextOf = (input: Partial<ToolContext> = {}): ToolContext => ({
   call: callOf(keyCaller()),
   signal: new AbortController().signal,
   now: 1_767_225_600_000,
   conversationId: null,
-  ...order,
+  ...input,
 })
 
 /** A tool that answers with its arguments, unless told otherwise. */
-export const toolOf = (order: Partial<Tool> = {}): Tool => ({
+export const toolOf = (input: Partial<Tool> = {}): Tool => ({
   name: 'echo',
   description: 'Says it again',
   inputSchema: { type: 'object' },
@@ -51,10 +51,10 @@ export const toolOf = (order: Partial<Tool> = {}): Tool => ({
   skillId: null,
   timeoutMs: 1_000,
   run: async (args) => args,
-  ...order,
+  ...input,
 })
 
-export const asked = (name: string, args: unknown = {}) => ({
+export const requestOf = (name: string, args: unknown = {}) => ({
   id: 'call_1',
   name,
   arguments: typeof args === 'string' ? args : JSON.stringify(args),

@@ -75,12 +75,12 @@ describe('moving', () => {
 
 describe('filtering', () => {
   test('Enter keeps it, Esc drops it, and an arrow brings the earlier one back', () => {
-    const kept = press(modelOf({ screen: 'jobs' }), '/', ...typed('status:failed'), 'enter').model
-    expect(shownRows(kept).map(({ id }) => id)).toEqual(['job_7Qh4Pp', 'job_7Qg0Rr'])
-    expect(shownRows(press(kept, 'esc').model)).toHaveLength(8)
-    const again = press(kept, 'esc', '/', 'up').model
+    const stored = press(modelOf({ screen: 'jobs' }), '/', ...typed('status:failed'), 'enter').model
+    expect(shownRows(stored).map(({ id }) => id)).toEqual(['job_7Qh4Pp', 'job_7Qg0Rr'])
+    expect(shownRows(press(stored, 'esc').model)).toHaveLength(8)
+    const again = press(stored, 'esc', '/', 'up').model
     expect(again.mode).toMatchObject({ type: 'filter', draft: 'status:failed' })
-    expect(shownRows(press(kept, 'esc', '/', ...typed('video'), 'esc').model)).toHaveLength(8)
+    expect(shownRows(press(stored, 'esc', '/', ...typed('video'), 'esc').model)).toHaveLength(8)
   })
 })
 
@@ -174,9 +174,9 @@ describe('a secret', () => {
     }).model
   test('is not left by accident', () => {
     const shown = made(modelOf({ screen: 'keys' }))
-    const asked = press(shown, 'esc').model
-    expect(asked.mode).toMatchObject({ type: 'secret', asking: true })
-    expect(press(asked, 'esc').model.mode.type).toBe('browse')
+    const request = press(shown, 'esc').model
+    expect(request.mode).toMatchObject({ type: 'secret', asking: true })
+    expect(press(request, 'esc').model.mode.type).toBe('browse')
     expect(press(shown, 'y').effects).toEqual([{ type: 'copy', text: 'svc_sk_live_abc' }])
     expect(press(shown, 'enter').model.mode.type).toBe('browse')
   })
@@ -229,9 +229,9 @@ describe('what a screen does with the row under its mark', () => {
     expect(runs(press(model, 's').effects)).toMatchObject([
       { argv: ['browser', 'screenshot', id, '--out', expect.any(String)] },
     ])
-    const asked = press(model, 'E').model
-    expect(dialogOf(asked)).toMatchObject({ title: `End session ${id}?`, focus: 'cancel' })
-    expect(runs(press(asked, 'tab', 'enter').effects)).toMatchObject([
+    const request = press(model, 'E').model
+    expect(dialogOf(request)).toMatchObject({ title: `End session ${id}?`, focus: 'cancel' })
+    expect(runs(press(request, 'tab', 'enter').effects)).toMatchObject([
       { argv: ['browser', 'end', id, '--yes'], write: true },
     ])
   })
@@ -247,8 +247,8 @@ describe('what a screen does with the row under its mark', () => {
   })
 
   test('audit: x writes the chain of the row to a file', () => {
-    const asked = press(modelOf({ screen: 'audit' }), 'x').model
-    const { effects } = press(asked, 'enter', 'enter')
+    const request = press(modelOf({ screen: 'audit' }), 'x').model
+    const { effects } = press(request, 'enter', 'enter')
     expect(runs(effects)).toMatchObject([{ argv: ['audit', 'export', 'org:acme', '--out', 'audit.csv'] }])
   })
 

@@ -53,11 +53,11 @@ describe('a long list', () => {
     const [row] = short.topics.jobs!.rows
     const rows = Array.from({ length: 200 }, (_, at) => ({ ...row!, id: `job_${at}` }))
     const long = { ...short, topics: { ...short.topics, jobs: { ...short.topics.jobs!, rows } } }
-    const kept = press(long, '/', ...typed('status:failed'), 'enter')
+    const stored = press(long, '/', ...typed('status:failed'), 'enter')
     const again = { type: 'reconnect' } as const
-    expect(kept.effects).toContainEqual(again)
-    expect(queryOf(wantedOf(kept.model))).toBe('topics=overview,jobs&most=2000')
-    const cleared = press(kept.model, 'esc')
+    expect(stored.effects).toContainEqual(again)
+    expect(queryOf(wantedOf(stored.model))).toBe('topics=overview,jobs&most=2000')
+    const cleared = press(stored.model, 'esc')
     expect(cleared.effects).toContainEqual(again)
     expect(queryOf(wantedOf(cleared.model))).toBe('topics=overview,jobs')
     expect(press(short, '/', ...typed('status:failed'), 'enter').effects).not.toContainEqual(again)

@@ -182,9 +182,9 @@ describe('what others wrote', () => {
     if (typeof value === 'string') return /^\d{4}-|^(https?:)/.test(value) ? value : HOSTILE
     if (Array.isArray(value)) return value.map(hostile)
     if (value === null || typeof value !== 'object') return value
-    const kept = ['id', 'status', 'type', 'kind', 'takeover_status', 'state', 'health']
+    const stored = ['id', 'status', 'type', 'kind', 'takeover_status', 'state', 'health']
     return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [name, kept.includes(name) ? one : hostile(one)]),
+      Object.entries(value).map(([name, one]) => [name, stored.includes(name) ? one : hostile(one)]),
     )
   }
 

@@ -13,8 +13,8 @@ const benchmarks = async (person: Person, query = '') => {
 const ask = (person: Person, members: object) =>
   person.send('POST', 'completions', { prompt: freshPrompt('Write a haiku about rain'), ...members })
 
-const correct = async (person: Person, said: { completion_id?: string; prompt?: string; expected_mode: string }) => {
-  expect((await person.send('POST', 'routing-corrections', said)).status).toBe(201)
+const correct = async (person: Person, message: { completion_id?: string; prompt?: string; expected_mode: string }) => {
+  expect((await person.send('POST', 'routing-corrections', message)).status).toBe(201)
 }
 
 describe('GET /benchmarks (contract 21)', () => {

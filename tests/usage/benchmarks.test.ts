@@ -69,9 +69,9 @@ function expected(window: keyof typeof HOURS, all: readonly Made[]) {
       latency.map(([mode, ms]) => [
         mode,
         {
-          p50: kept(rankOf(ms, 0.5)),
-          p95: kept(rankOf(ms, 0.95)),
-          p99: kept(rankOf(ms, 0.99)),
+          p50: stored(rankOf(ms, 0.5)),
+          p95: stored(rankOf(ms, 0.95)),
+          p99: stored(rankOf(ms, 0.99)),
           count: ms.length,
         },
       ]),
@@ -79,11 +79,11 @@ function expected(window: keyof typeof HOURS, all: readonly Made[]) {
     ttft_by_mode: Object.fromEntries(
       ttft.map(([mode, of]) => {
         const ms = of.map(({ ttftMs }) => ttftMs!)
-        return [mode, { p50: kept(rankOf(ms, 0.5)), p95: kept(rankOf(ms, 0.95)), count: ms.length }]
+        return [mode, { p50: stored(rankOf(ms, 0.5)), p95: stored(rankOf(ms, 0.95)), count: ms.length }]
       }),
     ),
     classification: classified.length
-      ? { p50: keptUs(rankOf(classified, 0.5)), p95: keptUs(rankOf(classified, 0.95)), count: classified.length }
+      ? { p50: storedUs(rankOf(classified, 0.5)), p95: storedUs(rankOf(classified, 0.95)), count: classified.length }
       : null,
     counters: {
       total: calls.length,
@@ -98,12 +98,12 @@ function expected(window: keyof typeof HOURS, all: readonly Made[]) {
 }
 const HOURS = { '24h': 24, '7d': 168, '30d': 720 }
 /** A whole number as a histogram gives it back, which is less than 1 % off. */
-function kept(value: number): number {
+function stored(value: number): number {
   const alone = noCalls()
   alone[cellOf(value)] = 1
   return percentiles(alone, [1])[0]!
 }
-const keptUs = (ms: number): number => kept(Math.round(ms * 1_000)) / 1_000
+const storedUs = (ms: number): number => stored(Math.round(ms * 1_000)) / 1_000
 
 const untouched = async () => 0
 
@@ -144,13 +144,13 @@ describe('benchmarks (contract 21)', () => {
       hoursAgo: 1,
     }
     await record(`user:${userId}`, [auto, auto, auto, { ...auto, status: 503 }, { ...auto, mode: 'fast' }])
-    const asked: unknown[] = []
+    const requests: unknown[] = []
     const accuracyWith = async (corrected: number) => {
       const benchmarks = createBenchmarks({
         store,
         clock,
         wronglyChosenIn: async (_, ...about) => {
-          asked.push(about)
+          requests.push(about)
           return corrected
         },
       })
@@ -158,7 +158,7 @@ describe('benchmarks (contract 21)', () => {
     }
     expect([await accuracyWith(0), await accuracyWith(1), await accuracyWith(9)]).toEqual([1, 0.6667, 0])
     const to = Date.parse('2026-03-15T13:00:00Z')
-    expect(asked[0]).toEqual([`user:${userId}`, { from: to - 24 * HOUR, to }])
+    expect(requests[0]).toEqual([`user:${userId}`, { from: to - 24 * HOUR, to }])
   })
 
   test('are looked up once in five seconds, and again at once after a failure', async () => {

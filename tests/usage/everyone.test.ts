@@ -3,7 +3,7 @@ import { capsOfDay } from '../../src/billing'
 import { saveLimits } from '../../src/billing/limits-repository'
 import type { OwnerScope } from '../../src/kernel/caller'
 import { UserId } from '../../src/kernel/ids'
-import { createRollup, createUsageLog, usageOfEveryone } from '../../src/usage'
+import { createRollup, createUsageLog, usageOfAllOwners } from '../../src/usage'
 import { fakeClock } from '../support/clock'
 import { openTestStore } from '../support/store'
 
@@ -36,7 +36,7 @@ test('the day of everyone is summed by the database: who spent most, and how muc
   ] as const)
     await store.write((tx) => saveLimits(tx, { ...limits, ...none, owner: owners[at]!, daily_cap_cents: cap }))
   expect(await capsOfDay(store.read, NOW)).toEqual({ cap_cents: 600, capped_cents: 6 })
-  const day = await usageOfEveryone(store.read, NOW)
+  const day = await usageOfAllOwners(store.read, NOW)
   expect(day.cost_cents).toBe(15)
   expect(day.owners).toEqual([4, 3, 2].map((at) => ({ owner: owners[at]!, cost_cents: at + 1 })))
 })

@@ -1,11 +1,11 @@
 import type { UsageEntry } from '../../src/usage'
 import type { Breakdown } from '../../src/usage/schema'
 
-export type Told = UsageEntry & { at: number }
-export type Asked = { from: number; to: number; keyId?: string; mode?: string; skill?: string }
+export type Notice = UsageEntry & { at: number }
+export type Request = { from: number; to: number; keyId?: string; mode?: string; skill?: string }
 
 /** What a report must say, added up the slow way: from a list of calls, with none of the product's code. */
-export function reportOf(calls: readonly Told[], { from, to, keyId, mode, skill }: Asked): Breakdown {
+export function reportOf(calls: readonly Notice[], { from, to, keyId, mode, skill }: Request): Breakdown {
   const mine = calls.filter(
     (call) =>
       call.at >= from &&
@@ -14,8 +14,8 @@ export function reportOf(calls: readonly Told[], { from, to, keyId, mode, skill 
       (mode === undefined || call.mode === mode || call.resolvedMode === mode) &&
       (skill === undefined || call.skills?.includes(skill)),
   )
-  const sum = (of: (call: Told) => number, some = mine) => some.reduce((total, call) => total + of(call), 0)
-  const parts = (namesOf: (call: Told) => readonly string[]) => {
+  const sum = (of: (call: Notice) => number, some = mine) => some.reduce((total, call) => total + of(call), 0)
+  const parts = (namesOf: (call: Notice) => readonly string[]) => {
     const names = [...new Set(mine.flatMap(namesOf))].sort()
     return Object.fromEntries(
       names.map((name) => {
@@ -24,9 +24,9 @@ export function reportOf(calls: readonly Told[], { from, to, keyId, mode, skill 
       }),
     )
   }
-  const cents = (some: readonly Told[]) => sum(({ costMicro }) => costMicro, [...some]) / 1_000_000
-  const tokens = (call: Told) => call.promptTokens + call.completionTokens
-  const dayOf = ({ at }: Told) => new Date(at).toISOString().slice(0, 10)
+  const cents = (some: readonly Notice[]) => sum(({ costMicro }) => costMicro, [...some]) / 1_000_000
+  const tokens = (call: Notice) => call.promptTokens + call.completionTokens
+  const dayOf = ({ at }: Notice) => new Date(at).toISOString().slice(0, 10)
   const hits = mine.filter(({ cached }) => cached).length
   const failed = (low: number, high: number) => mine.filter(({ status }) => status >= low && status < high).length
   const misses = mine.length - hits - failed(400, 600)
@@ -52,7 +52,7 @@ export function reportOf(calls: readonly Told[], { from, to, keyId, mode, skill 
 }
 
 /** The nearest-rank percentile itself; the report's may be off by less than 1 %. */
-function rank(calls: readonly Told[], share: number): number {
+function rank(calls: readonly Notice[], share: number): number {
   const sorted = calls
     .filter(({ status }) => status < 400)
     .map(({ latencyMs }) => latencyMs)

@@ -11,9 +11,9 @@ const roll = createRollup({ store })
 const HOUR = 3_600_000
 const NOW = Date.parse('2026-03-08T09:30:00Z')
 
-type Told = { at: number; keyId: KeyId; tokens: number }
+type Notice = { at: number; keyId: KeyId; tokens: number }
 
-async function record(owner: OwnerScope, calls: Told[]) {
+async function record(owner: OwnerScope, calls: Notice[]) {
   for (const { at, keyId, tokens } of [...calls].sort((one, other) => one.at - other.at)) {
     const usage = createUsageLog({ clock: fakeClock(new Date(at).toISOString()) })
     await store.write((tx) =>
@@ -41,7 +41,7 @@ async function record(owner: OwnerScope, calls: Told[]) {
 }
 
 /** The slow way: every minute of every key. */
-function busiest(calls: Told[], keyId: KeyId | null) {
+function busiest(calls: Notice[], keyId: KeyId | null) {
   const minutes = new Map<string, { requests: number; tokens: number }>()
   for (const call of calls) {
     if (keyId !== null && call.keyId !== keyId) continue
@@ -49,12 +49,12 @@ function busiest(calls: Told[], keyId: KeyId | null) {
     const { requests, tokens } = minutes.get(name) ?? { requests: 0, tokens: 0 }
     minutes.set(name, { requests: requests + 1, tokens: tokens + call.tokens + 1 })
   }
-  const most = (of: 'requests' | 'tokens') => Math.max(0, ...[...minutes.values()].map((one) => one[of]))
-  return { requests: most('requests'), tokens: most('tokens') }
+  const max = (of: 'requests' | 'tokens') => Math.max(0, ...[...minutes.values()].map((one) => one[of]))
+  return { requests: max('requests'), tokens: max('tokens') }
 }
 
 const KEYS = [KeyId.create(), KeyId.create()]
-const told = fc.record({
+const notice = fc.record({
   at: fc
     .tuple(fc.constantFrom(0, 1, 2, 30, 100), fc.nat(3), fc.nat(59_999))
     .map(([hours, minutes, ms]) => NOW - hours * HOUR - minutes * 60_000 - ms),
@@ -64,7 +64,7 @@ const told = fc.record({
 
 test('the busiest minute is the one that counting every minute finds, of a key and of all', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(told, { maxLength: 25 }), fc.boolean(), async (calls, rolled) => {
+    fc.asyncProperty(fc.array(notice, { maxLength: 25 }), fc.boolean(), async (calls, rolled) => {
       const owner: OwnerScope = `user:${UserId.create()}`
       await record(owner, calls)
       if (rolled) while (!(await roll()).done);

@@ -65,9 +65,9 @@ describe('a call that is refused before it begins (contract 18.1)', () => {
 
   test('is not counted twice when a row already tells of it', async () => {
     const own = createRefusals({ clock })
-    const [told, news] = [new Error('ended under way'), new Error('refused')]
-    own.markRecorded(told)
-    for (const error of [told, news, null]) own.note('user:ada', null, error)
+    const [notice, news] = [new Error('ended under way'), new Error('refused')]
+    own.markRecorded(notice)
+    for (const error of [notice, news, null]) own.note('user:ada', null, error)
     expect(own.waiting({ owner: 'user:ada' }, { from: 0, to: clock.now() })).toBe(2)
   })
 })

@@ -7,7 +7,7 @@ import { tallyOf } from '../../src/usage/reading'
 import { usageCursors, usageRollups } from '../../src/usage/table'
 import { fakeClock } from '../support/clock'
 import { openTestStore } from '../support/store'
-import { type Asked, reportOf, type Told } from './oracle'
+import { type Notice, type Request, reportOf } from './oracle'
 
 const store = await openTestStore()
 const rollBatch = createRollup({ store })
@@ -54,19 +54,19 @@ const question = fc.record(
 
 const clock = fakeClock()
 
-function told(owner: OwnerScope, made: Omit<Told, keyof typeof fixed | 'owner' | 'cached'>): Told {
+function notify(owner: OwnerScope, made: Omit<Notice, keyof typeof fixed | 'owner' | 'cached'>): Notice {
   return { ...fixed, ...made, owner, cached: made.status === 200 && made.promptTokens % 3 === 0 }
 }
 const fixed = { requestId: 'req_1', userId: null, endpoint: '/completions', ttftMs: null, fallbackUsed: false }
 
-async function write(calls: readonly Told[]): Promise<void> {
+async function write(calls: readonly Notice[]): Promise<void> {
   for (const one of calls) {
     const usage = createUsageLog({ clock: { ...clock, now: () => one.at } })
     await store.write((tx) => usage.record(tx, one))
   }
 }
 
-const close = (told: number, exact: number) => Math.abs(told - exact) <= exact / 100
+const close = (notice: number, exact: number) => Math.abs(notice - exact) <= exact / 100
 
 describe('a report', () => {
   test('is what a scan of all calls says, however many of them are rolled', async () => {
@@ -77,16 +77,18 @@ describe('a report', () => {
         fc.array(question, { minLength: 1, maxLength: 4 }),
         async (made, batches, questions) => {
           const owners: OwnerScope[] = [`user:${UserId.create()}`, `user:${UserId.create()}`]
-          const calls = made.map(([whose, one]) => told(owners[whose]!, one))
+          const calls = made.map(([ownerFilter, one]) => notify(owners[ownerFilter]!, one))
           await write(calls)
           for (const limit of batches) await rollBatch(limit)
           for (const { span, ...choice } of questions) {
-            const asked: Asked = { ...choice, from: Math.min(...span), to: Math.max(...span) }
+            const request: Request = { ...choice, from: Math.min(...span), to: Math.max(...span) }
             for (const owner of owners) {
               const mine = calls.filter((one) => one.owner === owner)
-              const { latency_ms, ...said } = (await tallyOf(store.read, { owner, ...choice }, asked, NOW)).result()
-              const { latency_ms: exact, ...wanted } = reportOf(mine, asked)
-              expect(said).toEqual(wanted)
+              const { latency_ms, ...message } = (
+                await tallyOf(store.read, { owner, ...choice }, request, NOW)
+              ).result()
+              const { latency_ms: exact, ...wanted } = reportOf(mine, request)
+              expect(message).toEqual(wanted)
               for (const rank of ['p50', 'p95', 'p99'] as const)
                 expect([latency_ms[rank], exact[rank], close(latency_ms[rank], exact[rank])]).toEqual([
                   latency_ms[rank],
@@ -104,10 +106,10 @@ describe('a report', () => {
   test('is the same while others roll and write at the same time', async () => {
     const owner: OwnerScope = `user:${UserId.create()}`
     const one = fc.sample(call, 1)[0]!
-    const calls = Array.from({ length: 80 }, (_, n) => told(owner, { ...one, at: START + n * HOUR }))
+    const calls = Array.from({ length: 80 }, (_, n) => notify(owner, { ...one, at: START + n * HOUR }))
     await write(calls)
-    const asked = { from: START, to: NOW }
-    const wanted = reportOf(calls, asked).totals
+    const request = { from: START, to: NOW }
+    const wanted = reportOf(calls, request).totals
     const rollers = [createRollup({ store }), createRollup({ store }), createRollup({ store })]
     const rolling = Promise.all(
       rollers.map(async (roll) => {
@@ -115,11 +117,11 @@ describe('a report', () => {
       }),
     )
     for (let n = 0; n < 12; n++) {
-      const { totals } = (await tallyOf(store.read, { owner }, asked, NOW)).result()
+      const { totals } = (await tallyOf(store.read, { owner }, request, NOW)).result()
       expect(totals).toEqual(wanted)
     }
     await rolling
-    expect((await tallyOf(store.read, { owner }, asked, NOW)).result().totals).toEqual(wanted)
+    expect((await tallyOf(store.read, { owner }, request, NOW)).result().totals).toEqual(wanted)
   }, 30_000)
 })
 
@@ -127,7 +129,7 @@ describe('the rollups', () => {
   test('take each call once, whatever fails on the way', async () => {
     const owner: OwnerScope = `user:${UserId.create()}`
     const one = fc.sample(call, 1)[0]!
-    await write(Array.from({ length: 30 }, (_, n) => told(owner, { ...one, keyId: null, skills: [], at: START + n })))
+    await write(Array.from({ length: 30 }, (_, n) => notify(owner, { ...one, keyId: null, skills: [], at: START + n })))
     const failing = { ...store, write: async () => Promise.reject(new Error('the disk is full')) }
     await expect(createRollup({ store: failing as typeof store })()).rejects.toThrow('the disk is full')
     while (!(await rollBatch(11)).done);
@@ -146,7 +148,7 @@ describe('the rollups', () => {
   if (store.dialect === 'postgres') {
     test('wait for a call that drew its id early and commits late', async () => {
       const owner: OwnerScope = `user:${UserId.create()}`
-      const one = told(owner, { ...fc.sample(call, 1)[0]!, at: START })
+      const one = notify(owner, { ...fc.sample(call, 1)[0]!, at: START })
       while (!(await rollBatch()).done);
       const [written, may] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const late = store.write(async (tx) => {
@@ -170,7 +172,7 @@ describe('the rollups', () => {
     const one = { ...fc.sample(call, 1)[0]!, keyId: null, skills: [] }
     const usage = createUsageLog({ clock })
     await store.write(async (tx) => {
-      for (let n = 0; n < 250; n++) await usage.record(tx, told(`user:${UserId.create()}`, one))
+      for (let n = 0; n < 250; n++) await usage.record(tx, notify(`user:${UserId.create()}`, one))
     })
     const batches: number[] = []
     for (let done = false; !done; ) {

@@ -9,7 +9,7 @@ export type Hook = { id: WebhookId; owner: OwnerScope }
 /** Where the database is: the file, or the address of the server's. */
 export type Place = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 
-type Order = {
+type Input = {
   store: Store
   place: Place
   jobs: Pick<Jobs, 'ensure'>
@@ -24,7 +24,7 @@ let seeded = 0
  * Has this many deliveries wait for each webhook, all due now, as if as many events had been published for it. Written
  * by the database itself, so that a million take seconds; no jobs may run meanwhile.
  */
-export async function seedBacklog({ store, place, jobs, hooks, each, now }: Order): Promise<void> {
+export async function seedBacklog({ store, place, jobs, hooks, each, now }: Input): Promise<void> {
   const statements = hooks.flatMap((hook) => statementsOf(place.dialect, hook, each, now))
   if (place.dialect === 'sqlite') {
     const database = new Database(place.path)

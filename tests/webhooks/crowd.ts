@@ -3,7 +3,7 @@ import type { OpenApp } from '../../src/app/open'
 import { webhookOutbox } from '../../src/webhooks/table'
 import { type Hook, type Place, seedBacklog } from './backlog'
 
-export type CrowdOrder = {
+export type CrowdInput = {
   webhooks: number
   owners: number
   /** One of so many is dead: it never answers, or its port is closed. */
@@ -47,34 +47,34 @@ type Owner = { owner: Hook['owner']; key: string; userId: string }
  * I18: events are published for the webhooks of many owners, some of them dead with much waiting. Measures how long
  * after its publication an event reached each of the others.
  */
-export async function runCrowd(app: OpenApp, place: Place, receivers: Receivers, order: CrowdOrder) {
+export async function runCrowd(app: OpenApp, place: Place, receivers: Receivers, input: CrowdInput) {
   const { store, jobs } = app.container
   const owners: Owner[] = []
-  for (let n = 0; n < order.owners; n++) owners.push(await addOwner(app, n))
+  for (let n = 0; n < input.owners; n++) owners.push(await addOwner(app, n))
   /** How many healthy webhooks an event of this owner and kind reaches. */
   const reached = new Map<string, number>()
   const dead: Hook[] = []
-  for (let n = 0; n < order.webhooks; n++) {
-    const at = n % order.owners
-    const kind = Math.floor(n / order.owners) % KINDS
-    const isDead = n % order.deadEach === 0
+  for (let n = 0; n < input.webhooks; n++) {
+    const at = n % input.owners
+    const kind = Math.floor(n / input.owners) % KINDS
+    const isDead = n % input.deadEach === 0
     const url = isDead ? (dead.length % 2 ? receivers.silent : receivers.closed) : receivers.good
     const { id } = await send(app, owners[at]!.key, 'webhooks', { url, event_types: [`order.t${kind}`] })
     if (isDead) dead.push({ id, owner: owners[at]!.owner })
     else reached.set(`${at} ${kind}`, (reached.get(`${at} ${kind}`) ?? 0) + 1)
   }
   const seeding = performance.now()
-  const each = Math.ceil(order.pending / dead.length)
+  const each = Math.ceil(input.pending / dead.length)
   await seedBacklog({ store, place, jobs, hooks: dead, each, now: Date.now() })
   const seedS = Math.round((performance.now() - seeding) / 1_000)
   const loop = jobs.start()
   const [cpu, began] = [process.cpuUsage(), performance.now()]
   let [published, expected] = [0, 0]
   try {
-    for (; published < order.eventsPerS * order.seconds; published++) {
-      const wait = began + (published * 1_000) / order.eventsPerS - performance.now()
+    for (; published < input.eventsPerS * input.seconds; published++) {
+      const wait = began + (published * 1_000) / input.eventsPerS - performance.now()
       if (wait > 0) await Bun.sleep(wait)
-      const [at, kind] = [published % order.owners, Math.floor(published / order.owners) % KINDS]
+      const [at, kind] = [published % input.owners, Math.floor(published / input.owners) % KINDS]
       const { userId, key } = owners[at]!
       await send(app, key, 'events', { orgId: userId, eventType: `order.t${kind}`, payload: { at: Date.now() } })
       expected += reached.get(`${at} ${kind}`) ?? 0
@@ -109,8 +109,8 @@ export async function addOwner(app: OpenApp, n: number): Promise<Owner> {
   const call = { caller, requestId: 'req_crowd', route: 'CROWD /', signal: new AbortController().signal }
   return store.write(async (tx) => {
     const user = await orgs.createUser(tx, { email: `crowd${n}-${Date.now()}@localhost`, name: 'Crowd' })
-    const order = { name: 'crowd', userId: user.id, orgId: null, tier: 'enterprise' } as const
-    const { key } = await keys.operator.createIn(tx, call, order)
+    const input = { name: 'crowd', userId: user.id, orgId: null, tier: 'enterprise' } as const
+    const { key } = await keys.operator.createIn(tx, call, input)
     return { owner: `user:${user.id}` as const, userId: user.id, key }
   })
 }

@@ -124,8 +124,8 @@ const CASES: Case[] = [
   {
     type: 'rate_limit.upgraded',
     cause: async (by) => {
-      const order = { requested_tier: 'enterprise', use_case: 'more', expected_volume: 'more' }
-      const { body } = await by.send('POST', 'rate-limits/request-increase', order)
+      const input = { requested_tier: 'enterprise', use_case: 'more', expected_volume: 'more' }
+      const { body } = await by.send('POST', 'rate-limits/request-increase', input)
       await admin.send('POST', `rate-limits/requests/${body.id}/decision`, { decision: 'approve' })
     },
     tier: 'pro',

@@ -11,14 +11,14 @@ const option = (name: string, fallback: number): number =>
   Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? fallback)
 const events = option('events', 5_000)
 const kills = { everyMs: option('kill-every', 3_000), eventsASecond: events / option('seconds', 180) }
-const order = { events, kills, seed: option('seed', 1) }
+const input = { events, kills, seed: option('seed', 1) }
 let problems = 0
 
-report('SQLite', await runDeliveryKills({ ...order, postgres: undefined }))
+report('SQLite', await runDeliveryKills({ ...input, postgres: undefined }))
 const found = await findPostgres()
 if ('missing' in found) process.stdout.write(`Postgres: NOT RUN, ${found.missing}\n`)
 else {
-  report('Postgres', await runDeliveryKills({ ...order, postgres: found.url }))
+  report('Postgres', await runDeliveryKills({ ...input, postgres: found.url }))
   await found.stop()
 }
 process.exit(problems ? 1 : 0)

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually'
 import { startNodes } from '../support/nodes'
 import { seededRandom } from '../support/random'
 
-type Order = {
+type Input = {
   events: number
   /** Kills that fall evenly between the events; or one so long after each start, as long as events are published. */
   kills: { times: number } | { everyMs: number; eventsASecond: number }
@@ -28,7 +28,7 @@ const PATIENCE_MS = 120_000
  * Publishes events to three receivers that refuse 30 % of what they get, and starts runs, while nodes are killed (I17,
  * I38). Each problem is a sentence.
  */
-export async function runDeliveryKills({ events, kills, seed, postgres }: Order) {
+export async function runDeliveryKills({ events, kills, seed, postgres }: Input) {
   const random = seededRandom(seed)
   const receivers = Array.from({ length: RECEIVERS }, () => receiver(() => random.between(1, 10) <= FAILING))
   const stepped = receiver(() => false)
@@ -74,8 +74,8 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
         if ('eventsASecond' in kills) {
           await Bun.sleep(Math.max(0, began + (n / kills.eventsASecond) * 1_000 - performance.now()))
         }
-        const order = { orgId, eventType: 'order.created', payload: { n } }
-        published.push((await surely('events', order, `event-${n}`)).id)
+        const input = { orgId, eventType: 'order.created', payload: { n } }
+        published.push((await surely('events', input, `event-${n}`)).id)
         if (n % FLOWS === 0 && n / FLOWS < flows) {
           await surely('events', { orgId, eventType: 'tide.came', payload: { n } }, `tide-${n}`)
         }
@@ -140,14 +140,17 @@ export async function runDeliveryKills({ events, kills, seed, postgres }: Order)
       holds(deliveries.successes >= events, `webhook ${n} has ${deliveries.successes} successes on its log`)
       holds(deliveries.total <= got.length, `webhook ${n} has more attempts on its log than were made`)
     }
-    const told: string[] = []
+    const notices: string[] = []
     for (let cursor = ''; ; ) {
       const page = await surely(`events?eventType=tide.turned&limit=100${cursor}`)
-      told.push(...page.events.map(({ payload }: { payload: { run: string } }) => payload.run))
+      notices.push(...page.events.map(({ payload }: { payload: { run: string } }) => payload.run))
       if (!page.has_more) break
       cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
     }
-    holds(told.length === flows && new Set(told).size === flows, `${told.length} events of steps for ${flows} runs`)
+    holds(
+      notices.length === flows && new Set(notices).size === flows,
+      `${notices.length} events of steps for ${flows} runs`,
+    )
     const keys = new Set(stepped.got.map(({ headers }) => headers['idempotency-key']))
     holds(keys.size === flows * CALLS, `${keys.size} keys of calls for ${flows} runs of ${CALLS}`)
     const attempts = receivers.reduce((sum, { got }) => sum + got.length, 0)

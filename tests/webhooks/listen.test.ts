@@ -8,8 +8,8 @@ const clock = fakeClock('2030-01-01T12:00:00.000Z')
 const world = await createWorld({ config: LOCAL, clock })
 const { webhooks } = world.app.container
 const { make, publish, get, log, deliver } = webhooksIn(world)
-const take = async (by: Person, id: string, order: object = {}) =>
-  (await by.send('PUT', `webhooks/${id}/listener`, order)).body
+const take = async (by: Person, id: string, input: object = {}) =>
+  (await by.send('PUT', `webhooks/${id}/listener`, input)).body
 
 /** The recurring job, now. */
 const tidied = async () => {
@@ -74,7 +74,7 @@ describe('a webhook without an address', () => {
   test('tests and triggers carry what an event may carry', async () => {
     const ada = await world.person()
     const { id } = await make(ada, 'listen:')
-    const send = (order: object) => ada.send('POST', `webhooks/${id}/test`, order)
+    const send = (input: object) => ada.send('POST', `webhooks/${id}/test`, input)
     expect((await send({ event_type: 'a.b', data: { big: 'x'.repeat(70_000) } })).status).toBe(413)
     expect((await send({ event_type: 'No Name' })).status).toBe(400)
     expect((await send({ data: { _test: false } })).status).toBe(200)

@@ -9,7 +9,7 @@ const clock = fakeClock()
 const world = await createWorld({ config: { ...LOCAL, maxWebhooks: 4, maxActiveWebhooks: 2 }, clock })
 const { make, publish, deliver, get } = webhooksIn(world)
 const url = 'https://203.0.112.7/hook'
-const order = { url, event_types: ['order.*'] }
+const input = { url, event_types: ['order.*'] }
 
 describe('POST /webhooks', () => {
   test.each([
@@ -37,23 +37,23 @@ describe('POST /webhooks', () => {
     'https://example.com:22/',
   ])('refuses the address %s, also in a change', async (bad) => {
     const ada = await world.person()
-    const made = await ada.send('POST', 'webhooks', { ...order, url: bad })
+    const made = await ada.send('POST', 'webhooks', { ...input, url: bad })
     expect([made.status, made.body.error.code, made.body.error.param]).toEqual([400, 'url_blocked', 'url'])
-    const { id } = (await ada.send('POST', 'webhooks', order)).body
+    const { id } = (await ada.send('POST', 'webhooks', input)).body
     expect((await ada.send('PATCH', `webhooks/${id}`, { url: bad })).body.error.code).toBe('url_blocked')
     expect((await get(ada, id)).url).toBe(url)
   })
 
   test('tells nothing of the ports of an address that it refuses, and does not knock (J28)', async () => {
-    let knocks = 0
+    let visitorRequests = 0
     const server = createServer(() => {
-      knocks += 1
+      visitorRequests += 1
     }).listen(0, '0.0.0.0')
     await new Promise((ready) => server.once('listening', ready))
     const { port } = server.address() as { port: number }
     const ada = await world.person()
     const refusalAt = async (at: number) => {
-      const made = await ada.send('POST', 'webhooks', { ...order, url: `http://0.0.0.0:${at}/` })
+      const made = await ada.send('POST', 'webhooks', { ...input, url: `http://0.0.0.0:${at}/` })
       const { request_id: _, ...error } = made.body.error
       return { status: made.status, error: JSON.stringify(error).replaceAll(`:${at}/`, '') }
     }
@@ -61,7 +61,7 @@ describe('POST /webhooks', () => {
     await new Promise((done) => server.close(done))
     expect(open).toMatchObject({ status: 400, error: expect.stringContaining('"url_blocked"') })
     expect(closed).toEqual(open)
-    expect(knocks).toBe(0)
+    expect(visitorRequests).toBe(0)
   })
 
   test('fills nothing into an address (J29), and its description into no header (J38)', async () => {
@@ -76,18 +76,18 @@ describe('POST /webhooks', () => {
   test('shows the secret once: the one that was sent, or a random one; a short one is refused', async () => {
     const ada = await world.person()
     const secret = 'a secret of my own'
-    const made = await ada.send('POST', 'webhooks', { ...order, secret })
+    const made = await ada.send('POST', 'webhooks', { ...input, secret })
     expect([made.status, made.body.signing_secret, made.body.enabled]).toEqual([201, secret, true])
     expect(made.body._note).toEqual(expect.any(String))
     const { text } = await ada.send('GET', `webhooks/${made.body.id}`)
     const list = await ada.send('GET', 'webhooks')
     for (const shown of [text, list.text]) expect(shown).not.toContain(secret)
-    expect((await ada.send('POST', 'webhooks', { ...order, secret: 'x'.repeat(15) })).status).toBe(400)
-    expect((await ada.send('POST', 'webhooks', { ...order, secret: 'x'.repeat(257) })).status).toBe(400)
-    const one = await ada.send('POST', 'webhooks', { ...order, secret: 'x' })
+    expect((await ada.send('POST', 'webhooks', { ...input, secret: 'x'.repeat(15) })).status).toBe(400)
+    expect((await ada.send('POST', 'webhooks', { ...input, secret: 'x'.repeat(257) })).status).toBe(400)
+    const one = await ada.send('POST', 'webhooks', { ...input, secret: 'x' })
     expect(one.body.error.message).toBe('"secret" has 1 character; at least 16 are needed.')
     for (const control of ['\n', '\u0000', '\t', '\u007f', '\u0085']) {
-      const bad = await ada.send('POST', 'webhooks', { ...order, secret: `a secret of${control}my own` })
+      const bad = await ada.send('POST', 'webhooks', { ...input, secret: `a secret of${control}my own` })
       expect([bad.status, bad.body.error.code]).toEqual([400, 'validation_error'])
     }
   })
@@ -95,17 +95,17 @@ describe('POST /webhooks', () => {
   test('counts enabled ones against one bound and all against another (J34)', async () => {
     const ada = await world.person()
     const ids: string[] = []
-    for (let n = 0; n < 2; n++) ids.push((await ada.send('POST', 'webhooks', order)).body.id)
-    const third = await ada.send('POST', 'webhooks', order)
+    for (let n = 0; n < 2; n++) ids.push((await ada.send('POST', 'webhooks', input)).body.id)
+    const third = await ada.send('POST', 'webhooks', input)
     expect([third.status, third.body.error.code]).toEqual([409, 'conflict'])
     expect(third.body.error.message).toContain('SVC_MAX_ACTIVE_WEBHOOKS')
     for (let n = 0; n < 2; n++) {
       await ada.send('PATCH', `webhooks/${ids.at(-1)}`, { enabled: false })
-      ids.push((await ada.send('POST', 'webhooks', order)).body.id)
+      ids.push((await ada.send('POST', 'webhooks', input)).body.id)
     }
     expect((await ada.send('PATCH', `webhooks/${ids[1]}`, { enabled: true })).status).toBe(409)
     await ada.send('PATCH', `webhooks/${ids.at(-1)}`, { enabled: false })
-    expect((await ada.send('POST', 'webhooks', order)).body.error.message).toContain('SVC_MAX_WEBHOOKS')
+    expect((await ada.send('POST', 'webhooks', input)).body.error.message).toContain('SVC_MAX_WEBHOOKS')
     expect((await ada.send('PATCH', `webhooks/${ids[1]}`, { enabled: true })).status).toBe(200)
   })
 })
@@ -164,7 +164,7 @@ describe('a webhook', () => {
       ['GET', `webhooks/${made.id}`],
       ['GET', `webhooks/${made.id}/deliveries`],
       ['GET', `webhooks/${made.id}/stats`],
-      ['POST', 'webhooks', order],
+      ['POST', 'webhooks', input],
       ['PATCH', `webhooks/${made.id}`, { enabled: false }],
       ['POST', `webhooks/${made.id}/test`],
       ['POST', `webhooks/${made.id}/rotate-secret`],

@@ -10,9 +10,9 @@ import { openPlanner } from '../support/planner'
 const { planOf } = await openPlanner()
 const id = 'w' as WebhookId
 
-type Asked = [what: string, index: RegExp, ask: (db: Reader) => PromiseLike<unknown>]
+type Request = [what: string, index: RegExp, ask: (db: Reader) => PromiseLike<unknown>]
 
-const ASKED: Asked[] = [
+const REQUESTS: Request[] = [
   ['what is due of a webhook', /\bwebhook_outbox_due\b/, (db) => outbox.due(db, id, 1, 64)],
   ['its oldest delivery', /\bwebhook_outbox_order\b/, (db) => outbox.first(db, id)],
   ['when its next one is due', /\bwebhook_outbox_due\b/, (db) => outbox.soonest(db, id)],
@@ -21,7 +21,7 @@ const ASKED: Asked[] = [
   ['which kinds have a job in line', /\bjobs_(line|turns)\b/, (db) => linesOf(['a', 'b'])(db, {})],
 ]
 
-test.each(ASKED)('%s is found by an index however many there are: no scan, no sort', async (_, index, ask) => {
+test.each(REQUESTS)('%s is found by an index however many there are: no scan, no sort', async (_, index, ask) => {
   const plan = await planOf(ask)
   expect(plan).toMatch(index)
   expect(plan).not.toMatch(/\bSCAN (jobs|webhook_\w+)(?! USING)|Seq Scan|Sort|TEMP B-TREE/)

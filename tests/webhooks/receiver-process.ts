@@ -13,9 +13,9 @@ const good = Bun.serve({
   hostname: '127.0.0.1',
   async fetch(request) {
     if (request.method === 'GET') {
-      const told = { count, late }
+      const notice = { count, late }
       if (new URL(request.url).pathname === '/forget') late = []
-      return Response.json(told)
+      return Response.json(notice)
     }
     const { data } = (await request.json()) as { data?: { at?: number } }
     count += 1

@@ -106,8 +106,8 @@ describe('a receiver', () => {
     await deliver()
     expect(gone.got).toHaveLength(1)
     expect(await get(ada, hook.id)).toMatchObject({ enabled: false, disabled_reason: 'gone', failure_count: 1 })
-    const told = other.got.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'webhook.disabled')
-    expect(told.data).toMatchObject({ webhook_id: hook.id, reason: 'gone' })
+    const notice = other.got.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'webhook.disabled')
+    expect(notice.data).toMatchObject({ webhook_id: hook.id, reason: 'gone' })
     await expectData(ada, ['webhook.disabled'])
     const { body: rows } = await ada.send('GET', `audit?entity_id=${hook.id}&action=webhook.auto_disabled`)
     expect(rows).toHaveLength(1)
@@ -202,12 +202,12 @@ describe('a receiver', () => {
   test('behind a proxy that drops kept connections gets each event all the same, on a new one', async () => {
     const ada = await world.person()
     const bodies: string[] = []
-    const kept = new Set<Socket>()
+    const stored = new Set<Socket>()
     // The second request on a connection falls into the void, as behind a proxy that has forgotten its other side.
     const url = await rude((socket) => {
       socket.on('data', (data) => {
-        if (kept.has(socket)) return void socket.destroy()
-        kept.add(socket)
+        if (stored.has(socket)) return void socket.destroy()
+        stored.add(socket)
         bodies.push(data.toString())
         socket.write('HTTP/1.1 204 No Content\r\nConnection: keep-alive\r\n\r\n')
       })

@@ -27,8 +27,8 @@ const rawOf = (secret: string) => new Webhook(Buffer.from(secret), { format: 'ra
 async function digestOf(secret: string, ...files: string[]): Promise<string[]> {
   const key = Buffer.from(secret).toString('hex')
   const command = ['openssl', 'dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key}`, ...files]
-  const said = await new Response(Bun.spawn(command, { stdout: 'pipe' }).stdout).text()
-  return said
+  const text = await new Response(Bun.spawn(command, { stdout: 'pipe' }).stdout).text()
+  return text
     .trim()
     .split('\n')
     .map((line) => line.split(' ').at(-1)!)

@@ -13,7 +13,7 @@ const engines = {
   models: { 'svc-1-flash': ['up:scripted'] },
 }
 const world = await createWidgetWorld({ config: { engines } })
-const { widget, begin, say, asVisitor, desk } = world
+const { widget, begin, say, asVisitor, transcript } = world
 const fast = { behavior: { mode: 'fast' } }
 
 test('an engine that dies in the middle: what was said is kept, an error ends it, nothing says done (P7)', async () => {
@@ -21,7 +21,7 @@ test('an engine that dies in the middle: what was said is kept, an error ends it
   const chat = await begin(id)
   const names = readFrames((await say(chat, '[[cut]] [[tokens:40]]', { stream: true })).text).map(({ event }) => event)
   expect([names.at(-1), names.includes('done'), names.includes('reply')]).toEqual(['error', false, false])
-  const { messages } = (await desk(owner, chat)('GET')).body
+  const { messages } = (await transcript(owner, chat)('GET')).body
   expect(messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant'])
   expect(messages[1].content.length).toBeGreaterThan(0)
 })
@@ -65,7 +65,7 @@ test('what concerns the owner is not told to visitors: no credit, and a key that
 test('who follows a chat and does not read is told of one typing, and nothing piles up (P4)', async () => {
   const { owner, id } = await widget(fast)
   const chat = await begin(id)
-  await desk(owner, chat)('POST', '/takeover')
+  await transcript(owner, chat)('POST', '/takeover')
   const { store, live, widgets } = world.app.container
   const [session] = await sessionRepository.byIds(store.read, [chat.sessionId as never])
   const [leaving, written] = [new AbortController(), [] as string[]]

@@ -3,13 +3,13 @@ import { buildAssets, createAssets } from '../../src/pages'
 import { frameHeaders } from '../../src/pages/frame-page'
 import { createWidgetWorld } from './world'
 
-const asked: Record<string, string>[] = []
+const requests: Record<string, string>[] = []
 const verifier = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
     const form = Object.fromEntries(new URLSearchParams(await request.text()))
-    asked.push(form)
+    requests.push(form)
     if (form.response === 'broken') return new Response('<html>', { status: 502 })
     return Response.json({ success: form.response === 'good' })
   },
@@ -26,14 +26,14 @@ const world = await createWidgetWorld({
 const { id, owner } = await world.widget({ security: { requireTurnstile: true } })
 
 test('a chat begins with a token that the check confirms, and with no other', async () => {
-  const begin = (order: object) => world.page('POST', `${id}/sessions`, order)
-  for (const order of [{}, { turnstile_token: 'bad' }, { turnstile_token: 'broken' }]) {
-    const { status, body } = await begin(order)
+  const begin = (input: object) => world.page('POST', `${id}/sessions`, input)
+  for (const input of [{}, { turnstile_token: 'bad' }, { turnstile_token: 'broken' }]) {
+    const { status, body } = await begin(input)
     expect([status, body.error.code]).toEqual([403, 'bot_check_failed'])
     expect(body.error.message).not.toContain('the secret')
   }
   expect((await begin({ turnstile_token: 'good' })).status).toBe(201)
-  expect(asked.at(-1)).toMatchObject({ secret: 'the secret', response: 'good' })
+  expect(requests.at(-1)).toMatchObject({ secret: 'the secret', response: 'good' })
   // An owner who looks at a preview is no visitor.
   const { body } = await owner.send('POST', `iframes/${id}/preview-token`)
   expect((await begin({ preview_token: body.token })).status).toBe(201)

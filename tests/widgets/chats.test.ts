@@ -4,7 +4,7 @@ import { readFrames } from '../support/frames'
 import { createWidgetWorld, SHOP } from './world'
 
 const world = await createWidgetWorld()
-const { widget, begin, say, asVisitor, desk, follow, page } = world
+const { widget, begin, say, asVisitor, transcript, follow, page } = world
 
 test('a visitor begins a chat, is answered, and the owner pays', async () => {
   const { owner, id } = await widget({ behavior: { welcomeMessage: 'Hello!' } })
@@ -22,10 +22,10 @@ test('a visitor begins a chat, is answered, and the owner pays', async () => {
   expect(seen.body.messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant'])
   const after = await asVisitor(chat)('GET', `?after=${seen.body.messages[0].id}`)
   expect(after.body.messages).toHaveLength(1)
-  const { body: found } = await desk(owner, chat)('GET')
+  const { body: found } = await transcript(owner, chat)('GET')
   expect(found).toMatchObject({ status: 'open', takeover_status: 'ai', message_count: 2, visitor: { origin: SHOP } })
-  const { body: kept } = await owner.send('GET', `conversations/${found.conversation_id}`)
-  expect(kept.conversation.messages).toHaveLength(2)
+  const { body: stored } = await owner.send('GET', `conversations/${found.conversation_id}`)
+  expect(stored.conversation.messages).toHaveLength(2)
 })
 
 test('an answer comes as a stream, with the stored reply before its end', async () => {
@@ -44,30 +44,30 @@ test('a person takes over, writes, and gives it back; the visitor hears it as it
   const { owner, id } = await widget()
   await subscribeTo(owner, 'widget.*')
   const chat = await begin(id)
-  const told = await follow(chat)
-  await told.until(({ event, data }) => event === 'takeover' && data.takeover_status === 'ai')
-  const asked = await asVisitor(chat)('POST', '/request-human', { reason: 'A refund' })
-  expect(asked.body).toMatchObject({ takeover_status: 'requested' })
+  const notice = await follow(chat)
+  await notice.until(({ event, data }) => event === 'takeover' && data.takeover_status === 'ai')
+  const request = await asVisitor(chat)('POST', '/request-human', { reason: 'A refund' })
+  expect(request.body).toMatchObject({ takeover_status: 'requested' })
   const waiting = await owner.send('GET', `iframes/${id}/conversations?takeover_status=requested`)
   expect(waiting.body.conversations).toMatchObject([{ session_id: chat.sessionId, reason: 'A refund' }])
-  const at = desk(owner, chat)
+  const at = transcript(owner, chat)
   expect((await at('POST', '/messages', { content: 'Too soon' })).status).toBe(409)
   const taken = await at('POST', '/takeover', { operator_name: 'Ann', message: 'Ann here.' })
   expect(taken.body).toMatchObject({ takeover_status: 'human', operator: { name: 'Ann' } })
   const quiet = await say(chat, 'Thank you', { stream: true })
   expect(quiet.body).toMatchObject({ reply: null, takeover_status: 'human' })
   expect((await at('POST', '/typing')).status).toBe(200)
-  const said = await at('POST', '/messages', { content: 'It is on its way.' })
-  expect(said.status).toBe(201)
-  await told.until(({ data }) => data.content === 'It is on its way.')
-  await told.until(({ event }) => event === 'typing')
+  const message = await at('POST', '/messages', { content: 'It is on its way.' })
+  expect(message.status).toBe(201)
+  await notice.until(({ data }) => data.content === 'It is on its way.')
+  await notice.until(({ event }) => event === 'typing')
   expect((await at('POST', '/release')).body).toMatchObject({ takeover_status: 'ai' })
   expect((await at('POST', '/release', { nonsense: [1] })).body).toMatchObject({ takeover_status: 'ai' })
   expect((await say(chat, 'What is 2 + 3?')).body.reply.role).toBe('assistant')
   expect((await at('POST', '/close')).body).toMatchObject({ status: 'closed' })
-  await told.until(({ event }) => event === 'closed')
-  await told.done
-  const messages = told.heard.filter(({ event }) => event === 'message')
+  await notice.until(({ event }) => event === 'closed')
+  await notice.done
+  const messages = notice.heard.filter(({ event }) => event === 'message')
   expect(messages.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
   expect((await say(chat, 'Hello?')).status).toBe(409)
   const { body: events } = await owner.send('GET', `audit?entity_id=${chat.sessionId}`)
@@ -83,14 +83,14 @@ test('a person takes over, writes, and gives it back; the visitor hears it as it
 test('who comes back hears what was missed, once', async () => {
   const { owner, id } = await widget()
   const chat = await begin(id)
-  await desk(owner, chat)('POST', '/takeover', { message: 'one' })
-  await desk(owner, chat)('POST', '/messages', { content: 'two' })
-  const told = await follow(chat, 1)
-  await told.until(({ event }) => event === 'message')
-  await desk(owner, chat)('POST', '/messages', { content: 'three' })
-  await told.until(({ data }) => data.content === 'three')
-  told.leave()
-  expect(told.heard.filter(({ event }) => event === 'message').map(({ id }) => id)).toEqual([2, 3])
+  await transcript(owner, chat)('POST', '/takeover', { message: 'one' })
+  await transcript(owner, chat)('POST', '/messages', { content: 'two' })
+  const notice = await follow(chat, 1)
+  await notice.until(({ event }) => event === 'message')
+  await transcript(owner, chat)('POST', '/messages', { content: 'three' })
+  await notice.until(({ data }) => data.content === 'three')
+  notice.leave()
+  expect(notice.heard.filter(({ event }) => event === 'message').map(({ id }) => id)).toEqual([2, 3])
 })
 
 test('a visitor who asks for a person in words is not answered by the AI', async () => {
@@ -107,8 +107,8 @@ test('a visitor who asks for a person in words is not answered by the AI', async
 test('a visitor who asks for a video or a research is answered with text, and no job of the owner begins', async () => {
   const { owner, id } = await widget()
   const chat = await begin(id)
-  const asked = ['Make a 5 second video of a cat.', 'Research the history of the bicycle and cite your sources.']
-  for (const words of asked) {
+  const requests = ['Make a 5 second video of a cat.', 'Research the history of the bicycle and cite your sources.']
+  for (const words of requests) {
     const { status, body } = await say(chat, words)
     expect([status, body.reply.role, body.reply.artifacts]).toEqual([200, 'assistant', []])
     expect(body.reply.content).not.toMatch(/job_|\/api\/v1/)

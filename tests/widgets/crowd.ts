@@ -31,15 +31,15 @@ export async function startCrowd({ databaseUrl, servers: count = 1 }: { database
   const [first, last] = [servers[0]!, servers.at(-1)!]
   const operator = { authorization: `Bearer ${devKeyOf(folders[0]!)}` }
   const keys = await ask<{ keys: { id: string }[] }>(first, 'GET', 'keys', undefined, operator)
-  const order = { api_key_id: keys.keys[0]!.id, security: { allowedOrigins: [SHOP] } }
-  const { id } = await ask<{ id: string }>(first, 'POST', 'iframes', order, operator)
+  const input = { api_key_id: keys.keys[0]!.id, security: { allowedOrigins: [SHOP] } }
+  const { id } = await ask<{ id: string }>(first, 'POST', 'iframes', input, operator)
   const chats: Chat[] = []
   const heard: { onText: (text: string) => void } = { onText: () => undefined }
   return { begin, listen, take, say, hear, memory, stop, chats, pids: servers.map(({ pid }) => pid) }
 
   /** Begins chats with the first server. */
-  async function begin(most: number): Promise<void> {
-    await inTurns(most, async () => {
+  async function begin(max: number): Promise<void> {
+    await inTurns(max, async () => {
       const made = await ask<{ session_id: string; token: string }>(first, 'POST', `iframes/${id}/sessions`, {}, page())
       chats.push({ sessionId: made.session_id, token: made.token, stream: null })
     })
@@ -58,8 +58,8 @@ export async function startCrowd({ databaseUrl, servers: count = 1 }: { database
   }
 
   /** The operator takes so many chats over. */
-  function take(most: number): Promise<void> {
-    return inTurns(most, (at) => operate(chats[at]!, 'takeover', {}))
+  function take(max: number): Promise<void> {
+    return inTurns(max, (at) => operate(chats[at]!, 'takeover', {}))
   }
 
   /** The operator says something, through the first server. */

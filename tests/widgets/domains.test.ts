@@ -18,28 +18,28 @@ const verify = createDomains({
 })
 
 test('a domain is verified by a TXT record with the value of this widget, and by no other', async () => {
-  const asked = await verify('one', { domain: 'Shop.Example.' })
-  expect(asked).toMatchObject({ domain: 'shop.example', verified: false, method: 'dns' })
-  expect(asked.record.name).toBe('_svc-verify.shop.example')
+  const request = await verify('one', { domain: 'Shop.Example.' })
+  expect(request).toMatchObject({ domain: 'shop.example', verified: false, method: 'dns' })
+  expect(request.record.name).toBe('_svc-verify.shop.example')
   // A long record comes in parts, beside those of others.
-  const { value } = asked.record
-  records.set(asked.record.name, [['v=spf1 -all'], [value.slice(0, 9), value.slice(9)]])
+  const { value } = request.record
+  records.set(request.record.name, [['v=spf1 -all'], [value.slice(0, 9), value.slice(9)]])
   expect((await verify('one', { domain: 'shop.example' })).verified).toBe(true)
   expect((await verify('two', { domain: 'shop.example' })).verified).toBe(false)
   expect((await verify('one', { domain: 'www.shop.example' })).verified).toBe(false)
-  records.set(asked.record.name, [[`${value}x`], [`x${value}`]])
+  records.set(request.record.name, [[`${value}x`], [`x${value}`]])
   expect((await verify('one', { domain: 'shop.example' })).verified).toBe(false)
 })
 
 test('or by a file at its well-known address', async () => {
-  const order = { domain: 'shop.example', method: 'file' as const }
-  const { record, verified } = await verify('one', order)
+  const input = { domain: 'shop.example', method: 'file' as const }
+  const { record, verified } = await verify('one', input)
   expect([verified, record.name]).toEqual([false, 'https://shop.example/.well-known/svc-verify.txt'])
   files.set(record.name, `${record.value}\n`)
-  expect((await verify('one', order)).verified).toBe(true)
-  expect((await verify('two', order)).verified).toBe(false)
+  expect((await verify('one', input)).verified).toBe(true)
+  expect((await verify('two', input)).verified).toBe(false)
   files.set(record.name, `<html>${record.value}</html>`)
-  expect((await verify('one', order)).verified).toBe(false)
+  expect((await verify('one', input)).verified).toBe(false)
 })
 
 test('what is no name of a host is refused', async () => {

@@ -4,7 +4,7 @@ import { frameAncestors } from '../../src/widgets'
 import { createWidgetWorld, SHOP } from './world'
 
 const world = await createWidgetWorld({ config: { widgetSessionsPerHour: 5, widgetMessagesPerMinute: 20 } })
-const { widget, begin, say, asVisitor, desk, page } = world
+const { widget, begin, say, asVisitor, transcript, page } = world
 const { id, owner } = await widget()
 const chat = await begin(id)
 
@@ -131,7 +131,7 @@ describe('limits', () => {
   test('strictAbuse slows down who is rapid, and who says the same', async () => {
     const { id, owner } = await widget({ behavior: { strictAbuse: true } })
     const chat = await begin(id)
-    await desk(owner, chat)('POST', '/takeover')
+    await transcript(owner, chat)('POST', '/takeover')
     const same = []
     for (let at = 0; at < 3; at++) same.push((await say(chat, 'Hello?')).status)
     expect(same).toEqual([200, 200, 429])
@@ -143,9 +143,9 @@ describe('limits', () => {
   test('a chat has only so many messages', async () => {
     const { id, owner } = await widget({ security: { maxMessagesPerSession: 2 } })
     const chat = await begin(id)
-    await desk(owner, chat)('POST', '/takeover')
-    const said = [await say(chat, 'a'), await say(chat, 'b'), await say(chat, 'c')]
-    expect(said.map(({ status }) => status)).toEqual([200, 200, 429])
+    await transcript(owner, chat)('POST', '/takeover')
+    const messages = [await say(chat, 'a'), await say(chat, 'b'), await say(chat, 'c')]
+    expect(messages.map(({ status }) => status)).toEqual([200, 200, 429])
   })
 })
 
@@ -164,7 +164,7 @@ test('release: not another’s, twice, whatever is sent (M8, D11)', async () => 
   for (const { sessionId } of [chat, { sessionId: randomUUID() }, { sessionId: 'nonsense' }])
     expect((await stranger.send('POST', `iframes/${id}/conversations/${sessionId}/release`)).status).toBe(404)
   const other = await widget({}, owner)
-  expect((await desk(owner, { ...chat, id: other.id })('POST', '/release')).status).toBe(404)
+  expect((await transcript(owner, { ...chat, id: other.id })('POST', '/release')).status).toBe(404)
   const foreign = await begin((await widget()).id)
   for (const [method, path] of [
     ['GET', ''],
@@ -172,11 +172,11 @@ test('release: not another’s, twice, whatever is sent (M8, D11)', async () => 
     ['POST', '/release'],
     ['POST', '/close'],
   ] as const)
-    expect((await desk(owner, { ...foreign, id })(method, path)).status).toBe(404)
+    expect((await transcript(owner, { ...foreign, id })(method, path)).status).toBe(404)
   for (const body of [undefined, {}, [1], 'text', '{"a', { takeover_status: 'human' }]) {
-    const { status, body: answer } = await desk(owner, chat)('POST', '/release', body)
+    const { status, body: answer } = await transcript(owner, chat)('POST', '/release', body)
     expect([status, answer.takeover_status]).toEqual([200, 'ai'])
   }
   const signedIn = await world.signedIn(owner)
-  expect((await desk(signedIn, chat)('POST', '/release')).body.takeover_status).toBe('ai')
+  expect((await transcript(signedIn, chat)('POST', '/release')).body.takeover_status).toBe('ai')
 })

@@ -9,7 +9,7 @@ import { createWidgetWorld } from './world'
 const MINUTE = 60_000
 const clock = fakeClock()
 const world = await createWidgetWorld({ clock, config: { ...LOCAL, webhookRetrySchedule: '0,5,60' } })
-const { begin, say, asVisitor, desk } = world
+const { begin, say, asVisitor, transcript } = world
 let status = 204
 const { got, url } = createReceiver(() => new Response(null, { status }))
 
@@ -92,7 +92,7 @@ test('what fails is not tried again once a person has come, nor where it is refu
   const taken = await begin(id)
   await say(taken, 'refund')
   expect(await called(503)).toHaveLength(1)
-  await desk(owner, taken)('POST', '/takeover')
+  await transcript(owner, taken)('POST', '/takeover')
   clock.advance(MINUTE)
   expect(await called()).toEqual([])
   expect(await failures(owner)).toEqual([])

@@ -4,7 +4,7 @@ import { operatorCall } from '../support/world'
 import { createWidgetWorld } from './world'
 
 const world = await createWidgetWorld()
-const { widget, begin, follow, asVisitor, desk } = world
+const { widget, begin, follow, asVisitor, transcript } = world
 const MACHINE = 'unknown@vm (uid 0)'
 const machine = () => {
   const call = operatorCall()
@@ -14,31 +14,31 @@ const machine = () => {
 test('of an operator of the server, visitors and owners read neither machine nor account', async () => {
   const { owner, id } = await widget()
   const chat = await begin(id)
-  const told = await follow(chat)
+  const notice = await follow(chat)
   const { operators } = world.app.container.widgets
   const taken = await operators.take(machine(), chat, { message: 'Good morning.' })
   expect(taken.operator.name).toBe('Support')
-  const { data } = await told.until(({ data }) => data.takeover_status === 'human')
+  const { data } = await notice.until(({ data }) => data.takeover_status === 'human')
   expect(data.operator).toEqual({ name: 'Support' })
   expect((await operators.say(machine(), chat, 'Still here.')).message.role).toBe('operator')
-  const refused = await desk(owner, chat)('POST', '/takeover', { operator_name: 'Ann' })
+  const refused = await transcript(owner, chat)('POST', '/takeover', { operator_name: 'Ann' })
   expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining('Support has taken over')])
   const seen = await asVisitor(chat)('GET', '')
-  const read = await desk(owner, chat)('GET')
+  const read = await transcript(owner, chat)('GET')
   for (const { text } of [refused, seen, read]) expect(text).not.toMatch(/unknown|@vm|uid 0/)
-  told.leave()
+  notice.leave()
 })
 
 test('an address is no name for visitors, whatever was asked for', async () => {
   const { owner, id } = await widget()
-  const taken = await desk(owner, await begin(id))('POST', '/takeover', { operator_name: 'priya@shop.example' })
+  const taken = await transcript(owner, await begin(id))('POST', '/takeover', { operator_name: 'priya@shop.example' })
   expect(taken.body.operator.name).toStartWith('Person ')
 })
 
 test('a name that acts on a terminal or turns a line around is shown without that', async () => {
   const { owner, id } = await widget()
   const chat = await begin(id)
-  const taken = await desk(owner, chat)('POST', '/takeover', { operator_name: '\u001b[31mX\u202e' })
+  const taken = await transcript(owner, chat)('POST', '/takeover', { operator_name: '\u001b[31mX\u202e' })
   expect(taken.body.operator.name).toBe('X·')
   expect((await asVisitor(chat)('GET', '')).body.operator).toEqual({ name: 'X·' })
 })
@@ -58,7 +58,7 @@ test.each([
 
 test('who takes over again without a name keeps theirs; under another name it is another person', async () => {
   const { owner, id } = await widget()
-  const take = desk(owner, await begin(id))
+  const take = transcript(owner, await begin(id))
   for (const body of [{ operator_name: 'Ann' }, {}, { operator_name: 'Ann' }])
     expect((await take('POST', '/takeover', body)).body).toMatchObject({ operator: { name: 'Ann' } })
   expect((await take('POST', '/takeover', { operator_name: 'Bob' })).status).toBe(409)

@@ -7,19 +7,19 @@ import { createWidgetWorld } from './world'
 const upstream = await startUpstream()
 afterAll(() => upstream.stop())
 const world = await createWidgetWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted' } })
-const { widget, begin, say, desk } = world
+const { widget, begin, say, transcript } = world
 
 test('an answer under way is stopped and neither shown nor billed when a person takes over (I36)', async () => {
   const { id, owner } = await widget({ behavior: { mode: 'fast' } })
   const before = (await owner.send('GET', 'usage')).body
   for (const stream of [false, true]) {
     const chat = await begin(id)
-    const asked = say(chat, `${stream} [[hang]]`, { stream })
+    const request = say(chat, `${stream} [[hang]]`, { stream })
     await eventually(() => upstream.calls.some(({ prompt }) => prompt.includes(`${stream} [[hang]]`)))
-    await desk(owner, chat)('POST', '/takeover')
-    const { text } = await asked
+    await transcript(owner, chat)('POST', '/takeover')
+    const { text } = await request
     expect(text).toContain('"reply":null')
-    const { body } = await desk(owner, chat)('GET')
+    const { body } = await transcript(owner, chat)('GET')
     expect(body.messages.map(({ role }: { role: string }) => role)).toEqual(['user'])
   }
   const after = (await owner.send('GET', 'usage')).body
@@ -30,10 +30,10 @@ test('a message whose answer failed is kept, and the same words again are the sa
   const { id, owner } = await widget({ behavior: { mode: 'fast' } })
   const chat = await begin(id)
   expect((await say(chat, 'please [[fail:9]]')).status).toBeGreaterThanOrEqual(500)
-  const kept = async () => (await desk(owner, chat)('GET')).body.messages
-  expect(await kept()).toHaveLength(1)
+  const stored = async () => (await transcript(owner, chat)('GET')).body.messages
+  expect(await stored()).toHaveLength(1)
   await say(chat, 'please [[fail:9]]')
-  expect(await kept()).toHaveLength(1)
+  expect(await stored()).toHaveLength(1)
 })
 
 test.each([

@@ -4,7 +4,7 @@ import { operatorCall, type Person } from '../support/world'
 import { createWidgetWorld } from './world'
 
 const world = await createWidgetWorld()
-const { widget, begin, say, asVisitor, desk, follow, page } = world
+const { widget, begin, say, asVisitor, transcript, follow, page } = world
 const VISITORS = { external_id: 'customer-7', email: 'ada@shop.example' }
 
 /** As an owner's server would sign it, by the words of the guide alone. */
@@ -20,9 +20,9 @@ describe('who a visitor is', () => {
     expect((await identify({ ...VISITORS, hash: signed('', inAnHour(), VISITORS) })).body.error.code).toBe(
       'invalid_token',
     )
-    const said = await identify({ ...VISITORS, context: { plan: 'pro', cart: 3 } })
-    expect([said.status, said.body.verified]).toEqual([200, false])
-    const seen = async () => (await desk(owner, chat)('GET')).body.visitor
+    const message = await identify({ ...VISITORS, context: { plan: 'pro', cart: 3 } })
+    expect([message.status, message.body.verified]).toEqual([200, false])
+    const seen = async () => (await transcript(owner, chat)('GET')).body.visitor
     expect(await seen()).toMatchObject({
       identity: { ...VISITORS, name: null, verified: false },
       context: { plan: 'pro', cart: 3 },
@@ -71,7 +71,7 @@ describe('who a visitor is', () => {
       const reply = await asVisitor(chat)('POST', '/identify', body)
       expect([what, reply.status]).toEqual([what, status])
     }
-    expect((await desk(owner, chat)('GET')).body.visitor.identity).toBeNull()
+    expect((await transcript(owner, chat)('GET')).body.visitor.identity).toBeNull()
     const copy = (await owner.send('POST', `iframes/${id}/duplicate`, {})).body
     const other = await begin(copy.id)
     expect((await asVisitor(other)('POST', '/identify', { ...VISITORS, hash: good })).status).toBe(401)
@@ -97,17 +97,19 @@ describe('people who answer', () => {
   test('write notes that the visitor never sees', async () => {
     const { owner, id } = await widget()
     const chat = await begin(id)
-    await desk(owner, chat)('POST', '/takeover', { operator_name: 'Ann' })
-    const told = await follow(chat, 0)
-    const { status, body } = await desk(owner, chat)('POST', '/notes', { content: 'Wants a refund: SECRET-NOTE' })
+    await transcript(owner, chat)('POST', '/takeover', { operator_name: 'Ann' })
+    const notice = await follow(chat, 0)
+    const { status, body } = await transcript(owner, chat)('POST', '/notes', { content: 'Wants a refund: SECRET-NOTE' })
     expect([status, body.note.content]).toEqual([201, 'Wants a refund: SECRET-NOTE'])
-    await desk(owner, chat)('POST', '/messages', { content: 'One moment.' })
-    await told.until(({ data }) => data.content === 'One moment.')
-    told.leave()
-    expect(JSON.stringify(told.heard)).not.toContain('SECRET-NOTE')
+    await transcript(owner, chat)('POST', '/messages', { content: 'One moment.' })
+    await notice.until(({ data }) => data.content === 'One moment.')
+    notice.leave()
+    expect(JSON.stringify(notice.heard)).not.toContain('SECRET-NOTE')
     expect((await asVisitor(chat)('GET', '')).text).not.toContain('SECRET-NOTE')
-    expect((await desk(owner, chat)('GET')).body.notes).toMatchObject([{ content: 'Wants a refund: SECRET-NOTE' }])
-    await desk(owner, chat)('POST', '/release')
+    expect((await transcript(owner, chat)('GET')).body.notes).toMatchObject([
+      { content: 'Wants a refund: SECRET-NOTE' },
+    ])
+    await transcript(owner, chat)('POST', '/release')
     expect((await say(chat, 'What is 2 + 3?')).text).not.toContain('SECRET-NOTE')
     const { body: events } = await owner.send('GET', `audit?entity_id=${chat.sessionId}&action=widget.note_added`)
     expect(events).toHaveLength(1)
@@ -119,26 +121,26 @@ describe('people who answer', () => {
     const { bob, email } = await colleagueOf(ada)
     const { id } = await widget({}, ada)
     const chat = await begin(id)
-    const handover = (to: string) => desk(ada, chat)('POST', '/handover', { to, note: 'Knows the order.' })
+    const handover = (to: string) => transcript(ada, chat)('POST', '/handover', { to, note: 'Knows the order.' })
     expect((await handover(email)).status).toBe(409)
-    await desk(ada, chat)('POST', '/takeover')
+    await transcript(ada, chat)('POST', '/takeover')
     expect((await handover('nobody@example.com')).status).toBe(404)
     const stranger = await world.person()
     expect((await handover(stranger.userId)).status).toBe(404)
-    const told = await follow(chat)
+    const notice = await follow(chat)
     const { status, body } = await handover(email.toUpperCase())
     expect([status, body.operator.id]).toEqual([200, bob.userId])
-    await told.until(({ event, data }) => event === 'takeover' && data.takeover_status === 'human')
-    told.leave()
-    expect((await desk(ada, chat)('POST', '/messages', { content: 'Mine?' })).status).toBe(409)
-    expect((await desk(bob, chat)('POST', '/messages', { content: 'Bob here.' })).status).toBe(201)
-    expect((await desk(bob, chat)('GET')).body.notes).toMatchObject([{ content: 'Knows the order.' }])
+    await notice.until(({ event, data }) => event === 'takeover' && data.takeover_status === 'human')
+    notice.leave()
+    expect((await transcript(ada, chat)('POST', '/messages', { content: 'Mine?' })).status).toBe(409)
+    expect((await transcript(bob, chat)('POST', '/messages', { content: 'Bob here.' })).status).toBe(201)
+    expect((await transcript(bob, chat)('GET')).body.notes).toMatchObject([{ content: 'Knows the order.' }])
   })
 
   test('ask the AI for a draft, which is charged and sent to nobody', async () => {
     const { owner, id } = await widget()
     const chat = await begin(id)
-    const at = desk(owner, chat)
+    const at = transcript(owner, chat)
     expect((await at('POST', '/draft')).status).toBe(409)
     await at('POST', '/takeover')
     await say(chat, 'What is 2 + 3?')
@@ -167,7 +169,7 @@ test('of one chat so many streams are open, and no more', async () => {
 test('a page of another site does nothing with a dashboard session (M7)', async () => {
   const { owner, id } = await widget()
   const chat = await begin(id)
-  await desk(owner, chat)('POST', '/takeover')
+  await transcript(owner, chat)('POST', '/takeover')
   const { key } = await world.signedIn(owner)
   const release = (headers: Record<string, string>, body: string | null = '{}') =>
     world.app.api.handle(
@@ -177,7 +179,7 @@ test('a page of another site does nothing with a dashboard session (M7)', async 
         body,
       }),
     )
-  const said = '{"content":"Stolen"}'
+  const text = '{"content":"Stolen"}'
   for (const [headers, status] of [
     [{ 'content-type': 'application/json', origin: 'https://evil.example' }, 403],
     [{ 'content-type': 'application/json', origin: 'null' }, 403],
@@ -189,7 +191,7 @@ test('a page of another site does nothing with a dashboard session (M7)', async 
     [{ 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' }, 415],
     [{ 'content-type': 'multipart/form-data; boundary=a', origin: 'http://localhost' }, 415],
   ] as const)
-    expect([headers, (await release(headers, said)).status]).toEqual([headers, status])
-  expect((await desk(owner, chat)('GET')).body.message_count).toBe(0)
-  expect((await release({ 'content-type': 'application/json', origin: 'http://localhost' }, said)).status).toBe(201)
+    expect([headers, (await release(headers, text)).status]).toEqual([headers, status])
+  expect((await transcript(owner, chat)('GET')).body.message_count).toBe(0)
+  expect((await release({ 'content-type': 'application/json', origin: 'http://localhost' }, text)).status).toBe(201)
 })

@@ -14,7 +14,7 @@ const world = await createWidgetWorld({ config: { engines } })
 const PIRATE = 'You are a pirate of the tides.'
 
 /** What the engine is told before the question of a visitor. */
-async function toldBy(persona: unknown, stored?: unknown): Promise<string> {
+async function notifiedBy(persona: unknown, stored?: unknown): Promise<string> {
   const { id } = await world.widget({ behavior: { mode: 'fast', persona } })
   if (stored !== undefined)
     await world.app.store.write(async (tx) => {
@@ -37,7 +37,11 @@ async function toldBy(persona: unknown, stored?: unknown): Promise<string> {
 }
 
 test('the persona of a widget is that of a completion: `svc`, `none` for raw, or a system prompt', async () => {
-  const [svc, none, own] = [await toldBy('svc'), await toldBy('none'), await toldBy({ system_prompt: PIRATE })]
+  const [svc, none, own] = [
+    await notifiedBy('svc'),
+    await notifiedBy('none'),
+    await notifiedBy({ system_prompt: PIRATE }),
+  ]
   const completed = async (persona: unknown) => {
     await (await world.person()).send('POST', 'completions', { prompt: 'When do they turn?', mode: 'fast', persona })
     const { messages } = upstream.calls.at(-1)!.body as { messages: { role: string; content: string }[] }
@@ -58,6 +62,6 @@ test('what is none of these is refused, and what older widgets hold goes on mean
     const { status, body } = await owner.send('PATCH', `iframes/${id}`, { behavior: { persona } })
     expect([status, body.error.code]).toEqual([400, 'validation_error'])
   }
-  expect(await toldBy('svc', PIRATE)).toContain(PIRATE)
-  expect(await toldBy('none', '')).toBe(await toldBy('svc'))
+  expect(await notifiedBy('svc', PIRATE)).toContain(PIRATE)
+  expect(await notifiedBy('none', '')).toBe(await notifiedBy('svc'))
 })

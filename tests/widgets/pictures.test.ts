@@ -5,20 +5,20 @@ import { createWidgetWorld } from './world'
 
 const clock = fakeClock()
 const world = await createWidgetWorld({ clock, config: { filesOwnerCount: 2 } })
-const { widget, begin, asVisitor, desk } = world
+const { widget, begin, asVisitor, transcript } = world
 const picture = (data: string, mime = 'image/png') => ({ type: 'image_base64', data, mime_type: mime })
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 test('a picture of a visitor is kept with their message, and opened by the person who answers (O7, O10, O11)', async () => {
   const { owner, id } = await widget({ behavior: { enableFileUpload: true } })
   const chat = await begin(id)
-  await desk(owner, chat)('POST', '/takeover')
-  const said = await asVisitor(chat)('POST', '/messages', {
+  await transcript(owner, chat)('POST', '/takeover')
+  const message = await asVisitor(chat)('POST', '/messages', {
     content: 'It arrived broken.',
     attachments: [picture(PIXEL)],
   })
-  expect([said.status, said.body.message.artifacts.length]).toEqual([200, 1])
-  const [row] = (await desk(owner, chat)('GET')).body.messages
+  expect([message.status, message.body.message.artifacts.length]).toEqual([200, 1])
+  const [row] = (await transcript(owner, chat)('GET')).body.messages
   const opened = await world.app.api.handle(new Request(new URL(row.artifacts[0].url, 'http://localhost')))
   expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/png'])
   expect(opened.headers.get('x-content-type-options')).toBe('nosniff')
@@ -37,16 +37,16 @@ test('a picture of a visitor is kept with their message, and opened by the perso
 test('a photograph of a visitor stands upright, and leaves where it was taken behind (O17)', async () => {
   const { owner, id } = await widget({ behavior: { enableFileUpload: true } })
   const chat = await begin(id)
-  await desk(owner, chat)('POST', '/takeover')
+  await transcript(owner, chat)('POST', '/takeover')
   const photo = Buffer.from(await new Bun.Image(Buffer.from(PIXEL, 'base64')).resize(16, 8).jpeg().bytes())
   // One entry of a camera: it was held upright, so what is stored lies on its side.
   const turned = Buffer.from('4d4d002a00000008000101120003000000010006000000000000', 'hex')
   const place = Buffer.concat([Buffer.from('Exif\0\0'), turned, Buffer.from('GPSLatitude 52.5200N')])
   const marker = Buffer.from([0xff, 0xe1, 0, place.length + 2])
-  const told = Buffer.concat([photo.subarray(0, 2), marker, place, photo.subarray(2)])
-  const attachments = [picture(told.toString('base64'), 'image/jpeg')]
+  const notice = Buffer.concat([photo.subarray(0, 2), marker, place, photo.subarray(2)])
+  const attachments = [picture(notice.toString('base64'), 'image/jpeg')]
   expect((await asVisitor(chat)('POST', '/messages', { content: 'Look', attachments })).status).toBe(200)
-  const [row] = (await desk(owner, chat)('GET')).body.messages
+  const [row] = (await transcript(owner, chat)('GET')).body.messages
   const opened = await world.app.api.handle(new Request(new URL(row.artifacts[0].url, 'http://localhost')))
   const bytes = Buffer.from(await opened.arrayBuffer())
   expect(await new Bun.Image(bytes).metadata()).toEqual({ width: 8, height: 16, format: 'jpeg' })
@@ -56,7 +56,7 @@ test('a photograph of a visitor stands upright, and leaves where it was taken be
 test('what is no picture, and what a widget does not take, is refused and nothing of it is kept (O5)', async () => {
   const { owner, id } = await widget({ behavior: { enableFileUpload: true } })
   const chat = await begin(id)
-  await desk(owner, chat)('POST', '/takeover')
+  await transcript(owner, chat)('POST', '/takeover')
   for (const [what, attachment] of [
     ['a page', picture(base64('<html><script>1</script>'))],
     [
@@ -77,13 +77,13 @@ test('what is no picture, and what a widget does not take, is refused and nothin
     attachments: [picture(PIXEL)],
   })
   expect([status, body.error.param]).toEqual([400, 'attachments'])
-  expect((await desk(owner, chat)('GET')).body.message_count).toBe(0)
+  expect((await transcript(owner, chat)('GET')).body.message_count).toBe(0)
 })
 
 test('a picture of more pixels than can be drawn is refused before it is (O8)', async () => {
   const { owner, id } = await widget({ behavior: { enableFileUpload: true } })
   const chat = await begin(id)
-  await desk(owner, chat)('POST', '/takeover')
+  await transcript(owner, chat)('POST', '/takeover')
   // The head of a picture of 60,000 by 60,000 pixels.
   const wide = Buffer.from(PIXEL, 'base64')
   wide.writeUInt32BE(60_000, 16)
@@ -96,10 +96,10 @@ test('a picture of more pixels than can be drawn is refused before it is (O8)', 
 test('where the owner keeps as much as they may, the visitor hears that, and not how much (O14)', async () => {
   const { owner, id } = await widget({ behavior: { enableFileUpload: true } })
   const chat = await begin(id)
-  await desk(owner, chat)('POST', '/takeover')
+  await transcript(owner, chat)('POST', '/takeover')
   const look = () => asVisitor(chat)('POST', '/messages', { content: 'Look', attachments: [picture(PIXEL)] })
   const tried = [await look(), await look(), await look()]
   expect(tried.map(({ status }) => status)).toEqual([200, 200, 503])
   expect(tried[2]!.body.error.message).toBe('Pictures cannot be stored right now. Send the message without them.')
-  expect((await desk(owner, chat)('GET')).body.message_count).toBe(2)
+  expect((await transcript(owner, chat)('GET')).body.message_count).toBe(2)
 })

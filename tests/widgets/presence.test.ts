@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually'
 import { createWidgetWorld } from './world'
 
 const world = await createWidgetWorld()
-const { widget, begin, asVisitor, desk, follow } = world
+const { widget, begin, asVisitor, transcript, follow } = world
 
 const { store, widgets } = world.app.container
 const loop = widgets.hub.start()
@@ -22,7 +22,7 @@ test('who closes the page while a person is asked for has left, and is there aga
   expect(await left()).toBeNull()
   stream.leave()
   await eventually(left, (at) => at !== null)
-  expect((await desk(owner, chat)('GET')).body.visitor_left_at).toMatch(/^\d{4}-/)
+  expect((await transcript(owner, chat)('GET')).body.visitor_left_at).toMatch(/^\d{4}-/)
   const again = await follow(chat)
   await eventually(left, (at) => at === null)
   again.leave()
@@ -39,7 +39,7 @@ test('the usual wait is told once somebody has waited, and not before', async ()
     return data
   }
   expect(await waitOf(first)).toEqual({ takeover_status: 'requested', operator: null })
-  expect((await desk(owner, first)('POST', '/takeover', {})).status).toBe(200)
+  expect((await transcript(owner, first)('POST', '/takeover', {})).status).toBe(200)
   expect(await waitOf(next)).toEqual({
     takeover_status: 'requested',
     operator: null,
@@ -65,8 +65,8 @@ test('that a visitor types is told to the people who answer, for a while, and no
   // What a waiting visitor says does not send them to the end of the queue.
   expect((await since()).since).toBe(before.since)
   expect(before.visits).toBe(1)
-  expect((await desk(owner, chat)('POST', '/takeover', {})).status).toBe(200)
-  expect((await desk(owner, chat)('POST', '/typing', {})).status).toBe(200)
+  expect((await transcript(owner, chat)('POST', '/takeover', {})).status).toBe(200)
+  expect((await transcript(owner, chat)('POST', '/typing', {})).status).toBe(200)
   const { data } = await stream.until(({ event }) => event === 'typing')
   expect(data).toEqual({ role: 'operator' })
   stream.leave()

@@ -87,15 +87,15 @@ export function violationsOf(log: Log): string[] {
   const byChat = Map.groupBy(log, ({ chat }) => chat)
   return [...byChat].flatMap(([chat, rows]) => {
     let holder = 'ai'
-    let takenSinceAsked = false
+    let takenSinceRequested = false
     return rows.flatMap(({ what }, at) => {
       if (what === 'human' || what === 'ai') {
         holder = what
-        takenSinceAsked ||= what === 'human'
+        takenSinceRequested ||= what === 'human'
         return []
       }
-      if (what === 'user') takenSinceAsked = holder === 'human'
-      const isWrong = what === 'assistant' && (holder === 'human' || takenSinceAsked)
+      if (what === 'user') takenSinceRequested = holder === 'human'
+      const isWrong = what === 'assistant' && (holder === 'human' || takenSinceRequested)
       return isWrong ? [`${chat} ${at}: ${rows.map(({ what }) => what).join(' ')}`] : []
     })
   })
@@ -114,7 +114,7 @@ type Race = {
   /** Its holder has been silent for too long. */
   silent(sessionId: string): Promise<unknown>
   /** The random numbers, which say who comes when. */
-  between(least: number, most: number): number
+  between(min: number, max: number): number
 }
 
 export const raced = (begin: () => Promise<{ sessionId: string; token: string }>) =>

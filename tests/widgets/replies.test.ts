@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test'
 import { createWidgetWorld } from './world'
 
 const world = await createWidgetWorld()
-const { widget, begin, desk } = world
+const { widget, begin, transcript } = world
 
 test('what is said in many chats at once commits together; what is refused takes nothing with it', async () => {
   const { owner, id } = await widget()
   const [held, foreign, alone] = [await begin(id), await begin(id), await begin(id)]
-  for (const chat of [held, alone]) expect((await desk(owner, chat)('POST', '/takeover', {})).status).toBe(200)
+  for (const chat of [held, alone]) expect((await transcript(owner, chat)('POST', '/takeover', {})).status).toBe(200)
   const say = (chat: typeof held, content: string, key: string = crypto.randomUUID()) =>
     owner.send(
       'POST',
@@ -21,13 +21,13 @@ test('what is said in many chats at once commits together; what is refused takes
     say(foreign, 'nobody has this one'),
   ])
   expect(replies.map(({ status }) => status)).toEqual([...words.map(() => 201), 409])
-  const saidIn = async (chat: typeof held) =>
-    (await desk(owner, chat)('GET')).body.messages
+  const statedIn = async (chat: typeof held) =>
+    (await transcript(owner, chat)('GET')).body.messages
       .flatMap((message: { role: string; content: string }) => (message.role === 'operator' ? [message.content] : []))
       .toSorted()
-  expect(await saidIn(alone)).toEqual(words.filter((_, at) => at % 2 === 0))
-  expect(await saidIn(held)).toEqual(words.filter((_, at) => at % 2 === 1))
-  expect(await saidIn(foreign)).toEqual([])
+  expect(await statedIn(alone)).toEqual(words.filter((_, at) => at % 2 === 0))
+  expect(await statedIn(held)).toEqual(words.filter((_, at) => at % 2 === 1))
+  expect(await statedIn(foreign)).toEqual([])
   // The same order again says nothing anew.
   const again = await say(alone, words[0]!, 'same-0')
   expect(again.body.message.id).toBe(replies[0]!.body.message.id)

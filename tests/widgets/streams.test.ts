@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually'
 import { startCrowd } from './crowd'
 
 /** What one open stream of a visitor may cost; `bun run bench chats` measures 5,000. */
-const MOST_BYTES = 40 * 1024
+const MAX_BYTES = 40 * 1024
 const STREAMS = 500
 const PATIENCE_MS = 240_000
 
@@ -21,7 +21,7 @@ test(
     await crowd.listen()
     await eventually(
       () => (crowd.memory() - before) / STREAMS,
-      (each) => each < MOST_BYTES,
+      (each) => each < MAX_BYTES,
     )
     const heard: string[] = []
     crowd.hear((text) => heard.push(...(text.match(/word-\d+-end/g) ?? [])))

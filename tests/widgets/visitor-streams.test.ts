@@ -5,35 +5,35 @@ import { createWidgetWorld, SHOP } from './world'
 
 const clock = fakeClock()
 const world = await createWidgetWorld({ clock })
-const { widget, begin, say, asVisitor, desk, follow } = world
+const { widget, begin, say, asVisitor, transcript, follow } = world
 
 test('`stream` of another type, and an invalid order with it, are refused as JSON (P1, P2)', async () => {
   const { owner, id } = await widget()
   const chat = await begin(id)
-  for (const [order, code] of [
+  for (const [input, code] of [
     [{ content: 'x', stream: 'true' }, 'validation_error'],
     [{ content: 'x', stream: 1 }, 'validation_error'],
     [{ stream: true }, 'validation_error'],
     [{ content: '', stream: true }, 'validation_error'],
     [{ content: 'x'.repeat(2_001), stream: true }, 'validation_error'],
   ] as const) {
-    const { status, body, headers } = await asVisitor(chat)('POST', '/messages', order)
-    expect([order, status, body.error?.code]).toEqual([order, 400, code])
+    const { status, body, headers } = await asVisitor(chat)('POST', '/messages', input)
+    expect([input, status, body.error?.code]).toEqual([input, 400, code])
     expect(headers.get('content-type')).toStartWith('application/json')
   }
-  expect((await desk(owner, chat)('GET')).body.message_count).toBe(0)
+  expect((await transcript(owner, chat)('GET')).body.message_count).toBe(0)
 })
 
 test('text that looks like frames stays text, and odd resume points are ignored (P8, P11)', async () => {
   const { owner, id } = await widget()
   const chat = await begin(id)
-  await desk(owner, chat)('POST', '/takeover')
+  await transcript(owner, chat)('POST', '/takeover')
   const evil = 'a\n\nevent: closed\ndata: {}\n\nb\r\revent: done\u2028id: 9'
-  await desk(owner, chat)('POST', '/messages', { content: evil })
-  const told = await follow(chat, 0)
-  expect((await told.until(({ event }) => event === 'message')).data.content).toBe(evil)
-  told.leave()
-  expect(told.heard.map(({ event }) => event)).toEqual(['takeover', 'message'])
+  await transcript(owner, chat)('POST', '/messages', { content: evil })
+  const notice = await follow(chat, 0)
+  expect((await notice.until(({ event }) => event === 'message')).data.content).toBe(evil)
+  notice.leave()
+  expect(notice.heard.map(({ event }) => event)).toEqual(['takeover', 'message'])
   for (const point of ['-1', '1e9', 'x'.repeat(8_000), '1; drop', '99999999999999999999']) {
     const leaving = new AbortController()
     const { status } = await world.app.api.handle(eventsOf(chat, { 'last-event-id': point }, leaving.signal))
@@ -69,9 +69,9 @@ test('how long a visitor stays is no time of an answer', async () => {
   const { traffic } = world.app.container
   const lastEnds = (path: string) => eventually(() => traffic.newest(1)[0]!.path.endsWith(path))
   await lastEnds('/sessions')
-  const told = await follow(chat, 0)
+  const notice = await follow(chat, 0)
   clock.advance(5_000_000)
-  told.leave()
+  notice.leave()
   await lastEnds('/events')
   expect(traffic.newest(1)[0]!.ms).toBe(5_000_000)
   expect(traffic.summary()).toMatchObject({ recent: { requests: 1, p50: null, p95: null } })
@@ -96,7 +96,7 @@ test('a chat ends with its time: its token opens nothing, and the visitor begins
     expect([method, path, reply.status, reply.body.error.code]).toEqual([method, path, 401, 'invalid_token'])
   }
   // The owner still reads it.
-  expect((await desk(owner, chat)('GET')).body.message_count).toBe(2)
+  expect((await transcript(owner, chat)('GET')).body.message_count).toBe(2)
   expect((await say(await begin(id), 'What is 2 + 3?')).status).toBe(200)
 })
 

@@ -15,8 +15,8 @@ export function widgetsIn(world: Pick<World, 'person' | 'send' | 'app'>) {
   async function widget(more: Record<string, object> = {}, owner?: Person): Promise<{ owner: Person; id: string }> {
     const by = owner ?? (await world.person())
     const { security = {}, ...rest } = more
-    const order = { api_key_id: by.keyId, security: { allowedOrigins: [SHOP], ...security }, ...rest }
-    const { status, body } = await by.send('POST', 'iframes', order)
+    const input = { api_key_id: by.keyId, security: { allowedOrigins: [SHOP], ...security }, ...rest }
+    const { status, body } = await by.send('POST', 'iframes', input)
     if (status !== 201) throw new Error(JSON.stringify(body))
     return { owner: by, id: body.id }
   }
@@ -25,8 +25,8 @@ export function widgetsIn(world: Pick<World, 'person' | 'send' | 'app'>) {
   const page = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
     world.send(method, `iframes/${path}`, body, { origin: SHOP, ...headers })
 
-  async function begin(id: string, order: object = {}): Promise<Chat> {
-    const { status, body } = await page('POST', `${id}/sessions`, order)
+  async function begin(id: string, input: object = {}): Promise<Chat> {
+    const { status, body } = await page('POST', `${id}/sessions`, input)
     if (status !== 201) throw new Error(JSON.stringify(body))
     return { id, token: body.token, sessionId: body.session_id }
   }
@@ -39,7 +39,7 @@ export function widgetsIn(world: Pick<World, 'person' | 'send' | 'app'>) {
   const say = (chat: Chat, content: string, more: object = {}) =>
     asVisitor(chat)('POST', '/messages', { content, ...more })
 
-  const desk =
+  const transcript =
     (person: Person, { id, sessionId }: Pick<Chat, 'id' | 'sessionId'>) =>
     (method: string, path = '', body?: unknown) =>
       person.send(method, `iframes/${id}/conversations/${sessionId}${path}`, body)
@@ -50,7 +50,7 @@ export function widgetsIn(world: Pick<World, 'person' | 'send' | 'app'>) {
     begin,
     asVisitor,
     say,
-    desk,
+    transcript,
     follow: (chat: Chat, after?: number) => follow(world, chat, after),
   }
 }

@@ -12,7 +12,7 @@ import type { Model, Picture } from '../state/model'
 import { update } from '../state/update'
 
 /** The smallest window that has room for the frame. */
-const LEAST = { columns: 80, rows: 24 }
+const MIN = { columns: 80, rows: 24 }
 
 const FRAME_ROWS = 5
 
@@ -160,7 +160,7 @@ export function paint(spans: Line, { color, ascii }: Look): string {
 /** The whole screen: exactly `rows` lines of `columns` cells (dx 3.1). */
 export function picture(model: Model): Picture {
   const { columns: width, rows } = model
-  if (width < LEAST.columns || rows < LEAST.rows) return tooSmall(width, rows)
+  if (width < MIN.columns || rows < MIN.rows) return tooSmall(width, rows)
   const height = rows - FRAME_ROWS
   const rule = line(say('─'.repeat(width), 'dim'))
   const body = bodyOf(model, width, height)
@@ -176,7 +176,7 @@ export function picture(model: Model): Picture {
 }
 
 function tooSmall(width: number, rows: number): Picture {
-  const text = `Needs ${LEAST.columns}x${LEAST.rows}, this is ${width}x${rows}. Enlarge the window, or use svc-admin status -w.`
+  const text = `Needs ${MIN.columns}x${MIN.rows}, this is ${width}x${rows}. Enlarge the window, or use svc-admin status -w.`
   const lines = Bun.wrapAnsi(text, Math.max(1, width), { hard: true }).split('\n')
   return Array.from({ length: rows }, (_, at) => fitLine(line(lines[at] ?? ''), width))
 }

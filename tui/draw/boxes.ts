@@ -16,9 +16,9 @@ export function boxed(
   lines: readonly Line[],
   width: number,
   at: number,
-  most = BOX,
+  max = BOX,
 ): Line[] {
-  const own = Math.min(most, width - 2)
+  const own = Math.min(max, width - 2)
   const left = Math.max(1, Math.floor((width - own) / 2) - 1)
   const pad = ' '.repeat(Math.max(0, left))
   const top = line(
@@ -118,7 +118,7 @@ const quoted = (word: string): string => (/^[\w@%+=:,./…-]+$/.test(word) ? wor
 
 export function secretBox(model: Model, body: readonly Line[], width: number): Line[] {
   if (model.mode.type !== 'secret') return [...body]
-  const { title, secret, about, asking } = model.mode
+  const { title, secret, about, asking: request } = model.mode
   return boxed(
     emptyBody(body.length),
     title,
@@ -134,7 +134,7 @@ export function secretBox(model: Model, body: readonly Line[], width: number): L
       line(' y  copy to clipboard (asks the terminal, OSC 52)'),
       line(' w  write to a file, mode 0600'),
       line(' ⏎  I have saved it'),
-      ...(asking ? [[], line(say(' You have not saved it. Press Esc again to close anyway.', 'warn'))] : [[]]),
+      ...(request ? [[], line(say(' You have not saved it. Press Esc again to close anyway.', 'warn'))] : [[]]),
     ],
     width,
     2,

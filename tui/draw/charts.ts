@@ -36,8 +36,8 @@ export function chart(values: readonly number[], rows: number, width: number): s
 }
 
 /** A round number above the highest value, so that each row of the scale is whole. */
-function scaleOf(most: number, rows: number): number {
-  const need = Math.max(1, Math.ceil(most / rows))
+function scaleOf(max: number, rows: number): number {
+  const need = Math.max(1, Math.ceil(max / rows))
   const size = 10 ** Math.floor(Math.log10(need))
   const step = [1, 1.5, 2, 2.5, 5, 10].map((one) => one * size).find((one) => one >= need && Number.isInteger(one))
   return (step ?? need) * rows

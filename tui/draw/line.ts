@@ -77,7 +77,7 @@ export function placed(width: number, ...parts: (readonly [at: number, text: str
 export const chosen = (spans: Line): Line => spans.map((span) => ({ ...span, inverse: true }))
 
 /** Breaks a text into rows of at most this many cells, between words where it can. */
-export function wrapped(text: string, width: number, most = 100): string[] {
+export function wrapped(text: string, width: number, max = 100): string[] {
   const rows = Bun.wrapAnsi(text, Math.max(1, width), { hard: true, trim: true }).split('\n')
-  return rows.length > most ? [...rows.slice(0, most - 1), fit(`${rows[most - 1]}…`, width)] : rows
+  return rows.length > max ? [...rows.slice(0, max - 1), fit(`${rows[max - 1]}…`, width)] : rows
 }

@@ -96,7 +96,7 @@ export const jobs = listView<Job>({
       say(' times    ', 'dim'),
       `created ${timeOf(job.created_at)}   begun ${timeOf(job.started_at)}   ended ${timeOf(job.completed_at)}`,
     ),
-    ...toldLine(job, model),
+    ...notifiedLine(job, model),
     ...(job.error ? [line(say(' error    ', 'dim'), say(job.error, 'bad'))] : []),
     ...(model.canWrite ? [] : [line(say(' read-only: c and R are disabled (type :write)', 'dim'))]),
   ],
@@ -155,8 +155,8 @@ function stepsOf(job: Job, model: Model, width: number): Span[] {
     if (next || job.status === 'completed') return say(`✓ ${detail} ${took}  `)
     return isActive ? say(`◐ ${detail} ${took}`, 'strong') : say(`✗ ${detail} ${took}`, 'bad')
   })
-  const most = Math.max(1, Math.floor((width - 12) / 18))
-  return shown.length > most ? [say(`${shown.length} steps … `, 'dim'), ...shown.slice(1 - most)] : shown
+  const max = Math.max(1, Math.floor((width - 12) / 18))
+  return shown.length > max ? [say(`${shown.length} steps … `, 'dim'), ...shown.slice(1 - max)] : shown
 }
 
 function costOf(job: Job, model: Model): string {
@@ -165,7 +165,7 @@ function costOf(job: Job, model: Model): string {
   return cost === null ? reserve : `${spellMoney(cost)} charged, ${reserve}`
 }
 
-function toldLine(job: Job, model: Model): Line[] {
+function notifiedLine(job: Job, model: Model): Line[] {
   const count = logOf(job, model)?.webhooks ?? 0
   if (job.completed_at !== null || !count) return []
   return [line(say(' on done  ', 'dim'), `${count} webhook${count > 1 ? 's' : ''} will get job.completed`)]

@@ -20,7 +20,7 @@ export type Column<R> = {
 type Direct = { run: readonly string[]; write: boolean } | { begin: string }
 
 /** What an action asks before it is done, or does; a text says why it cannot be done. */
-export type Asked = Dialog | Direct | string | null
+export type Request = Dialog | Direct | string | null
 
 /** A screen that is a list with a drawer below, or beside where there is room. */
 export type ListView<R extends Row = Row> = {
@@ -45,7 +45,7 @@ export type ListView<R extends Row = Row> = {
   empty: readonly string[]
   hints: string
   /** By what the key does. */
-  actions: Readonly<Record<string, (rows: readonly R[], model: Model) => Asked>>
+  actions: Readonly<Record<string, (rows: readonly R[], model: Model) => Request>>
   /** What is read besides for the details of the chosen row: a path below `/ops/v1/`. */
   reads?(row: R): string
   /** The request that made the row, for the record. */

@@ -223,11 +223,11 @@ function besideYesterday({ now, day_ago: then }: Facts['spend']['slot']): Line[]
 
 function modeRows(modes: readonly Mode[], width: number): Line[] {
   if (!modes.length) return [line(say(' no call in the last hour', 'dim'))]
-  const most = Math.max(...modes.map(({ per_minute }) => per_minute))
+  const max = Math.max(...modes.map(({ per_minute }) => per_minute))
   const share = Math.min(20, width - 55)
   return modes.map(({ mode, per_minute, p50, p95, error_rate, cost_cents }) =>
     line(
-      ` ${mode.padEnd(14)}${per_minute.toFixed(per_minute < 10 ? 1 : 0).padStart(8)}   ${spellMs(p50).padEnd(6)} ${spellMs(p95).padEnd(6)} ${spellShare(error_rate).padEnd(6)} ${(cost_cents / 100).toFixed(2).padEnd(5)} ${bar(per_minute / most, share).replaceAll('░', ' ')}`,
+      ` ${mode.padEnd(14)}${per_minute.toFixed(per_minute < 10 ? 1 : 0).padStart(8)}   ${spellMs(p50).padEnd(6)} ${spellMs(p95).padEnd(6)} ${spellShare(error_rate).padEnd(6)} ${(cost_cents / 100).toFixed(2).padEnd(5)} ${bar(per_minute / max, share).replaceAll('░', ' ')}`,
     ),
   )
 }

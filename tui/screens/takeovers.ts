@@ -29,7 +29,7 @@ const shortcuts = ({ replies }: Model): Line[] =>
       ]
     : []
 
-const MOST_CHARS = 4_000
+const MAX_CHARS = 4_000
 const NAMES: Readonly<Record<Message['role'], string>> = {
   user: 'visitor',
   assistant: 'ai',
@@ -129,21 +129,21 @@ function chatPane(model: Model, chat: Chat | null, width: number, height: number
   const draft = model.drafts[chat.id] ?? ''
   const isWriting = model.mode.type === 'write'
   const input = isWriting || draft ? inputPane(model, draft, width) : []
-  const head = [standing(model, chat, width), line(` ${hintOf(model, chat)}`), rule]
+  const head = [current(model, chat, width), line(` ${hintOf(model, chat)}`), rule]
   const foot = input.length ? [rule, ...input] : []
   const room = height - head.length - foot.length
-  const said = transcript(model, chat, width)
-  const back = paneOf(model) === 'chat' ? Math.min(model.scroll, Math.max(0, said.length - room)) : 0
-  const end = said.length - back
+  const messages = transcript(model, chat, width)
+  const back = paneOf(model) === 'chat' ? Math.min(model.scroll, Math.max(0, messages.length - room)) : 0
+  const end = messages.length - back
   return [
     ...head,
-    ...said.slice(Math.max(0, end - room), end),
-    ...Array.from({ length: Math.max(0, room - said.length) }, () => []),
+    ...messages.slice(Math.max(0, end - room), end),
+    ...Array.from({ length: Math.max(0, room - messages.length) }, () => []),
     ...foot,
   ]
 }
 
-function standing(model: Model, chat: Chat, width: number): Line {
+function current(model: Model, chat: Chat, width: number): Line {
   const since = spellAge(model.now - sinceOf(chat))
   const state =
     chat.takeover_status === 'human'
@@ -181,7 +181,7 @@ function transcript(model: Model, chat: Chat, width: number): Line[] {
   ]
   const gone = left === null ? [] : last(left, 'the visitor left', 'warn')
   const writes = chat.typing ? last(model.now, 'visitor is typing', 'dim') : []
-  const said = withStanding(model, chat, messages).flatMap(({ role, content, created_at }) => {
+  const texts = withState(model, chat, messages).flatMap(({ role, content, created_at }) => {
     const time = clockOf(Date.parse(created_at)).slice(0, 5)
     if (role === 'system')
       return wrapped(`${time} ─ ${flat(content)} ─`, width - 2, 3).map((text) => line(say(` ${text}`, 'dim')))
@@ -191,13 +191,13 @@ function transcript(model: Model, chat: Chat, width: number): Line[] {
       line(at ? ' '.repeat(16) : say(` ${time} ${name.padEnd(9)}`, role === 'user' ? 'strong' : 'dim'), text),
     )
   })
-  return [...said, ...gone, ...writes]
+  return [...texts, ...gone, ...writes]
 }
 
-type Told = Pick<Message, 'role' | 'content' | 'created_at'>
+type Notice = Pick<Message, 'role' | 'content' | 'created_at'>
 
 /** With a line for what has changed last: a person was asked for, or came. */
-function withStanding(model: Model, chat: Chat, messages: readonly Message[]): readonly Told[] {
+function withState(model: Model, chat: Chat, messages: readonly Message[]): readonly Notice[] {
   if (!chat.since || chat.takeover_status === 'ai') return messages
   const who = isMine(model, chat) ? 'you' : (chat.operator_name ?? 'somebody')
   const why = chat.reason ? `: ${chat.reason}` : ''
@@ -216,7 +216,7 @@ const INPUT_ROWS = 2
 
 function inputPane({ mode }: Model, draft: string, width: number): Line[] {
   const isWriting = mode.type === 'write'
-  const count = `${draft.length}/${MOST_CHARS}`
+  const count = `${draft.length}/${MAX_CHARS}`
   const rows = wrapped(`${draft}${isWriting ? '▌' : ''}`, width - 4, 100).slice(-INPUT_ROWS)
   while (rows.length < INPUT_ROWS) rows.push('')
   const problem = isWriting && mode.failed ? ` ✗ not sent: ${mode.failed}` : ''
@@ -232,10 +232,10 @@ function inputPane({ mode }: Model, draft: string, width: number): Line[] {
 
 function aboutPane(model: Model, chat: Chat): Line[] {
   const { visitor, messages = [] } = readOf(model, chat) ?? {}
-  const { language, locale, ...told } = (visitor?.context ?? {}) as Record<string, unknown>
+  const { language, locale, ...notice } = (visitor?.context ?? {}) as Record<string, unknown>
   const suggestion = model.details[suggestionOf(chat.id)]?.value
   const byAi = messages.filter(({ role }) => role === 'assistant').length
-  const facts = Object.entries(told).slice(0, 2)
+  const facts = Object.entries(notice).slice(0, 2)
   const [browser = 'not told'] = /(Firefox|Edg|Chrome|Safari)\/[\d]+/.exec(chat.user_agent ?? '') ?? []
   return [
     line(' VISITOR'),

@@ -4,17 +4,17 @@ import type { Effect } from './events'
 import type { Dialog, Model } from './model'
 import { found, wordsOf } from './palette'
 import { listOf } from './rows'
-import { refiltered, type Step, stay, told, VIEWER, withList, writing } from './step'
+import { notify, refiltered, type Step, stay, VIEWER, withList, writing } from './step'
 
-const MOST_CHARS = 4_000
-const MOST_FILTERS = 20
+const MAX_CHARS = 4_000
+const MAX_FILTERS = 20
 
 /** A text after a key: typed, pasted, or shorter by one character. */
-function typed(draft: string, key: string, text: string, most = 400): string {
+function typed(draft: string, key: string, text: string, max = 400): string {
   if (key === 'backspace') return [...draft].slice(0, -1).join('')
   if (key === 'ctrl-u') return ''
   if (key === 'ctrl-w') return draft.replace(/\s*\S+\s*$/, '')
-  return text && (!key.startsWith('ctrl-') || !key) ? (draft + text).slice(0, most) : draft
+  return text && (!key.startsWith('ctrl-') || !key) ? (draft + text).slice(0, max) : draft
 }
 
 const browse = (model: Model): Model => ({ ...model, mode: { type: 'browse' } })
@@ -49,7 +49,7 @@ function filter(model: Model, mode: ModeOf<'filter'>, key: string, text: string)
   if (key === 'enter') {
     const { draft } = mode
     const filters = draft
-      ? [draft, ...model.filters.filter((one) => one !== draft)].slice(0, MOST_FILTERS)
+      ? [draft, ...model.filters.filter((one) => one !== draft)].slice(0, MAX_FILTERS)
       : model.filters
     return refiltered(model, withList({ ...browse(model), filters }, { filter: draft.trim(), chosen: null, offset: 0 }))
   }
@@ -71,7 +71,7 @@ function palette(model: Model, mode: ModeOf<'palette'>, key: string, text: strin
   if (key === 'tab' && picked) return stay({ ...model, mode: { ...mode, draft: `${picked.path} `, at: 0 } })
   if (key === 'ctrl-y') {
     const line = `svc-admin ${mode.draft.trim()}`
-    return stay(told(model, `copied ${line}`), { type: 'copy', text: line })
+    return stay(notify(model, `copied ${line}`), { type: 'copy', text: line })
   }
   if (key === 'enter') return runPalette(model, mode.draft.trim(), picked)
   return stay({ ...model, mode: { ...mode, draft: typed(mode.draft, key, text.replaceAll(/\s+/g, ' ')), at: 0 } })
@@ -80,11 +80,11 @@ function palette(model: Model, mode: ModeOf<'palette'>, key: string, text: strin
 function runPalette(model: Model, draft: string, picked: Model['commands'][number] | undefined): Step {
   if (draft === 'write' || draft === 'read-only') {
     const canWrite = draft === 'write'
-    if (canWrite && model.role === 'viewer') return stay(told(browse(model), VIEWER))
-    return stay({ ...told(browse(model), canWrite ? 'changes are allowed' : 'changes are not allowed'), canWrite })
+    if (canWrite && model.role === 'viewer') return stay(notify(browse(model), VIEWER))
+    return stay({ ...notify(browse(model), canWrite ? 'changes are allowed' : 'changes are not allowed'), canWrite })
   }
   if (draft === 'q' || draft === 'quit') return stay(model, { type: 'quit' })
-  if (!picked) return stay(told(model, 'There is no such command.'))
+  if (!picked) return stay(notify(model, 'There is no such command.'))
   const isWhole = draft === picked.path || draft.startsWith(`${picked.path} `)
   // A command that is only begun is completed first, so that nothing runs that was not read.
   if (!isWhole) return stay({ ...model, mode: { type: 'palette', draft: `${picked.path} `, at: 0 } })
@@ -94,38 +94,39 @@ function runPalette(model: Model, draft: string, picked: Model['commands'][numbe
 
 const ORDER = ['field', 'cancel', 'go'] as const
 
-function dialog(model: Model, asked: Dialog, key: string, text: string): Step {
-  const change = (next: Partial<Dialog>) => stay({ ...model, mode: { type: 'dialog', dialog: { ...asked, ...next } } })
-  const places = ORDER.filter((place) => place !== 'field' || asked.field)
-  const at = places.indexOf(asked.focus)
+function dialog(model: Model, request: Dialog, key: string, text: string): Step {
+  const change = (next: Partial<Dialog>) =>
+    stay({ ...model, mode: { type: 'dialog', dialog: { ...request, ...next } } })
+  const places = ORDER.filter((place) => place !== 'field' || request.field)
+  const at = places.indexOf(request.focus)
   if (key === 'esc') return stay(browse(model))
   if (key === 'ctrl-y') {
-    const lines = commandLines(asked).join('\n')
-    return stay(told(model, 'copied the shell command'), { type: 'copy', text: lines })
+    const lines = commandLines(request).join('\n')
+    return stay(notify(model, 'copied the shell command'), { type: 'copy', text: lines })
   }
   if (key === 'tab' || key === 'right' || key === 'down') return change({ focus: places[(at + 1) % places.length]! })
   if (key === 'shift-tab' || key === 'left' || key === 'up')
     return change({ focus: places[(at + places.length - 1) % places.length]! })
   if (key === 'enter') {
-    if (asked.focus === 'cancel') return stay(browse(model))
-    if (asked.field?.required && !asked.field.text.trim()) return change({ focus: 'field' })
-    return asked.focus === 'field' ? change({ focus: 'go' }) : confirmed(model, asked)
+    if (request.focus === 'cancel') return stay(browse(model))
+    if (request.field?.required && !request.field.text.trim()) return change({ focus: 'field' })
+    return request.focus === 'field' ? change({ focus: 'go' }) : confirmed(model, request)
   }
-  if (asked.focus === 'field' && asked.field) {
-    return change({ field: { ...asked.field, text: typed(asked.field.text, key, text.replaceAll(/\s+/g, ' ')) } })
+  if (request.focus === 'field' && request.field) {
+    return change({ field: { ...request.field, text: typed(request.field.text, key, text.replaceAll(/\s+/g, ' ')) } })
   }
   return stay(model)
 }
 
-function confirmed(model: Model, asked: Dialog): Step {
-  const { field, argv } = asked
-  const said = field?.text.trim() ?? ''
-  const flags = field?.flag ? [`${field.flag}=${said}`] : []
+function confirmed(model: Model, request: Dialog): Step {
+  const { field, argv } = request
+  const text = field?.text.trim() ?? ''
+  const flags = field?.flag ? [`${field.flag}=${text}`] : []
   const effects = argv.map((words): Effect & { type: 'run' } => ({
     type: 'run',
-    argv: [...words.map((word) => word.replace('$', () => said)), ...flags],
-    as: asked.secret ? 'secret' : asked.verb === 'Verify' ? 'shown' : 'told',
-    write: asked.verb !== 'Verify',
+    argv: [...words.map((word) => word.replace('$', () => text)), ...flags],
+    as: request.secret ? 'secret' : request.verb === 'Verify' ? 'shown' : 'told',
+    write: request.verb !== 'Verify',
   }))
   const step = effects.reduce<Step>(
     (before, effect) => {
@@ -138,9 +139,9 @@ function confirmed(model: Model, asked: Dialog): Step {
 }
 
 function secret(model: Model, mode: ModeOf<'secret'>, key: string): Step {
-  const kept = { ...model, mode: { ...mode, saved: true, asking: false } }
-  if (key === 'y') return stay(told(kept, 'sent the key to the clipboard'), { type: 'copy', text: mode.secret })
-  if (key === 'w') return stay(kept, { type: 'save', text: mode.secret })
+  const stored = { ...model, mode: { ...mode, saved: true, asking: false } }
+  if (key === 'y') return stay(notify(stored, 'sent the key to the clipboard'), { type: 'copy', text: mode.secret })
+  if (key === 'w') return stay(stored, { type: 'save', text: mode.secret })
   if (key === 'enter') return stay(browse(model))
   if (key !== 'esc') return stay(model)
   return mode.saved || mode.asking ? stay(browse(model)) : stay({ ...model, mode: { ...mode, asking: true } })
@@ -162,7 +163,7 @@ function write(model: Model, key: string, text: string): Step {
     const sending = { type: 'write', sending: true, failed: null } as const
     return step.effects.length ? { ...step, model: { ...step.model, mode: sending } } : step
   }
-  const drafts = { ...model.drafts, [chat.id]: typed(draft, key, text, MOST_CHARS) }
+  const drafts = { ...model.drafts, [chat.id]: typed(draft, key, text, MAX_CHARS) }
   return stay({ ...model, drafts })
 }
 
@@ -178,7 +179,7 @@ function picked(model: Model, mode: ModeOf<'pick'>, key: string): Step {
 
 function output(model: Model, mode: ModeOf<'output'>, key: string): Step {
   if (key === 'esc' || key === 'q' || key === 'enter') return stay(browse(model))
-  if (key === 'y') return stay(told(model, 'copied'), { type: 'copy', text: mode.lines.join('\n') })
+  if (key === 'y') return stay(notify(model, 'copied'), { type: 'copy', text: mode.lines.join('\n') })
   const by = { up: -1, k: -1, down: 1, j: 1, pageup: -10, pagedown: 10, g: -1e9, G: 1e9 }[key] ?? 0
   const top = Math.max(0, Math.min(Math.max(0, mode.lines.length - 5), mode.top + by))
   return stay({ ...model, mode: { ...mode, top } })

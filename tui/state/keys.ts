@@ -1,14 +1,14 @@
 import { meaningOf } from '../keymap'
 import { LISTS } from '../screens'
 import { CHAT_DIALOGS, chosenChat, readChat } from '../screens/chats'
-import type { Asked } from '../screens/list-view'
+import type { Request } from '../screens/list-view'
 import { screenOfNeed } from '../screens/needs'
 import { diffPath, hunksOf, type Part, submissionPath } from '../screens/review'
 import { inMode } from './keys-modes'
 import { type Model, type Picker, type Row, SCREENS, type Screen } from './model'
 import { paneOf, panesOf, screenOfPane } from './panes'
 import { allRows, chosenAt, chosenRow, listOf, pickedRows, shownRows } from './rows'
-import { refiltered, refusal, type Step, stay, told, withList, writing } from './step'
+import { notify, refiltered, refusal, type Step, stay, withList, writing } from './step'
 
 /** What a key does, by the mode the program is in. */
 export function keyed(model: Model, key: string, text: string): Step {
@@ -58,7 +58,7 @@ function global(model: Model, meaning: string, key: string): Step {
     case 'filter':
       return LISTS[model.screen]
         ? stay({ ...model, mode: { type: 'filter', draft: listOf(model).filter, past: -1 } })
-        : stay(told(model, 'This screen has nothing to filter.'))
+        : stay(notify(model, 'This screen has nothing to filter.'))
     case 'palette':
       return stay({ ...model, mode: { type: 'palette', draft: '', at: 0 } })
     case 'help':
@@ -82,7 +82,7 @@ function global(model: Model, meaning: string, key: string): Step {
     case 'copy':
       return copy(model)
     case 'copy-command':
-      return stay(told(model, 'Open a dialog or the palette first, to copy its command.'))
+      return stay(notify(model, 'Open a dialog or the palette first, to copy its command.'))
     case 'trace':
       return trace(model)
     case 'logs.clear':
@@ -158,7 +158,7 @@ function toPane(model: Model, by: 1 | -1): Step {
 }
 
 function pick(model: Model, picker: Picker): Step {
-  if (!picker.names.length) return stay(told(model, 'There is no other profile. Add one: svc-admin profiles add'))
+  if (!picker.names.length) return stay(notify(model, 'There is no other profile. Add one: svc-admin profiles add'))
   return stay({ ...model, mode: { type: 'pick', picker, at: 0 } })
 }
 
@@ -219,14 +219,14 @@ function sort(model: Model, by: 1 | -1): Step {
 function copy(model: Model): Step {
   const row = chosenRow(model)
   if (!row) return stay(model)
-  return stay(told(model, `copied ${row.id}`), { type: 'copy', text: row.id })
+  return stay(notify(model, `copied ${row.id}`), { type: 'copy', text: row.id })
 }
 
 /** What became of the request of a row. */
 function trace(model: Model): Step {
   const row = chosenRow(model)
   const request = row && LISTS[model.screen]?.requestOf?.(row)
-  if (!request) return stay(told(model, 'This row has no request to trace.'))
+  if (!request) return stay(notify(model, 'This row has no request to trace.'))
   return stay(model, { type: 'run', argv: ['trace', request], as: 'shown', write: false })
 }
 
@@ -259,13 +259,13 @@ function inReview(model: Model, part: string, key: string): Step {
 
 function inChat(model: Model, meaning: string): Step {
   const chat = chosenChat(model)
-  if (!chat) return stay(told(model, 'No chat is selected.'))
+  if (!chat) return stay(notify(model, 'No chat is selected.'))
   const held = withList(model, { chosen: chat.id })
   const argv = (verb: string, ...more: string[]) => ['takeovers', verb, chat.id, '--widget', chat.widget_id, ...more]
   if (meaning === 'takeovers.write') {
     return chat.takeover_status === 'human'
       ? stay({ ...held, mode: { type: 'write', sending: false, failed: null } })
-      : stay(told(model, 'Take it over first: press T.'))
+      : stay(notify(model, 'Take it over first: press T.'))
   }
   const own = CHAT_DIALOGS[meaning]?.(chat)
   if (own) return ask(held, own)
@@ -275,14 +275,14 @@ function inChat(model: Model, meaning: string): Step {
   return writing(held, { type: 'run', argv: argv(verb), as: 'told', write: true })
 }
 
-function ask(model: Model, asked: Asked): Step {
-  if (asked === null) return stay(model)
-  if (typeof asked === 'string') return stay(told(model, asked))
-  if ('begin' in asked) return stay({ ...model, mode: { type: 'palette', draft: asked.begin, at: 0 } })
-  if ('run' in asked) {
-    const run = { type: 'run', argv: asked.run, as: 'shown', write: asked.write } as const
-    return asked.write ? writing(model, run) : stay(model, run)
+function ask(model: Model, request: Request): Step {
+  if (request === null) return stay(model)
+  if (typeof request === 'string') return stay(notify(model, request))
+  if ('begin' in request) return stay({ ...model, mode: { type: 'palette', draft: request.begin, at: 0 } })
+  if ('run' in request) {
+    const run = { type: 'run', argv: request.run, as: 'shown', write: request.write } as const
+    return request.write ? writing(model, run) : stay(model, run)
   }
-  const refused = asked.verb === 'Verify' ? null : refusal(model, asked.argv[0] ?? [])
-  return refused ? stay(told(model, refused)) : stay({ ...model, mode: { type: 'dialog', dialog: asked } })
+  const refused = request.verb === 'Verify' ? null : refusal(model, request.argv[0] ?? [])
+  return refused ? stay(notify(model, refused)) : stay({ ...model, mode: { type: 'dialog', dialog: request } })
 }

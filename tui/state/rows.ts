@@ -12,13 +12,13 @@ export function shownRows(model: Model, screen: Screen = model.screen): readonly
   const { filter, sort } = listOf(model, screen)
   const draft = model.mode.type === 'filter' && model.screen === screen ? model.mode.draft : filter
   const { hidden } = view
-  const isAsked = !hidden || /(^|[\s!])status:/.test(draft)
-  const all = isAsked ? allRows(model, screen) : allRows(model, screen).filter((row) => !hidden.is(row))
-  const kept = draft ? all.filter(readFilter(draft, view.fields).matches) : all
+  const isRequested = !hidden || /(^|[\s!])status:/.test(draft)
+  const all = isRequested ? allRows(model, screen) : allRows(model, screen).filter((row) => !hidden.is(row))
+  const remaining = draft ? all.filter(readFilter(draft, view.fields).matches) : all
   const column = sort && view.columns[sort.column]
-  if (!sort || !column) return kept
+  if (!sort || !column) return remaining
   const way = sort.descending ? -1 : 1
-  return kept.toSorted((a, b) => {
+  return remaining.toSorted((a, b) => {
     const [left, right] = [column.value(a), column.value(b)]
     return left < right ? -way : left > right ? way : 0
   })

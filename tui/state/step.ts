@@ -3,16 +3,16 @@ import { type ListState, type Model, wantedOf } from './model'
 
 export type Step = { model: Model; effects: readonly Effect[] }
 
-const MOST_MESSAGES = 200
+const MAX_MESSAGES = 200
 export const VIEWER = 'Your operator role viewer can read but not change anything.'
 /** Of every role but `support` and `admin`: the server leaves these members empty. */
 export const NOT_SHOWN = 'Links and what people wrote are hidden. An operator with the role support can see them.'
 
 export const stay = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
 
-export const told = (model: Model, text: string): Model => ({
+export const notify = (model: Model, text: string): Model => ({
   ...model,
-  messages: [...model.messages, { at: model.now, text }].slice(-MOST_MESSAGES),
+  messages: [...model.messages, { at: model.now, text }].slice(-MAX_MESSAGES),
 })
 
 export const withList = (model: Model, change: Partial<ListState>, screen = model.screen): Model => ({
@@ -44,8 +44,8 @@ export function refusal({ role }: Model, [noun = '', verb = '']: readonly string
 /** Does it, unless this role may not, the dashboard is read-only or the server is away. */
 export function writing(model: Model, effect: Effect & { type: 'run' }): Step {
   const refused = refusal(model, effect.argv)
-  if (refused) return stay(told(model, refused))
-  if (!model.canWrite) return stay(told(model, 'The dashboard is read-only. Type :write to allow changes.'))
-  if (model.link.state === 'offline') return stay(told(model, 'Actions are disabled until the server answers again.'))
+  if (refused) return stay(notify(model, refused))
+  if (!model.canWrite) return stay(notify(model, 'The dashboard is read-only. Type :write to allow changes.'))
+  if (model.link.state === 'offline') return stay(notify(model, 'Actions are disabled until the server answers again.'))
   return stay(model, effect)
 }

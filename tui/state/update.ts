@@ -4,10 +4,10 @@ import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
 import { type Model, type Row, SCREENS, type Screen, type TopicData, topicsOf } from './model'
 import { lookedAt } from './rows'
-import { NOT_SHOWN, type Step, told, VIEWER } from './step'
+import { NOT_SHOWN, notify, type Step, VIEWER } from './step'
 
 /** Most rows that are kept of a topic. */
-const MOST_ROWS = 2_000
+const MAX_ROWS = 2_000
 
 const withTopic = (model: Model, topic: TopicName, data: TopicData): Model => ({
   ...model,
@@ -15,7 +15,7 @@ const withTopic = (model: Model, topic: TopicName, data: TopicData): Model => ({
 })
 
 /** What was read for rows that were looked at before. */
-const MOST_DETAILS = 100
+const MAX_DETAILS = 100
 
 /** The whole program as a function: what happened, and what is to be done. Nothing here looks at a terminal or a clock. */
 export function update(model: Model, event: Event): Step {
@@ -43,7 +43,7 @@ function stepOf(model: Model, event: Event): Step {
       const isBack = model.link.state === 'offline'
       const link = { ...model.link, state: event.state, since: model.now, heardAt: model.now, tries: 0, problem: '' }
       const linked = { ...model, link }
-      return { model: isBack ? told(linked, 'the server answers again') : linked, effects: [] }
+      return { model: isBack ? notify(linked, 'the server answers again') : linked, effects: [] }
     }
     case 'lost': {
       const { problem, tries, nextTryAt } = event
@@ -55,27 +55,27 @@ function stepOf(model: Model, event: Event): Step {
     }
     case 'read': {
       const { name, value, problem } = event
-      const kept = problem ? (model.details[name]?.value ?? null) : value
+      const stored = problem ? (model.details[name]?.value ?? null) : value
       const { [name]: _before, ...others } = model.details
-      const newest = Object.entries(others).slice(-MOST_DETAILS)
-      const details = { ...Object.fromEntries(newest), [name]: { value: kept, problem, at: model.now } }
+      const newest = Object.entries(others).slice(-MAX_DETAILS)
+      const details = { ...Object.fromEntries(newest), [name]: { value: stored, problem, at: model.now } }
       return { model: { ...model, details }, effects: [] }
     }
     case 'ran':
       return ran(model, event)
     case 'said':
-      return { model: told(model, event.text), effects: [] }
+      return { model: notify(model, event.text), effects: [] }
     case 'went':
       return { model: { ...model, screen: event.screen }, effects: [{ type: 'reconnect' }] }
   }
 }
 
 function polled(model: Model, found: Extract<Event, { type: 'polled' }>['topics']): Model {
-  const told = found.map(({ topic, facts, rows, at }) => [
+  const notices = found.map(({ topic, facts, rows, at }) => [
     topic,
     { rows: rows as Row[], facts, at, seq: 0, trouble: null },
   ])
-  const topics = { ...model.topics, ...(Object.fromEntries(told) as Model['topics']) }
+  const topics = { ...model.topics, ...(Object.fromEntries(notices) as Model['topics']) }
   return { ...model, topics, link: { ...model.link, heardAt: model.now } }
 }
 
@@ -105,10 +105,10 @@ function greeted(model: Model, { operator, role, holder, version }: Extract<Stre
   const own = model.where.version
   if (lineOf(version) !== lineOf(own) && (model.canWrite || model.role === '')) {
     const words = `The server has version ${version}, this program ${own}. You can read but not change anything. Install svc ${version} here.`
-    return told({ ...known, canWrite: false }, words)
+    return notify({ ...known, canWrite: false }, words)
   }
   if (role === 'admin' || role === 'support' || model.role === role) return known
-  return role === 'viewer' ? told({ ...known, canWrite: false }, `${VIEWER} ${NOT_SHOWN}`) : told(known, NOT_SHOWN)
+  return role === 'viewer' ? notify({ ...known, canWrite: false }, `${VIEWER} ${NOT_SHOWN}`) : notify(known, NOT_SHOWN)
 }
 
 /** Releases of one line understand each other: the number before the second dot. */
@@ -135,22 +135,22 @@ function bell(before: Model, next: Model): Effect[] {
 /** What a command said; a failure is never silent. */
 function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ran' }): Step {
   const line = `svc-admin ${argv.join(' ')}`
-  const said = (exitCode ? [out, err] : [out || err]).map((text) => text.trim())
-  const words = said.filter(Boolean).join('\n')
-  const first = (said.at(-1) || words).split('\n')[0]!
+  const messages = (exitCode ? [out, err] : [out || err]).map((text) => text.trim())
+  const words = messages.filter(Boolean).join('\n')
+  const first = (messages.at(-1) || words).split('\n')[0]!
   if (as === 'draft' && exitCode === 0) return { model: drafted(model, argv, words), effects: [] }
   if (as === 'reply') return { model: replied(model, argv, exitCode ? first : null), effects: [] }
   if (as === 'secret' && exitCode === 0) return { model: withSecret(model, out), effects: [] }
   if (as === 'told' && exitCode === 0) {
     const chat = argv[0] === 'takeovers' ? chosenChat(model) : null
-    const done = told(browsing(model), `${argv.slice(0, 2).join(' ')}: done`)
+    const done = notify(browsing(model), `${argv.slice(0, 2).join(' ')}: done`)
     // A note changes the chat, and no row of the list.
     return { model: done, effects: chat ? [readChat(chat)] : [] }
   }
   const lines = [words, exitCode ? `exit ${exitCode}` : ''].join('\n').split('\n')
   const mode = { type: 'output', title: line.slice(0, 200), lines, top: 0 } as const
   return {
-    model: { ...told(model, exitCode ? `failed: ${first}` : `${argv.slice(0, 2).join(' ')}: done`), mode },
+    model: { ...notify(model, exitCode ? `failed: ${first}` : `${argv.slice(0, 2).join(' ')}: done`), mode },
     effects: [],
   }
 }
@@ -161,7 +161,7 @@ const browsing = (model: Model): Model => ({ ...model, mode: { type: 'browse' } 
 function replied(model: Model, argv: readonly string[], problem: string | null): Model {
   const isWriting = model.mode.type === 'write'
   const mode = isWriting ? ({ type: 'write', sending: false, failed: problem } as const) : model.mode
-  if (problem !== null) return isWriting ? { ...model, mode } : told(model, `not sent: ${problem}`)
+  if (problem !== null) return isWriting ? { ...model, mode } : notify(model, `not sent: ${problem}`)
   const [chat = '', sent = ''] = argv.slice(-2)
   const draft = model.drafts[chat] ?? ''
   const rest = draft.startsWith(sent) ? draft.slice(sent.length) : draft
@@ -175,13 +175,13 @@ function drafted(model: Model, argv: readonly string[], words: string): Model {
   const details = { ...model.details, [suggestionOf(chat)]: { value: words, problem: null, at: model.now } }
   const isOpen = chosenChat(model)?.id === chat && model.mode.type === 'browse'
   const mode = isOpen ? ({ type: 'write', sending: false, failed: null } as const) : model.mode
-  return told({ ...model, drafts, details, mode }, 'the AI has written a draft; nothing was sent')
+  return notify({ ...model, drafts, details, mode }, 'the AI has written a draft; nothing was sent')
 }
 
 function withSecret(model: Model, out: string): Model {
   const made = parsed(out)
   const secret = String(made.key ?? '')
-  if (!secret) return told(browsing(model), 'done')
+  if (!secret) return notify(browsing(model), 'done')
   const about = [`tier ${made.tier}    scopes ${(made.scopes as string[] | undefined)?.join(' ') ?? ''}`]
   return {
     ...model,
@@ -201,8 +201,8 @@ function parsed(text: string): Record<string, unknown> {
 function streamed(model: Model, event: Exclude<StreamEvent, { type: 'hello' }>): { model: Model; gap: boolean } {
   const before = model.topics[event.topic]
   if (event.type === 'failed') {
-    const kept = before ?? { rows: [], facts: {}, at: event.at, seq: 0, trouble: null }
-    return { model: withTopic(model, event.topic, { ...kept, seq: event.seq, trouble: event.message }), gap: false }
+    const stored = before ?? { rows: [], facts: {}, at: event.at, seq: 0, trouble: null }
+    return { model: withTopic(model, event.topic, { ...stored, seq: event.seq, trouble: event.message }), gap: false }
   }
   if (event.type === 'snapshot') {
     const { rows, facts, at, seq } = event
@@ -218,7 +218,7 @@ function changedRows(before: readonly Row[], changed: readonly Row[], order: rea
   const known = new Map(before.map((row) => [row.id, row]))
   for (const row of changed) known.set(row.id, row)
   if (!order) return before.map(({ id }) => known.get(id)!)
-  return order.slice(0, MOST_ROWS).flatMap((id) => known.get(id) ?? [])
+  return order.slice(0, MAX_ROWS).flatMap((id) => known.get(id) ?? [])
 }
 
 /** New rows above the chosen one only raise a counter (dx 3.1). */

@@ -101,21 +101,21 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
     const secrets = callers.flatMap((caller) => secretOf(caller) ?? [])
     const ids = callers.flatMap((caller) => sessionOf(caller) ?? [])
     const places = callers.flatMap((caller) => orgOf(caller) ?? [])
-    const [working, open, standing] = await Promise.all([
+    const [working, open, state] = await Promise.all([
       secrets.length ? keys.working(unique(secrets)) : new Set<string>(),
       ids.length ? sessions.openAmong(unique(ids)) : new Set<SessionId>(),
       orgs.standingOf(store.read, unique(callers.map(({ userId }) => userId)), unique(places)),
     ])
-    return { secrets: working, sessions: open, standing }
+    return { secrets: working, sessions: open, standing: state }
   }
 }
 
-function refusalOf(caller: TenantCaller, { secrets, sessions, standing }: Found): AppError | null {
+function refusalOf(caller: TenantCaller, { secrets, sessions, standing: state }: Found): AppError | null {
   const stopped = caller.type === 'key' ? keyStopped : sessionStopped
   const secret = secretOf(caller)
   const session = sessionOf(caller)
   const works = (secret === null || secrets.has(secret)) && (session === null || sessions.has(session))
-  const member = standing.get(caller.userId)
+  const member = state.get(caller.userId)
   if (!works || !member) return stopped()
   const org = orgOf(caller)
   if (org === null || member.has(org)) return null

@@ -45,14 +45,14 @@ const attemptRepository = {
   },
 
   /** Keeps only the latest networks of an account. */
-  async forgetBeyond(tx: Tx, account: string, most: number): Promise<void> {
+  async forgetBeyond(tx: Tx, account: string, max: number): Promise<void> {
     const table = tx.of(signInPlaces)
     const latest = tx
       .select({ network: table.network })
       .from(table)
       .where(eq(table.account, account))
       .orderBy(desc(table.last_at), table.network)
-      .limit(most)
+      .limit(max)
     await tx.delete(table).where(and(eq(table.account, account), notInArray(table.network, latest)))
   },
 
@@ -85,11 +85,11 @@ const MAILS = 3
 
 /** How long, and for how many networks an account, a successful sign-in is remembered. */
 const REMEMBERED_MS = 90 * 24 * 60 * MINUTE_MS
-const MOST_REMEMBERED = 20
+const MAX_REMEMBERED = 20
 
 type Deps = { store: Store; clock: Clock; masterKey: Uint8Array }
 /** `forgiving`: a right password takes back all failures, not only the attempt itself. */
-type Limit = { subject: string; most: number; forgiving?: boolean }
+type Limit = { subject: string; max: number; forgiving?: boolean }
 
 /** One attempt that counts as failed until it is known to be right. */
 export type Attempt = { readonly at: number; readonly limits: readonly Limit[] }
@@ -105,8 +105,8 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
 
   /** Throws 429 `rate_limit_exceeded` where `begin` would, but counts nothing: refused early, guesses fill no queue. */
   async function assertOpen(account: string, ip: string): Promise<void> {
-    for (const { subject, most } of await limitsOf(account, ip)) {
-      assertBelow(most, await attemptRepository.times(store.read, subject), clock.now())
+    for (const { subject, max } of await limitsOf(account, ip)) {
+      assertBelow(max, await attemptRepository.times(store.read, subject), clock.now())
     }
   }
 
@@ -120,15 +120,15 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
 
   /** Counts what no password decides, for the network, and for the address that gets mail. Throws 429. */
   function count(what: 'sign-up' | 'link' | 'link-mail', ip: string, address?: string): Promise<Attempt> {
-    const network = { subject: hash(what, networkOf(ip)), most: PER_NETWORK }
-    return counted(address === undefined ? [network] : [{ subject: hash(what, address), most: MAILS }, network])
+    const network = { subject: hash(what, networkOf(ip)), max: PER_NETWORK }
+    return counted(address === undefined ? [network] : [{ subject: hash(what, address), max: MAILS }, network])
   }
 
   function counted(limits: readonly Limit[]): Promise<Attempt> {
     return store.write(async (tx) => {
       const at = clock.now()
-      for (const { subject, most } of limits) {
-        const recent = assertBelow(most, await attemptRepository.lock(tx, subject, at), at)
+      for (const { subject, max } of limits) {
+        const recent = assertBelow(max, await attemptRepository.lock(tx, subject, at), at)
         await attemptRepository.setTimes(tx, subject, [...recent, at])
       }
       return { at, limits }
@@ -152,7 +152,7 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
       network: hash('network', networkOf(ip)),
       last_at: clock.now(),
     })
-    await attemptRepository.forgetBeyond(tx, known, MOST_REMEMBERED)
+    await attemptRepository.forgetBeyond(tx, known, MAX_REMEMBERED)
   }
 
   /** Removes up to `limit` rows of each kind that no longer count, and returns how many. */
@@ -166,11 +166,11 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
   async function limitsOf(account: string, ip: string): Promise<Limit[]> {
     const [who, where] = [hash('account', account), hash('network', networkOf(ip))]
     if (await attemptRepository.isKnown(store.read, who, where, clock.now() - REMEMBERED_MS)) {
-      return [{ subject: hash('known', `${who} ${where}`), most: PER_ACCOUNT, forgiving: true }]
+      return [{ subject: hash('known', `${who} ${where}`), max: PER_ACCOUNT, forgiving: true }]
     }
     return [
-      { subject: who, most: PER_ACCOUNT },
-      { subject: where, most: PER_NETWORK },
+      { subject: who, max: PER_ACCOUNT },
+      { subject: where, max: PER_NETWORK },
     ]
   }
 
@@ -180,9 +180,9 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
 }
 
 /** The times within the window; throws 429 when they are too many. */
-function assertBelow(most: number, times: readonly number[], now: number): number[] {
+function assertBelow(max: number, times: readonly number[], now: number): number[] {
   const recent = times.filter((at) => now - at < WINDOW_MS)
-  if (recent.length < most) return recent
+  if (recent.length < max) return recent
   const seconds = Math.ceil((WINDOW_MS - (now - Math.min(...recent))) / 1_000)
   throw tooManyAttempts.with({ retryAfterS: seconds }, seconds)
 }

@@ -6,13 +6,13 @@ const ARGON = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as cons
 export const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$URzyQTmpPKklKAYDBvKqX3CBYAVhyZh8ruW8+Z4yY1w$Euiq5V1MKO3sIReY8cyf94N4rgACUGi6jv0uCt856hM'
 const PARALLEL = 4
-const MOST_WAITING = 64
+const MAX_WAITING = 64
 
 export type Passwords = ReturnType<typeof createPasswords>
 
 /** Hashes and checks passwords, a few in parallel. Throws 503 `service_unavailable` when too many are waiting. */
-export function createPasswords({ parallel = PARALLEL, mostWaiting = MOST_WAITING } = {}) {
-  const inTurn = turnstile(parallel, mostWaiting)
+export function createPasswords({ parallel = PARALLEL, mostWaiting: maxWaiting = MAX_WAITING } = {}) {
+  const inTurn = turnstile(parallel, maxWaiting)
 
   return {
     hash: (password: string): Promise<string> => inTurn(() => Bun.password.hash(normalized(password), ARGON)),
@@ -31,12 +31,12 @@ export function createPasswords({ parallel = PARALLEL, mostWaiting = MOST_WAITIN
 /** Keyboards may encode the same password differently; NFKC makes them equal. */
 const normalized = (password: string): string => password.normalize('NFKC')
 
-function turnstile(parallel: number, mostWaiting: number) {
+function turnstile(parallel: number, maxWaiting: number) {
   const waiting: (() => void)[] = []
   let running = 0
   return async <T>(work: () => Promise<T>): Promise<T> => {
     if (running >= parallel) {
-      if (waiting.length >= mostWaiting) throw signInBusy.with({ retryAfterS: 2 })
+      if (waiting.length >= maxWaiting) throw signInBusy.with({ retryAfterS: 2 })
       await new Promise<void>((enter) => waiting.push(enter))
     } else {
       running++

@@ -4,7 +4,18 @@ import { type Guard, toCall, visitOf } from '../../http/guard'
 import { checked } from '../../kernel/schema'
 import type { SignInLinks } from './links'
 import { endedCookie, sessionCookie } from './rules'
-import { LinkAsk, LinkAsked, LinkUse, Me, NewPassword, PasswordSet, Session, SignedOut, SignIn, SignUp } from './schema'
+import {
+  LinkAsk,
+  LinkRequested,
+  LinkUse,
+  Me,
+  NewPassword,
+  PasswordSet,
+  Session,
+  SignedOut,
+  SignIn,
+  SignUp,
+} from './schema'
 import type { AuthService } from './service'
 
 type Rooms = { auth: AuthService; signInLinks: Pick<SignInLinks, 'ask' | 'redeem'> }
@@ -69,7 +80,7 @@ export const authRoutes = ({ auth, signInLinks }: Rooms, guard: Guard, { secure 
       {
         open: true,
         body: checked(LinkAsk),
-        response: { 202: answer(LinkAsked), ...errors(400, 429, 503) },
+        response: { 202: answer(LinkRequested), ...errors(400, 429, 503) },
         detail: { summary: 'Mail a sign-in link, if the address has an account and this server sends e-mail' },
       },
     )

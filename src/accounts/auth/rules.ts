@@ -60,7 +60,7 @@ export const sessionCookie = (token: string, secure: boolean): string =>
 
 export const endedCookie = (secure: boolean): string => `${sessionCookie('', secure)}; Max-Age=0`
 
-const PASSWORD = { least: 8, most: 200 }
+const PASSWORD = { min: 8, max: 200 }
 
 /**
  * Any 8 to 200 characters make a password, but not the account's e-mail address or its first part (console 9.6). Throws
@@ -68,14 +68,11 @@ const PASSWORD = { least: 8, most: 200 }
  */
 export function assertNewPassword(password: string, email: string, field: string): void {
   const length = charactersIn(password)
-  if (length < PASSWORD.least || length > PASSWORD.most) {
-    throw invalidInput(
-      field,
-      `A password has ${PASSWORD.least} to ${PASSWORD.most} characters; this one has ${length}.`,
-    )
+  if (length < PASSWORD.min || length > PASSWORD.max) {
+    throw invalidInput(field, `A password has ${PASSWORD.min} to ${PASSWORD.max} characters; this one has ${length}.`)
   }
-  const [said, address] = [password, email].map((text) => text.normalize('NFKC').trim().toLowerCase())
-  if (said === address || said === address!.split('@')[0]) {
+  const [message, address] = [password, email].map((text) => text.normalize('NFKC').trim().toLowerCase())
+  if (message === address || message === address!.split('@')[0]) {
     throw invalidInput(field, 'The password is your e-mail address or the first part of it. Choose another.')
   }
 }

@@ -72,7 +72,7 @@ export type PasswordSet = Static<typeof PasswordSet>
 export const LinkAsk = t.Object({ email: t.String({ minLength: 1, maxLength: 254 }) }, { $id: 'SignInLinkRequest' })
 export type LinkAsk = Static<typeof LinkAsk>
 
-export const LinkAsked = t.Object({
+export const LinkRequested = t.Object({
   accepted: t.Literal(true, { description: 'The same whether or not the address has an account' }),
 })
 

@@ -155,11 +155,11 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   }
 
   /** For operators: creates an account even while sign-up is closed. Throws 409 `conflict` for a known address, 400. */
-  async function createAccount(call: Call<OperatorCaller>, { password, ...order }: NewAccount): Promise<UserRow> {
-    if (password !== null) assertNewPassword(password, order.email, 'password')
+  async function createAccount(call: Call<OperatorCaller>, { password, ...input }: NewAccount): Promise<UserRow> {
+    if (password !== null) assertNewPassword(password, input.email, 'password')
     const passwordHash = password === null ? null : await passwords.hash(password)
     return store.write(async (tx) => {
-      const user = await orgs.createUser(tx, { ...order, passwordHash })
+      const user = await orgs.createUser(tx, { ...input, passwordHash })
       await grantInitial(tx, `user:${user.id}`)
       const scope = `user:${user.id}` as const
       await audit.record(tx, call, { action: 'user.created', entityType: 'user', entityId: user.id, scope })

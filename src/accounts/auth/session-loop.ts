@@ -1,7 +1,7 @@
 import { recurring } from '../../jobs'
 import type { Clock } from '../../kernel/clock'
 import type { SessionId } from '../../kernel/ids'
-import type { Sightings } from '../../kernel/last-seen-buffer'
+import type { LastSeenBuffer } from '../../kernel/last-seen-buffer'
 import { type Loop, startLoop } from '../../kernel/loop'
 import type { Store } from '../../kernel/store'
 import type { Attempts } from './attempts'
@@ -9,7 +9,7 @@ import type { SignInLinks } from './links'
 import { sessionRepository as rows } from './repository'
 import { SESSION_MS } from './sessions'
 
-type Deps = { store: Store; sightings: Sightings<SessionId> }
+type Deps = { store: Store; sightings: LastSeenBuffer<SessionId> }
 type LoopDeps = Deps & { clock: Clock; onError(name: string, error: unknown): void }
 
 const IDLE_MS = 30_000
@@ -48,8 +48,8 @@ export const removeExpiredSessions = ({ store, clock }: Expiring): Promise<numbe
   store.write((tx) => rows.removeEnded(tx, clock.now() - GRACE_MS, BATCH))
 
 /** Extends the sessions that were used since the last call. */
-export async function writeSessionUses({ store, sightings }: Deps): Promise<void> {
-  const uses = sightings.take()
+export async function writeSessionUses({ store, sightings: lastSeenBuffer }: Deps): Promise<void> {
+  const uses = lastSeenBuffer.take()
   for (let from = 0; from < uses.length; from += BATCH) {
     const batch = uses.slice(from, from + BATCH)
     await store.write((tx) => rows.slide(tx, batch, SESSION_MS))

@@ -2,7 +2,7 @@ import type { EventBus } from '../../events'
 import type { SessionCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { SessionId, type UserId } from '../../kernel/ids'
-import type { Sightings } from '../../kernel/last-seen-buffer'
+import type { LastSeenBuffer } from '../../kernel/last-seen-buffer'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import { mintSecret, recogniseSecret } from '../keys/token'
@@ -20,7 +20,7 @@ type Deps = {
   orgs: Pick<OrgService, 'accessOf'>
   events: EventBus
   clock: Clock
-  lastSeen: Sightings<SessionId>
+  lastSeen: LastSeenBuffer<SessionId>
 }
 
 type CachedSession = { caller: SessionCaller & { sessionId: SessionId }; expiresAt: number }

@@ -25,8 +25,8 @@ export type Unattended = ReturnType<typeof createUnattended>
 export function createUnattended({ store, keys, orgs }: Deps) {
   return async function callerOf({ user_id, api_key_id, active_org_id }: Behalf): Promise<TenantCaller | null> {
     if (api_key_id !== null) return keys.unattended(api_key_id)
-    const standing = (await orgs.standingOf(store.read, [user_id], active_org_id ? [active_org_id] : [])).get(user_id)
-    if (!standing || (active_org_id !== null && !standing.has(active_org_id))) return null
+    const state = (await orgs.standingOf(store.read, [user_id], active_org_id ? [active_org_id] : [])).get(user_id)
+    if (!state || (active_org_id !== null && !state.has(active_org_id))) return null
     return {
       type: 'session',
       userId: user_id,

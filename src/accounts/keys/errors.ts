@@ -11,10 +11,10 @@ export const scopeNotHeld = defineError(
     'Leave those out, or use a key that has them.',
 )
 
-export const tooManyKeys = defineError('conflict', 'conflict', (owner: 'person' | 'organization', most: number) => {
-  const [whose, name] =
+export const tooManyKeys = defineError('conflict', 'conflict', (owner: 'person' | 'organization', max: number) => {
+  const [ownerFilter, name] =
     owner === 'person' ? ['You have', 'SVC_MAX_KEYS_PER_PERSON'] : ['The organization has', 'SVC_MAX_KEYS_PER_ORG']
-  return `${whose} ${most} API keys, which is the maximum here (${name}). Revoke one with DELETE /keys/{id} first.`
+  return `${ownerFilter} ${max} API keys, which is the maximum here (${name}). Revoke one with DELETE /keys/{id} first.`
 })
 
 export const orgRequired = defineError(
@@ -33,8 +33,8 @@ export const personalFromOrgKey = defineError(
 export const limitAboveTier = defineError(
   'invalid',
   'validation_error',
-  (field: string, value: number, tier: Tier, most: number) =>
-    `"${field}" is ${value}; tier ${tier} allows ${most} a minute, and a key's own limit can only lower that.`,
+  (field: string, value: number, tier: Tier, max: number) =>
+    `"${field}" is ${value}; tier ${tier} allows ${max} a minute, and a key's own limit can only lower that.`,
 )
 
 export const widensItself = defineError(

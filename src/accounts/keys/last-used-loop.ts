@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock'
 import type { KeyId } from '../../kernel/ids'
-import type { Sightings } from '../../kernel/last-seen-buffer'
+import type { LastSeenBuffer } from '../../kernel/last-seen-buffer'
 import { type Loop, startLoop } from '../../kernel/loop'
 import type { Store } from '../../kernel/store'
 import { keyRepository as rows } from './repository'
 
-type Deps = { store: Store; sightings: Sightings<KeyId> }
+type Deps = { store: Store; sightings: LastSeenBuffer<KeyId> }
 type LoopDeps = Deps & { clock: Clock; onError(name: string, error: unknown): void }
 
 const IDLE_MS = 15_000
@@ -16,8 +16,8 @@ export const startLastUsedLoop = ({ clock, onError, ...deps }: LoopDeps): Loop =
   startLoop({ name: 'keys-last-used', idleMs: IDLE_MS, clock, onError, tick: () => flushLastUsed(deps) })
 
 /** Writes everything noted so far in short transactions; also runs once when the server stops. */
-export async function flushLastUsed({ store, sightings }: Deps): Promise<number> {
-  const uses = sightings.take()
+export async function flushLastUsed({ store, sightings: lastSeenBuffer }: Deps): Promise<number> {
+  const uses = lastSeenBuffer.take()
   for (let from = 0; from < uses.length; from += BATCH) {
     const batch = uses.slice(from, from + BATCH)
     await store.write((tx) => rows.noteUses(tx, batch))

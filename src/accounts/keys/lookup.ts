@@ -2,7 +2,7 @@ import type { KeyCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { sha256Hex } from '../../kernel/crypto'
 import type { KeyId } from '../../kernel/ids'
-import type { Sightings } from '../../kernel/last-seen-buffer'
+import type { LastSeenBuffer } from '../../kernel/last-seen-buffer'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
 import type { OrgService } from '../orgs/service'
@@ -17,7 +17,7 @@ type Deps = {
   store: Store
   orgs: Pick<OrgService, 'accessOf' | 'isOpen'>
   clock: Clock
-  lastUsed: Sightings<KeyId>
+  lastUsed: LastSeenBuffer<KeyId>
 }
 
 type Known = { caller: KeyCaller; endsAt: number }

@@ -7,7 +7,7 @@ import type { BrandSoul } from './schema'
 import { apiKeys, type KeyRow, keySecrets } from './table'
 
 /** The keys a caller may manage: one user's personal keys, and those of some orgs. */
-export type Reach = { userId: UserId | null; orgIds: readonly OrgId[] }
+export type Scope = { userId: UserId | null; orgIds: readonly OrgId[] }
 
 /** Filters of the operators' list. */
 export type KeyFilter = {
@@ -46,7 +46,7 @@ const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
 const newestFirst = pagesBy(apiKeys, 'created_at')
 const newestOfSome = pagesAmong(apiKeys, 'created_at')
 
-/** Rows of keys; a look-up by a primary key needs no `limit`. Tenants read them through a {@link Reach}; the rest is for authentication and for operators. */
+/** Rows of keys; a look-up by a primary key needs no `limit`. Tenants read them through a {@link Scope}; the rest is for authentication and for operators. */
 export const keyRepository = {
   /** The key that a secret belongs to, and when that secret expires. One indexed look-up. */
   byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
@@ -94,17 +94,17 @@ export const keyRepository = {
     return found.map(({ hash }) => hash)
   },
 
-  async find(db: Reader, reach: Reach, id: KeyId): Promise<KeyRow | undefined> {
+  async find(db: Reader, scope: Scope, id: KeyId): Promise<KeyRow | undefined> {
     const table = db.of(apiKeys)
     const found = await db
       .select()
       .from(table)
-      .where(and(eq(table.id, id), or(sql`false`, ...within(db, reach))))
+      .where(and(eq(table.id, id), or(sql`false`, ...within(db, scope))))
     return found[0]
   },
 
-  list: (db: Reader, reach: Reach, wanted: Wanted): Promise<Page<KeyRow>> =>
-    newestOfSome(db, wanted, within(db, reach)),
+  list: (db: Reader, scope: Scope, wanted: Wanted): Promise<Page<KeyRow>> =>
+    newestOfSome(db, wanted, within(db, scope)),
 
   async update(tx: Tx, id: KeyId, change: Partial<KeyRow>): Promise<KeyRow> {
     const table = tx.of(apiKeys)
@@ -137,12 +137,12 @@ export const keyRepository = {
   /** One key, or every personal key of a user, as long as they are neither revoked nor expired at `at`. */
   async inForce(db: Reader, subject: { keyId: KeyId } | { userId: UserId }, at: number): Promise<KeyRow[]> {
     const table = db.of(apiKeys)
-    const whose =
+    const ownerFilter =
       'keyId' in subject ? eq(table.id, subject.keyId) : and(eq(table.user_id, subject.userId), isNull(table.org_id))
     return db
       .select()
       .from(table)
-      .where(and(whose, inForce(table, at)))
+      .where(and(ownerFilter, inForce(table, at)))
   },
 
   /** SQL condition: neither revoked nor expired at a moment. */
@@ -183,7 +183,7 @@ const inForce = (table: typeof apiKeys.sqlite, at: number): SQL | undefined =>
   and(isNull(table.revoked_at), or(isNull(table.expires_at), gt(table.expires_at, at)))
 
 /** One condition per owner in the reach; a key must meet one of them. */
-function within(db: Reader, { userId, orgIds }: Reach): SQL[] {
+function within(db: Reader, { userId, orgIds }: Scope): SQL[] {
   const table = db.of(apiKeys)
   const personal = userId ? [and(eq(table.user_id, userId), isNull(table.org_id))!] : []
   return [...personal, ...orgIds.map((id) => eq(table.org_id, id))]

@@ -1,6 +1,6 @@
 import type { KeyCaller, OwnerScope, Scope, TenantCaller, Tier } from '../../kernel/caller'
 import { charactersIn } from '../../kernel/characters'
-import { invalidInput, quoted, said } from '../../kernel/errors'
+import { invalidInput, messageOf, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, widensItself } from './errors'
 import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
@@ -47,12 +47,12 @@ export function assertRotatable(caller: TenantCaller, { user_id, scopes }: Pick<
 type OwnLimits = { rpm_limit?: number | null | undefined; tpm_limit?: number | null | undefined }
 
 /** A key's own limits may only lower its tier's (contract 20). Throws 400 `validation_error`. */
-export function assertWithinTier({ rpm_limit, tpm_limit }: OwnLimits, tier: Tier, most: TierLimits): void {
-  if (rpm_limit && rpm_limit > most.rpm) {
-    throw limitAboveTier.with({ param: 'rpm_limit' }, 'rpm_limit', rpm_limit, tier, most.rpm)
+export function assertWithinTier({ rpm_limit, tpm_limit }: OwnLimits, tier: Tier, max: TierLimits): void {
+  if (rpm_limit && rpm_limit > max.rpm) {
+    throw limitAboveTier.with({ param: 'rpm_limit' }, 'rpm_limit', rpm_limit, tier, max.rpm)
   }
-  if (tpm_limit && tpm_limit > most.tpm) {
-    throw limitAboveTier.with({ param: 'tpm_limit' }, 'tpm_limit', tpm_limit, tier, most.tpm)
+  if (tpm_limit && tpm_limit > max.tpm) {
+    throw limitAboveTier.with({ param: 'tpm_limit' }, 'tpm_limit', tpm_limit, tier, max.tpm)
   }
 }
 
@@ -109,7 +109,7 @@ export function readExpiry(value: string | null | undefined, now: number): numbe
   if (at > now) return at
   throw invalidInput(
     'expires_at',
-    `"expires_at" is ${said(value)}, which is not in the future. Send a later time, or null for no expiry.`,
+    `"expires_at" is ${messageOf(value)}, which is not in the future. Send a later time, or null for no expiry.`,
   )
 }
 

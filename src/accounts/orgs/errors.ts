@@ -63,8 +63,8 @@ export const lastOwner = defineError(
 export const tooManyOrgs = defineError(
   'conflict',
   'conflict',
-  (most: number, whose: 'You own' | 'This member owns') =>
-    `${whose} ${most} organizations, which is the maximum per person (SVC_MAX_ORGS_PER_PERSON). Delete one, or make someone else its owner, first.`,
+  (max: number, ownerFilter: 'You own' | 'This member owns') =>
+    `${ownerFilter} ${max} organizations, which is the maximum per person (SVC_MAX_ORGS_PER_PERSON). Delete one, or make someone else its owner, first.`,
 )
 
 export const alreadyMember = defineError(

@@ -121,12 +121,12 @@ export const orgRepository = {
       .leftJoin(member, and(eq(member.user_id, user.id), inArray(member.org_id, orgIds)))
       .leftJoin(org, and(eq(org.id, member.org_id), isNull(org.suspended_at), isNull(org.deleted_at)))
       .where(and(inArray(user.id, userIds), isNull(user.disabled_at)))
-    const standing = new Map<UserId, Set<OrgId>>()
+    const state = new Map<UserId, Set<OrgId>>()
     for (const { userId, orgId } of found) {
-      const open = standing.get(userId) ?? new Set()
-      standing.set(userId, orgId === null ? open : open.add(orgId))
+      const open = state.get(userId) ?? new Set()
+      state.set(userId, orgId === null ? open : open.add(orgId))
     }
-    return standing
+    return state
   },
 
   org: async (db: Reader, id: OrgId): Promise<OrgRow | undefined> => (await orgById(db, { id }))[0],

@@ -2,7 +2,7 @@ import { and, eq, isNotNull, isNull, notExists, or } from 'drizzle-orm'
 import type { Reader } from '../../kernel/store'
 import { members, orgs, users } from './table'
 
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
 /** Consistency check: an org has an owner until it is deleted, and no members afterwards (contract 18.4). */
 export async function verifyOrgs(reader: Reader): Promise<string[]> {
@@ -23,7 +23,7 @@ function ownerlessOrgs(reader: Reader) {
     .select({ id: org.id })
     .from(org)
     .where(and(isNull(org.deleted_at), notExists(owner)))
-    .limit(MOST_NAMED)
+    .limit(MAX_NAMED)
 }
 
 function strayMembers(reader: Reader) {
@@ -34,5 +34,5 @@ function strayMembers(reader: Reader) {
     .leftJoin(org, eq(org.id, member.org_id))
     .leftJoin(user, eq(user.id, member.user_id))
     .where(or(isNull(org.id), isNotNull(org.deleted_at), isNull(user.id)))
-    .limit(MOST_NAMED)
+    .limit(MAX_NAMED)
 }

@@ -10,42 +10,42 @@ export type Answer = { condition: string; answer: 'true' | 'false' }
 export type Ways = readonly Answer[] | null
 
 /** The answers that lead to each node of an acyclic graph. `order` must be topological. */
-export function waysTo(order: readonly string[], { into }: Links): Map<string, Ways> {
-  const ways = new Map<string, Ways>()
+export function branchesTo(order: readonly string[], { into }: Links): Map<string, Ways> {
+  const branches = new Map<string, Ways>()
   for (const id of order) {
     const arrows = into(id)
     const found = arrows.map(({ source, handle }) =>
-      handle ? [{ condition: source, answer: handle }] : (ways.get(source) ?? null),
+      handle ? [{ condition: source, answer: handle }] : (branches.get(source) ?? null),
     )
-    ways.set(
+    branches.set(
       id,
       arrows.length === 0 || found.includes(null)
         ? null
         : simplest(
             found.flatMap((some) => some ?? []),
-            ways,
+            branches,
           ),
     )
   }
-  return ways
+  return branches
 }
 
 /** Simplifies the answers: both answers of one condition mean the same as that condition having run. */
-function simplest(answers: readonly Answer[], ways: ReadonlyMap<string, Ways>): Ways {
+function simplest(answers: readonly Answer[], branches: ReadonlyMap<string, Ways>): Ways {
   const rest = new Map(answers.map((one) => [keyOf(one), one]))
   for (let changed = true; changed; ) {
     changed = false
-    const isCovered = coverage(rest, ways)
+    const isCovered = coverage(rest, branches)
     for (const [key, { condition, answer }] of rest) {
       const other = keyOf({ condition, answer: answer === 'true' ? 'false' : 'true' })
-      const asked = ways.get(condition) ?? null
+      const requests = branches.get(condition) ?? null
       const isBoth = rest.has(other)
-      if (isBoth && asked === null) return null
+      if (isBoth && requests === null) return null
       if (!isBoth && !isCovered(condition)) continue
       rest.delete(key)
       if (isBoth) {
         rest.delete(other)
-        for (const one of asked!) rest.set(keyOf(one), one)
+        for (const one of requests!) rest.set(keyOf(one), one)
       }
       changed = true
       break
@@ -58,13 +58,16 @@ function simplest(answers: readonly Answer[], ways: ReadonlyMap<string, Ways>): 
  * Tells whether all ways to a condition are already covered by these answers, so that its own answers add nothing.
  * Memoized, because branches that split and merge repeatedly would take exponential time.
  */
-function coverage(among: ReadonlyMap<string, Answer>, ways: ReadonlyMap<string, Ways>): (condition: string) => boolean {
+function coverage(
+  among: ReadonlyMap<string, Answer>,
+  branches: ReadonlyMap<string, Ways>,
+): (condition: string) => boolean {
   const known = new Map<string, boolean>()
   return function isCovered(condition: string): boolean {
     const found = known.get(condition)
     if (found !== undefined) return found
-    const asked = ways.get(condition) ?? null
-    const covered = asked?.every((one) => among.has(keyOf(one)) || isCovered(one.condition)) ?? false
+    const requests = branches.get(condition) ?? null
+    const covered = requests?.every((one) => among.has(keyOf(one)) || isCovered(one.condition)) ?? false
     known.set(condition, covered)
     return covered
   }

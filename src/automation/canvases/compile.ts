@@ -1,5 +1,5 @@
-import { type Answer, keyOf, type Ways, waysTo } from './branches'
-import { meaningProblems } from './content'
+import { type Answer, branchesTo, keyOf, type Ways } from './branches'
+import { contentProblems } from './content'
 import { type Drawing, named, readDrawing, sizeProblem } from './drawing'
 import { cycleAmong, inOrder, type Links, leadingTo, reachedFrom } from './links'
 import { type About, toManifest, type Written } from './manifest'
@@ -52,7 +52,7 @@ export type Compilation =
   | ({ compiled: true; steps: CanvasStep[] } & Written)
   | { compiled: false; problems: CanvasProblem[] }
 
-const MOST_PROBLEMS = 100
+const MAX_PROBLEMS = 100
 
 /**
  * Compiles a canvas graph into a skill manifest and workflow steps, or lists every problem in it (contract 9.1).
@@ -62,8 +62,8 @@ export function compileCanvas(graph: CanvasGraph, about: About): Compilation {
   const tooLarge = sizeProblem(graph)
   if (tooLarge) return { compiled: false, problems: [tooLarge] }
   const { drawing, problems: unread } = readDrawing(graph)
-  const problems = [...unread, ...shapeProblems(drawing), ...meaningProblems(drawing)]
-  if (problems.length) return { compiled: false, problems: problems.slice(0, MOST_PROBLEMS) }
+  const problems = [...unread, ...graphProblems(drawing), ...contentProblems(drawing)]
+  if (problems.length) return { compiled: false, problems: problems.slice(0, MAX_PROBLEMS) }
   return { compiled: true, ...assembled(drawing, about) }
 }
 
@@ -155,7 +155,7 @@ function written({ step, to, answers }: Draft, at: number): CanvasStep {
  * Problems in the structure of a graph (contract 9.1): it needs exactly one input, a reachable output, no cycles, no
  * unreachable nodes, and a prompt before every model.
  */
-function shapeProblems(drawing: Drawing): CanvasProblem[] {
+function graphProblems(drawing: Drawing): CanvasProblem[] {
   return [
     ...inputProblems(drawing),
     ...cycleProblems(drawing),
@@ -224,12 +224,12 @@ function promptProblems(drawing: Drawing): CanvasProblem[] {
  * exactly when the given answers lead to it, and after all its predecessors. `order` must be topological.
  */
 function flowOf(order: readonly string[], conditions: ReadonlySet<string>, links: Links): Flow {
-  const ways = waysTo(order, links)
+  const branches = branchesTo(order, links)
   const root = lineIn(null)
   const branchOf = new Map<string, Line>()
   const heldBy = new Map<Place, Line>()
   for (const id of order) {
-    const line = lineFor(ways.get(id)!)
+    const line = lineFor(branches.get(id)!)
     if (conditions.has(id)) addCondition(line, id)
     else line.places.push({ node: id, waitsFor: [], branches: null })
   }
@@ -267,9 +267,9 @@ function flowOf(order: readonly string[], conditions: ReadonlySet<string>, links
 function withOnly(flow: Flow, keeps: (node: string) => boolean): Flow {
   return flow.flatMap((place) => {
     const { node, branches } = place
-    const kept = branches && { true: withOnly(branches.true, keeps), false: withOnly(branches.false, keeps) }
-    const stays = node === null ? kept?.true.length : keeps(node)
-    return stays ? [{ ...place, branches: kept }] : []
+    const stored = branches && { true: withOnly(branches.true, keeps), false: withOnly(branches.false, keeps) }
+    const stays = node === null ? stored?.true.length : keeps(node)
+    return stays ? [{ ...place, branches: stored }] : []
   })
 }
 

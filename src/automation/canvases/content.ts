@@ -1,7 +1,7 @@
 import { findEngine } from '../../engines'
 import { isEventPattern } from '../../events/schema'
 import { charactersIn } from '../../kernel/characters'
-import { said } from '../../kernel/errors'
+import { messageOf } from '../../kernel/errors'
 import { isTimeZone, problemOfCron } from '../../kernel/schedule'
 import { MANIFEST_LIMITS } from '../../skills/schema'
 import { ExpressionFault, type Path, parseExpression, pathsOf } from '../../text'
@@ -13,7 +13,7 @@ import type { CanvasProblem } from './schema'
 import { isStep } from './step-names'
 
 /** Problems in the content of well-formed nodes: of each node, between tools, and in total. */
-export function meaningProblems({ read, links }: Drawing): CanvasProblem[] {
+export function contentProblems({ read, links }: Drawing): CanvasProblem[] {
   return [...read.flatMap((node) => alone(node, read, links)), ...toolProblems(read), ...totalProblems(read)]
 }
 
@@ -30,7 +30,12 @@ function alone(node: ReadNode, read: Drawing['read'], links: Drawing['links']): 
     case 'model':
       return findEngine(node.config.modelId)
         ? []
-        : [wrong(node, `"modelId" is ${said(node.config.modelId)}, which is not an engine. GET /models lists them.`)]
+        : [
+            wrong(
+              node,
+              `"modelId" is ${messageOf(node.config.modelId)}, which is not an engine. GET /models lists them.`,
+            ),
+          ]
     case 'knowledge':
       return knowledgeProblems(node)
     case 'vision':
@@ -73,17 +78,17 @@ function timingProblems({ triggerType, eventPattern, cron, timezone }: NodeOf<'i
     const problem = problemOfCron(cron!)
     const foreign = timezone !== undefined && !isTimeZone(timezone)
     return [
-      ...(problem ? [`"cron" is ${said(cron)}, which ${problem}.`] : []),
-      ...(foreign ? [`"timezone" is ${said(timezone)}, which is not a time zone such as Europe/Vienna.`] : []),
+      ...(problem ? [`"cron" is ${messageOf(cron)}, which ${problem}.`] : []),
+      ...(foreign ? [`"timezone" is ${messageOf(timezone)}, which is not a time zone such as Europe/Vienna.`] : []),
     ]
   }
   if (triggerType === 'keyword' || isEventPattern(eventPattern!)) return []
-  return [`"eventPattern" is ${said(eventPattern)}; it must be the name of an event such as order.created.`]
+  return [`"eventPattern" is ${messageOf(eventPattern)}; it must be the name of an event such as order.created.`]
 }
 
 function knowledgeProblems(node: NodeOf<'knowledge'>): CanvasProblem[] {
   const stray = Object.keys(node.config.files ?? {}).find((path) => !node.config.fileKeys.includes(path))
-  return stray === undefined ? [] : [wrong(node, `"files" contains ${said(stray)}, which is not in "fileKeys".`)]
+  return stray === undefined ? [] : [wrong(node, `"files" contains ${messageOf(stray)}, which is not in "fileKeys".`)]
 }
 
 function visionProblems(node: NodeOf<'vision'>, before: readonly ReadNode[]): CanvasProblem[] {
@@ -93,14 +98,14 @@ function visionProblems(node: NodeOf<'vision'>, before: readonly ReadNode[]): Ca
   if (!step) return [wrong(node, '"source" is step, so "step" is required: the id of a node before this one.')]
   return before.some(({ id }) => id === step)
     ? []
-    : [wrong(node, `"step" is ${said(step)}, which is not a step before this one.`)]
+    : [wrong(node, `"step" is ${messageOf(step)}, which is not a step before this one.`)]
 }
 
 function expressionProblems(node: NodeOf<'condition'>, before: readonly ReadNode[]): CanvasProblem[] {
   try {
     const strange = pathsOf(parseExpression(node.config.expression)).find((path) => !leadsBack(path, before))
     if (!strange) return []
-    const fault = `"expression" reads steps[${said(strange[1])}], which is not a step before it.`
+    const fault = `"expression" reads steps[${messageOf(strange[1])}], which is not a step before it.`
     return [wrong(node, fault, 'invalid_expression')]
   } catch (error) {
     if (!(error instanceof ExpressionFault)) throw error
@@ -125,7 +130,7 @@ function toolProblems(read: Drawing['read']): CanvasProblem[] {
       ...(outputSchema ? problemsOfResult(outputSchema, 'outputSchema', allowance) : []),
     ]
     return [
-      ...(isAgain ? [wrong(node, `"name" is ${said(name)}, which another tool already has.`)] : []),
+      ...(isAgain ? [wrong(node, `"name" is ${messageOf(name)}, which another tool already has.`)] : []),
       ...problems.map(({ path, message }) => wrong(node, `"${path}" ${message}.`)),
     ]
   })
@@ -158,5 +163,5 @@ function totalProblems(read: Drawing['read']): CanvasProblem[] {
 /** Separates prompts that are joined into one text. */
 export const PROMPT_GAP = '\n\n'
 
-const tooMany = (start: string, what: string, count: number, most: number): CanvasProblem[] =>
-  count <= most ? [] : [{ code: 'invalid_config', message: `${start} ${count} ${what}; at most ${most} are allowed.` }]
+const tooMany = (start: string, what: string, count: number, max: number): CanvasProblem[] =>
+  count <= max ? [] : [{ code: 'invalid_config', message: `${start} ${count} ${what}; at most ${max} are allowed.` }]

@@ -1,4 +1,4 @@
-import { quoted, said } from '../../kernel/errors'
+import { messageOf, quoted } from '../../kernel/errors'
 import { type Arrow, type Links, linksOf } from './links'
 import { type Drawn, drawn, KINDS, kindOf, type ReadNode, readNode } from './nodes'
 import { type CanvasEdge, type CanvasGraph, type CanvasProblem, GRAPH_LIMITS } from './schema'
@@ -13,14 +13,14 @@ export type Drawing = {
 
 /** The problem of a graph with too many nodes or edges to be checked one by one; undefined when it is small enough. */
 export function sizeProblem({ nodes, edges }: CanvasGraph): CanvasProblem | undefined {
-  const { nodes: mostNodes, edges: mostEdges } = GRAPH_LIMITS
-  if (nodes.length > mostNodes)
+  const { nodes: maxNodes, edges: maxEdges } = GRAPH_LIMITS
+  if (nodes.length > maxNodes)
     return {
       code: 'invalid_config',
-      message: `The canvas has ${nodes.length} nodes; at most ${mostNodes} are allowed.`,
+      message: `The canvas has ${nodes.length} nodes; at most ${maxNodes} are allowed.`,
     }
-  if (edges.length > mostEdges)
-    return { code: 'invalid_edge', message: `The canvas has ${edges.length} edges; at most ${mostEdges} are allowed.` }
+  if (edges.length > maxEdges)
+    return { code: 'invalid_edge', message: `The canvas has ${edges.length} edges; at most ${maxEdges} are allowed.` }
   return undefined
 }
 
@@ -64,7 +64,7 @@ function readEdge(edge: CanvasEdge, known: ReadonlyMap<string, Drawn>, problems:
   }
   if (from.kind !== 'condition') return [{ source, target, handle: null }]
   if (sourceHandle === 'true' || sourceHandle === 'false') return [{ source, target, handle: sourceHandle }]
-  const message = `The edge out of ${named(from)} has the "sourceHandle" ${said(sourceHandle ?? null)}; if the source is a condition, it must be "true" or "false".`
+  const message = `The edge out of ${named(from)} has the "sourceHandle" ${messageOf(sourceHandle ?? null)}; if the source is a condition, it must be "true" or "false".`
   problems.push({ code: 'invalid_edge', message, nodeId: source })
   return []
 }

@@ -1,4 +1,4 @@
-import { defineError, invalidInput, said } from '../../kernel/errors'
+import { defineError, invalidInput, messageOf } from '../../kernel/errors'
 import { GRAPH_LIMITS } from './schema'
 
 export const nothingToChange = () =>
@@ -16,7 +16,7 @@ export const blankMessage = () =>
 export const noLicense = (license: string) =>
   invalidInput(
     'license',
-    `"license" is ${said(license)}, which is not an SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- and a name you choose.`,
+    `"license" is ${messageOf(license)}, which is not an SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- and a name you choose.`,
   )
 
 export const changedMeanwhile = defineError(

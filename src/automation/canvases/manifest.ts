@@ -1,4 +1,4 @@
-import { keptMembers, type SkillManifest, warningsOf, withDefaults } from '../../skills'
+import { type SkillManifest, storedMembers, warningsOf, withDefaults } from '../../skills'
 import type { WrittenManifest } from '../../skills/schema'
 import { PROMPT_GAP } from './content'
 import type { NodeOf, ReadNode } from './nodes'
@@ -22,7 +22,7 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
   const trigger = triggerOf(input)
   const isCalling = tools.some(({ endpoint }) => endpoint)
   const isAutonomous = trigger.type === 'event' || trigger.type === 'schedule'
-  const { kept, dropped } = keptMembers({
+  const { kept: stored, dropped } = storedMembers({
     ...about,
     category: isAutonomous ? 'automation' : isCalling ? 'integration' : 'productivity',
     systemPromptExtension: ofKind(nodes, 'prompt')
@@ -39,7 +39,7 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
     trigger,
     ...(model ? { modelPreference: model.config.modelId } : {}),
   } satisfies WrittenManifest)
-  return { manifest: withDefaults(kept as WrittenManifest), warnings: warningsOf(dropped) }
+  return { manifest: withDefaults(stored as WrittenManifest), warnings: warningsOf(dropped) }
 }
 
 /** The skill trigger of an input node: `api` counts as manual, webhook and hook events as events (contract 9.1). */

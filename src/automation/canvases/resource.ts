@@ -33,7 +33,7 @@ export const canvas = defineResource({
   permission: 'manageSkills',
   wrap: 'canvas',
   holds: ['description', 'graphJson', 'compiledManifest', 'compiledWorkflowSteps'],
-  most: canvasSettings.maxCanvases,
+  max: canvasSettings.maxCanvases,
   empty: {
     description: null,
     status: 'draft',

@@ -60,7 +60,7 @@ const buildPaths = (canvases: CanvasService, guard: Guard) =>
         scope: 'skills',
         idempotent: true,
         params: ById,
-        body: checked(words.TestOrder),
+        body: checked(words.TestInput),
         response: {
           200: answer(words.Tested),
           422: answer(words.TestRefusal),
@@ -84,7 +84,7 @@ const publishPaths = (canvases: CanvasService, guard: Guard) =>
       scope: 'skills',
       idempotent: true,
       params: ById,
-      body: checked(words.PublishOrder),
+      body: checked(words.PublishInput),
       response: {
         200: answer(words.Published),
         422: answer(words.PublishRefusal),

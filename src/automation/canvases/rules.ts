@@ -15,7 +15,7 @@ export function storable({ nodes, edges }: CanvasGraph): { graph: CanvasGraph; g
 /** The skill name for a canvas name: one line, without control characters. */
 export const titleOf = (name: string): string => clean(name).replace(/\s+/g, ' ').trim() || 'Canvas'
 
-const MOST_SLUG_CHARS = 64
+const MAX_SLUG_CHARS = 64
 
 /** The slug used until the author sets one: the name in lower-case ASCII letters, digits and hyphens. */
 export function slugOf(name: string): string {
@@ -23,7 +23,7 @@ export function slugOf(name: string): string {
   const slug = plain
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+/, '')
-    .slice(0, MOST_SLUG_CHARS)
+    .slice(0, MAX_SLUG_CHARS)
     .replace(/(?<!-)-+$/, '')
   return slug.length < 2 ? 'canvas' : slug
 }

@@ -169,7 +169,7 @@ export const CompileRefusal = t.Object(
   { $id: 'CompileRefusal' },
 )
 
-export const TestOrder = t.Object(
+export const TestInput = t.Object(
   {
     message: t.String({ minLength: 1, maxLength: 4_000 }),
     history: t.Optional(
@@ -180,7 +180,7 @@ export const TestOrder = t.Object(
   },
   { $id: 'CanvasTestOrder' },
 )
-export type TestOrder = Static<typeof TestOrder>
+export type TestInput = Static<typeof TestInput>
 
 export const Tested = t.Object({ response: nullable(t.String()), cost_cents: t.Number() }, { $id: 'CanvasTest' })
 export const TestRefusal = t.Object(
@@ -189,7 +189,7 @@ export const TestRefusal = t.Object(
 )
 
 /** Body of `POST /evi/canvases/{id}/publish` (contract 9.3). */
-export const PublishOrder = t.Object(
+export const PublishInput = t.Object(
   {
     slug: written.slug,
     version: written.version,
@@ -202,7 +202,7 @@ export const PublishOrder = t.Object(
   },
   { $id: 'CanvasPublishOrder' },
 )
-export type PublishOrder = Static<typeof PublishOrder>
+export type PublishInput = Static<typeof PublishInput>
 
 /** The published skill and the state of its review. */
 export const Published = t.Object(

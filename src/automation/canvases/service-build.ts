@@ -6,7 +6,7 @@ import { microToCents } from '../../kernel/money'
 import { isBlank } from '../../kernel/text'
 import { quotesOf, type SkillManifest } from '../../skills'
 import { blankMessage } from './errors'
-import type { CanvasProblem, CanvasStep, TestOrder } from './schema'
+import type { CanvasProblem, CanvasStep, TestInput } from './schema'
 import { type Canvases, compileRow } from './service-deps'
 
 type Tried = { response: string | null; cost_cents: number }
@@ -14,7 +14,7 @@ type Tried = { response: string | null; cost_cents: number }
 /** Iterations in which a canvas under test may call tools. */
 const ITERATIONS = 4
 
-type Try = { manifest: SkillManifest; steps: readonly CanvasStep[]; order: TestOrder }
+type Try = { manifest: SkillManifest; steps: readonly CanvasStep[]; order: TestInput }
 
 /**
  * The system prompt: the canvas's prompts and the knowledge quotes for this message, chosen as for a published skill.
@@ -52,12 +52,12 @@ export function createBuild({ resources: { store }, canvases, completions }: Can
    * `POST …/test`: answers one message with the canvas in its current state, billed like any completion. Throws 404,
    * 400, 402, 429, and engine errors.
    */
-  async function test(call: Call, id: string, order: TestOrder): Promise<Tried | Unbuilt> {
+  async function test(call: Call, id: string, input: TestInput): Promise<Tried | Unbuilt> {
     const row = await canvases.find(store.read, call.caller, id)
-    if (isBlank(order.message)) throw blankMessage()
+    if (isBlank(input.message)) throw blankMessage()
     const built = compileRow(row)
     if (!built.compiled) return { problems: built.problems }
-    const request = requestOfTry({ ...built, order }, (tx) => canvases.record(tx, { call, verb: 'tested', row }))
+    const request = requestOfTry({ ...built, order: input }, (tx) => canvases.record(tx, { call, verb: 'tested', row }))
     return completions.pipeline.complete(call, request)
   }
 }
@@ -68,15 +68,15 @@ export function createBuild({ resources: { store }, canvases, completions }: Can
  * stored.
  */
 function requestOfTry(
-  { manifest, steps, order }: Try,
+  { manifest, steps, order: input }: Try,
   alongside: CompletionRequest['alongside'],
 ): CompletionRequest<Tried> {
   const engine = manifest.modelPreference ? findEngine(manifest.modelPreference) : null
   const writes = engine?.kind === 'text' && engine.mode !== 'auto' ? engine : null
   const temperature = steps.find(({ type }) => type === 'ai_transform')?.config.temperature
-  const system = systemOf(manifest, order.message)
+  const system = systemOf(manifest, input.message)
   return {
-    prompt: order.message,
+    prompt: input.message,
     mode: (writes?.mode as CompletionRequest['mode'] | undefined) ?? 'auto',
     engine: writes?.id ?? null,
     overrides: {},
@@ -88,7 +88,7 @@ function requestOfTry(
       persona: system ? { system_prompt: system } : 'svc',
     },
     usesSoul: false,
-    context: order.history ?? [],
+    context: input.history ?? [],
     after: [],
     images: [],
     skills: [],

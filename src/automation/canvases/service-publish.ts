@@ -7,7 +7,7 @@ import type { SkillId } from '../../skills/schema'
 import type { Compilation } from './compile'
 import { changedMeanwhile, noLicense } from './errors'
 import { versionRepository as versions } from './repository'
-import { CanvasVersionId, type Published, type PublishOrder, type PublishRefusal } from './schema'
+import { CanvasVersionId, type Published, type PublishInput, type PublishRefusal } from './schema'
 import { type Canvases, compileRow } from './service-deps'
 import type { CanvasRow } from './table'
 
@@ -21,13 +21,13 @@ type Outcome = Published | PublishRefusal
  * when the canvas changed meanwhile, 429.
  */
 export const publish = ({ resources: { store, clock }, canvases, skills }: Canvases) => {
-  return async (call: Call, id: string, order: PublishOrder): Promise<Outcome> => {
+  return async (call: Call, id: string, input: PublishInput): Promise<Outcome> => {
     const row = await canvases.find(store.read, call.caller, id)
-    const { slug, version, author, readme, license, keywords } = order
+    const { slug, version, author, readme, license, keywords } = input
     if (license !== undefined && !isLicense(license)) throw noLicense(license)
     const built = compileRow(row, { slug, version, author, ...present({ readme, license, keywords }) })
-    if (!built.compiled) return refused(order, { errors: built.problems })
-    const unit = await submission(call, row, order, built)
+    if (!built.compiled) return refused(input, { errors: built.problems })
+    const unit = await submission(call, row, input, built)
     try {
       return await store.write(unit)
     } catch (error) {
@@ -38,18 +38,24 @@ export const publish = ({ resources: { store, clock }, canvases, skills }: Canva
   }
 
   /** Does everything outside the transaction first and returns the transaction, which may run twice. */
-  async function submission(call: Call, row: CanvasRow, order: PublishOrder, built: Compiled) {
-    const { visibility = 'private', target_org_id } = order
+  async function submission(call: Call, row: CanvasRow, input: PublishInput, built: Compiled) {
+    const { visibility = 'private', target_org_id } = input
     const { manifest, steps, warnings } = built
     const examined = await skills.examine(manifest)
     // The skill of an organization's canvas is the organization's, whoever of it publishes it.
-    const whose = call.caller.type === 'session' ? { ...call, caller: { ...call.caller, orgId: row.org_id } } : call
-    const skill_id = await standing(whose, row.published_skill_id)
+    const ownerFilter =
+      call.caller.type === 'session' ? { ...call, caller: { ...call.caller, orgId: row.org_id } } : call
+    const skill_id = await state(ownerFilter, row.published_skill_id)
     return async (tx: Tx): Promise<Outcome> => {
       const locked = await canvases.findToChange(tx, call.caller, row.id)
       if (locked.updated_at !== row.updated_at) throw changedMeanwhile()
-      const outcome = await skills.submitIn(tx, whose, { manifest, skill_id, visibility, target_org_id }, examined)
-      if (!outcome.accepted) return refused(order, { review: outcome.review })
+      const outcome = await skills.submitIn(
+        tx,
+        ownerFilter,
+        { manifest, skill_id, visibility, target_org_id },
+        examined,
+      )
+      if (!outcome.accepted) return refused(input, { review: outcome.review })
       const { skillId, ...submitted } = outcome.submission
       const is_public = visibility === 'public'
       const columns = { manifest, steps, status: 'published', published_skill_id: skillId, is_public } as const
@@ -68,7 +74,7 @@ export const publish = ({ resources: { store, clock }, canvases, skills }: Canva
   }
 
   /** The skill the canvas was published as; null when its author has deleted it. */
-  async function standing(call: Call, id: SkillId | null): Promise<SkillId | null> {
+  async function state(call: Call, id: SkillId | null): Promise<SkillId | null> {
     if (id === null) return null
     try {
       return (await skills.reading.get(call, id)).id
@@ -97,7 +103,7 @@ type VersionFacts = Pick<
 >
 
 const refused = (
-  { visibility = 'private' }: PublishOrder,
+  { visibility = 'private' }: PublishInput,
   why: Pick<PublishRefusal, 'errors' | 'review'>,
 ): PublishRefusal => ({ published: false, visibility, submission: null, skillId: null, ...why })
 

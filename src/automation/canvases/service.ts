@@ -15,7 +15,7 @@ export type CanvasService = ReturnType<typeof createCanvases>
 /** All verbs of canvases. A deleted one takes its versions with it; the skill published from it stays. */
 export function createCanvases(deps: CanvasDeps) {
   const canvases = createResource(deps.resources, canvas, {
-    most: deps.settings.maxCanvases,
+    max: deps.settings.maxCanvases,
     async read(sent) {
       const { name, description, graph_json } = sent as NewCanvas
       return { name, description, ...storable(graph_json ?? EMPTY_GRAPH) }

@@ -1,4 +1,4 @@
-import { keptTool } from '../../skills'
+import { storedTool } from '../../skills'
 import type { Answer } from './branches'
 import { PROMPT_GAP } from './content'
 import { type Links, leadingTo } from './links'
@@ -69,7 +69,7 @@ function given(node: StepNode, plan: Plan): string {
     const member = kind === 'model' || kind === 'vision' ? '.text' : ''
     return `${PROMPT_GAP}{{steps.${plan.placeOf.get(id)}.output${member}}}`
   })
-  return found.length ? found.join('') : asked(plan.input)
+  return found.length ? found.join('') : request(plan.input)
 }
 
 /** A condition that is true when one of the answers was given. A condition that never ran gave no answer. */
@@ -94,7 +94,7 @@ function sourcesOf({ id }: StepNode, { nodes, links }: Plan): StepNode[] {
 }
 
 /** Template of the trigger's data. A schedule has none. */
-function asked({ config }: NodeOf<'input'>): string {
+function request({ config }: NodeOf<'input'>): string {
   switch (config.triggerType ?? 'manual') {
     case 'schedule':
       return ''
@@ -119,7 +119,7 @@ function visionConfig({ config }: NodeOf<'vision'>, { placeOf }: Plan): CanvasSt
 /** The step has its tool with it: it works in a workflow before any skill has it. */
 function toolConfig(node: NodeOf<'tool'>, plan: Plan): CanvasStep['config'] {
   const { name, arguments: _, ...tool } = node.config
-  return { name, arguments: argumentsOf(node, plan), tool: keptTool(tool) }
+  return { name, arguments: argumentsOf(node, plan), tool: storedTool(tool) }
 }
 
 const PLAIN_NAME = /^[A-Za-z_]\w*$/

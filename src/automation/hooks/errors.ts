@@ -1,4 +1,4 @@
-import { AppError, defineError, invalidInput, said } from '../../kernel/errors'
+import { AppError, defineError, invalidInput, messageOf } from '../../kernel/errors'
 
 export const oneOfTwo = () =>
   invalidInput('event_pattern', 'A hook needs either "hook_preset_id" or "event_pattern", but not both.')
@@ -6,13 +6,13 @@ export const oneOfTwo = () =>
 export const wrongPattern = (pattern: string) =>
   invalidInput(
     'event_pattern',
-    `"event_pattern" is ${said(pattern)}; it must be words joined by dots, such as order.created, order.*.paid or *.`,
+    `"event_pattern" is ${messageOf(pattern)}; it must be words joined by dots, such as order.created, order.*.paid or *.`,
   )
 
 export const noSkillNamed = () => invalidInput('skill_slug', 'A hook with "event_pattern" needs "skill_slug".')
 
 export const unknownPreset = (id: string) =>
-  new AppError('missing', 'not_found', `No hook preset ${said(id)}. GET /hooks lists them.`, {
+  new AppError('missing', 'not_found', `No hook preset ${messageOf(id)}. GET /hooks lists them.`, {
     param: 'hook_preset_id',
   })
 
@@ -20,7 +20,7 @@ export const unknownSkill = (slug: string) =>
   new AppError(
     'missing',
     'not_found',
-    `There is no skill ${said(slug)} that you can run. GET /skills lists your skills.`,
+    `There is no skill ${messageOf(slug)} that you can run. GET /skills lists your skills.`,
     {
       param: 'skill_slug',
     },
@@ -29,5 +29,5 @@ export const unknownSkill = (slug: string) =>
 export const configTooLarge = defineError(
   'too_large',
   'payload_too_large',
-  (mostKb: number) => `"config" is larger than ${mostKb} KB.`,
+  (maxKb: number) => `"config" is larger than ${maxKb} KB.`,
 )

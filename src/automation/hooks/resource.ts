@@ -30,7 +30,7 @@ export const hook = defineResource({
   owned: 'team',
   permission: 'manageWebhooks',
   holds: ['config', 'output', 'error'],
-  most: hookSettings.maxHooks,
+  max: hookSettings.maxHooks,
   empty: {
     name: '',
     api_key_id: null,

@@ -8,7 +8,7 @@ import type { HookService } from './service'
 /** `/hooks` (contract 11.1), for tenants and operators: a list has the presets too, and one has its history. */
 const verbsOf = ({ hooks, list, history }: HookService) => {
   const [create, , , update, remove] = resourceVerbs(hooks)
-  const { summaries, holds } = hooks.noun
+  const { summaries, holds } = hooks.resource
   return [
     // Its preset or its skill may not be there.
     { ...create, errors: [404] as const },

@@ -11,10 +11,10 @@ import { newRequestId } from '../../kernel/ids'
 import { microToCents } from '../../kernel/money'
 import { pageFields } from '../../kernel/page'
 import type { Reader, Store, Tx } from '../../kernel/store'
-import { createResource, type ResourceDeps, type Whose } from '../../resource'
+import { createResource, type OwnerFilter, type ResourceDeps } from '../../resource'
 import type { SkillService } from '../../skills'
 import type { NewRun, SkillRuns } from '../skill-runs'
-import { MOST_FAILURES } from '../skill-runs-rules'
+import { MAX_FAILURES } from '../skill-runs-rules'
 import type { SkillRunRow } from '../skill-runs-table'
 import { eventPrompt } from '../skill-runs-triggers'
 import type { hookSettings } from './config'
@@ -111,13 +111,13 @@ type Deps = Omit<Parameters<typeof registerFirings>[0], 'store' | 'clock'> & {
 
 export type HookService = ReturnType<typeof createHooks>
 
-const MOST_CONFIG_KB = 16
+const MAX_CONFIG_KB = 16
 
 /** Hooks: skills that run when something happens (contract 11.1). */
 export function createHooks({ resources, skills, runs, settings, ...rooms }: Deps) {
   const { store, clock } = resources
   const hooks = createResource(resources, hook, {
-    most: settings.maxHooks,
+    max: settings.maxHooks,
     read: async (sent, call, before) => (before ? readPatch(sent) : readNew(sent, call)),
     changed: (tx, { verb, row }) => {
       const patterns = verb !== 'deleted' && row.enabled ? [row.pattern] : []
@@ -128,8 +128,8 @@ export function createHooks({ resources, skills, runs, settings, ...rooms }: Dep
   registerFirings({ ...rooms, runs, store, clock })
   return { hooks, list, history }
 
-  async function readNew(order: NewHook, { caller }: Call<Caller>) {
-    const { hook_preset_id, event_pattern, skill_slug, cooldown_minutes, name, config } = order
+  async function readNew(input: NewHook, { caller }: Call<Caller>) {
+    const { hook_preset_id, event_pattern, skill_slug, cooldown_minutes, name, config } = input
     if ((hook_preset_id === undefined) === (event_pattern === undefined)) throw oneOfTwo()
     const preset = PRESETS.find(({ id }) => id === hook_preset_id)
     if (hook_preset_id !== undefined && !preset) throw unknownPreset(hook_preset_id)
@@ -164,8 +164,8 @@ export function createHooks({ resources, skills, runs, settings, ...rooms }: Dep
   }
 
   /** With the presets, whoever asks. */
-  async function list(call: Call<Caller>, query: HookQuery, whose: Whose) {
-    const page = await hooks.list(call, query, whose)
+  async function list(call: Call<Caller>, query: HookQuery, ownerFilter: OwnerFilter) {
+    const page = await hooks.list(call, query, ownerFilter)
     return { hooks: page.items, presets: [...PRESETS], ...pageFields(page) }
   }
 
@@ -178,7 +178,7 @@ export function createHooks({ resources, skills, runs, settings, ...rooms }: Dep
 }
 
 const assertSize = (config: object | undefined): void => {
-  if (config && Buffer.byteLength(JSON.stringify(config)) > MOST_CONFIG_KB * 1024) throw configTooLarge(MOST_CONFIG_KB)
+  if (config && Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG_KB * 1024) throw configTooLarge(MAX_CONFIG_KB)
 }
 
 const presentRun = (run: SkillRunRow): HookExecution => ({
@@ -248,13 +248,13 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
     return payers
   }
 
-  async function fire(tx: Tx, hook: HookRow, order: NewRun): Promise<void> {
+  async function fire(tx: Tx, hook: HookRow, input: NewRun): Promise<void> {
     const now = clock.now()
     if (hook.last_fired_at !== null && now < hook.last_fired_at + hook.cooldown_minutes * MINUTE_MS) {
-      await runs.skip(tx, order, 'skipped_cooldown')
+      await runs.skip(tx, input, 'skipped_cooldown')
       return
     }
-    const { status } = await runs.begin(tx, order)
+    const { status } = await runs.begin(tx, input)
     if (status === 'running') await hookRepository.change(tx, hook.id, { last_fired_at: now })
   }
 
@@ -264,7 +264,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
     const hook = await hookRepository.lock(tx, source as HookId)
     if (!hook) return
     const consecutive_failures = status === 'failed' ? hook.consecutive_failures + 1 : 0
-    const pauses = hook.enabled && consecutive_failures >= MOST_FAILURES
+    const pauses = hook.enabled && consecutive_failures >= MAX_FAILURES
     const state = pauses ? { enabled: false, disabled_reason: 'failures' as const, updated_at: clock.now() } : {}
     await hookRepository.change(tx, hook.id, { consecutive_failures, ...state })
     if (pauses) await tellPaused(tx, { ...hook, consecutive_failures }, error)

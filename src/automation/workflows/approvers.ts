@@ -20,19 +20,19 @@ export type WhichRun = { id: string; runId: string }
 const orgIn = (owner: OwnerScope): OrgId | null => (owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null)
 
 /** Who sees a run, and who decides on it (contract 10). */
-export function createDeciders({ workflows, orgs }: Deps) {
+export function createApprovers({ workflows, orgs }: Deps) {
   return { find, assertMayRun, assertMayDecide, assertMayCancel, assertApprovers }
 
   async function reaches(reader: Reader, caller: Caller, owner: OwnerScope): Promise<boolean> {
-    const reach = await workflows.reachOf(reader, caller)
-    return reach === 'everyone' || reach.includes(owner)
+    const scope = await workflows.reachOf(reader, caller)
+    return scope === 'everyone' || scope.includes(owner)
   }
 
   /** The run of a workflow that the caller reaches, or in which they were asked; of a deleted one, too. Throws 404. */
   async function find(reader: Reader, caller: Caller, { id, runId }: WhichRun): Promise<RunRow> {
     const found = WorkflowRunId.is(runId) ? await rows.find(reader, runId) : undefined
     if (found?.workflow_id !== id) throw notFound('workflow run')
-    if (!(await reaches(reader, caller, found.owner)) && !(await wasAsked(reader, found, caller))) {
+    if (!(await reaches(reader, caller, found.owner)) && !(await wasRequested(reader, found, caller))) {
       throw notFound('workflow run')
     }
     return found
@@ -65,8 +65,8 @@ export function createDeciders({ workflows, orgs }: Deps) {
     const named = steps.map(namedIn)
     const all = [...new Set(named.flat())]
     if (!all.length) return
-    const standing = await orgs.standingOf(reader, all, org ? [org] : [])
-    const isKnown = (id: UserId) => (org ? standing.get(id)?.has(org) : standing.has(id)) ?? false
+    const state = await orgs.standingOf(reader, all, org ? [org] : [])
+    const isKnown = (id: UserId) => (org ? state.get(id)?.has(org) : state.has(id)) ?? false
     for (const [at, ids] of named.entries()) {
       const nobody = ids.find((id) => !isKnown(id))
       if (nobody) throw unknownApprover(at, nobody, org !== null)
@@ -81,7 +81,7 @@ function namedIn({ type, config }: Step): UserId[] {
 }
 
 /** Whether a step that waits or is over named the caller: whoever decided sees what became of it. */
-async function wasAsked(reader: Reader, run: RunRow, caller: Caller): Promise<boolean> {
+async function wasRequested(reader: Reader, run: RunRow, caller: Caller): Promise<boolean> {
   if (caller.type === 'operator') return true
   if (run.pause?.approvers?.includes(caller.userId)) return true
   const naming = run.steps.map((step) => namedIn(step).includes(caller.userId))

@@ -11,12 +11,12 @@ import { ExpressionFault, fillIn, type RunValues, TooMuchText, written } from '.
 import type { Approvals } from './approvals'
 import { type Outcomes, RunMoved } from './outcome'
 import { runRepository as rows } from './repository'
-import { MOST_EXECUTED, MOST_OUTPUT_BYTES, MOST_RUN_BYTES, RUN_JOB, TIME_LIMIT_MS } from './rules'
+import { MAX_EXECUTED, MAX_OUTPUT_BYTES, MAX_RUN_BYTES, RUN_JOB, TIME_LIMIT_MS } from './rules'
 import { sumOfOutputs } from './run-page'
 import type { Step, StepType, WorkflowRunId } from './schema'
 import type { createSteps } from './steps'
 import { CHECKS, UNFILLED } from './steps/kinds'
-import { type Doing, type Done, KEPT, Paused, StepFailure, type StepRunner } from './steps/step'
+import { type Doing, type Done, Paused, STORED, StepFailure, type StepRunner } from './steps/step'
 import type { RunRow, StepRow } from './table'
 
 type Deps = {
@@ -32,9 +32,9 @@ type Deps = {
 }
 
 type Due = { run: WorkflowRunId; turn: number }
-const MOST_WARNINGS = 20
+const MAX_WARNINGS = 20
 /** Each worker that dies with the run takes one. */
-const MOST_TRIES = 12
+const MAX_TRIES = 12
 /** What passes by itself: the step is tried again. */
 const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exceeded', 'too_many_requests'])
 
@@ -47,7 +47,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     defineJob<Due, null>({
       ...RUN_JOB,
       run,
-      retry: { attempts: MOST_TRIES, delayMs: (attempt) => Math.min(2 ** attempt, 60) * 1_000 },
+      retry: { attempts: MAX_TRIES, delayMs: (attempt) => Math.min(2 ** attempt, 60) * 1_000 },
       timeLimitMs: TIME_LIMIT_MS,
       concurrency: 64,
       concurrencyPerKey: 16,
@@ -92,7 +92,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
   /** Runs the next step. Returns the run as it stands then. */
   async function step(row: RunRow, signal: AbortSignal): Promise<RunRow> {
     signal.throwIfAborted()
-    if (row.executed >= MOST_EXECUTED) return fail(row, `It took more than ${MOST_EXECUTED} steps.`)
+    if (row.executed >= MAX_EXECUTED) return fail(row, `It took more than ${MAX_EXECUTED} steps.`)
     const caller = await unattended(row)
     if (!caller) return fail(row, 'The key or account that it runs as no longer has access.')
     const at = row.next!
@@ -100,15 +100,15 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     const made = { status: 'completed' as const, output: null, error: null, cost_micro: 0, completed_at: null }
     const begun = { run_id: row.id, seq: row.executed, index: at, name, type, ...made, started_at: clock.now() }
     const done = await rows.stepsOf(store.read, row.id)
-    let kept: RunRow | null = null
+    let stored: RunRow | null = null
     const keep = async (tx: Tx, result: Done): Promise<void> => {
-      kept = await outcomes.stepEnded(tx, row, begun, bounded(result, done))
+      stored = await outcomes.stepEnded(tx, row, begun, bounded(result, done))
     }
     try {
       const doing = prepare(row, { at, done, caller, signal, keep })
       const result = await (steps[row.steps[at]!.type] as StepRunner<StepType>)(doing)
       failpoint('workflow_step_done_before_commit')
-      if (result === KEPT) return kept!
+      if (result === STORED) return stored!
       if (result instanceof Paused) return await store.write((tx) => outcomes.paused(tx, row, begun, result.pause))
       return await store.write(async (tx) => {
         await result.effects?.(tx)
@@ -160,7 +160,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
   ) {
     const warn = (name: string) => {
       const sentence = `Step ${row.next}: {{${name}}} has no value.`
-      if (row.warnings.length < MOST_WARNINGS && !row.warnings.includes(sentence)) row.warnings.push(sentence)
+      if (row.warnings.length < MAX_WARNINGS && !row.warnings.includes(sentence)) row.warnings.push(sentence)
     }
     return Object.fromEntries(
       Object.entries(config).map(([member, value]) => [
@@ -211,9 +211,9 @@ function assertFilled(type: StepType, filled: object): void {
 function bounded(result: Done, before: readonly StepRow[]): Done {
   const size = Buffer.byteLength(JSON.stringify(result.output ?? null))
   const without = (error: string): Done => ({ ...result, output: null, error })
-  if (size > MOST_OUTPUT_BYTES) return without(`its output has ${size} bytes; at most ${MOST_OUTPUT_BYTES} are allowed`)
-  if (size + sumOfOutputs(before) <= MOST_RUN_BYTES) return result
-  return without(`with the output of this step, the outputs of this run have more than ${MOST_RUN_BYTES} bytes`)
+  if (size > MAX_OUTPUT_BYTES) return without(`its output has ${size} bytes; at most ${MAX_OUTPUT_BYTES} are allowed`)
+  if (size + sumOfOutputs(before) <= MAX_RUN_BYTES) return result
+  return without(`with the output of this step, the outputs of this run have more than ${MAX_RUN_BYTES} bytes`)
 }
 
 /** A sentence for what the step itself caused; anything else is thrown on, and the step tried again. */

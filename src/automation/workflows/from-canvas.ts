@@ -15,7 +15,7 @@ import { pageOfRuns } from './run-page'
 import {
   type CanvasNodeState,
   type CanvasRun,
-  MOST_STEPS,
+  MAX_STEPS,
   type NewWorkflow,
   type OfCanvas,
   type RunQuery,
@@ -47,23 +47,23 @@ export function createFromCanvas({ store, clock, canvases, workflows, read }: De
    * Makes the workflow of a canvas, or brings it up to date. Runs that have begun keep their steps. Throws 404, 403,
    * 400 for a trigger that no workflow can have, and 409 when the canvas or the number of workflows does not allow it.
    */
-  async function make(call: Call, id: string, order: OfCanvas): Promise<{ workflow: Workflow } | Unmade> {
+  async function make(call: Call, id: string, input: OfCanvas): Promise<{ workflow: Workflow } | Unmade> {
     const drawn = await canvases.canvases.find(store.read, call.caller, id)
     const built = canvases.compiled(drawn)
     if (!built.compiled) return { problems: built.problems }
     const steps = built.steps as Step[]
-    if (steps.length > MOST_STEPS)
+    if (steps.length > MAX_STEPS)
       return {
         problems: [
           {
             code: 'invalid_config',
-            message: `The canvas has ${steps.length} steps; a workflow has at most ${MOST_STEPS}.`,
+            message: `The canvas has ${steps.length} steps; a workflow has at most ${MAX_STEPS}.`,
           },
         ],
       }
     const before = (await rows.ofCanvas(store.read, drawn.owner, drawn.id)) ?? null
-    const name = order.name ?? before?.name ?? drawn.name
-    const enabled = order.enabled ?? before?.enabled ?? true
+    const name = input.name ?? before?.name ?? drawn.name
+    const enabled = input.enabled ?? before?.enabled ?? true
     const trigger = triggerOf(built.manifest.trigger)
     const columns = await read({ name, steps, enabled, ...trigger }, call, before)
     return store.write(async (tx) => {

@@ -31,7 +31,7 @@ export const workflow = defineResource({
   permission: 'manageConnectors',
   wrap: 'workflow',
   holds: ['triggerConfig', 'config'],
-  most: workflowSettings.maxWorkflows,
+  max: workflowSettings.maxWorkflows,
   empty: {
     api_key_id: null,
     active_org_id: null,

@@ -2,11 +2,11 @@ import { formOfSchema } from '../../completions'
 import { findEngine } from '../../engines'
 import { isReserved } from '../../events'
 import { isEventPattern } from '../../events/schema'
-import { AppError, atField, invalidInput, said } from '../../kernel/errors'
+import { AppError, atField, invalidInput, messageOf } from '../../kernel/errors'
 import { createOutbound, type Outbound } from '../../kernel/outbound'
 import { isTimeZone, nextRunOf, problemOfCron } from '../../kernel/schedule'
 import { assertFits, validationError } from '../../kernel/validation'
-import { keptTool } from '../../skills'
+import { storedTool } from '../../skills'
 import { ExpressionFault, parseExpression, placeholdersOf, textsIn } from '../../text'
 import { newAllowance, problemsOf, problemsOfResult, readEndpoint } from '../../tools'
 import { wrongStep } from './errors'
@@ -49,10 +49,10 @@ export function assertSteps(steps: readonly Step[], outbound: Reading): void {
 }
 
 /** A step as it is stored: of a tool only what a step may say of one, so no `command` and no `env`. */
-export function keptStep(step: Step): Step {
+export function storedStep(step: Step): Step {
   if (step.type !== 'tool') return step
   const { name, arguments: args, tool } = step.config as ConfigOf<'tool'>
-  const config = { name, ...(args && { arguments: args }), ...(tool && { tool: keptTool(tool) }) }
+  const config = { name, ...(args && { arguments: args }), ...(tool && { tool: storedTool(tool) }) }
   return { ...step, config }
 }
 
@@ -132,7 +132,7 @@ function assertContent(step: Step, at: number, outbound: Reading): void {
       if (eventType !== undefined && !isEventType(eventType))
         throw refuse(
           'eventType',
-          `"eventType" is ${said(eventType)}; it must be words joined by dots, such as order.paid.`,
+          `"eventType" is ${messageOf(eventType)}; it must be words joined by dots, such as order.paid.`,
         )
       if (eventType !== undefined && isReserved(eventType))
         throw refuse('eventType', `"${eventType}" is the name of a server event. Use another one.`)
@@ -157,7 +157,7 @@ function assertCompletion({ output_schema: schema }: Config, at: number, model: 
   if (schema !== undefined) formOfSchema(schema as Record<string, unknown>, `steps[${at}].config.output_schema`)
   if (model === undefined || findEngine(model)) return
   const path = `steps[${at}].config.model`
-  throw invalidInput(path, `"${path}" is ${said(model)}, which is not an engine. GET /models lists them.`)
+  throw invalidInput(path, `"${path}" is ${messageOf(model)}, which is not an engine. GET /models lists them.`)
 }
 
 function assertUrl(url: string | undefined, path: string, outbound: Reading): void {
@@ -169,12 +169,12 @@ function assertUrl(url: string | undefined, path: string, outbound: Reading): vo
 }
 
 const ADDRESS = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\]{1,255}$/
-const MOST_RECIPIENTS = 10
+const MAX_RECIPIENTS = 10
 
 /** The addresses in `to`, separated by commas; null when it has others, none or too many. */
 export function recipientsOf(to: string): string[] | null {
   const found = to.split(',').map((one) => one.trim())
-  return found.length <= MOST_RECIPIENTS && found.every((one) => ADDRESS.test(one)) ? found : null
+  return found.length <= MAX_RECIPIENTS && found.every((one) => ADDRESS.test(one)) ? found : null
 }
 
 type Where = { at: number; outbound: Reading }
@@ -185,7 +185,7 @@ function assertRecipient(channel: string | undefined, to: string | undefined, { 
   if (channel !== 'email' || to === undefined || recipientsOf(to)) return
   throw invalidInput(
     path,
-    `"${path}" is ${said(to)}; it must be up to ${MOST_RECIPIENTS} e-mail addresses, separated by commas.`,
+    `"${path}" is ${messageOf(to)}; it must be up to ${MAX_RECIPIENTS} e-mail addresses, separated by commas.`,
   )
 }
 
@@ -205,18 +205,18 @@ function assertSchedule({ cron, timezone }: Config): void {
   if (typeof cron !== 'string')
     throw invalidInput(path, '"triggerConfig.cron" is missing: a schedule such as "0 9 * * 1-5".')
   const problem = problemOfCron(cron)
-  if (problem) throw invalidInput(path, `"${path}" ${said(cron)} ${problem}.`)
+  if (problem) throw invalidInput(path, `"${path}" ${messageOf(cron)} ${problem}.`)
   if (timezone === undefined || (typeof timezone === 'string' && isTimeZone(timezone))) return
   throw invalidInput(
     'triggerConfig.timezone',
-    `"triggerConfig.timezone" is ${said(timezone)}; it must be a time zone such as Europe/Vienna.`,
+    `"triggerConfig.timezone" is ${messageOf(timezone)}; it must be a time zone such as Europe/Vienna.`,
   )
 }
 
 function assertEventTrigger({ eventPattern, filter }: Config): void {
   const path = 'triggerConfig.eventPattern'
   if (typeof eventPattern !== 'string' || !isEventPattern(eventPattern)) {
-    const found = eventPattern === undefined ? 'missing' : said(eventPattern)
+    const found = eventPattern === undefined ? 'missing' : messageOf(eventPattern)
     throw invalidInput(
       path,
       `"${path}" is ${found}; it must be words joined by dots, with * for any word, such as order.*.paid.`,

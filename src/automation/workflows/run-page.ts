@@ -1,7 +1,7 @@
 import { type Page, toPage } from '../../kernel/page'
 import type { Reader } from '../../kernel/store'
 import { runRepository as rows } from './repository'
-import { MOST_LISTED_BYTES } from './rules'
+import { MAX_LISTED_BYTES } from './rules'
 import type { RunQuery, WorkflowId } from './schema'
 import type { RunRow, StepRow } from './table'
 
@@ -14,12 +14,12 @@ const TOGETHER = 10
 export async function pageOfRuns(db: Reader, workflow: WorkflowId, query: RunQuery): Promise<Page<RunWithSteps>> {
   const page = await rows.list(db, workflow, query)
   const items: RunWithSteps[] = []
-  for (let bytes = 0; items.length < page.items.length && bytes < MOST_LISTED_BYTES; ) {
+  for (let bytes = 0; items.length < page.items.length && bytes < MAX_LISTED_BYTES; ) {
     const some = page.items.slice(items.length, items.length + TOGETHER)
     const ids = some.map((run) => run.id)
     const steps = Map.groupBy(await rows.steps(db, ids), (step) => step.run_id)
     for (const run of some) {
-      if (bytes >= MOST_LISTED_BYTES) break
+      if (bytes >= MAX_LISTED_BYTES) break
       const own = steps.get(run.id) ?? []
       bytes += bytesOf(run.output) + sumOfOutputs(own)
       items.push({ run, steps: own })

@@ -23,7 +23,7 @@ const NAME = 'workflow.schedules'
 /** The shortest wait between two looks. */
 const EVERY_MS = 250
 /** So many are found at once, and so many start in one commit. */
-const MOST_FOUND = 10_000
+const MAX_FOUND = 10_000
 const BATCH = 100
 /** A schedule that cannot start is tried again after this, and holds up no other. */
 const PUT_OFF_MS = 60_000
@@ -41,7 +41,7 @@ export function createSchedules({ store, clock, jobs, startAll, zoneOf, onError 
   }
 
   async function startDue(signal: AbortSignal): Promise<void> {
-    const due = inTurns(await rows.due(store.read, clock.now(), MOST_FOUND))
+    const due = inTurns(await rows.due(store.read, clock.now(), MAX_FOUND))
     for (let from = 0; from < due.length && !signal.aborted; from += BATCH) {
       await startSome(due.slice(from, from + BATCH).map(({ id }) => id))
     }

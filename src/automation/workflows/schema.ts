@@ -68,15 +68,15 @@ const settable = {
   triggerConfig: t.Optional(JsonObject),
   enabled: t.Optional(t.Boolean()),
 }
-export const MOST_STEPS = 50
-const Steps = t.Array(Step, { minItems: 1, maxItems: MOST_STEPS })
+export const MAX_STEPS = 50
+const Steps = t.Array(Step, { minItems: 1, maxItems: MAX_STEPS })
 
 /** Body of `POST /workflows`. What must be there is checked by the verb, for its code `missing_fields`. */
 export const NewWorkflow = t.Object(
   {
     name: t.Optional(Name),
     triggerType: t.Optional(oneOf(TRIGGERS)),
-    steps: t.Optional(t.Array(Step, { maxItems: MOST_STEPS })),
+    steps: t.Optional(t.Array(Step, { maxItems: MAX_STEPS })),
     ...settable,
   },
   { $id: 'NewWorkflow', description: 'name, triggerType and steps are required' },

@@ -11,7 +11,7 @@ import type { Reader, Store, Tx } from '../../kernel/store'
 import { createResource, type ResourceDeps } from '../../resource'
 import { ExpressionFault, evaluate, isTrue, parseExpression } from '../../text'
 import { createApprovals } from './approvals'
-import { createDeciders, type WhichRun } from './approvers'
+import { createApprovers, type WhichRun } from './approvers'
 import type { workflowSettings } from './config'
 import { hasEnded, isDisabled, missingFields, notPaused, waitsForTime } from './errors'
 import { registerRuns } from './executor'
@@ -20,8 +20,8 @@ import { createOutcomes, RunMoved } from './outcome'
 import { presentRun } from './present'
 import { runRepository as rows } from './repository'
 import { workflow } from './resource'
-import { assertSteps, assertTrigger, keptStep, nextOf } from './review'
-import { KEPT_MS, WAIT_MS } from './rules'
+import { assertSteps, assertTrigger, nextOf, storedStep } from './review'
+import { STORED_MS, WAIT_MS } from './rules'
 import { pageOfRuns } from './run-page'
 import { createSchedules, type ScheduleDeps } from './schedules'
 import type { NewRun, NewWorkflow, RunQuery, RunReply, Verdict, WorkflowId, WorkflowRunId } from './schema'
@@ -34,7 +34,7 @@ type TriggersDeps = ScheduleDeps & { fanOut: Pick<FanOut, 'receive'>; start: Sta
 const LOOK_EVERY_MS = 500
 
 type Deps = StepDeps & {
-  orgs: Parameters<typeof createDeciders>[0]['orgs']
+  orgs: Parameters<typeof createApprovers>[0]['orgs']
   takeovers: Parameters<typeof createApprovals>[0]['takeovers']
   resources: ResourceDeps
   audit: AuditLog
@@ -62,12 +62,12 @@ export function createWorkflows(deps: Deps) {
   const start = createStart({ clock, outcomes })
   const triggers = createTriggers({ ...deps, start, startAll: createStartAll({ clock, outcomes }) })
   const workflows = createResource(resources, workflow, {
-    most: deps.workflowSettings.maxWorkflows,
+    max: deps.workflowSettings.maxWorkflows,
     read,
     changed: (tx, { verb, row }) => triggers.changed(tx, row, verb !== 'deleted'),
   })
-  const deciders = createDeciders({ ...deps, workflows })
-  const { find } = deciders
+  const approvers = createApprovers({ ...deps, workflows })
+  const { find } = approvers
   registerRuns({ ...deps, outcomes, approvals, steps: createSteps(deps), onRest: waiting.rested })
   jobs.register(recurring('workflows.tidy', TIDY_EVERY_MS, tidy))
   const fromCanvas = createFromCanvas({ ...deps, workflows, read })
@@ -84,7 +84,7 @@ export function createWorkflows(deps: Deps) {
     if (steps) {
       assertSteps(steps, outbound)
       const owner = before?.owner ?? (caller.type === 'operator' ? null : ownerOf(caller))
-      await deciders.assertApprovers(store.read, steps, owner)
+      await approvers.assertApprovers(store.read, steps, owner)
     }
     if (triggerType || triggerConfig || !before) {
       assertTrigger(triggerType ?? before!.trigger_type, triggerConfig ?? before?.trigger_config ?? {})
@@ -94,7 +94,7 @@ export function createWorkflows(deps: Deps) {
       name,
       trigger_type: triggerType,
       trigger_config: triggerConfig,
-      steps: steps?.map(keptStep),
+      steps: steps?.map(storedStep),
       enabled,
       next_run_at: reschedules ? await nextIn(sent, caller, before) : undefined,
     }
@@ -121,10 +121,10 @@ export function createWorkflows(deps: Deps) {
     { triggerData = {}, stepwise = false }: NewRun,
   ): Promise<RunReply> {
     const found = await workflows.find(store.read, call.caller, id)
-    await deciders.assertMayRun(store.read, call.caller, found)
+    await approvers.assertMayRun(store.read, call.caller, found)
     if (!found.enabled) throw isDisabled(found.name)
     const once = call.once?.id ?? null
-    const order = {
+    const input = {
       trigger: 'manual',
       data: triggerData,
       behalf: call.caller.type === 'operator' ? behalfIn(found) : behalfOf(call.caller),
@@ -134,7 +134,7 @@ export function createWorkflows(deps: Deps) {
     } as const
     const begun =
       (once === null ? undefined : await rows.byOnce(store.read, found.owner, once)) ??
-      (await store.write((tx) => start(tx, found, order))) ??
+      (await store.write((tx) => start(tx, found, input))) ??
       (await rows.byOnce(store.read, found.owner, once!))!
     const rested = await waiting.untilRest(begun, { mostMs: WAIT_MS, signal: call.signal })
     const reply = await replyOf(store.read, rested)
@@ -160,7 +160,7 @@ export function createWorkflows(deps: Deps) {
         if (found.status !== 'paused') throw notPaused(found.status)
         const { kind, until } = found.pause!
         if (kind === 'delay') throw waitsForTime(iso(until))
-        await deciders.assertMayDecide(tx, caller, found)
+        await approvers.assertMayDecide(tx, caller, found)
         const by = caller.type === 'operator' ? null : caller.userId
         const step = (await rows.steps(tx, [found.id])).at(-1)!
         const output = { approved, by, comment: comment ?? null }
@@ -211,7 +211,7 @@ export function createWorkflows(deps: Deps) {
       await approvals.turn(tx, await find(tx, call.caller, which))
       const found = await find(tx, call.caller, which)
       if (found.completed_at !== null) throw hasEnded(found.status)
-      await deciders.assertMayCancel(tx, call.caller, found)
+      await approvers.assertMayCancel(tx, call.caller, found)
       const ended = await outcomes.end(tx, found, { status: 'failed', error: 'cancelled', turn: found.turn + 1 })
       const about = { entityType: 'workflow' as const, entityId: found.workflow_id, scope: found.owner }
       await audit.record(tx, call, {
@@ -229,7 +229,7 @@ export function createWorkflows(deps: Deps) {
   }
 
   async function tidy(): Promise<void> {
-    const before = clock.now() - KEPT_MS
+    const before = clock.now() - STORED_MS
     while ((await store.write((tx) => rows.removeOld(tx, before, TIDY_BATCH))) === TIDY_BATCH);
   }
 }
@@ -250,8 +250,8 @@ function createWaiting({ store, clock }: { store: Store; clock: Clock }) {
      * The run once it rests, or as it stands when the time is up or the caller left. A delay that ends before that is
      * no rest: contract 10 says `paused` of long ones.
      */
-    async untilRest(run: RunRow, { mostMs, signal }: { mostMs: number; signal: AbortSignal }): Promise<RunRow> {
-      const end = clock.monotonic() + mostMs
+    async untilRest(run: RunRow, { mostMs: maxMs, signal }: { mostMs: number; signal: AbortSignal }): Promise<RunRow> {
+      const end = clock.monotonic() + maxMs
       for (let row = run; ; row = (await rows.find(store.read, run.id)) ?? row) {
         const leftMs = end - clock.monotonic()
         const goesOn =

@@ -11,7 +11,7 @@ import { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
 type Deps = { store: Store; clock: Clock; audit: AuditLog; ledger: PurchaseLedger }
-type CodeOrder = { amountCents: number; validMs: number; note: string | null }
+type CodeInput = { amountCents: number; validMs: number; note: string | null }
 
 export type ByHand = ReturnType<typeof createByHand>
 
@@ -40,7 +40,7 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
   }
 
   /** Creates a code for one checkout of exactly this amount. Only its hash is stored. */
-  async function createCode(call: Call<OperatorCaller>, { amountCents, validMs, note }: CodeOrder) {
+  async function createCode(call: Call<OperatorCaller>, { amountCents, validMs, note }: CodeInput) {
     const code = `svc_gc_${randomBase62(24)}`
     const now = clock.now()
     const row = {

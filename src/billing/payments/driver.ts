@@ -4,7 +4,7 @@ import type { PurchaseId } from './schema'
 /** The payer as a receipt names them. */
 export type Payer = { owner: OwnerScope; email: string; name: string }
 
-export type CheckoutOrder = {
+export type CheckoutInput = {
   purchaseId: PurchaseId
   customer: string | null
   amountCents: number
@@ -16,7 +16,7 @@ export type CheckoutOrder = {
 /** `url` is the page to pay at; `session` is the processor's id of the checkout. */
 type OpenCheckout = { url: string; session: string | null }
 
-export type ChargeOrder = { purchaseId: PurchaseId; customer: string; amountCents: number }
+export type ChargeInput = { purchaseId: PurchaseId; customer: string; amountCents: number }
 
 /** `pending`: the outcome will arrive as an event. */
 export type ChargeResult =
@@ -52,11 +52,11 @@ export type PaymentDriver = {
   readonly name: 'stripe' | 'manual'
   /** Creates the processor's customer for an owner; null when the driver keeps none. */
   createCustomer(payer: Payer): Promise<string | null>
-  openCheckout(order: CheckoutOrder): Promise<OpenCheckout>
+  openCheckout(input: CheckoutInput): Promise<OpenCheckout>
   /** The processor's own billing page of an owner; null when nothing has been set up yet. */
   openPortal(customer: string | null, returnUrl: string, needsMethod: boolean): Promise<string | null>
   /** Charges the saved payment method without the payer present; null when the driver cannot do that. */
-  charge: ((order: ChargeOrder) => Promise<ChargeResult>) | null
+  charge: ((input: ChargeInput) => Promise<ChargeResult>) | null
   /**
    * The purchase a payment is for, from the metadata the processor keeps; null when it is not one of ours or the
    * processor does not know the payment, so that asking again would not help.

@@ -14,7 +14,7 @@ import type { PurchaseRow } from './table'
 
 type TakeBackDeps = { clock: Clock; watch: BalanceWatch; expiringGrants: Pick<ExpiringGrants, 'beforeAdjustment'> }
 
-type Order = { owner: OwnerScope; amount: number; ref: string; note: string }
+type Input = { owner: OwnerScope; amount: number; ref: string; note: string }
 
 type Deps = { clock: Clock; audit: AuditLog; billing: Pick<Billing, 'grant' | 'expiringGrants'>; watch: BalanceWatch }
 
@@ -67,8 +67,8 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
   }
 
   async function take(tx: Tx, row: PurchaseRow, due: number, cause: Cause): Promise<number> {
-    const order = { owner: row.owner, amount: due, ref: `${refOf(row.id)}_${cause.id}`, note: row.provider }
-    const taken = await takeBack(tx, { clock, watch, expiringGrants: billing.expiringGrants }, order)
+    const input = { owner: row.owner, amount: due, ref: `${refOf(row.id)}_${cause.id}`, note: row.provider }
+    const taken = await takeBack(tx, { clock, watch, expiringGrants: billing.expiringGrants }, input)
     await record(tx, row, cause, 'credits.refunded', {
       taken_cents: microToCents(taken),
       owed_cents: microToCents(due - taken),
@@ -104,7 +104,7 @@ const refOf = (id: PurchaseId): string => `purchase_${id}`
 async function takeBack(
   tx: Tx,
   { clock, watch, expiringGrants }: TakeBackDeps,
-  { owner, amount, ref, note }: Order,
+  { owner, amount, ref, note }: Input,
 ): Promise<number> {
   // A claim of 0: on Postgres it takes the row lock of the wallet.
   await claim(tx, { id: owner, amount: 0 })

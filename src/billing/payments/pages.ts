@@ -50,7 +50,7 @@ export type RenderedPage = { status: 200 | 400 | 404; page: string }
 
 export type Pages = ReturnType<typeof createPages>
 
-const MOST_LISTED = 50
+const MAX_LISTED = 50
 
 /** The HTML billing pages of this server. They are for browsers, so errors are pages too. */
 export function createPages({ store, orgs, billing, byHand, links }: Deps) {
@@ -77,7 +77,7 @@ export function createPages({ store, orgs, billing, byHand, links }: Deps) {
   async function portal(token: string): Promise<RenderedPage> {
     const link = links.readPortal(token)
     if (!link) return { status: 404, page: notFoundPage() }
-    const purchases = await recentPurchases(store.read, { owner: link.owner, limit: MOST_LISTED })
+    const purchases = await recentPurchases(store.read, { owner: link.owner, limit: MAX_LISTED })
     const balance = await billing.balance(store.read, link.owner)
     return { status: 200, page: portalPage(await nameOf(link.owner), balance, purchases, link.back) }
   }

@@ -3,7 +3,7 @@ import type { UserId } from '../../kernel/ids'
 import { PurchaseId } from './schema'
 import type { PurchaseKind, PurchaseRow } from './table'
 
-type Order = {
+type Input = {
   owner: OwnerScope
   kind: PurchaseKind
   provider: string
@@ -14,18 +14,18 @@ type Order = {
 }
 
 /** A new, unpaid purchase. */
-export const newPurchase = (now: number, order: Order): PurchaseRow => ({
+export const newPurchase = (now: number, input: Input): PurchaseRow => ({
   id: PurchaseId.create(),
-  owner: order.owner,
-  user_id: order.userId ?? null,
-  kind: order.kind,
-  provider: order.provider,
-  amount_cents: order.amountCents,
+  owner: input.owner,
+  user_id: input.userId ?? null,
+  kind: input.kind,
+  provider: input.provider,
+  amount_cents: input.amountCents,
   state: 'open',
   session_ref: null,
   payment_ref: null,
-  success_url: order.successUrl ?? null,
-  cancel_url: order.cancelUrl ?? null,
+  success_url: input.successUrl ?? null,
+  cancel_url: input.cancelUrl ?? null,
   refunded_cents: 0,
   refunded_at: 0,
   disputed_cents: 0,

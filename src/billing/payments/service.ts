@@ -32,13 +32,13 @@ export function createPayments({ store, clock, audit, orgs, driver, links, retur
   return { checkout, portal }
 
   /** Opens a checkout; the credit is added once it is paid. */
-  async function checkout(call: Call, order: NewCheckout) {
+  async function checkout(call: Call, input: NewCheckout) {
     const [successUrl, cancelUrl] = (['success_url', 'cancel_url'] as const).map((field) =>
-      order[field] ? returnUrl(order[field], field) : null,
+      input[field] ? returnUrl(input[field], field) : null,
     )
-    const owner = await payingOwner(orgs, store.read, call.caller, order.scope)
+    const owner = await payingOwner(orgs, store.read, call.caller, input.scope)
     const { userId } = call.caller
-    const details = { owner, kind: 'checkout', provider: driver.name, amountCents: order.amount_cents, userId } as const
+    const details = { owner, kind: 'checkout', provider: driver.name, amountCents: input.amount_cents, userId } as const
     const purchase = newPurchase(clock.now(), { ...details, successUrl, cancelUrl })
     await store.write(async (tx) => {
       await insertPurchase(tx, purchase)
@@ -47,7 +47,7 @@ export function createPayments({ store, clock, audit, orgs, driver, links, retur
         entityType: 'billing',
         entityId: purchase.id,
         scope: owner,
-        input: { metadata: { amount_cents: order.amount_cents } },
+        input: { metadata: { amount_cents: input.amount_cents } },
       })
     })
     const { url, session } = await openAtDriver(purchase)
@@ -86,9 +86,9 @@ export function createPayments({ store, clock, audit, orgs, driver, links, retur
    * The URL of the page with payment methods and receipts. Throws 400 `url_blocked`, `org_required`, 403 `forbidden`,
    * 409 `team_billing_setup_required` for an organization without a payment method.
    */
-  async function portal(call: Call, order: NewPortal): Promise<{ portal_url: string; scope: BillingScope }> {
-    const backUrl = order.return_url ? returnUrl(order.return_url, 'return_url') : null
-    const owner = await payingOwner(orgs, store.read, call.caller, order.scope)
+  async function portal(call: Call, input: NewPortal): Promise<{ portal_url: string; scope: BillingScope }> {
+    const backUrl = input.return_url ? returnUrl(input.return_url, 'return_url') : null
+    const owner = await payingOwner(orgs, store.read, call.caller, input.scope)
     const scope = scopeOf(owner)
     const url =
       driver.name === 'manual' ? await ownPortalUrl(owner, backUrl) : await driverPortalUrl(call, owner, backUrl)

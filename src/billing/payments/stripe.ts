@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
-import type { ChargeOrder, ChargeResult, CheckoutOrder, Payer, PaymentDriver } from './driver'
+import type { ChargeInput, ChargeResult, CheckoutInput, Payer, PaymentDriver } from './driver'
 import { processorUnavailable } from './errors'
 import { toPaymentEvent } from './stripe-events'
 
@@ -57,12 +57,12 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
   /** The idempotency key names the owner, so that two concurrent calls create one customer. */
   function createCustomer({ owner, email, name }: Payer): Promise<string> {
     return callStripe(async ({ stripe }) => {
-      const order = { email, name, metadata: { owner } }
-      return (await stripe.customers.create(order, { idempotencyKey: `svc-customer-${owner}` })).id
+      const input = { email, name, metadata: { owner } }
+      return (await stripe.customers.create(input, { idempotencyKey: `svc-customer-${owner}` })).id
     })
   }
 
-  async function openCheckout({ purchaseId, customer, amountCents, successUrl, cancelUrl }: CheckoutOrder) {
+  async function openCheckout({ purchaseId, customer, amountCents, successUrl, cancelUrl }: CheckoutInput) {
     const metadata = { purchase_id: purchaseId }
     const open = ({ stripe }: Client) =>
       stripe.checkout.sessions.create(
@@ -94,13 +94,13 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
     })
   }
 
-  async function charge(order: ChargeOrder): Promise<ChargeResult> {
-    return callStripe((client) => chargeSaved(client, order))
+  async function charge(input: ChargeInput): Promise<ChargeResult> {
+    return callStripe((client) => chargeSaved(client, input))
   }
 
   async function chargeSaved(
     { stripe, errors }: Client,
-    { purchaseId, customer, amountCents }: ChargeOrder,
+    { purchaseId, customer, amountCents }: ChargeInput,
   ): Promise<ChargeResult> {
     const method = await savedMethod(stripe, customer)
     if (!method) return { state: 'failed', payment: null, error: 'There is no saved payment method.' }

@@ -1,7 +1,7 @@
 import { ENGINES, type EngineService, engineUnable, type ImagePart, type Message, originOf } from '../../engines'
 import { imageSize } from '../../files'
 import type { Clock } from '../../kernel/clock'
-import { AppError, atField, invalidInput, quoted, said } from '../../kernel/errors'
+import { AppError, atField, invalidInput, messageOf, quoted } from '../../kernel/errors'
 import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../../kernel/outbound'
 import { isBlank } from '../../kernel/text'
 import { changesPicture } from '../../media'
@@ -18,7 +18,7 @@ import { typeOfPicture } from '../pictures'
 import { IMAGE_ENGINE, type SentImage } from '../request'
 import { approvedIn, base64Of, inlineOf, isStealth, MAX_IMAGE_BYTES, workOf } from '../rules'
 import type { Run } from '../run'
-import { inquiryOf } from './research'
+import { researchOf } from './research'
 
 const TIMEOUT_MS = 10_000
 
@@ -111,7 +111,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     }
     if (hasLeft || guidance?.warnings.length)
       run.routingWarnings = [...(guidance?.warnings ?? []), ...(hasLeft ? [engineLeft(wanted, work)] : [])]
-    run.inquiry = inquiryOf(run)
+    run.researchRun = researchOf(run)
     const sees = SEES_IMAGES.has(work) || (request.images.length > 0 && engines.takesImages(engineId))
     run.offered = request.functions
     if (request.servers) await bringServed(run, request.servers, tools)
@@ -177,7 +177,7 @@ const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
 /** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
 function toolsFor(run: Run, mode: string, tools: Tools): Toolset | null {
-  const { request, call, active, served, browserTools, inquiry } = run
+  const { request, call, active, served, browserTools, researchRun: research } = run
   if (request.functions) return servedHere(run, tools)
   // Those that a skill may use are no reason to offer the others, too.
   const bound = request.browserSession ? browserTools.length : 0
@@ -187,7 +187,7 @@ function toolsFor(run: Run, mode: string, tools: Tools): Toolset | null {
   const approved = approvedIn(request.metadata)
   const stealth = isStealth(request.mode)
   // A run in this mode writes the code itself; one that researches comes here when there is nothing to read.
-  const without = mode === 'code' ? ['generate_code'] : inquiry ? ['deep_research'] : []
+  const without = mode === 'code' ? ['generate_code'] : research ? ['deep_research'] : []
   const toolset = tools.assemble({
     inline: request.tools,
     skills: active.tools,
@@ -282,8 +282,8 @@ async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools
   if (choice === 'required' && run.served.unreachable === servers.length)
     throw invalidInput('tools', '"tool_choice" is "required", and none of the MCP servers in "tools" could be reached.')
   if (only) run.served = { ...run.served, tools: run.served.tools.filter(({ name }) => only.includes(name)) }
-  const asked = run.served.tools.filter((tool) => !runsHere(run, tool))
-  const definitions = asked.map(({ name, description, inputSchema }) => ({
+  const requests = run.served.tools.filter((tool) => !runsHere(run, tool))
+  const definitions = requests.map(({ name, description, inputSchema }) => ({
     name,
     description,
     parameters: inputSchema,
@@ -293,7 +293,7 @@ async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools
   if (typeof choice !== 'string' && !names.includes(choice.name))
     throw invalidInput(
       'tool_choice',
-      `"tool_choice" names ${said(choice.name)}, which is not among the tools that could be offered.`,
+      `"tool_choice" names ${messageOf(choice.name)}, which is not among the tools that could be offered.`,
     )
   if (choice === 'required' && !names.length)
     throw invalidInput(

@@ -11,7 +11,7 @@ import type { Store, Tx } from '../../kernel/store'
 import { shorten } from '../../kernel/text'
 import { checksOf, codeBlocks, isProject, kindOf, problemsIn, zipOf } from '../../media'
 import type { ConversationService } from '../../skills'
-import type { Thought } from '../agent-schema'
+import type { AgentResult } from '../agent-schema'
 import type { AnswerCache, StoredAnswer } from '../cache'
 import { cacheScopeOf } from '../cache-key'
 import { firedIn, structuredOutput, workOf } from '../rules'
@@ -26,10 +26,10 @@ type Maker = { model: ModelRef; createdAt: number }
 /** A file of code before it is kept: its bytes, what they are, and its artifact as long as they are kept nowhere. */
 type CodeFile = { bytes: Uint8Array; mimeType: string; about: About; loose: Artifact | null }
 
-type KeptDeps = { store: Pick<Store, 'read'>; files: Pick<Files, 'add' | 'find' | 'receive'> }
+type StoredDeps = { store: Pick<Store, 'read'>; files: Pick<Files, 'add' | 'find' | 'receive'> }
 
 /** A file of code with its bytes; null when there was no room for them. */
-type KeptCode = CodeFile & { draft: Draft | null }
+type StoredCode = CodeFile & { draft: Draft | null }
 
 /** Null in place of a file for which there is no room: on the disk, or in what its owner may keep. */
 const unless =
@@ -39,7 +39,7 @@ const unless =
     throw error
   }
 
-const MOST = 3
+const MAX = 3
 
 /** Fixed suggestions by mode. */
 const BY_MODE: Record<string, FollowUp[]> = {
@@ -75,7 +75,7 @@ type Deps = {
   cache: Pick<AnswerCache, 'put'>
   /** Seconds for which an answer of a mode is cached. */
   ttlS(mode: string): number
-  partial(run: Run, text: string): Thought
+  partial(run: Run, text: string): AgentResult
 }
 
 /**
@@ -94,30 +94,31 @@ export function createFinish({
   record,
   ...deps
 }: Deps) {
-  const kept = createKept({ store, files })
-  return { finish: (run: Run, thought: Thought) => finish(run, thought), abandon, replay }
+  const stored = createStored({ store, files })
+  return { finish: (run: Run, result: AgentResult) => finish(run, result), abandon, replay }
 
   /** For a complete or interrupted answer: what was produced is charged and stored. `broken`: the error that ended it. */
-  async function finish(run: Run, thought: Thought, broken?: unknown): Promise<StoredAnswer> {
-    const cost = Math.min(costOfTurns(prices, thought.turns), run.hold?.amount ?? 0)
-    const answer = toAnswer(run, thought, engines.describe(thought.engineId), clock.now())
-    const code = workOf(run.resolvedMode) === 'code' ? await kept.received(run, codeFiles(answer.content, answer)) : []
+  async function finish(run: Run, result: AgentResult, broken?: unknown): Promise<StoredAnswer> {
+    const cost = Math.min(costOfTurns(prices, result.turns), run.hold?.amount ?? 0)
+    const answer = toAnswer(run, result, engines.describe(result.engineId), clock.now())
+    const code =
+      workOf(run.resolvedMode) === 'code' ? await stored.received(run, codeFiles(answer.content, answer)) : []
     failpoint('engine_done_before_settle')
     await ending(run, async (tx) => {
       // Whether its stages or its tools made a file.
       if (run.pictures.length > 0 || run.spent.made?.artifacts.length || code.length)
-        answer.artifacts = await kept.artifactsOf(tx, run, code)
+        answer.artifacts = await stored.artifactsOf(tx, run, code)
       // Nothing when the hold had ended: another node released it while this process was paused.
       run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
       if (run.later) await run.later.begin(tx)
       if (run.conversationId) await keepTurn(tx, run, answer, broken !== undefined)
-      await record(tx, run, { thought, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
+      await record(tx, run, { agentResult: result, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
       if (run.request.alongside) await run.request.alongside(tx, run, answer, broken)
       if (run.call.once && broken === undefined) await keepReply(tx, run, answer)
     })
     failpoint('settle_commit_before_ack')
-    run.ticket?.correct(thought.promptTokens + thought.completionTokens)
-    if (broken === undefined) remember(run, thought, answer)
+    run.ticket?.correct(result.promptTokens + result.completionTokens)
+    if (broken === undefined) remember(run, result, answer)
     return answer
   }
 
@@ -141,7 +142,12 @@ export function createFinish({
     await discard(run)
     await ending(run, async (tx) => {
       if (run.hold) await billing.release(tx, run.hold)
-      await record(tx, run, { thought: null, answer: null, guardrails: run.guard?.firings ?? [], ...endingOf(error) })
+      await record(tx, run, {
+        agentResult: null,
+        answer: null,
+        guardrails: run.guard?.firings ?? [],
+        ...endingOf(error),
+      })
     })
   }
 
@@ -166,14 +172,14 @@ export function createFinish({
   /** For a cached answer: stored as a turn and recorded, but not charged. */
   async function replay(run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
     const answer = cached.artifacts.length
-      ? { ...cached, artifacts: await kept.linkedAnew(run, cached.artifacts) }
+      ? { ...cached, artifacts: await stored.linkedAnew(run, cached.artifacts) }
       : cached
     run.engineId = answer.model.id
     run.model = answer.model
     run.routing = answer.routing
     await store.write(async (tx) => {
       if (run.conversationId) await keepTurn(tx, run, answer, false)
-      await record(tx, run, { thought: null, answer, guardrails: firedIn(run, answer), ...endingOf(undefined) })
+      await record(tx, run, { agentResult: null, answer, guardrails: firedIn(run, answer), ...endingOf(undefined) })
       await keepReply(tx, run, answer)
     })
     return answer
@@ -204,8 +210,12 @@ export function createFinish({
   }
 
   /** Caches an answer for identical requests (contract 22.1). */
-  function remember({ cacheKey, call, request, costMicro, later }: Run, thought: Thought, answer: StoredAnswer): void {
-    if (cacheKey === null || later || !isWorthKeeping(thought)) return
+  function remember(
+    { cacheKey, call, request, costMicro, later }: Run,
+    result: AgentResult,
+    answer: StoredAnswer,
+  ): void {
+    if (cacheKey === null || later || !isWorthKeeping(result)) return
     // `auto` may choose another mode later, so its answers have their own time to live (contract 22.1).
     const ttlS = deps.ttlS(request.mode === 'auto' ? 'auto' : answer.resolvedMode)
     const [scope, owner, keyId] = [cacheScopeOf(call), ownerOf(call.caller), keyIdOf(call.caller)]
@@ -217,7 +227,7 @@ export function createFinish({
  * Only complete answers are cached: not cut short, not ended early for lack of credit, and without a failed tool, as a
  * search that failed may succeed a minute later.
  */
-const isWorthKeeping = ({ finish, toolUses, warnings }: Thought): boolean =>
+const isWorthKeeping = ({ finish, toolUses, warnings }: AgentResult): boolean =>
   finish === 'stop' && warnings.length === 0 && toolUses.every(({ status }) => status === 'success')
 
 /** With an Idempotency-Key the reply is stored in the transaction that charges the answer (contract 1.7). */
@@ -225,44 +235,44 @@ async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> 
   await run.call.once?.keep(tx, run.request.present(run, answer))
 }
 
-function toAnswer(run: Run, thought: Thought, model: ModelRef, createdAt: number): StoredAnswer {
+function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: number): StoredAnswer {
   const work = workOf(run.resolvedMode)
-  const isAnswer = thought.finish !== 'content-filter'
-  const refusal = thought.refusal || (isAnswer && !thought.toolCalls.length ? refusalOf(run, thought) : null)
+  const isAnswer = result.finish !== 'content-filter'
+  const refusal = result.refusal || (isAnswer && !result.toolCalls.length ? refusalOf(run, result) : null)
   // Of a refusal there is nothing more to ask.
-  const asksOn = isAnswer && refusal === null && !needsModel(thought.content)
+  const asksOn = isAnswer && refusal === null && !needsModel(result.content)
   // A sentence for each block of code in an answer that a parser refuses.
   return {
     id: run.id,
     createdAt,
-    content: thought.content,
+    content: result.content,
     resolvedMode: run.resolvedMode,
     model,
-    finish: thought.finish,
-    toolsUsed: thought.toolUses.map(({ id: _, ...use }) => use),
-    toolCalls: thought.toolCalls,
-    reasoning: thought.reasoning,
+    finish: result.finish,
+    toolsUsed: result.toolUses.map(({ id: _, ...use }) => use),
+    toolCalls: result.toolCalls,
+    reasoning: result.reasoning,
     refusal,
     artifacts: [],
-    followUps: asksOn && run.request.wantsFollowUps && !run.later ? suggestFollowUps(work, thought.content) : [],
+    followUps: asksOn && run.request.wantsFollowUps && !run.later ? suggestFollowUps(work, result.content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
-    structuredOutput: structuredOutput(work, thought.content),
-    routing: thought.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
+    structuredOutput: structuredOutput(work, result.content),
+    routing: result.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
     warnings: [
       ...run.warnings,
-      ...thought.warnings,
-      ...(work === 'code' ? problemsIn(checksOf(codeBlocks(thought.content))) : []),
+      ...result.warnings,
+      ...(work === 'code' ? problemsIn(checksOf(codeBlocks(result.content))) : []),
     ],
     guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
-    promptTokens: thought.promptTokens,
-    completionTokens: thought.completionTokens,
+    promptTokens: result.promptTokens,
+    completionTokens: result.completionTokens,
     toolCents: run.spent.made?.costCents ?? 0,
     job: run.later && { job_id: run.later.id, status: 'queued', poll_url: pollUrlOf(run.later.id) },
   }
 }
 
 /** Why the content does not have the form that was asked for; null when it has it or none was asked for. */
-function refusalOf({ request }: Run, { content, finish }: Thought): string | null {
+function refusalOf({ request }: Run, { content, finish }: AgentResult): string | null {
   const problem = request.checkJson?.(content) ?? null
   return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
 }
@@ -273,21 +283,21 @@ function refusalOf({ request }: Run, { content, finish }: Thought): string | nul
  */
 function suggestFollowUps(mode: string, content: string): FollowUp[] {
   if (content.length < 80 && !BY_MODE[mode]) return []
-  const fromSections = [...content.matchAll(SECTION)].slice(0, MOST - 1).map(([, title]) => {
+  const fromSections = [...content.matchAll(SECTION)].slice(0, MAX - 1).map(([, title]) => {
     const subject = title!.trim()
     return { label: shorten(subject, 40), prompt: `Tell me more about ${subject}.` }
   })
   const general: FollowUp[] = [{ label: 'Summarise', prompt: 'Summarise that in three sentences.' }]
-  return [...fromSections, ...(BY_MODE[mode] ?? general)].slice(0, MOST)
+  return [...fromSections, ...(BY_MODE[mode] ?? general)].slice(0, MAX)
 }
 
 /** Files of an answer: kept with the commit that ends its run, and linked anew each time it is given. */
-function createKept({ store, files }: KeptDeps) {
+function createStored({ store, files }: StoredDeps) {
   return { received, artifactsOf, linkedAnew }
 
   /** Keeps the bytes of code. An answer is worth more than its files, so without room it goes without links. */
-  async function received(run: Run, wanted: readonly CodeFile[]): Promise<KeptCode[]> {
-    const all: KeptCode[] = []
+  async function received(run: Run, wanted: readonly CodeFile[]): Promise<StoredCode[]> {
+    const all: StoredCode[] = []
     for (const file of wanted) {
       const draft = await files.receive(file.bytes, file.mimeType).catch(unless('conflict', 'unavailable'))
       if (draft) run.drafts.push(draft)
@@ -297,7 +307,7 @@ function createKept({ store, files }: KeptDeps) {
   }
 
   /** What the run made: pictures, files of code, and what its tools made, which is kept already. */
-  async function artifactsOf(tx: Tx, run: Run, code: readonly KeptCode[]): Promise<Artifact[]> {
+  async function artifactsOf(tx: Tx, run: Run, code: readonly StoredCode[]): Promise<Artifact[]> {
     const owner = ownerOf(run.call.caller)
     const all: (Artifact | null)[] = []
     for (const { draft, about } of run.pictures) all.push(await files.add(tx, owner, draft, about))

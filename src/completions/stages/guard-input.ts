@@ -87,12 +87,12 @@ export function createInputGuard({ store, refused }: Deps) {
     if (!guard) return
     await guardToolResults(run, guard)
     if (!guard.hasRules('input')) return
-    const said = request.context.filter(isUserTurn).map(({ content }) => content)
+    const messages = request.context.filter(isUserTurn).map(({ content }) => content)
     const links = request.images.map(({ attachment: one }) =>
       one.type === 'image_url' && !one.url.startsWith('data:') ? one.url : '',
     )
-    const passed = await guard.checkInput([request.prompt, ...said, ...links], deadline.signal)
-    if (passed.blocked) throw await refusal(run, passed.blocked, placeOf(passed.place, said.length, request))
+    const passed = await guard.checkInput([request.prompt, ...messages, ...links], deadline.signal)
+    if (passed.blocked) throw await refusal(run, passed.blocked, placeOf(passed.place, messages.length, request))
     const [prompt, ...rest] = passed.value
     const context = run.request.context.map((turn) => (isUserTurn(turn) ? { ...turn, content: rest.shift()! } : turn))
     const images = request.images.filter((_, place) => rest[place] === links[place])
@@ -109,8 +109,8 @@ export function createInputGuard({ store, refused }: Deps) {
     const passed = await guard.checkInput(wordsOfVoice(run.request.voice), signal, 'accompanying')
     if (passed.blocked) throw await refusal(run, passed.blocked, run.request.cameFrom?.persona ?? 'persona')
     const { context, after, voice } = run.request
-    const told = [...context, ...after].filter(isAssistantTurn).map(({ content }) => content)
-    const left = await guard.redactEarlier([...told, ...run.memories], signal, 'accompanying')
+    const notices = [...context, ...after].filter(isAssistantTurn).map(({ content }) => content)
+    const left = await guard.redactEarlier([...notices, ...run.memories], signal, 'accompanying')
     const checked = (turn: Turn) => (isAssistantTurn(turn) ? { ...turn, content: left.shift()! } : turn)
     const turns = { context: context.map(checked), after: after.map(checked) }
     replaceInRequest(run, { ...turns, voice: withVoice(voice, passed.value) })
@@ -134,10 +134,10 @@ export function createInputGuard({ store, refused }: Deps) {
   /** Redacts stored turns of the user again, as they may be older than the policy. */
   async function guardHistory(run: Run, guard: Guard): Promise<void> {
     const stored = run.history.slice(0, run.history.length - run.request.context.length)
-    const said = stored.filter(isUserTurn)
-    if (!said.length) return
+    const messages = stored.filter(isUserTurn)
+    if (!messages.length) return
     const left = await guard.redactEarlier(
-      said.map(({ content }) => content),
+      messages.map(({ content }) => content),
       run.deadline.signal,
     )
     const turns = stored.map((turn) => (isUserTurn(turn) ? { ...turn, content: left.shift()! } : turn))

@@ -1,5 +1,5 @@
 import { type Blocked, type Guard, type HoldBack, standIn } from '../../guardrails'
-import type { Thought } from '../agent-schema'
+import type { AgentResult } from '../agent-schema'
 import { readJsonAnswer, wantsJson, workOf } from '../rules'
 import type { Run } from '../run'
 import { unquoted } from './research-use'
@@ -9,24 +9,23 @@ import { unquoted } from './research-use'
  * (contract 12). Of a streamed answer the hold-back knows what was blocked already. What the engine thought is not
  * checked, so a policy that checks answers shows none of it.
  */
-export async function guardOutput(run: Run, thought: Thought): Promise<Thought> {
+export async function guardOutput(run: Run, result: AgentResult): Promise<AgentResult> {
   const { guard } = run
-  if (!guard) return thought
-  return guarded(run, guard.hasRules('output') ? { ...thought, reasoning: '' } : thought, guard)
+  if (!guard) return result
+  return guarded(run, guard.hasRules('output') ? { ...result, reasoning: '' } : result, guard)
 }
 
-async function guarded(run: Run, thought: Thought, guard: Guard): Promise<Thought> {
+async function guarded(run: Run, result: AgentResult, guard: Guard): Promise<AgentResult> {
   const stopped = run.held?.blocked()
   if (stopped) {
     guard.recordBlocked(stopped)
-    return withheld(run, thought, stopped)
+    return withheld(run, result, stopped)
   }
-  if (!guard.hasRules('output') || !thought.content) return guardToolCalls(run, thought, guard)
-  const about = { ...aboutAnswer(run), sources: sourcesOf(run, thought) }
-  const { value, blocked } = await guard.checkAnswer(thought.content, about, run.deadline.signal)
-  if (blocked) return withheld(run, thought, blocked)
-  const left =
-    value === thought.content ? thought : unquoted(run, { ...thought, content: value }, { isWithheld: false })
+  if (!guard.hasRules('output') || !result.content) return guardToolCalls(run, result, guard)
+  const about = { ...aboutAnswer(run), sources: sourcesOf(run, result) }
+  const { value, blocked } = await guard.checkAnswer(result.content, about, run.deadline.signal)
+  if (blocked) return withheld(run, result, blocked)
+  const left = value === result.content ? result : unquoted(run, { ...result, content: value }, { isWithheld: false })
   return guardToolCalls(run, left, guard)
 }
 
@@ -40,26 +39,26 @@ function aboutAnswer({ system, request, resolvedMode }: Run) {
   return { systemPrompt: system, readJson: isJson ? readJsonAnswer : null, isCode }
 }
 
-const withheld = (run: Run, thought: Thought, by: Blocked): Thought => ({
-  ...unquoted(run, thought, { isWithheld: true }),
+const withheld = (run: Run, result: AgentResult, by: Blocked): AgentResult => ({
+  ...unquoted(run, result, { isWithheld: true }),
   content: standIn(by),
   finish: 'content-filter',
   toolCalls: [],
 })
 
 /** Calls of the client's own functions are checked as tool calls; a blocked one is left out. */
-async function guardToolCalls(run: Run, thought: Thought, guard: Guard): Promise<Thought> {
-  if (!thought.toolCalls.length || !guard.hasRules('tool_call')) return thought
+async function guardToolCalls(run: Run, result: AgentResult, guard: Guard): Promise<AgentResult> {
+  if (!result.toolCalls.length || !guard.hasRules('tool_call')) return result
   let stopped: Blocked | null = null
-  const toolCalls: Thought['toolCalls'][number][] = []
-  for (const call of thought.toolCalls) {
+  const toolCalls: AgentResult['toolCalls'][number][] = []
+  for (const call of result.toolCalls) {
     const given = readJson(call.arguments)
     const { value, blocked, name } = await guard.checkToolData('tool_call', call.name, given, run.deadline.signal)
     stopped ??= blocked
     if (!blocked) toolCalls.push({ ...call, name, ...(value === given ? {} : { arguments: JSON.stringify(value) }) })
   }
-  if (toolCalls.length || !stopped) return { ...thought, toolCalls }
-  return withheld(run, thought, stopped)
+  if (toolCalls.length || !stopped) return { ...result, toolCalls }
+  return withheld(run, result, stopped)
 }
 
 function readJson(text: string): unknown {
@@ -71,7 +70,7 @@ function readJson(text: string): unknown {
 }
 
 /** What an answer can be grounded in: the prompt, the conversation, memories, skills and tool results. */
-const sourcesOf = ({ request, history, memories, active }: Run, { toolUses }: Thought): string[] => [
+const sourcesOf = ({ request, history, memories, active }: Run, { toolUses }: AgentResult): string[] => [
   request.prompt,
   ...history.flatMap(({ content }) =>
     typeof content === 'string' ? [content] : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])),

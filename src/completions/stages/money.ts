@@ -11,7 +11,7 @@ import type { CountedTurn } from '../agent-schema'
 import { overBounds } from '../errors'
 import { workOf } from '../rules'
 import type { Run } from '../run'
-import { isFilm, isHandedOver } from './video'
+import { isHandedOver, isVideo } from './video'
 
 type Deps = {
   store: Store
@@ -19,8 +19,8 @@ type Deps = {
   billing: Billing
   prices: Prices
   engines: EngineService
-  research: Pick<ResearchService, 'most'>
-  video: Pick<VideoService, 'most'>
+  research: Pick<ResearchService, 'max'>
+  video: Pick<VideoService, 'max'>
 }
 type Wanted = { promptTokens: number; completionTokens: number }
 
@@ -50,10 +50,10 @@ export function createMoney({ store, holds, billing, prices, engines, research, 
           run.request,
           engines.drawsItself(run.pictureEngineId) ? 0 : prices.costOf(run.pictureEngineId, { images: 1 }),
         )
-      : isFilm(run)
+      : isVideo(run)
         ? isHandedOver(run)
           ? 0
-          : within(run.request, video.most({ seconds: run.request.filmSeconds }))
+          : within(run.request, video.max({ seconds: run.request.videoSeconds }))
         : priceOfText(run)
     const surely = run.write !== null || store.failing()
     if (amount === 0) {
@@ -75,7 +75,9 @@ export function createMoney({ store, holds, billing, prices, engines, research, 
     const { engineId, promptTokens, maxOutputTokens: completionTokens } = run
     return Math.max(
       prices.costOf(engineId, { promptTokens, completionTokens }),
-      run.inquiry ? prices.costOf(run.engineId, research.most(run.inquiry.depth, run.inquiry.maxSources)) : 0,
+      run.researchRun
+        ? prices.costOf(run.engineId, research.max(run.researchRun.depth, run.researchRun.maxSources))
+        : 0,
     )
   }
 
@@ -97,9 +99,9 @@ export function createMoney({ store, holds, billing, prices, engines, research, 
     const { engineId } = run
     const spent = costOfTurns(prices, run.spent.turns)
     const forPrompt = prices.costOf(engineId, { promptTokens: wanted.promptTokens })
-    const most = (run.request.bounds?.costMicro ?? Infinity) - spent - forPrompt
-    const tokens = Number.isFinite(most)
-      ? tokensFor(prices, engineId, most, wanted.completionTokens)
+    const max = (run.request.bounds?.costMicro ?? Infinity) - spent - forPrompt
+    const tokens = Number.isFinite(max)
+      ? tokensFor(prices, engineId, max, wanted.completionTokens)
       : wanted.completionTokens
     const lacking = spent + prices.costOf(engineId, { ...wanted, completionTokens: tokens }) - run.hold.amount
     if (lacking <= 0 || (await grow(run, lacking))) return tokens
@@ -123,7 +125,7 @@ export function createMoney({ store, holds, billing, prices, engines, research, 
 export const isPicture = ({ resolvedMode }: Run): boolean => workOf(resolvedMode) === 'image'
 
 /** Output tokens that `micro` micro-cents buy, at most `most`. */
-function tokensFor(prices: Prices, engineId: string, micro: number, most: number): number {
+function tokensFor(prices: Prices, engineId: string, micro: number, max: number): number {
   const thousand = prices.costOf(engineId, { completionTokens: 1_000 })
-  return thousand === 0 ? most : Math.max(0, Math.min(most, Math.floor((micro * 1_000) / thousand)))
+  return thousand === 0 ? max : Math.max(0, Math.min(max, Math.floor((micro * 1_000) / thousand)))
 }

@@ -6,7 +6,7 @@ import type { EngineService } from '../../engines'
 import type { GuardrailService } from '../../guardrails'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
-import { invalidInput, said } from '../../kernel/errors'
+import { invalidInput, messageOf } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import type { Reader, Store } from '../../kernel/store'
 import type { EffectiveRouting } from '../../routing'
@@ -118,7 +118,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...ro
       toolset: null,
       promptTokens: 0,
       maxOutputTokens: 0,
-      inquiry: null,
+      researchRun: null,
       pictureEngineId: '',
       hold: null,
       ticket: null,
@@ -175,7 +175,7 @@ const endingWith = (deadline: Deadline, also: (() => void) | undefined): Deadlin
 function assertEngines({ engine, overrides }: CompletionRequest, engines: EngineService): void {
   const assertEngine = (path: string, id: string) => {
     if (!engines.has(id)) {
-      throw invalidInput(path, `"${path}" is ${said(id)}, which is not an engine. GET /models lists them.`)
+      throw invalidInput(path, `"${path}" is ${messageOf(id)}, which is not an engine. GET /models lists them.`)
     }
   }
   for (const [mode, id] of Object.entries(overrides)) {

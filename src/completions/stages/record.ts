@@ -8,7 +8,7 @@ import { sha256Hex } from '../../kernel/crypto'
 import { microToCents } from '../../kernel/money'
 import type { Tx } from '../../kernel/store'
 import type { UsageLog } from '../../usage'
-import type { Thought } from '../agent-schema'
+import type { AgentResult } from '../agent-schema'
 import type { StoredAnswer } from '../cache'
 import { usageOf } from '../present'
 import { isStealth } from '../rules'
@@ -19,15 +19,15 @@ type Deps = { clock: Clock; usage: UsageLog; audit: AuditLog; events: EventBus }
 
 type Ending = RunEnding & {
   /** Null when no engine answered: the run failed, or its answer was cached. */
-  thought: Thought | null
+  agentResult: AgentResult | null
   /** Null for a run that failed without one. */
   answer: StoredAnswer | null
   /** Every guardrail that fired. */
   guardrails: readonly Firing[]
 }
 
-const hasFallenBack = ({ routing }: Run, thought: Thought | null): boolean =>
-  thought !== null && (thought.fallbackUsed || routing.fallback_used)
+const hasFallenBack = ({ routing }: Run, result: AgentResult | null): boolean =>
+  result !== null && (result.fallbackUsed || routing.fallback_used)
 
 /** Records every run with a usage row, an audit row and an event; never stores the prompt itself (contract 2). */
 export function createRecord({ clock, usage, audit, events }: Deps) {
@@ -45,11 +45,17 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
   /** Records a request that the guardrail policy blocked: nothing was run or billed. */
   async function refused(tx: Tx, run: Run): Promise<void> {
     const guardrails = run.guard?.firings ?? []
-    await recordAudit(tx, run, { status: 400, errorCode: 'guardrail_blocked', thought: null, answer: null, guardrails })
+    await recordAudit(tx, run, {
+      status: 400,
+      errorCode: 'guardrail_blocked',
+      agentResult: null,
+      answer: null,
+      guardrails,
+    })
     await emitFirings(events, tx, run, guardrails)
   }
 
-  function recordUsage(tx: Tx, run: Run, { thought, status, broken }: Ending): Promise<unknown> {
+  function recordUsage(tx: Tx, run: Run, { agentResult: result, status, broken }: Ending): Promise<unknown> {
     const { call } = run
     return usage.record(tx, {
       requestId: call.requestId,
@@ -59,22 +65,26 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
       endpoint: call.route.slice(call.route.indexOf(' ') + 1),
       mode: run.request.mode,
       resolvedMode: run.resolvedMode,
-      model: thought?.engineId ?? run.engineId,
+      model: result?.engineId ?? run.engineId,
       status,
-      promptTokens: thought?.promptTokens ?? 0,
-      completionTokens: thought?.completionTokens ?? 0,
+      promptTokens: result?.promptTokens ?? 0,
+      completionTokens: result?.completionTokens ?? 0,
       costMicro: run.costMicro,
       cached: run.isCached,
       latencyMs: Math.round(clock.monotonic() - run.startedAt),
-      ttftMs: thought?.ttftMs ?? null,
+      ttftMs: result?.ttftMs ?? null,
       classifiedMs: run.classifiedMs,
-      fallbackUsed: hasFallenBack(run, thought),
+      fallbackUsed: hasFallenBack(run, result),
       skills: run.active.skills.map(({ id }) => id),
       broken,
     })
   }
 
-  function recordAudit(tx: Tx, run: Run, { thought, answer, status, errorCode, guardrails }: Ending): Promise<unknown> {
+  function recordAudit(
+    tx: Tx,
+    run: Run,
+    { agentResult: result, answer, status, errorCode, guardrails }: Ending,
+  ): Promise<unknown> {
     const { request } = run
     return audit.record(tx, run.call, {
       action: errorCode ? 'completion.failed' : 'completion.created',
@@ -89,10 +99,10 @@ export function createRecord({ clock, usage, audit, events }: Deps) {
       },
       output: {
         status,
-        ...(run.engineId ? { engine: thought?.engineId ?? run.engineId } : {}),
+        ...(run.engineId ? { engine: result?.engineId ?? run.engineId } : {}),
         cost_cents: microToCents(run.costMicro),
-        tools_used: thought && !isStealth(request.mode) ? [...new Set(thought.toolUses.map(({ name }) => name))] : [],
-        fallback_used: hasFallenBack(run, thought),
+        tools_used: result && !isStealth(request.mode) ? [...new Set(result.toolUses.map(({ name }) => name))] : [],
+        fallback_used: hasFallenBack(run, result),
         ...(guardrails.length ? { guardrails: [...guardrails] } : {}),
         ...(run.routingWarnings.length ? { routing_warnings: [...run.routingWarnings] } : {}),
         ...(errorCode ? { error_code: errorCode } : {}),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock'
-import { type Findings, isNothingToRead, type Kept, type ResearchService } from '../../research'
-import type { Thought } from '../agent-schema'
+import { type Findings, isNothingToRead, type ResearchService, type Stored } from '../../research'
+import type { AgentResult } from '../agent-schema'
 import { workOf } from '../rules'
 import type { Run } from '../run'
 import { EMPTY, handOver, shown } from './hand-over'
@@ -12,13 +12,13 @@ type Deps = { research: Pick<ResearchService, 'inquire' | 'later'>; clock: Clock
 const HAND_OVER_MS = 60_000
 
 const IN_AUTO = { depth: 'basic', maxSources: 5 } as const
-const ASKED_FOR = { depth: 'advanced', maxSources: 10 } as const
+const REQUESTED_FOR = { depth: 'advanced', maxSources: 10 } as const
 
 /**
  * How much a run may research; null for one that does not. What asks for tools, functions or JSON is for the agent, and
  * so is a question in a conversation that nobody named research: its words alone do not say what is meant.
  */
-export function inquiryOf({ request, history, resolvedMode }: Run): Run['inquiry'] {
+export function researchOf({ request, history, resolvedMode }: Run): Run['researchRun'] {
   const isPlain =
     !request.functions &&
     !request.json &&
@@ -27,36 +27,39 @@ export function inquiryOf({ request, history, resolvedMode }: Run): Run['inquiry
     !request.sealed &&
     !request.bounds
   if (workOf(resolvedMode) !== 'research' || !isPlain || (request.mode === 'auto' && history.length)) return null
-  return request.mode === 'auto' ? IN_AUTO : ASKED_FOR
+  return request.mode === 'auto' ? IN_AUTO : REQUESTED_FOR
 }
 
 /** Researches within a request, in the same way as `POST /research` (contract 2.4). */
-export function createInquire({ research, clock }: Deps) {
+export function createResearch({ research, clock }: Deps) {
   /** Null when there is nothing to read: then the engine answers from what it knows, and a warning says so. */
-  return async function inquire(run: Run): Promise<Thought | null> {
-    if (!run.inquiry) return null
-    const asked = { prompt: run.request.prompt, ...run.inquiry }
-    const memory: Kept = new Map()
+  return async function runResearch(run: Run): Promise<AgentResult | null> {
+    if (!run.researchRun) return null
+    const request = { prompt: run.request.prompt, ...run.researchRun }
+    const memory: Stored = new Map()
     const handingOver = new AbortController()
     const disarm = run.request.mode === 'auto' ? clock.after(HAND_OVER_MS, () => handingOver.abort()) : () => undefined
     const signal = AbortSignal.any([run.deadline.signal, handingOver.signal])
     try {
-      const found = await research.inquire(run.call, asked, { memory, signal, guard: run.guard })
-      return await shown(run, thoughtOf(run, found))
+      const found = await research.inquire(run.call, request, { memory, signal, guard: run.guard })
+      return await shown(run, agentResultOf(run, found))
     } catch (error) {
       if (isNothingToRead(error)) {
         run.warnings = [...run.warnings, `There is no research report. ${error.message}`]
         return null
       }
       if (!handingOver.signal.aborted || run.deadline.signal.aborted) throw error
-      return shown(run, handOver(run, await research.later(run.call, asked, memory), 'This takes longer than a minute'))
+      return shown(
+        run,
+        handOver(run, await research.later(run.call, request, memory), 'This takes longer than a minute'),
+      )
     } finally {
       disarm()
     }
   }
 }
 
-function thoughtOf(run: Run, found: Findings): Thought {
+function agentResultOf(run: Run, found: Findings): AgentResult {
   const { report, turns, pages, warnings } = found
   const last = turns.at(-1)
   const engineId = last?.engineId ?? run.engineId

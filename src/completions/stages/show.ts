@@ -1,5 +1,5 @@
 import type { HoldBack } from '../../guardrails'
-import type { Step, Thought } from '../agent-schema'
+import type { AgentResult, Step } from '../agent-schema'
 import type { Run, Write } from '../run'
 
 /** How long a stream waits for the first byte of an engine before it begins without (contract 3). */
@@ -34,11 +34,11 @@ async function showHeld(held: HoldBack, write: Write, piece: string): Promise<vo
 }
 
 /** Shows what is left of a streamed answer, after the policy was applied to the whole of it. */
-export async function showRest(run: Run, thought: Thought, guarded: Thought): Promise<void> {
+export async function showRest(run: Run, result: AgentResult, guarded: AgentResult): Promise<void> {
   const { held, write } = run
   if (!write) return
   await begin(run, write)
-  const isWithheld = guarded.finish === 'content-filter' && guarded.content !== thought.content
+  const isWithheld = guarded.finish === 'content-filter' && guarded.content !== result.content
   // Without a hold-back an answer is withheld for its tool calls alone: what stands in for it is shown like any.
   const standsIn = isWithheld && !run.said ? guarded.content : ''
   const rest = held ? await held.rest(guarded.content, isWithheld) : standsIn

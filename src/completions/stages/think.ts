@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock'
 import { AppError, atField } from '../../kernel/errors'
 import { ReaderLeft } from '../../kernel/stream'
 import type { Agent } from '../agent-loop'
-import type { Acting, Task, Thought } from '../agent-schema'
+import type { Acting, AgentResult, Task } from '../agent-schema'
 import { requestTimeout } from '../errors'
 import { isStealth, wantsJson, workOf } from '../rules'
 import type { Run, Write } from '../run'
@@ -24,11 +24,11 @@ type Deps = {
 export function createThink({ agent, engines, clock, money }: Deps) {
   return { think, partial }
 
-  function think(run: Run): Promise<Thought> {
+  function think(run: Run): Promise<AgentResult> {
     return run.write ? shown(run, run.write) : agent.answer(taskOf(run))
   }
 
-  async function shown(run: Run, write: Write): Promise<Thought> {
+  async function shown(run: Run, write: Write): Promise<AgentResult> {
     run.held = holdBackOf(run)
     // An engine that fails before its first byte is answered with a status of its own (contract 3).
     const cancel = clock.after(OPENING_MS, () => void begin(run, write))
@@ -43,7 +43,7 @@ export function createThink({ agent, engines, clock, money }: Deps) {
   }
 
   /** The text and tool calls of a run that stopped early. The tokens of its last turn are our own count. */
-  function partial({ engineId, promptTokens, spent }: Run, text: string): Thought {
+  function partial({ engineId, promptTokens, spent }: Run, text: string): AgentResult {
     const half = text.slice(spent.said)
     const completionTokens = half ? engines.countTokens(half) : 0
     const broken = { engineId, free: engines.isFree(engineId), promptTokens, completionTokens }

@@ -1,6 +1,6 @@
 import { contentWords, sentencesOf } from '../../text'
 import type { EngineTool, ToolCall, ToolChoice } from '../engine'
-import { type Clause, readClause, splitAsked } from './acting-clause'
+import { type Clause, readClause, splitRequested } from './acting-clause'
 import { type Filled, fillArguments } from './acting-fill'
 import { isResult, readable } from './acting-findings'
 import { codeIn } from './acting-phrases'
@@ -18,13 +18,13 @@ const PER_VERB = 5
 const EXACT = 4
 
 /** `use get_weather for …`; a name that is a plain word needs `use`, `call` or `tool` beside it. */
-const mentions = (name: string, { asked }: Clause): boolean =>
-  new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`).test(asked) &&
+const mentions = (name: string, { asked: question }: Clause): boolean =>
+  new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`).test(question) &&
   (/[_\dA-Z-]/.test(name) ||
     new RegExp(
       `\\b(?:use|call|run|with|using)\\s+(?:the\\s+)?${RegExp.escape(name)}\\b|\\b${RegExp.escape(name)}\\s+tool\\b`,
       'i',
-    ).test(asked))
+    ).test(question))
 
 /** Words that refer to an earlier result: `it`, `them`, `the result`. */
 const BACK =
@@ -37,7 +37,7 @@ type Candidate = { tool: EngineTool; filled: Filled; clear: number }
 
 const MAX_TOOLS = 128
 /** A longer request is taken for a text to work on, whose words do not ask for tools. */
-const MAX_ASKED_CHARS = 300
+const MAX_REQUESTED_CHARS = 300
 const MAX_TEXT_CHARS = 8_000
 const MAX_CALLS = 8
 const MAX_FILLED = 12
@@ -62,7 +62,7 @@ export function callsFor(question: Question): ToolCall[] {
     const [first] = callsOfStep(question, steps[0])
     if (first) return [first]
   } else if (isShort(question)) {
-    const parts = material ? [task] : splitAsked(prompt)
+    const parts = material ? [task] : splitRequested(prompt)
     const clauses = parts.map((part) => readClause(part, parts.length > 1 ? part : prompt, now))
     const found = clauses.map((clause) => clearest(tools, clause))
     const whole = found.every((calls) => calls.length) ? found : [clearest(tools, readClause(task, prompt, now))]
@@ -73,7 +73,7 @@ export function callsFor(question: Question): ToolCall[] {
 }
 
 const isShort = ({ task, prompt }: Question): boolean =>
-  task.length <= MAX_ASKED_CHARS && prompt.length <= MAX_TEXT_CHARS
+  task.length <= MAX_REQUESTED_CHARS && prompt.length <= MAX_TEXT_CHARS
 
 /**
  * The next call of a request with several steps, after a step has a result; only tools that the request itself asks
@@ -147,11 +147,12 @@ export const stillCalls = (choice: ToolChoice): boolean => choice === 'required'
  */
 function stepsOf(prompt: string): RequestStep[] | null {
   let last = 0
-  const steps = splitAsked(prompt).map((text, at): RequestStep => {
-    const asked = text.replace(/(?<![.!?\s])[.!?\s]+$/, '')
-    if (at > 0 && BACK.test(asked)) return { asked: asked.replace(BACK, ' ').replace(/\s+/g, ' ').trim(), back: last }
+  const steps = splitRequested(prompt).map((text, at): RequestStep => {
+    const question = text.replace(/(?<![.!?\s])[.!?\s]+$/, '')
+    if (at > 0 && BACK.test(question))
+      return { asked: question.replace(BACK, ' ').replace(/\s+/g, ' ').trim(), back: last }
     last = at
-    return { asked, back: null }
+    return { asked: question, back: null }
   })
   return steps.some(({ back }) => back !== null) ? steps : null
 }
@@ -178,26 +179,26 @@ function clarityOfName(parts: readonly string[], clause: Clause, filled: Filled)
   if (!nouns.every((noun) => clause.words.has(noun) || implied.has(noun))) return 0
   const strong = verbs.filter((verb) => !isWeak(verb))
   // Whether the request has the verb or a synonym; for a name without nouns it must be the first word.
-  const said = strong.filter((verb) => {
+  const messages = strong.filter((verb) => {
     const like = likeVerb(verb)!
     return nouns.length === 0
       ? like.has(clause.first)
       : like.has(clause.first) || [...like].some((one) => clause.words.has(one))
   })
-  if (strong.length > said.length) return 0
-  const exact = said.some((verb) => clause.words.has(verb)) ? EXACT : 0
-  if (nouns.length + said.length > 0) return nouns.length * PER_WORD + said.length * PER_VERB + exact
+  if (strong.length > messages.length) return 0
+  const exact = messages.some((verb) => clause.words.has(verb)) ? EXACT : 0
+  if (nouns.length + messages.length > 0) return nouns.length * PER_WORD + messages.length * PER_VERB + exact
   // The name is only `get` or `read`: the request must begin with such a verb and state an argument.
   return isWeak(clause.first) && filled.told > 0 ? PER_VERB : 0
 }
 
 /** Words that the text implies: a URL implies `page`, an e-mail address `mail`, code `script`. */
 function impliedBy({ text, entities }: Clause): Set<string> {
-  const said: string[] = []
-  if (entities('urls').length) said.push('url page site website link address')
-  if (entities('emails').length) said.push('email mail')
-  if (codeIn(text)) said.push('code script program javascript')
-  return new Set(contentWords(said.join(' ')))
+  const messages: string[] = []
+  if (entities('urls').length) messages.push('url page site website link address')
+  if (entities('emails').length) messages.push('email mail')
+  if (codeIn(text)) messages.push('code script program javascript')
+  return new Set(contentWords(messages.join(' ')))
 }
 
 /** For a name without meaning: how many topic words of the description occur. An argument must be stated as well. */

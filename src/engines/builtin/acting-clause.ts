@@ -27,12 +27,12 @@ const QUESTION = /^(?:what|who|whom|whose|when|where|which|why|how|is|are|do|doe
 const QUOTED =
   /"([^"\n]{1,2000})"|“([^“”\n]{1,2000})”|`([^`\n]{1,2000})`|(?<![\p{L}\p{N}])'([^'\n]{1,2000})'(?!\p{L})/gu
 
-export function readClause(asked: string, text: string, now: number): Clause {
-  const plain = joined(asked.trim().replace(POLITE, ''))
+export function readClause(question: string, text: string, now: number): Clause {
+  const plain = joined(question.trim().replace(POLITE, ''))
   const known = new Map<EntityKind, readonly string[]>()
   return {
     asked: plain,
-    text: text === asked ? plain : text,
+    text: text === question ? plain : text,
     words: new Set([...contentWords(plain), ...(plain.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])]),
     first: /^[\p{L}\p{N}]+/u.exec(plain.toLowerCase())?.[0] ?? '',
     isQuestion: QUESTION.test(plain),
@@ -50,7 +50,7 @@ export function readClause(asked: string, text: string, now: number): Clause {
 const MAX_CLAUSES = 8
 
 /** `look up tides and look up winds` asks for two things; each part must begin with a verb. */
-export function splitAsked(text: string): string[] {
+export function splitRequested(text: string): string[] {
   const parts = joined(text)
     .split(/\s{0,9}(?:;|\n[\s*-]{0,40}|,?\s{1,9}(?:and then|then|and)\s{1,9}|,\s{1,9})(?=\p{L})/u)
     .filter(Boolean)

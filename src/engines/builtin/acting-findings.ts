@@ -31,19 +31,20 @@ export const isResult = ({ text }: Finding): boolean =>
 function quote({ name, text }: Finding, { prompt }: Question): string {
   if (FAILED.test(text)) return `${name} did not succeed: ${text.replace(FAILED, '')}`
   if (ACKNOWLEDGED.test(text)) return `${name} was called; what comes of it is for your application to say.`
-  const said = readable(text)
-  if (said.trim() === '') return `${name} found nothing.`
-  if (said.length <= MAX_QUOTED_CHARS) return said.includes('\n') ? `From ${name}:\n${said}` : `From ${name}: "${said}"`
-  return `From ${name}:\n${bestOf(said, prompt)}`
+  const message = readable(text)
+  if (message.trim() === '') return `${name} found nothing.`
+  if (message.length <= MAX_QUOTED_CHARS)
+    return message.includes('\n') ? `From ${name}:\n${message}` : `From ${name}: "${message}"`
+  return `From ${name}:\n${bestOf(message, prompt)}`
 }
 
 /** The sentences of a long text with the most words of the question, in their order. */
 function bestOf(text: string, prompt: string): string {
-  const asked = new Set(contentWords(prompt))
+  const request = new Set(contentWords(prompt))
   const scored = sentencesOf(text.slice(0, 100_000)).map((sentence, at) => ({
     sentence,
     at,
-    hits: new Set(contentWords(sentence).filter((word) => asked.has(word))).size,
+    hits: new Set(contentWords(sentence).filter((word) => request.has(word))).size,
   }))
   return scored
     .sort((a, b) => b.hits - a.hits || a.at - b.at)

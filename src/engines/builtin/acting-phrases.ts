@@ -33,8 +33,8 @@ export function phraseFor(last: string, { text }: Pick<Clause, 'text'>): string 
 /** `with city Paris`, `the city set to Paris`: a capitalised name right behind the name of its property. */
 export const nameBehind = (words: readonly string[], { text }: Pick<Clause, 'text'>): string | null => {
   const own = words.map((word) => RegExp.escape(word)).join('[ _-]')
-  const said = new RegExp(`\\b${own}\\s+(?:(?:set\\s+)?to\\s+|of\\s+|is\\s+|as\\s+)?(${NAME})`, 'u').exec(text)?.[1]
-  return said ? tidy(said) : null
+  const message = new RegExp(`\\b${own}\\s+(?:(?:set\\s+)?to\\s+|of\\s+|is\\s+|as\\s+)?(${NAME})`, 'u').exec(text)?.[1]
+  return message ? tidy(message) : null
 }
 
 /** `in Paris and Rome`, `in Oslo, Bergen and Tromsø`: two or more places; empty for a single one. */
@@ -71,14 +71,14 @@ const MARKED = [/^[^\n:]{1,80}:\s+([\s\S]+)$/, /^\p{L}+ that\s+([\s\S]+)$/u, /\b
  * The rest of a request without its verb, the words of the tool's name (`said`) and the values already `found`. Null
  * when the request is not an order.
  */
-export function restOf({ text, first }: Clause, said: readonly string[], found: readonly string[]): string | null {
+export function restOf({ text, first }: Clause, messages: readonly string[], found: readonly string[]): string | null {
   const marked = MARKED.map((mark) => mark.exec(text)?.[1]).find(Boolean)
-  if (!marked && !isVerb(first) && !said.includes(first)) return null
+  if (!marked && !isVerb(first) && !messages.includes(first)) return null
   let rest = marked ?? text.replace(/^\p{L}[\p{L}\p{N}_-]*\s*/u, '')
   for (const piece of found) rest = rest.replace(piece, ' ')
   if (marked) return tidy(rest) || null
   rest = rest.replace(LEAD, '')
-  for (const word of said) rest = rest.replace(new RegExp(`^${word}(?:e?s)?\\b\\s*`, 'iu'), '').replace(LEAD, '')
+  for (const word of messages) rest = rest.replace(new RegExp(`^${word}(?:e?s)?\\b\\s*`, 'iu'), '').replace(LEAD, '')
   return tidy(rest) || null
 }
 

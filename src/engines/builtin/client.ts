@@ -27,7 +27,7 @@ import { transforms } from './transforms'
 import { units } from './units'
 import { capital, plural, readNumber, showNumber, spell } from './words'
 
-const ASKING =
+const REQUEST =
   /^(?:please\s+)?(?:(?:what(?:'s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me)\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
 
 /** Phrases and the operators they stand for, applied in order to lower-case text. */
@@ -49,22 +49,22 @@ const PHRASES: [RegExp, string][] = [
 
 /** `What is 12 * 7 + 3?`, `15% of 80`, `three plus four`, `the average of 2, 4 and 9`. */
 const arithmetic: Skill = ({ prompt }) => {
-  const asked = withoutEnd(prompt.replace(ASKING, ''))
-  if (asked.length === 0) return null
-  const listed = overList(asked)
+  const question = withoutEnd(prompt.replace(REQUEST, ''))
+  if (question.length === 0) return null
+  const listed = overList(question)
   if (listed) return listed
 
-  const digits = asked.toLowerCase().replace(/\b[a-z]+(?:-[a-z]+)?\b/g, (word) => String(readNumber(word) ?? word))
+  const digits = question.toLowerCase().replace(/\b[a-z]+(?:-[a-z]+)?\b/g, (word) => String(readNumber(word) ?? word))
   const expression = PHRASES.reduce((text, [phrase, signs]) => text.replace(phrase, signs), digits)
   // A number alone is not a calculation, and neither is a date such as 2026-01-02.
   if (/^[\d.,\s]*$/.test(expression) || /^\d{4}-\d{2}-\d{2}$/.test(expression.trim())) return null
   const value = evaluate(expression)
-  return value === null ? null : `${asked.trim()} = ${showNumber(value)}`
+  return value === null ? null : `${question.trim()} = ${showNumber(value)}`
 }
 
 /** Without ` = ?`, `?` or `.` at the end. */
-const withoutEnd = (asked: string): string =>
-  asked
+const withoutEnd = (question: string): string =>
+  question
     .trimEnd()
     .replace(/\??\.?$/, '')
     .trimEnd()
@@ -97,11 +97,11 @@ const ENOUGH = 0.6
  */
 const retrieve: Skill = (question) => {
   // The last sentence that asks; empty when none does.
-  const asking = sentencesOf(question.prompt).findLast((sentence) => sentence.endsWith('?'))
-  const asked = asking ?? (QUESTION_WORD.test(question.task) ? (sentencesOf(question.task)[0] ?? '') : '')
-  const words = [...new Set(contentWords(asked.replace(/^.*\bquestion\s*:/i, '')))]
+  const query = sentencesOf(question.prompt).findLast((sentence) => sentence.endsWith('?'))
+  const requested = query ?? (QUESTION_WORD.test(question.task) ? (sentencesOf(question.task)[0] ?? '') : '')
+  const words = [...new Set(contentWords(requested.replace(/^.*\bquestion\s*:/i, '')))]
   if (words.length === 0) return null
-  for (const passages of [fromMaterial(question, asked), fromConversation(question), fromInstructions(question)]) {
+  for (const passages of [fromMaterial(question, requested), fromConversation(question), fromInstructions(question)]) {
     const quotes = bestQuotes(words, passages)
     if (quotes.length > 0) return quotes.map(({ text, from }) => `${from}: "${text}"`).join('\n')
   }
@@ -113,8 +113,8 @@ const QUESTION_WORD = /^(?:what|who|whom|whose|when|where|which|why|how|is|are|d
 const passages = (text: string, from: string): Passage[] =>
   sentencesOf(text).map((sentence) => ({ text: sentence, from }))
 
-const fromMaterial = ({ prompt }: Question, asked: string): Passage[] =>
-  passages(prompt, 'From the text you sent').filter(({ text }) => text !== asked && !text.endsWith('?'))
+const fromMaterial = ({ prompt }: Question, question: string): Passage[] =>
+  passages(prompt, 'From the text you sent').filter(({ text }) => text !== question && !text.endsWith('?'))
 
 /** The user's earlier sentences, latest turn first, because a later statement replaces an earlier one. */
 const fromConversation = ({ history }: Question): Passage[] =>
@@ -348,10 +348,10 @@ function fromInstructions({ system }: Question): Passage[] {
   ]
 }
 
-function bestQuotes(asked: readonly string[], from: readonly Passage[]): Passage[] {
+function bestQuotes(requests: readonly string[], from: readonly Passage[]): Passage[] {
   const scored = from.slice(0, MAX_PASSAGES).map((passage) => {
     const words = new Set(contentWords(passage.text))
-    return { passage, share: asked.filter((word) => words.has(word)).length / asked.length }
+    return { passage, share: requests.filter((word) => words.has(word)).length / requests.length }
   })
   const best = Math.max(0, ...scored.map(({ share }) => share))
   if (best < ENOUGH) return []
@@ -360,8 +360,8 @@ function bestQuotes(asked: readonly string[], from: readonly Passage[]): Passage
   return chosen[0]!.from === 'Earlier you wrote' ? chosen.slice(0, 1) : chosen.slice(0, MAX_QUOTES)
 }
 
-function overList(asked: string): string | null {
-  const found = /^(?:the\s+)?(sum|total|product|average|mean|median|maximum|minimum)\s+of\s+(\S.*)$/i.exec(asked)
+function overList(question: string): string | null {
+  const found = /^(?:the\s+)?(sum|total|product|average|mean|median|maximum|minimum)\s+of\s+(\S.*)$/i.exec(question)
   if (!found) return null
   const values = found[2]!
     .split(/\s*(?:,\s*and|,|;|\band\b|\s)\s*/)

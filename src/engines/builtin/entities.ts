@@ -24,7 +24,7 @@ const FORMS: Record<EntityKind, RegExp> = {
   numbers: new RegExp(`(?<![\\w.,-])-?${DIGITS}(?!\\w)`, 'g'),
 }
 
-const ASKED: [RegExp, EntityKind][] = [
+const REQUESTS: [RegExp, EntityKind][] = [
   [/\be-?mails?(?: address(?:es)?)?\b/i, 'emails'],
   [/\b(?:urls?|links?|web addresses)\b/i, 'urls'],
   [/\bdates?\b/i, 'dates'],
@@ -60,7 +60,7 @@ export function findEntities(kind: EntityKind, text: string): string[] {
 /** `Extract the e-mail addresses from: …`: lists the entities of the kinds asked for, or says that there are none. */
 export const extract: Skill = ({ task, material }) => {
   if (!material || !/\b(?:extract|find|list|pull|get|which|what|give|show)\b/i.test(task)) return null
-  const kinds = ASKED.filter(([asked]) => asked.test(task)).map(([, kind]) => kind)
+  const kinds = REQUESTS.filter(([request]) => request.test(task)).map(([, kind]) => kind)
   if (kinds.length === 0) return null
   const listed = kinds.map((kind) => {
     const found = findEntities(kind, material)

@@ -45,7 +45,7 @@ export function readQuestion(request: EngineRequest, now: number): Question {
   const last = turns.findLastIndex(({ role }) => role === 'user')
   const whole = (turns[last]?.text ?? '').trim()
   const prompt = whole.slice(0, MAX_READ_CHARS)
-  const asked = request.messages.findLast(({ role }) => role === 'user')
+  const requested = request.messages.findLast(({ role }) => role === 'user')
   return {
     mode: request.mode,
     forVisitors: request.forVisitors ?? false,
@@ -57,7 +57,7 @@ export function readQuestion(request: EngineRequest, now: number): Question {
       .map(textOf)
       .join('\n\n'),
     history: turns.slice(0, Math.max(last, 0)),
-    images: typeof asked?.content === 'object' ? asked.content.filter((part) => part.type === 'image') : [],
+    images: typeof requested?.content === 'object' ? requested.content.filter((part) => part.type === 'image') : [],
     json: request.json === true ? true : (request.json?.schema ?? null),
     tools: request.tools ?? [],
     choice: request.toolChoice ?? 'auto',
@@ -68,9 +68,9 @@ export function readQuestion(request: EngineRequest, now: number): Question {
 }
 
 function findingsIn(messages: readonly Message[]): Finding[] {
-  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  const requested = messages.findLastIndex(({ role }) => role === 'user')
   return messages
-    .slice(asked + 1)
+    .slice(requested + 1)
     .flatMap((message) =>
       message.role === 'tool'
         ? [{ name: message.toolName, text: unfenced(message.content).slice(0, MAX_READ_CHARS) }]

@@ -146,9 +146,9 @@ function fillArray(schema: JsonSchema, name: string, source: Source, depth: numb
     .filter(Boolean)
   const words = kind ? findEntities(kind, source.text) : (stated ?? source.prose.list(name))
   if (!words?.length) return undefined
-  const most = typeof schema.maxItems === 'number' ? schema.maxItems : MAX_FIELDS
+  const max = typeof schema.maxItems === 'number' ? schema.maxItems : MAX_FIELDS
   return words
-    .slice(0, most)
+    .slice(0, max)
     .map((word) => fill(items, '', { ...source, ...about(word), facts: new Map([['', word]]) }, depth + 1))
     .filter((value) => value !== undefined)
 }
@@ -179,10 +179,10 @@ function statedFlag(name: string, { facts }: Source): boolean | undefined {
 function fillString(schema: JsonSchema, name: string, { text, facts, prose, now }: Source): string | undefined {
   const kind = kindOf(name, schema)
   const formed = kind ? findEntities(kind, text)[0] : undefined
-  const said = (name ? factFor(name, facts) : text) ?? formed ?? (kind === 'dates' ? DAY.exec(text)?.[0] : undefined)
-  const found = said ?? (kind ? undefined : prose.words(name))
-  const most = typeof schema.maxLength === 'number' ? schema.maxLength : undefined
-  return found && inFormat(found, schema, now).slice(0, most)
+  const message = (name ? factFor(name, facts) : text) ?? formed ?? (kind === 'dates' ? DAY.exec(text)?.[0] : undefined)
+  const found = message ?? (kind ? undefined : prose.words(name))
+  const max = typeof schema.maxLength === 'number' ? schema.maxLength : undefined
+  return found && inFormat(found, schema, now).slice(0, max)
 }
 
 const DAY =
@@ -352,14 +352,14 @@ function numberFor(name: string, text: string): number | undefined {
     `(?<![\\p{L}\\d.,])(-?\\d[\\d,]{0,20}(?:\\.\\d+)?)\\s{1,3}(?:\\p{L}{1,20}\\s{1,3}){0,2}${counted}s?(?!\\p{L})|(?<!\\p{L})${counted}s?\\s{0,3}(?:of|is|=|:|to)?\\s{0,3}(-?\\d[\\d,]{0,20}(?:\\.\\d+)?)`,
     'iu',
   ).exec(text)
-  const said = byName?.[1] ?? byName?.[2]
-  return said === undefined ? undefined : (readNumber(said) ?? undefined)
+  const message = byName?.[1] ?? byName?.[2]
+  return message === undefined ? undefined : (readNumber(message) ?? undefined)
 }
 
 function ageIn(text: string): number | undefined {
   const [, ...digits] = AGE.exec(text) ?? []
-  const said = digits.find(Boolean)
-  if (said !== undefined) return Number(said)
+  const message = digits.find(Boolean)
+  if (message !== undefined) return Number(message)
   const spelled = [...text.matchAll(SPELLED_AGE)].map(([, word]) => readNumber(word!)).find((age) => age !== null)
   return spelled ?? undefined
 }
@@ -367,11 +367,14 @@ function ageIn(text: string): number | undefined {
 function flagFor(name: string, text: string): boolean | undefined {
   const words = wordsOfName(name).filter((word) => !/^(?:is|has|include|with|enable|use|should|are|was)$/.test(word))
   if (!words.length) return undefined
-  const said = words.map((word) => RegExp.escape(word)).join('\\s+')
-  if (!new RegExp(`(?<![\\p{L}-])${said}(?!\\p{L})`, 'iu').test(text)) return undefined
-  const before = new RegExp(`(?:\\b(?:no|not|never|without|neither)|n['’]t)\\b[^.,;\\n]{0,30}(?<!\\p{L})${said}`, 'iu')
+  const message = words.map((word) => RegExp.escape(word)).join('\\s+')
+  if (!new RegExp(`(?<![\\p{L}-])${message}(?!\\p{L})`, 'iu').test(text)) return undefined
+  const before = new RegExp(
+    `(?:\\b(?:no|not|never|without|neither)|n['’]t)\\b[^.,;\\n]{0,30}(?<!\\p{L})${message}`,
+    'iu',
+  )
   const after = new RegExp(
-    `${said}[^.,;\\n]{0,30}\\s(?:is|are|was|were)\\s+(?:not|off|false|disabled|missing|unavailable)\\b`,
+    `${message}[^.,;\\n]{0,30}\\s(?:is|are|was|were)\\s+(?:not|off|false|disabled|missing|unavailable)\\b`,
     'iu',
   )
   return !before.test(text) && !after.test(text)

@@ -76,7 +76,7 @@ export const transforms: Skill = ({ task, material }) => {
   const text = material || bare
   if (!text) return null
   const lines = (bare ? instruction.slice(0, -bare.length) : instruction).split(LINE_END)
-  const found = TRANSFORMS.find(({ asked }) => lines.some((line) => holds(line, [asked].flat())))
+  const found = TRANSFORMS.find(({ asked: request }) => lines.some((line) => holds(line, [request].flat())))
   return found ? found.apply(text) : null
 }
 

@@ -153,12 +153,12 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
 
   async function open<Model>(
     request: Pick<EngineRequest, 'signal' | 'model'>,
-    most: number,
+    max: number,
     load: () => Promise<(options: VendorOptions, model: string) => Model>,
   ) {
     request.signal.throwIfAborted()
     const modelOf = await load()
-    const timeout = startTimeout(request.signal, limits(most))
+    const timeout = startTimeout(request.signal, limits(max))
     const watched = watchFetch(timeout, clock)
     const options = {
       apiKey: apiKey ?? NO_KEY,

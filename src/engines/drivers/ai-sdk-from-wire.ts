@@ -97,7 +97,7 @@ export function explainVendorError(error: unknown): EngineFailure {
   const refused = `the vendor package refused the request (${name})`
   if (/LoadAPIKey|NoSuchModel/.test(name)) return new EngineFailure('config', refused)
   if (/InvalidPrompt|InvalidArgument|UnsupportedFunctionality/.test(name)) {
-    const about = { part: 'request', sent: null, most: null } as const
+    const about = { part: 'request', sent: null, max: null } as const
     return new EngineFailure('rejected', refused, { rejection: { about, words: (error as Error).message } })
   }
   if (name.startsWith('AI_') || !(error instanceof Error)) {

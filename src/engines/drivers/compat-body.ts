@@ -35,14 +35,14 @@ async function readPieceWise(response: Response, timeout: UpstreamTimeout): Prom
 }
 
 /** The body as bytes. Throws `too-large` for more than `most`. */
-export async function readBytes(response: Response, timeout: UpstreamTimeout, most: number): Promise<Uint8Array> {
-  return Buffer.concat(await Array.fromAsync(readPieces(response, timeout, most)))
+export async function readBytes(response: Response, timeout: UpstreamTimeout, max: number): Promise<Uint8Array> {
+  return Buffer.concat(await Array.fromAsync(readPieces(response, timeout, max)))
 }
 
 /** The body piece by piece, as it arrives. Throws `too-large` for more than `most` bytes. */
-export async function* readPieces(response: Response, timeout: UpstreamTimeout, most: number) {
-  if (Number(response.headers.get('content-length')) > most) throw tooLarge('the answer')
-  const bytes = openBytes(response, timeout, most)
+export async function* readPieces(response: Response, timeout: UpstreamTimeout, max: number) {
+  if (Number(response.headers.get('content-length')) > max) throw tooLarge('the answer')
+  const bytes = openBytes(response, timeout, max)
   try {
     for (let piece = await bytes.next(); piece; piece = await bytes.next()) yield piece
   } finally {
@@ -82,7 +82,7 @@ const brokeOff = (cause: unknown): never => {
   throw new EngineFailure('truncated', 'the answer of the upstream broke off', { begun: true, cause })
 }
 
-function openBytes(response: Response, timeout: UpstreamTimeout, most = MAX_TOTAL_BYTES): Reading<Uint8Array> {
+function openBytes(response: Response, timeout: UpstreamTimeout, max = MAX_TOTAL_BYTES): Reading<Uint8Array> {
   const reader = response.body?.getReader()
   let total = 0
   return {
@@ -93,7 +93,7 @@ function openBytes(response: Response, timeout: UpstreamTimeout, most = MAX_TOTA
       timeout.rest()
       if (done) return null
       total += value.length
-      if (total > most) throw tooLarge('the answer')
+      if (total > max) throw tooLarge('the answer')
       return value
     },
     // Cancels the rest of a stream that nobody reads, so that it does not keep its connection busy.

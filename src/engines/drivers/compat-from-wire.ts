@@ -63,14 +63,14 @@ export function createStreamReader(explain: ExplainError) {
       for (const { value } of events) {
         const wire = readObject(value, explain)
         const choice = wire.choices?.[0]
-        const said = choice?.delta ?? choice?.message
+        const message = choice?.delta ?? choice?.message
         any = true
-        if (said) {
-          text += textOf(said.content)
-          reasoning += reasoningOf(said)
-          refusal += textOf(said.refusal)
-          if (said.tool_calls)
-            for (const delta of joiner.add(said.tool_calls)) calls.push({ type: 'call-delta', ...delta })
+        if (message) {
+          text += textOf(message.content)
+          reasoning += reasoningOf(message)
+          refusal += textOf(message.refusal)
+          if (message.tool_calls)
+            for (const delta of joiner.add(message.tool_calls)) calls.push({ type: 'call-delta', ...delta })
         }
         if (choice?.finish_reason) finish = finishOf(String(choice.finish_reason))
         if (wire.usage && !(usage && !wire.usage.prompt_tokens && !wire.usage.completion_tokens)) {

@@ -30,7 +30,7 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
           prompt: request.prompt,
           seconds: String(
             IS_SORA.test(request.model)
-              ? (SORA_SECONDS.find((most) => most >= request.seconds) ?? SORA_SECONDS.at(-1)!)
+              ? (SORA_SECONDS.find((max) => max >= request.seconds) ?? SORA_SECONDS.at(-1)!)
               : request.seconds,
           ),
           size,

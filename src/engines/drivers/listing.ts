@@ -5,15 +5,21 @@ import { failureOfStatus } from '../failures'
 import { readText } from './compat-body'
 import { startTimeout, type TimeoutLimits } from './upstream-timeout'
 
-type Asked = { url: string; headers: Record<string, string>; signal: AbortSignal; limits: TimeoutLimits; clock: Clock }
+type Request = {
+  url: string
+  headers: Record<string, string>
+  signal: AbortSignal
+  limits: TimeoutLimits
+  clock: Clock
+}
 
-const MOST_MODELS = 5_000
+const MAX_MODELS = 5_000
 
 /**
  * Asks an upstream for the list of its models, which costs nothing. A server that has no such list (404, 405) is
  * there, and says nothing about its models. Throws {@link EngineFailure}.
  */
-export async function askModels({ url, headers, signal, limits, clock }: Asked): Promise<ModelFacts[]> {
+export async function askModels({ url, headers, signal, limits, clock }: Request): Promise<ModelFacts[]> {
   const timeout = startTimeout(signal, limits)
   try {
     const response = await trustedFetch(url, { headers, signal: timeout.signal })
@@ -34,7 +40,7 @@ export async function askModels({ url, headers, signal, limits, clock }: Asked):
 export function readListing(text: string): ModelFacts[] {
   const listed = parsed(text)
   const entries = [listed.data, listed.models].find(Array.isArray) ?? []
-  return entries.slice(0, MOST_MODELS).filter(isRecord).flatMap(factsOf)
+  return entries.slice(0, MAX_MODELS).filter(isRecord).flatMap(factsOf)
 }
 
 function parsed(text: string): Record<string, unknown> {
@@ -56,8 +62,8 @@ function factsOf(entry: Record<string, unknown>): ModelFacts[] {
   return [
     {
       id: id.replace(/^models\//, ''),
-      vision: modalities?.includes('image') ?? saidOf(can.vision ?? can.image_input),
-      tools: parameters?.includes('tools') ?? saidOf(can.function_calling),
+      vision: modalities?.includes('image') ?? statedOf(can.vision ?? can.image_input),
+      tools: parameters?.includes('tools') ?? statedOf(can.function_calling),
       json: parameters && ['response_format', 'structured_outputs'].some((word) => parameters.includes(word)),
     },
   ]
@@ -69,7 +75,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const listOf = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined)
 
 /** `true`, `{"supported": true}`, or their opposites; anything else tells nothing. */
-function saidOf(value: unknown): boolean | undefined {
-  const said = isRecord(value) ? value.supported : value
-  return typeof said === 'boolean' ? said : undefined
+function statedOf(value: unknown): boolean | undefined {
+  const message = isRecord(value) ? value.supported : value
+  return typeof message === 'boolean' ? message : undefined
 }

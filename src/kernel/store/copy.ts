@@ -27,9 +27,9 @@ type CopyEnd = {
 }
 
 /** A batch ends with so many rows, or so many characters: one row may have a megabyte. */
-const MOST_ROWS = 5_000
+const MAX_ROWS = 5_000
 
-const MOST_CHARS = 8_000_000
+const MAX_CHARS = 8_000_000
 
 /** From so many characters a row few are fetched at a time. */
 const LONG_ROW_CHARS = 2_000
@@ -251,7 +251,7 @@ function fileEnd(path: string): CopyEnd {
           else if (column.type === 'jsonb') row[column.name] = JSON.parse(value as string)
         }
         batch.push(row)
-        if (batch.length < MOST_ROWS && chars < MOST_CHARS) continue
+        if (batch.length < MAX_ROWS && chars < MAX_CHARS) continue
         yield batch
         batch = []
         chars = 0

@@ -105,9 +105,9 @@ function firstOf(folder: string, count: number): string {
   const { entries, ...rest } = journalOf(folder)
   const made = mkdtempSync(join(tmpdir(), 'svc-migrations-'))
   mkdirSync(join(made, 'meta'))
-  const kept = entries.slice(0, count)
-  writeFileSync(join(made, JOURNAL), JSON.stringify({ ...rest, entries: kept }))
-  for (const { tag } of kept) copyFileSync(join(folder, `${tag}.sql`), join(made, `${tag}.sql`))
+  const remaining = entries.slice(0, count)
+  writeFileSync(join(made, JOURNAL), JSON.stringify({ ...rest, entries: remaining }))
+  for (const { tag } of remaining) copyFileSync(join(folder, `${tag}.sql`), join(made, `${tag}.sql`))
   return made
 }
 

@@ -43,20 +43,20 @@ export const openLine = (url: string, name: string): Line => ({
 })
 
 /** A client whose statements each run on the line that `onLine` finds; `asking` is called whenever one is sent. */
-export function clientOn(onLine: OnLine, begin: Begin, asking: () => void): Client {
+export function clientOn(onLine: OnLine, begin: Begin, request: () => void): Client {
   const ask = (rows: boolean, text: string, values?: unknown[]) =>
-    onLine((line) => track(line, () => sent(line.client, rows, text, values), asking))
+    onLine((line) => track(line, () => sent(line.client, rows, text, values), request))
   return clientOf(ask, begin)
 }
 
 /** Runs a transaction on one line, with each wait for the server tracked. */
-export async function transact<T>(line: Line, unit: (client: Client) => Promise<T>, asking: () => void): Promise<T> {
+export async function transact<T>(line: Line, unit: (client: Client) => Promise<T>, request: () => void): Promise<T> {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   const whole = line.client.begin(async (tx) => {
     begun.resolve()
     const ask = (rows: boolean, text: string, values?: unknown[]) =>
-      track(line, () => sent(tx, rows, text, values), asking)
+      track(line, () => sent(tx, rows, text, values), request)
     try {
       return await unit(clientOf(ask, () => Promise.reject(new Error('a transaction has no transaction within it'))))
     } finally {
@@ -64,17 +64,17 @@ export async function transact<T>(line: Line, unit: (client: Client) => Promise<
     }
   }) as Promise<T>
   const failed = whole.then(nothing, nothing)
-  await track(line, () => Promise.race([begun.promise, failed]), asking)
+  await track(line, () => Promise.race([begun.promise, failed]), request)
   await Promise.race([ended.promise, failed])
-  return track(line, () => whole, asking)
+  return track(line, () => whole, request)
 }
 
 /** Waits for an answer on a line, until the line is given up. */
-async function track<T>(line: Line, work: () => PromiseLike<T>, asking: () => void): Promise<T> {
+async function track<T>(line: Line, work: () => PromiseLike<T>, request: () => void): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   line.askedAt ??= systemClock.monotonic()
   line.waits.add(reject)
-  asking()
+  request()
   work().then(resolve, reject)
   try {
     const answer = await promise

@@ -5,9 +5,9 @@ import { connect } from './postgres-client'
 import { type Client, clientOn, type Line, openLine, transact } from './postgres-line'
 
 /** What the server says of a connection that waits for it. */
-type Standing = 'working' | 'waiting for a lock' | 'idle'
+type SessionState = 'working' | 'waiting for a lock' | 'idle'
 
-type Standings = { of(name: string): Standing | null }
+type Standings = { of(name: string): SessionState | null }
 
 /**
  * How long the server may take to answer at all, counted in turns: a process that was kept from running has not read an
@@ -30,7 +30,7 @@ const nothingPostgresWatch = () => undefined
 const silence = (): Error =>
   Object.assign(new Error('Postgres does not answer'), { code: 'ERR_POSTGRES_CONNECTION_SILENT' })
 
-const standingOf = (state: string | null, wait: string | null): Standing =>
+const stateOf = (state: string | null, wait: string | null): SessionState =>
   state?.startsWith('idle') ? 'idle' : wait === 'Lock' ? 'waiting for a lock' : 'working'
 
 /** How often waits are looked over, while there are any. */
@@ -122,21 +122,22 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
 
   function sweep(): void {
     isSweeping = false
-    const waiting = [...lines].filter(({ askedAt }) => askedAt !== null)
+    const waiting = [...lines].filter(({ askedAt: requestedAt }) => requestedAt !== null)
     if (!waiting.length) return
     sweepSoon()
     const now = systemClock.monotonic()
     const due = waiting.filter(
-      ({ askedAt, lookedAt, isDoubted }) => now - Math.max(askedAt!, lookedAt) >= (isDoubted ? AGAIN_MS : LOOK_MS),
+      ({ askedAt: requestedAt, lookedAt, isDoubted }) =>
+        now - Math.max(requestedAt!, lookedAt) >= (isDoubted ? AGAIN_MS : LOOK_MS),
     )
     if (due.length) void lookInto(due, now)
   }
 
   async function lookInto(due: readonly Line[], now: number): Promise<void> {
-    const asked = due.map(({ askedAt }) => askedAt)
+    const requests = due.map(({ askedAt: requestedAt }) => requestedAt)
     for (const line of due) line.lookedAt = now
     const found = await watch.standings()
-    const same = due.filter((line, at) => lines.has(line) && line.askedAt !== null && line.askedAt === asked[at])
+    const same = due.filter((line, at) => lines.has(line) && line.askedAt !== null && line.askedAt === requests[at])
     if (!found) {
       if (same.length) fallSilent()
       return
@@ -150,19 +151,19 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
   }
 
   /** Whether the server knows nothing of what the line waits for. */
-  function isLost({ name, askedAt, answeredAt }: Line, found: Standings): boolean {
-    const isNew = answeredAt === null && systemClock.monotonic() - askedAt! < OPENING_MS
+  function isLost({ name, askedAt: requestedAt, answeredAt }: Line, found: Standings): boolean {
+    const isNew = answeredAt === null && systemClock.monotonic() - requestedAt! < OPENING_MS
     return (found.of(name) ?? (isNew ? 'working' : 'idle')) === 'idle'
   }
 
-  function isTooLong({ name, askedAt, limitMs }: Line, found: Standings): boolean {
-    const waited = systemClock.monotonic() - askedAt!
+  function isTooLong({ name, askedAt: requestedAt, limitMs }: Line, found: Standings): boolean {
+    const waited = systemClock.monotonic() - requestedAt!
     return waited > limitMs || (waited > LOCK_MS && found.of(name) === 'waiting for a lock')
   }
 
   /** Whatever broke some connections broke others, too: they are not found out one by one. */
   function dropAll(broken: readonly Line[], found: Standings): void {
-    const since = Math.min(...broken.map(({ askedAt }) => askedAt!))
+    const since = Math.min(...broken.map(({ askedAt: requestedAt }) => requestedAt!))
     const isSuspect = ({ name, answeredAt }: Line) =>
       answeredAt !== null && answeredAt < since && found.of(name) !== 'working'
     for (const line of [...broken, ...[...lines].filter(isSuspect)]) drop(line)
@@ -234,7 +235,7 @@ function createWatch(url: string, prefix: string) {
   }
 
   /** Rejects where the server does not answer. */
-  async function asked<T>(question: (client: SQL) => Promise<T>): Promise<T> {
+  async function request<T>(question: (client: SQL) => Promise<T>): Promise<T> {
     if (isClosed) throw silence()
     const over = new AbortController()
     const mine = client
@@ -265,7 +266,7 @@ function createWatch(url: string, prefix: string) {
   }
 
   async function ping(): Promise<void> {
-    await asked((each) => each`SELECT 1`)
+    await request((each) => each`SELECT 1`)
   }
 
   /** How the connections of this process stand, by name; null where the server does not answer. */
@@ -278,11 +279,11 @@ function createWatch(url: string, prefix: string) {
 
   async function found(): Promise<Standings | null> {
     try {
-      const rows: [string, string | null, string | null][] = await asked((each) =>
+      const rows: [string, string | null, string | null][] = await request((each) =>
         each`SELECT application_name, state, wait_event_type FROM pg_stat_activity
           WHERE starts_with(application_name, ${prefix})`.values(),
       )
-      const byName = new Map(rows.map(([name, state, wait]) => [name, standingOf(state, wait)]))
+      const byName = new Map(rows.map(([name, state, wait]) => [name, stateOf(state, wait)]))
       return { of: (name) => byName.get(name) ?? null }
     } catch (error) {
       return isFull(error) ? { of: () => 'working' } : null
@@ -291,7 +292,7 @@ function createWatch(url: string, prefix: string) {
 
   /** Ends sessions on the server whose connections were given up here: it may not know yet, and keep their locks. */
   async function end(names: readonly string[]): Promise<void> {
-    await asked(
+    await request(
       (each) => each`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE application_name = ANY(string_to_array(${names.join()}, ','))`,
     )

@@ -7,7 +7,7 @@ import { createSemaphore } from '../../kernel/semaphore'
 import { createWorkerPool } from '../../kernel/worker-pool'
 import { languageOf } from '../../text'
 import { LocalSpeechFailure, tooLongToSpeak } from './errors'
-import type { Mp3Answer, Mp3Order } from './mp3.worker.ts'
+import type { Mp3Answer, Mp3Input } from './mp3.worker.ts'
 import { LOCAL_VOICES, type Voice } from './voices'
 
 export type LocalSpeech = { text: string; voice: Voice; speed: number; owner: string; signal: AbortSignal }
@@ -22,9 +22,9 @@ type Deps = {
 
 /** Words a minute at speed 1; the program itself speaks no slower than the least. */
 const WORDS_A_MINUTE = 170
-const LEAST_WORDS_A_MINUTE = 80
+const MIN_WORDS_A_MINUTE = 80
 /** Half an hour of sound, as the program writes it. */
-const MOST_WAV_BYTES = 80 * 1024 * 1024
+const MAX_WAV_BYTES = 80 * 1024 * 1024
 const SPEAK_MS = 30_000
 const ENCODE_MS = 60_000
 const AT_ONCE = 2
@@ -35,9 +35,9 @@ const AT_ONCE = 2
  */
 export function createLocalSpeech({ program, folder, clock }: Deps) {
   const semaphore = createSemaphore(AT_ONCE)
-  const encoder = createWorkerPool<Mp3Order, Mp3Answer>({
+  const encoder = createWorkerPool<Mp3Input, Mp3Answer>({
     script: new URL('./mp3.worker.ts', import.meta.url),
-    most: AT_ONCE,
+    max: AT_ONCE,
     idleMs: 30_000,
   })
 
@@ -62,7 +62,7 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
           '-v',
           name,
           '-s',
-          `${Math.max(words, LEAST_WORDS_A_MINUTE)}`,
+          `${Math.max(words, MIN_WORDS_A_MINUTE)}`,
           '-p',
           `${pitch}`,
           '-a',
@@ -70,7 +70,7 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
         ],
         signal,
       )
-      const stretch = Math.max(1, LEAST_WORDS_A_MINUTE / words)
+      const stretch = Math.max(1, MIN_WORDS_A_MINUTE / words)
       return await encoder.run({ path, stretch }, { timeoutMs: ENCODE_MS, signal, who: owner })
     } finally {
       leave()
@@ -97,7 +97,7 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
       let size = 0
       for await (const piece of child.stdout) {
         size += piece.byteLength
-        if (size > MOST_WAV_BYTES) throw tooLongToSpeak()
+        if (size > MAX_WAV_BYTES) throw tooLongToSpeak()
         await file.write(piece)
       }
       const code = await child.exited

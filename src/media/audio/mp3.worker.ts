@@ -4,7 +4,7 @@ import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { createStretcher } from './stretch'
 
 /** A WAV file of one channel and 16 bits, and how many times as long it shall last. */
-export type Mp3Order = { path: string; stretch: number }
+export type Mp3Input = { path: string; stretch: number }
 export type Mp3Answer = { mp3: Uint8Array; seconds: number }
 
 declare const self: Worker
@@ -14,7 +14,7 @@ const PIECE_SAMPLES = 65_536
 /** Of one channel of speech, at 22 kHz. */
 const BITRATE = 64
 
-self.onmessage = async ({ data }: MessageEvent<Mp3Order>) => {
+self.onmessage = async ({ data }: MessageEvent<Mp3Input>) => {
   let reply: WorkerReply<Mp3Answer>
   try {
     reply = { ok: true, answer: await encoded(data) }
@@ -24,7 +24,7 @@ self.onmessage = async ({ data }: MessageEvent<Mp3Order>) => {
   self.postMessage(reply)
 }
 
-async function encoded({ path, stretch }: Mp3Order): Promise<Mp3Answer> {
+async function encoded({ path, stretch }: Mp3Input): Promise<Mp3Answer> {
   const file = openSync(path, 'r')
   try {
     const rate = rateOf(file)

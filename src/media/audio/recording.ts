@@ -1,6 +1,6 @@
 import { fileTypeFromFile } from 'file-type'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import type { DurationAnswer, DurationOrder } from './duration.worker.ts'
+import type { DurationAnswer, DurationInput } from './duration.worker.ts'
 import { notARecording } from './errors'
 
 /** What the bytes of a recording are, under the name that a transcriber is given. */
@@ -25,14 +25,14 @@ export type Recordings = ReturnType<typeof createRecordings>
 
 /** Looks at recordings in a process, because files of strangers may be long to read or break what reads them. */
 export function createRecordings() {
-  const pool = createWorkerPool<DurationOrder, DurationAnswer>({
+  const pool = createWorkerPool<DurationInput, DurationAnswer>({
     script: new URL('./duration.worker.ts', import.meta.url),
-    most: 2,
+    max: 2,
     idleMs: 30_000,
     memoryBytes: 384 * 1024 * 1024,
   })
-  const measure = (order: DurationOrder, signal: AbortSignal, who: string): Promise<DurationAnswer> =>
-    pool.run(order, { timeoutMs: MEASURE_MS, signal, who })
+  const measure = (input: DurationInput, signal: AbortSignal, who: string): Promise<DurationAnswer> =>
+    pool.run(input, { timeoutMs: MEASURE_MS, signal, who })
 
   return {
     /**

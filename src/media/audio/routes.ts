@@ -4,7 +4,7 @@ import { type Guard, toCall } from '../../http/guard'
 import type { Upload } from '../../http/upload'
 import type { Clock } from '../../kernel/clock'
 import type { Values } from '../../kernel/config'
-import { invalidInput, said } from '../../kernel/errors'
+import { invalidInput, messageOf } from '../../kernel/errors'
 import { checked, t } from '../../kernel/schema'
 import type { audioSettings } from './config'
 import { createLocalSpeech } from './espeak'
@@ -12,10 +12,10 @@ import { createRecordings } from './recording'
 import {
   COMPAT_FORMATS,
   type CompatFormat,
-  CompatSpeechOrder,
+  CompatSpeechInput,
   CompatTranscript,
   MAX_RECORDING_BYTES,
-  SpeechOrder,
+  SpeechInput,
   Transcript,
 } from './schema'
 import { createSpeech, type Speech } from './speech'
@@ -26,7 +26,7 @@ type Speaking = Omit<Parameters<typeof createSpeech>[0], 'recordings' | 'local' 
 type Writing = Omit<Parameters<typeof createTranscription>[0], 'recordings'>
 
 type Deps = {
-  making: Speaking['making']
+  charging: Speaking['charging']
   engines: Speaking['engines'] & Writing['engines']
   clock: Clock
   settings: Values<typeof audioSettings>
@@ -60,7 +60,7 @@ export const audioRoutes = ({ speak, transcribe }: Audio, guard: Guard) =>
     .use(guard)
     .post('/tts', async (context) => mp3(await speak(toCall(context), context.body)), {
       ...SPOKEN,
-      body: checked(SpeechOrder),
+      body: checked(SpeechInput),
       detail: { summary: 'Speak a text as MP3', 'x-download': 'audio/mpeg' } as object,
     })
     .post(
@@ -72,7 +72,7 @@ export const audioRoutes = ({ speak, transcribe }: Audio, guard: Guard) =>
       },
       {
         ...SPOKEN,
-        body: checked(CompatSpeechOrder),
+        body: checked(CompatSpeechInput),
         detail: {
           summary: 'Speak a text as MP3, in the format of other speech APIs',
           'x-download': 'audio/mpeg',
@@ -139,7 +139,7 @@ function formatIn({ fields }: Upload): CompatFormat {
   const format = fields.get('response_format') ?? 'json'
   const known = COMPAT_FORMATS.find((one) => one === format)
   if (known) return known
-  throw invalidInput('response_format', `"response_format" is ${said(format)}. Use ${COMPAT_FORMATS.join(', ')}.`)
+  throw invalidInput('response_format', `"response_format" is ${messageOf(format)}. Use ${COMPAT_FORMATS.join(', ')}.`)
 }
 
 function compatOf({ transcript, segments }: Transcribed, format: CompatFormat): CompatTranscript {
@@ -165,12 +165,12 @@ const formOf = (fields: Record<string, object>): object => ({
 })
 
 /** Speech from text and text from speech (contract 6). */
-export function createAudio({ making, engines, clock, settings, folder }: Deps) {
+export function createAudio({ charging, engines, clock, settings, folder }: Deps) {
   const recordings = createRecordings()
   const program = localSpeaker(settings)
   const local = program ? createLocalSpeech({ program, folder, clock }) : null
   return {
-    speak: createSpeech({ making, engines, recordings, local, names: settings.ttsVoices }),
-    transcribe: createTranscription({ making, engines, recordings }),
+    speak: createSpeech({ charging, engines, recordings, local, names: settings.ttsVoices }),
+    transcribe: createTranscription({ charging, engines, recordings }),
   }
 }

@@ -13,7 +13,7 @@ const speed = t.Optional(t.Number({ minimum: 0.25, maximum: 4, description: '1 i
 const voice = t.Optional(t.String({ maxLength: 200, description: `${VOICE_NAMES.join(', ')}; others are the first` }))
 
 /** The text is required; without one the answer is `missing_text`. */
-export const SpeechOrder = t.Object(
+export const SpeechInput = t.Object(
   {
     text: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
     voice,
@@ -21,10 +21,10 @@ export const SpeechOrder = t.Object(
   },
   { $id: 'SpeechOrder' },
 )
-export type SpeechOrder = Static<typeof SpeechOrder>
+export type SpeechInput = Static<typeof SpeechInput>
 
 /** The same as clients of other servers send it (contract 28.1). */
-export const CompatSpeechOrder = t.Object(
+export const CompatSpeechInput = t.Object(
   {
     input: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
     voice: t.Optional(t.Union([t.String({ maxLength: 200 }), t.Object({ id: t.String({ maxLength: 200 }) })])),
@@ -33,7 +33,7 @@ export const CompatSpeechOrder = t.Object(
   },
   { $id: 'CompatSpeechOrder' },
 )
-export type CompatSpeechOrder = Static<typeof CompatSpeechOrder>
+export type CompatSpeechInput = Static<typeof CompatSpeechInput>
 
 export const Transcript = t.Object(
   {

@@ -1,4 +1,4 @@
-import type { MakingService, Work } from '../../charging'
+import type { ChargingService, Work } from '../../charging'
 import { type EngineService, originOf } from '../../engines'
 import { type Call, ownerOf } from '../../kernel/caller'
 import { AppError } from '../../kernel/errors'
@@ -10,7 +10,7 @@ import type { Recordings } from './recording'
 import { UPSTREAM_VOICES, type Voice, voiceOf } from './voices'
 
 type Deps = {
-  making: Pick<MakingService, 'run'>
+  charging: Pick<ChargingService, 'run'>
   engines: Pick<EngineService, 'speak' | 'hasSound'>
   recordings: Recordings
   /** Null where no local program is installed. */
@@ -28,7 +28,7 @@ const ENGINE = 'svc-1-voice'
 const CHARS_A_MINUTE = 200
 
 /** `POST /audio/tts` and its alias (contract 6, 28.1). */
-export function createSpeech({ making, engines, recordings, local, names }: Deps) {
+export function createSpeech({ charging, engines, recordings, local, names }: Deps) {
   /**
    * Speaks a text, as MP3. `field` is what the request calls the text. Throws 400 `missing_text`, 502
    * `tts_provider_error`, 503 `tts_unavailable`, and what every making throws.
@@ -42,7 +42,7 @@ export function createSpeech({ making, engines, recordings, local, names }: Deps
       const { mp3, seconds } = await spoken(call, work, work.texts[field]!, how)
       return { used: { minutes: seconds / 60 }, files: [], mp3 }
     }
-    return making.run(call, {
+    return charging.run(call, {
       kind: 'tts',
       // The header of the answer names it (contract 1.3).
       id: call.requestId,
@@ -50,7 +50,7 @@ export function createSpeech({ making, engines, recordings, local, names }: Deps
       engineId: ENGINE,
       free: isLocal,
       texts: { [field]: text },
-      most: { minutes: text.length / CHARS_A_MINUTE / speed },
+      max: { minutes: text.length / CHARS_A_MINUTE / speed },
       make,
       answer: ({ made, costCents }) => ({ mp3: made.mp3, costCents }),
     })

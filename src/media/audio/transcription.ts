@@ -1,8 +1,8 @@
-import type { MakingService, Work } from '../../charging'
+import type { ChargingService, Work } from '../../charging'
 import { type EngineService, originOf, type Transcription } from '../../engines'
 import { type Call, ownerOf } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
-import { AppError, invalidInput, said } from '../../kernel/errors'
+import { AppError, invalidInput, messageOf } from '../../kernel/errors'
 import { isLanguageCode, languageCodeOf } from '../../text'
 import { missingFile, sttProviderError, sttUnavailable } from './errors'
 import type { Recording, Recordings } from './recording'
@@ -15,7 +15,7 @@ type Form = {
 }
 
 type Deps = {
-  making: Pick<MakingService, 'run'>
+  charging: Pick<ChargingService, 'run'>
   engines: Pick<EngineService, 'transcribe' | 'hasSound'>
   recordings: Recordings
 }
@@ -28,7 +28,7 @@ const ENGINE = 'svc-1-transcribe'
 const BYTES_A_MINUTE = 240_000
 
 /** `POST /audio/stt` and its alias (contract 6, 28.1). */
-export function createTranscription({ making, engines, recordings }: Deps) {
+export function createTranscription({ charging, engines, recordings }: Deps) {
   /**
    * Writes down what is said in the part `file` of a form. Throws 400 `missing_file`, 415, 502 `stt_provider_error`,
    * 503 `stt_unavailable`, and what every making throws.
@@ -40,14 +40,14 @@ export function createTranscription({ making, engines, recordings }: Deps) {
     if (!engines.hasSound(ENGINE)) throw sttUnavailable.with({ retryAfterS: 60 })
     const id = TranscriptId.create()
     const minutes = recording.seconds === null ? Bun.file(file.path).size / BYTES_A_MINUTE : recording.seconds / 60
-    return making.run(call, {
+    return charging.run(call, {
       kind: 'stt',
       id,
       mode: 'stt',
       engineId: ENGINE,
       free: false,
       texts: {},
-      most: { minutes },
+      max: { minutes },
       make: async (work) => ({
         used: { minutes },
         files: [],
@@ -99,6 +99,6 @@ function languageIn(fields: Form['fields']): string | undefined {
   if (isLanguageCode(language)) return language
   throw invalidInput(
     'language',
-    `"language" is ${said(language)}. Send an ISO 639-1 code such as "en", or leave it out.`,
+    `"language" is ${messageOf(language)}. Send an ISO 639-1 code such as "en", or leave it out.`,
   )
 }

@@ -1,9 +1,9 @@
 import { parse } from 'papaparse'
 import { CHART_KINDS, type Chart, type ChartKind, type Series } from './blocks-model'
 
-const MOST_LABELS = 60
-const MOST_SERIES = 8
-const MOST_NAME_CHARS = 80
+const MAX_LABELS = 60
+const MAX_SERIES = 8
+const MAX_NAME_CHARS = 80
 
 /**
  * What a fence labelled `chart` says: lines `type:`, `title:`, `unit:`, then rows of CSV whose first line names the
@@ -31,12 +31,12 @@ type About = { kind: ChartKind; title: string | null; unit?: string }
  */
 function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: About): Chart | null {
   const [header = [], ...all] = rows
-  const body = all.slice(0, MOST_LABELS)
+  const body = all.slice(0, MAX_LABELS)
   const columns = header.slice(1).map((name, at) => {
     const values = body.map((row) => readNumber(row[at + 1] ?? ''))
     // What stands with the number of a cell, as it is written behind it.
     return {
-      name: name.trim().slice(0, MOST_NAME_CHARS),
+      name: name.trim().slice(0, MAX_NAME_CHARS),
       values,
       units: body.map((row) => {
         const found = NUMBER.exec((row[at + 1] ?? '').trim())
@@ -45,12 +45,12 @@ function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: Ab
       }),
     }
   })
-  const drawn = columns.filter(({ values }) => values.some((value) => value !== null)).slice(0, MOST_SERIES)
+  const drawn = columns.filter(({ values }) => values.some((value) => value !== null)).slice(0, MAX_SERIES)
   if (!drawn.length || body.length === 0) return null
   const series: Series[] = drawn.map(({ name, values }) => ({ name, values }))
   const units = new Set(drawn.flatMap(({ units, values }) => units.filter((_, at) => values[at] !== null)))
   const common = units.size === 1 ? [...units][0]! : ''
-  const labels = body.map((row) => (row[0] ?? '').trim().slice(0, MOST_NAME_CHARS))
+  const labels = body.map((row) => (row[0] ?? '').trim().slice(0, MAX_NAME_CHARS))
   return { type: 'chart', kind, title, labels, series, unit: unit || common }
 }
 

@@ -15,7 +15,7 @@ function keepText(token: Token): void {
 }
 
 /** Most blocks of one document. */
-const MOST_BLOCKS = 5_000
+const MAX_BLOCKS = 5_000
 const LINK = /^(https?:\/\/|mailto:)/i
 
 /** Markdown (CommonMark, tables, strike-through) as blocks. A fence labelled `chart` becomes a chart (contract 6). */
@@ -43,7 +43,7 @@ function blocksOf(cursor: Cursor, until?: string): Block[] {
     const token = cursor.next()
     if (token.type === until) return blocks
     const made = blockOf(token, cursor)
-    if (cursor.count() <= MOST_BLOCKS) blocks.push(...made)
+    if (cursor.count() <= MAX_BLOCKS) blocks.push(...made)
   }
 }
 

@@ -49,9 +49,9 @@ const title = ({ title }: Chart): string =>
   title ? words(0, 13, cut(title, CHART_SIZE.width, 12), { size: 12, fill: INK, bold: true }) : ''
 
 function cut(text: string, room: number, size = FONT_PX): string {
-  const most = Math.max(3, Math.floor(room / (size * LETTER)))
+  const max = Math.max(3, Math.floor(room / (size * LETTER)))
   const letters = [...text]
-  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`
+  return letters.length <= max ? text : `${letters.slice(0, max - 1).join('')}…`
 }
 
 function legend(names: readonly string[], top: number): { drawn: string; height: number } {
@@ -129,9 +129,9 @@ function bars({ series, labels, unit }: Chart, area: Area, y: Place): string {
         const x = area.left + slot * (at + 0.5) + (which - series.length / 2) * width
         const [high, low] = [Math.min(y(value), y(0)), Math.max(y(value), y(0))]
         const bar = `<rect x="${n(x + 0.75)}" y="${n(high)}" width="${n(width - 1.5)}" height="${n(Math.max(0.75, low - high))}" rx="1.5" fill="${colourOf(which)}"/>`
-        const said = labelOf(value, unit)
-        if (!isSparse || widthOf(said, 8) > width + 10) return bar
-        return bar + words(x + width / 2, value < 0 ? low + 9 : high - 4, said, { at: 'middle', size: 8, fill: INK })
+        const text = labelOf(value, unit)
+        if (!isSparse || widthOf(text, 8) > width + 10) return bar
+        return bar + words(x + width / 2, value < 0 ? low + 9 : high - 4, text, { at: 'middle', size: 8, fill: INK })
       }),
     )
     .join('')
@@ -183,11 +183,11 @@ function pie({ labels, series, unit, title }: Chart): string {
     const line = top + at * step
     const value = values[at] ?? null
     const share = all === 0 ? 0 : Math.max(0, value ?? 0) / all
-    const said = value === null ? '' : `${labelOf(value, unit)} · ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
+    const text = value === null ? '' : `${labelOf(value, unit)} · ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
     return [
       `<rect x="272" y="${n(line - 5)}" width="9" height="9" rx="2" fill="${colourOf(at)}"/>`,
       words(287, line + 3, cut(label, 110), { fill: INK }),
-      words(CHART_SIZE.width, line + 3, said, { at: 'end' }),
+      words(CHART_SIZE.width, line + 3, text, { at: 'end' }),
     ].join('')
   })
   return [...slices, ...named].join('')

@@ -1,8 +1,8 @@
 import { parse } from 'papaparse'
 import { readNumber } from './blocks-chart-data'
 
-const MOST_ROWS = 2_000
-const MOST_COLUMNS = 40
+const MAX_ROWS = 2_000
+const MAX_COLUMNS = 40
 
 /** Rows of one length, the header first. */
 export type Rows = string[][]
@@ -14,7 +14,7 @@ export function delimitedRows(text: string): Rows | null {
   for (const delimiter of ['\t', ';', ',']) {
     const { data, errors } = parse<string[]>(text.trim(), { delimiter, skipEmptyLines: 'greedy' })
     const width = data[0]?.length ?? 0
-    if (errors.length || width < 2 || width > MOST_COLUMNS || !data.every((row) => row.length === width)) continue
+    if (errors.length || width < 2 || width > MAX_COLUMNS || !data.every((row) => row.length === width)) continue
     // Sentences have commas too; the cells of a table are short.
     if (data.some((row) => row.some((cell) => cell.length > 120))) continue
     // Commas of sentences have a blank behind them, and the last line an end.
@@ -24,7 +24,7 @@ export function delimitedRows(text: string): Rows | null {
         (lines.some((line) => /[.!?]\s*$/.test(line)) && lines.some((line) => /,\s/.test(line))))
     )
       continue
-    return data.slice(0, MOST_ROWS + 1).map((row) => row.map((cell) => cell.trim()))
+    return data.slice(0, MAX_ROWS + 1).map((row) => row.map((cell) => cell.trim()))
   }
   return null
 }
@@ -37,13 +37,13 @@ export function jsonRows(text: string): Rows | null {
   const value = readJson(text)
   const list = Array.isArray(value) ? value : onlyListIn(value)
   if (!list?.length) return null
-  const items = list.slice(0, MOST_ROWS) as unknown[]
+  const items = list.slice(0, MAX_ROWS) as unknown[]
   if (items.every(Array.isArray)) {
-    const width = Math.min(MOST_COLUMNS, Math.max(...items.map(({ length }) => length)))
+    const width = Math.min(MAX_COLUMNS, Math.max(...items.map(({ length }) => length)))
     return width ? items.map((item) => Array.from({ length: width }, (_, at) => cellOf(item[at]))) : null
   }
   if (!items.every(isRecord)) return null
-  const names = [...new Set(items.flatMap((item) => Object.keys(item)))].slice(0, MOST_COLUMNS)
+  const names = [...new Set(items.flatMap((item) => Object.keys(item)))].slice(0, MAX_COLUMNS)
   return names.length ? [names, ...items.map((item) => names.map((name) => cellOf(item[name])))] : null
 }
 
@@ -79,20 +79,20 @@ const cellOf = (value: unknown): string =>
   value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 /** A longer line is prose. */
-const MOST_PAIRS_CHARS = 4_000
+const MAX_PAIRS_CHARS = 4_000
 const PAIR =
   /([\p{L}][\p{L}\p{N} _/-]{0,40}?)(?:(?<!\s)\s+)?(?:[:=]\s*)?([-+]?[$€£]?\d[\d.,]{0,30}(?:\s*(?:%|[kKmM€$£]|EUR|USD|GBP))?)(?=\s*(?:,|;|\band\b|$))/gu
 
 /** Rows of what a line lists in pairs, `Q1 10, Q2 20 and Q3 15`; null with fewer than two. */
 export function pairRows(line: string): Rows | null {
-  if (line.length > MOST_PAIRS_CHARS) return null
+  if (line.length > MAX_PAIRS_CHARS) return null
   const start = line.indexOf(':')
   const list = start > 0 && start < 80 && !/^\s*[-+$€£]?\d/.test(line.slice(start + 1)) ? line.slice(start + 1) : line
   const pairs = [...list.matchAll(PAIR)].map(([, name, value]) => [name!.replace(/^and\s+/, '').trim(), value!.trim()])
   if (pairs.length < 2 || pairs.some(([, value]) => readNumber(value!) === null)) return null
-  const told = pairs.reduce((sum, [name, value]) => sum + name!.length + value!.length, 0)
+  const notice = pairs.reduce((sum, [name, value]) => sum + name!.length + value!.length, 0)
   // A sentence that happens to hold numbers is no list.
-  return told >= list.replace(/\band\b|[\s,:;=]/g, '').length * 0.7 ? [['', 'Value'], ...pairs] : null
+  return notice >= list.replace(/\band\b|[\s,:;=]/g, '').length * 0.7 ? [['', 'Value'], ...pairs] : null
 }
 
 /** Rows as a Markdown table. */
@@ -110,7 +110,7 @@ export function markdownTable(rows: Rows): string {
   return [header, sides, ...body].map((row, at) => `| ${row.map(at === 1 ? String : cell).join(' | ')} |`).join('\n')
 }
 
-const MOST_CHARTED = 40
+const MAX_CHARTED = 40
 
 /** A chart fence of rows with a column of names and one of numbers; null where there are none. */
 export function chartFence(rows: Rows, kind: string, title: string): string | null {
@@ -121,7 +121,7 @@ export function chartFence(rows: Rows, kind: string, title: string): string | nu
   })
   const named = numeric.indexOf(false)
   const shown = numeric.flatMap((is, at) => (is && at !== named ? [at] : [])).slice(0, 4)
-  if (named < 0 || !shown.length || body.length < 2 || body.length > MOST_CHARTED) return null
+  if (named < 0 || !shown.length || body.length < 2 || body.length > MAX_CHARTED) return null
   const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   const lines = rows.map((row) => [named, ...shown].map((at) => quoted(row[at] ?? '')).join(','))
   return ['```chart', `type: ${kind}`, `title: ${title}`, ...lines, '```'].join('\n')

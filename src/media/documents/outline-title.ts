@@ -1,10 +1,10 @@
 import { shorten } from '../../kernel/text'
 
-const MOST_TITLE = 90
+const MAX_TITLE = 90
 const NAMELESS = 'Document'
-const MOST_REQUEST = 300
+const MAX_REQUEST = 300
 /** A title is told early. */
-const MOST_READ = 1_000
+const MAX_READ = 1_000
 
 const NAMED = /\b(?:titled|entitled|called|named|with the title|title\s*[:=])\s*["“'«]?([^"”'»\n.;]{2,90})["”'»]?/i
 /** What the document is about, in a sentence that asks for one. */
@@ -22,7 +22,7 @@ const THING =
 const THINGS = new RegExp(`^(?:${THING})(?:\\s+deck)?\\b\\s*`, 'i')
 const LINKS = /^(?:about|on|of|for|regarding|covering|that|which|from|with|describing|explaining|out of)\b\s*/i
 /** Who asks says what is to be made, or of what. */
-const ASKED = new RegExp(`\\b(?:this|these|following|below|it|me|${THING}|${FILES})\\b`, 'i')
+const REQUEST = new RegExp(`\\b(?:this|these|following|below|it|me|${THING}|${FILES})\\b`, 'i')
 const DETERMINED = /\b(?:an?|the|this|these|following|my|our|me|it|into|as|from)\b|:\s*$/i
 const WITH =
   /\bwith\s+(?:the\s+)?(?:following\s+)?(?:sections?|columns?|fields?|chapters?|slides|an?\s+(?:\w+\s+)?(?:chart|table|graph))\b.*$/i
@@ -31,7 +31,7 @@ const TAIL =
 
 /** Whether a line asks for a document, and is no part of one: `Make a report of this:`, not `Draft budget 2026`. */
 export const asksFor = (line: string): boolean =>
-  line.length <= MOST_REQUEST && MADE.test(line) && ASKED.test(line) && DETERMINED.test(line)
+  line.length <= MAX_REQUEST && MADE.test(line) && REQUEST.test(line) && DETERMINED.test(line)
 
 /** A line that stands above others as a heading does. */
 export const looksLikeHeading = (line: string): boolean =>
@@ -42,7 +42,7 @@ export const looksLikeHeading = (line: string): boolean =>
  * off the front of what is no request.
  */
 export function titleOf(whole: string): string {
-  const text = whole.slice(0, MOST_READ).trim()
+  const text = whole.slice(0, MAX_READ).trim()
   const [first = ''] = text.split('\n')
   const heading = /^#{1,6}[ \t]+/.exec(first)
   if (heading)
@@ -52,14 +52,14 @@ export function titleOf(whole: string): string {
           .slice(heading[0].length)
           .replace(/(?<=[ \t])#+$/, '')
           .trim(),
-        MOST_TITLE,
+        MAX_TITLE,
       ) || NAMELESS
     )
   const isAlone = first === text
   const asks = isAlone ? MADE.test(first) : asksFor(first)
-  if (!asks && !isAlone && looksLikeHeading(first)) return shorten(first.replace(/:$/, ''), MOST_TITLE)
+  if (!asks && !isAlone && looksLikeHeading(first)) return shorten(first.replace(/:$/, ''), MAX_TITLE)
   const named = asks || isAlone ? NAMED.exec(text)?.[1]?.trim() : undefined
-  if (named) return shorten(named, MOST_TITLE)
+  if (named) return shorten(named, MAX_TITLE)
   const [sentence = ''] = text.split(/\n|(?<=[.!?])\s/)
   const [before = ''] = asks ? sentence.split(/:\s/) : [sentence]
   const about = asks ? ABOUT.exec(before.replace(TAIL, ''))?.[1] : undefined
@@ -69,7 +69,7 @@ export function titleOf(whole: string): string {
     .replace(TAIL, '')
     .replace(/(?<![\s:;,.!?-])[\s:;,.!?-]+$/, '')
     .trim()
-  return words ? shorten(words[0]!.toUpperCase() + words.slice(1), MOST_TITLE) : NAMELESS
+  return words ? shorten(words[0]!.toUpperCase() + words.slice(1), MAX_TITLE) : NAMELESS
 }
 
 /** Without the words that ask for a document and name its kind. */

@@ -6,10 +6,10 @@ const OUTLINE_ONLY =
   '*This is an outline only: no language model is connected to this server that could write its text.*'
 const TO_BE_WRITTEN = '*To be written.*'
 const SECTIONS = ['Summary', 'Background', 'Details', 'Next steps']
-const MOST_SECTIONS = 20
-const MOST_INSTRUCTION = 300
+const MAX_SECTIONS = 20
+const MAX_INSTRUCTION = 300
 /** Longer lines are read as texts. */
-const MOST_READ = 1_500
+const MAX_READ = 1_500
 
 const CHART = /\b(chart|graph|plot|diagram)s?\b/i
 const CHART_KIND: [RegExp, string][] = [
@@ -25,25 +25,28 @@ const CHART_KIND: [RegExp, string][] = [
 export function outlineOf(prompt: string): { title: string; markdown: string } {
   const { instruction, material } = split(prompt.replace(/\r\n?/g, '\n').trim())
   const title = titleOf(material.startsWith('# ') ? material : instruction)
-  const told = {
+  const notice = {
     wantsChart: CHART.test(instruction),
     kind: CHART_KIND.find(([named]) => named.test(instruction))?.[1] ?? 'bar',
     title,
   }
-  const body = material ? bodyOf(material, told) : emptyOf(instruction, told)
+  const body = material ? bodyOf(material, notice) : emptyOf(instruction, notice)
   return { title, markdown: body }
 }
 
-type Told = { wantsChart: boolean; kind: string; title: string }
+type Notice = { wantsChart: boolean; kind: string; title: string }
 
 /** What is asked, and the text or data that it is to be made of. */
 function split(prompt: string): { instruction: string; material: string } {
   const fenced = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""/i.exec(prompt)
   // A fence with nothing but a request beside it is what the request is about; elsewhere it is a part of the text.
   const around = fenced ? [prompt.slice(0, fenced.index), prompt.slice(fenced.index + fenced[0].length)] : []
-  const asked = around.map((text) => text.trim()).filter(Boolean)
-  if (fenced && asked.every((text) => text.length <= MOST_INSTRUCTION && !/\n\s*\n|```/.test(text) && asksFor(text))) {
-    return { instruction: asked.join(' '), material: (fenced[1] ?? fenced[2])!.trim() }
+  const requests = around.map((text) => text.trim()).filter(Boolean)
+  if (
+    fenced &&
+    requests.every((text) => text.length <= MAX_INSTRUCTION && !/\n\s*\n|```/.test(text) && asksFor(text))
+  ) {
+    return { instruction: requests.join(' '), material: (fenced[1] ?? fenced[2])!.trim() }
   }
   const line = prompt.indexOf('\n')
   if (jsonRows(prompt)) return { instruction: '', material: prompt }
@@ -56,26 +59,26 @@ function split(prompt: string): { instruction: string; material: string } {
     return { instruction: colon[1]!, material: colon[2]! }
   }
   // What is too long to be an instruction is the text itself.
-  const isText = prompt.length > MOST_READ
-  return { instruction: prompt.slice(0, MOST_READ), material: isText ? prompt : '' }
+  const isText = prompt.length > MAX_READ
+  return { instruction: prompt.slice(0, MAX_READ), material: isText ? prompt : '' }
 }
 
 const isInstruction = (line: string): boolean =>
   /\b(?:create|make|write|generate|prepare|produce|draft|build|export|turn|put|convert|format|following|report|document|spreadsheet|presentation|slides|csv|table|chart|pdf)\b/i.test(
     line,
-  ) && line.length <= MOST_INSTRUCTION
+  ) && line.length <= MAX_INSTRUCTION
 
 /** The supplied text, paragraph by paragraph: data becomes tables, what looks like a heading becomes one. */
-function bodyOf(material: string, told: Told): string {
+function bodyOf(material: string, notice: Notice): string {
   const whole = jsonRows(material)
-  if (whole) return tableOf(whole, told)
+  if (whole) return tableOf(whole, notice)
   const parts = partsOf(material)
-  const { title } = told
+  const { title } = notice
   return parts
     .map((part, at) => {
       if (/^\s*(```|~~~|#{1,6}\s|[-*+]\s|\d+[.)]\s|>|\|)/.test(part)) return part
       const rows = delimitedRows(part) ?? labelled(part) ?? (part.includes('\n') ? null : pairRows(part))
-      if (rows) return tableOf(rows, told)
+      if (rows) return tableOf(rows, notice)
       if (at === parts.length - 1 || !looksLikeHeading(part)) return part
       // The first line of a text is its title.
       return `${at === 0 && part.startsWith(title) ? '#' : '##'} ${part.replace(/:$/, '')}`
@@ -108,15 +111,15 @@ function labelled(part: string): Rows | null {
   return [['', 'Value'], ...lines.map((found) => [found![1]!.trim(), found![2]!.trim()])]
 }
 
-function tableOf(rows: Rows, { wantsChart, kind, title }: Told): string {
+function tableOf(rows: Rows, { wantsChart, kind, title }: Notice): string {
   const chart = wantsChart ? chartFence(rows, kind, title) : null
   return chart ? `${markdownTable(rows)}\n\n${chart}` : markdownTable(rows)
 }
 
 /** A document that nobody supplied words for: the data in the instruction, its columns, or its sections, empty. */
-function emptyOf(instruction: string, told: Told): string {
+function emptyOf(instruction: string, notice: Notice): string {
   const rows = pairRows(instruction)
-  if (rows) return tableOf(rows, told)
+  if (rows) return tableOf(rows, notice)
   const columns = namedIn(instruction, 'columns?|fields?')
   if (columns.length > 1) return `${markdownTable([columns, columns.map(() => '')])}\n\n${OUTLINE_ONLY}`
   const named = namedIn(instruction, 'sections?|chapters?|headings?|parts|topics|slides(?:\\s+(?:on|about|for))?')
@@ -139,6 +142,6 @@ function namedIn(instruction: string, what: string): string[] {
   )
   return names
     .filter((name) => name && name.length <= 60)
-    .slice(0, MOST_SECTIONS)
+    .slice(0, MAX_SECTIONS)
     .map((name) => name[0]!.toUpperCase() + name.slice(1))
 }

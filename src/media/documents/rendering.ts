@@ -1,6 +1,6 @@
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { tooLarge } from './errors'
-import type { Outlined, OutlineOrder, Rendered, RenderOrder } from './render/render.worker.ts'
+import type { Outlined, OutlineInput, Rendered, RenderInput } from './render/render.worker.ts'
 
 const RENDER_MS = 30_000
 const MB = 1024 ** 2
@@ -10,29 +10,29 @@ const LONG = { idleMs: 1_000, memoryBytes: 3_072 * MB }
 const LONG_MS = 480_000
 
 type By = { signal: AbortSignal; who: string }
-type Task = RenderOrder | OutlineOrder
+type Task = RenderInput | OutlineInput
 
 export type Rendering = ReturnType<typeof createRendering>
 
 /** Makes texts by rules and lays documents out, in processes, within bounds of time and memory (I28). */
 export function createRendering() {
   const script = new URL('./render/render.worker.ts', import.meta.url)
-  const usual = createWorkerPool<Task, Rendered | Outlined>({ script, most: 2, ...USUAL })
-  const long = createWorkerPool<Task, Rendered | Outlined>({ script, most: 1, ...LONG })
+  const usual = createWorkerPool<Task, Rendered | Outlined>({ script, max: 2, ...USUAL })
+  const long = createWorkerPool<Task, Rendered | Outlined>({ script, max: 1, ...LONG })
   return {
     /** Throws 400 `validation_error` for a document that takes more than 30 s or 512 MiB, and the signal's reason. */
-    render: (order: RenderOrder, by: By) => surely(soon(order, by, RENDER_MS)) as Promise<Rendered>,
+    render: (input: RenderInput, by: By) => surely(soon(input, by, RENDER_MS)) as Promise<Rendered>,
     /** Null for a document that takes longer than this, or more than 512 MiB. */
-    renderWithin: (ms: number, order: RenderOrder, by: By) => soon(order, by, ms) as Promise<Rendered | null>,
+    renderWithin: (ms: number, input: RenderInput, by: By) => soon(input, by, ms) as Promise<Rendered | null>,
     /** One at a time: within 8 minutes and a quarter of the machine's or the container's memory. Throws what `render` throws. */
-    renderLong: (order: RenderOrder, by: By) =>
-      surely(unlessLarge(long.run(order, { timeoutMs: LONG_MS, ...by }))) as Promise<Rendered>,
+    renderLong: (input: RenderInput, by: By) =>
+      surely(unlessLarge(long.run(input, { timeoutMs: LONG_MS, ...by }))) as Promise<Rendered>,
     /** Throws what `render` throws. */
     outline: (prompt: string, by: By) => surely(soon({ outline: prompt }, by, RENDER_MS)) as Promise<Outlined>,
   }
 
-  function soon(order: Task, by: By, timeoutMs: number) {
-    return timeoutMs > 0 ? unlessLarge(usual.run(order, { timeoutMs, ...by })) : Promise.resolve(null)
+  function soon(input: Task, by: By, timeoutMs: number) {
+    return timeoutMs > 0 ? unlessLarge(usual.run(input, { timeoutMs, ...by })) : Promise.resolve(null)
   }
 }
 

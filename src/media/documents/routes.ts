@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { answer, errors } from '../../http/envelope'
 import { type Guard, toCall } from '../../http/guard'
 import { checked, checkedQuery, t } from '../../kernel/schema'
-import { DocumentOrder, MadeDocument } from './schema'
+import { DocumentInput, MadeDocument } from './schema'
 import type { Documents } from './service'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
@@ -21,7 +21,7 @@ export const documentRoutes = (documents: Documents, guard: Guard) =>
         scope: 'completions',
         idempotent: true,
         timeLimit: 'own',
-        body: checked(DocumentOrder),
+        body: checked(DocumentInput),
         response: {
           200: answer(MadeDocument),
           ...errors(400, 401, 402, 403, 409, 413, 415, 429, 500, 503, 504),

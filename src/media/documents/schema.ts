@@ -11,7 +11,7 @@ export const FORMATS = ['pdf', 'docx', 'pptx', 'xlsx', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
 
 /** A format that is none is answered with its own code (contract 1.5), so any text passes here. */
-export const DocumentOrder = t.Object(
+export const DocumentInput = t.Object(
   {
     prompt: t.Optional(
       t.String({ maxLength: 1_000_000, description: 'The text of the document, or a description of it' }),
@@ -20,7 +20,7 @@ export const DocumentOrder = t.Object(
   },
   { $id: 'DocumentOrder' },
 )
-export type DocumentOrder = Static<typeof DocumentOrder>
+export type DocumentInput = Static<typeof DocumentInput>
 
 /** A document that was made (contract 6). */
 export const MadeDocument = t.Object(

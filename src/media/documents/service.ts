@@ -1,4 +1,4 @@
-import { type MakingService, promptIn, queueUnavailable } from '../../charging'
+import { type ChargingService, promptIn, queueUnavailable } from '../../charging'
 import { type EngineService, type Message, originOf } from '../../engines'
 import { type Files, missingIn } from '../../files'
 import type { About, Artifact, ArtifactId } from '../../files/schema'
@@ -19,7 +19,7 @@ import { createRendering, type Rendering } from './rendering'
 import {
   artifactOf,
   DocumentId,
-  type DocumentOrder,
+  type DocumentInput,
   FORMATS,
   type Format,
   filenameOf,
@@ -60,7 +60,7 @@ const RETRY_AFTER_S = 5
 const jobOf = (id: DocumentId): JobId => id.replace(/^doc_/, 'job_') as JobId
 
 /** Most tokens of a document's text; some ten pages. */
-const MOST_TOKENS = 8_192
+const MAX_TOKENS = 8_192
 
 const FOR_FORMAT: Record<Format, string> = {
   pdf: 'It becomes a PDF of pages: whole sentences, sections with ## headings, tables where they help.',
@@ -101,7 +101,7 @@ type Deps = {
   clock: Clock
   engines: Pick<EngineService, 'answer' | 'countPrompt' | 'describe' | 'forMode' | 'isFree'>
   files: Pick<Files, 'add' | 'findRow' | 'present' | 'read' | 'receive'>
-  making: Pick<MakingService, 'run'>
+  charging: Pick<ChargingService, 'run'>
   jobs: Pick<Jobs, 'enqueue' | 'find' | 'register'>
   isServed(): boolean
   settings: Values<typeof documentSettings>
@@ -118,16 +118,16 @@ const MIME: Record<Format, string> = {
   csv: 'text/csv',
 }
 
-const MOST_TITLE_CHARS = 2_000
-const MOST_PICTURES = 20
-const MOST_PICTURE_BYTES = 12 * 1024 * 1024
+const MAX_TITLE_CHARS = 2_000
+const MAX_PICTURES = 20
+const MAX_PICTURE_BYTES = 12 * 1024 * 1024
 
 /** Text that is to become a document, by whoever wrote it. */
 export type Text = { markdown: string; title: string; format: Format }
 
 /** Documents: written by an engine or laid out by rules, drawn in five formats from one model (contract 6). */
 export function createDocuments({ rendering = createRendering(), ...deps }: Deps) {
-  const { store, clock, engines, files, making, settings } = deps
+  const { store, clock, engines, files, charging, settings } = deps
   const later = createLater({ ...deps, rendering, picturesIn })
   return { create, layOut, get }
 
@@ -135,19 +135,19 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
    * Writes a document for a prompt and keeps it as a file. Throws 400 `missing_prompt`, `invalid_format`, and what a
    * making throws.
    */
-  async function create(call: Call, order: DocumentOrder): Promise<MadeDocument> {
-    const prompt = storable(promptIn(order))
-    const format = formatIn(order.format)
+  async function create(call: Call, input: DocumentInput): Promise<MadeDocument> {
+    const prompt = storable(promptIn(input))
+    const format = formatIn(input.format)
     const engineId = engines.forMode('think')
     const free = engines.isFree(engineId)
     const promptTokens = engines.countPrompt(messagesFor(prompt, format))
-    const most = { promptTokens, completionTokens: free ? 0 : MOST_TOKENS }
-    return make(call, { engineId, free, most, texts: { prompt }, format }, async (texts, signal) => {
-      const asked = texts.prompt!
-      if (free) return { ...(await rendering.outline(asked, { signal, who: ownerOf(call.caller) })), used: {} }
-      const written = await writeDocument(engines, engineId, { prompt: asked, format, call, signal })
+    const max = { promptTokens, completionTokens: free ? 0 : MAX_TOKENS }
+    return make(call, { engineId, free, max, texts: { prompt }, format }, async (texts, signal) => {
+      const question = texts.prompt!
+      if (free) return { ...(await rendering.outline(question, { signal, who: ownerOf(call.caller) })), used: {} }
+      const written = await writeDocument(engines, engineId, { prompt: question, format, call, signal })
       const { promptTokens, completionTokens, markdown, ...by } = written
-      return { markdown, title: titleOf(asked), used: { promptTokens, completionTokens }, ...by }
+      return { markdown, title: titleOf(question), used: { promptTokens, completionTokens }, ...by }
     })
   }
 
@@ -160,7 +160,7 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
     // The answer to the request is that of the run that calls, and is stored with it.
     const alone = { ...call, once: undefined }
     const texts = { content: storable(markdown), title: storable(title) }
-    return make(alone, { engineId, free: true, most: {}, texts, format, waits: true }, async (texts) => ({
+    return make(alone, { engineId, free: true, max: {}, texts, format, waits: true }, async (texts) => ({
       markdown: texts.content!,
       title: texts.title!,
       used: {},
@@ -177,7 +177,7 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
   type Wanted = {
     engineId: string
     free: boolean
-    most: { promptTokens?: number; completionTokens?: number }
+    max: { promptTokens?: number; completionTokens?: number }
     texts: Record<string, string>
     format: Format
     /** Fails where the file is not there at once. */
@@ -191,7 +191,7 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
   ): Promise<MadeDocument> {
     const id = DocumentId.create()
     let unmade: Omit<Unmade, 'costMicro' | 'error'> | undefined
-    return making.run(call, {
+    return charging.run(call, {
       kind: 'document',
       id,
       mode: 'document',
@@ -201,17 +201,17 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
         const { text: content } = await guardOutput(markdown, wanted.free ? null : instructionsFor(format))
         const pictures = await picturesIn(content, owner)
         const createdAt = clock.now()
-        const order = { format, markdown: content, title, subtitle: null, language: null, createdAt, pictures }
+        const input = { format, markdown: content, title, subtitle: null, language: null, createdAt, pictures }
         const by = { signal, who: owner }
         const { engine, id: model } = engines.describe(made.engineId ?? wanted.engineId)
         const source = { content, engine, model, prompt: texts.prompt ?? null }
         const drawn = waits
-          ? await rendering.render(order, by)
-          : await rendering.renderWithin(settings.documentWaitS * 1_000, order, by)
+          ? await rendering.render(input, by)
+          : await rendering.renderWithin(settings.documentWaitS * 1_000, input, by)
         if (!drawn) {
           // The title that the file will have; a text begins with its own. The library that reads it is loaded where it is needed.
           const { readMarkdown } = await import('./blocks-markdown')
-          const named = titled(readMarkdown(content.slice(0, MOST_TITLE_CHARS)), title).title
+          const named = titled(readMarkdown(content.slice(0, MAX_TITLE_CHARS)), title).title
           unmade = { ...source, id, format, mimeType: MIME[format], title: named, createdAt }
           return { ...made, files: [], effects: later.begin(owner, unmade) }
         }
@@ -252,9 +252,9 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
     for (const image of markdown.split('![').slice(1)) {
       const source = /^[^\]]*\]\(\s*<?([^\s)>]{1,2000})/.exec(image)?.[1] ?? ''
       const id = /art_[0-9A-Za-z]{24}/.exec(source)?.[0]
-      if (!id || pictures.has(source) || pictures.size >= MOST_PICTURES) continue
+      if (!id || pictures.has(source) || pictures.size >= MAX_PICTURES) continue
       const row = await files.findRow(store.read, owner, id as ArtifactId)
-      if (row?.type !== 'image' || row.size_bytes > MOST_PICTURE_BYTES) continue
+      if (row?.type !== 'image' || row.size_bytes > MAX_PICTURE_BYTES) continue
       pictures.set(source, new Uint8Array(await new Response(await files.read(row)).arrayBuffer()))
     }
     return pictures
@@ -314,7 +314,7 @@ export async function writeDocument(
   const { text, usage, ...source } = await engines.answer(engineId, {
     messages: messagesFor(prompt, format),
     mode: 'think',
-    maxOutputTokens: MOST_TOKENS,
+    maxOutputTokens: MAX_TOKENS,
     origin: originOf(call),
     signal,
   })
@@ -341,8 +341,8 @@ function createLater({ jobs, files, rendering, isServed, picturesIn }: LaterDeps
     async run({ owner, payload, signal }) {
       const { id, mimeType, ...waiting } = payload
       const pictures = await picturesIn(waiting.content, owner!)
-      const order = { ...waiting, markdown: waiting.content, subtitle: null, language: null, pictures }
-      const { bytes } = await rendering.renderLong(order, { signal, who: owner! })
+      const input = { ...waiting, markdown: waiting.content, subtitle: null, language: null, pictures }
+      const { bytes } = await rendering.renderLong(input, { signal, who: owner! })
       const draft = await files.receive(bytes, mimeType)
       const about: About = { ...waiting, type: 'document', filename: filenameOf(waiting.title, waiting.format) }
       return { effects: (tx) => files.add(tx, owner!, draft, about, artifactOf(id)) }

@@ -49,7 +49,7 @@ function titleOf(text: string): string {
       text,
     )?.[1]
   // "A chart of apples 10, pears 25" has its first row there and no title.
-  const told = about && !/\d\s*$/.test(about) ? about : null
-  const title = (quoted ?? told ?? 'Figures').trim().replace(/(?<!\s)\s+(?:by|per|with|in)$/i, '')
+  const notice = about && !/\d\s*$/.test(about) ? about : null
+  const title = (quoted ?? notice ?? 'Figures').trim().replace(/(?<!\s)\s+(?:by|per|with|in)$/i, '')
   return title.charAt(0).toUpperCase() + title.slice(1)
 }

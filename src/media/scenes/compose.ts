@@ -1,6 +1,6 @@
 import { contrast, isDark, mix, readableOn, shade, tone } from './color'
 import { abstract } from './layouts/abstract'
-import { type Canvas, paletteOf, standing } from './layouts/canvas'
+import { type Canvas, paletteOf, state } from './layouts/canvas'
 import { chart } from './layouts/chart'
 import { groundOf } from './layouts/ground'
 import { type Light, lightOf } from './layouts/light'
@@ -48,7 +48,7 @@ const apart = (palette: Canvas['palette'], form: Canvas['palette']['main']): Can
 
 const flat = (paint: Paint): Color => (typeof paint === 'string' ? paint : paint.stops[0]!.color)
 
-export type SceneOrder = {
+export type SceneInput = {
   prompt: string
   changes: readonly string[]
   style: string | null
@@ -60,7 +60,7 @@ export type SceneOrder = {
 }
 
 /** A picture from a description, by rules: the same description always gives the same one. It knows a few dozen things. */
-export function compose({ prompt, changes, style, width, height, variant }: SceneOrder): Scene {
+export function compose({ prompt, changes, style, width, height, variant }: SceneInput): Scene {
   const reading = readPrompt(prompt, changes, style)
   // What changed a picture must not shuffle the rest of it.
   const random = randomOf(`${prompt}\n${variant}`)
@@ -112,7 +112,7 @@ function nameplate({ width, height, palette }: Canvas, name: string): Shape {
   const text = fitted(
     name,
     { width: width * 0.72, height: height * 0.3 },
-    { weight: 800, tracking: -0.02, most: unit * 0.085, lines: 3 },
+    { weight: 800, tracking: -0.02, max: unit * 0.085, lines: 3 },
   )
   const { size, leading, lines } = text
   const wide = Math.max(...lines.map((line) => widthOf(line, text)), 1) + size * 1.6
@@ -186,7 +186,7 @@ function diagram(canvas: Canvas): { background: Paint; shapes: Shape[] } {
     const text = fitted(
       words,
       { width: w * 0.84, height: h * 0.7 },
-      { weight: 600, most: unit * 0.05, leading: 1.15, lines: 4 },
+      { weight: 600, max: unit * 0.05, leading: 1.15, lines: 4 },
     )
     const middle = y + h / 2 - ((text.lines.length - 1) / 2) * text.size * 1.15 + text.size * 0.36
     shapes.push(
@@ -260,7 +260,7 @@ function studio(canvas: Canvas): { background: Paint; shapes: Shape[] } {
       }),
     )
     shapes.push(
-      standing(subject.motif, apart(paletteOf(subject, palette), form), {
+      state(subject.motif, apart(paletteOf(subject, palette), form), {
         x,
         y,
         height: size,
@@ -350,7 +350,7 @@ function placed(canvas: Canvas, light: Light, setting: Setting, horizon: number)
       ? height * (flying.length === 1 ? 0.78 : 0.5 + (at % 2) * 0.2)
       : Math.max(size + height * 0.05, height * (rest.length ? 0.36 : 0.58) + (at % 2) * height * 0.1)
     shapes.push(
-      standing(subject.motif, inLight(paletteOf(subject, palette), light), {
+      state(subject.motif, inLight(paletteOf(subject, palette), light), {
         x,
         y: Math.min(y, height * 0.95),
         height: size,
@@ -375,7 +375,7 @@ function placed(canvas: Canvas, light: Light, setting: Setting, horizon: number)
       shapes.push(ellipse(x, y + size * 0.02, size * 0.56, size * 0.05, shade(light.water, -0.16), { opacity: 0.45 }))
     else shapes.push(ellipse(x, y, size * 0.46, size * 0.04, '#000000', { opacity: 0.16 }))
     shapes.push(
-      standing(subject.motif, dressed, { x, y: y + (swims ? size * 0.03 : 0), height: size, flip: copy % 2 === 1 }),
+      state(subject.motif, dressed, { x, y: y + (swims ? size * 0.03 : 0), height: size, flip: copy % 2 === 1 }),
     )
   }
   return shapes

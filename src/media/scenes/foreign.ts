@@ -9,7 +9,7 @@ export type Glyph = {
   isShaped?: true
 }
 
-const MOST_KNOWN = 1_000
+const MAX_KNOWN = 1_000
 const known = new Map<string, Glyph[]>()
 
 /** Words in another alphabet, their letters joined and set as that font says. */
@@ -29,7 +29,7 @@ export function foreignGlyphs(words: string, file: string): Glyph[] {
       isShaped: true,
     }
   })
-  if (known.size >= MOST_KNOWN) known.clear()
+  if (known.size >= MAX_KNOWN) known.clear()
   known.set(name, made)
   return made
 }

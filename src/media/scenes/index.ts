@@ -1,3 +1,3 @@
-export { compose, type SceneOrder } from './compose'
+export { compose, type SceneInput } from './compose'
 export { captionOf, readPrompt } from './read'
 export { toSvg } from './svg'

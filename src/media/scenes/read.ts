@@ -44,7 +44,7 @@ const COUNTED =
 const FORM =
   /\b(?:pictures?|images?|illustrations?|drawings?|photos?|photographs?|paintings?|portraits?|posters?|flyers?|covers?|banners?|cards?|invitations?|logos?|wordmarks?|emblems?|monograms?|icons?|favicons?|avatars?|badges?|stickers?|charts?|graphs?|diagrams?|flow ?charts?|patterns?|wallpapers?|textures?|tiles?|scenes?|views?|backgrounds?|styles?|sketch(?:es)?|render|designs?|compositions?|shapes?|forms?|colou?rs?|lines?|light|sky|day|night|morning|evening|sunset|sunrise|dawn|dusk|way|lot|bit|group|pair|couple|row|set|touch|hint|film|video|clip|animation|title|headline|slogan|words?|text|letters?|abstract|geometric|gradient|watercolou?r|blueprint|outline)\b/u
 
-const MOST = 3
+const MAX = 3
 
 const LONGEST = 40
 
@@ -175,9 +175,9 @@ const SETTINGS_IN_ORDER = Object.keys(SETTING_WORDS) as Setting[]
 /** What a request to change a picture leaves of it. */
 function changed(before: One, change: One): One {
   const gone = new Set(change.removes.map(({ motif }) => motif))
-  const kept = before.subjects.filter(({ motif }) => !gone.has(motif))
-  const added = change.subjects.filter(({ motif }) => !gone.has(motif) && !kept.some((one) => one.motif === motif))
-  const recolored = kept.map(
+  const remaining = before.subjects.filter(({ motif }) => !gone.has(motif))
+  const added = change.subjects.filter(({ motif }) => !gone.has(motif) && !remaining.some((one) => one.motif === motif))
+  const recolored = remaining.map(
     (one) => change.subjects.find(({ motif }) => motif === one.motif && !gone.has(motif)) ?? one,
   )
   // "Make it blue" is about the subject as much as about the picture.
@@ -239,7 +239,7 @@ function unknownIn(text: string, isKnown: (phrase: string) => boolean): string[]
     const name = (FORM.test(thing) && more ? more.replace(/^\s+of\s+/, '') : phrase).trim()
     return FORM.test(name) || isKnown(name) || name.length > LONGEST ? [] : [name]
   })
-  return [...new Set(found)].slice(0, MOST)
+  return [...new Set(found)].slice(0, MAX)
 }
 
 /** What stands in quotes, or after words that announce it. */
@@ -248,9 +248,9 @@ function letteringIn(text: string): string[] {
     ([, one, two]) => (one ?? two)!.trim(),
   )
   if (quoted.length) return quoted.filter(Boolean).slice(0, 3)
-  const said =
+  const messages =
     /\b(?:that says|saying|reading|with the (?:text|words?|title|headline)|titled|called|named|for)(?:\s*:)?\s+((?:[A-Z0-9][\p{L}\p{N}&'.-]*)(?:\s+(?:[A-Z0-9][\p{L}\p{N}&'.-]*|of|the|and|&|for|in|on)){0,6})/u.exec(
       text,
     )
-  return said ? [said[1]!.replace(/(?<!\s)\s+(?:of|the|and|&|for|in|on)$/, '').replace(/[.,;:]$/, '')] : []
+  return messages ? [messages[1]!.replace(/(?<!\s)\s+(?:of|the|and|&|for|in|on)$/, '').replace(/[.,;:]$/, '')] : []
 }

@@ -42,7 +42,7 @@ const PLURALS: Record<string, string> = {
 const BY_WORD = new Map(MOTIFS.flatMap((motif) => motif.words.map((word) => [word, motif] as const)))
 
 /** The most different things in one picture, and the most of one kind. */
-const [MOST_KINDS, MOST_OF_ONE] = [5, 7]
+const [MAX_KINDS, MAX_OF_ONE] = [5, 7]
 
 function motifNamed(word: string): Motif | undefined {
   const forms = [word, PLURALS[word] ?? '', word.replace(/es$/, ''), word.replace(/s$/, '')]
@@ -53,7 +53,7 @@ function motifNamed(word: string): Motif | undefined {
 export function subjectsIn(text: string): Subject[] {
   const words = text.match(/[\p{L}\p{N}'-]+/gu) ?? []
   const found: Subject[] = []
-  for (let at = 0; at < words.length && found.length < MOST_KINDS; at += 1) {
+  for (let at = 0; at < words.length && found.length < MAX_KINDS; at += 1) {
     const pair = motifNamed(`${words[at]} ${words[at + 1] ?? ''}`)
     const single = motifNamed(words[at]!)
     const hit = pair ?? single
@@ -69,10 +69,10 @@ export function subjectsIn(text: string): Subject[] {
 
 function countAndColor(words: readonly string[], at: number, last: string): Pick<Subject, 'count' | 'color'> {
   const before = words.slice(Math.max(0, at - 3), at)
-  const said = before.map((word) => NUMBERS[word] ?? (/^\d$/.test(word) ? Number(word) : 0)).findLast((n) => n > 0)
+  const stated = before.map((word) => NUMBERS[word] ?? (/^\d$/.test(word) ? Number(word) : 0)).findLast((n) => n > 0)
   const isMany = last.endsWith('s') && !BY_WORD.has(last)
   return {
-    count: Math.min(isMany && (said ?? 1) < 2 ? 3 : (said ?? 1), MOST_OF_ONE),
+    count: Math.min(isMany && (stated ?? 1) < 2 ? 3 : (stated ?? 1), MAX_OF_ONE),
     color:
       before
         .slice(-2)

@@ -143,17 +143,17 @@ export function fitted(
   {
     weight,
     tracking = 0,
-    most,
+    max,
     leading = 1.08,
-    lines: mostLines = 4,
-  }: { weight: Weight; tracking?: number; most: number; leading?: number; lines?: number },
+    lines: maxLines = 4,
+  }: { weight: Weight; tracking?: number; max: number; leading?: number; lines?: number },
 ) {
   const words = wordsIn(writable(text))
-  for (let size = most; ; size *= 0.92) {
+  for (let size = max; ; size *= 0.92) {
     const lines = linesOf(words, (line) => widthOf(line, { size, weight, tracking }) <= box.width)
-    const fits = lines.length <= mostLines && lines.length * size * leading <= box.height
+    const fits = lines.length <= maxLines && lines.length * size * leading <= box.height
     const wide = lines.some((one) => widthOf(one, { size, weight, tracking }) > box.width)
-    if ((fits && !wide) || size < 9) return { size, lines: lines.slice(0, mostLines), leading, weight, tracking }
+    if ((fits && !wide) || size < 9) return { size, lines: lines.slice(0, maxLines), leading, weight, tracking }
   }
 }
 

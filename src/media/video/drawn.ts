@@ -11,14 +11,14 @@ const NOTHING: Color = '#00000000'
 type Painted = { sprite: Sprite; motion: Shot['layers'][number]['motion'] }
 
 /** The frames of a clip, in order; the same memory each time. */
-export function* framesOf(order: FilmOrder, fps: number): Generator<Frame> {
-  const { width, height, seconds } = order
+export function* framesOf(input: FilmOrder, fps: number): Generator<Frame> {
+  const { width, height, seconds } = input
   const frame: Frame = { width, height, pixels: new Uint32Array(width * height) }
   const mark = spriteIn([provenanceMark(width, height)], NOTHING, { width, height, margin: 0 })!
   const total = Math.round(seconds * fps)
   let last: Uint32Array | null = null
   let [made, ends] = [0, 0]
-  for (const [nth, shot] of storyboard(order).entries()) {
+  for (const [nth, shot] of storyboard(input).entries()) {
     const begins = ends
     ends += shot.seconds
     const until = Math.min(total, Math.round(ends * fps))

@@ -6,7 +6,7 @@ import { toPng } from './png'
 import { toYuv } from './raster'
 import type { FilmOrder } from './storyboard'
 
-export type Film = { mp4: Uint8Array; poster: Uint8Array }
+export type Video = { mp4: Uint8Array; poster: Uint8Array }
 
 declare const self: Worker
 
@@ -23,7 +23,7 @@ const WORDS = {
 }
 
 self.onmessage = async ({ data }: MessageEvent<FilmOrder>) => {
-  let reply: WorkerReply<Film>
+  let reply: WorkerReply<Video>
   try {
     reply = { ok: true, answer: await filmed(data) }
   } catch (error) {
@@ -32,8 +32,8 @@ self.onmessage = async ({ data }: MessageEvent<FilmOrder>) => {
   self.postMessage(reply)
 }
 
-async function filmed(order: FilmOrder): Promise<Film> {
-  const { width, height, seconds } = order
+async function filmed(input: FilmOrder): Promise<Video> {
+  const { width, height, seconds } = input
   // Frames a second. Nearly all of the time of a clip is spent on encoding them.
   const fps = seconds <= 30 ? 15 : 12
   const encoder = await createH264MP4Encoder()
@@ -50,7 +50,7 @@ async function filmed(order: FilmOrder): Promise<Film> {
   const total = Math.round(seconds * fps)
   let poster: Buffer | null = null
   let made = 0
-  for (const frame of framesOf(order, fps)) {
+  for (const frame of framesOf(input, fps)) {
     toYuv(frame, planes)
     encoder.addFrameYuv(planes)
     made += 1

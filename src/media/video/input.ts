@@ -31,4 +31,4 @@ export const KEY_IS_GONE = 'The key or session that requested this video is no l
 
 /** As the making of a video is recorded. */
 export const wantedOf = ({ id, mode, prompt, seconds }: StoredVideo, free: boolean) =>
-  ({ kind: 'video', id, mode, engineId: ENGINE, free, texts: { prompt }, most: { seconds } }) as const
+  ({ kind: 'video', id, mode, engineId: ENGINE, free, texts: { prompt }, max: { seconds } }) as const

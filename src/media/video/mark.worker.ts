@@ -4,11 +4,11 @@ import { toSvg } from '../scenes'
 import { provenanceMark } from './storyboard'
 
 /** Pixels of the clip that is to be marked. */
-export type MarkOrder = { width: number; height: number }
+export type MarkInput = { width: number; height: number }
 
 declare const self: Worker
 
-self.onmessage = ({ data: { width, height } }: MessageEvent<MarkOrder>) => {
+self.onmessage = ({ data: { width, height } }: MessageEvent<MarkInput>) => {
   const svg = toSvg({ width, height, background: '#00000000', shapes: [provenanceMark(width, height)], title: '' })
   const answer = new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng()
   const reply: WorkerReply<Uint8Array> = { ok: true, answer }

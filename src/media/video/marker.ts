@@ -7,7 +7,7 @@ import type { Clock } from '../../kernel/clock'
 import { randomBase62 } from '../../kernel/crypto'
 import { createSemaphore } from '../../kernel/semaphore'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import type { MarkOrder } from './mark.worker.ts'
+import type { MarkInput } from './mark.worker.ts'
 
 type Deps = {
   /** Path of ffmpeg; null where there is none, and then nothing is marked. */
@@ -17,7 +17,7 @@ type Deps = {
   clock: Pick<Clock, 'after'>
 }
 
-type Clip = MarkOrder & { owner: string; signal: AbortSignal }
+type Clip = MarkInput & { owner: string; signal: AbortSignal }
 
 type Paths = { before: string; sign: string; after: string }
 
@@ -26,8 +26,8 @@ type Marked = { draft: Draft; isMarked: boolean }
 
 const MARK_MS = 300_000
 const DRAW_MS = 20_000
-const MOST_SIGNS = 32
-const MOST_BYTES = 512 * 1024 * 1024
+const MAX_SIGNS = 32
+const MAX_BYTES = 512 * 1024 * 1024
 const TOO_LARGE = 'The engine answered with a video that is too large. Nothing was charged.'
 const COMMENT = 'AI-generated'
 
@@ -40,9 +40,9 @@ export type Marker = ReturnType<typeof createMarker>
 export function createMarker({ program, folder, clock }: Deps) {
   const semaphore = createSemaphore(1)
   const signs = new Map<string, Uint8Array>()
-  const drawing = createWorkerPool<MarkOrder, Uint8Array>({
+  const drawing = createWorkerPool<MarkInput, Uint8Array>({
     script: new URL('./mark.worker.ts', import.meta.url),
-    most: 1,
+    max: 1,
     idleMs: 1_000,
   })
 
@@ -78,12 +78,12 @@ export function createMarker({ program, folder, clock }: Deps) {
   }
 
   /** The mark for clips of a size, drawn once: upstreams make few sizes. */
-  async function signOf({ width, height }: MarkOrder, { owner, signal }: Pick<Clip, 'owner' | 'signal'>) {
+  async function signOf({ width, height }: MarkInput, { owner, signal }: Pick<Clip, 'owner' | 'signal'>) {
     const size = `${width}x${height}`
     const known = signs.get(size)
     if (known) return known
     const sign = await drawing.run({ width, height }, { timeoutMs: DRAW_MS, signal, who: owner })
-    if (signs.size >= MOST_SIGNS) signs.clear()
+    if (signs.size >= MAX_SIGNS) signs.clear()
     signs.set(size, sign)
     return sign
   }
@@ -111,7 +111,7 @@ async function written(path: string, source: AsyncIterable<Uint8Array> | Uint8Ar
   try {
     for await (const piece of source) {
       size += piece.byteLength
-      if (size > MOST_BYTES) throw new GiveUp(TOO_LARGE)
+      if (size > MAX_BYTES) throw new GiveUp(TOO_LARGE)
       for (let at = 0; at < piece.byteLength; ) at += (await file.write(piece, at)).bytesWritten
     }
   } finally {

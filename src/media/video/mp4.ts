@@ -19,8 +19,8 @@ export function finished(mp4: Uint8Array, words: Words): Buffer {
   const rest = boxes.filter(({ type }) => !['moov', 'ftyp', 'free', 'uuid'].includes(type))
   if (!moov || !ftyp || !rest.some(({ type }) => type === 'mdat')) throw new Error('not a whole MP4')
   const about = boxOf('uuid', Buffer.concat([XMP_ID, Buffer.from(words.xmp)]))
-  const kept = boxesOf(moov.body).filter(({ type }) => type !== 'udta')
-  const index = boxOf('moov', Buffer.concat([...kept.map(({ type, body }) => boxOf(type, body)), udta(words)]))
+  const remaining = boxesOf(moov.body).filter(({ type }) => type !== 'udta')
+  const index = boxOf('moov', Buffer.concat([...remaining.map(({ type, body }) => boxOf(type, body)), udta(words)]))
   const head = boxOf('ftyp', ftyp.body)
   const first = boxes.find(({ type }) => type === 'mdat')!
   const before = offsetIn(boxes, first)

@@ -16,7 +16,7 @@ export const FRAMES = {
 } as const
 export type AspectRatio = keyof typeof FRAMES
 
-export const VideoOrder = t.Object(
+export const VideoInput = t.Object(
   {
     prompt: t.Optional(t.String({ maxLength: 32_000, description: 'Required: what to show' })),
     duration: t.Optional(
@@ -31,7 +31,7 @@ export const VideoOrder = t.Object(
   },
   { $id: 'VideoOrder' },
 )
-export type VideoOrder = Static<typeof VideoOrder>
+export type VideoInput = Static<typeof VideoInput>
 
 /** A job handle: the work goes on after the answer. */
 export const VideoAccepted = t.Object(

@@ -1,9 +1,9 @@
 import { behalfOf } from '../../accounts'
 import type { Prices } from '../../billing'
 import {
+  type ChargingService,
   type JobResult,
   type Later,
-  type MakingService,
   type PublicJobs,
   type PublicKind,
   pollUrlOf,
@@ -19,10 +19,10 @@ import { type Clock, iso } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { videoNotMade } from '../errors'
-import type { Film } from './drawn.worker.ts'
+import type { Video } from './drawn.worker.ts'
 import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type Wish, wantedOf } from './input'
 import { createMarker } from './marker'
-import { FRAMES, type VideoAccepted, VideoId, type VideoOrder } from './schema'
+import { FRAMES, type VideoAccepted, VideoId, type VideoInput } from './schema'
 import type { FilmOrder } from './storyboard'
 import { createUpstream, type Known, type Upstream } from './upstream'
 
@@ -31,11 +31,11 @@ type Watch = {
   /** Whose clip it is. */
   owner: string
   /** Told of the percent that is done, once for each second of the clip. */
-  told(percent: number): void
+  notify(percent: number): void
 }
 
 /** A minute of film on a busy machine. */
-const FILM_MS = 600_000
+const VIDEO_MS = 600_000
 
 type Filmmaker = ReturnType<typeof createFilmmaker>
 
@@ -72,7 +72,7 @@ const aborted = (signal: AbortSignal) =>
 type UpstreamJobDeps = {
   upstream: Upstream
   files: Pick<Files, 'receive' | 'add'>
-  making: Pick<MakingService, 'resume'>
+  charging: Pick<ChargingService, 'resume'>
   /** The caller as whom stored work runs; null when it may not any more. */
   callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
 }
@@ -82,47 +82,47 @@ const KNOWN = 'upstream'
 type VideoJobDeps = {
   film: Filmmaker
   files: Pick<Files, 'receive' | 'add'>
-  making: Pick<MakingService, 'resume'>
+  charging: Pick<ChargingService, 'resume'>
   /** The caller as whom stored work runs; null when it may not any more. */
   callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
 }
 
-type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'making'> & {
+type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'charging'> & {
   clock: Clock
   prices: Prices
   settings: { videoMarker: string }
   /** Folder for clips on their way. */
   folder: string
   engines: Pick<EngineService, 'filmmaker'> & Parameters<typeof createUpstream>[0]['engines']
-  making: Pick<MakingService, 'admit' | 'accepted' | 'resume'>
+  charging: Pick<ChargingService, 'admit' | 'accepted' | 'resume'>
   publicJobs: Pick<PublicJobs, 'define' | 'accept' | 'later'>
 }
 
 const SECONDS = 5
 
-type Asked = { prompt: string; seconds?: number | undefined; mode: Wish['mode'] }
+type Request = { prompt: string; seconds?: number | undefined; mode: Wish['mode'] }
 
 export type VideoService = ReturnType<typeof createVideo>
 
 /** Videos, as jobs (contract 6, 7): an upstream's where one is connected, else drawn here. */
 export function createVideo(deps: Deps) {
-  const { clock, engines, making, prices, publicJobs, settings, folder } = deps
+  const { clock, engines, charging, prices, publicJobs, settings, folder } = deps
   const program = settings.videoMarker ? Bun.which(settings.videoMarker) : null
-  const film = createFilmmaker()
+  const video = createFilmmaker()
   const upstream = createUpstream({ ...deps, mark: createMarker({ program, folder, clock }) })
-  const drawn = videoKind({ ...deps, film })
+  const drawn = videoKind({ ...deps, film: video })
   const bought = upstreamVideoKind({ ...deps, upstream })
-  const inline = createInlineVideo({ engines, film, upstream })
+  const inline = createInlineVideo({ engines, film: video, upstream })
   publicJobs.define(drawn)
   publicJobs.define(bought)
 
   return {
     /** The most that a video within a request can cost, in micro-cents. */
-    most: ({ seconds = SECONDS }: Pick<Asked, 'seconds'>): number =>
+    max: ({ seconds = SECONDS }: Pick<Request, 'seconds'>): number =>
       engines.filmmaker() === 'upstream' ? prices.costOf(ENGINE, { seconds }) : 0,
 
     /** Makes a video within a request, which charges for it (contract 2.4). Throws 503 `engine_unavailable`, 400. */
-    now(call: Call, { prompt, seconds = SECONDS, mode }: Asked, work: Pick<Work, 'keep' | 'signal'>) {
+    now(call: Call, { prompt, seconds = SECONDS, mode }: Request, work: Pick<Work, 'keep' | 'signal'>) {
       const { free } = maker()
       const wish = { id: VideoId.create(), mode, prompt, style: null, seconds, aspectRatio: '16:9' } as const
       return inline(call, wish, { ...work, free })
@@ -132,7 +132,7 @@ export function createVideo(deps: Deps) {
      * A video that a request asks for on its way: its job is put in line in the commit that ends the request. Throws
      * 503 `engine_unavailable`.
      */
-    async later(call: Call, { prompt, seconds = SECONDS }: Omit<Asked, 'mode'>): Promise<Later> {
+    async later(call: Call, { prompt, seconds = SECONDS }: Omit<Request, 'mode'>): Promise<Later> {
       const { kind, free } = maker()
       const { requestId, route, caller } = call
       const picture = {
@@ -145,8 +145,8 @@ export function createVideo(deps: Deps) {
       } as const
       const input: StoredVideo = { ...behalfOf(caller), ...picture, requestId, route }
       const wanted = wantedOf(input, free)
-      const { accepted } = await making.resume(call, wanted)
-      const hold = free ? 0 : prices.costOf(wanted.engineId, wanted.most)
+      const { accepted } = await charging.resume(call, wanted)
+      const hold = free ? 0 : prices.costOf(wanted.engineId, wanted.max)
       return publicJobs.later<StoredVideo>(call, kind, { input, hold, effects: accepted })
     },
 
@@ -154,17 +154,17 @@ export function createVideo(deps: Deps) {
      * Puts a video in line. Throws 400 `missing_prompt` or `guardrail_blocked`, 402 `insufficient_credits`, 429
      * `mode_rate_limit_exceeded`, 503 `queue_unavailable` or `engine_unavailable`.
      */
-    async start(call: Call, order: VideoOrder): Promise<VideoAccepted> {
-      const { duration = `${SECONDS}s`, style, aspect_ratio: aspectRatio = '16:9' } = order
-      const asked = promptIn(order)
+    async start(call: Call, params: VideoInput): Promise<VideoAccepted> {
+      const { duration = `${SECONDS}s`, style, aspect_ratio: aspectRatio = '16:9' } = params
+      const question = promptIn(params)
       const { kind, free } = maker()
       const id = VideoId.create()
       const { requestId, route, caller } = call
       const seconds = Number.parseInt(duration, 10)
-      const picture = { id, mode: 'video', prompt: asked, style: style || null, seconds, aspectRatio } as const
+      const picture = { id, mode: 'video', prompt: question, style: style || null, seconds, aspectRatio } as const
       const input: StoredVideo = { ...behalfOf(caller), ...picture, requestId, route }
-      const texts: Record<string, string> = { prompt: asked, ...(style ? { style } : {}) }
-      const admitted = await making.admit(call, { ...wantedOf(input, free), texts })
+      const texts: Record<string, string> = { prompt: question, ...(style ? { style } : {}) }
+      const admitted = await charging.admit(call, { ...wantedOf(input, free), texts })
       const { prompt = '', style: left = null } = admitted.texts
       return publicJobs.accept<StoredVideo, VideoAccepted>(call, kind, {
         input: { ...input, prompt, style: left },
@@ -177,7 +177,7 @@ export function createVideo(deps: Deps) {
           created: iso(clock.now()),
           poll_url: pollUrlOf(jobId),
         }),
-        effects: (tx, jobId) => making.accepted(tx, admitted.making, jobId),
+        effects: (tx, jobId) => charging.accepted(tx, admitted.charging, jobId),
       })
     },
   }
@@ -191,7 +191,7 @@ export function createVideo(deps: Deps) {
 }
 
 /** A video that the server draws itself, as a job: fifteen minutes, two tries (contract 7). */
-function videoKind({ film, files, making, callerOf }: VideoJobDeps): PublicKind<StoredVideo> {
+function videoKind({ film: video, files, charging, callerOf }: VideoJobDeps): PublicKind<StoredVideo> {
   return {
     name: 'media.video',
     shown: 'video',
@@ -207,11 +207,11 @@ function videoKind({ film, files, making, callerOf }: VideoJobDeps): PublicKind<
     const caller = await callerOf(job.payload)
     if (!caller) throw new GiveUp(KEY_IS_GONE)
     const call: Call = { caller, requestId, route, signal: job.signal }
-    const { delivered } = await making.resume(call, wantedOf(job.payload, true))
-    const { clip, still } = await drawnBy(film, job.payload, {
+    const { delivered } = await charging.resume(call, wantedOf(job.payload, true))
+    const { clip, still } = await drawnBy(video, job.payload, {
       signal: job.signal,
       owner: job.owner!,
-      told: (percent) => job.progress(percent, 'drawing'),
+      notify: (percent) => job.progress(percent, 'drawing'),
       receive: files.receive,
     })
     const posterId = ArtifactId.create()
@@ -228,7 +228,7 @@ function videoKind({ film, files, making, callerOf }: VideoJobDeps): PublicKind<
 }
 
 /** A video that an upstream makes, as a job (contract 6, 7): later tries go on with what earlier ones ordered. */
-function upstreamVideoKind({ upstream, files, making, callerOf }: UpstreamJobDeps): PublicKind<StoredVideo> {
+function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobDeps): PublicKind<StoredVideo> {
   return {
     name: 'media.video-upstream',
     shown: 'video',
@@ -246,7 +246,7 @@ function upstreamVideoKind({ upstream, files, making, callerOf }: UpstreamJobDep
     const caller = await callerOf(job.payload)
     if (!caller) throw new GiveUp(KEY_IS_GONE)
     const call: Call = { caller, requestId, route, signal: job.signal }
-    const { delivered } = await making.resume(call, wantedOf(job.payload, false))
+    const { delivered } = await charging.resume(call, wantedOf(job.payload, false))
     const { clip, still, seconds, cost, warnings } = await upstream(job.payload, {
       key: job.id,
       owner: job.owner!,
@@ -256,7 +256,7 @@ function upstreamVideoKind({ upstream, files, making, callerOf }: UpstreamJobDep
       keep: (known) => job.keep(KNOWN, known),
       // What a job remembers goes with its end.
       isOver: async () => job.signal.aborted && !(await job.recall(KNOWN)),
-      told: (percent) => job.progress(percent, 'making'),
+      notify: (percent) => job.progress(percent, 'making'),
       receive: files.receive,
     })
     const stillId = still && ArtifactId.create()
@@ -276,7 +276,7 @@ function upstreamVideoKind({ upstream, files, making, callerOf }: UpstreamJobDep
  * Makes a video within a request, which charges for it (contract 2.4). It ends with `signal`, and then the upstream is
  * told that nobody wants it any more. Throws 503 `engine_unavailable`, 400 for what the engine refuses.
  */
-function createInlineVideo({ film, upstream, engines }: InlineDeps) {
+function createInlineVideo({ film: video, upstream, engines }: InlineDeps) {
   return async function make(call: Call, wish: Wish, { free, keep, signal }: Around): Promise<InlineVideo> {
     try {
       const { seconds, warnings, ...made } = free ? await drawn() : await bought()
@@ -289,13 +289,13 @@ function createInlineVideo({ film, upstream, engines }: InlineDeps) {
 
     async function drawn() {
       const owner = ownerOf(call.caller)
-      const made = await drawnBy(film, wish, { signal, owner, told: () => {}, receive: keep })
+      const made = await drawnBy(video, wish, { signal, owner, notify: () => {}, receive: keep })
       return { ...made, seconds: wish.seconds, warnings: [] }
     }
 
     async function bought() {
       const stealth = wish.mode === 'stealth_video'
-      const making = upstream(wish, {
+      const charging = upstream(wish, {
         key: wish.id,
         owner: ownerOf(call.caller),
         origin: { ...originOf(call), stealth },
@@ -303,11 +303,11 @@ function createInlineVideo({ film, upstream, engines }: InlineDeps) {
         known: null,
         keep: async () => {},
         isOver: async () => true,
-        told: () => {},
+        notify: () => {},
         receive: keep,
       })
       // An order that is on its way is let finish, and given up then; its caller does not wait for that.
-      const made = await Promise.race([making, aborted(signal)])
+      const made = await Promise.race([charging, aborted(signal)])
       if (stealth) void engines.dropVideo(made.ordered)
       return made
     }
@@ -321,10 +321,10 @@ function explained(error: unknown): unknown {
 }
 
 /** Draws a video in a process, and keeps its clip and its poster. */
-async function drawnBy(film: Filmmaker, wish: Wish, { receive, ...watch }: DrawnAround) {
+async function drawnBy(video: Filmmaker, wish: Wish, { receive, ...watch }: DrawnAround) {
   const { id, mode, prompt, style, seconds, aspectRatio } = wish
   const [width, height] = FRAMES[aspectRatio]
-  const { mp4, poster } = await film({ prompt, style, width, height, seconds }, watch)
+  const { mp4, poster } = await video({ prompt, style, width, height, seconds }, watch)
   const shared = { engine: LOCAL, model: ENGINE, width, height, prompt: mode === 'video' ? prompt : null }
   const clip: About = { type: 'video', filename: `${id}.mp4`, durationSeconds: seconds, ...shared }
   const still: About = { type: 'image', filename: `${id}.png`, ...shared }
@@ -336,14 +336,14 @@ async function drawnBy(film: Filmmaker, wish: Wish, { receive, ...watch }: Drawn
 
 /** Clips drawn by rules, one at a time in a process of its own; whoever is cancelled has their process ended. */
 function createFilmmaker() {
-  const pool = createWorkerPool<FilmOrder, Film>({
+  const pool = createWorkerPool<FilmOrder, Video>({
     script: new URL('./drawn.worker.ts', import.meta.url),
-    most: 1,
+    max: 1,
     idleMs: 30_000,
     memoryBytes: 1024 ** 3,
   })
 
-  return function film(order: FilmOrder, { signal, owner, told }: Watch): Promise<Film> {
-    return pool.run(order, { timeoutMs: FILM_MS, signal, who: owner, told })
+  return function video(input: FilmOrder, { signal, owner, notify }: Watch): Promise<Video> {
+    return pool.run(input, { timeoutMs: VIDEO_MS, signal, who: owner, notify })
   }
 }

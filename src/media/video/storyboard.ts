@@ -21,27 +21,27 @@ type Layer = { shapes: readonly Shape[]; motion: Motion }
 export type Shot = { seconds: number; background: Paint; layers: Layer[]; margin: number; title: string }
 
 const SHOT_S = 5
-const LEAST_SHOT_S = 1.5
-const MOST_SHOTS = 14
-const MOST_WORDS = 12
+const MIN_SHOT_S = 1.5
+const MAX_SHOTS = 14
+const MAX_WORDS = 12
 
 /** The shots of a clip, by rules: a title card where there is time for one, then pictures. */
-export function storyboard(order: FilmOrder): Shot[] {
-  const { prompt, style, seconds } = order
+export function storyboard(input: FilmOrder): Shot[] {
+  const { prompt, style, seconds } = input
   const { layout, lettering } = readPrompt(prompt, [], style)
   const parts = partsOf(prompt)
   // A story is told by its captions.
   const hasCard = seconds >= (parts.length > 1 ? 8 : 4) && layout !== 'poster'
   const card = hasCard ? Math.min(2.4, seconds * 0.35) : 0
-  const told = Math.min(parts.length, Math.floor((seconds - card) / LEAST_SHOT_S))
-  const count = Math.max(1, told, Math.min(Math.round((seconds - card) / SHOT_S), MOST_SHOTS))
+  const notice = Math.min(parts.length, Math.floor((seconds - card) / MIN_SHOT_S))
+  const count = Math.max(1, notice, Math.min(Math.round((seconds - card) / SHOT_S), MAX_SHOTS))
   const length = (seconds - card) / count
   const pictures = Array.from({ length: count }, (_, at) => {
     const part = parts[at % parts.length]!
     const caption = parts.length > 1 ? part : null
-    return pictureShot(order, { prompt: part, variant: Math.floor(at / parts.length), caption, seconds: length })
+    return pictureShot(input, { prompt: part, variant: Math.floor(at / parts.length), caption, seconds: length })
   })
-  return hasCard ? [titleCard(order, lettering[0] ?? titleOf(prompt), card), ...pictures] : pictures
+  return hasCard ? [titleCard(input, lettering[0] ?? titleOf(prompt), card), ...pictures] : pictures
 }
 
 /** The scenes that a description tells one after another; one, where it tells no more. */
@@ -50,7 +50,7 @@ function partsOf(prompt: string): string[] {
     .split(/(?<=[.!?;])\s+|\n+|,?(?<!\s)\s+(?:and )?then\s+/i)
     .map((part) => part.trim().replace(/(?<![.;,])[.;,]+$/, ''))
     .filter((part) => part.split(/\s+/).length >= 2)
-  return parts.length > 1 && !readPrompt(prompt, [], null).chart ? parts.slice(0, MOST_SHOTS) : [prompt]
+  return parts.length > 1 && !readPrompt(prompt, [], null).chart ? parts.slice(0, MAX_SHOTS) : [prompt]
 }
 
 function titleOf(prompt: string): string {
@@ -62,20 +62,20 @@ function titleOf(prompt: string): string {
     [],
     null,
   )
-  const shortened = words.replace(/:.*$/s, '').split(/\s+/).slice(0, MOST_WORDS).join(' ')
+  const shortened = words.replace(/:.*$/s, '').split(/\s+/).slice(0, MAX_WORDS).join(' ')
   return shortened.charAt(0).toUpperCase() + shortened.slice(1)
 }
 
 type Picture = { prompt: string; variant: number; caption: string | null; seconds: number }
 
-function pictureShot(order: FilmOrder, { prompt, variant, caption, seconds }: Picture): Shot {
-  const { layout } = readPrompt(prompt, [], order.style)
+function pictureShot(input: FilmOrder, { prompt, variant, caption, seconds }: Picture): Shot {
+  const { layout } = readPrompt(prompt, [], input.style)
   const isDrawing = layout === 'chart' || layout === 'diagram'
-  const margin = layout === 'picture' ? Math.round(order.width * 0.03) : 0
-  const [width, height] = [order.width + 2 * margin, order.height + 2 * margin]
+  const margin = layout === 'picture' ? Math.round(input.width * 0.03) : 0
+  const [width, height] = [input.width + 2 * margin, input.height + 2 * margin]
   // What is to be read stays clear of the mark.
   const room = isDrawing ? Math.round(height * 0.92) : height
-  const scene = compose({ prompt, changes: [], style: order.style, width, height: room, variant })
+  const scene = compose({ prompt, changes: [], style: input.style, width, height: room, variant })
   const layers = scene.shapes.flatMap((shape, at) => moving(shape, at, scene))
   const text = caption ? captionLayer(caption, { width, height, margin, seconds }) : []
   return { seconds, background: scene.background, layers: [...layers, ...text], margin, title: scene.title }
@@ -126,8 +126,8 @@ function captionLayer(
   caption: string,
   { width, height, margin, seconds }: { width: number; height: number; margin: number; seconds: number },
 ): Layer[] {
-  const most = height * 0.045
-  const text = fitted(caption, { width: width * 0.7, height: most * 2.4 }, { weight: 600, most, lines: 2 })
+  const max = height * 0.045
+  const text = fitted(caption, { width: width * 0.7, height: max * 2.4 }, { weight: 600, max, lines: 2 })
   const { size, leading, lines } = text
   const pad = size * 0.7
   const wide = Math.max(...lines.map((line) => widthOf(line, text)), 1) + 2 * pad
@@ -168,7 +168,7 @@ function titleCard({ prompt, style, width, height }: FilmOrder, title: string, s
   const text = fitted(
     title,
     { width: width - 2 * edge, height: height * 0.55 },
-    { weight: 800, tracking: -0.025, most: unit * 0.15 },
+    { weight: 800, tracking: -0.025, max: unit * 0.15 },
   )
   const { size, leading, lines } = text
   const top = height / 2 - (lines.length * size * leading) / 2

@@ -47,7 +47,7 @@ export type Around = {
   /** Whether no later try will ask for the video, now that this one failed. */
   isOver(): Promise<boolean>
   /** Told of the percent that is done. */
-  told(percent: number): void
+  notify(percent: number): void
   receive(bytes: Source, mimeType: string): Promise<Draft>
 }
 
@@ -66,10 +66,10 @@ type Clip = { seconds: number | null; width: number | null; height: number | nul
 const SHORTEST_POLL_MS = 1_000
 const LONGEST_POLL_MS = 10_000
 /** Refusals of an order before it is given up (contract 7). */
-const MOST_REFUSALS = 2
+const MAX_REFUSALS = 2
 /** Looks in a row without an answer, and with the answer that there is no such video. */
-const MOST_SILENT = 30
-const MOST_UNKNOWN = 3
+const MAX_SILENT = 30
+const MAX_UNKNOWN = 3
 
 const IN_DOUBT =
   'The engine may or may not have accepted this request, so it was not repeated. Nothing was charged; request the video again.'
@@ -108,28 +108,28 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
   /** Orders it, once. What is on its way is written down before, and is let finish whatever becomes of this try. */
   async function order({ seconds, aspectRatio }: Wish, { known, key, origin, keep }: Around, prompt: string) {
     const [width, height] = FRAMES[aspectRatio]
-    const asked: Known = { since: clock.now(), refusals: 0, ...known, asking: true, video: null }
-    await keep(asked)
+    const request: Known = { since: clock.now(), refusals: 0, ...known, asking: true, video: null }
+    await keep(request)
     const signal = new AbortController().signal
     let video: OrderedVideo | null = null
     try {
       video = await engines.orderVideo({ prompt, seconds, width, height, key, signal, origin })
-      await keep({ ...asked, asking: false, video })
-      return { video, since: asked.since }
+      await keep({ ...request, asking: false, video })
+      return { video, since: request.since }
     } catch (error) {
       if (video) await engines.dropVideo(video)
       if (video) throw error
       if (error instanceof VideoInDoubt) throw new GiveUp(IN_DOUBT)
-      const refusals = asked.refusals + 1
-      const isLast = refusals >= MOST_REFUSALS || (error instanceof AppError && error.kind === 'invalid')
+      const refusals = request.refusals + 1
+      const isLast = refusals >= MAX_REFUSALS || (error instanceof AppError && error.kind === 'invalid')
       if (isLast) throw new GiveUp(error instanceof AppError ? error.message : NOT_MADE, { cause: error })
-      await keep({ ...asked, asking: false, refusals })
+      await keep({ ...request, asking: false, refusals })
       throw error
     }
   }
 
   /** Looks at it until it is made. Throws {@link GiveUp} when it will not be. */
-  async function followed(video: OrderedVideo, since: number, { signal, origin, told }: Around): Promise<Clip> {
+  async function followed(video: OrderedVideo, since: number, { signal, origin, notify }: Around): Promise<Clip> {
     let [silent, unknown] = [0, 0]
     for (let pause = SHORTEST_POLL_MS; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
       const state = await engines.lookAtVideo(video, signal).catch((error: unknown) => {
@@ -137,7 +137,7 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
         if (!(error instanceof EngineFailure)) throw error
         if (error.kind === 'config' || error.kind === 'rejected') unknown += 1
         silent += 1
-        if (unknown >= MOST_UNKNOWN || silent >= MOST_SILENT) throw new GiveUp(LOST)
+        if (unknown >= MAX_UNKNOWN || silent >= MAX_SILENT) throw new GiveUp(LOST)
         return null
       })
       if (state) [silent, unknown] = [0, 0]
@@ -146,7 +146,7 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
         engines.videoFailed(video, state, origin)
         throw state.refused ? new GiveUp(NOT_ALLOWED, { cause: videoRefused(NOT_ALLOWED) }) : new GiveUp(NOT_MADE)
       }
-      if (state) told(state.percent)
+      if (state) notify(state.percent)
       if (clock.now() - since >= VIDEO_LIMIT_MS) throw new GiveUp(TOO_LONG)
       await clock.sleep(pause, signal)
       signal.throwIfAborted()

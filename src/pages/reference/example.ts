@@ -87,6 +87,6 @@ function textFor({ pattern, format, minLength = 0, maxLength = 1_000 }: Schema, 
 }
 
 function numberFor({ minimum, maximum }: Schema): number {
-  const least = minimum ?? 0
-  return maximum !== undefined && least > maximum ? maximum : least
+  const min = minimum ?? 0
+  return maximum !== undefined && min > maximum ? maximum : min
 }

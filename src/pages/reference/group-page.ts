@@ -187,8 +187,8 @@ function aboutOf(schema: Schema, resolve: Resolve): string {
   return [description, facts.join(', ')].filter(Boolean).join('; ')
 }
 
-function range(unit: string, least: number | undefined, most: number | undefined): string | null {
-  if (least !== undefined && most !== undefined) return `${least}–${most}${unit}`
-  if (most !== undefined) return `at most ${most}${unit}`
-  return least !== undefined && least > 0 ? `at least ${least}${unit}` : null
+function range(unit: string, min: number | undefined, max: number | undefined): string | null {
+  if (min !== undefined && max !== undefined) return `${min}–${max}${unit}`
+  if (max !== undefined) return `at most ${max}${unit}`
+  return min !== undefined && min > 0 ? `at least ${min}${unit}` : null
 }

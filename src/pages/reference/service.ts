@@ -266,7 +266,7 @@ export type Page = {
 }
 
 /** Pages that are kept: readers come by few addresses, and a page takes some milliseconds to make. */
-const MOST_KEPT = 500
+const MAX_KEPT = 500
 
 type Deps = {
   /** Gives the OpenAPI document, once all routes are there. */
@@ -279,7 +279,7 @@ type Deps = {
 export function createReference({ read, playground }: Deps) {
   let known: { document: Document; groups: Group[] } | null = null
   const own: Link[] = playground ? [{ name: 'Playground', slug: 'playground' }] : []
-  const kept = new Map<string, Page>()
+  const stored = new Map<string, Page>()
 
   function source() {
     if (!known) {
@@ -326,14 +326,14 @@ export function createReference({ read, playground }: Deps) {
     /** The page at `/docs/{path}` for readers who came by `origin`; null when there is none. */
     page(path: string, origin: string): Page | null {
       const name = `${origin} ${path}`
-      const found = kept.get(name)
+      const found = stored.get(name)
       if (found) return found
       const markdown = made(path, origin)
       if (markdown === null) return null
       const title = /^# (.+)/.exec(markdown)?.[1] ?? 'Reference'
       const page = { title, markdown, links: links(), calls: calls(path) }
-      if (kept.size >= MOST_KEPT) kept.clear()
-      kept.set(name, page)
+      if (stored.size >= MAX_KEPT) stored.clear()
+      stored.set(name, page)
       return page
     },
 

@@ -3,7 +3,7 @@ import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import type { PageAnswer } from './page-reader.worker.ts'
 import { layOut } from './pdf-layout'
 
-export type DocumentOrder = { bytes: Uint8Array; maxChars: number }
+export type DocumentInput = { bytes: Uint8Array; maxChars: number }
 
 declare const self: Worker
 
@@ -13,11 +13,11 @@ const MAX_PAGES = 300
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-self.onmessage = async ({ data }: MessageEvent<DocumentOrder>) => {
+self.onmessage = async ({ data }: MessageEvent<DocumentInput>) => {
   self.postMessage(await read(data))
 }
 
-async function read({ bytes, maxChars }: DocumentOrder): Promise<WorkerReply<PageAnswer>> {
+async function read({ bytes, maxChars }: DocumentInput): Promise<WorkerReply<PageAnswer>> {
   try {
     return { ok: true, answer: await readable(bytes, maxChars) }
   } catch (error) {

@@ -3,7 +3,7 @@ import { parseHTML } from 'linkedom'
 import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 import { textOf } from './page-text'
 
-export type PageOrder = { html: string; maxChars: number }
+export type PageQuery = { html: string; maxChars: number }
 /** `publishedAt` as the page says it, in whatever form. */
 export type PageAnswer = { title: string | null; text: string; publishedAt: string | null }
 
@@ -12,11 +12,11 @@ declare const self: Worker
 const MAX_TITLE_CHARS = 500
 const MAX_DATE_CHARS = 40
 
-self.onmessage = ({ data }: MessageEvent<PageOrder>) => {
+self.onmessage = ({ data }: MessageEvent<PageQuery>) => {
   self.postMessage(read(data))
 }
 
-function read({ html, maxChars }: PageOrder): WorkerReply<PageAnswer> {
+function read({ html, maxChars }: PageQuery): WorkerReply<PageAnswer> {
   try {
     const { title, text, publishedAt } = readable(html)
     const cut = { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, maxChars) }

@@ -63,8 +63,8 @@ export function textOf(element: unknown): string {
     .join('')
     .split('\n')
     .map((line) => line.trim())
-  const kept = lines.filter((line, at) => line !== '' || (lines[at - 1] !== '' && at > 0))
-  return kept.join('\n').trim()
+  const remaining = lines.filter((line, at) => line !== '' || (lines[at - 1] !== '' && at > 0))
+  return remaining.join('\n').trim()
 }
 
 function enter(node: Node, stack: (Node | string)[]): void {

@@ -4,9 +4,9 @@ import { createSemaphore } from '../../kernel/semaphore'
 import { storable } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure, type WorkerPool } from '../../kernel/worker-pool'
 import { unwrapped } from '../../text'
-import type { DocumentOrder } from './document-reader.worker.ts'
+import type { DocumentInput } from './document-reader.worker.ts'
 import { WebFailure } from './failure'
-import type { PageAnswer, PageOrder } from './page-reader.worker.ts'
+import type { PageAnswer, PageQuery } from './page-reader.worker.ts'
 
 /** Charset declared in the page itself; HTML requires it within the first 1024 bytes. */
 const META = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]{2,40})/i
@@ -26,7 +26,7 @@ const READ_MS = 5_000
 
 const MAX_CHARS = 200_000
 
-const LIMITS = { most: 2, idleMs: 30_000, memoryBytes: 384 * 1024 * 1024 }
+const LIMITS = { max: 2, idleMs: 30_000, memoryBytes: 384 * 1024 * 1024 }
 
 const PAGE = /^(text\/html|application\/xhtml\+xml)$/
 
@@ -59,8 +59,8 @@ const PROBLEMS: Record<WorkerFailure['kind'], string> = {
 const MAX_HOPS = 5
 const HOP_MS = 10_000
 /** Each fetch may hold 8 MiB in memory, so this bounds the total to 128 MiB. */
-const MOST_AT_ONCE = 16
-const MOST_OF_ONE = 8
+const MAX_AT_ONCE = 16
+const MAX_OF_ONE = 8
 
 type Fetched = PublicResponse & { url: string }
 
@@ -76,7 +76,7 @@ type Read = { title: string | null; text: string; publishedAt: string | null }
  */
 export function createPages({ outbound }: { outbound: Outbound }) {
   const read = createReading()
-  const semaphore = createSemaphore(MOST_AT_ONCE, MOST_OF_ONE)
+  const semaphore = createSemaphore(MAX_AT_ONCE, MAX_OF_ONE)
 
   return {
     read: (url: string, by: By): Promise<Page> =>
@@ -146,18 +146,18 @@ function nextOf({ status, headers }: PublicResponse, from: string): string | nul
  * five seconds and 384 MiB. Throws {@link WebFailure} for content it cannot read.
  */
 function createReading() {
-  const pages = createWorkerPool<PageOrder, PageAnswer>({
+  const pages = createWorkerPool<PageQuery, PageAnswer>({
     script: new URL('./page-reader.worker.ts', import.meta.url),
     ...LIMITS,
   })
-  const documents = createWorkerPool<DocumentOrder, PageAnswer>({
+  const documents = createWorkerPool<DocumentInput, PageAnswer>({
     script: new URL('./document-reader.worker.ts', import.meta.url),
     ...LIMITS,
   })
 
   return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
-    const said = contentType.split(';')[0]!.trim().toLowerCase()
-    const mime = UNKNOWN.test(said) ? typeOf(body, said) : said
+    const message = contentType.split(';')[0]!.trim().toLowerCase()
+    const mime = UNKNOWN.test(message) ? typeOf(body, message) : message
     // A PDF is what says so, by its type or in its first bytes.
     if (DOCUMENT.test(mime) || Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-')
       return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, by))
@@ -175,8 +175,8 @@ function createReading() {
 }
 
 /** The type of what is served as mere bytes, by these. */
-function typeOf(body: Uint8Array, said: string): string {
-  if (!isText(body)) return said
+function typeOf(body: Uint8Array, text: string): string {
+  if (!isText(body)) return text
   return HTML.test(Buffer.from(body.subarray(0, 1_024)).toString('latin1')) ? 'text/html' : 'text/plain'
 }
 
@@ -185,9 +185,9 @@ function withWords(answer: PageAnswer): PageAnswer {
   throw new WebFailure('The document contains no text; it may consist of scanned pages.')
 }
 
-async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, order: Order, by: By): Promise<PageAnswer> {
+async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, input: Order, by: By): Promise<PageAnswer> {
   try {
-    return await pool.run(order, { timeoutMs: READ_MS, ...by })
+    return await pool.run(input, { timeoutMs: READ_MS, ...by })
   } catch (error) {
     if (!(error instanceof WorkerFailure)) throw error
     throw new WebFailure(PROBLEMS[error.kind])

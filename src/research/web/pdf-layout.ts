@@ -14,9 +14,9 @@ const COLUMN_GAP = 0.8
 const CELL_GAP = 2
 const WORD_GAP = 0.12
 /** Lines of columns are longer than cells of tables, and there are some of them. */
-const LEAST_CHARS = 18
-const LEAST_ROWS = 2
-const MOST_DEPTH = 6
+const MIN_CHARS = 18
+const MIN_ROWS = 2
+const MAX_DEPTH = 6
 const ENDS = /[.!?:。！？]["'”’»)\]]*$/
 
 /**
@@ -61,7 +61,7 @@ function blocksOf(rows: readonly Row[], depth: number): Line[][] {
   const blocks: Line[][] = []
   let plain: Line[] = []
   for (let at = 0; at < rows.length; ) {
-    const run = depth < MOST_DEPTH ? runFrom(rows, at) : null
+    const run = depth < MAX_DEPTH ? runFrom(rows, at) : null
     const end = run?.end ?? at + 1
     if (run && isProse(run.left) && isProse(run.right)) {
       blocks.push(plain, ...blocksOf(run.left, depth + 1), ...blocksOf(run.right, depth + 1))
@@ -85,8 +85,8 @@ function runFrom(rows: readonly Row[], from: number): { left: Row[]; right: Row[
       rows[end]!.filter((one) => one.left >= middle),
     ]
     const narrower: [number, number] = [
-      before.reduce((most, one) => Math.max(most, one.right), gap[0]),
-      behind.reduce((least, one) => Math.min(least, one.left), gap[1]),
+      before.reduce((max, one) => Math.max(max, one.right), gap[0]),
+      behind.reduce((min, one) => Math.min(min, one.left), gap[1]),
     ]
     if (narrower[1] - narrower[0] < COLUMN_GAP * rows[end]![0]!.size) break
     gap = narrower
@@ -109,7 +109,7 @@ function widestGap(row: Row): [number, number] | null {
 
 function isProse(rows: readonly Row[]): boolean {
   const lengths = rows.map((row) => row.reduce((sum, { text }) => sum + text.length, 0)).sort((a, b) => a - b)
-  return rows.length >= LEAST_ROWS && lengths[lengths.length >> 1]! >= LEAST_CHARS
+  return rows.length >= MIN_ROWS && lengths[lengths.length >> 1]! >= MIN_CHARS
 }
 
 function lineOf(row: Row): Line {
@@ -122,7 +122,7 @@ function lineOf(row: Row): Line {
     const isCell = gap >= CELL_GAP && text.trim().length > 3
     text += (isCell ? ' | ' : gap >= WORD_GAP && !text.endsWith(' ') ? ' ' : '') + piece.text
   }
-  const right = row.reduce((most, one) => Math.max(most, one.right), row[0]!.right)
+  const right = row.reduce((max, one) => Math.max(max, one.right), row[0]!.right)
   return { text: text.trim(), left: row[0]!.left, right, y: row[0]!.y, size: row[0]!.size }
 }
 
@@ -143,8 +143,8 @@ function paragraphsOf(blocks: readonly Line[][]): string[] {
 function paragraphsIn(lines: readonly Line[]): string[][] {
   const gaps = lines.slice(1).map(({ y, size }, at) => (lines[at]!.y - y) / size)
   const usual = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? 1
-  const left = lines.reduce((least, line) => Math.min(least, line.left), Number.POSITIVE_INFINITY)
-  const width = lines.reduce((most, line) => Math.max(most, line.right), left) - left
+  const left = lines.reduce((min, line) => Math.min(min, line.left), Number.POSITIVE_INFINITY)
+  const width = lines.reduce((max, line) => Math.max(max, line.right), left) - left
   const paragraphs: string[][] = []
   for (const [at, line] of lines.entries()) {
     const before = lines[at - 1]

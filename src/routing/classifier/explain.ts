@@ -9,7 +9,7 @@ import { explicit, guidanceOf, heuristic, isSure, rule, type Stage, type StageRe
 /** Time limit for the engine's opinion; after it the mode is `fast` (contract 22.2). */
 const TIMEOUT_MS = 3_000
 
-const MOST_TOKENS = 60
+const MAX_TOKENS = 60
 
 /** Modes whose engines may sort prompts, in order of preference. */
 const SORTING_MODES = ['auto', 'fast']
@@ -62,12 +62,12 @@ export type StageReport = {
 export type Explained = { choice: Choice; stages: StageReport[] }
 
 type Deps = { classifier: Classifier; engine: EngineClassifier; clock: Clock }
-type Said = Pick<StageReport, 'mode' | 'confidence' | 'matched'>
+type Message = Pick<StageReport, 'mode' | 'confidence' | 'matched'>
 /** Admits the prompt to an engine, and returns it as the guardrails leave it. */
 type Admit = () => Promise<string>
-type Asked = Required<Pick<ModeRequest, 'prompt' | 'hasImages' | 'guidance' | 'signal' | 'answers'>>
+type Request = Required<Pick<ModeRequest, 'prompt' | 'hasImages' | 'guidance' | 'signal' | 'answers'>>
 
-const NOTHING: Said = { mode: null, confidence: null, matched: null }
+const NOTHING: Message = { mode: null, confidence: null, matched: null }
 
 /**
  * Reports the result of every stage and the choice. The free stages always run, so that floors can be tuned; the
@@ -75,7 +75,7 @@ const NOTHING: Said = { mode: null, confidence: null, matched: null }
  */
 export function createExplain({ classifier, engine, clock }: Deps) {
   return async function explain(
-    { prompt, hasImages, guidance, signal, answers }: Asked,
+    { prompt, hasImages, guidance, signal, answers }: Request,
     admit: Admit | null,
   ): Promise<Explained> {
     const { floors } = guidance
@@ -91,12 +91,12 @@ export function createExplain({ classifier, engine, clock }: Deps) {
     if (choice.source === 'default' && admit && engine.available()) {
       const admitted = await admit()
       const from = clock.monotonic()
-      let said = NOTHING
+      let message = NOTHING
       const heard: ModeRequest['heard'] = (opinion) => {
-        if (opinion) said = { mode: opinion.mode, confidence: opinion.confidence, matched: null }
+        if (opinion) message = { mode: opinion.mode, confidence: opinion.confidence, matched: null }
       }
       choice = await classifier.decide({ ...request, prompt: admitted, signal, heard })
-      stages.push(report('classifier', said, floors, since(from)))
+      stages.push(report('classifier', message, floors, since(from)))
     }
     if (choice.source === 'default') {
       stages.push({ stage: 'default', mode: choice.mode, confidence: null, floor: null, matched: null, ms: 0 })
@@ -109,8 +109,8 @@ export function createExplain({ classifier, engine, clock }: Deps) {
   }
 }
 
-function report(stage: StageReport['stage'], said: Said, floors: Guidance['floors'], ms: number): StageReport {
-  const { mode, confidence, matched } = said
+function report(stage: StageReport['stage'], message: Message, floors: Guidance['floors'], ms: number): StageReport {
+  const { mode, confidence, matched } = message
   return { stage, mode, confidence, floor: mode === null ? null : floorOf(mode, floors), matched, ms }
 }
 
@@ -152,8 +152,8 @@ export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) 
   function choose(request: AtOnce, resultOf: ResultOf): Choice
   function choose(request: ModeRequest, resultOf: ResultOf): Choice | Promise<Choice>
   function choose(request: ModeRequest, resultOf: ResultOf): Choice | Promise<Choice> {
-    const asked = explicit(request)
-    if (asked) return asked
+    const requested = explicit(request)
+    if (requested) return requested
     if (request.goesOn) return goingOn(request.goesOn.mode, chooseAtOnce(request, resultOf), request)
     let likely: StageResult | null = null
     for (const stage of stages) {
@@ -225,7 +225,7 @@ export function createEngineClassifier({ engines, clock }: { engines: EngineServ
       const disarm = clock.after(TIMEOUT_MS, () => late.abort())
       try {
         const messages = instructionsFor(prompt, examples)
-        const limits = { temperature: 0, maxOutputTokens: MOST_TOKENS, json: true as const }
+        const limits = { temperature: 0, maxOutputTokens: MAX_TOKENS, json: true as const }
         const both = AbortSignal.any([signal, late.signal])
         const { text } = await engines.answer(id, { messages, mode: 'auto', ...limits, origin, signal: both })
         return readOpinion(text)

@@ -6,9 +6,9 @@ import { isTextMode, TEXT_MODES, type TextMode } from './modes'
 export type Opinion = { mode: TextMode; confidence: number }
 
 /** Characters of the prompt to send: enough to see what it wants, and engines charge by length. */
-const MOST_PROMPT_CHARS = 2_000
-const MOST_EXAMPLE_CHARS = 300
-const MOST_ANSWER_CHARS = 4_000
+const MAX_PROMPT_CHARS = 2_000
+const MAX_EXAMPLE_CHARS = 300
+const MAX_ANSWER_CHARS = 4_000
 
 const MEANINGS: Record<TextMode, string> = {
   fast: 'short questions, small talk, facts, translation, everyday writing, anything else',
@@ -49,19 +49,19 @@ export function instructionsFor(
 ): Message[] {
   const known = examples.filter(({ expected_mode }) => isTextMode(expected_mode))
   const shown = [...EXAMPLES, ...known].flatMap((example): Message[] => [
-    { role: 'user', content: JSON.stringify(shorten(example.prompt, MOST_EXAMPLE_CHARS)) },
+    { role: 'user', content: JSON.stringify(shorten(example.prompt, MAX_EXAMPLE_CHARS)) },
     { role: 'assistant', content: JSON.stringify({ mode: example.expected_mode, confidence: 0.97 }) },
   ])
-  const asked = JSON.stringify(shorten(prompt, MOST_PROMPT_CHARS))
-  return [{ role: 'system', content: TASK }, ...shown, { role: 'user', content: asked }]
+  const question = JSON.stringify(shorten(prompt, MAX_PROMPT_CHARS))
+  return [{ role: 'system', content: TASK }, ...shown, { role: 'user', content: question }]
 }
 
 /** Parses an engine's answer; null unless it has a known mode and a confidence from 0 to 1. */
 export function readOpinion(answer: string): Opinion | null {
-  const json = /\{[^{}]*\}/.exec(answer.slice(0, MOST_ANSWER_CHARS))?.[0]
+  const json = /\{[^{}]*\}/.exec(answer.slice(0, MAX_ANSWER_CHARS))?.[0]
   if (!json) return null
-  const said = parsed(json)
-  const { mode, confidence } = said
+  const message = parsed(json)
+  const { mode, confidence } = message
   if (!isTextMode(mode) || typeof confidence !== 'number') return null
   return confidence >= 0 && confidence <= 1 ? { mode, confidence } : null
 }

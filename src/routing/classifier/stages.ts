@@ -187,9 +187,9 @@ export const isSure = ({ mode, confidence }: Pick<StageResult, 'mode' | 'confide
 
 /** Stage 0: the mode that was asked for by name. */
 export function explicit({ mode, defaultMode }: ModeRequest): Choice | null {
-  const asked = mode ?? defaultMode
-  if (!asked || asked === 'auto') return null
-  return { mode: asked, source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null }
+  const question = mode ?? defaultMode
+  if (!question || question === 'auto') return null
+  return { mode: question, source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null }
 }
 
 /**

@@ -21,7 +21,7 @@ import { PreferenceId } from './schema'
 import type { PreferenceRow } from './table'
 
 /** Most matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
-const MOST_STEPS = 300_000
+const MAX_STEPS = 300_000
 
 /** Pause for rules that ran out of time, because every such try may cost a process. Much shorter prompts are tried. */
 const REST_MS = 10_000
@@ -74,7 +74,7 @@ type KeyHead = { hasOwn: boolean; preference: PreferenceId | null }
 /** The default preference of an owner. */
 type OwnerHead = { preference: PreferenceId | null }
 
-const MOST_HEADS = 20_000
+const MAX_HEADS = 20_000
 const NO_KEY: KeyHead = { hasOwn: false, preference: null }
 
 /**
@@ -84,10 +84,10 @@ const NO_KEY: KeyHead = { hasOwn: false, preference: null }
  */
 export function createEffective({ store, clock, bindings }: Deps) {
   const options = { maxAgeMs: freshFor(store.dialect), clock }
-  const keys = createReadCache<KeyId, KeyHead>({ ...options, max: MOST_HEADS })
-  const owners = createReadCache<OwnerScope, OwnerHead>({ ...options, max: MOST_HEADS })
-  const ofKeys = createReadCache<KeyId, SourceHead>({ ...options, max: MOST_HEADS })
-  const preferences = createReadCache<PreferenceId, SourceHead>({ ...options, max: MOST_HEADS })
+  const keys = createReadCache<KeyId, KeyHead>({ ...options, max: MAX_HEADS })
+  const owners = createReadCache<OwnerScope, OwnerHead>({ ...options, max: MAX_HEADS })
+  const ofKeys = createReadCache<KeyId, SourceHead>({ ...options, max: MAX_HEADS })
+  const preferences = createReadCache<PreferenceId, SourceHead>({ ...options, max: MAX_HEADS })
   const worker = createPatternWorker({ clock })
   const combined = new WeakMap<Source, WeakMap<Source, Effective>>()
 
@@ -205,7 +205,7 @@ export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorke
 
   /** Guidance whose rules answer quickly. The same object, synchronously, when all its rules are small enough. */
   return function ready(effective: Effective, prompt: string, trial: Trial): Effective | Promise<Effective> {
-    return effective.steps * Math.max(1, prompt.length) <= MOST_STEPS ? effective : tried(effective, prompt, trial)
+    return effective.steps * Math.max(1, prompt.length) <= MAX_STEPS ? effective : tried(effective, prompt, trial)
   }
 
   async function tried(effective: Effective, text: string, trial: Trial): Promise<Effective> {
@@ -238,7 +238,7 @@ export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorke
 
 /** The rules that exceed `MOST_STEPS` when steps are added up from the first rule on. */
 function largeOf(rules: readonly ReadyRule[], length: number): ReadyRule[] {
-  let left = MOST_STEPS
+  let left = MAX_STEPS
   return rules.filter(({ steps }) => {
     const cost = steps * length
     if (cost > left) return true

@@ -2,10 +2,10 @@ import { type EngineService, engineOfMode, type Message } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 
 const TIMEOUT_MS = 5_000
-const MOST_TOKENS = 300
-const MOST_ANSWER_CHARS = 4_000
-const MOST_PROMPTS = 20
-const MOST_PROMPT_CHARS = 400
+const MAX_TOKENS = 300
+const MAX_ANSWER_CHARS = 4_000
+const MAX_PROMPTS = 20
+const MAX_PROMPT_CHARS = 400
 
 /** Modes whose engines may be asked, in order of preference. */
 const MODES = ['auto', 'fast']
@@ -34,12 +34,12 @@ export function createPropose({ engines, clock }: { engines: EngineService; cloc
   return async function propose(prompts: readonly string[], admit: Admit, signal: AbortSignal): Promise<string | null> {
     const id = MODES.map((mode) => engineOfMode(mode)?.id).find((one) => one && !engines.isFree(one))
     if (!id || !engines.hasModel()) return null
-    const shown = prompts.slice(0, MOST_PROMPTS).map((prompt) => prompt.slice(0, MOST_PROMPT_CHARS))
+    const shown = prompts.slice(0, MAX_PROMPTS).map((prompt) => prompt.slice(0, MAX_PROMPT_CHARS))
     const messages = messagesFor(await admit(shown, messagesFor))
     const late = new AbortController()
     const disarm = clock.after(TIMEOUT_MS, () => late.abort())
     try {
-      const limits = { temperature: 0, maxOutputTokens: MOST_TOKENS, json: true as const }
+      const limits = { temperature: 0, maxOutputTokens: MAX_TOKENS, json: true as const }
       const both = AbortSignal.any([signal, late.signal])
       const { text } = await engines.answer(id, {
         messages,
@@ -69,10 +69,10 @@ const messagesFor = (prompts: readonly string[]): Message[] => [
 function patternIn(answer: string): string | null {
   const start = answer.indexOf('{')
   const end = answer.lastIndexOf('}')
-  if (start < 0 || end < start || end - start > MOST_ANSWER_CHARS) return null
+  if (start < 0 || end < start || end - start > MAX_ANSWER_CHARS) return null
   try {
-    const said = JSON.parse(answer.slice(start, end + 1)) as { pattern?: unknown }
-    return typeof said.pattern === 'string' ? said.pattern : null
+    const message = JSON.parse(answer.slice(start, end + 1)) as { pattern?: unknown }
+    return typeof message.pattern === 'string' ? message.pattern : null
   } catch {
     return null
   }

@@ -31,7 +31,7 @@ export const routingPreference = defineResource({
   reach: 'every org',
   permission: 'manageWebhooks',
   holds: ['description', 'pattern', 'examples', 'warnings'],
-  most: preferenceSettings.maxPreferences,
+  max: preferenceSettings.maxPreferences,
   boundTo: { column: 'routing_preference_id', contains: false },
   empty: { description: null, rules: [], examples: [], floors: {}, is_default: false },
   present(row: PreferenceRow, { boundKeys }: Facts): words.Preference {

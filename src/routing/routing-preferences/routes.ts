@@ -17,7 +17,7 @@ const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPr
       {
         method: 'post',
         path: '/routing-preferences/suggest-rule',
-        body: words.SuggestOrder,
+        body: words.SuggestInput,
         reply: words.Suggestion,
         holds: 'content',
         role: 'support',
@@ -31,7 +31,7 @@ const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPr
       {
         method: 'post',
         path: '/routing-preferences/preview',
-        body: words.PreviewOrder,
+        body: words.PreviewInput,
         reply: words.Preview,
         holds: ['matched', 'reasoning'],
         role: 'any',

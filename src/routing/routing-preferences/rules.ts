@@ -207,8 +207,8 @@ export function readEngine(
   throw refuse(path, `"${path}" is "${quoted(id)}", which is not an engine. GET /models lists them.`)
 }
 
-function assertLength(text: string, path: string, most: number): void {
+function assertLength(text: string, path: string, max: number): void {
   if (text.length === 0) throw preferenceInvalid(path, `"${path}" is empty.`)
-  if (hasAtMost(text, most)) return
-  throw preferenceInvalid(path, `"${path}" has ${charactersIn(text)} characters; at most ${most} are allowed.`)
+  if (hasAtMost(text, max)) return
+  throw preferenceInvalid(path, `"${path}" has ${charactersIn(text)} characters; at most ${max} are allowed.`)
 }

@@ -48,11 +48,11 @@ export const THRESHOLD = 3
 export const WINDOW_DAYS = 30
 
 /** Body of `POST /routing-preferences/suggest-rule`. */
-export const SuggestOrder = t.Object(
+export const SuggestInput = t.Object(
   { expected_mode: t.String({ maxLength: 64, description: 'Mode to suggest a rule for' }) },
   { $id: 'SuggestRule' },
 )
-export type SuggestOrder = Static<typeof SuggestOrder>
+export type SuggestInput = Static<typeof SuggestInput>
 
 export const Suggestion = t.Object(
   {

@@ -2,7 +2,7 @@ import { nullable, oneOf, type Static, t } from '../../kernel/schema'
 import { NewRule } from './schema-rule'
 
 /** Body of `POST /routing-preferences/preview`. */
-export const PreviewOrder = t.Object(
+export const PreviewInput = t.Object(
   {
     prompt: t.String({ minLength: 1, maxLength: 1_000_000 }),
     routing_preference_id: t.Optional(
@@ -30,7 +30,7 @@ export const PreviewOrder = t.Object(
   },
   { $id: 'RoutingPreviewOrder' },
 )
-export type PreviewOrder = Static<typeof PreviewOrder>
+export type PreviewInput = Static<typeof PreviewInput>
 
 const SOURCES = ['rule', 'heuristic', 'local', 'classifier', 'default'] as const
 

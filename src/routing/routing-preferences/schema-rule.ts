@@ -1,11 +1,11 @@
 import { nullable, type Static, t } from '../../kernel/schema'
-import { MOST_PATTERN_CHARS } from '../../text/schema'
+import { MAX_PATTERN_CHARS } from '../../text/schema'
 
 /** Limits of contract 13. Exceeding one is answered with `routing_preference_invalid`. */
 export const LIMITS = {
   rules: 50,
   examples: 30,
-  patternChars: MOST_PATTERN_CHARS,
+  patternChars: MAX_PATTERN_CHARS,
   promptChars: 1_024,
   ruleDescriptionChars: 512,
 } as const

@@ -4,7 +4,7 @@ import { type Call, type Caller, ownerOf } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
 import { invalidInput, notFound } from '../../kernel/errors'
 import { mapPage, type Page } from '../../kernel/page'
-import { accountOf, type ResourceDeps, type Whose } from '../../resource'
+import { accountOf, type OwnerFilter, type ResourceDeps } from '../../resource'
 import { type ModeOfCall, modeOfCall } from '../../usage'
 import { correctionRepository as rows } from './repository-corrections'
 import { readEngine, readMode } from './rules'
@@ -12,7 +12,7 @@ import { type Correction, CorrectionId, type CorrectionQuery, type NewCorrection
 import type { CorrectionRow } from './table'
 
 /** Pages of the audit log that are searched for a completion; one page covers up to 200,000 events. */
-const MOST_PAGES = 5
+const MAX_PAGES = 5
 
 type Deps = { resources: ResourceDeps; audit: Pick<AuditLog, 'list' | 'record'> }
 
@@ -29,7 +29,7 @@ export function createCorrections({ resources, audit }: Deps) {
     }
     const expected_mode = readMode(input.expected_mode, 'expected_mode', invalidInput)
     const expected_engine = readEngine(input.expected_engine, 'expected_engine', invalidInput)
-    const said = input.resolved_mode == null ? null : readMode(input.resolved_mode, 'resolved_mode', invalidInput)
+    const text = input.resolved_mode == null ? null : readMode(input.resolved_mode, 'resolved_mode', invalidInput)
     const found = completion_id === null ? null : await modeOfCompletion(call, completion_id)
     const isWrong = found?.mode === 'auto' && found.resolved !== expected_mode
     const row: CorrectionRow = {
@@ -38,7 +38,7 @@ export function createCorrections({ resources, audit }: Deps) {
       user_id: call.caller.userId,
       completion_id,
       prompt,
-      resolved_mode: said ?? found?.resolved ?? null,
+      resolved_mode: text ?? found?.resolved ?? null,
       expected_mode,
       expected_engine,
       note,
@@ -58,10 +58,10 @@ export function createCorrections({ resources, audit }: Deps) {
   }
 
   /** `GET /routing-corrections`: newest first. Throws 400 for an unknown mode. */
-  async function list(call: Call<Caller>, query: CorrectionQuery, whose: Whose): Promise<Page<Correction>> {
+  async function list(call: Call<Caller>, query: CorrectionQuery, ownerFilter: OwnerFilter): Promise<Page<Correction>> {
     const { expected_mode: mode, ...wanted } = query
     if (mode !== undefined) readMode(mode, 'expected_mode', invalidInput)
-    const owner = await accountOf(resources, call, whose)
+    const owner = await accountOf(resources, call, ownerFilter)
     return mapPage(await rows.list(store.read, owner, { mode, ...wanted }), presentCorrection)
   }
 
@@ -78,7 +78,7 @@ export function createCorrections({ resources, audit }: Deps) {
     const owner = ownerOf(caller)
     const wanted = { entity_type: 'completion', entity_id, limit: 1 }
     let cursor: string | undefined
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const { items, next } = await audit.list(store.read, owner, { ...wanted, ...(cursor ? { cursor } : {}) })
       const [event] = items
       if (event) {

@@ -3,13 +3,13 @@ import type { EngineService } from '../../engines'
 import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import { isBlank } from '../../kernel/text'
-import type { ResourceDeps, Whose } from '../../resource'
+import type { OwnerFilter, ResourceDeps } from '../../resource'
 import type { PatternCheck } from '../../text'
 import type { Asker, EffectiveRouting } from './effective'
 import { combine, type Effective, NOTHING, readSource, type Source } from './guidance'
 import { readRules } from './rules'
 import type { NewRule } from './schema'
-import type { Preview, PreviewOrder } from './schema-preview'
+import type { Preview, PreviewInput } from './schema-preview'
 import type { Preferences } from './service'
 import { trialOf } from './trial'
 
@@ -19,7 +19,7 @@ export const engineLeft = (engine: string, mode: string): string =>
 
 /** Explains the choice of a mode. Passed in, because the classifier is a later room. */
 type Explain = (
-  asked: {
+  request: {
     prompt: string
     hasImages: boolean
     guidance: Effective
@@ -48,7 +48,7 @@ type Deps = {
   explain: Explain
   engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
   /** The prompt as the guardrails in force let it in. `refusal` is what a call with it throws. */
-  screen(whose: Subject, prompt: string, signal: AbortSignal): Promise<{ text: string; refusal: Error | null }>
+  screen(ownerFilter: Subject, prompt: string, signal: AbortSignal): Promise<{ text: string; refusal: Error | null }>
   /** Applies the caller's limits, credit and guardrails to the prompt. Throws 429, 402, 400 `guardrail_blocked`. */
   admit(call: Call, prompt: string): Promise<string>
 }
@@ -64,8 +64,12 @@ export function createRoutingPreview({ resources, keys, effective, explain, engi
    * the key or the caller; for operators that of the owner they name, else none. Throws 400 `routing_preference_invalid`
    * for the rules, 404 for a preference or a key that the caller does not see, and with `engine` also what `admit` throws.
    */
-  async function preview(call: Call<Caller>, { key_id, ...order }: PreviewOrder, { owner }: Whose): Promise<Preview> {
-    return previewFor(call, await subjectOf(call, key_id, owner), order)
+  async function preview(
+    call: Call<Caller>,
+    { key_id, ...input }: PreviewInput,
+    { owner }: OwnerFilter,
+  ): Promise<Preview> {
+    return previewFor(call, await subjectOf(call, key_id, owner), input)
   }
 
   async function subjectOf(call: Call<Caller>, keyId?: string, owner?: string): Promise<Subject | null> {
@@ -82,20 +86,20 @@ export function createRoutingPreview({ resources, keys, effective, explain, engi
   }
 
   /** For operators no engine is asked. */
-  async function previewFor(call: Call<Caller>, as: Subject | null, order: PreviewOrder): Promise<Preview> {
-    const { attachments = [], engine = false } = order
-    if (isBlank(order.prompt)) throw invalidInput('prompt', '"prompt" is blank.')
+  async function previewFor(call: Call<Caller>, as: Subject | null, input: PreviewInput): Promise<Preview> {
+    const { attachments = [], engine = false } = input
+    if (isBlank(input.prompt)) throw invalidInput('prompt', '"prompt" is blank.')
     const { text: prompt, refusal } = as
-      ? await screen(as, order.prompt, call.signal)
-      : { text: order.prompt, refusal: null }
-    const guidance = await effective.ready(await guidanceOf(call, as, order), prompt, trialOf(call))
+      ? await screen(as, input.prompt, call.signal)
+      : { text: input.prompt, refusal: null }
+    const guidance = await effective.ready(await guidanceOf(call, as, input), prompt, trialOf(call))
     const answers = (mode: string) => engines.isConnected(engines.forMode(mode))
-    const asked = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal, answers }
+    const request = { prompt, hasImages: attachments.length > 0, guidance, signal: call.signal, answers }
     const admitted = refusal ? () => Promise.reject(refusal) : (by: Call) => admit(by, prompt)
     const asker = engine && isTenants(call) ? () => admitted(call) : null
-    const { choice, stages } = await explain(asked, asker)
+    const { choice, stages } = await explain(request, asker)
     const used = engineUsed(engines, choice)
-    const screened = refusal ? [REFUSED] : prompt === order.prompt ? [] : [REDACTED]
+    const screened = refusal ? [REFUSED] : prompt === input.prompt ? [] : [REDACTED]
     const warnings = [...guidance.warnings, ...used.warnings, ...screened]
     return {
       resolved_mode: choice.mode,
@@ -111,7 +115,7 @@ export function createRoutingPreview({ resources, keys, effective, explain, engi
   async function guidanceOf(
     call: Call<Caller>,
     as: Asker | null,
-    { routing_preference_id: id, rules }: PreviewOrder,
+    { routing_preference_id: id, rules }: PreviewInput,
   ): Promise<Effective> {
     const row = id ? await rooms.preferences.find(store.read, call.caller, id) : null
     const sent = await sourceOf(rules ?? [], effective.patternChecks(trialOf(call)))

@@ -8,7 +8,7 @@ import { belowFloor } from './floors'
 import type { Admit, Propose } from './propose'
 import { correctionRepository as rows } from './repository-corrections'
 import { readMode, readRules } from './rules'
-import { type Suggestion, type SuggestOrder, THRESHOLD, WINDOW_DAYS } from './schema-corrections'
+import { type SuggestInput, type Suggestion, THRESHOLD, WINDOW_DAYS } from './schema-corrections'
 import type { CorrectionRow } from './table'
 
 /** Stop words of other languages; the English ones are in the kernel. */
@@ -19,20 +19,20 @@ const FOREIGN_STOPS = new Set(
    son sus una uno che con dei del della gli mia per sono una voor het een van zijn`.split(/\s+/),
 )
 
-const MOST_TOKENS = 6
+const MAX_TOKENS = 6
 
-const LEAST_LETTERS = 3
+const MIN_LETTERS = 3
 
-const MOST_LETTERS = 40
+const MAX_LETTERS = 40
 
-const LEAST_CORRECTIONS = 2
+const MIN_CORRECTIONS = 2
 
 const tokensOf = (prompt: string): string[] =>
   (prompt.normalize('NFC').match(/[\p{L}\p{M}]+/gu) ?? [])
     .map(small)
     .filter(
       (word) =>
-        word.length >= LEAST_LETTERS && word.length <= MOST_LETTERS && !isStopWord(word) && !FOREIGN_STOPS.has(word),
+        word.length >= MIN_LETTERS && word.length <= MAX_LETTERS && !isStopWord(word) && !FOREIGN_STOPS.has(word),
     )
 
 /** Lower case, unless that changes the length as with `İ`: the pattern would not match the original word. */
@@ -42,7 +42,7 @@ const small = (word: string): string => {
 }
 
 /** Newest corrections that are read; more would block other requests without improving the rule. */
-const MOST_READ = 200
+const MAX_READ = 200
 const BY_WORDS = 0.88
 const BY_ENGINE = 0.78
 
@@ -60,12 +60,12 @@ type Sourced = CorrectionRow & { prompt: string }
 export function createSuggest({ store, clock, propose }: Deps) {
   return async function suggestFor(
     owner: OwnerScope,
-    order: SuggestOrder,
+    input: SuggestInput,
     { admit, signal }: { admit: Admit | null; signal: AbortSignal },
   ): Promise<Suggestion> {
-    const mode = readMode(order.expected_mode, 'expected_mode', invalidInput)
+    const mode = readMode(input.expected_mode, 'expected_mode', invalidInput)
     const since = clock.now() - WINDOW_DAYS * 86_400_000
-    const { items: cluster } = await rows.list(store.read, owner, { mode, since, limit: MOST_READ })
+    const { items: cluster } = await rows.list(store.read, owner, { mode, since, limit: MAX_READ })
     if (!cluster.length) throw nothingToSuggest('no corrections', mode)
     if (cluster.length < THRESHOLD) throw belowThreshold(mode, cluster.length, THRESHOLD, WINDOW_DAYS)
 
@@ -74,13 +74,13 @@ export function createSuggest({ store, clock, propose }: Deps) {
     const words = patternOf(prompts)
     if (words && (await isRule(words.pattern, mode)) && findsTwo(words.pattern, prompts)) {
       // The description. Two adjacent words may name a vendor that neither names alone; then it leaves the words out.
-      const said = `Says ${words.tokens.join(', ')}`
+      const text = `Says ${words.tokens.join(', ')}`
       return suggestion(
         words.pattern,
         mode,
         sources,
         BY_WORDS,
-        vendorNamedIn(said) ? 'Says what the corrections say' : said,
+        vendorNamedIn(text) ? 'Says what the corrections say' : text,
       )
     }
     const proposed = admit && prompts.length ? await propose(prompts, admit, signal) : null
@@ -141,9 +141,9 @@ function patternOf(prompts: readonly string[]): { pattern: string; tokens: strin
     for (const token of new Set(tokensOf(prompt))) counts.set(token, (counts.get(token) ?? 0) + 1)
   }
   const tokens = [...counts]
-    .filter(([token, count]) => count >= LEAST_CORRECTIONS && !vendorNamedIn(token))
+    .filter(([token, count]) => count >= MIN_CORRECTIONS && !vendorNamedIn(token))
     .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
-    .slice(0, MOST_TOKENS)
+    .slice(0, MAX_TOKENS)
     .map(([token]) => token)
   return tokens.length ? { pattern: alternationOf(tokens), tokens } : null
 }

@@ -4,14 +4,14 @@ import type { EngineService, Message } from '../../engines'
 import type { EventBus } from '../../events'
 import type { Call, Caller } from '../../kernel/caller'
 import type { Values } from '../../kernel/config'
-import { accountOf, createResource, type Resource, type ResourceDeps, type Whose } from '../../resource'
+import { accountOf, createResource, type OwnerFilter, type Resource, type ResourceDeps } from '../../resource'
 import type { preferenceSettings } from './config'
 import type { EffectiveRouting } from './effective'
 import { createPropose } from './propose'
 import { correctionRepository } from './repository-corrections'
 import { routingPreference } from './resource'
 import { readContent } from './rules'
-import type { SuggestOrder } from './schema-corrections'
+import type { SuggestInput } from './schema-corrections'
 import { createBind } from './service-bind'
 import { createCorrections } from './service-corrections'
 import { createSuggest } from './service-suggest'
@@ -42,7 +42,7 @@ export function createPreferences({ resources, bindings, audit, events, effectiv
   const { store, clock } = resources
   events.inTransaction(orgDeleted, (tx, { scope }) => correctionRepository.removeAll(tx, scope))
   const preferences = createResource(resources, routingPreference, {
-    most: settings.maxPreferences,
+    max: settings.maxPreferences,
     read: async ({ name, description, is_default, ...content }, call) => ({
       name,
       description,
@@ -65,9 +65,9 @@ export function createPreferences({ resources, bindings, audit, events, effectiv
      * `POST /routing-preferences/suggest-rule`, from the owner's corrections. For operators from words alone: prompts of
      * tenants go to engines only under the tenants' own guardrail policies. Throws as {@link createSuggest}.
      */
-    async suggest(call: Call<Caller>, order: SuggestOrder, whose: Whose) {
+    async suggest(call: Call<Caller>, input: SuggestInput, ownerFilter: OwnerFilter) {
       const isOperator = call.caller.type === 'operator'
-      return suggestFor(await accountOf(resources, call, whose), order, {
+      return suggestFor(await accountOf(resources, call, ownerFilter), input, {
         signal: call.signal,
         admit: isOperator
           ? null

@@ -3,5 +3,5 @@ import { defineError } from '../../kernel/errors'
 export const tooManyMemories = defineError(
   'conflict',
   'conflict',
-  (most: number) => `This account has ${most} memories, which is the maximum. Delete one first.`,
+  (max: number) => `This account has ${max} memories, which is the maximum. Delete one first.`,
 )

@@ -40,9 +40,9 @@ export const listMemories = (db: Reader, owner: OwnerScope, wanted: PageQuery): 
   newestFirst(db, wanted, eq(db.of(memories).owner, owner))
 
 /** Most memories that one answer is given (contract 22.6). */
-const MOST_RECALLED = 5
+const MAX_RECALLED = 5
 
-const USERS_KEPT = 500
+const USERS_STORED = 500
 
 /** Items indexed before the event loop may run: indexing a thousand long ones takes most of a second. */
 const ITEMS_A_TURN = 10
@@ -57,15 +57,15 @@ type Indexed = { search: MiniSearch<Item>; ids: Set<MemoryId> }
 type RecallDeps = { store: Store; clock: Clock }
 
 const find = (index: Index | null, prompt: string): string[] =>
-  (index?.search?.search(prompt.slice(0, MOST_PROMPT_CHARS)) ?? [])
-    .slice(0, MOST_RECALLED)
+  (index?.search?.search(prompt.slice(0, MAX_PROMPT_CHARS)) ?? [])
+    .slice(0, MAX_RECALLED)
     .map(({ content }) => content as string)
 
 /** A prompt is searched up to here: further words add little to its topic, and each costs time. */
-const MOST_PROMPT_CHARS = 4_000
+const MAX_PROMPT_CHARS = 4_000
 
 /** A limit per owner, because a prompt waits while the index of its owner's memories is built. */
-const MOST_MEMORIES = 1_000
+const MAX_MEMORIES = 1_000
 
 type Deps = { store: Store; audit: AuditLog; clock: Clock }
 
@@ -85,13 +85,13 @@ export function createMemory({ store, audit, clock }: Deps) {
 
   /** Throws 400 on blank content, 409 `conflict` when the owner has `MOST_MEMORIES` already. */
   async function add(call: Call, { content }: NewMemory, source: MemorySource): Promise<{ memory: Memory }> {
-    const said = storable(content).trim()
-    if (!said) throw invalidInput('content', '"content" is blank. Send the text to remember.')
+    const text = storable(content).trim()
+    if (!text) throw invalidInput('content', '"content" is blank. Send the text to remember.')
     const owner = ownerOf(call.caller)
-    const row: MemoryRow = { id: MemoryId.create(), owner, content: said, source, created_at: clock.now() }
+    const row: MemoryRow = { id: MemoryId.create(), owner, content: text, source, created_at: clock.now() }
     return store.write(async (tx) => {
       const [held] = await countMemories(tx, { owner })
-      if ((held?.count ?? 0) >= MOST_MEMORIES) throw tooManyMemories(MOST_MEMORIES)
+      if ((held?.count ?? 0) >= MAX_MEMORIES) throw tooManyMemories(MAX_MEMORIES)
       await insertMemory(tx, row)
       await audit.record(tx, call, { action: 'memory.created', entityType: 'memory', entityId: row.id })
       tx.afterCommit(() => forget(owner))
@@ -123,13 +123,13 @@ const present = ({ id, content, source, created_at }: MemoryRow): Memory => ({
  * updated after a change by adding and removing items, which are never edited.
  */
 export function createRecall({ store, clock }: RecallDeps) {
-  const kept = createReadCache<OwnerScope, Index>({ max: USERS_KEPT, maxAgeMs: freshFor(store.dialect), clock })
-  const indexes = new LRUCache<OwnerScope, Indexed>({ max: USERS_KEPT })
+  const stored = createReadCache<OwnerScope, Index>({ max: USERS_STORED, maxAgeMs: freshFor(store.dialect), clock })
+  const indexes = new LRUCache<OwnerScope, Indexed>({ max: USERS_STORED })
   const updating = new Map<OwnerScope, Promise<Index>>()
 
   /** Up to five items that share words with the prompt, best first. Synchronous while the user's index is cached. */
   function recall(owner: OwnerScope, prompt: string): readonly string[] | Promise<readonly string[]> {
-    const index = kept.get(owner, inTurn)
+    const index = stored.get(owner, inTurn)
     return index instanceof Promise ? index.then((found) => find(found, prompt)) : find(index, prompt)
   }
 
@@ -160,7 +160,7 @@ export function createRecall({ store, clock }: RecallDeps) {
     return { search: index.search }
   }
 
-  return { recall, forget: kept.forget }
+  return { recall, forget: stored.forget }
 }
 
 async function update({ search, ids }: Indexed, items: readonly Item[]): Promise<void> {

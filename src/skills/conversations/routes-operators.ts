@@ -6,7 +6,7 @@ import { ConversationPurge, ConversationsPurged, OverseenPage, OverseenQuery, Ov
 import type { ConversationService } from './service'
 
 /** `/ops/v1/conversations`: those of everyone (dx 2.14). */
-export const conversationOperatorRoutes = ({ oversight }: ConversationService, edge: OperatorEdge) =>
+export const conversationOperatorRoutes = ({ operatorAccess }: ConversationService, edge: OperatorEdge) =>
   operatorRoutes(
     [
       verb(
@@ -19,7 +19,7 @@ export const conversationOperatorRoutes = ({ oversight }: ConversationService, e
           owned: true,
           summary: 'List the conversations of everyone, last updated first',
         },
-        (call, { query, owner }) => oversight.list(call as Call<OperatorCaller>, query, owner),
+        (call, { query, owner }) => operatorAccess.list(call as Call<OperatorCaller>, query, owner),
       ),
       verb(
         {
@@ -29,7 +29,7 @@ export const conversationOperatorRoutes = ({ oversight }: ConversationService, e
           reply: OverseenReply,
           summary: 'Read whose a conversation is',
         },
-        (_, { id }) => oversight.get(id),
+        (_, { id }) => operatorAccess.get(id),
       ),
       verb(
         {
@@ -41,7 +41,7 @@ export const conversationOperatorRoutes = ({ oversight }: ConversationService, e
           role: 'support',
           summary: 'Read a conversation with its messages, which is recorded',
         },
-        (call, { id }) => oversight.read(call as Call<OperatorCaller>, id),
+        (call, { id }) => operatorAccess.read(call as Call<OperatorCaller>, id),
       ),
       verb(
         {
@@ -50,7 +50,7 @@ export const conversationOperatorRoutes = ({ oversight }: ConversationService, e
           reply: Deleted,
           summary: 'Delete a conversation and its messages',
         },
-        (call, { id }) => oversight.remove(call as Call<OperatorCaller>, id),
+        (call, { id }) => operatorAccess.remove(call as Call<OperatorCaller>, id),
       ),
       verb(
         {
@@ -60,7 +60,7 @@ export const conversationOperatorRoutes = ({ oversight }: ConversationService, e
           reply: ConversationsPurged,
           summary: 'Delete the conversations of an owner that are older than a moment',
         },
-        (call, { body }) => oversight.purge(call as Call<OperatorCaller>, body),
+        (call, { body }) => operatorAccess.purge(call as Call<OperatorCaller>, body),
       ),
     ] as const,
     edge,

@@ -28,7 +28,7 @@ import type {
 } from './schema-operators'
 import type { ConversationRow, MessageRow } from './table'
 
-type OversightDeps = {
+type OperatorAccessDeps = {
   store: Store
   audit: AuditLog
   /** Whose conversations a word of an operator names. Throws 404. */
@@ -91,8 +91,8 @@ const HISTORY_MESSAGES = 40
  * org's key belong to the org, so that the key cannot read its creator's own conversations.
  */
 export function createConversations({ store, audit, clock, files, ownerNamed, keyOwner }: Deps) {
-  const oversight = createConversationOversight({ store, audit, ownerNamed, keyOwner, whole })
-  return { assertOwned, history, start, append, list, get, rename, remove, verify, oversight }
+  const operatorAccess = createConversationOperatorAccess({ store, audit, ownerNamed, keyOwner, whole })
+  return { assertOwned, history, start, append, list, get, rename, remove, verify, operatorAccess }
 
   /** Throws 404 unless the id is this owner's conversation. */
   async function assertOwned(reader: Reader, owner: OwnerScope, id: string): Promise<ConversationRow> {
@@ -237,16 +237,16 @@ const presentMessage = ({ id, role, content, created_at, about }: MessageRow, ar
 })
 
 /** What operators see of the conversations of everyone: what is said in one only where they ask, which is recorded. */
-function createConversationOversight({ store, audit, ownerNamed, keyOwner, whole }: OversightDeps) {
+function createConversationOperatorAccess({ store, audit, ownerNamed, keyOwner, whole }: OperatorAccessDeps) {
   return { list, get, read, remove, purge }
 
   /** Last updated first. Throws 404 for an owner that is none. */
   async function list(
     call: Call<OperatorCaller>,
     { since, key, ...wanted }: OverseenQuery,
-    whose?: string,
+    ownerFilter?: string,
   ): Promise<OverseenPage> {
-    const named = whose === undefined ? null : await ownerNamed(store.read, whose)
+    const named = ownerFilter === undefined ? null : await ownerNamed(store.read, ownerFilter)
     const owner = key === undefined ? named : await keyOwner(call, key)
     const page = mapPage(
       await rows.everyones(store.read, owner, { ...wanted, since: since === undefined ? null : Date.parse(since) }),
@@ -279,9 +279,9 @@ function createConversationOversight({ store, audit, ownerNamed, keyOwner, whole
   /** Deletes the conversations of an owner that were last updated before a moment, with their messages. */
   async function purge(
     call: Call<OperatorCaller>,
-    { owner: whose, before, count_only }: ConversationPurge,
+    { owner: ownerFilter, before, count_only }: ConversationPurge,
   ): Promise<ConversationsPurged> {
-    const owner = await ownerNamed(store.read, whose)
+    const owner = await ownerNamed(store.read, ownerFilter)
     const until = Date.parse(before)
     if (count_only) return purged(await rows.countBefore(store.read, owner, until))
     for (let total = 0; ; ) {

@@ -39,10 +39,10 @@ const SHOWN = 3
  */
 export function resultOf(findings: readonly Finding[]): string {
   const failed = findings.filter(({ severity }) => severity === 'fail')
-  const told = failed.length ? failed : findings
-  if (!told.length) return 'pass'
-  const more = told.length > SHOWN ? ` ${told.length - SHOWN} more.` : ''
-  const sentences = told
+  const notices = failed.length ? failed : findings
+  if (!notices.length) return 'pass'
+  const more = notices.length > SHOWN ? ` ${notices.length - SHOWN} more.` : ''
+  const sentences = notices
     .slice(0, SHOWN)
     .map(({ message, line }) => (line === null ? message : `Line ${line}: ${message}`))
   return `${failed.length ? 'fail' : 'warn'}: ${sentences.join(' ')}${more}`

@@ -80,8 +80,8 @@ const SUSPECT: readonly [pattern: RegExp, about: string][] = [
   [/(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/, 'contains a long unreadable sequence'],
 ]
 
-const guessed = (path: string, about: string, chance: number, least: number): Finding[] =>
-  chance < least ? [] : [warn(path, `"${path}" ${about} (${chance.toFixed(2)}).`)]
+const guessed = (path: string, about: string, chance: number, min: number): Finding[] =>
+  chance < min ? [] : [warn(path, `"${path}" ${about} (${chance.toFixed(2)}).`)]
 
 /** A piece of a manifest's text and the path of the member it belongs to. */
 export type Part = { path: string; piece: Piece }
@@ -93,9 +93,9 @@ export const partsOf = (manifest: SkillManifest): Part[] =>
 /** The findings of one piece: failures and warnings of the injection scan, else the weaker doubts. */
 export function scanPart({ path, piece }: Part): Finding[] {
   const found = scanForInjection(piece.text)
-  return found.length ? found.map(told) : doubtsAbout(path, piece)
+  return found.length ? found.map(notify) : doubtsAbout(path, piece)
 
-  function told({ severity, about, via, line: within, excerpt }: InjectionFinding): Finding {
+  function notify({ severity, about, via, line: within, excerpt }: InjectionFinding): Finding {
     const how = via === 'plain' ? '' : ` (${via})`
     const line = piece.linesBefore + within
     const message = `"${path}" ${about}${how}: "${quoted(excerpt)}".`
@@ -104,14 +104,14 @@ export function scanPart({ path, piece }: Part): Finding[] {
 }
 
 /** Most findings reported per member. */
-const MOST_FINDINGS = 20
+const MAX_FINDINGS = 20
 
 /** Removes duplicate findings of overlapping pieces and keeps the first ones of each member. */
 export function together(findings: readonly Finding[]): Finding[] {
   const byPath = Map.groupBy(findings, ({ path }) => path)
   return [...byPath.values()].flatMap((some) => {
     const distinct = new Map(some.map((one) => [`${one.line} ${one.message}`, one]))
-    return [...distinct.values()].slice(0, MOST_FINDINGS)
+    return [...distinct.values()].slice(0, MAX_FINDINGS)
   })
 }
 
@@ -177,13 +177,13 @@ function doubtsAbout(path: string, { text, linesBefore }: Piece): Finding[] {
         })
       : []),
   ]
-  const told = found.map(({ about, at }): Finding => {
+  const notices = found.map(({ about, at }): Finding => {
     const start = places[at] ?? 0
     const line = linesBefore + text.slice(0, start).split('\n').length
     const excerpt = text.slice(start, start + 100)
     return { severity: 'warn', path, line, message: `"${path}" ${about}: "${quoted(excerpt)}".`, excerpt }
   })
-  const doubts = [...suspect.map(([, about]) => warn(path, `"${path}" ${about}.`)), ...told]
+  const doubts = [...suspect.map(([, about]) => warn(path, `"${path}" ${about}.`)), ...notices]
   if (doubts.length || !FOLLOWED.has(path)) return doubts
   return [
     ...guessed(path, 'may be an attempt to command the engine', attackChance(text), UNSURE.attack),

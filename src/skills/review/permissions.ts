@@ -1,5 +1,5 @@
 import { isEventPattern } from '../../events/schema'
-import { said } from '../../kernel/errors'
+import { messageOf } from '../../kernel/errors'
 import { isTimeZone, problemOfCron } from '../../kernel/schedule'
 import { type Finding, fail, type ManifestCheck, warn } from './check'
 
@@ -54,7 +54,7 @@ const problemsOfPattern = (pattern: string): Finding[] =>
     : [
         fail(
           'trigger.config.eventPattern',
-          `"trigger.config.eventPattern" is ${said(pattern)}; it must be the name of an event such as order.created, with * for a part.`,
+          `"trigger.config.eventPattern" is ${messageOf(pattern)}; it must be the name of an event such as order.created, with * for a part.`,
         ),
       ]
 
@@ -63,9 +63,9 @@ function problemsOfSchedule(cron: string, timezone: string | undefined): Finding
   const of = (member: string, message: string) =>
     fail(`trigger.config.${member}`, `"trigger.config.${member}" ${message}.`)
   return [
-    ...(problem ? [of('cron', `is ${said(cron)}, which ${problem}`)] : []),
+    ...(problem ? [of('cron', `is ${messageOf(cron)}, which ${problem}`)] : []),
     ...(timezone === undefined || isTimeZone(timezone)
       ? []
-      : [of('timezone', `is ${said(timezone)}, which is not a time zone such as Europe/Vienna`)]),
+      : [of('timezone', `is ${messageOf(timezone)}, which is not a time zone such as Europe/Vienna`)]),
   ]
 }

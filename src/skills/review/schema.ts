@@ -1,12 +1,12 @@
 import { findEngine } from '../../engines'
 import { charactersIn } from '../../kernel/characters'
-import { said } from '../../kernel/errors'
+import { messageOf } from '../../kernel/errors'
 import { isLicense } from '../../kernel/license'
 import { checker } from '../../kernel/schema'
 import { validationError } from '../../kernel/validation'
 import { newAllowance, problemsOf, problemsOfResult } from '../../tools'
 import { MANIFEST_LIMITS, Manifest, type SkillManifest, withDefaults } from '../manifest'
-import { keptMembers } from '../stored'
+import { storedMembers } from '../stored'
 import { type Finding, fail, warn } from './check'
 
 const shape = checker(Manifest)
@@ -20,7 +20,7 @@ type Read = {
 
 /** Parses a manifest: the manifest with its defaults, or null with findings, one sentence per member (contract 8.1). */
 export function readManifest(written: Readonly<Record<string, unknown>>): Read {
-  const { kept: known, dropped } = keptMembers(written)
+  const { kept: known, dropped } = storedMembers(written)
   if (!shape.is(known)) return { manifest: null, findings: problemsOfShape(known), dropped }
   const manifest = withDefaults(known)
   const findings = [
@@ -52,7 +52,7 @@ function problemsOfTools({ tools }: SkillManifest): Finding[] {
 const problemsOfLicense = ({ license }: SkillManifest): Finding[] =>
   isLicense(license)
     ? []
-    : [fail('license', `"license" is ${said(license)}; it must be an SPDX identifier such as MIT or Apache-2.0.`)]
+    : [fail('license', `"license" is ${messageOf(license)}; it must be an SPDX identifier such as MIT or Apache-2.0.`)]
 
 const problemsOfModel = ({ modelPreference }: SkillManifest): Finding[] =>
   modelPreference == null || findEngine(modelPreference)
@@ -60,7 +60,7 @@ const problemsOfModel = ({ modelPreference }: SkillManifest): Finding[] =>
     : [
         fail(
           'modelPreference',
-          `"modelPreference" is ${said(modelPreference)}, which is not an engine. GET /models lists them.`,
+          `"modelPreference" is ${messageOf(modelPreference)}, which is not an engine. GET /models lists them.`,
         ),
       ]
 
@@ -73,10 +73,10 @@ const problemsOfConfig = ({ configSchema }: SkillManifest): Finding[] =>
 
 function problemsOfKnowledge({ knowledge, knowledgeFiles }: SkillManifest): Finding[] {
   const chars = Object.values(knowledgeFiles).reduce((sum, text) => sum + charactersIn(text), 0)
-  const most = MANIFEST_LIMITS.knowledgeChars
+  const max = MANIFEST_LIMITS.knowledgeChars
   return [
-    ...(chars > most
-      ? [fail('knowledgeFiles', `"knowledgeFiles" has ${chars} characters; at most ${most} are allowed.`)]
+    ...(chars > max
+      ? [fail('knowledgeFiles', `"knowledgeFiles" has ${chars} characters; at most ${max} are allowed.`)]
       : []),
     ...Object.keys(knowledgeFiles)
       .filter((path) => !knowledge.includes(path))

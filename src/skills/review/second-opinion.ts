@@ -17,7 +17,7 @@ const BY_ENGINE = 'An engine suspects that the prompt'
 const SURE = 0.5
 /** Characters of a prompt in one question, and most questions: together the longest prompt. */
 const PIECE_CHARS = 4_000
-const MOST_PIECES = 5
+const MAX_PIECES = 5
 
 /**
  * Asks an engine about the prompt of a skill that nobody else would look at (contract 8.2). It can only add a doubt,
@@ -27,7 +27,7 @@ export async function withSecondOpinion(examined: Examined, opinion: EngineOpini
   const { manifest, tier, evidence } = examined
   if (!opinion || !manifest || tier !== 'auto' || evidence.some(({ severity }) => severity === 'fail')) return examined
   const text = manifest.systemPromptExtension
-  const pieces = Array.from({ length: Math.min(MOST_PIECES, Math.ceil(text.length / PIECE_CHARS)) }, (_, at) =>
+  const pieces = Array.from({ length: Math.min(MAX_PIECES, Math.ceil(text.length / PIECE_CHARS)) }, (_, at) =>
     text.slice(at * PIECE_CHARS, (at + 1) * PIECE_CHARS).toWellFormed(),
   )
   const statements = WISHES.map(([, statement]) => statement)

@@ -16,7 +16,7 @@ const GLANCES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Shorter slugs resemble too many words to be compared. */
-const LEAST_CHARS = 6
+const MIN_CHARS = 6
 
 /** A slug reduced to its appearance: no separators, look-alike characters unified. */
 const seenAs = (slug: string): string =>
@@ -85,7 +85,7 @@ export const isReserved = (slug: string): boolean => RESERVED.has(slug) || UUID.
 export function lookAlike(slug: string): string | null {
   if (KNOWN.some((one) => one.slug === slug)) return null
   const seen = seenAs(slug)
-  const like = KNOWN.find((one) => one.seen.length >= LEAST_CHARS && isNear(seen, one.seen))
+  const like = KNOWN.find((one) => one.seen.length >= MIN_CHARS && isNear(seen, one.seen))
   return like?.slug ?? null
 }
 

@@ -13,7 +13,7 @@ export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tie
   const writes = permissions.some((permission) => permission.startsWith('write:'))
   const reachesOut = permissions.includes('external:http') || tools.some(({ endpoint }) => endpoint)
   const runsAlone = permissions.includes('autonomous:run') || Boolean(hooks?.onInstall || hooks?.onUninstall)
-  const grave = said([
+  const grave = textOf([
     [reachesOut && writes, 'It calls other hosts and may write.'],
     [reachesOut && tools.length > 0, 'It calls other hosts and has tools.'],
     [reachesOut && runsAlone, 'It calls other hosts and runs by itself.'],
@@ -23,7 +23,7 @@ export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tie
     ],
   ])
   if (grave.length) return { tier: 'security', reasons: grave }
-  const reasons = said([
+  const reasons = textOf([
     [tools.length > 0, 'It has tools.'],
     [knowledge.length > 0, 'It has knowledge files.'],
     [writes, 'It may write.'],
@@ -38,5 +38,5 @@ export function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tie
   return { tier: reasons.length ? 'staff' : 'auto', reasons }
 }
 
-const said = (rules: readonly [boolean, string][]): string[] =>
+const textOf = (rules: readonly [boolean, string][]): string[] =>
   rules.flatMap(([applies, reason]) => (applies ? [reason] : []))

@@ -31,7 +31,7 @@ import { examineAll, submitInUnit } from './submit'
 type Sound = { manifest: SkillManifest; warnings: string[] }
 
 /** Most drafts of one owner: slugs are shared by everyone, so nobody may reserve them in bulk. */
-const MOST_DRAFTS = 200
+const MAX_DRAFTS = 200
 
 /** Skills created by form: private drafts that their author can change and run at once. */
 export function createAuthoring(deps: SkillDeps) {
@@ -43,13 +43,13 @@ export function createAuthoring(deps: SkillDeps) {
    * `POST /skills/create`. With `is_public` the draft is submitted to review as its first version. Throws 409 for a
    * slug that is taken or reserved and for too many drafts, 422 `review_failed`.
    */
-  async function create(call: Call, order: NewSkill): Promise<SkillReply> {
-    const { manifest, warnings } = await draftOf(call, order)
-    const examined = order.is_public ? await examineAll(deps, manifest) : null
+  async function create(call: Call, input: NewSkill): Promise<SkillReply> {
+    const { manifest, warnings } = await draftOf(call, input)
+    const examined = input.is_public ? await examineAll(deps, manifest) : null
     try {
       return await store.write(async (tx) => {
         await assertMayManage(deps, tx, call.caller)
-        if (isReserved(order.slug) || (await rows.bySlug(tx, order.slug))) throw slugTaken(order.slug)
+        if (isReserved(input.slug) || (await rows.bySlug(tx, input.slug))) throw slugTaken(input.slug)
         const row = examined ? await submitted(tx, call, manifest, examined) : await drafted(tx, call, manifest)
         await recordSkill(deps, tx, call, row, { action: 'skill.created' })
         tx.afterCommit(() => deps.changed(null))
@@ -57,13 +57,13 @@ export function createAuthoring(deps: SkillDeps) {
         return storeAnswer(tx, call, { skill, warnings })
       })
     } catch (error) {
-      throw isUniqueViolation(error) ? slugTaken(order.slug) : error
+      throw isUniqueViolation(error) ? slugTaken(input.slug) : error
     }
   }
 
-  async function draftOf(call: Call, order: NewSkill): Promise<Sound> {
+  async function draftOf(call: Call, input: NewSkill): Promise<Sound> {
     const user = await orgs.user(store.read, call.caller.userId)
-    const { name, slug, category, description = '', system_prompt_ext, tool_definitions = [] } = order
+    const { name, slug, category, description = '', system_prompt_ext, tool_definitions = [] } = input
     return sound({
       name,
       slug,
@@ -77,10 +77,10 @@ export function createAuthoring(deps: SkillDeps) {
   }
 
   async function drafted(tx: Tx, { caller }: Call, manifest: SkillManifest): Promise<SkillRow> {
-    if ((await rows.draftsOf(tx, ownerOf(caller), MOST_DRAFTS)) >= MOST_DRAFTS) throw tooManyDrafts(MOST_DRAFTS)
+    if ((await rows.draftsOf(tx, ownerOf(caller), MAX_DRAFTS)) >= MAX_DRAFTS) throw tooManyDrafts(MAX_DRAFTS)
     const now = clock.now()
-    const whose = { owner: ownerOf(caller), author_user_id: caller.userId, org_scope_id: null }
-    const skill = newSkill(manifest, { ...whose, visibility: 'private', status: 'draft' }, now)
+    const ownerFilter = { owner: ownerOf(caller), author_user_id: caller.userId, org_scope_id: null }
+    const skill = newSkill(manifest, { ...ownerFilter, visibility: 'private', status: 'draft' }, now)
     const version = newVersion(skill.id, manifest, now)
     await rows.insert(tx, { ...skill, draft_version_id: version.id })
     await rows.insertVersion(tx, version)

@@ -17,7 +17,7 @@ import { skillRepository as rows } from '../repository'
 import { submissionRepository as submissions } from '../repository-submissions'
 import { MOVES, mayDecide } from '../rules'
 import { SubmissionId } from '../schema'
-import type { Decision, DecisionOrder, SubmissionQuery, SubmissionRecord } from '../schema-review'
+import type { Decision, DecisionInput, SubmissionQuery, SubmissionRecord } from '../schema-review'
 import type { SkillRow, SubmissionRow } from '../table'
 import { assertMayManage, type SkillDeps } from './deps'
 import { aboutOf, putInForce, tellSubmission } from './versions'
@@ -68,12 +68,12 @@ export function createDecisions(deps: SkillDeps) {
   }
 
   /** Decides with a platform reviewer's session. Throws 409 for an impossible state change. */
-  async function decide(call: Call, id: string, order: DecisionOrder): Promise<SubmissionRecord> {
+  async function decide(call: Call, id: string, input: DecisionInput): Promise<SubmissionRecord> {
     const { caller } = call
     const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
     const role = user?.platform_role ?? null
     if (role === null) throw reviewersOnly()
-    return settle(call, id, order, (row) => {
+    return settle(call, id, input, (row) => {
       if (row.author_user_id === caller.userId) throw ownSubmission()
       if (!mayDecide(role, row.tier)) throw securityReviewersOnly()
     })
@@ -83,7 +83,7 @@ export function createDecisions(deps: SkillDeps) {
   function settle(
     call: Call<Caller>,
     id: string,
-    { decision, reason, code }: DecisionOrder,
+    { decision, reason, code }: DecisionInput,
     assertMay: (row: SubmissionRow) => void | Promise<void>,
   ): Promise<SubmissionRecord> {
     return store.write(async (tx) => {
@@ -95,9 +95,9 @@ export function createDecisions(deps: SkillDeps) {
       if (!skill) throw submissionNotFound()
       assertMeaning(decision, row, skill)
       const { from, to } = MOVES[decision]
-      const told = reason ?? (decision === 'reinstate' ? null : row.reason)
+      const notice = reason ?? (decision === 'reinstate' ? null : row.reason)
       const reason_code = decision === 'reject' ? (code ?? null) : row.reason_code
-      const settled = await moved(tx, row, from, { status: to, reason: told, reason_code }, DONE[decision])
+      const settled = await moved(tx, row, from, { status: to, reason: notice, reason_code }, DONE[decision])
       await effect(tx, decision, settled, skill)
       await tellSubmission(deps, tx, call, settled, NEWS[decision])
       tx.afterCommit(() => deps.changed(null))

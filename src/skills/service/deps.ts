@@ -83,6 +83,6 @@ export async function recordSkill(
   scope?: OwnerScope | 'server',
 ): Promise<void> {
   const input = { ...rest, metadata: { slug, ...metadata } }
-  const told = { ...(output ? { output } : {}), ...(scope ? { scope } : {}) }
-  await audit.record(tx, call, { action, entityType: 'skill', entityId: id, input, ...told })
+  const notice = { ...(output ? { output } : {}), ...(scope ? { scope } : {}) }
+  await audit.record(tx, call, { action, entityType: 'skill', entityId: id, input, ...notice })
 }

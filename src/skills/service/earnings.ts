@@ -8,7 +8,7 @@ import { searchSkills } from '../search'
 import type { SkillDeps } from './deps'
 
 const DEFAULT_MS = 30 * 24 * 60 * 60_000
-const MOST_SKILLS = 1_000
+const MAX_SKILLS = 1_000
 
 /**
  * `GET /skills/earnings`. Earnings are zero, because skills are free to use. Activations are the calls a skill took
@@ -22,7 +22,7 @@ export const createEarnings =
     const from = range.from ?? to - DEFAULT_MS
     if (from >= to) throw invalidInput('from', `"from" is ${iso(from)}, which is not before "to", ${iso(to)}.`)
     const own = { words: null, sort: 'newest' as const }
-    const mine = await searchSkills(store.read, { owner: ownerOf(caller) }, own, null, MOST_SKILLS)
+    const mine = await searchSkills(store.read, { owner: ownerOf(caller) }, own, null, MAX_SKILLS)
     const calls = await callsWithSkills(
       store.read,
       mine.map(({ id }) => id),

@@ -14,7 +14,7 @@ import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen, viewerOf } from './deps'
 
 /** Limit of an installation's settings, which are sent to the engine in every run. */
-const MOST_CONFIG_BYTES = 16 * 1024
+const MAX_CONFIG_BYTES = 16 * 1024
 
 type Hooked = { row: SkillRow; viewer: Viewer; cause: HookDue['cause'] }
 
@@ -116,7 +116,7 @@ export function createInstalling(deps: SkillDeps) {
 
       async function assertConfig({ live_version_id, draft_version_id }: SkillRow, value: Record<string, unknown>) {
         const bytes = Buffer.byteLength(JSON.stringify(value))
-        if (bytes > MOST_CONFIG_BYTES) throw configTooLarge(bytes, MOST_CONFIG_BYTES)
+        if (bytes > MAX_CONFIG_BYTES) throw configTooLarge(bytes, MAX_CONFIG_BYTES)
         const versionId = live_version_id ?? draft_version_id
         const schema = versionId ? (await rows.version(tx, versionId))?.manifest.configSchema : null
         const problem = schema ? validatorOf(schema)(value) : null

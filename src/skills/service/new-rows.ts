@@ -4,13 +4,13 @@ import { facesOf } from '../rules'
 import { SkillId, SubmissionId, VersionId } from '../schema'
 import type { SkillRow, SubmissionRow, VersionRow } from '../table'
 
-type Standing = Pick<SkillRow, 'owner' | 'author_user_id' | 'org_scope_id' | 'visibility' | 'status'>
+type SessionState = Pick<SkillRow, 'owner' | 'author_user_id' | 'org_scope_id' | 'visibility' | 'status'>
 
 /** A new skill row from its first manifest: no installations, no ratings, no live version. */
-export const newSkill = (manifest: SkillManifest, standing: Standing, now: number): Omit<SkillRow, 'seq'> => ({
+export const newSkill = (manifest: SkillManifest, state: SessionState, now: number): Omit<SkillRow, 'seq'> => ({
   id: SkillId.create(),
   slug: manifest.slug,
-  ...standing,
+  ...state,
   ...facesOf(manifest),
   live_version_id: null,
   draft_version_id: null,
@@ -34,7 +34,7 @@ export const newVersion = (skill_id: SkillId, manifest: SkillManifest, now: numb
 })
 
 type Examination = Pick<Examined, 'tier' | 'checks' | 'evidence'>
-type Order = Pick<
+type Input = Pick<
   SubmissionRow,
   'owner' | 'author_user_id' | 'visibility' | 'org_scope_id' | 'status' | 'auto_approved' | 'reason'
 >
@@ -43,14 +43,14 @@ type Order = Pick<
 export const newSubmission = (
   { id, skill_id, version, manifest, created_at }: VersionRow,
   { tier, checks, evidence }: Examination,
-  order: Order,
+  input: Input,
 ): SubmissionRow => ({
   id: SubmissionId.create(),
   skill_id,
   version_id: id,
   slug: manifest.slug,
   manifest_version: version,
-  ...order,
+  ...input,
   tier,
   reason_code: null,
   claimed_by: null,

@@ -41,7 +41,7 @@ type ManifestDiff = { parts: DiffPart[]; added: number; removed: number; sha: st
 const CONTEXT = 2
 
 /** Largest comparison table. Beyond it only the common start and end are matched, which takes linear time. */
-const MOST_CELLS = 4_000_000
+const MAX_CELLS = 4_000_000
 
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 
@@ -128,10 +128,10 @@ export function operateSkills(
    * Approves, rejects, suspends or reinstates. Approving tier security requires `read_diff`, the sha of the current
    * diff. Throws 409 for an impossible state change or an unread diff.
    */
-  async function decide(call: By, id: string, order: OperatorDecision): Promise<OperatorRecord> {
-    await settle(call, id, order, async (row) => {
-      if (order.decision !== 'approve' || row.tier !== 'security' || row.status !== 'pending_review') return
-      if ((await diffOf(store.read, row)).sha !== order.read_diff) throw unreadDiff()
+  async function decide(call: By, id: string, input: OperatorDecision): Promise<OperatorRecord> {
+    await settle(call, id, input, async (row) => {
+      if (input.decision !== 'approve' || row.tier !== 'security' || row.status !== 'pending_review') return
+      if ((await diffOf(store.read, row)).sha !== input.read_diff) throw unreadDiff()
     })
     return shown(await find(store.read, id))
   }
@@ -232,7 +232,7 @@ function diffLines(before: string, after: string): DiffLine[] {
 /** Compares by the longest common subsequence of lines. */
 function compare(a: readonly string[], b: readonly string[]): Step[] {
   const all = (sign: '-' | '+', lines: readonly string[]): Step[] => lines.map((_, at) => ({ sign, at }))
-  if (a.length * b.length > MOST_CELLS) return [...all('-', a), ...all('+', b)]
+  if (a.length * b.length > MAX_CELLS) return [...all('-', a), ...all('+', b)]
   const width = b.length + 1
   const longest = new Uint32Array((a.length + 1) * width)
   for (let i = a.length - 1; i >= 0; i--) {

@@ -15,7 +15,7 @@ import type { ListedRow, SkillRow } from '../table'
 import { type SkillDeps, seen, viewerOf } from './deps'
 
 /** Size of the cached details as JSON; it holds the most requested pages. */
-const MOST_KEPT_CHARS = 16_000_000
+const MAX_KEPT_CHARS = 16_000_000
 
 /** Manifests read between two turns of the event loop, since they may be long (I28). */
 const AT_ONCE = 25
@@ -60,13 +60,13 @@ export function createReading(deps: SkillDeps) {
     const viewer = await viewerOf(deps, store.read, caller)
     const words = q === undefined || q.trim() === '' ? [] : wordsOf(q)
     const page = await installs.list(store.read, viewer.owner, query)
-    const kept = page.items
+    const remaining = page.items
       .filter(({ skill }) => maySee(skill, viewer) || skill.status === 'suspended')
       .filter(({ skill }) => category === undefined || skill.category === category)
       .filter(({ skill }) => words.every((word) => skill.search_text.includes(word)))
-    const skills = kept.map(({ skill }) => skill)
+    const skills = remaining.map(({ skill }) => skill)
     const details = await detailsFor(store.read, skills, viewer)
-    const items = kept.map(({ skill, installation }) => ({
+    const items = remaining.map(({ skill, installation }) => ({
       ...presentEntry(skill, details.get(skill.id)),
       enabled: installation.enabled,
       installedAt: iso(installation.installed_at),
@@ -101,7 +101,7 @@ export function createReading(deps: SkillDeps) {
 /** Reads the details that lists show besides the row; cached for live versions, which never change. */
 function createDetails() {
   const known = new LRUCache<VersionId, { details: SkillDetails; chars: number }>({
-    maxSize: MOST_KEPT_CHARS,
+    maxSize: MAX_KEPT_CHARS,
     sizeCalculation: ({ chars }) => chars,
   })
 
@@ -110,8 +110,8 @@ function createDetails() {
     const missing = new Map<VersionId, ListedRow>()
     for (const row of listed) {
       const versionId = await shownOf(db, row, viewer)
-      const kept = versionId && !isOwn(row, viewer) ? known.get(versionId) : undefined
-      if (kept) found.set(row.id, kept.details)
+      const stored = versionId && !isOwn(row, viewer) ? known.get(versionId) : undefined
+      if (stored) found.set(row.id, stored.details)
       else if (versionId) missing.set(versionId, row)
     }
     const ids = [...missing.keys()]

@@ -17,14 +17,14 @@ import {
   withSecondOpinion,
 } from '../review'
 import { SkillId, type Visibility } from '../schema'
-import type { Review, Submission, SubmitOrder } from '../schema-review'
+import type { Review, Submission, SubmitInput } from '../schema-review'
 import { warningsOf } from '../stored'
 import type { SkillRow } from '../table'
 import { assertMayManage, type SkillDeps } from './deps'
 import { publishVersion } from './versions'
 
 /** Most submissions of one author in 24 hours (contract 8.2). */
-const MOST_SUBMISSIONS = 10
+const MAX_SUBMISSIONS = 10
 const WINDOW_MS = 24 * 60 * 60_000
 
 export type Target = { visibility: Visibility; orgId: OrgId | null }
@@ -40,12 +40,12 @@ export type Outcome =
  */
 export const submit = (deps: SkillDeps) => {
   const submitIn = submitInUnit(deps)
-  return async (call: Call, order: SubmitOrder): Promise<Outcome> => {
+  return async (call: Call, input: SubmitInput): Promise<Outcome> => {
     // Checked before the costly examination as well as inside the transaction.
     await assertPace(deps, deps.store.read, call.caller)
-    const examined = await examineAll(deps, order.manifest)
+    const examined = await examineAll(deps, input.manifest)
     const unit = async (tx: Tx): Promise<Outcome> => {
-      const outcome = await submitIn(tx, call, order, examined)
+      const outcome = await submitIn(tx, call, input, examined)
       if (!outcome.accepted) return outcome
       const { accepted: _, ...answer } = outcome
       await storeAnswer(tx, call, answer)
@@ -82,11 +82,11 @@ export async function examineAll(
 /** Submits an examined manifest within the given transaction. */
 export const submitInUnit =
   (deps: SkillDeps) =>
-  async (tx: Tx, call: Call, order: SubmitOrder, examined: Examined): Promise<Outcome> => {
+  async (tx: Tx, call: Call, input: SubmitInput, examined: Examined): Promise<Outcome> => {
     const { caller } = call
     await assertMayManage(deps, tx, caller)
-    const updating = order.skill_id == null ? null : await ownSkill(tx, caller, order.skill_id)
-    const target = await targetOf(deps, tx, caller, updating ? await asBefore(tx, updating, order) : order)
+    const updating = input.skill_id == null ? null : await ownSkill(tx, caller, input.skill_id)
+    const target = await targetOf(deps, tx, caller, updating ? await asBefore(tx, updating, input) : input)
     await assertPace(deps, tx, caller)
     const { manifest } = examined
     // Without a valid manifest there is no slug or version to check.
@@ -103,15 +103,15 @@ export const submitInUnit =
   }
 
 /** Keeps the skill's visibility unless another is requested, so that omitting it cannot publish a private skill. */
-async function asBefore(tx: Tx, { id, visibility, org_scope_id }: SkillRow, order: SubmitOrder): Promise<SubmitOrder> {
-  if (order.visibility !== undefined || !(await submissions.any(tx, id))) return order
-  return { ...order, visibility, target_org_id: order.target_org_id ?? org_scope_id }
+async function asBefore(tx: Tx, { id, visibility, org_scope_id }: SkillRow, input: SubmitInput): Promise<SubmitInput> {
+  if (input.visibility !== undefined || !(await submissions.any(tx, id))) return input
+  return { ...input, visibility, target_org_id: input.target_org_id ?? org_scope_id }
 }
 
-async function targetOf({ orgs }: SkillDeps, tx: Tx, caller: TenantCaller, order: SubmitOrder): Promise<Target> {
-  const visibility = order.visibility ?? 'public'
+async function targetOf({ orgs }: SkillDeps, tx: Tx, caller: TenantCaller, input: SubmitInput): Promise<Target> {
+  const visibility = input.visibility ?? 'public'
   if (visibility !== 'org') return { visibility, orgId: null }
-  const wanted = order.target_org_id
+  const wanted = input.target_org_id
   if (!wanted) throw orgMissing.with({ param: 'target_org_id' })
   const reachable = OrgId.is(wanted) && (caller.orgId === null || caller.orgId === wanted)
   const role = reachable ? await orgs.roleOf(tx, wanted, caller.userId) : null
@@ -131,10 +131,10 @@ async function ownSkill(tx: Tx, caller: TenantCaller, id: string): Promise<Skill
 
 async function assertPace({ clock }: SkillDeps, db: Reader, { userId }: TenantCaller): Promise<void> {
   const now = clock.now()
-  const moments = await submissions.momentsSince(db, userId, now - WINDOW_MS, MOST_SUBMISSIONS)
-  if (moments.length < MOST_SUBMISSIONS) return
+  const moments = await submissions.momentsSince(db, userId, now - WINDOW_MS, MAX_SUBMISSIONS)
+  if (moments.length < MAX_SUBMISSIONS) return
   const retryAfterS = Math.max(1, Math.ceil((moments[0]! + WINDOW_MS - now) / 1000))
-  throw tooManySubmissions.with({ retryAfterS }, MOST_SUBMISSIONS, retryAfterS)
+  throw tooManySubmissions.with({ retryAfterS }, MAX_SUBMISSIONS, retryAfterS)
 }
 
 async function surroundings(tx: Tx, caller: TenantCaller, { slug, version }: SkillManifest, updating: SkillRow | null) {

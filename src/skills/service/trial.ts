@@ -7,7 +7,7 @@ import { trialRepository as trials } from '../repository-trials'
 import { examineInTurns, hasPassed } from '../review'
 import { runnableVersion } from '../rules'
 import { type Activation, composeTrial } from '../runtime-compose'
-import type { SandboxOrder } from '../schema'
+import type { SandboxInput } from '../schema'
 import { type SkillDeps, seen } from './deps'
 
 /**
@@ -16,10 +16,10 @@ import { type SkillDeps, seen } from './deps'
  */
 export const createTrial =
   (deps: SkillDeps) =>
-  async (call: Call, order: SandboxOrder): Promise<Activation> => {
-    const manifest = await manifestOf(deps, call, order)
+  async (call: Call, input: SandboxInput): Promise<Activation> => {
+    const manifest = await manifestOf(deps, call, input)
     const tools = manifest.tools.map(({ endpoint: _, ...tool }) => tool)
-    return composeTrial({ ...manifest, tools }, deps.tools.ofSkill, order.prompt)
+    return composeTrial({ ...manifest, tools }, deps.tools.ofSkill, input.prompt)
   }
 
 const DAY_MS = 24 * 60 * 60_000
@@ -28,18 +28,18 @@ const DAY_MS = 24 * 60 * 60_000
 export const claimTrial =
   ({ store, clock, settings }: Pick<SkillDeps, 'store' | 'clock' | 'settings'>) =>
   async ({ caller }: Call): Promise<void> => {
-    const most = settings.sandboxRunsPerDay
+    const max = settings.sandboxRunsPerDay
     const now = clock.now()
     const day = Math.floor(now / DAY_MS)
-    if (await store.write((tx) => trials.claim(tx, ownerOf(caller), day, most))) return
+    if (await store.write((tx) => trials.claim(tx, ownerOf(caller), day, max))) return
     const retryAfterS = Math.max(1, Math.ceil(((day + 1) * DAY_MS - now) / 1000))
-    throw tooManyTrials.with({ retryAfterS }, most, retryAfterS)
+    throw tooManyTrials.with({ retryAfterS }, max, retryAfterS)
   }
 
 async function manifestOf(
   deps: SkillDeps,
   { caller }: Call,
-  { skill_id, manifest }: SandboxOrder,
+  { skill_id, manifest }: SandboxInput,
 ): Promise<SkillManifest> {
   if ((skill_id === undefined) === (manifest === undefined)) {
     throw invalidInput('skill_id', 'Send either "skill_id" or "manifest".')

@@ -26,10 +26,10 @@ type NewVersion = {
  * Stores a version that passed its checks. Tier auto goes live at once; other tiers wait for a reviewer while the
  * earlier version stays live (L7). A version still waiting is withdrawn.
  */
-export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, order: NewVersion): Promise<Submission> {
-  const { manifest, review, evidence, updating, target } = order
+export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, input: NewVersion): Promise<Submission> {
+  const { manifest, review, evidence, updating, target } = input
   const now = deps.clock.now()
-  const skill = updating ?? (await insertSkill(tx, call.caller, order, now))
+  const skill = updating ?? (await insertSkill(tx, call.caller, input, now))
   if (updating) await replacePending(deps, tx, call, skill)
   const version = newVersion(skill.id, manifest, now)
   await rows.insertVersion(tx, version)
@@ -68,14 +68,14 @@ async function insertSkill(
   { manifest, target }: NewVersion,
   now: number,
 ): Promise<SkillRow> {
-  const standing = {
+  const state = {
     owner: ownerOf(caller),
     author_user_id: caller.userId,
     org_scope_id: target.orgId,
     visibility: target.visibility,
     status: 'pending_review' as const,
   }
-  const row = newSkill(manifest, standing, now)
+  const row = newSkill(manifest, state, now)
   await rows.insert(tx, row)
   return row as SkillRow
 }

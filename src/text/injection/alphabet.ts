@@ -3,7 +3,7 @@ export const UNSEEN = 0xffff
 /** Table mark: half of a surrogate pair, or a unit that reads as several; its code point goes to `plainOf`. */
 export const OTHER = 0xfffe
 
-const MOST_KNOWN = 20_000
+const MAX_KNOWN = 20_000
 
 /** Whether a character is invisible, or only changes how the letter before it is drawn. */
 export const isUnseen = (code: number): boolean =>
@@ -46,7 +46,7 @@ export function createAlphabet(read: (char: string) => string) {
     const hit = known.get(code)
     if (hit !== undefined) return hit
     const plain = read(String.fromCodePoint(code))
-    if (known.size < MOST_KNOWN) known.set(code, plain)
+    if (known.size < MAX_KNOWN) known.set(code, plain)
     return plain
   }
 }

@@ -1,8 +1,8 @@
 import { runsOf } from '../runs'
 import { missingAfter, NO_TEXT } from './utf8'
 
-const LEAST = 12
-const LEAST_OF_NEXT_LINE = 8
+const MIN = 12
+const MIN_OF_NEXT_LINE = 8
 const SIGNS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const NONE = 0xff
 
@@ -11,7 +11,7 @@ const VALUES = new Uint8Array(1 << 16).fill(NONE)
 for (const [value, sign] of [...SIGNS].entries()) VALUES[sign.charCodeAt(0)] = value
 for (const [sign, value] of Object.entries({ '+': 62, '-': 62, '/': 63, _: 63 })) VALUES[sign.charCodeAt(0)] = value
 
-const longWords = runsOf(/[A-Za-z0-9+/_-]/, LEAST)
+const longWords = runsOf(/[A-Za-z0-9+/_-]/, MIN)
 
 /**
  * Start and end offsets, as a flat list, of runs that may be base64 of a text. Most long runs are words or names whose
@@ -41,7 +41,7 @@ function endOfLines(source: string, at: number): number {
     while (source.charCodeAt(next) === 32 || source.charCodeAt(next) === 9) next++
     const line = next
     while (VALUES[source.charCodeAt(next)]! < NONE) next++
-    if (next - line < LEAST_OF_NEXT_LINE) break
+    if (next - line < MIN_OF_NEXT_LINE) break
     end = next
   }
   for (let filled = 0; filled < 2 && source.charCodeAt(end) === 61; filled++) end++
@@ -53,7 +53,7 @@ function beginsText(source: string, start: number): boolean {
   /** Continuation bytes that the current UTF-8 character still needs. */
   let missing = 0
   let bits = 0
-  for (let at = 0; at < LEAST; at++) {
+  for (let at = 0; at < MIN; at++) {
     bits = (bits << 6) | VALUES[source.charCodeAt(start + at)]!
     if (at % 4 === 0) continue
     missing = missingAfter((bits >>> (6 - 2 * (at % 4))) & 0xff, missing)

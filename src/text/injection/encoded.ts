@@ -6,8 +6,8 @@ import { missingAfter, NO_TEXT } from './utf8'
 /** A decoded piece of text, how it was encoded, and the offset of its encoded form. */
 export type Decoded = { how: string; text: string; at: number }
 
-const MOST_PIECES = 200
-const LEAST_CHARS = 10
+const MAX_PIECES = 200
+const MIN_CHARS = 10
 
 /** How many characters of a piece in hex are decoded first, to see whether it can be text. */
 const FIRST_OF_HEX = 12
@@ -114,7 +114,7 @@ function percentBytes(piece: string): Buffer {
 
 /** Whether a decoded string reads as words: mostly letters and white space, without control characters. */
 function isText(text: string | null): text is string {
-  if (text === null || text.length < LEAST_CHARS) return false
+  if (text === null || text.length < MIN_CHARS) return false
   let letters = 0
   for (const char of text) {
     if (char < ' ' && char !== '\n' && char !== '\t' && char !== '\r') return false
@@ -132,7 +132,7 @@ export function decodedPieces(source: string): Decoded[] {
     for (let place = 0; place < parts.length; place += 2) {
       const from = parts[place]!
       for (const { 0: piece, index } of matchesOf(pattern, source.slice(from, parts[place + 1]))) {
-        if (found.length >= MOST_PIECES) return found
+        if (found.length >= MAX_PIECES) return found
         const text = decode(piece)
         if (isText(text) && text !== piece) found.push({ how, text, at: from + index })
       }

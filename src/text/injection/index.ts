@@ -1,6 +1,6 @@
 /** Finds prompt injection: text that tries to command the engine reading it, in plain words, disguised or encoded. */
 
-import { MOST_PARTS, markGrams, roomForGrams } from '../grams'
+import { MAX_PARTS, markGrams, roomForGrams } from '../grams'
 import { matchesOf } from '../matches'
 import { hasNeeds, type Needs, needsOfEach } from '../patterns/needs'
 import { mixedWordAt } from './confusables'
@@ -31,7 +31,7 @@ type Found = Omit<InjectionFinding, 'line' | 'excerpt'> & { end: number }
 
 const LATIN_RULES = [...RULES, ...FOREIGN_RULES]
 const OTHER_SCRIPT = /[\u0370-\u1fff\u3040-\ud7ff]/
-const MOST_FINDINGS = 20
+const MAX_FINDINGS = 20
 const EXCERPT_CHARS = 100
 /** How many encodings inside one another are decoded. */
 const MAX_DEPTH = 2
@@ -45,7 +45,7 @@ const MAX_DEPTH = 2
 export function scanForInjection(source: string, within?: readonly Stretch[]): InjectionFinding[] {
   const found = scan(source, 0, within)
   return distinct(found)
-    .slice(0, MOST_FINDINGS)
+    .slice(0, MAX_FINDINGS)
     .map(({ end, ...finding }) => ({
       ...finding,
       line: lineOf(source, finding.at),
@@ -86,7 +86,7 @@ function inWords({ plain, latin, letters }: Views, length: number, within?: read
 
 function byRules(view: View, rules: readonly Rule[], via: string, length: number, mayMention: boolean): Found[] {
   const found: Found[] = []
-  for (const { rule, start, end } of askedOf(rules, view.text)) {
+  for (const { rule, start, end } of requestedOf(rules, view.text)) {
     const { id, about, pattern, negated } = rule
     for (const match of matchesOf(pattern, view.text.slice(0, end + BEYOND), start)) {
       const last = match.index + match[0].length
@@ -115,7 +115,7 @@ const BEYOND = 120
 const grams = roomForGrams()
 
 /** The rules whose needed words stand in two neighbouring parts of a text, and the range to search; mostly few. */
-function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
+function requestedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
   // What a text must contain for each rule to match, read from the patterns on first use.
   const all = ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
   const starts = new Int32Array(all.length).fill(-1)
@@ -124,7 +124,7 @@ function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule 
   grams.fill(0)
   for (let start = 0; start < text.length; start += PART) {
     const end = Math.min(start + PART, text.length)
-    if (part === MOST_PARTS) {
+    if (part === MAX_PARTS) {
       grams.fill(0)
       markGrams(grams, text, start - PART, start, 1)
       part = 1
@@ -139,11 +139,11 @@ function askedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule 
       ends[index] = end
     }
   }
-  const asked: (Stretch & { rule: Rule })[] = []
+  const requests: (Stretch & { rule: Rule })[] = []
   for (const [index, rule] of rules.entries()) {
-    if (starts[index]! >= 0) asked.push({ rule, start: starts[index]!, end: ends[index]! })
+    if (starts[index]! >= 0) requests.push({ rule, start: starts[index]!, end: ends[index]! })
   }
-  return asked
+  return requests
 }
 
 const ready = new Map<readonly Rule[], readonly Needs[]>()

@@ -15,7 +15,7 @@ const REPORTED =
 const CONDITION =
   /\b(?:if|when|whenever|should|where|in case|once|unless|messages?|texts?|e-?mails?|pages?|users?|someone|anyone|people|content|inputs?|documents?|prompts?|customers?|students?|attackers?|that|which|who)\b[^.!?;,:]{0,60}\b(?:asks?|asked|asking|tells?|told|telling|says?|wants?|requests?|instructs?|instructing|orders?|urges?|demands?|tries|trying|attempts?|attempting|claims?|claiming)\b(?: (?:you|the (?:assistant|model|bot|agent|ai|engine)|it|them|a model|an ai|us|a chatbot|an assistant))? ?(?:to|that|you should) (?:[\w'-]+ ){0,2}$/
 /** `participants were told to …` reports; `you were told to …` speaks to the engine. */
-const TOLD =
+const NOTICE =
   /(?<!\b(?:you|assistant|model|ai|agent|bot|system|it) )\b(?:was|were|is|are|been|being) (?:told|asked|instructed|ordered|urged) to (?:[\w'-]+ ){0,2}$/
 /** `please …`: the sentence speaks to its reader after all. */
 const ADDRESSED = /\b(?:i|we|please|kindly)\b[^.!?;:]{0,30}$/
@@ -40,7 +40,7 @@ export function isOnlyMentioned(text: string, start: number, end: number, negate
   }
   if (!negated && NEGATION.test(before)) return true
   if (NAMED_AFTER.test(text.slice(end, end + 80))) return true
-  if (CONDITION.test(before) || TOLD.test(before)) return true
+  if (CONDITION.test(before) || NOTICE.test(before)) return true
   return REPORTED.test(before) && !ADDRESSED.test(before.slice(0, 40))
 }
 

@@ -19,13 +19,13 @@ const read = (char: string): string =>
 const { units: UNITS, learn, plainOf } = createAlphabet(read)
 
 /** Spare room for characters that expand: U+FDFA becomes eighteen. */
-const MOST_EXPANDED = 64
+const MAX_EXPANDED = 64
 
 /** Scratch buffer for the characters of the result; reused between calls. */
 let room = new Uint16Array(1 << 13)
 
 /** How long the buffer that a caller lends for `offsets` should be. */
-export const offsetsFor = (source: string): number => source.length + MOST_EXPANDED
+export const offsetsFor = (source: string): number => source.length + MAX_EXPANDED
 
 /**
  * Normalizes a text: invisible characters dropped, each run of white space one blank, letters lower case without
@@ -56,9 +56,9 @@ export function readable(source: string, offsets = new Int32Array(offsetsFor(sou
       const whole = source.codePointAt(index)!
       if (isUnseen(whole)) hides = true
       else {
-        const least = length + MOST_EXPANDED + source.length - index
-        if (least > units.length) units = enlarged(units, least)
-        if (least > at.length) at = enlarged(at, least)
+        const min = length + MAX_EXPANDED + source.length - index
+        if (min > units.length) units = enlarged(units, min)
+        if (min > at.length) at = enlarged(at, min)
         const plain = plainOf(whole)
         for (let next = 0; next < plain.length; next++) {
           units[length] = plain.charCodeAt(next)
@@ -72,8 +72,8 @@ export function readable(source: string, offsets = new Int32Array(offsetsFor(sou
   return { text: madeOf(units, length), at: at.subarray(0, length), hides }
 }
 
-function enlarged<Cells extends Uint16Array | Int32Array>(cells: Cells, least: number): Cells {
-  const more = new (cells.constructor as new (length: number) => Cells)(least * 2)
+function enlarged<Cells extends Uint16Array | Int32Array>(cells: Cells, min: number): Cells {
+  const more = new (cells.constructor as new (length: number) => Cells)(min * 2)
   more.set(cells)
   return more
 }

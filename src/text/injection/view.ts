@@ -15,7 +15,7 @@ export type Rewritten = View & { changed: readonly Stretch[] }
 export type Stretch = { start: number; end: number }
 
 /** Longer runs of letters are not words. */
-const MOST_LETTERS = 40
+const MAX_LETTERS = 40
 const OTHERS = /[\u00a0-\uffff]/g
 
 /** Kinds of units, to find words that mix scripts. */
@@ -70,7 +70,7 @@ function rewritten(
   let out = ''
   let done = 0
   for (const { start, end } of words) {
-    if (end - start > MOST_LETTERS) continue
+    if (end - start > MAX_LETTERS) continue
     const word = text.slice(start, end)
     const anew = write(word)
     if (anew === word) continue
@@ -130,8 +130,8 @@ const isLetterAt = (text: string, at: number): boolean => isLetter(text.charCode
 function wordAround(text: string, index: number): { text: string; start: number; end: number } {
   let start = index
   let end = index + 1
-  while (start > 0 && index - start < MOST_LETTERS && isLetterAt(text, start - 1)) start--
-  while (end < text.length && end - index < MOST_LETTERS && isLetterAt(text, end)) end++
+  while (start > 0 && index - start < MAX_LETTERS && isLetterAt(text, start - 1)) start--
+  while (end < text.length && end - index < MAX_LETTERS && isLetterAt(text, end)) end++
   return { text: text.slice(start, end), start, end }
 }
 

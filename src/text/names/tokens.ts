@@ -4,7 +4,7 @@ import { folded, hashOf, knownAs, knownNames, placeAs } from './known'
 const LOOK = { none: 1, lower: 2, title: 3, upper: 4, initial: 5, mixed: 6, han: 7, hangul: 8, kana: 9, other: 10 }
 const DIGITS = 20
 /** Longer numbers look the same. */
-const MOST_DIGITS = 14
+const MAX_DIGITS = 14
 const SIGN = 64
 
 export type Token = {
@@ -65,7 +65,7 @@ function lookOf(own: string): number {
     if (HANGUL.test(own)) return LOOK.hangul
     if (KANA.test(own)) return LOOK.kana
   }
-  if (NUMBER.test(own)) return DIGITS + Math.min(MOST_DIGITS, own.length)
+  if (NUMBER.test(own)) return DIGITS + Math.min(MAX_DIGITS, own.length)
   if (!LETTER.test(own)) return SIGN + first
   const lower = own.toLowerCase()
   const upper = own.toUpperCase()

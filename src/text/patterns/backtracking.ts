@@ -18,7 +18,7 @@ export type Backtracker = {
 
 const PAGE_BYTES = 64 * 1024
 /** Memory limit of the engine; half of it is allocated at the start. */
-const MOST_BYTES = 32 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 const STACK_BYTES = 256 * 1024
 /** Runs inside the engine. Keeps the last expression compiled, since one is mostly tried on many texts. */
 const TESTS = `
@@ -39,11 +39,11 @@ const STOPPED = 'InternalError'
  * late, so use this in a process, which can be killed.
  */
 export async function openBacktracker(): Promise<Backtracker> {
-  const [initial, maximum] = [MOST_BYTES / 2 / PAGE_BYTES, MOST_BYTES / PAGE_BYTES]
+  const [initial, maximum] = [MAX_BYTES / 2 / PAGE_BYTES, MAX_BYTES / PAGE_BYTES]
   const wasmMemory = new WebAssembly.Memory({ initial, maximum })
   const emscriptenModule = { printErr: () => undefined } as object
   const runtime = (await newQuickJSWASMModule(newVariant(RELEASE_SYNC, { wasmMemory, emscriptenModule }))).newRuntime()
-  runtime.setMemoryLimit(MOST_BYTES)
+  runtime.setMemoryLimit(MAX_BYTES)
   runtime.setMaxStackSize(STACK_BYTES)
   const context = runtime.newContext()
   const tests = context.unwrapResult(context.evalCode(TESTS))

@@ -70,7 +70,7 @@ const camelCaseSplit = (text: string): string =>
   text.replace(/(\p{Ll})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, (letter) => `${letter} `)
 
 /** Only this many characters are searched; labels are shorter. */
-const MOST_CHARS = 2_000
+const MAX_CHARS = 2_000
 
 /** Vendor names that a pattern is tested with. */
 const TRIED = ['openai', 'chatgpt', 'anthropic', 'claude', 'gemini', 'mistral', 'deepseek', 'llama', 'cohere', 'grok']
@@ -90,11 +90,11 @@ export type CheckedPattern =
 export type Attempt = (text: string, isOver: () => boolean) => boolean | null
 
 /** Twice the run-time budget of rules, because machines differ in speed. */
-const MOST_MS = 100
+const MAX_MS = 100
 
 /** Lengths of test texts: the short one reveals exponential time, the long one quadratic time. */
 const REPEATS = [32, 2_000]
-const MOST_PIECES = 8
+const MAX_PIECES = 8
 
 /** Tries a pattern on texts that make patterns backtrack and on vendor names, for at most `budgetMs` of this thread's own time. */
 export function checkPattern(pattern: string, attempt: Attempt, budgetMs: number): CheckedPattern {
@@ -112,7 +112,7 @@ export function checkPattern(pattern: string, attempt: Attempt, budgetMs: number
 
 function patience(isLate: () => boolean): () => boolean {
   const from = ownMs()
-  return () => isLate() || ownMs() - from > MOST_MS
+  return () => isLate() || ownMs() - from > MAX_MS
 }
 
 /** Milliseconds that this thread has worked: what others do on a busy machine is not the pattern's fault. */
@@ -125,7 +125,7 @@ export function ownMs(): number {
 function probesFor(pattern: string): string[] {
   const letters = pattern.replace(/\\./g, '').match(/[\p{L}\p{N} _-]/gu) ?? []
   const words = pattern.match(/\p{L}{2,}/gu) ?? []
-  const pieces = [...new Set(['a', '0', ' ', ...letters.slice(0, MOST_PIECES), ...words.slice(0, MOST_PIECES)])]
+  const pieces = [...new Set(['a', '0', ' ', ...letters.slice(0, MAX_PIECES), ...words.slice(0, MAX_PIECES)])]
   return pieces.flatMap((piece) => REPEATS.map((times) => `${piece.repeat(Math.ceil(times / piece.length))}\u0001`))
 }
 
@@ -167,7 +167,7 @@ function letter(hex: string): string {
  * for letters or invisible characters.
  */
 export function vendorNamedIn(label: string): string | null {
-  const text = asDrawn(label.slice(0, MOST_CHARS))
+  const text = asDrawn(label.slice(0, MAX_CHARS))
   const strokes = withStrokes(text)
   for (const written of new Set([text, camelCaseSplit(text), strokes, camelCaseSplit(strokes)])) {
     const plain = readable(written)

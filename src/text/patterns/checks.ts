@@ -7,7 +7,7 @@ import { openPatternPool, type Trial } from './worker'
 /** Time of the process for all patterns of one body; 50 quick ones take a quarter of it. */
 export const CHECK_BUDGET_MS = 500
 /** Most that one pattern may take by the clock, on a busy machine and with the start of its engine. */
-const MOST_MS = 3_000
+const MAX_MS = 3_000
 /** The same with waiting for other owners; half of a route's time limit. */
 const PATIENCE_MS = 15_000
 const IDLE_MS = 30_000
@@ -52,7 +52,7 @@ export function createPatternChecks({ clock, budgetMs = CHECK_BUDGET_MS }: { clo
 
   async function tried(pattern: string, budgetMs: number, trial: Trial): Promise<Tried> {
     try {
-      return await pool.run({ check: pattern, budgetMs }, { timeoutMs: MOST_MS, ...trial })
+      return await pool.run({ check: pattern, budgetMs }, { timeoutMs: MAX_MS, ...trial })
     } catch (error) {
       if (!(error instanceof WorkerFailure)) throw error
       return { checked: { is: 'late' }, ms: budgetMs }

@@ -31,12 +31,12 @@ type Parts = {
 }
 
 /** Bytes of states one pattern may cache while it reads texts: random text would make them megabytes. */
-const MOST_MEMORY = 256 * 1024
+const MAX_MEMORY = 256 * 1024
 
 export const partsOf = (set: RE2Set): Parts => set as unknown as Parts
 
 /** Bytes of the states cached so far. */
-export const usedBy = ({ dfa }: Parts): number => MOST_MEMORY - dfa.memBudget
+export const usedBy = ({ dfa }: Parts): number => MAX_MEMORY - dfa.memBudget
 
 const BASE_BYTES = 4_096
 
@@ -60,8 +60,8 @@ export type LinearPattern = {
 type Options = {
   /** ECMAScript flags but `g`, `d` and `y`, which do not change what matches. */
   flags?: string
-  mostChars: number
-  mostSize: number
+  maxChars: number
+  maxSize: number
   /** Whether property classes count for what they cost to compile: for patterns compiled on the event loop. */
   weighsProperties?: boolean
 }
@@ -73,12 +73,12 @@ type Options = {
  */
 export function compileLinear(
   source: string,
-  { flags = '', mostChars, mostSize, weighsProperties = false }: Options,
+  { flags = '', maxChars, maxSize, weighsProperties = false }: Options,
 ): LinearPattern {
-  if (source.length > mostChars) throw new Error(`is longer than ${mostChars} characters`)
+  if (source.length > maxChars) throw new Error(`is longer than ${maxChars} characters`)
   const size = patternSize(source, weighsProperties ? PROPERTY_SIZE : 1)
-  const most = mostSize - (weighsProperties ? PROPERTY_START * (source.match(/\\p/gi)?.length ?? 0) : 0)
-  if (size > most) throw new Error(tooLarge(size, most))
+  const max = maxSize - (weighsProperties ? PROPERTY_START * (source.match(/\\p/gi)?.length ?? 0) : 0)
+  if (size > max) throw new Error(tooLarge(size, max))
   const expression = translated(source, flags)
   const engine = openRe2(expression.source)
   const read = readingOf(expression)
@@ -133,10 +133,10 @@ function* unmarked(spans: Iterable<TextSpan>, marked: string): Generator<TextSpa
 const PROPERTY_SIZE = 10
 const PROPERTY_START = 20
 /** Property classes lower what a pattern may be in size, even below zero. */
-const tooLarge = (size: number, most: number): string =>
-  most <= 0
+const tooLarge = (size: number, max: number): string =>
+  max <= 0
     ? 'has more classes such as \\p{L} than this server runs'
-    : `is too large: with what repeats written out it comes to ${size} characters and classes, and at most ${most} are run`
+    : `is too large: with what repeats written out it comes to ${size} characters and classes, and at most ${max} are run`
 
 /**
  * Compiles an expression of RE2. `find` needs a second program, which is compiled on first use. `steps` are the
@@ -179,7 +179,7 @@ export function openRe2(source: string) {
 /** A set of one pattern, because only a set's memory can be bounded. */
 export function compiled(source: string): RE2Set {
   try {
-    const set = new RE2Set(RE2Set.UNANCHORED, 0, MOST_MEMORY)
+    const set = new RE2Set(RE2Set.UNANCHORED, 0, MAX_MEMORY)
     set.add(source)
     set.compile()
     // The parsed expressions are not used after compiling.
@@ -199,7 +199,7 @@ function* matches(expression: RE2JS, text: string): Generator<TextSpan> {
  * Bounds the memory of all pattern caches together: the least recently used patterns drop theirs first. Caches are
  * referenced weakly, so that patterns can still be garbage collected.
  */
-export function createPatternCaches(mostBytes: number) {
+export function createPatternCaches(maxBytes: number) {
   const known = new Map<object, { of: WeakRef<PatternCache>; weight: number }>()
   let total = 0
 
@@ -211,14 +211,14 @@ export function createPatternCaches(mostBytes: number) {
       total += weight - (before?.weight ?? 0)
       known.delete(key)
       known.set(key, before ? Object.assign(before, { weight }) : { of: new WeakRef(cache), weight })
-      if (total > mostBytes) makeRoom()
+      if (total > maxBytes) makeRoom()
     },
     weight: (): number => total,
   }
 
   function makeRoom(): void {
     for (const [key, { of, weight }] of known) {
-      if (total <= mostBytes) return
+      if (total <= maxBytes) return
       of.deref()?.forget()
       known.delete(key)
       total -= weight

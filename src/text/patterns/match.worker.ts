@@ -15,7 +15,7 @@ declare const self: Worker
 
 /** Estimated bytes of a cache entry besides its pattern. */
 const BASE_BYTES = 2_048
-const kept = new LRUCache<string, RulePattern>({
+const stored = new LRUCache<string, RulePattern>({
   maxSize: 24 * 1024 * 1024,
   sizeCalculation: ({ weight }) => BASE_BYTES + weight,
 })
@@ -26,10 +26,10 @@ self.onmessage = async ({ data }: MessageEvent<PatternTask>) => {
 }
 
 async function answered(
-  order: PatternTask,
+  input: PatternTask,
 ): Promise<WorkerReply<readonly (boolean | null)[] | { checked: CheckedPattern; ms: number }>> {
   try {
-    return { ok: true, answer: 'check' in order ? await checked(order) : await answers(order) }
+    return { ok: true, answer: 'check' in input ? await checked(input) : await answers(input) }
   } catch (error) {
     // The error may have left the engine broken, so the next order opens a new one.
     backtracker = null
@@ -49,8 +49,8 @@ async function answers({ patterns, text, budgetMs }: Exclude<PatternTask, CheckT
 }
 
 async function testerOf(source: string, isOver: () => boolean): Promise<(text: string) => boolean | null> {
-  const pattern = kept.get(source) ?? compilePattern(source)
-  kept.set(source, pattern)
+  const pattern = stored.get(source) ?? compilePattern(source)
+  stored.set(source, pattern)
   if (Number.isFinite(pattern.steps)) return pattern.test
   const engine = await engineOpen()
   return (text) => engine.test(backtrackingExpression(source), text, isOver)

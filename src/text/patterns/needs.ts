@@ -24,8 +24,8 @@ const NOTHING: Need = { kind: 'nothing' }
 const EMPTY: Part = { strings: [''], needs: NOTHING }
 const ANYTHING: Part = { strings: null, needs: NOTHING }
 /** Strings are not combined with what follows them beyond this number: more words rule out little more. */
-const MOST_STRINGS = 24
-const MOST_OF_A_CLASS = 4
+const MAX_STRINGS = 24
+const MAX_OF_A_CLASS = 4
 
 /**
  * What a text must contain for an expression, in the syntax ECMAScript and RE2 share. With `ignoreCase` it is checked
@@ -36,12 +36,12 @@ export const needsOf = (expression: Expression): Needs => needsOfEach([expressio
 type Expression = { source: string; ignoreCase: boolean }
 
 /** Searching for more words than this takes longer than reading the n-grams of a text. */
-const MOST_WORDS = 8
+const MAX_WORDS = 8
 
 /** Words of which every text that an expression matches has at least one, in any case; null for none or too many. */
 export function wordsNeeded({ source, ignoreCase }: Expression): readonly string[] | null {
   const words = namedIn(needOf(source, ignoreCase))
-  return words && words.length <= MOST_WORDS ? words : null
+  return words && words.length <= MAX_WORDS ? words : null
 }
 
 function namedIn(need: Need): readonly string[] | null {
@@ -123,7 +123,7 @@ function sequence(reader: Reader): Part {
       close()
       needs.push(part.needs)
       isWhole = false
-    } else if (strings && (part.strings.length === 1 || strings.length * part.strings.length <= MOST_STRINGS)) {
+    } else if (strings && (part.strings.length === 1 || strings.length * part.strings.length <= MAX_STRINGS)) {
       const [only] = part.strings
       strings =
         part.strings.length === 1
@@ -143,13 +143,13 @@ function sequence(reader: Reader): Part {
 /** Applies a quantifier: a part that may be absent needs nothing, a repeated one needs what a single one does. */
 function repeated(reader: Reader, part: Part): Part {
   if (!'*+?{'.includes(reader.source[reader.at] ?? ' ')) return part
-  const [quantifier, least, most] =
+  const [quantifier, min, max] =
     /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})\??/.exec(reader.source.slice(reader.at, reader.at + 16)) ?? []
   if (!quantifier) return part
   reader.at += quantifier.length
   if (quantifier[0] === '?') return part.strings ? { ...part, strings: [...new Set(['', ...part.strings])] } : ANYTHING
-  if (quantifier[0] === '*' || least === '0') return ANYTHING
-  if (least === '1' && most === undefined) return part
+  if (quantifier[0] === '*' || min === '0') return ANYTHING
+  if (min === '1' && max === undefined) return part
   return { strings: null, needs: needsOfPart(part) }
 }
 
@@ -192,7 +192,7 @@ function characters(reader: Reader): Part {
   const start = reader.at
   while (reader.source[reader.at] !== ']') reader.at += reader.source[reader.at] === '\\' ? 2 : 1
   const inside = reader.source.slice(start, reader.at++)
-  if (/[\\^]|.-./.test(inside) || inside.length > MOST_OF_A_CLASS) return ANYTHING
+  if (/[\\^]|.-./.test(inside) || inside.length > MAX_OF_A_CLASS) return ANYTHING
   const each = [...inside].map((sign) => literal(reader, sign))
   return each.every(({ strings }) => strings)
     ? { strings: each.flatMap(({ strings }) => strings!), needs: NOTHING }
@@ -222,9 +222,9 @@ function needsOfPart({ strings, needs }: Part): Need {
 
 /** Leaves out words that begin with another of them: a text that has them has the shorter one, too. */
 function shortest(words: readonly string[]): string[] {
-  const kept: string[] = []
-  for (const word of [...words].sort()) if (!kept.length || !word.startsWith(kept.at(-1)!)) kept.push(word)
-  return kept
+  const stored: string[] = []
+  for (const word of [...words].sort()) if (!stored.length || !word.startsWith(stored.at(-1)!)) stored.push(word)
+  return stored
 }
 
 function oneOf(of: readonly Need[]): Need {

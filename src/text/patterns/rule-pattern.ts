@@ -1,4 +1,4 @@
-import { MOST_PATTERN_CHARS } from '../schema'
+import { MAX_PATTERN_CHARS } from '../schema'
 import type { Expression } from './backtracking'
 import { NotLinear } from './ecma'
 import { compileLinear } from './linear'
@@ -29,11 +29,11 @@ export type RulePattern = {
  * @throws PatternRefused
  */
 export function compilePattern(source: string): RulePattern {
-  if (source.length > MOST_PATTERN_CHARS) {
-    throw new PatternRefused(`has ${source.length} characters; at most ${MOST_PATTERN_CHARS} are allowed`)
+  if (source.length > MAX_PATTERN_CHARS) {
+    throw new PatternRefused(`has ${source.length} characters; at most ${MAX_PATTERN_CHARS} are allowed`)
   }
   try {
-    const bounds = { mostChars: MOST_PATTERN_CHARS, mostSize: MAX_SIZE, weighsProperties: true }
+    const bounds = { maxChars: MAX_PATTERN_CHARS, maxSize: MAX_SIZE, weighsProperties: true }
     return compileLinear(source, { ...bounds, flags: 'i' })
   } catch (error) {
     if (error instanceof NotLinear) return backtracking(source)

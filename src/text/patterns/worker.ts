@@ -5,15 +5,15 @@ import type { PatternTask } from './match.worker.ts'
 /** Most milliseconds that rules may take on one prompt (contract 13). */
 export const BUDGET_MS = 50
 /** Limit for starting the process and compiling new patterns in it; no pattern is matched in that time. */
-const MOST_START_MS = 5_000
+const MAX_START_MS = 5_000
 const IDLE_MS = 600_000
-const MOST_PREPARED = 1_000
+const MAX_PREPARED = 1_000
 
 /** A process that tries patterns; it is ended after `idleMs` without an order. */
 export const openPatternPool = <Answer>(idleMs: number) =>
   createWorkerPool<PatternTask, Answer>({
     script: new URL('./match.worker.ts', import.meta.url),
-    most: 1,
+    max: 1,
     idleMs,
   })
 
@@ -69,8 +69,8 @@ export function createPatternWorker({ clock }: { clock: Clock }) {
   async function prepare(patterns: readonly string[], trial: Trial): Promise<void> {
     const key = JSON.stringify(patterns)
     if ((prepared.get(key) ?? -1) >= clock.monotonic()) return
-    await pool.run({ patterns, text: null, budgetMs: MOST_START_MS }, { timeoutMs: MOST_START_MS, ...trial })
-    if (prepared.size >= MOST_PREPARED) prepared.clear()
+    await pool.run({ patterns, text: null, budgetMs: MAX_START_MS }, { timeoutMs: MAX_START_MS, ...trial })
+    if (prepared.size >= MAX_PREPARED) prepared.clear()
     prepared.set(key, clock.monotonic() + IDLE_MS / 2)
   }
 }

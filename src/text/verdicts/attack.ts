@@ -3,7 +3,7 @@ import { remember } from '../remember'
 import { sentenceFeaturesOf } from './features'
 import { type Likely, likeliest } from './likeliest'
 import { modelOf } from './models'
-import { endsOf, LEAST_BELIEVED, logitOf, weigh, wholeOf } from './weigh'
+import { endsOf, logitOf, MIN_BELIEVED, weigh, wholeOf } from './weigh'
 
 /** Rules of the scan that find jailbreaks (dropping limits) rather than injections (changing orders). */
 const OF_JAILBREAKS: ReadonlySet<string> = new Set(['unrestricted', 'disable-safety', 'mode'])
@@ -43,7 +43,7 @@ export const attackIn = remember((text: string): Attack => {
   const suspects: Likely[] = []
   const chances = chancesIn(text, suspects)
   // The rules are slower than the models: for plain words they only read what these suspect, in texts that they believe.
-  const found = scanForInjection(text, chances.either < LEAST_BELIEVED ? [] : joined(suspects))
+  const found = scanForInjection(text, chances.either < MIN_BELIEVED ? [] : joined(suspects))
   return {
     rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],
     jailbreakRule: found.find(({ rule, severity }) => severity === 'block' && OF_JAILBREAKS.has(rule)),

@@ -12,7 +12,7 @@ const SLOT_BITS = 18
 export const SLOTS = 1 << SLOT_BITS
 
 /** Longer sentences are read in pieces of this many words. */
-const MOST_TOKENS = 48
+const MAX_TOKENS = 48
 const FEATURES_A_TOKEN = 6
 const BASIS = 0x811c9dc5
 const PRIME = 0x01000193
@@ -33,12 +33,12 @@ export type Sentences = {
 /** Hash set of a sentence's features. Cells hold the sentence's number too, so none are cleared for the next. */
 const seen = new Int32Array(1 << 11)
 /** What is left of 32 bits beside a slot. */
-const MOST_SENTENCE = 2 ** (32 - SLOT_BITS) - 1
+const MAX_SENTENCE = 2 ** (32 - SLOT_BITS) - 1
 let sentence = 0
 
 /** A sentence number that no cell of `seen` holds; when the numbers run out, `seen` is cleared. */
 function nextSentence(): number {
-  if (sentence === MOST_SENTENCE) {
+  if (sentence === MAX_SENTENCE) {
     seen.fill(0)
     sentence = 0
   }
@@ -74,7 +74,7 @@ function sentencesIn(text: string): Sentences {
       beforeThat = before
       before = prefix || word
       words++
-      if (at < text.length && words < MOST_TOKENS) continue
+      if (at < text.length && words < MAX_TOKENS) continue
     }
     if (words > 0) {
       starts[count] = start

@@ -5,9 +5,9 @@ import { type Sentences, weightOf } from './features'
 export type Likely = { chance: number; start: number; end: number }
 
 /** A sentence of fewer words says too little by itself. */
-export const LEAST_TOKENS = 3
+export const MIN_TOKENS = 3
 /** From this probability of not being ordinary on, a stretch is a suspect. A finding needs 0.8 by default. */
-const LEAST_SUSPECT = 0.5
+const MIN_SUSPECT = 0.5
 
 /**
  * The likeliest stretch for each class of a model; for class 0, ordinary texts, the stretch likeliest not to be
@@ -30,13 +30,13 @@ export function likeliest(model: Model, sentences: Sentences, suspects: Likely[]
     const count = sentences.slotsEnd[at]! - from
     for (let place = 0; place < classes; place++) sums[place] = all[at * width + place]!
     const alone = setChances(model, sums, count, chances)
-    if (sentences.tokens[at]! >= LEAST_TOKENS) keepLikeliest(best, chances, start, end)
-    if (alone >= LEAST_SUSPECT) suspects.push({ chance: alone, start, end })
+    if (sentences.tokens[at]! >= MIN_TOKENS) keepLikeliest(best, chances, start, end)
+    if (alone >= MIN_SUSPECT) suspects.push({ chance: alone, start, end })
     if (countBefore >= 0) {
       for (let place = 0; place < classes; place++) sums[place]! += all[(at - 1) * width + place]!
       const paired = setChances(model, sums, count + countBefore, chances)
       keepLikeliest(best, chances, startBefore, end)
-      if (paired >= LEAST_SUSPECT) suspects.push({ chance: paired, start: startBefore, end })
+      if (paired >= MIN_SUSPECT) suspects.push({ chance: paired, start: startBefore, end })
     }
     from += count
     countBefore = count
@@ -112,15 +112,15 @@ function setChances(
   chances: Float64Array,
 ): number {
   const weight = weightOf(count) * scale
-  let most = -Infinity
+  let max = -Infinity
   for (let place = 0; place < chances.length; place++) {
     const score = (sums[place]! * weight + bias[place]!) * sharpness
     chances[place] = score
-    if (score > most) most = score
+    if (score > max) max = score
   }
   let all = 0
   for (let place = 0; place < chances.length; place++) {
-    const part = Math.exp(chances[place]! - most)
+    const part = Math.exp(chances[place]! - max)
     chances[place] = part
     all += part
   }

@@ -23,26 +23,26 @@ export function weigh({ stretch, whole, ends, sentences }: Evidence, by: Weights
  * From this probability on, what a rule finds in plain words is an attack. Of those that unseen writers meant, 150 of
  * 151 reach it; of those in honest texts nine of 38.
  */
-export const LEAST_BELIEVED = 0.1
+export const MIN_BELIEVED = 0.1
 
 /** What a text is about may not outweigh what its sentences say. */
-const MOST_WHOLE = 3
+const MAX_WHOLE = 3
 /** Less for its ends: honest requests for a role begin as attacks do. */
-const MOST_ENDS = 2
-const bounded = (logit: number, most: number): number => Math.max(-most, Math.min(most, logit))
+const MAX_ENDS = 2
+const bounded = (logit: number, max: number): number => Math.max(-max, Math.min(max, logit))
 
 /** Such words are an attack's rather than an honest text's, wherever in the text they stand. */
 export function wholeOf({ rows, bias, scale }: Model, { slots, slotsEnd, count }: Sentences): number {
   const end = count ? slotsEnd[count - 1]! : 0
   let sum = 0
   for (let at = 0; at < end; at++) sum += rows[slots[at]! * 2 + 1]! - rows[slots[at]! * 2]!
-  return bounded(sum * scale * weightOf(end) + bias[1]! - bias[0]!, MOST_WHOLE)
+  return bounded(sum * scale * weightOf(end) + bias[1]! - bias[0]!, MAX_WHOLE)
 }
 
 /** Such ends, whose words are read by pieces, are an attack's rather than an honest text's. */
 export function endsOf(model: Model, text: string): number {
   const [honest, attack] = scoresOf(model, promptFeaturesOf(text))
-  return bounded(attack! - honest!, MOST_ENDS)
+  return bounded(attack! - honest!, MAX_ENDS)
 }
 
 /** The logit of a probability; bounded, because a sum of numbers may round to one. */

@@ -2,7 +2,7 @@ import { ownerOf } from '../../kernel/caller'
 import { storable } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { type Tool, ToolFailure } from '../tool'
-import type { CodeAnswer, CodeOrder } from './code-sandbox.worker.ts'
+import type { CodeAnswer, CodeInput } from './code-sandbox.worker.ts'
 
 const CODE_MS = 5_000
 /** Added to the code's time limit: the process is ended when the interpreter inside does not stop by itself. */
@@ -13,9 +13,9 @@ const MAX_CHARS = 64 * 1024
 /** JavaScript in QuickJS (WebAssembly) in its own process: no network, files or timers; limits of 5 s and 64 MiB. */
 export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
   const threadMs = codeMs + GRACE_MS
-  const sandbox = createWorkerPool<CodeOrder, CodeAnswer>({
+  const sandbox = createWorkerPool<CodeInput, CodeAnswer>({
     script: new URL('./code-sandbox.worker.ts', import.meta.url),
-    most: 2,
+    max: 2,
     idleMs: 30_000,
   })
   return {
@@ -38,9 +38,9 @@ export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
     skillId: null,
     timeoutMs: threadMs + GRACE_MS,
     run: async ({ code }, { signal, call }) => {
-      const order = { code: code as string, timeoutMs: codeMs, memoryBytes: MEMORY_BYTES, maxChars: MAX_CHARS }
+      const input = { code: code as string, timeoutMs: codeMs, memoryBytes: MEMORY_BYTES, maxChars: MAX_CHARS }
       const { value, output, error } = await sandbox
-        .run(order, { timeoutMs: threadMs, signal, who: ownerOf(call.caller) })
+        .run(input, { timeoutMs: threadMs, signal, who: ownerOf(call.caller) })
         .catch(explain)
       const written = storable(output)
       if (error !== null) {

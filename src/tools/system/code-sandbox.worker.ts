@@ -9,19 +9,19 @@ import {
 } from 'quickjs-emscripten'
 import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
 
-export type CodeOrder = { code: string; timeoutMs: number; memoryBytes: number; maxChars: number }
+export type CodeInput = { code: string; timeoutMs: number; memoryBytes: number; maxChars: number }
 /** `value` is JSON text, or null when there is none; `error` is what the code threw. */
 export type CodeAnswer = { value: string | null; output: string; error: string | null }
 
 declare const self: Worker
 
-self.onmessage = async ({ data }: MessageEvent<CodeOrder>) => {
+self.onmessage = async ({ data }: MessageEvent<CodeInput>) => {
   self.postMessage(await evaluate(data))
 }
 
-async function evaluate(order: CodeOrder): Promise<WorkerReply<CodeAnswer>> {
+async function evaluate(input: CodeInput): Promise<WorkerReply<CodeAnswer>> {
   try {
-    return { ok: true, answer: await inSandbox(order) }
+    return { ok: true, answer: await inSandbox(input) }
   } catch (error) {
     return { ok: false, problem: String(error) }
   }
@@ -46,7 +46,7 @@ function openModule(memoryBytes: number): Promise<QuickJSWASMModule> {
 let module: Promise<QuickJSWASMModule> | null = null
 
 /** Each order gets a new runtime that contains only the language, `console` and the limits. */
-async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeOrder): Promise<CodeAnswer> {
+async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeInput): Promise<CodeAnswer> {
   module ??= openModule(memoryBytes)
   const runtime = (await module).newRuntime()
   const endsAt = performance.now() + timeoutMs
@@ -115,9 +115,9 @@ function createToJson(context: QuickJSContext, scope: Scope) {
   )
   return (handle: QuickJSHandle): string | null => {
     const result = context.callFunction(made, context.undefined, handle)
-    const said = scope.manage(result.error ?? result.value)
+    const message = scope.manage(result.error ?? result.value)
     if (result.error) return UNWRITABLE
-    const json: unknown = context.dump(said)
+    const json: unknown = context.dump(message)
     return typeof json === 'string' ? json : null
   }
 }

@@ -1,7 +1,7 @@
 import type { ResearchService } from '../../research'
 import type { Tool } from '../tool'
 
-const MOST_SOURCES = 10
+const MAX_SOURCES = 10
 const SOURCES = 5
 /** Within the time limit of a making; a longer research is a job of its own (contract 7). */
 const TIMEOUT_MS = 110_000
@@ -24,7 +24,7 @@ export const createDeepResearch = ({ research }: { research: Pick<ResearchServic
         description: 'The whole question. Addresses in it are read first.',
       },
       depth: { type: 'string', enum: ['basic', 'advanced'], description: 'basic unless given' },
-      max_sources: { type: 'integer', minimum: 1, maximum: MOST_SOURCES, description: `${SOURCES} unless given` },
+      max_sources: { type: 'integer', minimum: 1, maximum: MAX_SOURCES, description: `${SOURCES} unless given` },
     },
     required: ['question'],
   },
@@ -54,12 +54,12 @@ export const createDeepResearch = ({ research }: { research: Pick<ResearchServic
   skillId: null,
   timeoutMs: TIMEOUT_MS,
   async run({ question, depth = 'basic', max_sources = SOURCES }, { call, signal, made }) {
-    const asked = {
+    const request = {
       prompt: question as string,
       depth: depth as 'basic' | 'advanced',
       maxSources: max_sources as number,
     }
-    const { found, costCents } = await research.answer(call, asked, signal)
+    const { found, costCents } = await research.answer(call, request, signal)
     const { report, citations } = found
     made?.({ artifacts: [], costCents })
     return { report, citations: citations.map(({ index, title, url }) => ({ index, title, url })) }

@@ -3,7 +3,7 @@ import type { CodeService } from '../../media'
 import { type Tool, ToolFailure } from '../tool'
 
 /** Most characters of the answer that the engine of the run reads. */
-const MOST_CHARS = 30_000
+const MAX_CHARS = 30_000
 
 /** Has the code engine write a program; it is charged like `POST /code`. */
 export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'> }): Tool => ({
@@ -38,19 +38,19 @@ export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'>
   skillId: null,
   timeoutMs: 120_000,
   keeps: true,
-  async run(args, { call, signal, made: told }) {
-    const order = {
+  async run(args, { call, signal, made: notify }) {
+    const input = {
       prompt: String(args.prompt),
       ...(args.language === undefined ? {} : { language: String(args.language) }),
       ...(args.framework === undefined ? {} : { framework: String(args.framework) }),
     }
     try {
       // The answer to the request is that of the run, and is stored with it.
-      const made = await code.create({ ...call, once: undefined, signal }, order)
-      told?.({ artifacts: made.artifacts.map(({ id }) => id), costCents: made.usage.cost_cents })
+      const made = await code.create({ ...call, once: undefined, signal }, input)
+      notify?.({ artifacts: made.artifacts.map(({ id }) => id), costCents: made.usage.cost_cents })
       return {
         id: made.id,
-        content: made.content.slice(0, MOST_CHARS),
+        content: made.content.slice(0, MAX_CHARS),
         files: made.artifacts.map(({ id, filename, language, url }) => ({ id, filename, language, url })),
         problems: made.checks.filter(({ status }) => status === 'error'),
       }

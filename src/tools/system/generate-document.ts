@@ -3,7 +3,7 @@ import { artifactOf, type Documents } from '../../media'
 import { FORMATS, type Format } from '../../media/documents/schema'
 import { type Tool, ToolFailure } from '../tool'
 
-const MOST_CHARS = 200_000
+const MAX_CHARS = 200_000
 
 /** Lays out a text that the engine wrote as a file, and gives its address; the text itself is what the run is paid for. */
 export const createGenerateDocument = ({ documents }: { documents: Pick<Documents, 'layOut'> }): Tool => ({
@@ -18,7 +18,7 @@ export const createGenerateDocument = ({ documents }: { documents: Pick<Document
     required: ['title', 'content', 'format'],
     properties: {
       title: { type: 'string', minLength: 1, maxLength: 200, description: 'Title of the document' },
-      content: { type: 'string', minLength: 1, maxLength: MOST_CHARS, description: 'The whole text, in Markdown' },
+      content: { type: 'string', minLength: 1, maxLength: MAX_CHARS, description: 'The whole text, in Markdown' },
       format: { type: 'string', enum: [...FORMATS] },
     },
   },

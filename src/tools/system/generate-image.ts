@@ -1,9 +1,9 @@
 import { AppError } from '../../kernel/errors'
 import type { ImageService } from '../../media'
-import { type ImageOrder, ImageOrder as Order } from '../../media/schema'
+import { type ImageInput, ImageInput as Input } from '../../media/schema'
 import { type Tool, ToolFailure } from '../tool'
 
-const { style, aspect_ratio, count } = Order.properties
+const { style, aspect_ratio, count } = Input.properties
 
 /** Has the image engine make pictures; it counts and is charged like `POST /images`. */
 export const createGenerateImage = ({ images }: { images: Pick<ImageService, 'create'> }): Tool => ({
@@ -34,11 +34,11 @@ export const createGenerateImage = ({ images }: { images: Pick<ImageService, 'cr
   skillId: null,
   timeoutMs: 120_000,
   keeps: true,
-  async run(args, { call, signal, made: told }) {
+  async run(args, { call, signal, made: notify }) {
     try {
       // The answer to the request is that of the run, and is stored with it.
-      const { id, images: made, usage } = await images.create({ ...call, once: undefined, signal }, args as ImageOrder)
-      told?.({ artifacts: made.flatMap(({ artifact_id }) => artifact_id ?? []), costCents: usage.cost_cents })
+      const { id, images: made, usage } = await images.create({ ...call, once: undefined, signal }, args as ImageInput)
+      notify?.({ artifacts: made.flatMap(({ artifact_id }) => artifact_id ?? []), costCents: usage.cost_cents })
       return { id, images: made.map(({ url, artifact_id, engine }) => ({ url, artifact_id, engine })) }
     } catch (error) {
       if (error instanceof AppError && error.kind !== 'broken') throw new ToolFailure(error.message)

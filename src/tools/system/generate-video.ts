@@ -2,7 +2,7 @@ import { AppError } from '../../kernel/errors'
 import type { VideoService } from '../../media'
 import { type Tool, ToolFailure } from '../tool'
 
-const MOST_SECONDS = 60
+const MAX_SECONDS = 60
 const SECONDS = 5
 
 /**
@@ -19,7 +19,7 @@ export const createGenerateVideo = ({ video }: { video: Pick<VideoService, 'star
     required: ['prompt'],
     properties: {
       prompt: { type: 'string', minLength: 1, maxLength: 4_000, description: 'What the video shows' },
-      seconds: { type: 'integer', minimum: 1, maximum: MOST_SECONDS, description: `${SECONDS} unless given` },
+      seconds: { type: 'integer', minimum: 1, maximum: MAX_SECONDS, description: `${SECONDS} unless given` },
     },
   },
   outputSchema: {
@@ -35,8 +35,8 @@ export const createGenerateVideo = ({ video }: { video: Pick<VideoService, 'star
   timeoutMs: 10_000,
   async run({ prompt, seconds = SECONDS }, { call, signal }) {
     try {
-      const order = { prompt: String(prompt), duration: `${seconds}s` }
-      const { job_id, status, poll_url } = await video.start({ ...call, signal, once: undefined }, order)
+      const input = { prompt: String(prompt), duration: `${seconds}s` }
+      const { job_id, status, poll_url } = await video.start({ ...call, signal, once: undefined }, input)
       return { job_id, status, poll_url }
     } catch (error) {
       if (error instanceof AppError && error.kind !== 'broken') throw new ToolFailure(error.message)

@@ -2,7 +2,7 @@ import { WebFailure } from '../../research'
 import { ToolFailure } from '../tool'
 
 /** What cannot be searched or read is told to the engine, which reads on elsewhere. */
-export async function toldToEngine<Found>(reading: () => Promise<Found>): Promise<Found> {
+export async function notifiedToEngine<Found>(reading: () => Promise<Found>): Promise<Found> {
   try {
     return await reading()
   } catch (error) {

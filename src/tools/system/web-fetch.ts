@@ -1,7 +1,7 @@
 import { ownerOf } from '../../kernel/caller'
 import type { Web } from '../../research'
 import type { Tool } from '../tool'
-import { toldToEngine } from './told-to-engine'
+import { notifiedToEngine } from './told-to-engine'
 
 /** The `web_fetch` tool: the article of a page, the text of a PDF, or plain text unchanged. */
 export const createWebFetch = ({ web }: { web: Pick<Web, 'read'> }): Tool => ({
@@ -24,7 +24,7 @@ export const createWebFetch = ({ web }: { web: Pick<Web, 'read'> }): Tool => ({
   skillId: null,
   timeoutMs: 20_000,
   run: ({ url }, { signal, call }) =>
-    toldToEngine(async () => {
+    notifiedToEngine(async () => {
       const { publishedAt: _, ...page } = await web.read(url as string, { signal, who: ownerOf(call.caller) })
       return page
     }),

@@ -1,6 +1,6 @@
 import type { Web } from '../../research'
 import type { Tool } from '../tool'
-import { toldToEngine } from './told-to-engine'
+import { notifiedToEngine } from './told-to-engine'
 
 const COUNT = 5
 
@@ -39,5 +39,5 @@ export const createWebSearch = ({ web: { search } }: Deps): Tool => ({
   timeoutMs: 15_000,
   unavailable: () => (search ? null : 'No search is connected to this server. Its operator can set SVC_SEARCH_DRIVER.'),
   run: ({ query, count = COUNT }, { signal }) =>
-    toldToEngine(async () => ({ results: (await search?.(query as string, count as number, signal)) ?? [] })),
+    notifiedToEngine(async () => ({ results: (await search?.(query as string, count as number, signal)) ?? [] })),
 })

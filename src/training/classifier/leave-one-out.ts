@@ -42,11 +42,11 @@ export function leaveOut(
   prompts: readonly Prompt[],
   unnamed: readonly Labelled<TextMode>[],
   left: readonly string[],
-  most = Number.POSITIVE_INFINITY,
+  max = Number.POSITIVE_INFINITY,
 ): LeftOut[] {
   const others = writersOf(prompts)
     .filter((one) => !left.includes(one))
-    .slice(0, most)
+    .slice(0, max)
   const model = trained([...unnamed, ...prompts.filter(({ writer }) => others.includes(writer))])
   return prompts
     .filter(({ writer }) => left.includes(writer))

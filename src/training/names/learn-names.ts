@@ -24,8 +24,8 @@ type Example = { features: Int32Array[]; tags: Uint8Array }
 
 /** Of the prompts, every third is enough; and of a long one the beginning. */
 const EVERY = 3
-const MOST_PROMPTS = 3_000
-const MOST_CHARS = 400
+const MAX_PROMPTS = 3_000
+const MAX_CHARS = 400
 
 /** Ordinary prompts in which no word with a capital is known as a given name: they teach what is no name. */
 export function namelessPrompts(): Example[] {
@@ -36,9 +36,9 @@ export function namelessPrompts(): Example[] {
   ].map((one) => one.text)
   return texts
     .filter((_, at) => at % EVERY === 0)
-    .map((text) => tokensOf(plainly(text.slice(0, MOST_CHARS)).text))
+    .map((text) => tokensOf(plainly(text.slice(0, MAX_CHARS)).text))
     .filter((tokens) => !tokens.some((token) => isCapital(token) && token.known & 1))
-    .slice(0, MOST_PROMPTS)
+    .slice(0, MAX_PROMPTS)
     .map((tokens) => ({ features: featuresOf(tokens), tags: new Uint8Array(tokens.length) }))
 }
 
@@ -76,7 +76,7 @@ const ROUNDS = 8
 /** By so much a word rather is none: of what is found in texts of unseen writers, more is wrong than missed. */
 const LEANING = -2
 /** Weights beyond it are cut off; few are. */
-const MOST_WEIGHT = 48
+const MAX_WEIGHT = 48
 const CELLS = SHAPE.slots * SHAPE.classes
 
 /** A model of these texts, the made ones and the examples: an averaged structured perceptron. The same texts give the same model. */
@@ -100,7 +100,7 @@ export function learnNames(texts: readonly Marked[], nameless: readonly Example[
     }
   }
   const mean = weights.map((weight, cell) => weight - summed[cell]! / step)
-  const scale = MOST_WEIGHT / 127
+  const scale = MAX_WEIGHT / 127
   const rows = Int8Array.from(mean, (weight) => Math.max(-127, Math.min(127, Math.round(weight / scale))))
   return {
     rows,
@@ -120,17 +120,17 @@ function learnPlace(
   place: number,
   change: (cell: number, by: number) => void,
 ): void {
-  const [right, said] = [tags[place]!, got[place]!]
-  const [rightBefore, saidBefore] = place ? [tags[place - 1]!, got[place - 1]!] : [OUTSIDE, OUTSIDE]
-  if (right !== said) {
+  const [right, stated] = [tags[place]!, got[place]!]
+  const [rightBefore, statedBefore] = place ? [tags[place - 1]!, got[place - 1]!] : [OUTSIDE, OUTSIDE]
+  if (right !== stated) {
     for (const slot of features) {
       change(slot * TAGS + right, 1)
-      change(slot * TAGS + said, -1)
+      change(slot * TAGS + stated, -1)
     }
   }
-  if (right !== said || rightBefore !== saidBefore) {
+  if (right !== stated || rightBefore !== statedBefore) {
     change((SLOTS + rightBefore) * TAGS + right, 1)
-    change((SLOTS + saidBefore) * TAGS + said, -1)
+    change((SLOTS + statedBefore) * TAGS + stated, -1)
   }
 }
 

@@ -20,7 +20,7 @@ const EACH = 60
 /** The lines of an address. */
 type Form = (by: Faker) => string[]
 
-const upTo = (by: Faker, most: number, least = 1): number => by.number.int({ min: least, max: most })
+const upTo = (by: Faker, max: number, min = 1): number => by.number.int({ min: min, max: max })
 const street = (by: Faker): string => by.location.street()
 const house = (by: Faker): string => `${upTo(by, 299)}${upTo(by, 10) > 1 ? '' : 'a'}`
 const town = (by: Faker): string => `${by.location.zipCode()} ${by.location.city()}`

@@ -4,18 +4,18 @@ import { softmax } from '../../text/model-softmax'
 
 /** The threshold of rules that set none (contract 12). */
 const USUAL_THRESHOLD = 0.8
-const MOST_SHIFT = 4
+const MAX_SHIFT = 4
 const STEP = 0.05
 
 /**
  * The model with its probabilities fitted to held-out scores, and its bias moved as far from the ordinary class as
  * false alarms allow: at the usual threshold at most the share `mostAlarms` of the ordinary texts.
  */
-export function calibrated(model: Model, scored: readonly Scored[], mostAlarms: number): Model {
+export function calibrated(model: Model, scored: readonly Scored[], maxAlarms: number): Model {
   const sharpness = sharpnessFor(scored)
   const ordinary = scored.filter(({ target }) => target === 0)
-  let shift = -MOST_SHIFT
-  while (shift < MOST_SHIFT && alarmsOf(ordinary, sharpness, shift) > mostAlarms) shift += STEP
+  let shift = -MAX_SHIFT
+  while (shift < MAX_SHIFT && alarmsOf(ordinary, sharpness, shift) > maxAlarms) shift += STEP
   return { ...model, bias: model.bias.map((score, index) => (index === 0 ? score + shift : score)), sharpness }
 }
 

@@ -1,25 +1,25 @@
 import type { Model } from '../../text/model'
 import { softmax } from '../../text/model-softmax'
-import { type Evidence, LEAST_BELIEVED, LONG, logitOf, type Weights, weigh } from '../../text/verdicts/weigh'
+import { type Evidence, LONG, logitOf, MIN_BELIEVED, type Weights, weigh } from '../../text/verdicts/weigh'
 import type { Judged } from './learn-attacks'
 
 /** The threshold of rules that set none (contract 12). */
 const USUAL_THRESHOLD = 0.8
 /** The share of honest texts of writers whom the models did not see that may be false alarms, by kind. */
-const MOST_ALARMS = { request: 0.015, tool: 0.02, document: 0.005 }
+const MAX_ALARMS = { request: 0.015, tool: 0.02, document: 0.005 }
 /** The part of the false alarms among documents that short ones may be. */
 const SHORTS = 0.7
 const STEPS = 3_000
 const RATE = 0.1
 const STEP = 0.05
-const MOST_STEPS = 160
+const MAX_STEPS = 160
 
 export type Fact = Evidence & { isAttack: boolean; kind: string; rule: boolean }
 
 /** Whether models and rules together find an attack (`attackIn`). */
 export function isAlarm(fact: Fact, by: Weights): boolean {
   const chance = weigh(fact, by)
-  return chance >= USUAL_THRESHOLD || (fact.rule && chance >= LEAST_BELIEVED)
+  return chance >= USUAL_THRESHOLD || (fact.rule && chance >= MIN_BELIEVED)
 }
 
 /** What a calibrated model of stretches and one of whole texts say of texts that neither knows. */
@@ -60,7 +60,7 @@ export function fittedWeights(facts: readonly Fact[]): Weights {
 const NAMES = ['stretch', 'whole', 'ends', 'sentences', 'offset'] as const
 
 function lower(by: Weights, name: keyof Weights, isTooHigh: () => boolean): void {
-  for (let steps = 0; steps < MOST_STEPS && isTooHigh(); steps++) by[name] = Number((by[name] - STEP).toFixed(2))
+  for (let steps = 0; steps < MAX_STEPS && isTooHigh(); steps++) by[name] = Number((by[name] - STEP).toFixed(2))
 }
 
 const isShort = ({ sentences }: Fact): boolean => sentences < LONG
@@ -69,11 +69,11 @@ const isShort = ({ sentences }: Fact): boolean => sentences < LONG
 function tooMany(
   facts: readonly Fact[],
   by: Weights,
-  wanted: keyof typeof MOST_ALARMS,
+  wanted: keyof typeof MAX_ALARMS,
   share = 1,
   counts = (_: Fact) => true,
 ): boolean {
   const own = facts.filter(({ kind, isAttack }) => kind === wanted && !isAttack)
   const alarms = own.filter((fact) => counts(fact) && isAlarm(fact, by))
-  return alarms.length > share * MOST_ALARMS[wanted] * own.length
+  return alarms.length > share * MAX_ALARMS[wanted] * own.length
 }

@@ -8,7 +8,7 @@ import { promptFeaturesOf } from '../../text/model-prompt-features'
 import { softmax } from '../../text/model-softmax'
 import { reading } from '../../text/reading'
 import { featuresOf, sentenceFeaturesOf, weightOf } from '../../text/verdicts/features'
-import { LEAST_TOKENS } from '../../text/verdicts/likeliest'
+import { MIN_TOKENS } from '../../text/verdicts/likeliest'
 import { LABELS, shapeOf } from '../../text/verdicts/models'
 import { endsOf, wholeOf } from '../../text/verdicts/weigh'
 import { exampleOf } from './lines'
@@ -93,7 +93,7 @@ function stretchesOf(text: string): Features[] {
   for (let at = 0; at < count; at++) {
     const start = at ? slotsEnd[at - 1]! : 0
     const end = slotsEnd[at]!
-    if (tokens[at]! >= LEAST_TOKENS) out.push(weighed(slots.slice(start, end)))
+    if (tokens[at]! >= MIN_TOKENS) out.push(weighed(slots.slice(start, end)))
     if (at) out.push(weighed(slots.slice(at > 1 ? slotsEnd[at - 2]! : 0, end)))
   }
   return out

@@ -17,7 +17,7 @@ import { exampleOf, linesOf } from './lines'
 const FOLDS = 3
 
 /** The share of held-out ordinary lines that may be false alarms; half of them are written to look suspicious. */
-const MOST_ALARMS = { attacks: 0.01, wishes: 0.02, safety: 0.025 }
+const MAX_ALARMS = { attacks: 0.01, wishes: 0.02, safety: 0.025 }
 const BY_LINES = ['wishes', 'safety'] as const
 
 const made: [file: string, bytes: Buffer][] = [...attacks(), ...BY_LINES.map(byLines)]
@@ -45,7 +45,7 @@ function byLines(name: (typeof BY_LINES)[number]): [string, Buffer] {
     return scoredBy(name, trial, fold)
   })
   // Calibrated on held-out scores; the final model learns from everything.
-  return [modelFile(name), packModel(calibrated(learnt(lines), held, MOST_ALARMS[name]))]
+  return [modelFile(name), packModel(calibrated(learnt(lines), held, MAX_ALARMS[name]))]
 }
 
 /** Three models and how their findings weigh; what is held out are lines, and a third of the writers. */
@@ -66,7 +66,7 @@ function attacks(): [string, Buffer][] {
   const model = calibrated(
     stretches,
     held.flatMap((one) => one.lines),
-    MOST_ALARMS.attacks,
+    MAX_ALARMS.attacks,
   )
   const facts = factsOf(
     held.flatMap((one) => one.texts),

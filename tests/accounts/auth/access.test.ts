@@ -31,9 +31,9 @@ describe('a running answer', () => {
   test('ends when another node revokes its key, and only that key', async () => {
     const [here, there] = [node(), node()]
     const ada = await here.addUser()
-    const [gone, kept] = [await here.withKey(ada.id), await here.withKey(ada.id)]
+    const [gone, stored] = [await here.withKey(ada.id), await here.withKey(ada.id)]
     const ended = here.access.follow(gone.call.caller)
-    const running = here.access.follow(kept.call.caller)
+    const running = here.access.follow(stored.call.caller)
     await here.access.check()
     expect([reasonOf(ended.signal), reasonOf(running.signal)]).toEqual([null, null])
     await there.keys.revoke(await there.session(ada.id), gone.key.id)
@@ -45,8 +45,8 @@ describe('a running answer', () => {
     const { addUser, withKey, keys, session, access, clock, lookup } = node()
     const ada = await addUser()
     const { key, call } = await withKey(ada.id)
-    const order = { grace_period_seconds: 60 }
-    const rotated = await keys.rotate(await session(ada.id), key.id, order)
+    const input = { grace_period_seconds: 60 }
+    const rotated = await keys.rotate(await session(ada.id), key.id, input)
     const [old, fresh] = [access.follow(call.caller), access.follow((await lookup.find(rotated.key))!)]
     clock.advance(59_999)
     await access.check()

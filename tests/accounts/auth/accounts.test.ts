@@ -72,7 +72,7 @@ describe('signing in', () => {
       { email: passwordless.email, password: PASSWORD },
       { email: 'not an address', password: PASSWORD },
     ]
-    const answers = await Promise.all(tries.map((order) => auth.signIn(visit(), order).catch((error: Error) => error)))
+    const answers = await Promise.all(tries.map((input) => auth.signIn(visit(), input).catch((error: Error) => error)))
     for (const answer of answers) {
       expect(answer).toMatchObject({
         code: 'invalid_credentials',

@@ -105,12 +105,12 @@ describe('what is kept', () => {
     const ip = somewhere()
     await signIn(auth, user.email, PASSWORD, ip)
     await signIn(auth, user.email, 'x', somewhere())
-    const kept = JSON.stringify([
+    const stored = JSON.stringify([
       await store.read.select().from(store.read.of(signInFailures)),
       await store.read.select().from(store.read.of(signInPlaces)),
     ])
-    expect(kept).not.toContain(user.email)
-    expect(kept).not.toContain(ip)
+    expect(stored).not.toContain(user.email)
+    expect(stored).not.toContain(ip)
     clock.advance(8 * QUARTER)
     while (await attempts.tidy(5));
     expect([await count(signInFailures), (await count(signInPlaces)) > 0]).toEqual([0, true])

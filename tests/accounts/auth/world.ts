@@ -9,7 +9,7 @@ import {
 } from '../../../src/accounts'
 import type { OwnerScope } from '../../../src/kernel/caller'
 import { newRequestId, type SessionId } from '../../../src/kernel/ids'
-import { createSightings } from '../../../src/kernel/last-seen-buffer'
+import { createLastSeenBuffer } from '../../../src/kernel/last-seen-buffer'
 import type { Store } from '../../../src/kernel/store'
 import { createWorld } from '../keys/world'
 
@@ -27,7 +27,7 @@ export const visit = (route = 'POST /auth/sessions', ip = '192.0.2.1'): Visit =>
 export function createAuthWorld(store: Store, signup: 'open' | 'closed' = 'open') {
   const world = createWorld(store)
   const { audit, orgs, events, clock, lookup } = world
-  const lastSeen = createSightings<SessionId>({ everyMs: 5 * 60_000, clock })
+  const lastSeen = createLastSeenBuffer<SessionId>({ everyMs: 5 * 60_000, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen })
   const attempts = createAttempts({ store, clock, masterKey: MASTER_KEY })
   const granted: OwnerScope[] = []

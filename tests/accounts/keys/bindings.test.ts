@@ -29,12 +29,12 @@ describe('what other rooms attach to a key', () => {
   test('is shown with it, found with it, and recorded by name', async () => {
     const { ada, one, two, bind, of, audit } = await household()
     const policy = crypto.randomUUID()
-    const asked: object[] = []
+    const requests: object[] = []
     const shown = await bind(one, (key) => {
-      asked.push(key)
+      requests.push(key)
       return { guardrail_policy_id: policy, routing_floors: { think: 0.7 } }
     })
-    expect(asked).toEqual([{ id: one, userId: ada.id, orgId: null }])
+    expect(requests).toEqual([{ id: one, userId: ada.id, orgId: null }])
     expect(shown).toMatchObject({ id: one, guardrail_policy_id: policy, confidence_floor_overrides: { think: 0.7 } })
     expect(await of(one)).toEqual({ ...NOTHING, guardrail_policy_id: policy, routing_floors: { think: 0.7 } })
     expect([await of(two), await of(crypto.randomUUID())]).toEqual([NOTHING, null])
@@ -106,11 +106,11 @@ describe('what other rooms attach to a key', () => {
   test('is nobody else’s to attach', async () => {
     const { one, bindings, addUser, withKey, of } = await household()
     const { call: eve } = await withKey((await addUser('eve')).id)
-    let asked = 0
-    const set = store.write((tx) => bindings.set(tx, eve, one, () => ({ guardrail_policy_id: `${++asked}` })))
+    let requested = 0
+    const set = store.write((tx) => bindings.set(tx, eve, one, () => ({ guardrail_policy_id: `${++requested}` })))
     await expect(set).rejects.toMatchObject({ code: 'not_found' })
     await expect(bindings.reach(store.read, eve, one)).rejects.toMatchObject({ code: 'not_found' })
-    expect([asked, await of(one)]).toEqual([0, NOTHING])
+    expect([requested, await of(one)]).toEqual([0, NOTHING])
   })
 })
 
@@ -137,18 +137,18 @@ describe('an operator who names a key', () => {
     const { keys, call } = await household()
     const name = crypto.randomUUID().slice(0, 8)
     const ids: string[] = []
-    const said = async () => {
+    const textOf = async () => {
       const refused = await keys.operator.get(asOperator, name).catch((error: Error) => error)
       expect(refused).toMatchObject({ code: 'validation_error' })
       return (refused as Error).message
     }
     for (let made = 0; made < 2; made++) ids.push((await keys.create(call, { name })).id)
-    const two = await said()
+    const two = await textOf()
     expect(two).toStartWith(`2 keys match "${name}": `)
     for (const id of ids) expect(two).toContain(id)
     for (let made = 2; made < 12; made++) ids.push((await keys.create(call, { name })).id)
-    expect(await said()).toStartWith(`10 keys match`)
+    expect(await textOf()).toStartWith(`10 keys match`)
     for (const id of ids) await keys.revoke(call, id)
-    expect(await said()).toStartWith(`10 keys match`)
+    expect(await textOf()).toStartWith(`10 keys match`)
   })
 })

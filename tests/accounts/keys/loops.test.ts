@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { startLastUsedLoop } from '../../../src/accounts'
 import type { KeyId } from '../../../src/kernel/ids'
-import { createSightings } from '../../../src/kernel/last-seen-buffer'
+import { createLastSeenBuffer } from '../../../src/kernel/last-seen-buffer'
 import { openTestStore } from '../../support/store'
 import { createWorld } from './world'
 
@@ -12,7 +12,7 @@ test('when a key was last used is written every 15 seconds, at most 500 keys in 
   const { clock, keys, addUser, session } = createWorld(store)
   const call = await session((await addUser()).id)
   const { id } = await keys.create(call, {})
-  const sightings = createSightings<KeyId>({ clock })
+  const lastSeenBuffer = createLastSeenBuffer<KeyId>({ clock })
   const errors: string[] = []
   let writes = 0
   let away = false
@@ -25,10 +25,10 @@ test('when a key was last used is written every 15 seconds, at most 500 keys in 
     }) as typeof store.write,
   }
   const onError = (name: string, error: unknown) => void errors.push(`${name}: ${(error as Error).message}`)
-  const loop = startLastUsedLoop({ store: counting, sightings, clock, onError })
+  const loop = startLastUsedLoop({ store: counting, sightings: lastSeenBuffer, clock, onError })
   await settle()
-  sightings.note(id)
-  for (let made = 0; made < 500; made++) sightings.note(crypto.randomUUID() as KeyId)
+  lastSeenBuffer.note(id)
+  for (let made = 0; made < 500; made++) lastSeenBuffer.note(crypto.randomUUID() as KeyId)
   const noted = new Date(clock.now()).toISOString()
   clock.advance(14_999)
   await settle()
@@ -43,7 +43,7 @@ test('when a key was last used is written every 15 seconds, at most 500 keys in 
   while (!clock.wakesWithin(15_000)) await settle()
   clock.advance(60_000)
   while (!clock.wakesWithin(15_000)) await settle()
-  sightings.note(id)
+  lastSeenBuffer.note(id)
   clock.advance(15_000)
   while (!errors.length) await settle()
   expect(errors).toEqual(['keys-last-used: away'])

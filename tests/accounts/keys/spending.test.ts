@@ -47,13 +47,13 @@ describe('a cap of a key', () => {
       const authorization = `Bearer ${capped.key}`
       const send: Person['send'] = (method, path, body) => world.send(method, path, body, { authorization })
       // A prompt that may cost more than the cent it is allowed.
-      const order = { prompt: `${freshPrompt()} ${'word '.repeat(60_000)}`, mode: 'think' }
-      const refused = await send('POST', 'completions', order)
+      const input = { prompt: `${freshPrompt()} ${'word '.repeat(60_000)}`, mode: 'think' }
+      const refused = await send('POST', 'completions', input)
       expect([refused.status, refused.body.error.code]).toEqual([402, 'insufficient_credits'])
       expect((await complete({ send: ada.send })).status).toBe(200)
       const raised = await ada.send('PUT', `keys/${capped.id}`, { [cap]: 100_000 })
       expect(raised.body[cap]).toBe(100_000)
-      expect((await send('POST', 'completions', order)).status).toBe(200)
+      expect((await send('POST', 'completions', input)).status).toBe(200)
       expect((await ada.send('PUT', `keys/${capped.id}`, { [cap]: null })).body[cap]).toBeNull()
     },
   )

@@ -3,7 +3,7 @@ import { createAuditLog } from '../../../src/audit'
 import { createEventBus, type DomainEvent } from '../../../src/events'
 import { type Call, SCOPES, type TenantCaller } from '../../../src/kernel/caller'
 import type { KeyId, UserId } from '../../../src/kernel/ids'
-import { createSightings } from '../../../src/kernel/last-seen-buffer'
+import { createLastSeenBuffer } from '../../../src/kernel/last-seen-buffer'
 import type { Store } from '../../../src/kernel/store'
 import { callOf, operatorCaller, sessionCaller } from '../../support/callers'
 import { fakeClock } from '../../support/clock'
@@ -20,7 +20,7 @@ export function createWorld(store: Store) {
   const heard: DomainEvent[] = []
   events.afterCommit('*', (event) => heard.push(event))
   const orgs = createOrgs({ store, audit, events, clock, settings: BOUNDS })
-  const lastUsed = createSightings<KeyId>({ clock })
+  const lastUsed = createLastSeenBuffer<KeyId>({ clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed })
   const spent = new Map<string, { today: { spent: number }; month: { spent: number } }>()
   const keys = createKeys({
@@ -44,8 +44,8 @@ export function createWorld(store: Store) {
     return callOf<TenantCaller>(sessionCaller({ userId, activeOrgId }))
   }
   /** A key for a user, made by an operator, and the call it makes. */
-  const withKey = async (userId: UserId, order: Partial<Parameters<typeof keys.operator.create>[1]> = {}) => {
-    const key = await keys.operator.create(callOf(operatorCaller()), { userId, orgId: null, ...order })
+  const withKey = async (userId: UserId, input: Partial<Parameters<typeof keys.operator.create>[1]> = {}) => {
+    const key = await keys.operator.create(callOf(operatorCaller()), { userId, orgId: null, ...input })
     const caller = await lookup.find(key.key)
     if (!caller) throw new Error('a fresh key is not recognised')
     return { key, call: callOf<TenantCaller>(caller) }

@@ -12,7 +12,7 @@ async function signUp() {
   const { body } = await world.send('POST', 'auth/signup', { email, password: 'correct horse battery' })
   const authorization = `Bearer ${body.session_token}`
   return {
-    send: (method: string, path: string, order?: unknown) => world.send(method, path, order, { authorization }),
+    send: (method: string, path: string, input?: unknown) => world.send(method, path, input, { authorization }),
   }
 }
 

@@ -9,8 +9,8 @@ const { billing, orgs, keys, store } = world.app.container
 async function richTeam() {
   const team = await createTeam(world)
   const owner = `org:${team.id}` as const
-  const order = { owner, amount: centsToMicro(500), ref: owner, kind: 'grant', note: null } as const
-  await store.write((tx) => billing.grant(tx, order))
+  const input = { owner, amount: centsToMicro(500), ref: owner, kind: 'grant', note: null } as const
+  await store.write((tx) => billing.grant(tx, input))
   return { ...team, scope: owner }
 }
 
@@ -61,8 +61,8 @@ describe('deleting an org', () => {
 
   test('lets a call that is running end, and pay', async () => {
     const team = await richTeam()
-    const order = { owner: team.scope, keyId: null, caps: { daily: null, monthly: null }, ref: team.id, amount: 100 }
-    const hold = await store.write((tx) => billing.reserve(tx, order))
+    const input = { owner: team.scope, keyId: null, caps: { daily: null, monthly: null }, ref: team.id, amount: 100 }
+    const hold = await store.write((tx) => billing.reserve(tx, input))
     await team.owner.send('DELETE', `orgs/${team.id}`)
     await store.write((tx) => billing.release(tx, hold!))
     expect(await billing.verify(store.read)).toEqual([])

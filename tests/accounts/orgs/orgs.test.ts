@@ -22,8 +22,8 @@ describe('an org', () => {
     const ada = await addUser()
     const [first, second] = [await addOrg(ada.id, 'Twin'), await addOrg(ada.id, 'Twin')]
     expect(second.slug).toMatch(new RegExp(`^${first.slug}-[0-9a-f]{8}$`))
-    const asked = store.write((tx) => orgs.createOrg(tx, asOperator(), ada.id, { name: 'x', slug: first.slug }))
-    expect(asked).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining(`"${first.slug}"`) })
+    const request = store.write((tx) => orgs.createOrg(tx, asOperator(), ada.id, { name: 'x', slug: first.slug }))
+    expect(request).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining(`"${first.slug}"`) })
   })
 
   test('is found by id, slug or exact name, and not by a name that two have', async () => {

@@ -36,9 +36,9 @@ describe('every role and every permission, in the org', () => {
       keyCaller({ userId, activeOrgId: team.id, orgId: team.id }),
     ]
     for (const caller of callers) {
-      const asked = orgs.assertPermission(store.read, callOf(caller).caller, permission)
-      if (may) expect(await asked).toBeUndefined()
-      else expect(asked).rejects.toMatchObject({ kind: 'forbidden', code: 'forbidden' })
+      const request = orgs.assertPermission(store.read, callOf(caller).caller, permission)
+      if (may) expect(await request).toBeUndefined()
+      else expect(request).rejects.toMatchObject({ kind: 'forbidden', code: 'forbidden' })
     }
     expect(await orgs.orgIdsWith(store.read, userId, permission)).toEqual(may ? [team.id] : [])
   })

@@ -118,13 +118,13 @@ describe('what /orgs refuses', () => {
 test('what does not fit is told what would', async () => {
   const ada = await world.person()
   const { body: org } = await ada.send('POST', 'orgs', { name: 'Forms' })
-  for (const [path, order, message] of [
+  for (const [path, input, message] of [
     ['orgs', { name: '  ' }, '"name" is blank.'],
     ['orgs', { name: 'a', slug: 'A b' }, '"slug" is "A b"; it must be lower-case letters and digits'],
     [`orgs/${org.id}/invitations`, { email: 'bob', role: 'member' }, 'it must be an e-mail address, such as'],
     ['keys', { expires_at: '2030-01-01' }, 'it must be a time with its zone, such as 2026-01-31T12:00:00Z.'],
   ] as const) {
-    const { status, body } = await ada.send('POST', path, order)
+    const { status, body } = await ada.send('POST', path, input)
     expect(status).toBe(400)
     expect(body.error.message).toContain(message)
   }

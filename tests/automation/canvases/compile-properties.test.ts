@@ -66,8 +66,8 @@ const canvases: fc.Arbitrary<CanvasGraph> = fc
         edges.push({ source: source.id, target: id, ...handle })
       }
     }
-    const order = new Map(drawn.map(({ id }) => [id, shuffle.next().value]))
-    return { nodes: drawn.sort((a, b) => order.get(a.id)! - order.get(b.id)!), edges }
+    const input = new Map(drawn.map(({ id }) => [id, shuffle.next().value]))
+    return { nodes: drawn.sort((a, b) => input.get(a.id)! - input.get(b.id)!), edges }
   })
 
 function built(graph: CanvasGraph) {
@@ -141,8 +141,8 @@ describe('any canvas that is right', () => {
         const { steps } = built(graph)
         expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length)
         for (const [at, { config, onSuccess, type }] of steps.entries()) {
-          const ways = type === 'condition' ? [config.onTrue, config.onFalse] : [onSuccess ?? at + 1]
-          for (const way of ways) {
+          const branches = type === 'condition' ? [config.onTrue, config.onFalse] : [onSuccess ?? at + 1]
+          for (const way of branches) {
             expect(way).toBeGreaterThan(at)
             expect(way).toBeLessThan(steps.length + (at === steps.length - 1 ? 1 : 0))
           }

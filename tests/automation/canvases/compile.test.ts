@@ -10,10 +10,10 @@ function built(drawn: CanvasGraph) {
 }
 
 /** Steps as `3 name →5`: place, name, and where it leads when that is not the next. */
-function told(steps: readonly CanvasStep[]): string[] {
+function notify(steps: readonly CanvasStep[]): string[] {
   return steps.map(({ name, config, onSuccess }, at) => {
-    const ways = [onSuccess, ...(config.onTrue === undefined ? [] : [`${config.onTrue}|${config.onFalse}`])]
-    return [at, name, ...ways.filter((way) => way !== undefined).map((way) => `→${way}`)].join(' ')
+    const branches = [onSuccess, ...(config.onTrue === undefined ? [] : [`${config.onTrue}|${config.onFalse}`])]
+    return [at, name, ...branches.filter((way) => way !== undefined).map((way) => `→${way}`)].join(' ')
   })
 }
 
@@ -189,7 +189,7 @@ describe('the steps of a canvas (contract 10)', () => {
       ['0 Ask', '1 Ask 2'],
     ],
   ])('%s', (_, drawn, steps) => {
-    expect(told(built(drawn).steps)).toEqual(steps)
+    expect(notify(built(drawn).steps)).toEqual(steps)
   })
 
   test('a model is told what stands nearest before it, and what came of the step before', () => {

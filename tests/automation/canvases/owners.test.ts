@@ -13,14 +13,14 @@ describe("an org's canvases", () => {
   test('are changed by keys of those who manage its skills, and by nobody who only looks on', async () => {
     const team = await createTeam(world)
     const [made, looking] = [await team.orgKey(team.member), await team.orgKey(team.viewer)]
-    const order = { name: 'Shared', graph_json: simple() }
-    const { id } = (await made.send('POST', 'evi/canvases', order)).body.canvas
+    const input = { name: 'Shared', graph_json: simple() }
+    const { id } = (await made.send('POST', 'evi/canvases', input)).body.canvas
     const path = `evi/canvases/${id}`
     const published = { slug: 'shared-canvas', version: '1.0.0', author: AUTHOR }
     expect((await made.send('POST', `${path}/publish`, published)).status).toBe(200)
     const [version] = (await looking.send('GET', `${path}/versions`)).body.versions
     const changes = [
-      ['POST', 'evi/canvases', order],
+      ['POST', 'evi/canvases', input],
       ['PATCH', path, { name: 'Taken' }],
       ['POST', `${path}/compile`, undefined],
       ['POST', `${path}/publish`, { ...published, version: '1.0.1' }],
@@ -84,8 +84,8 @@ test.each([
 ])('a canvas named %j becomes a skill named %p, which passes its review', async (name, title) => {
   const ada = await world.person()
   const { id } = (await ada.send('POST', 'evi/canvases', { name, graph_json: simple() })).body.canvas
-  const order = { slug: `named-${crypto.randomUUID().slice(0, 8)}`, version: '1.0.0', author: AUTHOR }
-  const { status, body } = await ada.send('POST', `evi/canvases/${id}/publish`, order)
+  const input = { slug: `named-${crypto.randomUUID().slice(0, 8)}`, version: '1.0.0', author: AUTHOR }
+  const { status, body } = await ada.send('POST', `evi/canvases/${id}/publish`, input)
   expect([status, body.published]).toEqual([200, true])
   expect((await ada.send('GET', `skills/${body.skillId}`)).body.name).toBe(title)
   expect((await ada.send('GET', `evi/canvases/${id}`)).body.canvas.name).toBe(name)

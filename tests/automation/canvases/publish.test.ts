@@ -30,8 +30,8 @@ describe('publishing a canvas (contract 9.3)', () => {
   test('makes it a skill of its own; what needs nobody is approved at once', async () => {
     const ada = await world.person()
     const id = await canvasOf(ada)
-    const asked = order({ readme: '# Mine', license: 'Apache-2.0', keywords: ['short'] })
-    const { status, body } = await publish(ada, id, asked)
+    const request = order({ readme: '# Mine', license: 'Apache-2.0', keywords: ['short'] })
+    const { status, body } = await publish(ada, id, request)
     expect(status).toBe(200)
     expect(body).toEqual({
       published: true,
@@ -43,9 +43,9 @@ describe('publishing a canvas (contract 9.3)', () => {
     })
     const { canvas } = (await ada.send('GET', `evi/canvases/${id}`)).body
     expect(canvas).toMatchObject({ status: 'published', publishedSkillId: body.skillId, isPublic: false })
-    expect(canvas.compiledManifest).toMatchObject(asked)
+    expect(canvas.compiledManifest).toMatchObject(request)
     const { body: skill } = await ada.send('GET', `skills/${body.skillId}`)
-    expect(skill).toMatchObject({ slug: asked.slug, version: '1.0.0', license: 'Apache-2.0', readme: '# Mine' })
+    expect(skill).toMatchObject({ slug: request.slug, version: '1.0.0', license: 'Apache-2.0', readme: '# Mine' })
     expect(skill.systemPromptExt).toBe('Answer in one short sentence.')
   })
 
@@ -75,8 +75,8 @@ describe('publishing a canvas (contract 9.3)', () => {
 
   test('for an org: its members see it, others do not', async () => {
     const [org, eve] = [await world.person({ ofOrg: true }), await world.person()]
-    const asked = order({ visibility: 'org', target_org_id: org.orgId })
-    const { body } = await publish(org, await canvasOf(org), asked)
+    const request = order({ visibility: 'org', target_org_id: org.orgId })
+    const { body } = await publish(org, await canvasOf(org), request)
     expect(body).toMatchObject({ published: true, visibility: 'org' })
     expect((await org.send('GET', `skills/${body.skillId}`)).status).toBe(200)
     expect((await eve.send('GET', `skills/${body.skillId}`)).status).toBe(404)
@@ -165,9 +165,9 @@ describe('publishing a canvas (contract 9.3)', () => {
 
   test("a slug of somebody else's is 422", async () => {
     const [ada, eve] = [await world.person(), await world.person()]
-    const asked = order()
-    await publish(ada, await canvasOf(ada), asked)
-    const { status, body } = await publish(eve, await canvasOf(eve), asked)
+    const request = order()
+    await publish(ada, await canvasOf(ada), request)
+    const { status, body } = await publish(eve, await canvasOf(eve), request)
     expect(status).toBe(422)
     expect(body.review.checks.slug_unique).toStartWith('fail: ')
   })
@@ -175,9 +175,9 @@ describe('publishing a canvas (contract 9.3)', () => {
   test('a retry with its key is the same answer, and one skill', async () => {
     const ada = await world.person()
     const id = await canvasOf(ada)
-    const asked = order()
+    const request = order()
     const headers = { 'idempotency-key': 'publish-once' }
-    const [first, again] = [await publish(ada, id, asked, headers), await publish(ada, id, asked, headers)]
+    const [first, again] = [await publish(ada, id, request, headers), await publish(ada, id, request, headers)]
     expect(again.text).toBe(first.text)
     expect(again.headers.get('x-idempotent-replay')).toBe('true')
     expect((await ada.send('GET', `evi/canvases/${id}/versions`)).body.versions).toHaveLength(1)
@@ -205,12 +205,12 @@ describe('publishing a canvas again', () => {
   test('is a new version of its skill, and needs a higher number', async () => {
     const ada = await world.person()
     const id = await canvasOf(ada)
-    const asked = order()
-    const { body: first } = await publish(ada, id, asked)
-    const same = await publish(ada, id, asked)
+    const request = order()
+    const { body: first } = await publish(ada, id, request)
+    const same = await publish(ada, id, request)
     expect(same.status).toBe(422)
     expect(same.body.review.checks.version).toStartWith('fail: ')
-    const { body: second } = await publish(ada, id, { ...asked, version: '1.1.0' })
+    const { body: second } = await publish(ada, id, { ...request, version: '1.1.0' })
     expect(second.skillId).toBe(first.skillId)
     expect((await ada.send('GET', `skills/${first.skillId}`)).body.version).toBe('1.1.0')
   })
@@ -228,8 +228,8 @@ describe('publishing a canvas again', () => {
   test('of eight at once one makes it', async () => {
     const ada = await world.person()
     const id = await canvasOf(ada)
-    const asked = order()
-    const statuses = (await Promise.all(Array.from({ length: 8 }, () => publish(ada, id, asked)))).map(
+    const request = order()
+    const statuses = (await Promise.all(Array.from({ length: 8 }, () => publish(ada, id, request)))).map(
       ({ status }) => status,
     )
     expect(statuses.filter((status) => status === 200)).toHaveLength(1)

@@ -9,10 +9,10 @@ describe('versions of a canvas', () => {
   test('are what was published, newest first, and any of them is drawn again', async () => {
     const ada = await world.person()
     const id = await canvasOf(ada)
-    const asked = order()
-    const { body: first } = await publish(ada, id, asked)
+    const request = order()
+    const { body: first } = await publish(ada, id, request)
     await ada.send('PATCH', `evi/canvases/${id}`, { graph_json: withTool() })
-    await publish(ada, id, { ...asked, version: '2.0.0', visibility: 'public' })
+    await publish(ada, id, { ...request, version: '2.0.0', visibility: 'public' })
     const { body } = await ada.send('GET', `evi/canvases/${id}/versions`)
     expect(body).toMatchObject({
       versions: [

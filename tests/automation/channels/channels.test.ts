@@ -9,12 +9,12 @@ const world = await createWorld({ clock })
 const ops = operatorSender(world)
 const DAY = 86_400_000
 
-let asked = 0
+let requested = 0
 const write = (by: Person, metadata: object) =>
-  by.send('POST', 'completions', { prompt: `Hello ${++asked}`, mode: 'fast', metadata })
+  by.send('POST', 'completions', { prompt: `Hello ${++requested}`, mode: 'fast', metadata })
 const channels = async (by: Person) => (await by.send('GET', 'channels')).body.channels
 /** What the owner is told, oldest first. */
-const told = async (by: Person) => {
+const notify = async (by: Person) => {
   const { events } = (await by.send('GET', 'events?limit=100')).body
   return events
     .filter(({ eventType }: { eventType: string }) => eventType.startsWith('connector.'))
@@ -79,7 +79,7 @@ describe('GET /channels (contract 21)', () => {
     clock.advance(1_000)
     await write(ada, { channel: 'widget' })
     expect((await channels(ada))[0].status).toBe('active')
-    expect(await told(ada)).toEqual([
+    expect(await notify(ada)).toEqual([
       ['connector.created', 'active'],
       ['connector.status_changed', 'idle'],
       ['connector.status_changed', 'active'],

@@ -29,12 +29,12 @@ test('each firing, each run and each step has its effect once although nodes are
   const { user, active_org_id } = await ask('auth/me')
   const hooks: string[] = []
   for (let n = 0; n < EVENTS; n++) {
-    const order = {
+    const input = {
       event_pattern: `tick.n${n}`,
       skill_slug: 'todo-manager',
       config: { prompt: `What is ${n} plus 1?` },
     }
-    hooks.push((await surely('hooks', order, `hook-${n}`)).id)
+    hooks.push((await surely('hooks', input, `hook-${n}`)).id)
   }
   const echo = { eventType: 'tock', payload: { n: '{{trigger.payload.n}}' } }
   const steps = [

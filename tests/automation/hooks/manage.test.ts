@@ -51,8 +51,8 @@ describe('a hook (contract 11.1)', () => {
     ['no cooldown', { hook_preset_id: 'task.overdue.summary', cooldown_minutes: 0 }, 400],
     ['a cooldown of days', { hook_preset_id: 'task.overdue.summary', cooldown_minutes: 1_441 }, 400],
     ['a large config', { hook_preset_id: 'task.overdue.summary', config: { a: 'x'.repeat(17_000) } }, 413],
-  ])('refuses %s', async (_, order, status) => {
-    const reply = await install(await world.person(), order)
+  ])('refuses %s', async (_, input, status) => {
+    const reply = await install(await world.person(), input)
     expect(reply.status).toBe(status)
   })
 

@@ -34,7 +34,7 @@ export async function createHookWorld(clock = fakeClock('2030-01-01T12:00:00.000
     /** Suspends a skill of `skill`, or brings it back. */
     decide: (slug: string, decision: 'suspend' | 'reinstate') =>
       admin.decide(submissions.get(slug)!, decision, 'Test.'),
-    install: async (person: Person, order: object): Promise<Reply> => person.send('POST', 'hooks', order),
+    install: async (person: Person, input: object): Promise<Reply> => person.send('POST', 'hooks', input),
     publish: (person: Person, eventType: string, payload: unknown = {}) =>
       person.send('POST', 'events', { orgId: person.orgId ?? person.userId, eventType, payload }),
     history: async (person: Person, id: string) => (await person.send('GET', `hooks/${id}?limit=100`)).body,

@@ -9,8 +9,8 @@ const { world } = await createWorkflowWorld()
 
 const drawn = async (by: Person, graph_json: CanvasGraph = simple()): Promise<string> =>
   (await by.send('POST', 'evi/canvases', { name: 'Drawn', graph_json })).body.canvas.id
-const workflowOf = (by: Person, canvas: string, order: object = {}) =>
-  by.send('POST', `evi/canvases/${canvas}/workflow`, order)
+const workflowOf = (by: Person, canvas: string, input: object = {}) =>
+  by.send('POST', `evi/canvases/${canvas}/workflow`, input)
 const stateOf = (run: { nodes: { nodeId: string; status: string }[] }) =>
   Object.fromEntries(run.nodes.map(({ nodeId, status }) => [nodeId, status]))
 
@@ -161,12 +161,12 @@ describe('the runs of a canvas on its nodes', () => {
     const made = (await workflowOf(ada, canvas)).body.workflow
     const { endpoint: _, ...tool } = made.steps.find(({ type }: { type: string }) => type === 'tool').config.tool
     const step = { name: 'look', type: 'tool', config: { name: 'look_up', tool: { ...tool, ...program }, ...program } }
-    const order = { name: 'By hand', triggerType: 'manual', steps: [step] }
-    const own = (await ada.send('POST', 'workflows', order)).body.workflow
+    const input = { name: 'By hand', triggerType: 'manual', steps: [step] }
+    const own = (await ada.send('POST', 'workflows', input)).body.workflow
     expect(own.steps[0].config.tool).toEqual(tool)
     const { steps } = (await ada.send('PATCH', `workflows/${own.id}`, { steps: [step] })).body.workflow
-    const { canvas: kept } = (await ada.send('GET', `evi/canvases/${canvas}`)).body
-    for (const one of [compiled, made, own, steps, kept.compiledManifest, kept.compiledWorkflowSteps])
+    const { canvas: stored } = (await ada.send('GET', `evi/canvases/${canvas}`)).body
+    for (const one of [compiled, made, own, steps, stored.compiledManifest, stored.compiledWorkflowSteps])
       expect(JSON.stringify({ ...one, warnings: [] })).not.toMatch(/"(command|args|env)"|word-of-the-env/)
   })
 

@@ -34,7 +34,7 @@ const start = (failpoint = '') =>
     },
   })
 
-const asking = (url: string) => async (method: string, path: string, body?: unknown) => {
+const pending = (url: string) => async (method: string, path: string, body?: unknown) => {
   const key = readFileSync(join(folder, 'dev-key'), 'utf8').trim()
   const response = await fetch(`${url}/api/v1/${path}`, {
     method,
@@ -65,12 +65,12 @@ describe('a run of five steps (I38)', () => {
     'goes on after a kill at %s: each step is kept once, charged once, published once',
     async (failpoint) => {
       const first = await start(failpoint)
-      const ask = asking(first.url)
+      const ask = pending(first.url)
       const { workflow } = await ask('POST', 'workflows', { name: 'Flow', triggerType: 'manual', steps: STEPS })
       await ask('POST', `workflows/${workflow.id}/run`, {}).catch(() => undefined)
       await first.exited
       const second = await start()
-      const again = asking(second.url)
+      const again = pending(second.url)
       const { runs } = await eventually(
         () => again('GET', `workflows/${workflow.id}/runs`),
         ({ runs }) => runs[0]?.completedAt != null,

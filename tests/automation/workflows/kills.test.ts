@@ -52,8 +52,8 @@ test('runs of workflows go on although nodes are killed, and no step has its eff
   const events = Array.from({ length: RUNS }, (_, n) => n)
   const publishing = (async () => {
     for (const n of events) {
-      const order = { orgId: active_org_id ?? user.id, eventType: 'order.created', payload: { n } }
-      await surely('events', order, `event-${n}`)
+      const input = { orgId: active_org_id ?? user.id, eventType: 'order.created', payload: { n } }
+      await surely('events', input, `event-${n}`)
     }
   })()
   for (let kill = 0; kill < KILLS; kill++) {
@@ -76,8 +76,8 @@ test('runs of workflows go on although nodes are killed, and no step has its eff
     expect(stepResults.map(({ index, status }) => [index, status])).toEqual(STEPS.map((_, at) => [at, 'completed']))
     expect([...new Set(heard.filter((one) => one.startsWith(id)))].sort()).toEqual([`${id}-0`, `${id}-2`])
   }
-  const { events: told } = await ask('events?eventType=tide.turned&limit=100')
-  expect(told.map(({ id }: { id: string }) => id).sort()).toEqual(
+  const { events: notice } = await ask('events?eventType=tide.turned&limit=100')
+  expect(notice.map(({ id }: { id: string }) => id).sort()).toEqual(
     runs.map(({ stepResults }) => stepResults[1]!.output.eventId).sort(),
   )
 }, 600_000)

@@ -38,9 +38,9 @@ describe('a workflow (contract 10)', () => {
       [{ name: 'a', triggerType: 'manual' }, ['steps']],
       [{ ...flow(), steps: [] }, ['steps']],
     ] as const) {
-      const { status, body: said } = await ada.send('POST', 'workflows', body)
-      expect([status, said.error.code]).toEqual([400, 'missing_fields'])
-      for (const name of names) expect(said.error.message).toContain(`"${name}"`)
+      const { status, body: message } = await ada.send('POST', 'workflows', body)
+      expect([status, message.error.code]).toEqual([400, 'missing_fields'])
+      for (const name of names) expect(message.error.message).toContain(`"${name}"`)
     }
   })
 
@@ -109,8 +109,8 @@ describe('a workflow (contract 10)', () => {
     ['too many steps', flow({ steps: Array.from({ length: 51 }, () => TRANSFORM) }), 'steps'],
   ])('refuses %s', async (_, body, param) => {
     const ada = await world.person()
-    const { status, body: said } = await ada.send('POST', 'workflows', body)
-    expect([status, said.error?.param]).toEqual([400, param])
+    const { status, body: message } = await ada.send('POST', 'workflows', body)
+    expect([status, message.error?.param]).toEqual([400, param])
     expect((await ada.send('GET', 'workflows')).body.workflows).toEqual([])
   })
 

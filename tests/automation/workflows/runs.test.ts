@@ -207,10 +207,10 @@ describe('a run (contract 10)', () => {
   test('stops where its key is revoked', async () => {
     const ada = await world.person()
     const waiting = await ran(ada, [ASK, SAY])
-    const desk = await world.signedIn(ada)
+    const transcript = await world.signedIn(ada)
     await ada.send('DELETE', `keys/${ada.keyId}`)
-    await decide(desk, waiting, 'approve')
-    expect((await ended(desk, waiting)).error).toContain('no longer has access')
+    await decide(transcript, waiting, 'approve')
+    expect((await ended(transcript, waiting)).error).toContain('no longer has access')
   })
 
   test('tells of its end, and is on the record', async () => {
@@ -219,13 +219,13 @@ describe('a run (contract 10)', () => {
     const { id, run } = await ran(ada, [SAY])
     const bad = await ran(ada, [SAY, { type: 'tool', config: { name: 'none' } }])
     await expectData(ada, ['workflow.completed', 'workflow.failed'])
-    const told = async (type: string, runId: string) => {
+    const notify = async (type: string, runId: string) => {
       const { events } = (await ada.send('GET', `events?eventType=workflow.${type}`)).body
       return events.find(({ payload }: { payload: { run_id: string } }) => payload.run_id === runId)?.payload
     }
-    expect(await told('completed', run.id)).toMatchObject({ workflow_id: id, steps_completed: 1, error: null })
+    expect(await notify('completed', run.id)).toMatchObject({ workflow_id: id, steps_completed: 1, error: null })
     const failed = { workflow_id: bad.id, status: 'failed', steps_completed: 1, error: bad.run.error }
-    expect(await told('failed', bad.run.id)).toMatchObject(failed)
+    expect(await notify('failed', bad.run.id)).toMatchObject(failed)
     const actions = (await ada.send('GET', `audit?entity_id=${id}`)).body.map((one: { action: string }) => one.action)
     expect(actions).toContain('workflow.run')
   })

@@ -90,19 +90,19 @@ describe('a step (contract 10)', () => {
       { type: 'output', config: { format: 'text' } },
     ])
     expect(run).toMatchObject({ status: 'completed', output: 'Water moves.' })
-    const [, told] = run.stepResults
-    expect(told.output).toMatchObject({ text: 'Water moves.', artifacts: [] })
-    expect(told.costCents).toBeGreaterThan(0)
+    const [, notice] = run.stepResults
+    expect(notice.output).toMatchObject({ text: 'Water moves.', artifacts: [] })
+    expect(notice.costCents).toBeGreaterThan(0)
     const { body } = await ada.send('GET', 'usage')
-    expect(JSON.stringify(body)).toContain(String(told.costCents))
+    expect(JSON.stringify(body)).toContain(String(notice.costCents))
   })
 
   test('gets data in the form that was asked for, and fails where the answer has another', async () => {
     const ada = await world.person()
     const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
-    const ask = (said: string) => ({
+    const ask = (text: string) => ({
       type: 'ai_transform',
-      config: { prompt: `Count [[say:${said}]]`, mode: 'fast', output_schema: schema },
+      config: { prompt: `Count [[say:${text}]]`, mode: 'fast', output_schema: schema },
     })
     const good = (await ran(ada, [ask('{"n":4}')])).run
     expect([good.status, good.output.structured]).toEqual(['completed', { n: 4 }])

@@ -4,18 +4,17 @@ import { eventually } from '../../support/eventually'
 import type { Block } from './server'
 import type { Target } from './target'
 
-const MOST_BLOCK_MS = 200
+const MAX_BLOCK_MS = 200
 /** A disk that others keep busy can hold up a commit for longer than that; no test can tell it not to. */
-const MOST_WAIT_MS = 1_000
+const MAX_WAIT_MS = 1_000
 
 /** When the event loop stood still for longer than it may (I28), on a machine that many times slower than usual. */
 export const tooLong = (blocks: readonly Block[], slower: number): Block[] =>
   blocks.filter(
-    ({ ms, ranMs }) =>
-      ms > MOST_WAIT_MS * slower || (ms > MOST_BLOCK_MS * slower && ranMs > (MOST_BLOCK_MS * slower) / 2),
+    ({ ms, ranMs }) => ms > MAX_WAIT_MS * slower || (ms > MAX_BLOCK_MS * slower && ranMs > (MAX_BLOCK_MS * slower) / 2),
   )
 /** Connections that a full machine refused; a file is too short for a share of them to be measured. */
-const MOST_UNANSWERED = 3
+const MAX_UNANSWERED = 3
 
 /** The event loop of the server has not stood still for longer than it may, so that others were served meanwhile. */
 export const hasNotBlocked = async (target: Pick<Target, 'blocks'>): Promise<void> =>
@@ -45,11 +44,11 @@ export function keepsItsPromises(target: Target, { faults = false, canaries = []
     if (!faults) expect(metrics).not.toMatch(/svc_http_requests_total\{[^}]*status="5/)
 
     const printed = target.printed()
-    const told = [...Object.values(target.people.secrets), ...canaries].filter((secret) => printed.includes(secret))
-    expect(told).toEqual([])
+    const notices = [...Object.values(target.people.secrets), ...canaries].filter((secret) => printed.includes(secret))
+    expect(notices).toEqual([])
     expect(printed.match(/canary/g)).toBeNull()
 
-    expect(target.health.unanswered()).toBeLessThanOrEqual(MOST_UNANSWERED)
+    expect(target.health.unanswered()).toBeLessThanOrEqual(MAX_UNANSWERED)
     await hasNotBlocked(target)
   })
 }

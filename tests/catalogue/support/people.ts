@@ -11,7 +11,7 @@ export type Household = {
   /** The addresses of all, newcomers too. */
   everyone(): readonly string[]
   /** One more key, of a user of its own with that much credit. */
-  newcomer(order?: { cents?: number; tier?: string; scopes?: string[]; extra?: object }): Promise<Newcomer>
+  newcomer(input?: { cents?: number; tier?: string; scopes?: string[]; extra?: object }): Promise<Newcomer>
 }
 export type Newcomer = { key: string; keyId: string; email: string }
 
@@ -34,8 +34,8 @@ export async function settle(server: Spawned): Promise<Household> {
   await signUp(server, OWNERS.kz)
   for (const email of [OWNERS.k1, OWNERS.k2]) await grant(server, email, RICH_CENTS)
 
-  const make = (who: Who, order: object = {}) =>
-    createKey(server, { user: OWNERS[who], tier: 'enterprise', name: who, ...order })
+  const make = (who: Who, input: object = {}) =>
+    createKey(server, { user: OWNERS[who], tier: 'enterprise', name: who, ...input })
   const k1 = await make('k1')
   const k1b = await make('k1b')
   const k2 = await make('k2')
@@ -78,8 +78,8 @@ export async function grant({ ops }: Pick<Spawned, 'ops'>, owner: string, amount
   if (status !== 200) throw new Error(`grant: ${text}`)
 }
 
-async function createKey({ ops }: Spawned, order: object): Promise<{ id: string; key: string }> {
-  const { status, body, text } = await ops('POST', '/ops/v1/keys', order)
+async function createKey({ ops }: Spawned, input: object): Promise<{ id: string; key: string }> {
+  const { status, body, text } = await ops('POST', '/ops/v1/keys', input)
   if (status !== 200 && status !== 201) throw new Error(`key: ${text}`)
   return body
 }

@@ -99,7 +99,7 @@ const TYPES =
 const LEAKS =
   /\bat \S+ \(|\.ts:\d+|node_modules|\/work\/|\/tmp\/|SELECT |INSERT |SQLITE|drizzle|acme-vendor|10\.1\.2\.3/i
 const LONG_ECHO = /(.)\1{200,}/s
-const MOST_MESSAGE_CHARS = 500
+const MAX_MESSAGE_CHARS = 500
 
 /** The shape of every answer (I42): an id on all, the envelope with a code of the contract on refusals. */
 function assertShape({ status, headers, text, body }: Reply, what: string): void {
@@ -113,7 +113,7 @@ function assertShape({ status, headers, text, body }: Reply, what: string): void
   if (!TYPES.test(error.type)) throw wrong(`type ${error.type}`)
   if (error.request_id !== requestId) throw wrong('request_id is not the header')
   if (LEAKS.test(text)) throw wrong('it tells what is inside')
-  if (LONG_ECHO.test(text) || error.message.length > MOST_MESSAGE_CHARS) throw wrong('it echoes too much')
+  if (LONG_ECHO.test(text) || error.message.length > MAX_MESSAGE_CHARS) throw wrong('it echoes too much')
   if ((status === 429 || status === 503) && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) {
     throw wrong('no Retry-After')
   }

@@ -13,12 +13,12 @@ export async function openStream(
   { url }: Pick<Target, 'url'>,
   credential: string,
   path: string,
-  order: object,
+  input: object,
 ): Promise<OpenStream> {
   const response = await fetch(`${url}/api/v1/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...order, stream: true }),
+    body: JSON.stringify({ ...input, stream: true }),
   })
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
   const reader = response.body!.getReader()
@@ -30,8 +30,9 @@ export async function openStream(
     return !done
   }
   return {
-    async heard(said) {
-      while (!text.includes(said)) if (!(await more())) throw new Error(`the stream ended without ${said}: ${text}`)
+    async heard(message) {
+      while (!text.includes(message))
+        if (!(await more())) throw new Error(`the stream ended without ${message}: ${text}`)
     },
     async toItsEnd() {
       while (await more());

@@ -1,4 +1,4 @@
-import type { Made, Order, Work } from '../../../src/charging/kind'
+import type { Input, Made, Work } from '../../../src/charging/kind'
 import type { Call } from '../../../src/kernel/caller'
 import { centsToMicro } from '../../../src/kernel/money'
 import { PIXEL } from '../../files/support'
@@ -9,7 +9,7 @@ const CENT = centsToMicro(1)
 let made = 0
 
 /** An order of up to `most` pictures of 4 cents each; `make` says what comes of it. */
-export function orderOf(make: Order<Made, unknown>['make'], more: { most?: number; free?: boolean } = {}) {
+export function inputOf(make: Input<Made, unknown>['make'], more: { max?: number; free?: boolean } = {}) {
   made += 1
   return {
     kind: 'image' as const,
@@ -18,7 +18,7 @@ export function orderOf(make: Order<Made, unknown>['make'], more: { most?: numbe
     engineId: 'svc-1-create',
     free: more.free ?? false,
     texts: { prompt: 'a quiet lighthouse', style: 'flat' },
-    most: { images: more.most ?? 2 },
+    max: { images: more.max ?? 2 },
     make,
     answer: ({ artifacts, costCents }: { artifacts: { id: string }[]; costCents: number }) => ({
       ids: artifacts.map(({ id }) => id),
@@ -40,11 +40,11 @@ export const pictures =
   }
 
 export function makingIn(world: World) {
-  const { billing, making, limiter } = world.app.container
+  const { billing, charging, limiter } = world.app.container
   return {
     limiter,
-    run: (person: Person, order: ReturnType<typeof orderOf>, call: Partial<Call> = {}) =>
-      making.run({ ...world.callAs(person), route: 'POST /images', ...call }, order),
+    run: (person: Person, input: ReturnType<typeof inputOf>, call: Partial<Call> = {}) =>
+      charging.run({ ...world.callAs(person), route: 'POST /images', ...call }, input),
     walletOf: async ({ userId }: Person) => {
       const { balance, held } = await billing.balance(world.app.store.read, `user:${userId}`)
       return { cents: balance / CENT, held: held / CENT }

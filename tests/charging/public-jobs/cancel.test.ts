@@ -4,7 +4,7 @@ import { createWorld, operatorCall } from '../../support/world'
 import { jobsIn, kindOf, report } from './support'
 
 const world = await createWorld()
-const { accept, define, get, run, told, verify, walletOf } = jobsIn(world)
+const { accept, define, get, run, notify: notices, verify, walletOf } = jobsIn(world)
 const { publicJobs } = world.app.container
 
 /** A kind whose run begins, and ends only when it is aborted. */
@@ -32,7 +32,7 @@ describe('cancelling (contract 7)', () => {
     expect(body).toMatchObject({ id, status: 'failed', error: 'cancelled', job: { id, status: 'failed' } })
     expect(await run(kind)).toBe(0)
     expect(await walletOf(ada)).toEqual({ cents: 100, held: 0 })
-    expect(told.filter(({ data }) => data.job_id === id).map(({ type }) => type)).toEqual(['job.failed'])
+    expect(notices.filter(({ data }) => data.job_id === id).map(({ type }) => type)).toEqual(['job.failed'])
     const actions = (await ada.send('GET', `audit?entity_id=${id}`)).body.map((one: { action: string }) => one.action)
     expect(actions).toEqual(['job.cancelled'])
   })
@@ -92,7 +92,7 @@ describe('cancelling (contract 7)', () => {
     const statuses = (await Promise.all(tries)).map(({ status }) => status).sort()
     expect(statuses).toEqual([200, 409, 409, 409, 409, 409, 409, 409])
     expect(await walletOf(ada)).toEqual({ cents: 100, held: 0 })
-    expect(told.filter(({ data }) => data.job_id === id)).toHaveLength(1)
+    expect(notices.filter(({ data }) => data.job_id === id)).toHaveLength(1)
   })
 
   test('under an Idempotency-Key is answered again, byte for byte (contract 1.7)', async () => {

@@ -162,8 +162,8 @@ describe('a queue that keeps nothing (I16)', () => {
   test('as where no process runs jobs: refused with 503 and Retry-After, and nothing is held', async () => {
     const ada = await world.person({ cents: 100 })
     const { publicJobs } = processOn(world, 'alone', false)
-    const order = { input: { n: 1 }, hold: CENT, answer: () => ({}) }
-    const refused = await publicJobs.accept(world.callAs(ada), kindOf(report), order).catch((error) => error)
+    const input = { input: { n: 1 }, hold: CENT, answer: () => ({}) }
+    const refused = await publicJobs.accept(world.callAs(ada), kindOf(report), input).catch((error) => error)
     expect(refused).toMatchObject({ kind: 'unavailable', code: 'queue_unavailable', retryAfterS: 5 })
     expect(await walletOf(ada)).toEqual({ cents: 100, held: 0 })
     expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])

@@ -6,7 +6,7 @@ import { jobsIn, kindOf, report } from './support'
 
 const clock = fakeClock('2026-05-01T12:00:00.000Z')
 const world = await createWorld({ clock })
-const { accept, define, get, run, told, verify, walletOf } = jobsIn(world)
+const { accept, define, get, run, notify: notices, verify, walletOf } = jobsIn(world)
 
 describe('a job (contract 7)', () => {
   test('is queued with its credit held, and completed with its result, charged once', async () => {
@@ -37,7 +37,7 @@ describe('a job (contract 7)', () => {
       completed_at: '2026-05-01T12:00:05.000Z',
     })
     expect(await walletOf(ada)).toEqual({ cents: 97, held: 0 })
-    expect(told.filter(({ data }) => data.job_id === id)).toMatchObject([
+    expect(notices.filter(({ data }) => data.job_id === id)).toMatchObject([
       {
         type: 'job.completed',
         scope: `user:${ada.userId}`,
@@ -92,7 +92,7 @@ describe('a job (contract 7)', () => {
     })
     expect(tries).toBe(2)
     expect(await walletOf(ada)).toEqual({ cents: 100, held: 0 })
-    expect(told.filter(({ data }) => data.job_id === id).map(({ type }) => type)).toEqual(['job.failed'])
+    expect(notices.filter(({ data }) => data.job_id === id).map(({ type }) => type)).toEqual(['job.failed'])
     expect((await ada.send('GET', `audit?entity_id=${id}`)).body).toMatchObject([{ action: 'job.failed' }])
     expect(await verify()).toEqual([])
   })

@@ -113,8 +113,8 @@ describe('a result that is a file', () => {
     const job = await ada.send('GET', `jobs/${id}`)
     expect(job.text.length).toBeLessThan(10_000)
     const { pathname, search } = new URL(job.body.result)
-    const kept = await world.send('GET', pathname + search)
-    expect(kept.body).toEqual({ result: text, result_data: { title: 'Long' } })
+    const stored = await world.send('GET', pathname + search)
+    expect(stored.body).toEqual({ result: text, result_data: { title: 'Long' } })
   })
 
   test('that its owner has no room for fails the job, and costs nothing', async () => {

@@ -11,7 +11,7 @@ import { devKeyOf, type ServerProcess, startServerProcess } from '../../support/
 import { openPlace, type Place, processOf } from './kills'
 import { CENT } from './support'
 
-type Order = { folder: string; url: string | null; jobs: number; kills: number; killEveryMs: number; seed: number }
+type Input = { folder: string; url: string | null; jobs: number; kills: number; killEveryMs: number; seed: number }
 export type RealReport = {
   jobs: number
   kills: number
@@ -37,9 +37,9 @@ const VIDEO_CENTS = 40
  * Postgres or one on SQLite, of which one is killed again and again. Every job ends, is charged once, and keeps its
  * files once; no order is made twice; nothing stays held or leased.
  */
-export async function runRealKills({ folder, url, jobs: count, kills, killEveryMs, seed }: Order): Promise<RealReport> {
+export async function runRealKills({ folder, url, jobs: count, kills, killEveryMs, seed }: Input): Promise<RealReport> {
   const random = seededRandom(seed)
-  const [films, site] = [startVideoServer(), startResearchSite()]
+  const [videos, site] = [startVideoServer(), startResearchSite()]
   const nodes = new Map<string, ServerProcess>()
   const place: Place =
     url === null ? { dialect: 'sqlite', url: join(folder, 'a', 'svc.db') } : { dialect: 'postgres', url }
@@ -47,7 +47,7 @@ export async function runRealKills({ folder, url, jobs: count, kills, killEveryM
     SVC_EGRESS_ALLOW: '127.0.0.1/32',
     SVC_JOB_LEASE_SECONDS: String(LEASE_S),
     SVC_FILES_DIR: join(folder, 'files'),
-    SVC_VIDEO_BASE_URL: films.url,
+    SVC_VIDEO_BASE_URL: videos.url,
     SVC_VIDEO_API_KEY: 'sk-film',
     SVC_VIDEO_MODEL: 'filmer',
     SVC_SEARCH_DRIVER: 'searxng',
@@ -94,10 +94,10 @@ export async function runRealKills({ folder, url, jobs: count, kills, killEveryM
     const ids: string[] = []
     const start = async (n: number) => {
       const isResearch = n % RESEARCH_EACH === 0
-      const order = isResearch
+      const input = isResearch
         ? { prompt: `How tall is the lighthouse? ${site.urls.slice(0, 3).join(' ')}`, max_sources: 3 }
         : { prompt: `boat ${n}`, duration: '4s', style: 'flat' }
-      ids.push((await ask(isResearch ? 'research' : 'video', order, `order-${n}`)).job_id)
+      ids.push((await ask(isResearch ? 'research' : 'video', input, `order-${n}`)).job_id)
     }
     for (let from = 0; from < count; from += AT_ONCE) {
       await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, n) => start(from + n)))
@@ -115,10 +115,10 @@ export async function runRealKills({ folder, url, jobs: count, kills, killEveryM
     if (open.size) report.problems.push(`${open.size} jobs did not end`)
     if (new Set(ids).size !== count) report.problems.push(`${count} orders are ${new Set(ids).size} jobs`)
     for (const node of nodes.values()) await node.stop()
-    await check(place, folder, ids, films, report)
+    await check(place, folder, ids, videos, report)
   } finally {
     for (const node of nodes.values()) await node.kill()
-    films.stop()
+    videos.stop()
     site.stop()
   }
   return report
@@ -136,14 +136,14 @@ async function surely(urlOf: () => string, key: string, path: string, body?: obj
     ...(once ? { 'idempotency-key': once } : {}),
   }
   const until = performance.now() + 120_000
-  for (let said = ''; performance.now() < until; await Bun.sleep(50)) {
+  for (let text = ''; performance.now() < until; await Bun.sleep(50)) {
     try {
-      const order = body ? { method: 'POST', body: JSON.stringify(body) } : {}
-      const response = await fetch(`${urlOf()}/api/v1/${path}`, { headers, ...order })
+      const input = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+      const response = await fetch(`${urlOf()}/api/v1/${path}`, { headers, ...input })
       if (response.ok) return await response.json()
-      said = `${response.status} ${await response.text()}`
+      text = `${response.status} ${await response.text()}`
       if (response.status < 500 && response.status !== 409 && response.status !== 429)
-        throw new Error(`${path}: ${said}`)
+        throw new Error(`${path}: ${text}`)
     } catch (error) {
       if (error instanceof Error && error.message.startsWith(path)) throw error
     }
@@ -186,13 +186,13 @@ async function check(
     if (rows.length !== ids.length) problem(`${ids.length} jobs are ${rows.length} rows`)
     const videos = rows.filter(({ type, state }) => type === 'video' && state === 'completed').length
     const a = store.read.of(artifacts)
-    const kept = await store.read
+    const stored = await store.read
       .select({ type: a.type, count: sql<number>`count(*)`.mapWith(Number) })
       .from(a)
       .where(inArray(a.type, ['video', 'image']))
       .groupBy(a.type)
     for (const type of ['video', 'image'] as const) {
-      const found = kept.find((one) => one.type === type)?.count ?? 0
+      const found = stored.find((one) => one.type === type)?.count ?? 0
       if (found !== videos) problem(`${videos} videos kept ${found} files of type ${type}`)
     }
     const u = store.read.of(usageRecords)

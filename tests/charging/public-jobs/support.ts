@@ -6,7 +6,7 @@ import { centsToMicro } from '../../../src/kernel/money'
 import type { Person, World } from '../../support/world'
 
 type Input = { n: number }
-type Told = DomainEvent<Record<string, unknown>>
+type Notice = DomainEvent<Record<string, unknown>>
 
 let made = 0
 
@@ -32,11 +32,11 @@ export const report = async (): Promise<JobResult> => ({
 /** What tests do with public jobs in a world: no loop runs, `run` does what is due. */
 export function jobsIn(world: World) {
   const { publicJobs, jobs, billing, events } = world.app.container
-  const told: Told[] = []
-  events.afterCommit(jobCompleted, (event) => void told.push(event as never))
-  events.afterCommit(jobFailed, (event) => void told.push(event as never))
+  const notices: Notice[] = []
+  events.afterCommit(jobCompleted, (event) => void notices.push(event as never))
+  events.afterCommit(jobFailed, (event) => void notices.push(event as never))
   return {
-    told,
+    notify: notices,
     define: (kind: PublicKind<Input>) => {
       publicJobs.define(kind)
       return kind

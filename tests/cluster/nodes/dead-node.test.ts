@@ -28,7 +28,7 @@ test.skipIf(!postgresUrl)('what a killed node had on hold is given back by the n
   const [dying, left] = nodes as [ServerProcess, ServerProcess]
   const headers = { authorization: `Bearer ${devKeyOf(home)}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ prompt: 'whole [[hang]]', mode: 'fast' })
-  const asked = fetch(`${dying.url}/api/v1/completions`, { method: 'POST', headers, body }).catch(() => null)
+  const request = fetch(`${dying.url}/api/v1/completions`, { method: 'POST', headers, body }).catch(() => null)
   await eventually(() => upstream.calls.some(({ prompt }) => prompt.includes('[[hang]]')))
   const interrupted = async () => {
     const response = await fetch(`${left.url}/api/v1/audit`, { headers })
@@ -38,7 +38,7 @@ test.skipIf(!postgresUrl)('what a killed node had on hold is given back by the n
   expect(await interrupted()).toEqual([])
 
   await dying.kill()
-  await asked
+  await request
   const [event] = await eventually(interrupted, (events) => events.length > 0)
   expect(event!.outputSummary).toMatchObject({ cost_cents: 0 })
 })

@@ -104,7 +104,7 @@ describe.skipIf(!can)('nodes that lose Redis stay within a limit together (I-10)
       return before + during
     }
     // Where this machine stands still, Redis is taken to be away from the others, too.
-    expect(await eventually(got, (most) => most === limit)).toBe(limit)
+    expect(await eventually(got, (max) => max === limit)).toBe(limit)
   })
 
   test('what it counted through another is corrected there too, and it sees what all have used', async () => {

@@ -53,13 +53,15 @@ test.skipIf(!can)(
         refused: all.filter((status) => status === 429).length,
       }
     }
-    const asked = (key: string) => Promise.all([of(one, key), of(two, key)])
+    const request = (key: string) => Promise.all([of(one, key), of(two, key)])
 
-    const [here, there] = await asked(await newKey())
+    const [here, there] = await request(await newKey())
     expect({ ok: here.ok + there.ok, refused: here.refused + there.refused }).toEqual({ ok: 20, refused: 30 })
 
     await redis.kill()
-    await eventually(async () => (await asked(await newKey())).every(({ ok, refused }) => ok === 10 && refused === 15))
+    await eventually(async () =>
+      (await request(await newKey())).every(({ ok, refused }) => ok === 10 && refused === 15),
+    )
 
     const { stdout } = Bun.spawnSync([process.execPath, 'cli/main.ts', 'doctor', 'redis', '--json'], {
       env: { ...process.env, ...env, SVC_DATA_DIR: home },
@@ -72,8 +74,8 @@ test.skipIf(!can)(
     for (const node of nodes) await eventually(async () => (await of(node, await newKey())).ok === 20)
     for (const node of nodes) {
       await node.stop()
-      const told = (await node.output()).split('\n')
-      const count = (words: string) => told.filter((line) => line.includes(words)).length
+      const notices = (await node.output()).split('\n')
+      const count = (words: string) => notices.filter((line) => line.includes(words)).length
       expect([count('Redis is away'), count('Redis is back'), count('loop failed')]).toEqual([1, 1, 0])
     }
   },

@@ -40,8 +40,8 @@ test.skipIf(!postgresUrl)(
     nodes.push(wrong)
 
     const headers = { authorization: `Bearer ${devKeyOf(home)}`, 'content-type': 'application/json' }
-    const ask = async ({ url }: ServerProcess, path: string, order: RequestInit = {}) => {
-      const response = await fetch(`${url}/api/v1/${path}`, { headers, ...order })
+    const ask = async ({ url }: ServerProcess, path: string, input: RequestInit = {}) => {
+      const response = await fetch(`${url}/api/v1/${path}`, { headers, ...input })
       return { status: response.status, body: (await response.json()) as Record<string, string> }
     }
     const statusOf = async (dataDir: string) => {
@@ -86,8 +86,8 @@ test.skipIf(!postgresUrl)(
     expect((await statusOf(other)).nodes.clock_ahead_ms).toBe(0)
     await eventually(async () => !(await isLeft()))
     await wrong.stop()
-    const told = await wrong.output()
+    const notice = await wrong.output()
     for (const words of ['uses the clock of the database', 'takes no work', 'is correct again'])
-      expect(told.split('\n').filter((line) => line.includes(words))).toHaveLength(1)
+      expect(notice.split('\n').filter((line) => line.includes(words))).toHaveLength(1)
   },
 )

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createAgent } from '../../../src/completions'
-import type { Acting, Task, Thought } from '../../../src/completions/agent-schema'
+import type { Acting, AgentResult, Task } from '../../../src/completions/agent-schema'
 import type { EngineService, RunRequest, ToolCall } from '../../../src/engines'
 import type { Tools } from '../../../src/tools'
-import type { AskedCall, ToolOutcome } from '../../../src/tools/schema'
+import type { RequestedCall, ToolOutcome } from '../../../src/tools/schema'
 import { fakeClock } from '../../support/clock'
 import { actingOf, taskOf, watch } from './task'
 
@@ -12,13 +12,13 @@ const SIGNAL = new AbortController().signal
 type Line = { text?: string; calls?: [name: string, args?: string][] }
 
 /** Engines that speak these lines in turn, the last one for ever, and tools that echo what they are given. */
-function stage(lines: Line[], tool: (asked: AskedCall) => Promise<Partial<ToolOutcome>> = async () => ({})) {
+function stage(lines: Line[], tool: (request: RequestedCall) => Promise<Partial<ToolOutcome>> = async () => ({})) {
   const clock = fakeClock()
-  const asked: RunRequest[] = []
-  const ran: AskedCall[] = []
+  const requests: RunRequest[] = []
+  const ran: RequestedCall[] = []
   const next = (request: RunRequest) => {
-    const line = lines[Math.min(asked.length, lines.length - 1)]!
-    asked.push(request)
+    const line = lines[Math.min(requests.length, lines.length - 1)]!
+    requests.push(request)
     const toolCalls: ToolCall[] = (line.calls ?? []).map(([name, args = '{}']) => ({
       id: 'same',
       name,
@@ -54,19 +54,19 @@ function stage(lines: Line[], tool: (asked: AskedCall) => Promise<Partial<ToolOu
     },
   } as unknown as EngineService
   const tools = {
-    run: async (_: unknown, call: AskedCall) => {
+    run: async (_: unknown, call: RequestedCall) => {
       ran.push(call)
       const args: unknown = call.arguments === '{"q":"a"}' ? { q: 'a' } : {}
       const outcome = { status: 'success', description: 'done', arguments: args, result: 1 }
       return { ...outcome, text: `result of ${call.name}`, ...(await tool(call)) }
     },
   } as unknown as Tools
-  return { agent: createAgent({ engines, tools, clock }), asked, ran }
+  return { agent: createAgent({ engines, tools, clock }), asked: requests, ran }
 }
 
 const definitions = [{ name: 'find', description: 'Finds.', parameters: { type: 'object' } }]
 
-const task = (more: Partial<Acting> = {}, order: Partial<Task> = {}): Task =>
+const task = (more: Partial<Acting> = {}, input: Partial<Task> = {}): Task =>
   taskOf({
     engineId: 'svc-1-reason',
     mode: 'think',
@@ -74,7 +74,7 @@ const task = (more: Partial<Acting> = {}, order: Partial<Task> = {}): Task =>
     maxOutputTokens: 500,
     signal: SIGNAL,
     acting: actingOf({ tools: new Map(), definitions, approved: new Set() }, more),
-    ...order,
+    ...input,
   })
 
 const FIND: Line = { text: 'Looking.', calls: [['find', '{"q":"a"}']] }
@@ -82,17 +82,17 @@ const ANSWER: Line = { text: 'Found it.' }
 
 describe('think, act, observe', () => {
   test('a turn without calls is the whole thought', async () => {
-    const { agent, asked } = stage([ANSWER])
-    const thought = await agent.answer(task())
-    expect(asked).toHaveLength(1)
-    expect(asked[0]!.tools).toEqual(definitions)
-    expect(thought).toMatchObject({ content: 'Found it.', finish: 'stop', toolUses: [], warnings: [] })
+    const { agent, asked: requests } = stage([ANSWER])
+    const result = await agent.answer(task())
+    expect(requests).toHaveLength(1)
+    expect(requests[0]!.tools).toEqual(definitions)
+    expect(result).toMatchObject({ content: 'Found it.', finish: 'stop', toolUses: [], warnings: [] })
   })
 
   test('what a tool found is read by the next turn, and everything is added up', async () => {
-    const { agent, asked } = stage([FIND, ANSWER])
-    const thought = await agent.answer(task())
-    const [, call, result] = asked[1]!.messages as [unknown, { toolCalls: ToolCall[] }, unknown]
+    const { agent, asked: requests } = stage([FIND, ANSWER])
+    const agentResult = await agent.answer(task())
+    const [, call, result] = requests[1]!.messages as [unknown, { toolCalls: ToolCall[] }, unknown]
     expect(call).toMatchObject({ role: 'assistant', content: 'Looking.', toolCalls: [{ name: 'find' }] })
     expect(result).toEqual({
       role: 'tool',
@@ -100,16 +100,16 @@ describe('think, act, observe', () => {
       toolName: 'find',
       content: 'result of find',
     })
-    expect(thought).toMatchObject({ content: 'Looking.\n\nFound it.', promptTokens: 20, completionTokens: 10 })
-    expect(thought.turns).toHaveLength(2)
-    expect(thought.toolUses).toMatchObject([{ name: 'find', status: 'success', arguments: { q: 'a' }, result: 1 }])
+    expect(agentResult).toMatchObject({ content: 'Looking.\n\nFound it.', promptTokens: 20, completionTokens: 10 })
+    expect(agentResult.turns).toHaveLength(2)
+    expect(agentResult.toolUses).toMatchObject([{ name: 'find', status: 'success', arguments: { q: 'a' }, result: 1 }])
   })
 
   test('aloud it says the same, and tells of each call when it begins and when it ends', async () => {
     const lines: Line[] = [FIND, { calls: [['find']] }, ANSWER]
     const whole = await stage(lines).agent.answer(task())
-    const { seen, thought } = await watch((emit) => stage(lines).agent.answer(task(), emit))
-    expect({ ...thought, ttftMs: null, toolUses: [] } as Thought).toEqual({ ...whole, toolUses: [] })
+    const { seen, agentResult: result } = await watch((emit) => stage(lines).agent.answer(task(), emit))
+    expect({ ...result, ttftMs: null, toolUses: [] } as AgentResult).toEqual({ ...whole, toolUses: [] })
     expect(seen.map((step) => (step.type === 'text' ? step.text : '')).join('')).toBe(whole.content)
     expect(seen.map(({ type }): string => type).filter((type) => type !== 'text')).toEqual([
       'tool-began',
@@ -122,18 +122,18 @@ describe('think, act, observe', () => {
   })
 
   test('ids are of our own making, one for each call, whatever the engine sends', async () => {
-    const { agent, asked } = stage([{ calls: [['find'], ['find']] }, ANSWER])
+    const { agent, asked: requests } = stage([{ calls: [['find'], ['find']] }, ANSWER])
     const { toolUses } = await agent.answer(task())
     const ids = toolUses.map(({ id }) => id)
     expect(new Set(ids).size).toBe(2)
     for (const id of ids) expect(id).toMatch(/^call_[0-9A-Za-z]{24}$/)
-    expect(JSON.stringify(asked[1]!.messages)).not.toContain('same')
+    expect(JSON.stringify(requests[1]!.messages)).not.toContain('same')
   })
 
   test('calls of one turn run at the same time, and are read and told of in the order of asking', async () => {
     const both = Promise.withResolvers<void>()
     let begun = 0
-    const { agent, asked } = stage([{ calls: [['slow'], ['fast']] }, ANSWER], async ({ name }) => {
+    const { agent, asked: requests } = stage([{ calls: [['slow'], ['fast']] }, ANSWER], async ({ name }) => {
       if (++begun === 2) both.resolve()
       await both.promise
       if (name === 'slow') await new Promise((resolve) => setImmediate(resolve))
@@ -141,7 +141,7 @@ describe('think, act, observe', () => {
     })
     const { toolUses } = await agent.answer(task())
     expect(toolUses.map(({ name }) => name)).toEqual(['slow', 'fast'])
-    expect(asked[1]!.messages.slice(-2)).toMatchObject([{ toolName: 'slow' }, { toolName: 'fast' }])
+    expect(requests[1]!.messages.slice(-2)).toMatchObject([{ toolName: 'slow' }, { toolName: 'fast' }])
   })
 
   test('arguments nested without end, or no object, are shown to a watcher as none', async () => {
@@ -155,15 +155,15 @@ describe('think, act, observe', () => {
   })
 
   test('a tool that fails is read like any other', async () => {
-    const { agent, asked } = stage([FIND, ANSWER], async () => ({
+    const { agent, asked: requests } = stage([FIND, ANSWER], async () => ({
       status: 'error',
       description: 'failed',
       text: 'Error: no',
     }))
-    const thought = await agent.answer(task())
-    expect(asked[1]!.messages.at(-1)).toMatchObject({ role: 'tool', content: 'Error: no' })
-    expect(thought.toolUses).toMatchObject([{ status: 'error', description: 'failed' }])
-    expect(thought.content).toEndWith('Found it.')
+    const result = await agent.answer(task())
+    expect(requests[1]!.messages.at(-1)).toMatchObject({ role: 'tool', content: 'Error: no' })
+    expect(result.toolUses).toMatchObject([{ status: 'error', description: 'failed' }])
+    expect(result.content).toEndWith('Found it.')
   })
 })
 
@@ -171,25 +171,25 @@ describe('limits', () => {
   test.each([1, 3, 20])(
     'at %i turns with calls one answer is asked for, without tools to call',
     async (maxIterations) => {
-      const { agent, asked } = stage([...Array<Line>(maxIterations).fill(FIND), ANSWER])
-      const thought = await agent.answer(task({ maxIterations }))
-      expect(asked).toHaveLength(maxIterations + 1)
-      expect(asked.at(-1)).toMatchObject({ toolChoice: 'none', tools: definitions })
-      expect(asked.at(-1)!.messages.at(-1)).toMatchObject({
+      const { agent, asked: requests } = stage([...Array<Line>(maxIterations).fill(FIND), ANSWER])
+      const result = await agent.answer(task({ maxIterations }))
+      expect(requests).toHaveLength(maxIterations + 1)
+      expect(requests.at(-1)).toMatchObject({ toolChoice: 'none', tools: definitions })
+      expect(requests.at(-1)!.messages.at(-1)).toMatchObject({
         role: 'tool',
         content: expect.stringMatching(/^result of find\n\nNo more tools/),
       })
-      expect(asked.slice(0, -1).some(({ toolChoice }) => toolChoice === 'none')).toBe(false)
-      expect(thought.content).toEndWith('Found it.')
-      expect(thought.warnings.join()).toContain('max_iterations')
+      expect(requests.slice(0, -1).some(({ toolChoice }) => toolChoice === 'none')).toBe(false)
+      expect(result.content).toEndWith('Found it.')
+      expect(result.warnings.join()).toContain('max_iterations')
     },
   )
 
   test('an engine that calls tools even then is not listened to', async () => {
     const { agent, ran } = stage([FIND])
-    const thought = await agent.answer(task({ maxIterations: 2 }))
+    const result = await agent.answer(task({ maxIterations: 2 }))
     expect(ran).toHaveLength(2)
-    expect(thought).toMatchObject({ finish: 'stop', content: 'Looking.\n\nLooking.\n\nLooking.' })
+    expect(result).toMatchObject({ finish: 'stop', content: 'Looking.\n\nLooking.\n\nLooking.' })
   })
 
   test('an engine that never says a word is told of in a warning', async () => {
@@ -201,25 +201,25 @@ describe('limits', () => {
 
   test('a storm of calls is cut at sixteen a turn, and ends once there were a hundred', async () => {
     const storm: Line = { calls: Array.from({ length: 500 }, () => ['find'] as [string]) }
-    const { agent, ran, asked } = stage([storm])
-    const thought = await agent.answer(task({ maxIterations: 20 }))
+    const { agent, ran, asked: requests } = stage([storm])
+    const result = await agent.answer(task({ maxIterations: 20 }))
     expect(ran.length).toBe(100)
-    expect(thought.warnings.join()).toContain('100 calls')
-    expect(asked[1]!.messages.filter(({ role }) => role === 'tool')).toHaveLength(16)
+    expect(result.warnings.join()).toContain('100 calls')
+    expect(requests[1]!.messages.filter(({ role }) => role === 'tool')).toHaveLength(16)
   })
 
   test('credit for part of a turn buys one answer of that length', async () => {
-    const { agent, asked } = stage([FIND, ANSWER])
-    const thought = await agent.answer(task({ afford: async () => 60 }))
-    expect(asked.at(-1)).toMatchObject({ toolChoice: 'none', maxOutputTokens: 60 })
-    expect(thought.warnings.join()).toContain('credit')
+    const { agent, asked: requests } = stage([FIND, ANSWER])
+    const result = await agent.answer(task({ afford: async () => 60 }))
+    expect(requests.at(-1)).toMatchObject({ toolChoice: 'none', maxOutputTokens: 60 })
+    expect(result.warnings.join()).toContain('credit')
   })
 
   test('without credit what was said is the answer', async () => {
-    const { agent, asked } = stage([FIND, ANSWER])
-    const thought = await agent.answer(task({ afford: async () => 0 }))
-    expect(asked).toHaveLength(1)
-    expect(thought).toMatchObject({ content: 'Looking.', finish: 'length' })
+    const { agent, asked: requests } = stage([FIND, ANSWER])
+    const result = await agent.answer(task({ afford: async () => 0 }))
+    expect(requests).toHaveLength(1)
+    expect(result).toMatchObject({ content: 'Looking.', finish: 'length' })
   })
 
   test('without credit and without a word said it is refused', async () => {
@@ -244,22 +244,22 @@ describe('limits', () => {
 
 describe('functions of the client', () => {
   test('a call of one ends the thought, with an id of ours, and nothing is run', async () => {
-    const { agent, asked, ran } = stage([FIND])
+    const { agent, asked: requests, ran } = stage([FIND])
     const offered = { tools: definitions, choice: 'required' as const, oneCallATurn: false }
-    const thought = await agent.answer(task({}, { acting: null, offered }))
-    expect(asked[0]).toMatchObject({ tools: definitions, toolChoice: 'required' })
-    expect(thought).toMatchObject({ finish: 'tool-calls', toolCalls: [{ name: 'find', arguments: '{"q":"a"}' }] })
-    expect(thought.toolCalls[0]!.id).toMatch(/^call_/)
+    const result = await agent.answer(task({}, { acting: null, offered }))
+    expect(requests[0]).toMatchObject({ tools: definitions, toolChoice: 'required' })
+    expect(result).toMatchObject({ finish: 'tool-calls', toolCalls: [{ name: 'find', arguments: '{"q":"a"}' }] })
+    expect(result.toolCalls[0]!.id).toMatch(/^call_/)
     expect(ran).toEqual([])
   })
 
   test('what the client found follows the question', async () => {
-    const { agent, asked } = stage([ANSWER])
+    const { agent, asked: requests } = stage([ANSWER])
     const after = [
       { role: 'assistant' as const, content: '', toolCalls: [{ id: 'c1', name: 'find', arguments: '{}' }] },
       { role: 'tool' as const, toolCallId: 'c1', toolName: 'find', content: '42' },
     ]
     await agent.answer(task({}, { acting: null, after }))
-    expect(asked[0]!.messages).toEqual([{ role: 'user', content: 'go' }, ...after])
+    expect(requests[0]!.messages).toEqual([{ role: 'user', content: 'go' }, ...after])
   })
 })

@@ -19,7 +19,7 @@ const SCRIPTED: Lines = {
 }
 
 /** The built-in engine does what it is asked, as far as it understands. */
-const ASKED: Lines = {
+const REQUEST: Lines = {
   once: 'Look up tides',
   twice: 'Look up tides and look up winds',
   failing: 'Borrow a book on tides',
@@ -46,4 +46,4 @@ for (const [kind, dialect] of Object.entries(DIALECTS)) {
   toolsSuite(kind, { engines: openEngines(settings).engines, lines: SCRIPTED, upstream })
 }
 
-toolsSuite('builtin', { engines: openEngines(NO_ENGINES).engines, lines: ASKED })
+toolsSuite('builtin', { engines: openEngines(NO_ENGINES).engines, lines: REQUEST })

@@ -15,7 +15,7 @@ const usage = { promptTokens: 3, completionTokens: 2, stated: true }
 /** Engines that note what they are asked and answer two words. */
 function scripted() {
   const clock = fakeClock()
-  const asked: { engineId: string; request: RunRequest }[] = []
+  const requests: { engineId: string; request: RunRequest }[] = []
   let left = false
   async function* parts() {
     try {
@@ -29,20 +29,20 @@ function scripted() {
   }
   const engines = {
     answer: async (engineId: string, request: RunRequest) => {
-      asked.push({ engineId, request })
+      requests.push({ engineId, request })
       return { ...source, text: 'two words', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage }
     },
     run: async (engineId: string, request: RunRequest) => {
-      asked.push({ engineId, request })
+      requests.push({ engineId, request })
       clock.advance(40)
       return { ...source, parts: parts(), soFar: () => usage }
     },
   } as unknown as EngineService
   const tools = {} as Tools
-  return { agent: createAgent({ engines, tools, clock }), asked, wasLeft: () => left }
+  return { agent: createAgent({ engines, tools, clock }), asked: requests, wasLeft: () => left }
 }
 
-const task = (order: Partial<Task> = {}): Task =>
+const task = (input: Partial<Task> = {}): Task =>
   taskOf({
     system: 'Be kind.',
     history: [
@@ -51,16 +51,16 @@ const task = (order: Partial<Task> = {}): Task =>
     ],
     prompt: 'two',
     maxOutputTokens: 100,
-    ...order,
+    ...input,
   })
 
 describe('one thought', () => {
   test('asks one engine once, system first, prompt last', async () => {
-    const { agent, asked } = scripted()
+    const { agent, asked: requests } = scripted()
     await agent.answer(task())
-    expect(asked).toHaveLength(1)
-    expect(asked[0]).toMatchObject({ engineId: 'svc-1-flash', request: { mode: 'fast', maxOutputTokens: 100 } })
-    expect(asked[0]!.request.messages).toEqual([
+    expect(requests).toHaveLength(1)
+    expect(requests[0]).toMatchObject({ engineId: 'svc-1-flash', request: { mode: 'fast', maxOutputTokens: 100 } })
+    expect(requests[0]!.request.messages).toEqual([
       { role: 'system', content: 'Be kind.' },
       { role: 'user', content: 'one' },
       { role: 'assistant', content: 'first' },
@@ -69,19 +69,19 @@ describe('one thought', () => {
   })
 
   test('sends only what was asked for', async () => {
-    const { agent, asked } = scripted()
+    const { agent, asked: requests } = scripted()
     await agent.answer(task({ system: null, history: [] }))
-    expect(asked[0]!.request).not.toHaveProperty('temperature')
-    expect(asked[0]!.request).not.toHaveProperty('json')
-    expect(asked[0]!.request.messages).toHaveLength(1)
+    expect(requests[0]!.request).not.toHaveProperty('temperature')
+    expect(requests[0]!.request).not.toHaveProperty('json')
+    expect(requests[0]!.request.messages).toHaveLength(1)
     await agent.answer(task({ temperature: 0, json: true }))
-    expect(asked[1]!.request).toMatchObject({ temperature: 0, json: true })
+    expect(requests[1]!.request).toMatchObject({ temperature: 0, json: true })
   })
 
   test('shows pictures before the words', async () => {
-    const { agent, asked } = scripted()
+    const { agent, asked: requests } = scripted()
     await agent.answer(task({ images: [{ mimeType: 'image/png', base64: 'AAAA' }] }))
-    expect(asked[0]!.request.messages.at(-1)).toEqual({
+    expect(requests[0]!.request.messages.at(-1)).toEqual({
       role: 'user',
       content: [
         { type: 'image', mimeType: 'image/png', base64: 'AAAA' },
@@ -92,9 +92,9 @@ describe('one thought', () => {
 
   test('says who answered, and what it took', async () => {
     const { agent } = scripted()
-    const thought = await agent.answer(task())
-    expect(thought.turns).toMatchObject([{ engineId: 'svc-1-flash', promptTokens: 3, completionTokens: 2 }])
-    expect({ ...thought, turns: [] }).toEqual({
+    const result = await agent.answer(task())
+    expect(result.turns).toMatchObject([{ engineId: 'svc-1-flash', promptTokens: 3, completionTokens: 2 }])
+    expect({ ...result, turns: [] }).toEqual({
       turns: [],
       ...alone,
       content: 'two words',
@@ -110,12 +110,12 @@ describe('one thought', () => {
 
   test('aloud is the same, with its text as it comes and the time to the first of it', async () => {
     const { agent } = scripted()
-    const { seen, thought } = await watch((emit) => agent.answer(task(), emit))
+    const { seen, agentResult: result } = await watch((emit) => agent.answer(task(), emit))
     expect(seen).toEqual([
       { type: 'text', text: 'two ' },
       { type: 'text', text: 'words' },
     ])
-    expect({ ...thought, turns: [] }).toEqual({
+    expect({ ...result, turns: [] }).toEqual({
       turns: [],
       ...alone,
       content: 'two words',

@@ -1,8 +1,8 @@
-import type { Acting, Emit, Step, Task, Thought } from '../../../src/completions/agent-schema'
+import type { Acting, AgentResult, Emit, Step, Task } from '../../../src/completions/agent-schema'
 import { contextOf } from '../../tools/world'
 
 /** A prompt for an engine, as the pipeline hands it to the agent. */
-export const taskOf = (order: Partial<Task> = {}): Task => ({
+export const taskOf = (input: Partial<Task> = {}): Task => ({
   call: contextOf().call,
   engineId: 'svc-1-flash',
   mode: 'fast',
@@ -17,11 +17,11 @@ export const taskOf = (order: Partial<Task> = {}): Task => ({
   signal: new AbortController().signal,
   offered: null,
   acting: null,
-  ...order,
+  ...input,
 })
 
 /** With these tools, and whatever it costs. */
-export const actingOf = (toolset: Acting['toolset'], order: Partial<Acting> = {}): Acting => ({
+export const actingOf = (toolset: Acting['toolset'], input: Partial<Acting> = {}): Acting => ({
   toolset,
   maxIterations: 8,
   call: contextOf().call,
@@ -29,12 +29,12 @@ export const actingOf = (toolset: Acting['toolset'], order: Partial<Acting> = {}
   spent: { turns: [], uses: [], said: 0 },
   afford: async ({ completionTokens }) => completionTokens,
   unpaid: () => new Error('unpaid'),
-  ...order,
+  ...input,
 })
 
 /** Every step as it comes, and the thought they end with. */
-export async function watch(run: (emit: Emit) => Promise<Thought>) {
+export async function watch(run: (emit: Emit) => Promise<AgentResult>) {
   const seen: Step[] = []
-  const thought = await run((step) => void seen.push(step))
-  return { seen, thought }
+  const result = await run((step) => void seen.push(step))
+  return { seen, agentResult: result }
 }

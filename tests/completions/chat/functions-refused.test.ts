@@ -9,7 +9,7 @@ const user = { role: 'user', content: 'hi' }
 const offered = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
 const look = offered('look', { description: 'Looks.', parameters: { type: 'object', properties: {} } })
 const withSchema = (parameters: unknown) => ({ messages: [user], tools: [offered('look', { parameters })] })
-const asked = (...ids: string[]) => ({
+const request = (...ids: string[]) => ({
   role: 'assistant',
   content: null,
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } })),
@@ -17,8 +17,8 @@ const asked = (...ids: string[]) => ({
 const found = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'seen' })
 const history = (...messages: object[]) => ({ messages, tools: [look] })
 /** An order for an answer in this form, whose engine says `said`. */
-const inForm = (properties: object, said: object) => ({
-  messages: [{ role: 'user', content: freshPrompt(`[[say:${JSON.stringify(said)}]]`) }],
+const inForm = (properties: object, message: object) => ({
+  messages: [{ role: 'user', content: freshPrompt(`[[say:${JSON.stringify(message)}]]`) }],
   response_format: { type: 'json_schema', json_schema: { name: 'form', schema: { type: 'object', properties } } },
 })
 const nested = (depth: number): object => (depth ? { not: nested(depth - 1) } : {})
@@ -28,15 +28,19 @@ const REFUSED: [string, object, string][] = [
   ['a result of no call', history(user, found('c1')), 'messages[1].tool_call_id'],
   [
     'a result without the id of its call',
-    history(user, asked('c1'), { role: 'tool', content: 'x' }),
+    history(user, request('c1'), { role: 'tool', content: 'x' }),
     'messages[2].tool_call_id',
   ],
-  ['a result of a call that has one', history(user, asked('c1'), found('c1'), found('c1')), 'messages[3].tool_call_id'],
-  ['a result before its call', history(user, found('c1'), asked('c1')), 'messages[1].tool_call_id'],
-  ['a call without a result', history(user, asked('c1')), 'messages[1].tool_calls[0]'],
-  ['one of two calls without a result', history(user, asked('c1', 'c2'), found('c1')), 'messages[1].tool_calls[1]'],
-  ['a call the user talks over', history(user, asked('c1'), user, found('c1')), 'messages[1].tool_calls[0]'],
-  ['two calls of one id', history(user, asked('c1', 'c1'), found('c1')), 'messages[1].tool_calls[1].id'],
+  [
+    'a result of a call that has one',
+    history(user, request('c1'), found('c1'), found('c1')),
+    'messages[3].tool_call_id',
+  ],
+  ['a result before its call', history(user, found('c1'), request('c1')), 'messages[1].tool_call_id'],
+  ['a call without a result', history(user, request('c1')), 'messages[1].tool_calls[0]'],
+  ['one of two calls without a result', history(user, request('c1', 'c2'), found('c1')), 'messages[1].tool_calls[1]'],
+  ['a call the user talks over', history(user, request('c1'), user, found('c1')), 'messages[1].tool_calls[0]'],
+  ['two calls of one id', history(user, request('c1', 'c1'), found('c1')), 'messages[1].tool_calls[1].id'],
   [
     'a call without a name',
     history(user, { role: 'assistant', tool_calls: [{ id: 'c1' }] }),
@@ -96,10 +100,10 @@ const REFUSED: [string, object, string][] = [
 ]
 
 describe('POST /chat/completions refuses', () => {
-  test.each(REFUSED)('%s', async (_, order, path) => {
+  test.each(REFUSED)('%s', async (_, input, path) => {
     upstream.reset()
     for (const stream of [false, true]) {
-      const { status, body } = await ada.send('POST', 'chat/completions', { stream, ...order })
+      const { status, body } = await ada.send('POST', 'chat/completions', { stream, ...input })
       expect({ status, code: body.error.code, param: body.error.param.slice(0, path.length) }).toEqual({
         status: 400,
         code: 'validation_error',
@@ -126,9 +130,9 @@ describe('POST /chat/completions takes', () => {
     ['members nobody knows', { tools: [{ ...look, strict: true, cache: 1 }], parallel_tool_calls: false }],
     ['no tools at all', { tools: [], tool_choice: 'auto' }],
   ]
-  test.each(TAKEN)('%s', async (_, order) => {
+  test.each(TAKEN)('%s', async (_, input) => {
     const { status } = await ada.send('POST', 'chat/completions', {
-      ...order,
+      ...input,
       messages: [{ role: 'user', content: freshPrompt() }],
     })
     expect(status).toBe(200)
@@ -137,8 +141,8 @@ describe('POST /chat/completions takes', () => {
   test('a format whose patterns look ahead at their beginning, and checks them', async () => {
     const email = { type: 'string', pattern: '^(?!\\.)(?!.*\\.\\.)[\\w+.-]+@[\\w.-]+$' }
     const password = { type: 'string', pattern: '^(?=.*[0-9])[A-Za-z0-9]{8,}$' }
-    const answer = async (said: object) =>
-      (await ada.send('POST', 'chat/completions', inForm({ email, password }, said))).body.choices[0].message
+    const answer = async (message: object) =>
+      (await ada.send('POST', 'chat/completions', inForm({ email, password }, message))).body.choices[0].message
     expect((await answer({ email: 'ada@example.com', password: 'hunter22' })).content).toContain('ada@example.com')
     expect((await answer({ email: 'ada@example.com', password: 'ab' })).refusal).toContain('password')
     expect((await answer({ email: 'ada@example.com', password: 'abcdefgh' })).refusal).toContain('password')
@@ -161,7 +165,7 @@ describe('POST /chat/completions takes', () => {
     const messages = [
       { role: 'user', content: 'one' },
       found('c9'),
-      asked('c1'),
+      request('c1'),
       { role: 'user', content: freshPrompt() },
       found('c1'),
     ]
@@ -175,7 +179,7 @@ describe('POST /chat/completions takes', () => {
 
   test('results beside tools, and hands them on by the names of their calls', async () => {
     upstream.reset()
-    const messages = [{ role: 'user', content: freshPrompt() }, asked('c1', 'c2'), found('c2'), found('c1')]
+    const messages = [{ role: 'user', content: freshPrompt() }, request('c1', 'c2'), found('c2'), found('c1')]
     const { body } = await ada.send('POST', 'chat/completions', { messages, tools: [look] })
     expect(body.choices[0].finish_reason).toBe('stop')
     const sent = upstream.calls[0]!.body.messages as { role: string; tool_call_id?: string }[]

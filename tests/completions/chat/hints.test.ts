@@ -55,8 +55,8 @@ test.each(['messages', 'responses'])(
 
 test('an answer in JSON that was cut says so, with the reason that clients look at first', async () => {
   const messages = [{ role: 'user' as const, content: freshPrompt('[[say:{"a":]][[finish:length]]') }]
-  const order = { model: 'svc-1-auto', messages, response_format: { type: 'json_object' as const } }
-  const { choices } = await client.chat.completions.create(order)
+  const input = { model: 'svc-1-auto', messages, response_format: { type: 'json_object' as const } }
+  const { choices } = await client.chat.completions.create(input)
   expect(choices[0]).toMatchObject({
     finish_reason: 'length',
     message: {

@@ -39,10 +39,10 @@ describe.each(ENGINES)('LangChain, over the %s engine', (_, model, prompt) => {
 
   test('calls a bound tool and answers from it', async () => {
     const messages: BaseMessage[] = [new HumanMessage(freshPrompt(prompt))]
-    const asked = (await bound.invoke(messages)) as AIMessage
-    expect(asked.tool_calls).toMatchObject([{ name: 'get_weather', args: { location: 'Oslo' }, type: 'tool_call' }])
-    expect(asked.invalid_tool_calls ?? []).toEqual([])
-    messages.push(asked, await weather.invoke(asked.tool_calls![0]!))
+    const request = (await bound.invoke(messages)) as AIMessage
+    expect(request.tool_calls).toMatchObject([{ name: 'get_weather', args: { location: 'Oslo' }, type: 'tool_call' }])
+    expect(request.invalid_tool_calls ?? []).toEqual([])
+    messages.push(request, await weather.invoke(request.tool_calls![0]!))
     const answer = await bound.invoke(messages)
     expect(answer.text).toContain('Snow')
     expect(answer.response_metadata.finish_reason).toBe('stop')

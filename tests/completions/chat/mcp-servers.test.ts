@@ -27,7 +27,7 @@ async function ask(plan: string, tools: object[], more: object = {}) {
     ...more,
   })
   const choice = body.choices?.[0]
-  const sent = upstream.calls.map(({ body: asked }) => asked as { tools?: { function: { name: string } }[] })
+  const sent = upstream.calls.map(({ body: request }) => request as { tools?: { function: { name: string } }[] })
   const names = sent.map(({ tools: offered = [] }) => offered.map(({ function: { name } }) => name))
   return { status, body, choice, calls: choice?.message.tool_calls, meta: body.svc_metadata, sent, names }
 }

@@ -19,8 +19,11 @@ const asPageOf =
   async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init)
     const names = [...request.headers.keys()].filter((name) => !SENT_FREELY.has(name))
-    const asked = { 'access-control-request-method': request.method, 'access-control-request-headers': names.join(',') }
-    const preflight = await fetch(request.url, { method: 'OPTIONS', headers: { origin, ...asked } })
+    const requested = {
+      'access-control-request-method': request.method,
+      'access-control-request-headers': names.join(','),
+    }
+    const preflight = await fetch(request.url, { method: 'OPTIONS', headers: { origin, ...requested } })
     const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(/, ?/)
     const missing = names.filter((name) => !allowed.includes(name))
     if (!preflight.ok || missing.length) throw new TypeError(`Failed to fetch: may not send ${missing}`)

@@ -93,8 +93,8 @@ describe('the openai package', () => {
 })
 
 describe('the error classes of the openai package', () => {
-  const chat = (with_: OpenAI, order: object = {}) =>
-    with_.chat.completions.create({ model: 'svc-1-auto', messages: user(freshPrompt()), ...order })
+  const chat = (with_: OpenAI, input: object = {}) =>
+    with_.chat.completions.create({ model: 'svc-1-auto', messages: user(freshPrompt()), ...input })
 
   test('401 is AuthenticationError', async () => {
     const nobody = new OpenAI({ baseURL: baseUrl, apiKey: 'svc_sk_live_nope', maxRetries: 0 })

@@ -22,7 +22,7 @@ const ENGINES = {
 const SKY: Record<string, string> = { Oslo: 'Snow.', Rome: 'Sun.' }
 
 function weather() {
-  const asked: string[] = []
+  const requests: string[] = []
   const tool = {
     type: 'function' as const,
     function: {
@@ -31,12 +31,12 @@ function weather() {
       parameters: { type: 'object', required: ['location'], properties: { location: { type: 'string' } } },
       parse: JSON.parse as (input: string) => { location: string },
       function: ({ location }: { location: string }) => {
-        asked.push(location)
+        requests.push(location)
         return SKY[location] ?? 'Nobody knows.'
       },
     },
   }
-  return { asked, tool }
+  return { asked: requests, tool }
 }
 
 const BARE = [
@@ -57,10 +57,10 @@ const order = (prompt: string) => ({
 
 describe.each(Object.entries(ENGINES))('the openai package, over the %s engine', (_, { client, prompt }) => {
   test('runs tools', async () => {
-    const { asked, tool } = weather()
+    const { asked: requests, tool } = weather()
     const runner = client.chat.completions.runTools({ ...order(prompt), tools: [tool] })
     const content = await runner.finalContent()
-    expect(asked.toSorted()).toEqual(['Oslo', 'Rome'])
+    expect(requests.toSorted()).toEqual(['Oslo', 'Rome'])
     expect(content).toContain('Snow.')
     expect(content).toContain('Sun.')
     expect(runner.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'assistant'])
@@ -68,14 +68,14 @@ describe.each(Object.entries(ENGINES))('the openai package, over the %s engine',
   })
 
   test('runs tools over streams', async () => {
-    const { asked, tool } = weather()
+    const { asked: requests, tool } = weather()
     const runner = client.chat.completions.runTools({ ...order(prompt), tools: [tool], stream: true })
     let text = ''
     runner.on('content', (delta) => {
       text += delta
     })
     const content = await runner.finalContent()
-    expect(asked.toSorted()).toEqual(['Oslo', 'Rome'])
+    expect(requests.toSorted()).toEqual(['Oslo', 'Rome'])
     expect(content).toContain('Snow.')
     expect(text).toBe(content!)
   })
@@ -138,10 +138,13 @@ describe('the openai package, with a response format', () => {
   const scripted = ENGINES.scripted.client
 
   test('parses what fits the schema', async () => {
-    const told = await client.chat.completions.parse({ ...order('Name: Ada\nAge: 36'), response_format })
-    expect(told.choices[0]!.message.parsed).toEqual({ name: 'Ada', age: 36 })
-    const said = await scripted.chat.completions.parse({ ...order('[[say:{"name":"Ada","age":36}]]'), response_format })
-    expect(said.choices[0]!.message).toMatchObject({ parsed: { name: 'Ada', age: 36 } })
+    const notice = await client.chat.completions.parse({ ...order('Name: Ada\nAge: 36'), response_format })
+    expect(notice.choices[0]!.message.parsed).toEqual({ name: 'Ada', age: 36 })
+    const message = await scripted.chat.completions.parse({
+      ...order('[[say:{"name":"Ada","age":36}]]'),
+      response_format,
+    })
+    expect(message.choices[0]!.message).toMatchObject({ parsed: { name: 'Ada', age: 36 } })
     expect(upstream.calls.at(-1)!.body.response_format).toMatchObject({
       type: 'json_schema',
       json_schema: { schema: person },

@@ -9,7 +9,7 @@ const ada = await world.person()
 type Message = { role: string; content: unknown }
 const sent = () => upstream.calls.at(-1)!.body.messages as Message[]
 const user = (content: unknown = freshPrompt()) => ({ role: 'user', content })
-const chat = (order: object) => ada.send('POST', 'chat/completions', order)
+const chat = (input: object) => ada.send('POST', 'chat/completions', input)
 
 describe('POST /chat/completions (contract 4)', () => {
   test('answers every member the contract names', async () => {
@@ -144,7 +144,7 @@ describe('POST /chat/completions (contract 4)', () => {
   })
 
   test('accepts and ignores what it does not know', async () => {
-    const order = {
+    const input = {
       top_p: 0.1,
       n: 3,
       max_tokens: 5,
@@ -164,7 +164,7 @@ describe('POST /chat/completions (contract 4)', () => {
       conversation_id: null,
       metadata: null,
     }
-    const { status, body } = await chat({ messages: [user()], ...order })
+    const { status, body } = await chat({ messages: [user()], ...input })
     expect(status).toBe(200)
     expect(body.choices).toHaveLength(1)
     expect(body.svc_metadata.warnings).toEqual([
@@ -173,7 +173,7 @@ describe('POST /chat/completions (contract 4)', () => {
   })
 
   test('has nothing to say of members that ask for what it does anyway', async () => {
-    const order = {
+    const input = {
       frequency_penalty: 0,
       functions: [],
       logit_bias: {},
@@ -187,7 +187,7 @@ describe('POST /chat/completions (contract 4)', () => {
       top_p: 1,
       user: 'u',
     }
-    const { body } = await chat({ model: 'auto', messages: [user()], ...order })
+    const { body } = await chat({ model: 'auto', messages: [user()], ...input })
     expect(body.svc_metadata.warnings).toBeUndefined()
   })
 
@@ -204,10 +204,10 @@ describe('POST /chat/completions (contract 4)', () => {
   })
 
   test('is never served from the cache', async () => {
-    const order = { messages: [user()] }
-    await chat(order)
+    const input = { messages: [user()] }
+    await chat(input)
     const calls = upstream.calls.length
-    const { body } = await chat(order)
+    const { body } = await chat(input)
     expect(upstream.calls.length).toBe(calls + 1)
     expect(body.svc_metadata.cost_cents).toBeGreaterThan(0)
   })

@@ -186,11 +186,11 @@ const REFUSED: [string, unknown, string, string][] = [
 ]
 
 describe('POST /chat/completions refuses', () => {
-  test.each(REFUSED)('%s', async (_, order, code, words) => {
+  test.each(REFUSED)('%s', async (_, input, code, words) => {
     for (const stream of [undefined, true]) {
       const { status, body } = await ada.send('POST', 'chat/completions', {
         ...(stream ? { stream } : {}),
-        ...(order as object),
+        ...(input as object),
       })
       expect({ status, code: body.error.code, type: body.error.type }).toEqual({
         status: 400,

@@ -71,9 +71,9 @@ describe('a chat stream (contract 4)', () => {
   })
 
   test('carries any text whole', async () => {
-    const said = 'data: x\n\ndata: (DONE)\n\u2028 "quotes" \\ é 漢 😀'
-    const { frames } = await stream(`[[say:${said}]]`)
-    expect(joinDeltas(frames).replace(/\s+/g, ' ')).toBe(said.replace(/\s+/g, ' '))
+    const text = 'data: x\n\ndata: (DONE)\n\u2028 "quotes" \\ é 漢 😀'
+    const { frames } = await stream(`[[say:${text}]]`)
+    expect(joinDeltas(frames).replace(/\s+/g, ' ')).toBe(text.replace(/\s+/g, ' '))
   })
 
   test.each(['cut', 'truncate', 'malformed'])('that breaks off with %s says so, then [DONE]', async (fault) => {

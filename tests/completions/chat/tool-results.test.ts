@@ -30,9 +30,9 @@ const question = { role: 'user', content: unclear }
 
 type Message = { role: string; content: string | null; tool_calls?: { id: string }[]; tool_call_id?: string }
 
-const withResults = (said: Message, content = 'seen'): Message[] => [
-  said,
-  ...said.tool_calls!.map(({ id }) => ({ role: 'tool', tool_call_id: id, content })),
+const withResults = (message: Message, content = 'seen'): Message[] => [
+  message,
+  ...message.tool_calls!.map(({ id }) => ({ role: 'tool', tool_call_id: id, content })),
 ]
 
 /** One turn of the loop, and how many calls of the upstream it took. */
@@ -85,8 +85,8 @@ test('so do results that are not read, because the request has no tools', async 
 
 test('calls that another service made are answered without the classifier, too', async () => {
   const foreign = { id: 'call_abcdefghijklmnopqrstuvwx', type: 'function', function: { name: 'look', arguments: '{}' } }
-  const said: Message = { role: 'assistant', content: null, tool_calls: [foreign] }
-  const { calls, mode } = await turn(ada, [question, ...withResults(said)])
+  const message: Message = { role: 'assistant', content: null, tool_calls: [foreign] }
+  const { calls, mode } = await turn(ada, [question, ...withResults(message)])
   expect({ calls, mode }).toEqual({ calls: 1, mode: 'fast' })
 })
 

@@ -14,8 +14,8 @@ const world = await createWorld({
 })
 const silent = await createWorld()
 const admin = await reviewer(world)
-const tokenOf = async (person: Person, order: object = {}) => (await person.send('POST', 'voice/token', order)).body
-const act = (person: Person, order: object) => person.send('POST', 'voice/action', order)
+const tokenOf = async (person: Person, input: object = {}) => (await person.send('POST', 'voice/token', input)).body
+const act = (person: Person, input: object) => person.send('POST', 'voice/action', input)
 const lastAudit = async (person: Person) => (await person.send('GET', 'audit')).body[0]
 
 describe('POST /voice/token (contract 6)', () => {

@@ -40,9 +40,9 @@ type Called = [string, Record<string, unknown>]
 
 async function callsOf(prompt: string, tools = TOOLS, toolChoice?: ToolChoice): Promise<Called[]> {
   const choice = toolChoice === undefined ? {} : { toolChoice }
-  const { toolCalls, text: said, finish } = await builtin.complete!(request(prompt, { tools, ...choice }))
+  const { toolCalls, text, finish } = await builtin.complete!(request(prompt, { tools, ...choice }))
   expect(finish).toBe(toolCalls.length ? 'tool-calls' : 'stop')
-  expect(said === '').toBe(toolCalls.length > 0)
+  expect(text === '').toBe(toolCalls.length > 0)
   return toolCalls.map(({ name, arguments: args }) => [name, JSON.parse(args)])
 }
 

@@ -17,7 +17,7 @@ const objectOf = (properties: Record<string, JsonSchema>): JsonSchema => ({
 const fill = async (prompt: string, properties: Record<string, JsonSchema>): Promise<unknown> =>
   JSON.parse(await ask(prompt, { json: { schema: objectOf(properties) } }))
 
-const SAID: [string, Record<string, JsonSchema>, Record<string, unknown>][] = [
+const MESSAGES: [string, Record<string, JsonSchema>, Record<string, unknown>][] = [
   [
     'Jane Doe is 34 years old and lives in Paris. Her email is jane@x.com.',
     { name: text, age: whole, city: text, email: { ...text, format: 'email' } },
@@ -65,7 +65,7 @@ const UNSAID: [string, Record<string, JsonSchema>, Record<string, unknown>][] = 
 ]
 
 describe('a JSON schema is filled from sentences', () => {
-  test.each(SAID)('%s', async (prompt, properties, value) => {
+  test.each(MESSAGES)('%s', async (prompt, properties, value) => {
     expect(await fill(prompt, properties)).toEqual(value)
   })
 

@@ -3,27 +3,27 @@ import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
 import { systemClock } from '../../../src/kernel/clock'
 import { PIXEL } from '../../files/support'
 
-type Asked = { path: string; key: string | null; body: Record<string, unknown> }
+type Request = { path: string; key: string | null; body: Record<string, unknown> }
 
-const said = (parts: object[]) =>
+const textOf = (parts: object[]) =>
   Response.json({ candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] })
 
-const asked: Asked[] = []
+const requests: Request[] = []
 let answer: () => Response
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
     const { pathname: path } = new URL(request.url)
-    const body = (await request.json()) as Asked['body']
-    asked.push({ path, key: request.headers.get('x-goog-api-key'), body })
+    const body = (await request.json()) as Request['body']
+    requests.push({ path, key: request.headers.get('x-goog-api-key'), body })
     return answer()
   },
 })
 afterAll(() => server.stop(true))
 beforeEach(() => {
-  asked.length = 0
-  answer = () => said([{ inlineData: { mimeType: 'image/png', data: PIXEL.toString('base64') } }])
+  requests.length = 0
+  answer = () => textOf([{ inlineData: { mimeType: 'image/png', data: PIXEL.toString('base64') } }])
 })
 
 const driver = createAiSdkDriver({
@@ -40,7 +40,7 @@ const wanted = {
 test('google is asked for one picture by its aspect ratio, with its own key', async () => {
   const { bytes, mimeType } = await driver.image!(wanted)
   expect([Buffer.from(bytes).equals(PIXEL), mimeType]).toEqual([true, 'image/png'])
-  expect(asked).toMatchObject([
+  expect(requests).toMatchObject([
     {
       path: '/v1beta/models/gemini-2.5-flash-image:generateContent',
       key: 'g-key',
@@ -55,9 +55,9 @@ test('google is asked for one picture by its aspect ratio, with its own key', as
 test.each([
   [() => Response.json({ error: { code: 500, message: 'broken', status: 'INTERNAL' } }, { status: 500 }), 'server'],
   [() => Response.json({ error: { code: 429, message: 'slow', status: 'EXHAUSTED' } }, { status: 429 }), 'throttled'],
-  [() => said([{ text: 'I would rather not.' }]), 'malformed'],
+  [() => textOf([{ text: 'I would rather not.' }]), 'malformed'],
 ])('a failure of google is one of ours, and is not asked again here (%#)', async (response, kind) => {
   answer = response
   await expect(driver.image!(wanted)).rejects.toMatchObject({ name: 'EngineFailure', kind })
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })

@@ -42,32 +42,32 @@ describe.each([
   ['compat', compat, chat],
   ['a vendor package', vendor, messages],
 ] as const)('%s', (_name, make, upstream) => {
-  const asked = () => eventually(() => upstream.calls.length === 1)
+  const requestOf = () => eventually(() => upstream.calls.length === 1)
   /** Whatever was to end by now has ended when another call has been answered. */
   const meanwhile = (driver: Driver) => driver.complete!(request('Hi'))
 
   test.each([
     ['a plain answer may take 120 s', 120_000, (driver: Driver) => driver.complete!(request('[[hang]]'))],
     ['a stream may be silent for 600 s', 600_000, (driver: Driver) => collect(driver.stream(request('[[hang]]')))],
-  ])('%s (contract 1.9)', async (_what, most, call) => {
+  ])('%s (contract 1.9)', async (_what, max, call) => {
     const clock = fakeClock()
     const driver = make(clock)
     const { whole, ended } = began(call(driver))
-    await asked()
-    clock.advance(most - 1)
+    await requestOf()
+    clock.advance(max - 1)
     await meanwhile(driver)
     expect(ended()).toBeNull()
     clock.advance(1)
     expect(await whole).toMatchObject({
       kind: 'timeout',
-      message: `the upstream did not finish within ${most / 1_000} s`,
+      message: `the upstream did not finish within ${max / 1_000} s`,
     })
   })
 
   test('a call that its upstream is given less time for ends then', async () => {
     const clock = fakeClock()
     const { whole } = began(make(clock, { timeoutMs: 7_000 }).complete!(request('[[hang]]')))
-    await asked()
+    await requestOf()
     clock.advance(7_000)
     expect(await whole).toMatchObject({ kind: 'timeout', message: 'the upstream did not finish within 7 s' })
   })
@@ -83,7 +83,7 @@ describe.each([
     expect(heard.at(-1)).toMatchObject({ type: 'finish' })
     upstream.reset()
     const { whole } = began(make(clock, { silenceMs: 10_000 }).complete!(request('[[hang]]')))
-    await asked()
+    await requestOf()
     clock.advance(10_000)
     expect(await whole).toMatchObject({ kind: 'timeout', message: 'the upstream was silent for 10 s' })
   })

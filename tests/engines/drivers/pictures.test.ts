@@ -14,10 +14,10 @@ imageSuite('compat', {
   models: { edits: 'gpt-image-1', describes: 'painter' },
 })
 
-const told = startPictureServer()
+const notice = startPictureServer()
 imageSuite('compat that is said to change pictures', {
-  driver: createCompatDriver({ ...compat, baseUrl: told.url, imageEdits: true }),
-  server: told,
+  driver: createCompatDriver({ ...compat, baseUrl: notice.url, imageEdits: true }),
+  server: notice,
   models: { edits: 'painter' },
 })
 

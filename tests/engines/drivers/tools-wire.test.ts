@@ -44,7 +44,7 @@ async function sent(kind: Kind, more: Partial<EngineRequest>, prompt = 'Hi') {
 }
 
 describe('a choice of tools, as each upstream is told of it', () => {
-  const TOLD: [Kind, (body: Json) => unknown, unknown[]][] = [
+  const NOTICES: [Kind, (body: Json) => unknown, unknown[]][] = [
     [
       'compat',
       ({ tool_choice }) => tool_choice,
@@ -63,27 +63,27 @@ describe('a choice of tools, as each upstream is told of it', () => {
     ['openai', ({ tool_choice }) => tool_choice, ['auto', 'none', 'required', { type: 'function', name: 'look' }]],
   ]
   const CHOICES: ToolChoice[] = ['auto', 'none', 'required', { name: 'look' }]
-  const rows = TOLD.flatMap(([kind, choiceIn, told]) =>
-    CHOICES.map((choice, at) => ({ kind, choice, choiceIn, told: told[at] })),
+  const rows = NOTICES.flatMap(([kind, choiceIn, notices]) =>
+    CHOICES.map((choice, at) => ({ kind, choice, choiceIn, told: notices[at] })),
   )
 
-  test.each(rows)('$kind: $choice', async ({ kind, choice, choiceIn, told }) => {
+  test.each(rows)('$kind: $choice', async ({ kind, choice, choiceIn, told: notice }) => {
     const body = await sent(kind, { tools, toolChoice: choice })
-    expect({ choice: choiceIn(body) }).toMatchObject({ choice: told })
+    expect({ choice: choiceIn(body) }).toMatchObject({ choice: notice })
     expect(JSON.stringify(body)).toContain('"Listens"')
   })
 })
 
 describe('a wish for one call a turn', () => {
-  const TOLD: [Kind, (body: Json) => unknown, unknown][] = [
+  const NOTICES: [Kind, (body: Json) => unknown, unknown][] = [
     ['compat', (body) => body.parallel_tool_calls, false],
     ['anthropic', ({ tool_choice }) => (tool_choice as Json).disable_parallel_tool_use, true],
     ['openai', (body) => body.parallel_tool_calls, false],
   ]
-  test.each(TOLD)('is told to %s, and nothing when there is none', async (kind, toldIn, told) => {
-    expect(toldIn(await sent(kind, { tools, toolChoice: 'auto', oneCallATurn: true }))).toBe(told)
+  test.each(NOTICES)('is told to %s, and nothing when there is none', async (kind, notifiedIn, notice) => {
+    expect(notifiedIn(await sent(kind, { tools, toolChoice: 'auto', oneCallATurn: true }))).toBe(notice)
     STANDS[kind].upstream.reset()
-    expect(toldIn(await sent(kind, { tools, toolChoice: 'auto' }))).toBeUndefined()
+    expect(notifiedIn(await sent(kind, { tools, toolChoice: 'auto' }))).toBeUndefined()
   })
 })
 

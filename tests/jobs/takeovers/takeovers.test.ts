@@ -6,7 +6,7 @@ import { operatorCall } from '../../support/world'
 
 const SILENCE_MS = 60_000
 
-async function createDesk() {
+async function createTranscript() {
   const store = await openTestStore()
   const clock = fakeClock()
   const seen: string[] = []
@@ -45,15 +45,20 @@ async function createDesk() {
 }
 
 test('goes from the AI over a request to one person, and back', async () => {
-  const desk = await createDesk()
-  expect(await desk.read()).toMatchObject({ status: 'ai', fence: 0, holder: null, until: null })
-  expect(await desk.request('help')).toMatchObject({ status: 'requested', fence: 0, reason: 'help' })
-  expect(await desk.request('again')).toMatchObject({ reason: 'help' })
-  const until = desk.clock.now() + SILENCE_MS
-  expect(await desk.take(desk.ann)).toMatchObject({ status: 'human', fence: 1, holder: desk.ann, until })
-  expect(await desk.release()).toMatchObject({ status: 'ai', fence: 2, holder: null, reason: null })
-  expect(await desk.release()).toMatchObject({ status: 'ai', fence: 2 })
-  expect(desk.seen).toEqual([
+  const transcript = await createTranscript()
+  expect(await transcript.read()).toMatchObject({ status: 'ai', fence: 0, holder: null, until: null })
+  expect(await transcript.request('help')).toMatchObject({ status: 'requested', fence: 0, reason: 'help' })
+  expect(await transcript.request('again')).toMatchObject({ reason: 'help' })
+  const until = transcript.clock.now() + SILENCE_MS
+  expect(await transcript.take(transcript.ann)).toMatchObject({
+    status: 'human',
+    fence: 1,
+    holder: transcript.ann,
+    until,
+  })
+  expect(await transcript.release()).toMatchObject({ status: 'ai', fence: 2, holder: null, reason: null })
+  expect(await transcript.release()).toMatchObject({ status: 'ai', fence: 2 })
+  expect(transcript.seen).toEqual([
     'requested: ai → requested (0)',
     'taken: requested → human (1)',
     'released: human → ai (2)',
@@ -61,43 +66,46 @@ test('goes from the AI over a request to one person, and back', async () => {
 })
 
 test('has one holder, who loses it only by force', async () => {
-  const desk = await createDesk()
-  await desk.take(desk.ann)
-  await expect(desk.take(desk.bob)).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('Ann') })
-  await expect(desk.touch(desk.bob)).rejects.toMatchObject({ code: 'conflict' })
-  expect(await desk.take(desk.ann)).toMatchObject({ fence: 1 })
-  expect(await desk.take(desk.bob, true)).toMatchObject({ holder: desk.bob, fence: 2 })
-  await expect(desk.touch(desk.ann)).rejects.toMatchObject({ code: 'conflict' })
-  await desk.release()
-  await expect(desk.touch(desk.bob)).rejects.toMatchObject({ message: expect.stringContaining('Nobody') })
+  const transcript = await createTranscript()
+  await transcript.take(transcript.ann)
+  await expect(transcript.take(transcript.bob)).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('Ann'),
+  })
+  await expect(transcript.touch(transcript.bob)).rejects.toMatchObject({ code: 'conflict' })
+  expect(await transcript.take(transcript.ann)).toMatchObject({ fence: 1 })
+  expect(await transcript.take(transcript.bob, true)).toMatchObject({ holder: transcript.bob, fence: 2 })
+  await expect(transcript.touch(transcript.ann)).rejects.toMatchObject({ code: 'conflict' })
+  await transcript.release()
+  await expect(transcript.touch(transcript.bob)).rejects.toMatchObject({ message: expect.stringContaining('Nobody') })
 })
 
 test('of many who take it at once one has it', async () => {
-  const desk = await createDesk()
+  const transcript = await createTranscript()
   const people = Array.from({ length: 20 }, (_, at) => ({ id: `p${at}`, name: `P${at}` }))
-  const tries = await Promise.allSettled(people.map((person) => desk.take(person)))
+  const tries = await Promise.allSettled(people.map((person) => transcript.take(person)))
   expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-  expect(await desk.read()).toMatchObject({ status: 'human', fence: 1 })
+  expect(await transcript.read()).toMatchObject({ status: 'human', fence: 1 })
 })
 
 test('goes back to the AI after silence, counted from the last thing that its holder did', async () => {
-  const desk = await createDesk()
-  await desk.take(desk.ann)
-  expect(desk.looks).toEqual([desk.clock.now() + SILENCE_MS])
-  desk.clock.advance(SILENCE_MS - 1)
-  await desk.touch(desk.ann)
-  desk.clock.advance(SILENCE_MS - 1)
-  expect(await desk.endSilent()).toBe(0)
-  desk.clock.advance(1)
-  expect(await desk.endSilent()).toBe(1)
-  expect(await desk.read()).toMatchObject({ status: 'ai', fence: 2 })
-  expect(desk.seen.at(-1)).toBe('silent: human → ai (2)')
-  expect(await desk.endSilent()).toBe(0)
+  const transcript = await createTranscript()
+  await transcript.take(transcript.ann)
+  expect(transcript.looks).toEqual([transcript.clock.now() + SILENCE_MS])
+  transcript.clock.advance(SILENCE_MS - 1)
+  await transcript.touch(transcript.ann)
+  transcript.clock.advance(SILENCE_MS - 1)
+  expect(await transcript.endSilent()).toBe(0)
+  transcript.clock.advance(1)
+  expect(await transcript.endSilent()).toBe(1)
+  expect(await transcript.read()).toMatchObject({ status: 'ai', fence: 2 })
+  expect(transcript.seen.at(-1)).toBe('silent: human → ai (2)')
+  expect(await transcript.endSilent()).toBe(0)
 })
 
 test('is forgotten with its subject', async () => {
-  const desk = await createDesk()
-  await desk.take(desk.ann)
-  await desk.forget()
-  expect(await desk.read()).toMatchObject({ status: 'ai', fence: 0 })
+  const transcript = await createTranscript()
+  await transcript.take(transcript.ann)
+  await transcript.forget()
+  expect(await transcript.read()).toMatchObject({ status: 'ai', fence: 0 })
 })

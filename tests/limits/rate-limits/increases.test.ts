@@ -8,8 +8,8 @@ const news: DomainEvent[] = []
 container.events.afterCommit('*', (event) => news.push(event))
 
 const ORDER = { requested_tier: 'pro', use_case: 'nightly reports', expected_volume: '500 a minute' }
-const ask = (person: Pick<Person, 'send'>, order: object = {}) =>
-  person.send('POST', 'rate-limits/request-increase', { ...ORDER, ...order })
+const ask = (person: Pick<Person, 'send'>, input: object = {}) =>
+  person.send('POST', 'rate-limits/request-increase', { ...ORDER, ...input })
 
 let accounts = 0
 /** A person in the dashboard, a platform reviewer when told so. */
@@ -58,12 +58,12 @@ describe('POST /rate-limits/request-increase', () => {
     ['2,001 characters', { expected_volume: 'x'.repeat(2_001) }, 400, 'validation_error'],
     ['a volume that is a number', { expected_volume: 5 }, 400, 'validation_error'],
   ] as const
-  test.each(refusals)('refuses %s', async (_why, order, status, code) => {
+  test.each(refusals)('refuses %s', async (_why, input, status, code) => {
     const ada = await world.person({ tier: 'starter' })
-    const reply = await ask(ada, order)
+    const reply = await ask(ada, input)
     const { error } = reply.body
     expect({ status: reply.status, code: error.code }).toEqual({ status, code })
-    const [field] = Object.keys(order)
+    const [field] = Object.keys(input)
     expect([error.param, error.details[0].path]).toEqual([field, field])
     expect((await ada.send('GET', 'rate-limits')).body.pending_request).toBeNull()
   })
@@ -135,14 +135,14 @@ describe('a decision', () => {
     const other = await inDashboard('admin')
     const { body: key } = await reviewer.send('POST', 'keys', { name: 'mine' })
     const withKey = { authorization: `Bearer ${key.key}` }
-    for (const asking of [{}, withKey]) {
-      const { body: asked } = await reviewer.send('POST', 'rate-limits/request-increase', ORDER, asking)
+    for (const request of [{}, withKey]) {
+      const { body: requested } = await reviewer.send('POST', 'rate-limits/request-increase', ORDER, request)
       for (const decision of ['approve', 'reject']) {
-        const refused = await decide(asked.id, { decision })
+        const refused = await decide(requested.id, { decision })
         expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
       }
       expect((await reviewer.send('GET', `keys/${key.id}`)).body.tier).toBe('free')
-      expect((await decide(asked.id, { decision: 'reject' }, other)).body.status).toBe('rejected')
+      expect((await decide(requested.id, { decision: 'reject' }, other)).body.status).toBe('rejected')
     }
   })
 
@@ -158,11 +158,11 @@ describe('a decision', () => {
     const free = (await bob.send('POST', 'keys', { name: 'free' })).body
     const high = (await bob.send('POST', 'keys', { name: 'high' })).body
     await store.write((tx) => container.increases.setTierIn(tx, operatorCall(), high.id, 'enterprise'))
-    const asked = (await ask(bob)).body
-    expect(asked).toMatchObject({ current_tier: 'free', key_id: null })
+    const request = (await ask(bob)).body
+    expect(request).toMatchObject({ current_tier: 'free', key_id: null })
     const withKey = { authorization: `Bearer ${free.key}` }
-    expect((await world.send('GET', 'rate-limits', undefined, withKey)).body.pending_request.id).toBe(asked.id)
-    await decide(asked.id, { decision: 'approve' })
+    expect((await world.send('GET', 'rate-limits', undefined, withKey)).body.pending_request.id).toBe(request.id)
+    await decide(request.id, { decision: 'approve' })
     const tiers = (await bob.send('GET', 'keys')).body.keys.map(({ name, tier }: { name: string; tier: string }) => [
       name,
       tier,
@@ -185,7 +185,7 @@ describe('a decision', () => {
 
   test('is the first answer again when it is sent again under its Idempotency-Key', async () => {
     const ada = await world.person({ tier: 'free' })
-    const { body: asked } = await ada.send('POST', 'rate-limits/request-increase', {
+    const { body: request } = await ada.send('POST', 'rate-limits/request-increase', {
       requested_tier: 'pro',
       use_case: 'more',
       expected_volume: 'more',
@@ -193,7 +193,7 @@ describe('a decision', () => {
     const send = () =>
       reviewer.send(
         'POST',
-        `rate-limits/requests/${asked.id}/decision`,
+        `rate-limits/requests/${request.id}/decision`,
         { decision: 'reject' },
         { 'idempotency-key': 'd' },
       )
@@ -231,15 +231,15 @@ describe('a decision', () => {
     const ada = await world.person({ tier: 'free' })
     const { id } = (await ask(ada)).body
     for (const person of [ada, await world.person(), await inDashboard()]) {
-      for (const asked of [id, 'rli_000000000000000000000000']) {
-        const { status, body } = await decide(asked, { decision: 'approve' }, person)
+      for (const request of [id, 'rli_000000000000000000000000']) {
+        const { status, body } = await decide(request, { decision: 'approve' }, person)
         expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'forbidden' })
       }
     }
     for (const role of ['security_reviewer', 'admin'] as const) {
       const owner = await world.person({ tier: 'free' })
-      const asked = (await ask(owner)).body
-      expect((await decide(asked.id, { decision: 'reject' }, await inDashboard(role))).status).toBe(200)
+      const request = (await ask(owner)).body
+      expect((await decide(request.id, { decision: 'reject' }, await inDashboard(role))).status).toBe(200)
     }
   }, 30_000)
 })

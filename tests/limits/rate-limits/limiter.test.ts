@@ -80,8 +80,8 @@ describe('requests a minute', () => {
     const { limiter } = setUp()
     const userId = UserId.create()
     let turn = 0
-    const [desk, phone] = [sessionCaller({ userId }), sessionCaller({ userId })]
-    expect(admitted(200, () => limiter.admitRequest(turn++ % 2 ? desk : phone))).toBe(120)
+    const [transcript, phone] = [sessionCaller({ userId }), sessionCaller({ userId })]
+    expect(admitted(200, () => limiter.admitRequest(turn++ % 2 ? transcript : phone))).toBe(120)
   })
 
   test('keys do not share', () => {

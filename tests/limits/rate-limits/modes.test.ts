@@ -24,12 +24,12 @@ async function flood(tier: Tier, rate: number, ask: Ask): Promise<Reply[]> {
   const ada = await rich(tier)
   const before = upstream.calls.length
   let refused = 0
-  const asked = Array.from({ length: rate + 1 }, async () => {
+  const requests = Array.from({ length: rate + 1 }, async () => {
     const reply = await ask(ada)
     if (reply.status >= 300) refused += 1
     return reply
   })
-  const all = Promise.all(asked)
+  const all = Promise.all(requests)
   let done = false
   void all.finally(() => {
     done = true

@@ -105,9 +105,9 @@ describe('the six headers', () => {
 
   test('an address without a credential is counted, told, and never turned away', () => {
     const { limiter } = setUp()
-    const told = Array.from({ length: 70 }, () => limiter.anonymousHeaders('203.0.113.9'))
-    expect(told[0]).toMatchObject({ 'x-ratelimit-limit-requests': '60', 'x-ratelimit-remaining-requests': '59' })
-    expect(told[69]?.['x-ratelimit-remaining-requests']).toBe('0')
+    const notices = Array.from({ length: 70 }, () => limiter.anonymousHeaders('203.0.113.9'))
+    expect(notices[0]).toMatchObject({ 'x-ratelimit-limit-requests': '60', 'x-ratelimit-remaining-requests': '59' })
+    expect(notices[69]?.['x-ratelimit-remaining-requests']).toBe('0')
     expect(limiter.anonymousHeaders('203.0.113.10')['x-ratelimit-remaining-requests']).toBe('59')
   })
 })

@@ -153,7 +153,7 @@ describe('POST /audio/speech (contract 28.1)', () => {
 })
 
 describe.skipIf(!espeak)('POST /audio/tts through an installed espeak-ng', () => {
-  const said = async (body: object) => bytesOf(local, await local.person(), 'audio/tts', body)
+  const textOf = async (body: object) => bytesOf(local, await local.person(), 'audio/tts', body)
 
   test('answers an MP3 that ffmpeg decodes, for nothing, and leaves no file', async () => {
     const ada = await local.person({ cents: 100 })
@@ -169,7 +169,7 @@ describe.skipIf(!espeak)('POST /audio/tts through an installed espeak-ng', () =>
 
   test('speaks faster and slower, beyond what the program can itself', async () => {
     const lengths = await Promise.all(
-      [0.25, 0.5, 1, 4].map(async (speed) => (await said({ text: SENTENCE, speed })).bytes.length),
+      [0.25, 0.5, 1, 4].map(async (speed) => (await textOf({ text: SENTENCE, speed })).bytes.length),
     )
     const [slowest, slow, plain, fast] = lengths as [number, number, number, number]
     expect(slowest / plain).toBeGreaterThan(3.2)
@@ -179,20 +179,22 @@ describe.skipIf(!espeak)('POST /audio/tts through an installed espeak-ng', () =>
 
   test('its six voices sound differently', async () => {
     const voices = ['classic', 'bright', 'storyteller', 'deep', 'warm', 'soft'].map((name) => `svc-voice-${name}`)
-    const spoken = await Promise.all(voices.map(async (voice) => (await said({ text: 'Good morning.', voice })).bytes))
+    const spoken = await Promise.all(
+      voices.map(async (voice) => (await textOf({ text: 'Good morning.', voice })).bytes),
+    )
     expect(new Set(spoken.map((bytes) => Bun.hash(bytes))).size).toBe(6)
   })
 
   test('text is never a command, an option or a spelling of sounds', async () => {
     for (const text of ['--help $(touch /tmp/x); `id`', '-f /etc/passwd', "[[h@l'oU]]"]) {
-      expect((await said({ text })).status).toBe(200)
+      expect((await textOf({ text })).status).toBe(200)
     }
   })
 
   test('other languages are told and spoken as such', async () => {
     const german = 'Guten Morgen, wie geht es Ihnen heute? Das Wetter ist wunderschön.'
-    const [told, chinese] = await Promise.all([said({ text: german }), said({ text: '今天天气很好。' })])
-    expect([told.status, chinese.status]).toEqual([200, 200])
+    const [notice, chinese] = await Promise.all([textOf({ text: german }), textOf({ text: '今天天气很好。' })])
+    expect([notice.status, chinese.status]).toEqual([200, 200])
     expect(chinese.bytes.length).toBeGreaterThan(8_000)
   })
 })

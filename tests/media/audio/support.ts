@@ -119,9 +119,9 @@ export function programOf(name: string): string | null {
 export async function decoded(ffmpeg: string, mp3: Uint8Array): Promise<{ seconds: number; peak: number }> {
   const args = ['-hide_banner', '-f', 'mp3', '-i', 'pipe:0', '-af', 'volumedetect', '-f', 'null', '-']
   const child = Bun.spawn([ffmpeg, '-xerror', ...args], { stdin: Buffer.from(mp3), stdout: 'ignore', stderr: 'pipe' })
-  const said = await new Response(child.stderr).text()
-  if ((await child.exited) !== 0) throw new Error(said)
-  const [, hours, minutes, seconds] = [...said.matchAll(/time=(\d+):(\d+):([\d.]+)/g)].at(-1) ?? []
-  const peak = /max_volume: (-?[\d.]+) dB/.exec(said)?.[1]
+  const text = await new Response(child.stderr).text()
+  if ((await child.exited) !== 0) throw new Error(text)
+  const [, hours, minutes, seconds] = [...text.matchAll(/time=(\d+):(\d+):([\d.]+)/g)].at(-1) ?? []
+  const peak = /max_volume: (-?[\d.]+) dB/.exec(text)?.[1]
   return { seconds: Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds), peak: Number(peak) }
 }

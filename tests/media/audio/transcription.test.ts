@@ -118,15 +118,15 @@ describe('POST /audio/stt (contract 6)', () => {
 
   test('more than 25 MB is 413, exactly 25 MB is not', async () => {
     const ada = await world.person()
-    const most = 25 * 1024 * 1024
+    const max = 25 * 1024 * 1024
     const sized = (size: number) => {
       const whole = new Uint8Array(size)
       whole.set(toneWav(60))
       return whole
     }
-    const over = await formTo(world, ada, 'audio/stt', recording(sized(most + 1)))
+    const over = await formTo(world, ada, 'audio/stt', recording(sized(max + 1)))
     expect([over.status, over.body.error.code]).toEqual([413, 'payload_too_large'])
-    expect((await formTo(world, ada, 'audio/stt', recording(sized(most)))).status).toBe(200)
+    expect((await formTo(world, ada, 'audio/stt', recording(sized(max)))).status).toBe(200)
     expect(left()).toEqual([])
   })
 
@@ -179,11 +179,11 @@ describe('POST /audio/transcriptions (contract 28.1)', () => {
       baseURL: 'http://localhost/api/v1',
       fetch: async (url, init) => world.app.api.handle(new Request(url as string, init as RequestInit)),
     })
-    const asked = async () => ({ file: await toFile(Buffer.from(two), 'a.wav'), model: 'whisper-1' })
-    expect((await client.audio.transcriptions.create(await asked())).text).toBe('The tide comes in.')
-    const text = await client.audio.transcriptions.create({ ...(await asked()), response_format: 'text' })
+    const request = async () => ({ file: await toFile(Buffer.from(two), 'a.wav'), model: 'whisper-1' })
+    expect((await client.audio.transcriptions.create(await request())).text).toBe('The tide comes in.')
+    const text = await client.audio.transcriptions.create({ ...(await request()), response_format: 'text' })
     expect(text as unknown as string).toBe('The tide comes in.')
-    const all = await client.audio.transcriptions.create({ ...(await asked()), response_format: 'verbose_json' })
+    const all = await client.audio.transcriptions.create({ ...(await request()), response_format: 'verbose_json' })
     expect(all).toMatchObject({
       task: 'transcribe',
       language: 'en',

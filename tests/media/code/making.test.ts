@@ -19,8 +19,8 @@ const { world, upstream } = await createUpstreamWorld({
 describe('POST /code (contract 6)', () => {
   test('keeps each file with its text, the project as one archive, and says what does not parse', async () => {
     const ada = await world.person({ cents: 100 })
-    const order = { prompt: 'PROJECT please', language: 'TypeScript', framework: 'Elysia' }
-    const { status, body } = await ada.send('POST', 'code', order)
+    const input = { prompt: 'PROJECT please', language: 'TypeScript', framework: 'Elysia' }
+    const { status, body } = await ada.send('POST', 'code', input)
     expect(status).toBe(200)
     expect(body).toMatchObject({
       id: expect.stringMatching(/^code_[0-9A-Za-z]{24}$/),
@@ -69,8 +69,8 @@ describe('POST /code (contract 6)', () => {
     [{ prompt: '  ' }, 'missing_prompt'],
     [{ prompt: 'a', language: 7 }, 'validation_error'],
     [{ prompt: 'a', framework: 'x'.repeat(65) }, 'validation_error'],
-  ])('refuses %j', async (order, code) => {
-    const { status, body } = await (await world.person()).send('POST', 'code', order)
+  ])('refuses %j', async (input, code) => {
+    const { status, body } = await (await world.person()).send('POST', 'code', input)
     expect([status, body.error.code]).toEqual([400, code])
   })
 
@@ -99,8 +99,8 @@ describe('POST /code (contract 6)', () => {
 test('without a language model it is an outline that says so, free of charge', async () => {
   const plain = await createWorld()
   const ada = await plain.person({ cents: 1 })
-  const order = { prompt: 'A function called parse_row', language: 'typescript' }
-  const { body } = await ada.send('POST', 'code', order)
+  const input = { prompt: 'A function called parse_row', language: 'typescript' }
+  const { body } = await ada.send('POST', 'code', input)
   expect(body.content).toContain('no language model')
   expect(body.artifacts[0]).toMatchObject({ language: 'typescript', filename: 'code-1.ts' })
   expect(body.checks[0]).toMatchObject({ status: 'ok' })

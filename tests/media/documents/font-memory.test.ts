@@ -6,14 +6,14 @@ import { documentOf } from './support'
 
 test('the private parts of pdfmake that are read are there, and each font is parsed once for all documents', async () => {
   type Provided = { font: object }
-  const asked = spyOn(PdfDocument.prototype as { provideFont(...about: unknown[]): Provided }, 'provideFont')
+  const request = spyOn(PdfDocument.prototype as { provideFont(...about: unknown[]): Provided }, 'provideFont')
   const tablesOf = async () => {
-    asked.mockClear()
+    request.mockClear()
     await renderPdf(documentOf('Plain words.'))
-    const documents = asked.mock.contexts as { _fontFamilies: object; fontCache: object; _fontCount: number }[]
+    const documents = request.mock.contexts as { _fontFamilies: object; fontCache: object; _fontCount: number }[]
     for (const { _fontFamilies, fontCache, _fontCount } of documents)
       expect([typeof _fontFamilies, typeof fontCache, typeof _fontCount]).toEqual(['object', 'object', 'number'])
-    return asked.mock.results.map(({ value }) => (value as Provided).font)
+    return request.mock.results.map(({ value }) => (value as Provided).font)
   }
   const [first, second] = [await tablesOf(), await tablesOf()]
   expect(first.length).toBeGreaterThan(0)
@@ -23,5 +23,5 @@ test('the private parts of pdfmake that are read are there, and each font is par
     expect(second[at]).not.toBe(font)
     expect(Object.getPrototypeOf(second[at])).toBe(Object.getPrototypeOf(font))
   }
-  asked.mockRestore()
+  request.mockRestore()
 })

@@ -6,7 +6,7 @@ import { renderCsv } from '../../../src/media/documents/render/csv'
 import { renderDocx } from '../../../src/media/documents/render/docx'
 import { renderPdf } from '../../../src/media/documents/render/pdf'
 import { renderPptx } from '../../../src/media/documents/render/pptx'
-import type { Rendered, RenderOrder } from '../../../src/media/documents/render/render.worker.ts'
+import type { Rendered, RenderInput } from '../../../src/media/documents/render/render.worker.ts'
 import { renderXlsx } from '../../../src/media/documents/render/xlsx'
 import { createRendering } from '../../../src/media/documents/rendering'
 import { documentOf, EVERYTHING, hasOffice, hasPdftotext, opened, pdfText } from './support'
@@ -22,7 +22,7 @@ if (!hasOffice) process.stdout.write('no soffice here: Office files are not open
 /** Digests of PDFs that one process draws, one after the other. */
 async function drawnIn(texts: readonly string[]): Promise<string[]> {
   const script = new URL('../../../src/media/documents/render/render.worker.ts', import.meta.url)
-  const pool = createWorkerPool<RenderOrder, Rendered>({ script, most: 1, idleMs: 0 })
+  const pool = createWorkerPool<RenderInput, Rendered>({ script, max: 1, idleMs: 0 })
   const about = {
     format: 'pdf',
     title: 'T',
@@ -98,8 +98,8 @@ describe('a PDF', () => {
   })
 
   test('opens no file and no address that a document names', async () => {
-    const asked = documentOf('![a](/etc/passwd) ![b](http://127.0.0.1:9/x.png) ![c](file:///etc/passwd)')
-    const bytes = await renderPdf(asked)
+    const request = documentOf('![a](/etc/passwd) ![b](http://127.0.0.1:9/x.png) ![c](file:///etc/passwd)')
+    const bytes = await renderPdf(request)
     if (hasPdftotext) expect(await pdfText(bytes)).toContain('[a]')
     expect(Buffer.from(bytes).toString('latin1')).not.toContain('root:')
   })
@@ -228,9 +228,9 @@ describe('numbers and words stay as they are written (issue 28)', () => {
     '*it* and **bo** `co`',
     '[x](https://a.example)~~y~~ z',
   ])('a list item with %s is one item of a slide', async (item) => {
-    const said = item.replace(/\[(\w+)\]\([^)]*\)/g, '$1').replace(/[*`~]/g, '')
+    const message = item.replace(/\[(\w+)\]\([^)]*\)/g, '$1').replace(/[*`~]/g, '')
     const [, slide] = await slidesIn(`## Duty\n\n- ${item}\n- next\n\n1. ${item}\n2. last`)
-    expect(slide!.filter((text) => text === said)).toHaveLength(2)
+    expect(slide!.filter((text) => text === message)).toHaveLength(2)
     for (const word of ['next', 'last']) expect(slide).toContain(word)
   })
 
@@ -248,10 +248,10 @@ describe('numbers and words stay as they are written (issue 28)', () => {
   })
 
   test('records in a fence are rows of a workbook', async () => {
-    const order = { title: 't', subtitle: null, language: null, createdAt: 0, pictures: new Map() }
+    const input = { title: 't', subtitle: null, language: null, createdAt: 0, pictures: new Map() }
     const markdown = '## People\n\n```json\n[{"name": "Ada *B*", "parcel": "0042"}]\n```'
     const { bytes } = await createRendering().render(
-      { ...order, markdown, format: 'csv' },
+      { ...input, markdown, format: 'csv' },
       { signal: new AbortController().signal, who: 'a' },
     )
     expect(new TextDecoder().decode(bytes)).toBe('name,parcel\r\nAda *B*,0042\r\n')

@@ -91,9 +91,9 @@ describe('POST /documents (contract 6)', () => {
   })
 
   test('is made once for an Idempotency-Key', async () => {
-    const order = { prompt: DATA, format: 'csv' }
-    const first = await ada.send('POST', 'documents', order, { 'idempotency-key': 'doc-1' })
-    const again = await ada.send('POST', 'documents', order, { 'idempotency-key': 'doc-1' })
+    const input = { prompt: DATA, format: 'csv' }
+    const first = await ada.send('POST', 'documents', input, { 'idempotency-key': 'doc-1' })
+    const again = await ada.send('POST', 'documents', input, { 'idempotency-key': 'doc-1' })
     expect(again.text).toBe(first.text)
     expect(again.headers.get('x-idempotent-replay')).toBe('true')
   })
@@ -140,8 +140,8 @@ describe('GET /documents/{id}', () => {
 describe('written by an engine', () => {
   test('its answer is laid out and its tokens are charged', async () => {
     const person = await connected.person({ cents: 100 })
-    const said = '[[say:# Tea\n\nGrown **in the hills**.\n\n## History\n\nOld.]]'
-    const made = await person.send('POST', 'documents', { prompt: `A report about tea ${said}`, format: 'docx' })
+    const text = '[[say:# Tea\n\nGrown **in the hills**.\n\n## History\n\nOld.]]'
+    const made = await person.send('POST', 'documents', { prompt: `A report about tea ${text}`, format: 'docx' })
     expect(made.body).toMatchObject({ title: 'Tea', format: 'docx' })
     expect(made.body.content).toStartWith('# Tea')
     expect(made.body.usage.cost_cents).toBeGreaterThan(0)
@@ -178,8 +178,8 @@ describe('written by an engine', () => {
       route: 'POST /documents',
       signal: new AbortController().signal,
     }
-    const order = { prompt: 'p', format: 'pdf' as const, call, signal: call.signal }
-    expect((await writeDocument({ answer } as never, 'e', order)).markdown).toBe('# ab\ufffd')
+    const input = { prompt: 'p', format: 'pdf' as const, call, signal: call.signal }
+    expect((await writeDocument({ answer } as never, 'e', input)).markdown).toBe('# ab\ufffd')
   })
 
   test('what the policy forbids is refused, or redacted in the file too', async () => {

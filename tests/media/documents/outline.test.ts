@@ -4,8 +4,8 @@ import { titleOf } from '../../../src/media/documents/outline-title'
 
 describe('a document by rules, without a language model', () => {
   test('is the prompt itself where that is laid out, whatever fence it has', () => {
-    const said = '# Tides\n\n```js\nconst a = 1\n```\n\n| Port | Height |\n|---|---|\n| Dover | 6 |'
-    const { markdown } = outlineOf(said)
+    const text = '# Tides\n\n```js\nconst a = 1\n```\n\n| Port | Height |\n|---|---|\n| Dover | 6 |'
+    const { markdown } = outlineOf(text)
     for (const part of ['```js\nconst a = 1\n```', '| Port | Height |\n|---|---|\n| Dover | 6 |']) {
       expect(markdown).toContain(part)
     }

@@ -13,8 +13,8 @@ describe('tools that make files (contract 5.2)', () => {
   test('generate_document keeps what the engine wrote, free of charge and once for a retry', async () => {
     const ada = await world.person({ cents: 100 })
     const written = { title: 'Rows', content: 'Words, and more.', format: 'csv' }
-    const order = { prompt: `[[plan:generate_document${JSON.stringify(written)}]]`, mode: 'think' }
-    const { body } = await ada.send('POST', 'completions', order, { 'idempotency-key': 'tool-1' })
+    const input = { prompt: `[[plan:generate_document${JSON.stringify(written)}]]`, mode: 'think' }
+    const { body } = await ada.send('POST', 'completions', input, { 'idempotency-key': 'tool-1' })
     expect(body.tools_used).toEqual([expect.objectContaining({ name: 'generate_document', status: 'success' })])
     const { result } = body.tools_used[0]
     expect(body.artifacts).toMatchObject([{ id: result.id.replace('doc_', 'art_'), type: 'document', format: 'csv' }])
@@ -24,7 +24,7 @@ describe('tools that make files (contract 5.2)', () => {
     expect(new TextDecoder().decode((await download(world, made)).bytes)).toBe(
       'Section,Text\r\n,"Words, and more."\r\n',
     )
-    const again = await ada.send('POST', 'completions', order, { 'idempotency-key': 'tool-1' })
+    const again = await ada.send('POST', 'completions', input, { 'idempotency-key': 'tool-1' })
     expect(again.body.id).toBe(body.id)
   })
 
@@ -40,8 +40,8 @@ describe('tools that make files (contract 5.2)', () => {
 
   test('generate_code is charged like POST /code', async () => {
     const ada = await world.person({ cents: 100 })
-    const order = { prompt: 'a row parser', language: 'python' }
-    const prompt = `[[plan:generate_code${JSON.stringify(order)}]]`
+    const input = { prompt: 'a row parser', language: 'python' }
+    const prompt = `[[plan:generate_code${JSON.stringify(input)}]]`
     const { body } = await ada.send('POST', 'completions', { prompt, mode: 'think' })
     expect(body.tools_used[0]).toMatchObject({ name: 'generate_code', status: 'success' })
     const usage = (await ada.send('GET', 'usage')).body

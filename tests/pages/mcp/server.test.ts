@@ -102,7 +102,7 @@ test('svc_research waits for its job, and gives the report with its sources', as
   const client = await overStdio(key)
   const prompt = 'When was the lighthouse of Port Ellis built, and how tall is it?'
   let isDone = false
-  const asked = client
+  const request = client
     .callTool({ name: 'svc_research', arguments: { prompt } }, undefined, { timeout: 150_000 })
     .finally(() => {
       isDone = true
@@ -111,7 +111,7 @@ test('svc_research waits for its job, and gives the report with its sources', as
     await world.app.container.jobs.runDue()
     return isDone
   })
-  const report = textOf(await asked)
+  const report = textOf(await request)
   expect(report).toContain('1871')
   expect(report).toContain('## Sources')
   await client.close()

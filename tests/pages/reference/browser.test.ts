@@ -13,14 +13,14 @@ const { key } = await world.person()
 /** What a page asked for, and what its policy refused. */
 async function opened(path: string, look: Parameters<typeof newPage>[0] = {}) {
   const page = await newPage(look)
-  const asked: string[] = []
+  const requests: string[] = []
   const problems: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
+  page.on('request', (request) => requests.push(request.url()))
   page.on('console', (message) => {
     if (['error', 'warn'].includes(message.type())) problems.push(message.text())
   })
   await page.goto(`${origin}${path}`, { waitUntil: 'load' })
-  return { page, asked, problems }
+  return { page, asked: requests, problems }
 }
 
 inChromium('the reference in a browser (dx 5.5)', () => {
@@ -32,10 +32,10 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     ['/docs/errors/not_found', { width: 1000 }],
     ['/docs/clients', { width: 320, dark: true }],
   ])('%s loads nothing but its own script and has no problem that axe finds', async (path, look) => {
-    const { page, asked, problems } = await opened(path, look)
+    const { page, asked: requests, problems } = await opened(path, look)
     const foreign = (url: string) =>
       url !== `${origin}${path}` && !/\/(favicon\.ico|assets\/reference-\w+\.js)$/.test(url)
-    expect(asked.filter(foreign)).toEqual([])
+    expect(requests.filter(foreign)).toEqual([])
     expect(problems.filter((text) => !text.includes('404'))).toEqual([])
     expect(await axeProblems(page)).toEqual([])
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
@@ -79,7 +79,7 @@ inChromium('the reference in a browser (dx 5.5)', () => {
   })
 
   test('a call is tried: whole, as a stream, refused, stopped, and with no server', async () => {
-    const { page, asked } = await opened('/docs/completions', { width: 360 })
+    const { page, asked: requests } = await opened('/docs/completions', { width: 360 })
     const press = (type: 'submit' | 'button') => page.click(`.panel .row button[type=${type}]`)
     await page.click('button.try')
     await press('submit')
@@ -98,7 +98,7 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     expect(await axeProblems(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
     expect(await traces(page, key)).toEqual([])
-    expect(asked.filter((url) => url.includes(key))).toEqual([])
+    expect(requests.filter((url) => url.includes(key))).toEqual([])
 
     await setBody(page, '{"prompt":"x","mode":"turbo"}')
     await press('submit')
@@ -128,7 +128,7 @@ inChromium('the reference in a browser (dx 5.5)', () => {
   test('the playground is a form from the start, with the skills of a key, and shows what a stream costs', async () => {
     const person = await world.person()
     expect(await person.send('POST', 'skills', { slug: 'email-drafter' })).toMatchObject({ status: 201 })
-    const { page, asked } = await opened('/docs/playground', { width: 360 })
+    const { page, asked: requests } = await opened('/docs/playground', { width: 360 })
     expect(await page.$$eval('.try', (all) => all.length)).toBe(0)
     await page.type('input.key', person.key)
     await page.type('textarea.prompt', '.')
@@ -181,15 +181,15 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     expect(await axeProblems(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
     expect(await traces(page, person.key)).toEqual([])
-    expect(asked.filter((url) => url.includes(person.key))).toEqual([])
+    expect(requests.filter((url) => url.includes(person.key))).toEqual([])
     await page.close()
   })
 
   test('the console shows our document with a script of ours, and asks nobody else', async () => {
-    const { page, asked, problems } = await opened('/docs/console', { width: 360 })
+    const { page, asked: requests, problems } = await opened('/docs/console', { width: 360 })
     await page.waitForFunction(() => document.body.textContent.includes('Answer a prompt'))
-    expect(asked.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url))).toEqual([])
-    expect(asked).toContain(`${origin}/docs/scalar.json`)
+    expect(requests.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url))).toEqual([])
+    expect(requests).toContain(`${origin}/docs/scalar.json`)
     expect(problems.filter((text) => !text.includes('404'))).toEqual([])
     expect(await page.evaluate(() => document.body.textContent)).not.toMatch(/Developer Tools|Generate SDKs/)
     const vendor = await page.$$eval('a[href*="scalar.com"]', (links) => links.filter((link) => link.checkVisibility()))
@@ -217,10 +217,10 @@ const setBody = (page: Page, text: string) =>
 /** Where a secret stands in a page besides the field it was typed into. */
 const traces = (page: Page, secret: string) =>
   page.evaluate((word) => {
-    const kept = { ...localStorage, ...sessionStorage, cookie: document.cookie, url: location.href }
+    const stored = { ...localStorage, ...sessionStorage, cookie: document.cookie, url: location.href }
     const written = document.documentElement.outerHTML.includes(word) ? ['markup'] : []
     return [
       ...written,
-      ...Object.entries(kept).flatMap(([name, value]) => (String(value).includes(word) ? [name] : [])),
+      ...Object.entries(stored).flatMap(([name, value]) => (String(value).includes(word) ? [name] : [])),
     ]
   }, secret)

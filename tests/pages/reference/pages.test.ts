@@ -18,7 +18,7 @@ const operations = groupsOf(document).flatMap((group) => group.operations)
 const reference = createReference({ read: () => document, playground: true })
 const paths = reference.paths().map((path) => [path === '' ? '/docs' : `/docs/${path}`])
 
-const MOST_BYTES = 60 * 1024
+const MAX_BYTES = 60 * 1024
 
 const open = (path: string, headers: Record<string, string> = {}) =>
   world.app.api.handle(new Request(`http://localhost${path}`, { headers }))
@@ -35,7 +35,7 @@ describe('the reference (dx 5.5)', () => {
   test.each(paths)('%s is small, and is there as Markdown', async (path) => {
     const packed = await open(path, { 'accept-encoding': 'gzip' })
     expect([packed.status, packed.headers.get('content-encoding')]).toEqual([200, 'gzip'])
-    expect((await packed.arrayBuffer()).byteLength).toBeLessThan(MOST_BYTES)
+    expect((await packed.arrayBuffer()).byteLength).toBeLessThan(MAX_BYTES)
     const page = await open(path)
     const text = await page.text()
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")

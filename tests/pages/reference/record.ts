@@ -15,9 +15,9 @@ import { createLog } from '../../../src/kernel/log'
 import { type Document, groupsOf } from '../../../src/pages/reference/operations'
 
 const TARGET = join(import.meta.dir, '../../../src/pages/reference/recorded.json')
-const MOST_CHARS = 2_500
-const MOST_TEXT = 160
-const MOST_ITEMS = 1
+const MAX_CHARS = 2_500
+const MAX_TEXT = 160
+const MAX_ITEMS = 1
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
@@ -31,19 +31,19 @@ const blotted = (text: string): string =>
 function shortened(value: Json, name = ''): Json {
   if (typeof value === 'string') {
     const text = /secret$/.test(name) && /^[0-9a-f]{64}$/.test(value) ? '…' : blotted(value)
-    return text.length > MOST_TEXT && !/token|secret|signature|hash/i.test(name) ? `${text.slice(0, MOST_TEXT)}…` : text
+    return text.length > MAX_TEXT && !/token|secret|signature|hash/i.test(name) ? `${text.slice(0, MAX_TEXT)}…` : text
   }
-  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((one) => shortened(one, name))
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((one) => shortened(one, name))
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(Object.entries(value).map(([member, one]) => [member, shortened(one, member)]))
 }
 
 /** How much an answer shows: members that are there and not empty. */
-function told(value: Json): number {
+function notify(value: Json): number {
   if (value === null || value === '' || value === false) return 0
   if (typeof value !== 'object') return 1
-  const own = Array.isArray(value) ? value.slice(0, MOST_ITEMS) : Object.values(value)
-  return own.reduce<number>((sum, one) => sum + told(one), 0)
+  const own = Array.isArray(value) ? value.slice(0, MAX_ITEMS) : Object.values(value)
+  return own.reduce<number>((sum, one) => sum + notify(one), 0)
 }
 
 const fits = await createCheck()
@@ -52,8 +52,8 @@ for (const file of process.argv.slice(2)) {
   for (const line of (await Bun.file(file).text()).split('\n').filter(Boolean)) {
     const [id, body] = JSON.parse(line) as [string, Json]
     const answer = shortened(body)
-    const seen = { answer, told: told(answer) }
-    if (seen.told <= (best.get(id)?.told ?? -1) || JSON.stringify(answer).length > MOST_CHARS) continue
+    const seen = { answer, told: notify(answer) }
+    if (seen.told <= (best.get(id)?.told ?? -1) || JSON.stringify(answer).length > MAX_CHARS) continue
     if (fits(id, answer)) best.set(id, seen)
   }
 }

@@ -41,12 +41,12 @@ export const streamed = (...tokens: string[]): Response =>
   )
 
 /** As `streamed`, with the messages as they are kept (contract 15). */
-export const streamedAs = (kept: { message: object; reply: { content: string } & object; takeover_status: string }) =>
+export const streamedAs = (stored: { message: object; reply: { content: string } & object; takeover_status: string }) =>
   new Response(
     [
-      frame('token', { token: kept.reply.content }),
-      frame('reply', kept),
-      frame('done', { content: kept.reply.content }),
+      frame('token', { token: stored.reply.content }),
+      frame('reply', stored),
+      frame('done', { content: stored.reply.content }),
     ].join(''),
     { headers: SSE },
   )

@@ -29,7 +29,7 @@ export const bookmark = defineResource({
   owned: 'either',
   permission: 'manageWebhooks',
   holds: 'facts',
-  most: bookmarkSettings.maxBookmarks,
+  max: bookmarkSettings.maxBookmarks,
   empty: { url: null, is_default: false },
   present: (row: BookmarkRow): words.Bookmark => ({
     id: row.id,

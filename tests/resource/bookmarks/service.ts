@@ -11,7 +11,7 @@ type Deps = { resources: ResourceDeps; settings: Values<typeof bookmarkSettings>
 
 export function createBookmarks({ resources, settings }: Deps) {
   const bookmarks = createResource(resources, bookmark, {
-    most: settings.maxBookmarks,
+    max: settings.maxBookmarks,
     async read({ name, url, is_default }) {
       if (url && !URL.canParse(url)) throw invalidInput('url', '"url" is not an address.')
       return { name, url, is_default }

@@ -29,11 +29,11 @@ export function outcomesOf(prompts: readonly Labelled[]): Outcome[] {
 export const share = <T>(all: readonly T[], is: (one: T) => boolean): number => all.filter(is).length / all.length
 
 /** What was said of a prompt, and how sure. */
-type Said = Pick<Outcome, 'got' | 'label' | 'confidence'>
+type Message = Pick<Outcome, 'got' | 'label' | 'confidence'>
 
-export const right = ({ got, label }: Said): boolean => got === label
+export const right = ({ got, label }: Message): boolean => got === label
 
-export function reliability(outcomes: readonly Said[]): Bar[] {
+export function reliability(outcomes: readonly Message[]): Bar[] {
   return Array.from({ length: BARS }, (_, place) => {
     const within = outcomes.filter(({ confidence }) => Math.min(BARS - 1, Math.floor(confidence * BARS)) === place)
     const mean = within.reduce((sum, { confidence }) => sum + confidence, 0) / within.length
@@ -42,7 +42,7 @@ export function reliability(outcomes: readonly Said[]): Bar[] {
 }
 
 /** Expected calibration error: the distance between sure and right, weighted by how many answers a bar holds. */
-export function calibrationError(outcomes: readonly Said[]): number {
+export function calibrationError(outcomes: readonly Message[]): number {
   return reliability(outcomes).reduce(
     (sum, { count, confidence, right: hits }) => sum + (count / outcomes.length) * Math.abs(confidence - hits),
     0,

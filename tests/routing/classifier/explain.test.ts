@@ -25,8 +25,8 @@ test('a choice is explained by the stages that made it, each looked at once', as
     floors: {},
     examples: [],
   }
-  const asked = { prompt: 'Draw a cat', hasImages: false, guidance, signal: new AbortController().signal }
-  const { choice, stages } = await explain({ ...asked, answers: () => true }, null)
+  const request = { prompt: 'Draw a cat', hasImages: false, guidance, signal: new AbortController().signal }
+  const { choice, stages } = await explain({ ...request, answers: () => true }, null)
   expect(choice).toMatchObject({ mode: 'think', source: 'rule', confidence: 0.9 })
   expect(stages).toMatchObject([
     { stage: 'rule', mode: 'think', matched: 'cat', floor: 0.85 },

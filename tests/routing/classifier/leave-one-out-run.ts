@@ -23,18 +23,18 @@ const [, clearSignals] = createClassifier().stages
 const prompts = writersPrompts()
 const writers = writersOf(prompts)
 say('the model alone, by how many other writers it learned from (parts of the writers are left out at a time)')
-for (const { most, parts } of [
-  { most: 3, parts: 3 },
-  { most: 6, parts: 3 },
-  { most: 9, parts: 3 },
-  { most: 12, parts: 3 },
-  { most: 14, parts: 5 },
-  { most: 16, parts: 9 },
+for (const { max, parts } of [
+  { max: 3, parts: 3 },
+  { max: 6, parts: 3 },
+  { max: 9, parts: 3 },
+  { max: 12, parts: 3 },
+  { max: 14, parts: 5 },
+  { max: 16, parts: 9 },
 ]) {
   const all = Array.from({ length: parts }, (_, part) => writers.filter((_, at) => at % parts === part)).flatMap(
-    (some) => leaveOut(prompts, unnamedPrompts(), some, most),
+    (some) => leaveOut(prompts, unnamedPrompts(), some, max),
   )
-  say(`${most}: ${halves(all)}`)
+  say(`${max}: ${halves(all)}`)
 }
 
 const left = leaveEachOut(prompts, unnamedPrompts())

@@ -7,11 +7,11 @@ const correct = (who: Person, body: object) => who.send('POST', 'routing-correct
 describe('a routing correction', () => {
   test('keeps a prompt and the mode it should have got', async () => {
     const ada = await world.person()
-    const said = { prompt: 'Tot up the invoices', expected_mode: 'data_extraction', note: 'it chatted instead' }
-    const { status, body } = await correct(ada, said)
+    const message = { prompt: 'Tot up the invoices', expected_mode: 'data_extraction', note: 'it chatted instead' }
+    const { status, body } = await correct(ada, message)
     expect(status).toBe(201)
     const nothing = { completion_id: null, resolved_mode: null, expected_engine: null }
-    expect(body).toMatchObject({ object: 'routing_correction', ...said, ...nothing })
+    expect(body).toMatchObject({ object: 'routing_correction', ...message, ...nothing })
     const { body: page } = await ada.send('GET', 'routing-corrections')
     expect(page.routing_corrections.map(({ id }: { id: string }) => id)).toEqual([body.id])
   })

@@ -69,9 +69,9 @@ describe('a routing preference', () => {
 describe('the default of a scope', () => {
   test('is one, however many ask at once (K13)', async () => {
     const eve = await world.person()
-    const asked = await Promise.all(Array.from({ length: 20 }, () => make({ is_default: true }, eve)))
-    expect(asked.filter(({ status }) => status === 201)).toHaveLength(1)
-    const refused = asked.filter(({ status }) => status === 409)
+    const requests = await Promise.all(Array.from({ length: 20 }, () => make({ is_default: true }, eve)))
+    expect(requests.filter(({ status }) => status === 201)).toHaveLength(1)
+    const refused = requests.filter(({ status }) => status === 409)
     expect(refused).toHaveLength(19)
     expect(new Set(refused.map(({ body }) => body.error.code))).toEqual(new Set(['conflict']))
   })
@@ -79,10 +79,10 @@ describe('the default of a scope', () => {
   test('is one when two are made it at once (E10)', async () => {
     const eve = await world.person()
     const ids = [(await make({}, eve)).body.id, (await make({}, eve)).body.id]
-    const asked = await Promise.all(
+    const requests = await Promise.all(
       ids.map((id) => eve.send('PATCH', `routing-preferences/${id}`, { is_default: true })),
     )
-    expect(asked.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(requests.map(({ status }) => status).sort()).toEqual([200, 409])
   })
 
   test('can be another once the first gives it up', async () => {

@@ -143,17 +143,17 @@ describe('rules that could hold up the event loop', () => {
   })
 
   test('that ran out of time on a long prompt are tried on one that is much shorter', async () => {
-    const asked: number[] = []
+    const requests: number[] = []
     const slow = {
       match: async (_: readonly string[], text: string) => {
-        asked.push(text.length)
+        requests.push(text.length)
         return { answers: text.length > 8_000 ? null : [true], ms: 1 }
       },
     }
     const ready = createRuleMatcher({ worker: slow, clock })
     const effective = combine(await sourceOf([rule('[ab]{200}c')]), none)
     for (const chars of [100_000, 60_000, 9_000, 8_000, 4_000]) await ready(effective, 'a'.repeat(chars), trial)
-    expect(asked).toEqual([100_000, 9_000, 4_000])
+    expect(requests).toEqual([100_000, 9_000, 4_000])
   })
 
   test('and run out of time are skipped alone, said, and left alone for a while', async () => {

@@ -80,8 +80,8 @@ test.each<[string, string, object]>([
   ['PUT', `keys/${ada.keyId}/routing-rules`, {}],
   ['POST', 'routing-preferences/preview', { prompt: 'hello' }],
 ])('%s %s refuses a pattern without end in time', async (method, path, more) => {
-  const { body: kept } = await save([])
-  const { status, body } = await ada.send(method, path.replace(':id', kept.id), {
+  const { body: stored } = await save([])
+  const { status, body } = await ada.send(method, path.replace(':id', stored.id), {
     ...more,
     rules: [rule('draft'), rule('(?=.*a.*b.*c.*d.*e.*f)z?')],
   })

@@ -170,20 +170,20 @@ describe('what goes to the engine that proposes', async () => {
   }
 
   test('is nothing where a guardrail blocks one of the prompts, and nothing is charged', async () => {
-    const { status, body, asked, paid } = await suggestedUnder('block')
+    const { status, body, asked: requests, paid } = await suggestedUnder('block')
     expect([status, body.error.code, body.error.param]).toEqual([400, 'guardrail_blocked', 'corrections'])
-    expect([asked.length, paid]).toEqual([0, 0])
+    expect([requests.length, paid]).toEqual([0, 0])
   })
 
   test('has taken out what a guardrail redacts', async () => {
-    const { status, asked } = await suggestedUnder('redact')
-    expect([status, asked.length]).toEqual([200, 1])
-    const [told] = (asked[0]!.body.messages as { content: string }[]).slice(-1)
-    expect(told!.content.split('\n').sort()).toEqual(['"[REDACTED:blocked_term] 33"', '"plot 11"', '"plott 22"'])
+    const { status, asked: requests } = await suggestedUnder('redact')
+    expect([status, requests.length]).toEqual([200, 1])
+    const [notice] = (requests[0]!.body.messages as { content: string }[]).slice(-1)
+    expect(notice!.content.split('\n').sort()).toEqual(['"[REDACTED:blocked_term] 33"', '"plot 11"', '"plott 22"'])
   })
 
   test('is nothing for a caller without credit', async () => {
-    const { status, body, asked } = await suggestedUnder('flag', { cents: 0 })
-    expect([status, body.error.code, asked.length]).toEqual([402, 'insufficient_credits', 0])
+    const { status, body, asked: requests } = await suggestedUnder('flag', { cents: 0 })
+    expect([status, body.error.code, requests.length]).toEqual([402, 'insufficient_credits', 0])
   })
 })

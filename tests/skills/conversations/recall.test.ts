@@ -47,11 +47,11 @@ describe('what is recalled', () => {
     const { recall, forget } = createRecall({ store, clock })
     const ada = someone()
     await remember(ada, 'Ada likes tea.')
-    const asking = Array.from({ length: 8 }, async () => {
+    const request = Array.from({ length: 8 }, async () => {
       forget(ada)
       return await recall(ada, 'which tea?')
     })
-    expect(await Promise.all(asking)).toEqual(Array(8).fill(['Ada likes tea.']))
+    expect(await Promise.all(request)).toEqual(Array(8).fill(['Ada likes tea.']))
   })
 
   test('of a thousand long texts holds nobody up, and one more costs little', async () => {

@@ -57,8 +57,8 @@ export const chatDialect: Dialect = {
   },
   turnOf(body) {
     const messages = body.messages as Json[]
-    const asked = messages.findLastIndex(({ role }) => role === 'user')
-    return messages.slice(asked + 1).filter(({ tool_calls }) => Array.isArray(tool_calls)).length
+    const requested = messages.findLastIndex(({ role }) => role === 'user')
+    return messages.slice(requested + 1).filter(({ tool_calls }) => Array.isArray(tool_calls)).length
   },
   plain: ({ text, finish, usage, toolCalls }) => ({
     id: 'up_1',

@@ -9,10 +9,10 @@ export type Fault = string | null
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : [])
 
 /** Compares two lists of ids, ignoring their order. */
-function unlike(asked: readonly unknown[], answered: readonly unknown[]): Fault {
-  const [calls, results] = [new Set(asked), new Set(answered)]
-  const same = calls.size === asked.length && results.size === answered.length && calls.symmetricDifference(results)
-  return same && same.size === 0 ? null : `calls ${asked.join()} were answered by ${answered.join()}`
+function unlike(requests: readonly unknown[], answered: readonly unknown[]): Fault {
+  const [calls, results] = [new Set(requests), new Set(answered)]
+  const same = calls.size === requests.length && results.size === answered.length && calls.symmetricDifference(results)
+  return same && same.size === 0 ? null : `calls ${requests.join()} were answered by ${answered.join()}`
 }
 
 /** Chat completions: each assistant message with calls is followed by exactly their results. */

@@ -19,8 +19,10 @@ export async function playPlain({ response, dialect, script, answer }: Scene): P
   if (script.has('error-event')) return end(response, 'application/json', '{"error":{"message":"overloaded"}}')
   if (script.has('flood')) return await flood(response, 'application/json', 'x')
 
-  const told = script.has('never') ? { ...answer, text: Array.from({ length: 50_000 }, () => 'on').join(' ') } : answer
-  const body = JSON.stringify(dialect.plain(told))
+  const notice = script.has('never')
+    ? { ...answer, text: Array.from({ length: 50_000 }, () => 'on').join(' ') }
+    : answer
+  const body = JSON.stringify(dialect.plain(notice))
   if (script.has('malformed') || script.has('truncate'))
     return end(response, 'application/json', body.slice(0, body.length / 2))
   if (script.has('cut')) {

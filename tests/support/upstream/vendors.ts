@@ -1,10 +1,10 @@
 import { type Dialect, frame, type Json, type ScriptedAnswer, textOf } from './dialect'
 import { faultInContents, faultInInput, faultInMessages } from './pairs'
 
-type Said = { prompt: string; turn: number }
+type Message = { prompt: string; turn: number }
 
 /** The last user text and the rounds of tool calls after it; tool results are user messages in these APIs too. */
-function said(items: Json[], textIn: (item: Json) => string, callsIn: (item: Json) => boolean): Said {
+function messageOf(items: Json[], textIn: (item: Json) => string, callsIn: (item: Json) => boolean): Message {
   const at = items.findLastIndex((item) => item.role === 'user' && textIn(item) !== '')
   return { prompt: at < 0 ? '' : textIn(items[at]!), turn: items.slice(at + 1).filter(callsIn).length }
 }
@@ -20,8 +20,8 @@ const block = (answer: ScriptedAnswer) =>
 
 const event = (type: string, more: Json = {}) => frame({ type, ...more }, type)
 
-const saidInMessages = (body: Json) =>
-  said(
+const statedInMessages = (body: Json) =>
+  messageOf(
     body.messages as Json[],
     ({ content }) => textOf(content).trim(),
     ({ content }) => has(content, ({ type }) => type === 'tool_use'),
@@ -32,8 +32,8 @@ export const messagesDialect: Dialect = {
   base: '/v1',
   faultOf: faultInMessages,
   wantsStream: (_path, body) => body.stream === true,
-  promptOf: (body) => saidInMessages(body).prompt,
-  turnOf: (body) => saidInMessages(body).turn,
+  promptOf: (body) => statedInMessages(body).prompt,
+  turnOf: (body) => statedInMessages(body).turn,
   plain: (answer) => ({
     id: 'msg_1',
     type: 'message',
@@ -89,8 +89,8 @@ const generateUsage = ({ usage }: ScriptedAnswer) => ({
   usageMetadata: { promptTokenCount: usage?.prompt_tokens, candidatesTokenCount: usage?.completion_tokens },
 })
 
-const saidInContents = (body: Json) =>
-  said(
+const statedInContents = (body: Json) =>
+  messageOf(
     body.contents as Json[],
     ({ parts }) => textOf(parts).trim(),
     ({ parts }) => has(parts, (part) => 'functionCall' in part),
@@ -101,8 +101,8 @@ export const generateDialect: Dialect = {
   base: '/v1beta',
   faultOf: faultInContents,
   wantsStream: (path) => path.includes(':streamGenerateContent'),
-  promptOf: (body) => saidInContents(body).prompt,
-  turnOf: (body) => saidInContents(body).turn,
+  promptOf: (body) => statedInContents(body).prompt,
+  turnOf: (body) => statedInContents(body).turn,
   plain: (answer) => ({
     ...candidate(answer.toolCalls.length ? calls(answer) : [{ text: answer.text }], FINISH_REASONS[answer.finish]),
     ...generateUsage(answer),
@@ -147,10 +147,10 @@ const functionCalls = ({ toolCalls }: ScriptedAnswer) =>
   }))
 
 /** Parallel calls are consecutive items, so a turn begins where a call follows another kind of item. */
-function saidInInput(body: Json): Said {
+function statedInInput(body: Json): Message {
   const items = body.input as Json[]
   const isCall = (item: Json | undefined) => item?.type === 'function_call'
-  return said(
+  return messageOf(
     items,
     ({ content }) => textOf(content).trim(),
     (item) => isCall(item) && !isCall(items[items.indexOf(item) - 1]),
@@ -162,8 +162,8 @@ export const responsesDialect: Dialect = {
   base: '/v1',
   faultOf: faultInInput,
   wantsStream: (_path, body) => body.stream === true,
-  promptOf: (body) => saidInInput(body).prompt,
-  turnOf: (body) => saidInInput(body).turn,
+  promptOf: (body) => statedInInput(body).prompt,
+  turnOf: (body) => statedInInput(body).turn,
   plain: (answer) => response(answer, answer.toolCalls.length ? functionCalls(answer) : [message(answer.text)]),
   open: () =>
     event('response.created', { response: { id: 'resp_1', created_at: 1, model: 'scripted' } }) +

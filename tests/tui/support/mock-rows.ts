@@ -123,7 +123,7 @@ type KeyFacts = { asked?: object; tier?: string; rpm?: [number, number]; spent?:
 export const key = (
   name: string,
   prefix: string,
-  { tier = 'free', rpm = [0, 60], spent = 0, cap, used, asked }: KeyFacts,
+  { tier = 'free', rpm = [0, 60], spent = 0, cap, used, asked: request }: KeyFacts,
 ) => ({
   id: name,
   ...{
@@ -145,7 +145,7 @@ export const key = (
     preference: 'cheap-first',
     last_used_at: used,
     expires_at: null,
-    asked: asked ?? null,
+    asked: request ?? null,
   },
 })
 

@@ -73,8 +73,8 @@ export function operatorKey() {
   const profile = (name: string, url: string) => {
     const place = join(folder, '.config', 'svc-admin')
     mkdirSync(join(place, 'keys'), { recursive: true, mode: 0o700 })
-    const kept = { active: null, profiles: [{ name, url, production: false, org: null }] }
-    writeFileSync(join(place, 'config.json'), JSON.stringify(kept), { mode: 0o600 })
+    const stored = { active: null, profiles: [{ name, url, production: false, org: null }] }
+    writeFileSync(join(place, 'config.json'), JSON.stringify(stored), { mode: 0o600 })
     copyFileSync(file, join(place, 'keys', name))
   }
   return { folder, file, profile, remove: () => rmSync(folder, { recursive: true, force: true }) }

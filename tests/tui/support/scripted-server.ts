@@ -60,7 +60,7 @@ export function startScripted(manner: Manner = {}) {
       holder: 'operator:sam',
       ...hello,
     }
-    const told: Event[] = snapshots(topics).map((one) =>
+    const notices: Event[] = snapshots(topics).map((one) =>
       failed.includes(one.topic)
         ? { type: 'failed', seq: 1, topic: one.topic, message: 'It could not be read.', at: one.at }
         : { type: 'snapshot', seq: 1, ...one },
@@ -71,7 +71,7 @@ export function startScripted(manner: Manner = {}) {
         mine = controller
         open.add(controller)
         if (mute) return
-        for (const event of [greeting, ...(slow ? [] : told)]) controller.enqueue(frame(event))
+        for (const event of [greeting, ...(slow ? [] : notices)]) controller.enqueue(frame(event))
       },
       cancel: () => void open.delete(mine),
     })

@@ -36,8 +36,8 @@ export const createKey =
       // Limits are per key, so the number of keys is bounded too. The owner is locked: concurrent requests count each other.
       const owner = { userId, orgId }
       await deps.orgs.lockOwner(tx, owner)
-      const most = owner.orgId ? deps.settings.maxKeysPerOrg : deps.settings.maxKeysPerPerson
-      if ((await rows.unrevoked(tx, owner)) >= most) throw tooManyKeys(owner.orgId ? 'organization' : 'person', most)
+      const max = owner.orgId ? deps.settings.maxKeysPerOrg : deps.settings.maxKeysPerPerson
+      if ((await rows.unrevoked(tx, owner)) >= max) throw tooManyKeys(owner.orgId ? 'organization' : 'person', max)
       const row = newRow(deps, secret.prefix, { ...input, scopes, userId, orgId, tier: FIRST_TIER })
       await rows.insert(tx, row, secret.hash)
       await recordChange(deps, tx, call, row, { action: 'key.created' })
@@ -45,7 +45,7 @@ export const createKey =
     })
   }
 
-export type KeyOrder = Omit<NewKey, 'scope' | 'org_id' | 'test'> & {
+export type KeyInput = Omit<NewKey, 'scope' | 'org_id' | 'test'> & {
   scopes: KeyRow['scopes']
   userId: UserId
   orgId: OrgId | null
@@ -53,30 +53,30 @@ export type KeyOrder = Omit<NewKey, 'scope' | 'org_id' | 'test'> & {
 }
 
 /** The row of a new key, after permissions were checked. Throws 400 for invalid limits, origins and times. */
-export function newRow({ clock, limitsOf }: KeyDeps, prefix: string, order: KeyOrder): KeyRow {
-  assertWithinTier(order, order.tier, limitsOf(order.tier))
+export function newRow({ clock, limitsOf }: KeyDeps, prefix: string, input: KeyInput): KeyRow {
+  assertWithinTier(input, input.tier, limitsOf(input.tier))
   const now = clock.now()
   return {
     id: KeyId.create(),
-    user_id: order.userId,
-    org_id: order.orgId,
-    name: order.name ?? DEFAULT_NAME,
+    user_id: input.userId,
+    org_id: input.orgId,
+    name: input.name ?? DEFAULT_NAME,
     prefix,
-    scopes: order.scopes,
-    tier: order.tier,
-    rpm_limit: order.rpm_limit ?? null,
-    tpm_limit: order.tpm_limit ?? null,
-    daily_cap_cents: order.daily_cap_cents ?? null,
-    monthly_cap_cents: order.monthly_cap_cents ?? null,
-    allowed_origins: readOrigins(order.allowed_origins ?? []),
-    brand_soul: order.brand_soul ? readBrandSoul(order.brand_soul) : null,
+    scopes: input.scopes,
+    tier: input.tier,
+    rpm_limit: input.rpm_limit ?? null,
+    tpm_limit: input.tpm_limit ?? null,
+    daily_cap_cents: input.daily_cap_cents ?? null,
+    monthly_cap_cents: input.monthly_cap_cents ?? null,
+    allowed_origins: readOrigins(input.allowed_origins ?? []),
+    brand_soul: input.brand_soul ? readBrandSoul(input.brand_soul) : null,
     routing_preference_id: null,
     routing_rules: null,
     routing_floors: null,
     guardrail_policy_id: null,
     created_at: now,
     last_used_at: null,
-    expires_at: readExpiry(order.expires_at, now),
+    expires_at: readExpiry(input.expires_at, now),
     revoked_at: null,
     rotating_until: null,
   }

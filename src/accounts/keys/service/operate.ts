@@ -17,7 +17,7 @@ import { presentPage, presentSpent } from './read'
 import { rotateIn } from './rotate'
 
 /** What an operator may set on a new key beyond what a tenant may: its owner and its tier (dx 2.9). */
-export type OperatorKeyOrder = Omit<NewKey, 'scope' | 'org_id'> & {
+export type OperatorKeyInput = Omit<NewKey, 'scope' | 'org_id'> & {
   userId: UserId
   orgId: OrgId | null
   scopes?: Scope[]
@@ -29,7 +29,7 @@ export function operateKeys(deps: KeyDeps) {
   const { store, clock } = deps
 
   return {
-    create: (call: Call<OperatorCaller>, order: OperatorKeyOrder) => store.write((tx) => createIn(tx, call, order)),
+    create: (call: Call<OperatorCaller>, input: OperatorKeyInput) => store.write((tx) => createIn(tx, call, input)),
     createIn,
 
     /** Newest first, filtered by org, user or state. */
@@ -62,8 +62,8 @@ export function operateKeys(deps: KeyDeps) {
       store.write((tx) => updateIn(tx, call, ref, patch)),
     updateIn,
 
-    rotate: (call: Call<OperatorCaller>, ref: string, order: KeyRotation): Promise<RotatedKey> =>
-      store.write(async (tx) => rotateIn(deps, tx, call, await resolveLocked(tx, ref), order)),
+    rotate: (call: Call<OperatorCaller>, ref: string, input: KeyRotation): Promise<RotatedKey> =>
+      store.write(async (tx) => rotateIn(deps, tx, call, await resolveLocked(tx, ref), input)),
 
     revoke: (call: Call<OperatorCaller>, ref: string): Promise<ApiKey> =>
       store.write(async (tx) => {
@@ -94,10 +94,10 @@ export function operateKeys(deps: KeyDeps) {
   }
 
   /** The same inside a transaction that creates more than the key, as the first run does. */
-  async function createIn(tx: Tx, call: Call<OperatorCaller>, order: OperatorKeyOrder): Promise<ApiKeyWithSecret> {
-    const secret = mintSecret(order.test ? KEY_LABELS.test : KEY_LABELS.live)
-    const scopes = unique(order.scopes ?? SCOPES)
-    const row = newRow(deps, secret.prefix, { ...order, scopes, tier: order.tier ?? 'free' })
+  async function createIn(tx: Tx, call: Call<OperatorCaller>, input: OperatorKeyInput): Promise<ApiKeyWithSecret> {
+    const secret = mintSecret(input.test ? KEY_LABELS.test : KEY_LABELS.live)
+    const scopes = unique(input.scopes ?? SCOPES)
+    const row = newRow(deps, secret.prefix, { ...input, scopes, tier: input.tier ?? 'free' })
     await rows.insert(tx, row, secret.hash)
     await recordChange(deps, tx, call, row, { action: 'key.created' })
     return { ...present(row, NOTHING_SPENT, row.created_at), key: secret.token }

@@ -18,8 +18,8 @@ export function endOrphans(deps: KeyDeps): void {
   events.inTransaction(orgDeleted, (tx, { data }) => revokeAll(tx, data))
   events.inTransaction(memberLeft, (tx, { data }) => revokeAll(tx, data))
 
-  async function revokeAll(tx: Tx, { call, ...whose }: Orphaned): Promise<void> {
-    const filter = { ...whose, unrevoked: true }
+  async function revokeAll(tx: Tx, { call, ...ownerFilter }: Orphaned): Promise<void> {
+    const filter = { ...ownerFilter, unrevoked: true }
     for (let found = await live(); found.length; found = await live()) {
       for (const { id } of found) {
         const row = await rows.revoke(tx, id, clock.now())

@@ -4,7 +4,7 @@ import type { Page, PageQuery } from '../../../kernel/page'
 import type { Reader, Tx } from '../../../kernel/store'
 import { keyNotFound } from '../errors'
 import { present } from '../present'
-import { type Reach, keyRepository as rows } from '../repository'
+import { keyRepository as rows, type Scope } from '../repository'
 import type { ApiKey } from '../schema'
 import type { KeyRow } from '../table'
 import type { KeyDeps } from './deps'
@@ -13,7 +13,7 @@ import type { KeyDeps } from './deps'
  * The keys a caller may manage: for an org's key those of its org, for everyone else their personal ones and those
  * of orgs where they hold `manageApiKeys`. Throws 403 `forbidden` for an org's key whose maker lost that permission.
  */
-async function reachOf({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller): Promise<Reach> {
+async function scopeOf({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller): Promise<Scope> {
   if (caller.orgId) {
     await orgs.assertPermission(reader, caller, 'manageApiKeys', caller.orgId)
     return { userId: null, orgIds: [caller.orgId] }
@@ -23,8 +23,8 @@ async function reachOf({ orgs }: KeyDeps, reader: Reader, caller: TenantCaller):
 
 /** A key the caller may manage. A foreign, an unknown and a malformed id give the same 404 (I22). */
 export async function findOwn(deps: KeyDeps, reader: Reader, caller: TenantCaller, id: string): Promise<KeyRow> {
-  const reach = await reachOf(deps, reader, caller)
-  const row = KeyId.is(id) ? await rows.find(reader, reach, id) : undefined
+  const scope = await scopeOf(deps, reader, caller)
+  const row = KeyId.is(id) ? await rows.find(reader, scope, id) : undefined
   if (!row) throw keyNotFound()
   return row
 }
@@ -48,7 +48,7 @@ export const listKeys =
   (deps: KeyDeps) =>
   async ({ caller }: Call, query: PageQuery): Promise<Page<ApiKey>> => {
     const { read } = deps.store
-    return presentPage(deps, await rows.list(read, await reachOf(deps, read, caller), query))
+    return presentPage(deps, await rows.list(read, await scopeOf(deps, read, caller), query))
   }
 
 export async function presentPage(deps: KeyDeps, page: Page<KeyRow>): Promise<Page<ApiKey>> {

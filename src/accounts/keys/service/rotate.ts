@@ -22,12 +22,12 @@ const DEFAULT_GRACE_S = 86_400
  */
 export const rotateKey =
   (deps: KeyDeps) =>
-  (call: Call, id: string, order: KeyRotation): Promise<RotatedKey> =>
+  (call: Call, id: string, input: KeyRotation): Promise<RotatedKey> =>
     deps.store.write(async (tx) => {
       const before = await findOwnLocked(deps, tx, call.caller, id)
       assertRotatable(call.caller, before)
       if (keyIdOf(call.caller) !== before.id) await assertUnbound(tx, call.caller, 'rotate other keys')
-      return storeAnswer(tx, call, await rotateIn(deps, tx, call, before, order))
+      return storeAnswer(tx, call, await rotateIn(deps, tx, call, before, input))
     })
 
 /** The same for a key the caller is already known to manage. Secrets of earlier rotations expire with the last one. */

@@ -43,9 +43,9 @@ export function assertPerson(caller: TenantCaller, what: string): void {
 export async function assertMayOwn({ settings }: OrgDeps, tx: Tx, { caller }: Call<Caller>, userId: UserId) {
   if (caller.type === 'operator') return
   await rows.lockUser(tx, userId)
-  const most = settings.maxOrgsPerPerson
-  if ((await memberRows.ownedBy(tx, userId)) < most) return
-  throw tooManyOrgs(most, userId === caller.userId ? 'You own' : 'This member owns')
+  const max = settings.maxOrgsPerPerson
+  if ((await memberRows.ownedBy(tx, userId)) < max) return
+  throw tooManyOrgs(max, userId === caller.userId ? 'You own' : 'This member owns')
 }
 
 /** Permission checks for all other rooms. */

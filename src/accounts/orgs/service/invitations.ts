@@ -29,11 +29,11 @@ export function createInvitations(deps: OrgDeps & { members: Members }) {
    * `POST /orgs/{id}/invitations`; inviting an address again replaces its earlier invitation. Throws 403 `forbidden`
    * (only owners invite owners), 409 `conflict` for a member.
    */
-  function invite(call: Call, id: string, order: NewInvitation): Promise<IssuedInvitation> {
+  function invite(call: Call, id: string, input: NewInvitation): Promise<IssuedInvitation> {
     return store.write(async (tx) => {
       const { org, role } = await reachLocked(tx, call.caller, id)
-      assertMayAssign(role, order.role)
-      return storeAnswer(tx, call, await issue(tx, call, { orgId: org.id, invitedBy: call.caller.userId, ...order }))
+      assertMayAssign(role, input.role)
+      return storeAnswer(tx, call, await issue(tx, call, { orgId: org.id, invitedBy: call.caller.userId, ...input }))
     })
   }
 

@@ -6,13 +6,13 @@ import {
   formOfSchema,
   requestFromOrder,
 } from '../../../completions'
-import type { CompletionOrder } from '../../../completions/schema'
+import type { CompletionInput } from '../../../completions/schema'
 import type { Call } from '../../../kernel/caller'
 import { AppError } from '../../../kernel/errors'
 import { microToCents } from '../../../kernel/money'
 import type { Store } from '../../../kernel/store'
 import type { SkillService } from '../../../skills'
-import { type Doing, KEPT, StepFailure, type StepRunner } from './step'
+import { type Doing, STORED, StepFailure, type StepRunner } from './step'
 
 type Deps = {
   store: Store
@@ -25,15 +25,15 @@ type Deps = {
 export function createAiSteps({ store, settings, completions, skills }: Deps) {
   const aiTransform: StepRunner<'ai_transform'> = async (doing) => {
     const { prompt, output_schema: schema, model, attachments, ...rest } = doing.config
-    const order = {
+    const input = {
       ...rest,
       prompt,
       mode: rest.mode ?? 'auto',
       ...(attachments ? { attachments } : {}),
-    } as CompletionOrder
+    } as CompletionInput
     const form = schema ? formOfSchema(schema, `steps[${doing.at}].config.output_schema`) : null
-    const request = await requestOf(doing.call, order)
-    return told(doing, { ...request, ...(model ? { engine: model } : {}), ...form }, form !== null)
+    const request = await requestOf(doing.call, input)
+    return notify(doing, { ...request, ...(model ? { engine: model } : {}), ...form }, form !== null)
   }
 
   const skill: StepRunner<'skill'> = async (doing) => {
@@ -41,24 +41,24 @@ export function createAiSteps({ store, settings, completions, skills }: Deps) {
     const active = await skills.aloneBySlug(doing.call, slug, input)
     if (!active) throw new StepFailure(`There is no skill "${slug}" that this workflow can use.`)
     const request = await requestOf(doing.call, { prompt: input, mode: 'auto' })
-    return told(doing, { ...request, active }, false)
+    return notify(doing, { ...request, active }, false)
   }
 
   return { ai_transform: aiTransform, skill }
 
-  async function requestOf({ caller }: Call, order: CompletionOrder): Promise<CompletionRequest> {
-    assertOrder(order)
+  async function requestOf({ caller }: Call, input: CompletionInput): Promise<CompletionRequest> {
+    assertOrder(input)
     const own = await settings.read(store.read, caller.userId)
-    return { ...requestFromOrder({ ...order, conversation_id: null }, own, false), cache: 'off', wantsFollowUps: false }
+    return { ...requestFromOrder({ ...input, conversation_id: null }, own, false), cache: 'off', wantsFollowUps: false }
   }
 
-  async function told(
+  async function notify(
     { call, run, keep }: Doing<'ai_transform' | 'skill'>,
     request: CompletionRequest,
     isJson: boolean,
-  ): Promise<typeof KEPT> {
+  ): Promise<typeof STORED> {
     let ended: unknown
-    const asked = completions.pipeline.complete(call, {
+    const requested = completions.pipeline.complete(call, {
       ...request,
       metadata: { workflow_id: run.workflow_id, workflow_run_id: run.id },
       alongside: (tx, { costMicro }, { content, artifacts, refusal, promptTokens, completionTokens }, broken) => {
@@ -77,11 +77,11 @@ export function createAiSteps({ store, settings, completions, skills }: Deps) {
         return keep(tx, { output: { text: content, ...structured, artifacts, usage }, cost: costMicro, error })
       },
     })
-    await asked.catch((error: unknown) => {
+    await requested.catch((error: unknown) => {
       // The failed step is stored with what it cost.
       if (ended === undefined || error !== ended) throw error
     })
-    return KEPT
+    return STORED
   }
 }
 

@@ -4,7 +4,7 @@ import { storable } from '../../../kernel/text'
 import { StepFailure, type StepRunner } from './step'
 
 const TIMEOUT_S = 30
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
 /** Calls an address through the guarded door (contract 10). Every status is an answer; what gets none fails. */
 export const createHttpStep =
@@ -30,7 +30,7 @@ export const createHttpStep =
           ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
         },
         ...sent,
-        maxBytes: MOST_BYTES,
+        maxBytes: MAX_BYTES,
         timeoutMs: timeout_seconds * 1_000,
         signal: call.signal,
       })

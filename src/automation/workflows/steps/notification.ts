@@ -19,7 +19,7 @@ type Deps = {
 }
 
 const TIMEOUT_MS = 10_000
-const MOST_BYTES = 64 * 1024
+const MAX_BYTES = 64 * 1024
 
 /** Tells somebody: by e-mail, by a signed POST, or on the bus, where who watches it shows it (contract 10). */
 export function createNotificationStep({ mail, outbound, clock, fanOut, secretOf }: Deps): StepRunner<'notification'> {
@@ -42,11 +42,11 @@ export function createNotificationStep({ mail, outbound, clock, fanOut, secretOf
 
   async function byWebhook({ config, previous, run, key, call }: Doing<'notification'>) {
     const { subject = null, body = previous } = config
-    const said = JSON.stringify({ subject, body, workflow_id: run.workflow_id, run_id: run.id })
+    const text = JSON.stringify({ subject, body, workflow_id: run.workflow_id, run_id: run.id })
     const signature = signatureHeaders({
       id: EventId.create(),
       timestampS: Math.floor(clock.now() / 1_000),
-      body: said,
+      body: text,
       secret: secretOf(call),
     })
     const headers = {
@@ -55,9 +55,9 @@ export function createNotificationStep({ mail, outbound, clock, fanOut, secretOf
       'idempotency-key': key,
       ...signature,
     }
-    const limits = { maxBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS, signal: call.signal }
+    const limits = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, signal: call.signal }
     try {
-      const { status } = await outbound.fetchPublic(config.to, { method: 'POST', headers, body: said, ...limits })
+      const { status } = await outbound.fetchPublic(config.to, { method: 'POST', headers, body: text, ...limits })
       if (status < 200 || status > 299) throw new StepFailure(`The address answered with status ${status}.`)
     } catch (error) {
       if (error instanceof OutboundFailure && error.kind !== 'aborted')

@@ -40,11 +40,11 @@ export class Paused {
 }
 
 /** The step was stored by `keep`. */
-export const KEPT = Symbol('kept')
+export const STORED = Symbol('kept')
 
 /** A step that did not succeed; the message is for the owner of the workflow. */
 export class StepFailure extends Error {
   override name = 'StepFailure'
 }
 
-export type StepRunner<Type extends StepType> = (doing: Doing<Type>) => Promise<Done | Paused | typeof KEPT>
+export type StepRunner<Type extends StepType> = (doing: Doing<Type>) => Promise<Done | Paused | typeof STORED>

@@ -24,9 +24,9 @@ export const createToolStep =
       approved: [name],
       call,
     })
-    const asked = { id: key, name, arguments: JSON.stringify(args) }
+    const request = { id: key, name, arguments: JSON.stringify(args) }
     const context = { call, signal: call.signal, now: clock.now(), conversationId: null }
-    const outcome = await tools.run(toolset, asked, context)
+    const outcome = await tools.run(toolset, request, context)
     if (outcome.status === 'error') throw new StepFailure(outcome.text.replace(/^Error: /, ''))
     return { output: outcome.result }
   }

@@ -28,7 +28,7 @@ const TINT = 'F3F5F8'
 /** In twentieths of a point. */
 const INDENT = 360
 
-const MOST_LEVELS = 6
+const MAX_LEVELS = 6
 
 const STYLES: word.IStylesOptions = {
   default: {
@@ -53,7 +53,7 @@ const levels = (
     start?: number
   },
 ) =>
-  Array.from({ length: MOST_LEVELS }, (_, level) => ({
+  Array.from({ length: MAX_LEVELS }, (_, level) => ({
     level,
     alignment: word.AlignmentType.LEFT,
     style: { paragraph: { indent: { left: INDENT * (level + 1), hanging: INDENT } } },
@@ -102,7 +102,7 @@ const [SHORT, LONG, MARGIN] = [11_906, 16_838, 1_418]
 const POINT = 20
 /** Pixels at 96 an inch. */
 const TEXT_PIXELS = 600
-const MOST_PICTURE_PIXELS = 560
+const MAX_PICTURE_PIXELS = 560
 
 type Child = word.Paragraph | word.Table
 type Context = {
@@ -174,14 +174,14 @@ function footer() {
 
 function masthead({ title, subtitle }: Document): Child[] {
   const border = { bottom: { style: word.BorderStyle.SINGLE, size: 10, color: ACCENT, space: 8 } }
-  const said = subtitle ? [new word.TextRun({ text: subtitle, color: QUIET, size: 20 })] : []
+  const messages = subtitle ? [new word.TextRun({ text: subtitle, color: QUIET, size: 20 })] : []
   return [
     new word.Paragraph({
       heading: word.HeadingLevel.TITLE,
       ...directed([{ text: title }]),
       children: runs([{ text: title }]),
     }),
-    new word.Paragraph({ children: said, border, spacing: { after: 280 } }),
+    new word.Paragraph({ children: messages, border, spacing: { after: 280 } }),
   ]
 }
 
@@ -231,7 +231,7 @@ const quoted = (text: Text) =>
   })
 
 function listOf({ ordered, start, items }: List, context: Context, outer: Nested): Child[] {
-  const level = Math.min(MOST_LEVELS - 1, outer ? outer.level + 1 : 0)
+  const level = Math.min(MAX_LEVELS - 1, outer ? outer.level + 1 : 0)
   if (ordered) context.numbered.push(start)
   const reference = ordered ? `numbers-${context.numbered.length - 1}` : 'bullets'
   const nested = { level, reference }
@@ -303,7 +303,7 @@ function pictureOf({ source, alt }: Picture, { images }: Document): Child[] {
     : []
   const caption = words.length ? [new word.Paragraph({ children: words })] : []
   if (!image) return caption
-  const scale = Math.min(1, TEXT_PIXELS / image.width, MOST_PICTURE_PIXELS / image.height)
+  const scale = Math.min(1, TEXT_PIXELS / image.width, MAX_PICTURE_PIXELS / image.height)
   const drawn = new word.ImageRun({
     type: image.format === 'png' ? 'png' : 'jpg',
     data: image.bytes,

@@ -42,7 +42,7 @@ const QUIET = '#6b7280'
 const MARGIN = 64
 const UPRIGHT = 595.28 - 2 * MARGIN
 const ACROSS = 841.89 - 2 * MARGIN
-const MOST_PICTURE_HEIGHT = 420
+const MAX_PICTURE_HEIGHT = 420
 
 pdfmake.setFonts(FONTS)
 orderLines()
@@ -234,7 +234,7 @@ function pictureOf({ source, alt }: Picture, { images, width }: Page): Content {
   const type = image.format === 'png' ? 'image/png' : 'image/jpeg'
   const data = `data:${type};base64,${Buffer.from(image.bytes).toString('base64')}`
   const natural = (image.width * 72) / 96
-  const scale = Math.min(1, width / natural, MOST_PICTURE_HEIGHT / ((image.height * 72) / 96))
+  const scale = Math.min(1, width / natural, MAX_PICTURE_HEIGHT / ((image.height * 72) / 96))
   const caption = alt ? [{ ...paragraph([{ text: alt }]), fontSize: 8.5, color: QUIET, margin: [0, 4, 0, 0] }] : []
   return { stack: [{ image: data, width: natural * scale }, ...caption] as Content[], margin: [0, 4, 0, 12] }
 }

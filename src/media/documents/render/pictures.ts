@@ -1,17 +1,17 @@
 import { redrawn } from '../../../kernel/pictures'
 import type { Image } from '../blocks-model'
 
-const MOST_BYTES = 12 * 1024 * 1024
+const MAX_BYTES = 12 * 1024 * 1024
 /** The longer side, for a picture as wide as a page. */
-const MOST_SIDE = 1_600
+const MAX_SIDE = 1_600
 
 /**
  * A picture as every format takes it: PNG or JPEG, no larger than a page needs, and nothing in it but its pixels. Null
  * for what is no picture or is too large.
  */
 export async function readPicture(bytes: Uint8Array): Promise<Image | null> {
-  if (bytes.length === 0 || bytes.length > MOST_BYTES) return null
-  return redrawn(bytes, { as: (format) => (format === 'jpeg' ? 'jpeg' : 'png'), mostSide: MOST_SIDE })
+  if (bytes.length === 0 || bytes.length > MAX_BYTES) return null
+  return redrawn(bytes, { as: (format) => (format === 'jpeg' ? 'jpeg' : 'png'), maxSide: MAX_SIDE })
 }
 
 /** The bytes of a `data:` address of a picture; null for any other address. */

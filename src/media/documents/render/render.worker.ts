@@ -10,7 +10,7 @@ import { renderCsv } from './csv'
 import { inlineBytes, readPicture } from './pictures'
 
 /** A document to lay out, on the thread of this file: layout takes tens of milliseconds and blocks (I28). */
-export type RenderOrder = {
+export type RenderInput = {
   format: Format
   markdown: string
   /** Used unless the Markdown begins with a title of its own. */
@@ -25,7 +25,7 @@ export type RenderOrder = {
 export type Rendered = { title: string; bytes: Uint8Array }
 
 /** A text to make by rules of what a prompt supplies, which may be a megabyte. */
-export type OutlineOrder = { outline: string }
+export type OutlineInput = { outline: string }
 export type Outlined = { title: string; markdown: string }
 
 declare const self: Worker
@@ -33,17 +33,17 @@ declare const self: Worker
 // What a document shows was given to it: nothing here needs a network.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-self.onmessage = async ({ data }: MessageEvent<RenderOrder | OutlineOrder>) => {
+self.onmessage = async ({ data }: MessageEvent<RenderInput | OutlineInput>) => {
   self.postMessage(await answerTo(data))
 }
 
-async function answerTo(order: RenderOrder | OutlineOrder): Promise<WorkerReply<Rendered | Outlined>> {
+async function answerTo(input: RenderInput | OutlineInput): Promise<WorkerReply<Rendered | Outlined>> {
   try {
-    if ('outline' in order) return { ok: true, answer: outlineOf(order.outline) }
-    const written = await documentOf(order)
-    const isRows = order.format === 'xlsx' || order.format === 'csv'
+    if ('outline' in input) return { ok: true, answer: outlineOf(input.outline) }
+    const written = await documentOf(input)
+    const isRows = input.format === 'xlsx' || input.format === 'csv'
     const document = isRows ? { ...written, blocks: written.blocks.map(asRows) } : written
-    return { ok: true, answer: { title: document.title, bytes: await bytesOf(order.format, document) } }
+    return { ok: true, answer: { title: document.title, bytes: await bytesOf(input.format, document) } }
   } catch (error) {
     return { ok: false, problem: String(error instanceof Error ? error.stack : error) }
   }
@@ -65,7 +65,7 @@ async function bytesOf(format: Format, document: Document): Promise<Uint8Array> 
   }
 }
 
-async function documentOf({ markdown, title, pictures, ...rest }: RenderOrder): Promise<Document> {
+async function documentOf({ markdown, title, pictures, ...rest }: RenderInput): Promise<Document> {
   const { title: named, body } = titled(readMarkdown(markdown), title)
   const { subtitle, language, createdAt } = rest
   return {
@@ -86,7 +86,7 @@ function asRows(block: Block): Block {
   return { type: 'table', header: cells(names), rows: items.map(cells), align: names.map(() => 'left') }
 }
 
-async function imagesOf(blocks: readonly Block[], pictures: RenderOrder['pictures']): Promise<Map<string, Image>> {
+async function imagesOf(blocks: readonly Block[], pictures: RenderInput['pictures']): Promise<Map<string, Image>> {
   const images = new Map<string, Image>()
   for (const source of sourcesIn(blocks)) {
     const bytes = pictures.get(source) ?? inlineBytes(source)

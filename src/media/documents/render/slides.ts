@@ -10,12 +10,12 @@ export type Slide = { title: string; continued: boolean; lines: readonly Line[];
 /** Letters of a line across the slide, and half of it; lines of a slide. */
 const WIDE = 92
 const HALF = 42
-const MOST_LINES = 13
-const MOST_ROWS = 11
-const MOST_CODE_LINES = 22
-const MOST_BESIDE = 8
+const MAX_LINES = 13
+const MAX_ROWS = 11
+const MAX_CODE_LINES = 22
+const MAX_BESIDE = 8
 /** Code of more lines has a slide of its own. */
-const MOST_INLINE = 8
+const MAX_INLINE = 8
 
 /**
  * A document as slides: each heading of the two highest levels begins one. What does not fit goes on to the next one, so
@@ -31,7 +31,7 @@ export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
     begun = true
   }
   const flush = () => {
-    for (const part of inParts(lines, WIDE, MOST_LINES)) put({ lines: part, visual: null })
+    for (const part of inParts(lines, WIDE, MAX_LINES)) put({ lines: part, visual: null })
     lines = []
   }
   for (const block of blocks) {
@@ -46,7 +46,7 @@ export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
         section = plain(named.text)
         begun = false
       }
-      const beside = block.type !== 'code' && !isWide(block) && heightOf(lines, HALF) <= MOST_BESIDE ? lines : []
+      const beside = block.type !== 'code' && !isWide(block) && heightOf(lines, HALF) <= MAX_BESIDE ? lines : []
       if (beside.length) lines = []
       flush()
       visualParts(block).forEach((visual, at) => {
@@ -60,7 +60,7 @@ export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
 
 const isVisual = (block: Block): block is Visual =>
   block.type === 'code'
-    ? block.text.split('\n').length > MOST_INLINE
+    ? block.text.split('\n').length > MAX_INLINE
     : block.type === 'table' || block.type === 'chart' || block.type === 'image'
 
 /** A table of many columns, or with much text, needs the whole slide. */
@@ -74,16 +74,14 @@ function isWide(visual: Visual): boolean {
 
 function visualParts(visual: Visual): Visual[] {
   if (visual.type === 'table') {
-    return chunks(visual.rows, MOST_ROWS).map((rows) => ({ ...visual, rows }))
+    return chunks(visual.rows, MAX_ROWS).map((rows) => ({ ...visual, rows }))
   }
   if (visual.type !== 'code') return [visual]
-  return chunks(visual.text.split('\n'), MOST_CODE_LINES).map((lines) => ({ ...visual, text: lines.join('\n') }))
+  return chunks(visual.text.split('\n'), MAX_CODE_LINES).map((lines) => ({ ...visual, text: lines.join('\n') }))
 }
 
-function chunks<Item>(items: readonly Item[], most: number): Item[][] {
-  const parts = Array.from({ length: Math.ceil(items.length / most) }, (_, at) =>
-    items.slice(at * most, (at + 1) * most),
-  )
+function chunks<Item>(items: readonly Item[], max: number): Item[][] {
+  const parts = Array.from({ length: Math.ceil(items.length / max) }, (_, at) => items.slice(at * max, (at + 1) * max))
   return parts.length ? parts : [[]]
 }
 
@@ -95,15 +93,15 @@ const rowsOf = ({ text, depth }: Line, letters: number): number =>
 export const heightOf = (lines: readonly Line[], letters: number): number =>
   lines.reduce((sum, line) => sum + rowsOf(line, letters), 0)
 
-function inParts(lines: readonly Line[], letters: number, most: number): Line[][] {
+function inParts(lines: readonly Line[], letters: number, max: number): Line[][] {
   const parts: Line[][] = []
   let height = 0
-  for (const line of lines.flatMap((one) => split(one, letters * most))) {
+  for (const line of lines.flatMap((one) => split(one, letters * max))) {
     const rows = rowsOf(line, letters)
     const last = parts.at(-1)
     // A heading at the end of a slide would stand alone.
     const needed = line.heading ? rows + 2 : rows
-    if (last && height + needed <= most) {
+    if (last && height + needed <= max) {
       last.push(line)
       height += rows
     } else {
@@ -120,10 +118,10 @@ function inParts(lines: readonly Line[], letters: number, most: number): Line[][
 }
 
 /** A paragraph that is longer than a slide, in sentences of up to one slide. */
-function split(line: Line, most: number): Line[] {
+function split(line: Line, max: number): Line[] {
   const words = plain(line.text)
-  if (words.length <= most) return [line]
-  const parts = words.match(new RegExp(`[\\s\\S]{1,${most}}(?:(?<=[.!?])\\s+|\\s+|$)|[\\s\\S]{1,${most}}`, 'g')) ?? [
+  if (words.length <= max) return [line]
+  const parts = words.match(new RegExp(`[\\s\\S]{1,${max}}(?:(?<=[.!?])\\s+|\\s+|$)|[\\s\\S]{1,${max}}`, 'g')) ?? [
     words,
   ]
   return parts.map((text) => ({ ...line, text: [{ text: text.trim() }] }))

@@ -59,20 +59,20 @@ export function fitAny(table: Table, width: number, sizes: Sizes = ofPage(table)
 function fit(table: Table, width: number, { sizes, padding, wider = 1 }: Sizes): Fit | null {
   const room = width - table.header.length * 2 * padding
   // In ems: the widest word or number of each column.
-  const least = table.header
+  const min = table.header
     .map((name, at) => Math.max(1, wordsIn(name), ...table.rows.map((row) => wordsIn(row[at] ?? []))))
     .map((ems) => ems * wider)
-  const needed = least.reduce((sum, one) => sum + one, 0)
+  const needed = min.reduce((sum, one) => sum + one, 0)
   const fontSize = sizes.find((size) => needed * size <= room)
   if (fontSize === undefined) return null
   const spare = room - needed * fontSize
-  return { fontSize, padding, widths: columnShares(table).map((share, at) => least[at]! * fontSize + share * spare) }
+  return { fontSize, padding, widths: columnShares(table).map((share, at) => min[at]! * fontSize + share * spare) }
 }
 
 function wordsIn(text: Text): number {
-  const said = plain(text)
-  const words = isWholeNumber(text) ? [said] : said.split(/\s+/)
-  return words.reduce((most, word) => Math.max(most, Math.min(LONGEST, widthOf(word))), 0)
+  const message = plain(text)
+  const words = isWholeNumber(text) ? [message] : message.split(/\s+/)
+  return words.reduce((max, word) => Math.max(max, Math.min(LONGEST, widthOf(word))), 0)
 }
 
 /** A number does not break, although spaces may set its thousands apart. */

@@ -24,7 +24,7 @@ const relation = (type: string, target: string): string =>
 type Typed = { type: 'text' } | { type: 'number'; formatOf(cell: string): string; scale: number } | { type: 'date' }
 
 /** A spreadsheet counts in doubles: more digits would be changed. */
-const MOST_DIGITS = 15
+const MAX_DIGITS = 15
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 
@@ -34,7 +34,7 @@ const CODE = /^[+0]\d/
 const SPACED = /\d\s+\d/
 
 /** Most decimals that a format may have. */
-const MOST_DECIMALS = 15
+const MAX_DECIMALS = 15
 
 const unitOf = (cell: string): string => cell.replace(/[\d\s.,'’+−-]/g, '')
 
@@ -50,7 +50,7 @@ const DATE_FORMAT = 'yyyy-mm-dd'
 const NARROWEST = 8
 const WIDEST = 60
 const TEXT_COLUMN = 100
-const MOST_SHEETS = 50
+const MAX_SHEETS = 50
 
 type Look = { fontWeight?: 'bold'; textColor?: string; backgroundColor?: string; fontSize?: number; align?: Align }
 type Cell = (Look & { value?: string | number | Date; type?: unknown; format?: string; wrap?: boolean }) | null
@@ -98,12 +98,12 @@ function sheetsOf({ title, subtitle, blocks }: Document): Sheet[] {
   let section = title
   for (const block of blocks) {
     if (block.type === 'heading') section = plain(block.text)
-    if (block.type === 'table' && sheets.length < MOST_SHEETS) sheets.push(tableSheet(block, section))
-    else if (block.type === 'chart' && sheets.length < MOST_SHEETS) sheets.push(chartSheet(block, section))
+    if (block.type === 'table' && sheets.length < MAX_SHEETS) sheets.push(tableSheet(block, section))
+    else if (block.type === 'chart' && sheets.length < MAX_SHEETS) sheets.push(chartSheet(block, section))
     else text.push(...textRows(block, 0))
   }
-  const said = text.slice(before).some((row) => row[0] && !row[0].fontWeight)
-  if (!said && sheets.length) return sheets
+  const isSaid = text.slice(before).some((row) => row[0] && !row[0].fontWeight)
+  if (!isSaid && sheets.length) return sheets
   const words = { name: sheets.length ? 'Text' : title, rows: text, widths: [TEXT_COLUMN], sticky: 0, chart: null }
   return [...sheets, words]
 }
@@ -144,7 +144,7 @@ function typed(cell: string, type: Typed, align: Align): Cell {
 }
 
 function widthOf(cells: readonly string[]): number {
-  const longest = cells.reduce((most, cell) => Math.max(most, cell.length), 0)
+  const longest = cells.reduce((max, cell) => Math.max(max, cell.length), 0)
   return Math.min(WIDEST, Math.max(NARROWEST, longest + 3))
 }
 
@@ -197,7 +197,7 @@ function textRows(block: Block, depth: number): Cell[][] {
   }
 }
 
-const MOST_NAME = 31
+const MAX_NAME = 31
 
 /** Names that a workbook takes: short, without its own signs, each once. */
 function uniqueNames(wanted: readonly string[]): string[] {
@@ -212,9 +212,9 @@ function uniqueNames(wanted: readonly string[]): string[] {
     for (let number = 1; ; number++) {
       const end = number === 1 ? '' : ` ${number}`
       const made = `${[...clean]
-        .slice(0, MOST_NAME - end.length)
+        .slice(0, MAX_NAME - end.length)
         .join('')
-        .slice(0, MOST_NAME - end.length)}${end}`
+        .slice(0, MAX_NAME - end.length)}${end}`
       if (taken.has(made.toLowerCase())) continue
       taken.add(made.toLowerCase())
       return made
@@ -240,7 +240,7 @@ function typeOfColumn(cells: readonly string[]): Typed {
 
 /** A number with the decimals it is written with: `3.50` stays `3.50`, and `3%` beside `12.5%` stays `3%`. */
 function formatOf(cell: string, unit: string, isGrouped: boolean): string {
-  const decimals = Math.min(MOST_DECIMALS, writtenWith(cell).decimals)
+  const decimals = Math.min(MAX_DECIMALS, writtenWith(cell).decimals)
   const digits = `${isGrouped ? '#,##0' : '0'}${decimals ? `.${'0'.repeat(decimals)}` : ''}`
   // Quoted, so that no letter of a unit is read as a code of the format.
   const isBefore = /^[-+−]?\s*[$€£¥]/.test(cell)
@@ -252,7 +252,7 @@ function isCount(cell: string): boolean {
   const digits = cell.replace(/\D/g, '')
   if (CODE.test(cell) && !/^\+?0?[.,]\d|^\+\d{1,3}([.,]\d+)?\s*%?$/.test(cell)) return false
   if (SPACED.test(cell) && !/^\S?\s*\d{1,3}(\s\d{3})+([.,]\d+)?\s*\S{0,4}$/.test(cell)) return false
-  return digits.length <= MOST_DIGITS && readNumber(cell) !== null
+  return digits.length <= MAX_DIGITS && readNumber(cell) !== null
 }
 
 /** The UTC midnight of an ISO date that a spreadsheet knows; null for anything else. */

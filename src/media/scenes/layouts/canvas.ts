@@ -9,7 +9,7 @@ import type { Subject } from '../subjects'
 export type Canvas = { width: number; height: number; palette: Palette; random: Random; reading: Reading }
 
 /** A motif of this height, standing with its middle at `x` on `y`. */
-export const standing = (
+export const state = (
   motif: Motif,
   palette: Palette,
   at: { x: number; y: number; height: number; flip?: boolean },

@@ -24,7 +24,7 @@ export function chart(canvas: Canvas, data: ChartData): { background: Paint; sha
   const title = fitted(
     data.title,
     { width: width - margin * 2, height: unit * 0.14 },
-    { weight: 800, tracking: -0.025, most: unit * 0.058, lines: 2 },
+    { weight: 800, tracking: -0.025, max: unit * 0.058, lines: 2 },
   )
   const head = title.lines.map(
     (text, at): Shape => ({
@@ -114,7 +114,7 @@ function axes(frame: Frame, data: ChartData): Shape[] {
     const { lines, size } = fitted(
       text,
       { width: slot * 0.94, height: small * 1.4 },
-      { weight: 400, most: small, lines: 1 },
+      { weight: 400, max: small, lines: 1 },
     )
     return {
       ...label,

@@ -3,7 +3,7 @@ import { contrast, isDark, mix, readableOn, shade } from '../color'
 import { circle, group, type Paint, path, rect, type Shape } from '../model'
 import { fitted } from '../typeface'
 import { tiles } from './abstract'
-import { type Canvas, paletteOf, standing } from './canvas'
+import { type Canvas, paletteOf, state } from './canvas'
 
 /** Lettering with a picture under it or beside it: a poster, a card, a banner. */
 export function poster(canvas: Canvas): { background: Paint; shapes: Shape[] } {
@@ -35,7 +35,7 @@ function lettering(
   const headline = fitted(
     title,
     { width: box.width, height: box.height * (more.length ? 0.72 : 0.9) },
-    { weight: 800, tracking: -0.03, most: unit * 0.17, leading: 1.02, lines: 5 },
+    { weight: 800, tracking: -0.03, max: unit * 0.17, leading: 1.02, lines: 5 },
   )
   const { size, leading } = headline
   const top = box.y + unit * 0.05
@@ -63,7 +63,7 @@ function lettering(
     const { lines: rows, size: small } = fitted(
       words,
       { width: box.width, height: unit * 0.12 },
-      { weight: 600, most: unit * 0.045, leading: 1.2, lines: 2 },
+      { weight: 600, max: unit * 0.045, leading: 1.2, lines: 2 },
     )
     y += small * 0.7
     for (const text of rows) {
@@ -103,7 +103,7 @@ function pictured(canvas: Canvas, ground: `#${string}`, area: Area): Shape[] {
         ? { ...dressed, main: shade(dressed.main, isDark(disc) ? 0.2 : -0.2) }
         : dressed
     shapes.push(
-      standing(subject.motif, clear, { x: x + (at - (singles.length - 1) / 2) * step, y: floor - unit * 0.04, height }),
+      state(subject.motif, clear, { x: x + (at - (singles.length - 1) / 2) * step, y: floor - unit * 0.04, height }),
     )
   }
   return shapes

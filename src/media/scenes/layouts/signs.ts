@@ -2,7 +2,7 @@ import { mix, readableOn, shade, turned } from '../color'
 import { circle, type Gradient, group, type Paint, rect, type Shape } from '../model'
 import { fitted, widthOf, writable } from '../typeface'
 import { tiles } from './abstract'
-import { type Canvas, paletteOf, standing } from './canvas'
+import { type Canvas, paletteOf, state } from './canvas'
 
 /** A sign in a rounded square: the first subject, or initials. */
 export function icon(canvas: Canvas): { background: Paint; shapes: Shape[] } {
@@ -24,7 +24,7 @@ export function logo(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const room = isWide
     ? { width: width * 0.86 - size * 1.3, height: size * 0.9 }
     : { width: width * 0.82, height: unit * 0.22 }
-  const text = fitted(name, room, { weight: 800, tracking: -0.035, most: unit * 0.15, lines: isWide ? 2 : 1 })
+  const text = fitted(name, room, { weight: 800, tracking: -0.035, max: unit * 0.15, lines: isWide ? 2 : 1 })
   const wide = Math.max(...text.lines.map((one) => widthOf(one, text)), 1)
   const start = isWide ? (width - wide - size * 1.3) / 2 : (width - size) / 2
   const top = isWide ? (height - size) / 2 : height * 0.5 - size * 0.78
@@ -72,7 +72,7 @@ function mark(canvas: Canvas, x: number, y: number, size: number): Shape {
       [
         ground,
         group('shine', [shine], { clip: frame }),
-        standing(first.motif, dressed, { x: size / 2, y: size * 0.82, height: size * 0.64 }),
+        state(first.motif, dressed, { x: size / 2, y: size * 0.82, height: size * 0.64 }),
       ],
       { x, y },
     )
@@ -81,7 +81,7 @@ function mark(canvas: Canvas, x: number, y: number, size: number): Shape {
   const letters = fitted(
     initials,
     { width: size * 0.72, height: size * 0.7 },
-    { weight: 800, tracking: -0.05, most: size * 0.56, lines: 1 },
+    { weight: 800, tracking: -0.05, max: size * 0.56, lines: 1 },
   )
   const ink = readableOn(palette.main, palette.paper, palette.ink)
   return group(
@@ -159,7 +159,7 @@ export function pattern(canvas: Canvas): { background: Paint; shapes: Shape[] } 
           (((column + row) % reading.subjects.length) + reading.subjects.length) % reading.subjects.length
         ]!
       shapes.push(
-        standing(subject.motif, paletteOf(subject, palette), {
+        state(subject.motif, paletteOf(subject, palette), {
           x,
           y: y + step * 0.3,
           height: step * 0.58,

@@ -54,8 +54,8 @@ export function createApi() {
       }
     },
     /** For pages that call before the script is there: `(window.svcWidget ||= []).push(['open'])`. */
-    push(order: unknown): void {
-      const [name, ...values] = Array.isArray(order) ? (order as unknown[]) : []
+    push(input: unknown): void {
+      const [name, ...values] = Array.isArray(input) ? (input as unknown[]) : []
       if (typeof name === 'string' && Object.hasOwn(calls, name))
         (calls[name as keyof typeof calls] as (...values: unknown[]) => unknown)(...values)
     },

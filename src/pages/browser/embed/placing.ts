@@ -1,9 +1,9 @@
 export const NARROW = '(max-width: 479px)'
 const EDGE = 'max(16px, env(safe-area-inset-bottom))'
 const PANEL = { width: 400, height: 640 }
-const MOST = { width: 1_000, height: 2_000 }
+const MAX = { width: 1_000, height: 2_000 }
 
-const within = (value: unknown, most: number): number => Math.min(most, Math.max(1, Math.round(Number(value)) || 1))
+const within = (value: unknown, max: number): number => Math.min(max, Math.max(1, Math.round(Number(value)) || 1))
 
 /** Where the frame is and how large; no style of the host's page can change it, as each of ours is important. */
 export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, container }: DOMStringMap) {
@@ -64,7 +64,7 @@ export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, con
       if (typeof title === 'string' && title) frame.title = title.slice(0, 200)
     },
     size(width: unknown, height: unknown): void {
-      launcher = { width: within(width, MOST.width), height: within(height, MOST.height) }
+      launcher = { width: within(width, MAX.width), height: within(height, MAX.height) }
       draw()
     },
     opened(open: boolean): void {

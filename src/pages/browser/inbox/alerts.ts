@@ -8,7 +8,7 @@ const BEEP = { hertz: 660, seconds: 0.18, volume: 0.08 }
 /** Tells that somebody waits: in the title, aloud once for each visitor, and by sound and blinking if wanted. */
 export function createAlerts() {
   const live = h('p', { class: 'hidden', 'aria-live': 'assertive' })
-  const told = new Set<string>()
+  const notice = new Set<string>()
   let waiting = 0
   let isDark = false
   const sound = option('sound', WORDS.sound)
@@ -48,9 +48,9 @@ export function createAlerts() {
     options: h('fieldset', { class: 'options' }, h('legend', { class: 'hidden' }, 'Alerts'), sound.label, blink.label),
     waits(ids: string[]): void {
       waiting = ids.length
-      const fresh = ids.filter((id) => !told.has(id))
-      for (const id of fresh) told.add(id)
-      for (const id of told) if (!ids.includes(id)) told.delete(id)
+      const fresh = ids.filter((id) => !notice.has(id))
+      for (const id of fresh) notice.add(id)
+      for (const id of notice) if (!ids.includes(id)) notice.delete(id)
       if (fresh.length > 0) {
         live.replaceChildren(WORDS.newVisitor)
         if (sound.box.checked) beep()

@@ -52,9 +52,9 @@ export function createQueue(me: Me, choose: (chat: Chat) => void) {
 
   return {
     element,
-    show(told: Chat[]): void {
+    show(notices: Chat[]): void {
       const rank = (chat: Chat) => (chat.status === 'closed' ? 3 : ORDER[chat.takeover_status])
-      chats = [...told].sort(
+      chats = [...notices].sort(
         (a, b) =>
           rank(a) - rank(b) || (b.last_message_at ?? b.created_at).localeCompare(a.last_message_at ?? a.created_at),
       )

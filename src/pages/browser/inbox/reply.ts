@@ -3,7 +3,7 @@ import { whileTyping } from '../shared/typing'
 import { keep, recall } from './kept'
 import { WORDS } from './words'
 
-const MOST_SAVED = 50
+const MAX_SAVED = 50
 
 type Actions = {
   send(text: string): Promise<void>
@@ -86,13 +86,13 @@ export function createReply({ send, typing, draft, handover, people }: Actions) 
 
   /** Puts a draft below what is written already; whoever answers sends it or not. */
   async function askDraft(): Promise<void> {
-    const asked = chat
+    const question = chat
     drafting.disabled = true
     setText(problem, '')
     setText(news, WORDS.drafting)
     try {
       const text = await draft()
-      if (chat !== asked) return
+      if (chat !== question) return
       field.value = field.value ? `${field.value}\n${text}` : text
       field.dispatchEvent(new Event('input'))
       field.focus()
@@ -115,7 +115,7 @@ export function createReply({ send, typing, draft, handover, people }: Actions) 
   function saveReply(): void {
     const text = field.value.trim()
     if (!text || saved.includes(text)) return
-    saved = [text, ...saved].slice(0, MOST_SAVED)
+    saved = [text, ...saved].slice(0, MAX_SAVED)
     keep('canned', saved)
     drawSaved()
   }

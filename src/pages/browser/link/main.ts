@@ -1,5 +1,5 @@
 /** Hands the token of a sign-in link, which stands after the `#`, to the server, and takes it out of the address. */
-function hand(): void {
+function remoteInput(): void {
   const token = location.hash.slice(1)
   if (!token) return
   history.replaceState(null, '', location.pathname)
@@ -13,5 +13,5 @@ function hand(): void {
 }
 
 // Another link that is pasted into the address changes only what stands after the `#`.
-addEventListener('hashchange', hand)
-hand()
+addEventListener('hashchange', remoteInput)
+remoteInput()

@@ -1,7 +1,11 @@
 const BUTTONS = ['left', 'middle', 'right']
 
 /** Sends what mouse, wheel and keyboard do on the picture, while this viewer has the wheel. */
-export function listenToHand(canvas: HTMLCanvasElement, holds: () => boolean, send: (message: object) => void): void {
+export function listenToRemoteInput(
+  canvas: HTMLCanvasElement,
+  holds: () => boolean,
+  send: (message: object) => void,
+): void {
   const placeOf = ({ clientX, clientY }: MouseEvent) => {
     const box = canvas.getBoundingClientRect()
     const x = ((clientX - box.left) * canvas.width) / box.width

@@ -1,5 +1,5 @@
 import { draw } from './draw'
-import { listenToHand } from './hand'
+import { listenToRemoteInput } from './hand'
 import { type Known, stateOf, WHY } from './state'
 import { createWords } from './words'
 
@@ -22,7 +22,7 @@ let socket: WebSocket | null = null
 let version = 0
 let [mayControl, viewer, holder] = [false, '', null as string | null]
 let interactive = !readOnly
-let told = ''
+let notice = ''
 let first = true
 let drawn = false
 const known: Known = {
@@ -41,7 +41,7 @@ const send = (message: object) => {
 const wheel = button('Take control', () => send({ type: holds() ? 'release' : 'take' }))
 const words = createWords(text, {
   press: (ref) => send({ type: 'press', ref }),
-  fill: (ref, said) => send({ type: 'fill', ref, text: said }),
+  fill: (ref, text) => send({ type: 'fill', ref, text: text }),
   holds: () => interactive && holds(),
 })
 const toggle = button('Text view', () => {
@@ -79,7 +79,7 @@ if (['dark', 'light'].includes(url.searchParams.get('theme') ?? ''))
 const holds = () => holder !== null && holder === viewer
 const post = (type: string, more: object = {}) =>
   parent.postMessage({ source: 'svc-browser', type, session_id: sessionId, live_view_version: version, ...more }, '*')
-listenToHand(canvas, () => interactive && holds(), send)
+listenToRemoteInput(canvas, () => interactive && holds(), send)
 setInterval(() => {
   if (!text.hidden) send({ type: 'tree' })
 }, 2_000)
@@ -141,11 +141,11 @@ function take(state: State): void {
     `Live browser: ${state.title ?? ''}, ${URL.canParse(state.url ?? '') ? new URL(state.url!).host : ''}`,
   )
   const now = `${state.url}\n${state.title}`
-  if (state.url && now !== told) {
+  if (state.url && now !== notice) {
     sayPlace()
     post('navigated', { url: state.url, title: state.title, favicon_url: state.favicon_url ?? null })
   }
-  told = now
+  notice = now
   tabs.hidden = state.tabs.length < 2
   tabs.replaceChildren(
     ...(state.tabs.length > 1 ? state.tabs : []).map(({ id, title, url }) => {
@@ -183,15 +183,15 @@ function connect(): void {
       drawn = true
       return connected()
     }
-    const said = JSON.parse(data)
-    if (said.type === 'hello') [viewer, mayControl, version] = [said.viewer, said.may_control, said.version]
-    if (said.type === 'state') take(said)
-    if (said.type === 'text') words(said.nodes)
-    if (said.type === 'busy') status.textContent = said.message
-    if (said.type === 'ended') {
+    const message = JSON.parse(data)
+    if (message.type === 'hello') [viewer, mayControl, version] = [message.viewer, message.may_control, message.version]
+    if (message.type === 'state') take(message)
+    if (message.type === 'text') words(message.nodes)
+    if (message.type === 'busy') status.textContent = message.message
+    if (message.type === 'ended') {
       Object.assign(known, { link: 'over', why: 'ended' })
       show()
-      post('ended', { reason: said.reason })
+      post('ended', { reason: message.reason })
     }
   }
   ws.onclose = ({ code }) => {

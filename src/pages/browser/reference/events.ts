@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser'
 import { h } from '../shared/dom'
 
 /** As much of a stream as is shown. */
-const MOST_CHARS = 20_000
+const MAX_CHARS = 20_000
 /** These come many at a time, and are one line of the list. */
 const MANY = ['token', 'message']
 
@@ -13,7 +13,7 @@ export function eventList() {
   let count: HTMLElement | null = null
   let text: Text | null = null
   let times = 0
-  let left = MOST_CHARS
+  let left = MAX_CHARS
 
   function add(event: string, data: string): void {
     const shown = (event === 'token' ? tokenOf(data) : data).slice(0, left)
@@ -35,7 +35,7 @@ export function eventList() {
     element.replaceChildren()
     element.hidden = true
     name = ''
-    left = MOST_CHARS
+    left = MAX_CHARS
   }
 
   return { element, add, clear }

@@ -6,17 +6,17 @@ type Found = { skills?: { slug: string; name: string }[]; error?: { message?: st
 export function skillSwitches(changed: (slugs: string[]) => void) {
   const note = h('span', { class: 'facts', role: 'status' }, 'Enter a key to see the installed skills.')
   const element = h('fieldset', { class: 'switches' }, h('legend', {}, 'Skills'), note)
-  let asked = ''
+  let question = ''
 
   /** Asks once for each key; only the newest answer is shown. */
   async function ask(key: string): Promise<void> {
-    if (!key || key === asked) return
-    asked = key
+    if (!key || key === question) return
+    question = key
     for (const one of element.querySelectorAll('label')) one.remove()
     changed([])
     setText(note, 'Looking…')
     const { skills = [], error } = await installed(key)
-    if (key !== asked) return
+    if (key !== question) return
     setText(
       note,
       error ? (error.message ?? 'The skills cannot be listed.') : skills.length ? '' : 'No skill is installed.',

@@ -12,7 +12,7 @@ const LATEST_MS = 1_000
 export function createFormatting(redraw: () => void) {
   const source = document.querySelector<HTMLScriptElement>('script[data-text]')?.dataset.text
   let format: Formatting | null = null
-  let isAsked = false
+  let isRequested = false
 
   addEventListener(
     'svc-text',
@@ -27,8 +27,8 @@ export function createFormatting(redraw: () => void) {
     format: (text: string): Node => format?.(text) ?? document.createTextNode(text),
     load(): void {
       const begin = () => {
-        if (isAsked) return
-        isAsked = true
+        if (isRequested) return
+        isRequested = true
         const script = document.createElement('script')
         if (source) script.src = source
         document.head.append(script)

@@ -13,12 +13,12 @@ export class Failure extends Error {
   }
 }
 
-export type Order = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }
+export type Input = { method?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Calls the API of this origin. Throws `Failure`. */
-export async function call(path: string, { method = 'GET', body, headers, signal }: Order = {}): Promise<Response> {
+export async function call(path: string, { method = 'GET', body, headers, signal }: Input = {}): Promise<Response> {
   const response = await window
     .fetch(path, {
       method,
@@ -43,7 +43,7 @@ export async function call(path: string, { method = 'GET', body, headers, signal
 }
 
 /** The JSON of an answer. */
-export const json = async <T>(path: string, order?: Order): Promise<T> => (await call(path, order)).json() as Promise<T>
+export const json = async <T>(path: string, input?: Input): Promise<T> => (await call(path, input)).json() as Promise<T>
 
 export type ServerEvent = { id: string | null; name: string; data: unknown }
 
@@ -78,6 +78,6 @@ const LONGEST_WAIT_MS = 8_000
 
 /** How long to wait before the next try. A part of it differs from page to page, so that not all come back at once. */
 export function backoff(tries: number): number {
-  const most = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries)
-  return most / 2 + ((performance.now() * 7919) % (most / 2))
+  const max = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries)
+  return max / 2 + ((performance.now() * 7919) % (max / 2))
 }

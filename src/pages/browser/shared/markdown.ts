@@ -12,10 +12,10 @@ const ALLOWED = {
 }
 
 /** Longer texts are shown as they are: nobody reads formatting in them, and reading them would hold up the page. */
-const MOST_FORMATTED = 50_000
+const MAX_FORMATTED = 50_000
 
 /** How long one text may be read. Most take a millisecond or two; the library takes minutes for some floods. */
-const MOST_MS = 50
+const MAX_MS = 50
 
 let until = 0
 /** Called before each piece of a text; a piece by itself takes little. */
@@ -35,8 +35,8 @@ let unread: string | null = null
 
 /** HTML of a Markdown text; null for one that takes too long, or is nested too deeply. */
 function htmlOf(text: string): string | null {
-  if (text.length > MOST_FORMATTED || (unread && text.startsWith(unread))) return null
-  until = performance.now() + MOST_MS
+  if (text.length > MAX_FORMATTED || (unread && text.startsWith(unread))) return null
+  until = performance.now() + MAX_MS
   try {
     return reader.parse(text, { async: false })
   } catch {

@@ -33,7 +33,7 @@ export function startChat(): void {
   const suggestions = h('div', { class: 'suggestions', role: 'group', 'aria-label': WORDS.suggestions })
   const composer = createComposer({
     placeholder: behavior.placeholder || WORDS.placeholder,
-    mostCharacters: behavior.maxPromptLength ?? 2_000,
+    maxCharacters: behavior.maxPromptLength ?? 2_000,
     files: behavior.enableFileUpload === true,
     send,
     stop: () => sending.stop(),
@@ -239,8 +239,8 @@ export function startChat(): void {
 
   /** The members that say who somebody is, and nothing else that a page sends. */
   function pick(who: unknown): Record<string, unknown> {
-    const said = typeof who === 'object' && who !== null ? (who as Record<string, unknown>) : {}
-    const names = ['name', 'email', 'external_id', 'hash'].filter((name) => said[name] !== undefined)
-    return Object.fromEntries(names.map((name) => [name, said[name]]))
+    const message = typeof who === 'object' && who !== null ? (who as Record<string, unknown>) : {}
+    const names = ['name', 'email', 'external_id', 'hash'].filter((name) => message[name] !== undefined)
+    return Object.fromEntries(names.map((name) => [name, message[name]]))
   }
 }

@@ -7,7 +7,7 @@ import { WORDS } from './words'
 
 type Options = {
   placeholder: string
-  mostCharacters: number
+  maxCharacters: number
   files: boolean
   send(text: string, attachments: Attachment[]): void
   stop(): void
@@ -15,7 +15,7 @@ type Options = {
 }
 
 /** The field, its buttons and what is wrong with it. */
-export function createComposer({ placeholder, mostCharacters, files: mayAttach, send, stop, typing }: Options) {
+export function createComposer({ placeholder, maxCharacters, files: mayAttach, send, stop, typing }: Options) {
   const problem = h('p', { id: 'problem', class: 'problem', role: 'alert' })
   const field = h('textarea', {
     id: 'field',
@@ -44,7 +44,7 @@ export function createComposer({ placeholder, mostCharacters, files: mayAttach, 
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     const text = field.value.trim()
-    if (!hasAtMost(text, mostCharacters)) return refuse(WORDS.tooLong(mostCharacters))
+    if (!hasAtMost(text, maxCharacters)) return refuse(WORDS.tooLong(maxCharacters))
     if (!text) return
     refuse('')
     field.value = ''
@@ -59,7 +59,7 @@ export function createComposer({ placeholder, mostCharacters, files: mayAttach, 
   })
   field.addEventListener('input', () => {
     grow()
-    refuse(hasAtMost(field.value.trim(), mostCharacters) ? '' : WORDS.tooLong(mostCharacters))
+    refuse(hasAtMost(field.value.trim(), maxCharacters) ? '' : WORDS.tooLong(maxCharacters))
   })
 
   whileTyping(field, typing)

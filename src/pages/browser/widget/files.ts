@@ -3,7 +3,7 @@ import type { Attachment } from './wire'
 import { WORDS } from './words'
 
 /** What fits into one message as the server takes it, once it is written as text. */
-const MOST_BYTES = 2.5 * 1024 * 1024
+const MAX_BYTES = 2.5 * 1024 * 1024
 const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 
 /** The button that attaches a picture, and the list of what is attached; type and size are said before (SC 3.3.2). */
@@ -36,7 +36,7 @@ export function createFiles(problem: (text: string) => void) {
 
   async function attach(file: File): Promise<void> {
     if (!TYPES.includes(file.type)) return problem(WORDS.notAPicture)
-    if (file.size > MOST_BYTES) return problem(WORDS.tooLarge)
+    if (file.size > MAX_BYTES) return problem(WORDS.tooLarge)
     const url = await new Promise<string>((resolve, reject) => {
       const reader = new FileReader()
       reader.onload = () => resolve(String(reader.result))

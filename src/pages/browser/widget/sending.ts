@@ -25,7 +25,7 @@ type Options = {
   catchUp(): Promise<unknown>
 }
 
-type Order = { text: string; attachments: Attachment[]; row: Row }
+type Input = { text: string; attachments: Attachment[]; row: Row }
 
 /**
  * Sends messages one after the other. Without a network they wait, and go out in order when it is back. Whether a call
@@ -34,7 +34,7 @@ type Order = { text: string; attachments: Attachment[]; row: Row }
 export function createSending(options: Options) {
   const { visitor, transcript, took, redirected, changed, answering, arrived, followUps, begun, failed, catchUp } =
     options
-  const queue: Order[] = []
+  const queue: Input[] = []
   let isBusy = false
   let mayHaveArrived = false
   let stop: AbortController | null = null
@@ -55,10 +55,10 @@ export function createSending(options: Options) {
         mayHaveArrived = false
       }
       while (queue[0] && navigator.onLine) {
-        const order = queue[0]
+        const input = queue[0]
         // The server told of it meanwhile: it had arrived.
-        if (order.row.id() !== null) queue.shift()
-        else if (!(await sent(order))) break
+        if (input.row.id() !== null) queue.shift()
+        else if (!(await sent(input))) break
       }
     } catch (error) {
       if (error instanceof Failure) failed(error)
@@ -68,8 +68,8 @@ export function createSending(options: Options) {
   }
 
   /** False when the rest has to wait. */
-  async function sent(order: Order): Promise<boolean> {
-    const { text, attachments, row } = order
+  async function sent(input: Input): Promise<boolean> {
+    const { text, attachments, row } = input
     row.note(WORDS.sending)
     const abort = new AbortController()
     stop = abort
@@ -94,7 +94,7 @@ export function createSending(options: Options) {
         failed(failure)
         return false
       }
-      if (queue[0] === order) queue.shift()
+      if (queue[0] === input) queue.shift()
       const retry = () => {
         row.remove()
         add(text, attachments)

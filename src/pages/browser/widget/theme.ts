@@ -1,7 +1,7 @@
 import type { PublicConfig } from './wire'
 
 const FONT = /^[\w\s,'"-]{1,200}$/
-const MOST_RADIUS = 32
+const MAX_RADIUS = 32
 
 /** Brightness of a colour by WCAG 2.2, from 0 to 1. */
 function luminance(hex: string): number {
@@ -35,7 +35,7 @@ export function dress({ appearance }: PublicConfig, scheme: string | null): stri
     style.setProperty('--on-accent', luminance(accent) > 0.179 ? '#000' : '#fff')
   }
   if (typeof borderRadius === 'number') {
-    style.setProperty('--radius', `${Math.min(MOST_RADIUS, Math.max(0, borderRadius))}px`)
+    style.setProperty('--radius', `${Math.min(MAX_RADIUS, Math.max(0, borderRadius))}px`)
   }
   if (FONT.test(fontFamily)) style.setProperty('--font', `${fontFamily}, system-ui, sans-serif`)
   const wanted = scheme === 'light' || scheme === 'dark' ? scheme : theme

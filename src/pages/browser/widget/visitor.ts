@@ -1,14 +1,14 @@
-import { call, type Failure, json, type Order } from '../shared/http'
+import { call, type Failure, type Input, json } from '../shared/http'
 import type { Attachment, Current, Message, Status } from './wire'
 
 /** `read_until`: when the newest message came that was shown in the open chat. */
-type Kept = { session_id: string; token: string; expires_at: string; read_until?: string }
+type Stored = { session_id: string; token: string; expires_at: string; read_until?: string }
 type Begun = { session_id: string; token: string; expires_at: string; takeover_status: Status }
 type Answered = { message: Message; reply: Message | null; takeover_status: Status; redirect_url?: string }
 
 export type Visitor = ReturnType<typeof createVisitor>
 /** What the host's page says about its visitor; the server checks it. */
-type Said = { name?: unknown; email?: unknown; external_id?: unknown; hash?: unknown; context?: unknown }
+type Spoken = { name?: unknown; email?: unknown; external_id?: unknown; hash?: unknown; context?: unknown }
 type Options = {
   configId: string
   pageUrl: string | null
@@ -23,21 +23,21 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
   const base = `/api/v1/iframes/${configId}/sessions`
   const place = `svc-widget:${configId}`
   const preview = new URLSearchParams(location.search).get('preview')
-  let kept = recall()
-  let beginning: Promise<Kept> | null = null
-  let said: Said | null = null
+  let stored = recall()
+  let beginning: Promise<Stored> | null = null
+  let message: Spoken | null = null
 
-  function recall(): Kept | null {
+  function recall(): Stored | null {
     try {
-      const found = JSON.parse(localStorage.getItem(place) ?? 'null') as Kept | null
+      const found = JSON.parse(localStorage.getItem(place) ?? 'null') as Stored | null
       return found && Date.parse(found.expires_at) > performance.timeOrigin + performance.now() ? found : null
     } catch {
       return null
     }
   }
 
-  function keep(value: Kept | null): void {
-    kept = value
+  function keep(value: Stored | null): void {
+    stored = value
     try {
       if (value) localStorage.setItem(place, JSON.stringify(value))
       else localStorage.removeItem(place)
@@ -46,9 +46,9 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
     }
   }
 
-  const headers = (session: Kept) => ({ authorization: `Bearer ${session.token}` })
+  const headers = (session: Stored) => ({ authorization: `Bearer ${session.token}` })
 
-  async function begin(): Promise<Kept> {
+  async function begin(): Promise<Stored> {
     const checked = preview ? undefined : await botCheck()
     const body = {
       ...(checked ? { turnstile_token: checked } : {}),
@@ -62,50 +62,50 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
   }
 
   /** What was said before there is a session waits for it, as a visit alone leaves no trace. */
-  async function tellWho(session: Kept): Promise<void> {
-    if (!said) return
-    const order = { method: 'POST', body: said, headers: headers(session) }
-    await call(`${base}/${session.session_id}/identify`, order).catch((error: unknown) => unknown(error as Failure))
+  async function tellWho(session: Stored): Promise<void> {
+    if (!message) return
+    const input = { method: 'POST', body: message, headers: headers(session) }
+    await call(`${base}/${session.session_id}/identify`, input).catch((error: unknown) => unknown(error as Failure))
   }
 
   /** The session, begun with the first message so that a visit alone leaves no trace. */
-  const session = (): Promise<Kept> => {
-    if (kept) return Promise.resolve(kept)
+  const session = (): Promise<Stored> => {
+    if (stored) return Promise.resolve(stored)
     beginning ??= begin().finally(() => {
       beginning = null
     })
     return beginning
   }
 
-  async function ask(path: string, order: Order = {}): Promise<Response> {
+  async function ask(path: string, input: Input = {}): Promise<Response> {
     const mine = await session()
-    return call(`${base}/${mine.session_id}${path}`, { ...order, headers: { ...headers(mine), ...order.headers } })
+    return call(`${base}/${mine.session_id}${path}`, { ...input, headers: { ...headers(mine), ...input.headers } })
   }
 
-  const sameElsewhere = (): Kept | null => {
+  const sameElsewhere = (): Stored | null => {
     const found = recall()
-    return found?.session_id === kept?.session_id ? found : null
+    return found?.session_id === stored?.session_id ? found : null
   }
 
   /** Also by what another tab has shown. */
   const hasRead = (at: string): boolean =>
-    [kept, sameElsewhere()].some((known) => known?.read_until !== undefined && at <= known.read_until)
+    [stored, sameElsewhere()].some((known) => known?.read_until !== undefined && at <= known.read_until)
 
   return {
-    has: () => kept !== null,
+    has: () => stored !== null,
     hasRead,
     /** All messages that came until then are read. */
     markRead(until: string): void {
-      if (!kept || !until || hasRead(until)) return
-      const now = { ...kept, read_until: until }
+      if (!stored || !until || hasRead(until)) return
+      const now = { ...stored, read_until: until }
       // A session that another tab has forgotten stays forgotten.
       if (sameElsewhere()) keep(now)
-      else kept = now
+      else stored = now
     },
     forget: () => keep(null),
-    identify(more: Said): void {
-      said = { ...said, ...more }
-      if (kept) void tellWho(kept)
+    identify(more: Spoken): void {
+      message = { ...message, ...more }
+      if (stored) void tellWho(stored)
     },
     current: async (): Promise<Current> => (await ask('')).json() as Promise<Current>,
     /** A stream of the answer, or at once what was kept, when a person has the chat. */

@@ -51,7 +51,7 @@ export const WORDS = {
   rated: 'Thank you. Your rating is saved.',
   save: 'Save rating',
   cancel: 'Cancel',
-  tooLong: (most: number) => `Your message is too long: at most ${most} characters.`,
+  tooLong: (max: number) => `Your message is too long: at most ${max} characters.`,
   tooLarge: 'The picture is larger than 2.5 MB.',
   notAPicture: 'Only PNG, JPEG, WebP and GIF pictures can be sent.',
   failed: 'The answer did not arrive.',
