@@ -3,72 +3,56 @@ import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { ERROR_PAGES } from '../src/pages/reference/schema'
 import { circlesOf } from './support/circles'
+import {
+  calledOnce,
+  declaredNames,
+  linesOf,
+  moduleOf,
+  readSources,
+  type Source,
+  smallWithOneImporter,
+} from './support/house'
 
-/** Reading order of the building. A room may use rooms named before it, never one named after. */
+/** Reading order: a module may use modules named before it, never one named after. Routes come last but for `app`. */
 const ORDER = [
   'kernel',
-  'text',
-  'fonts',
-  'resource',
-  'mail',
-  'nodes',
-  'live',
-  'traffic',
+  'cluster',
   'jobs',
+  'resource',
+  'text',
   'audit',
-  'settings',
-  'usage',
-  'files',
   'idempotency',
   'events',
-  'takeovers',
-  'orgs',
-  'keys',
-  'auth',
-  'rate-limits',
-  'billing',
-  'public-jobs',
+  'files',
+  'usage',
+  'accounts',
   'webhooks',
-  'engines',
-  'builtin',
-  'routing-preferences',
-  'guardrails',
-  'classifier',
-  'making',
-  'web',
-  'media',
-  'documents',
-  'code',
-  'audio',
-  'research',
-  'tools',
-  'skills',
-  'browser',
-  'conversations',
-  'agent',
-  'voice',
-  'completions',
-  'channels',
-  'skill-runs',
-  'chat',
-  'canvases',
-  'workflows',
-  'hooks',
-  'widgets',
+  'billing',
+  'limits',
   'pages',
-  'reference',
-  'mcp',
+  'engines',
+  'guardrails',
+  'charging',
+  'routing',
+  'media',
+  'research',
+  'training',
+  'tools',
+  'browser',
+  'skills',
+  'completions',
+  'automation',
+  'widgets',
   'operators',
-  'health',
   'http',
   'routes',
   'app',
 ]
 
-/** Outsiders come in by the door (`index`) or borrow words (`schema`). */
-const DOORS = ['index', 'schema']
+/** Other modules import from a module's `index` or from its schemas. */
+const ENTRIES = /^(index|(.*[/-])?schema)$/
 
-/** What a file at the root of a room may be called; anything else says what it holds. */
+/** What a file at the root of a module may be called; anything else says what it holds. */
 const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   'the wall clock': { pattern: /\bnew Date\(\)|\bDate\.now\(/, home: /^src\/kernel\/clock\.ts$/ },
   randomness: { pattern: /\bMath\.random\b/, home: /^$/ },
@@ -90,7 +74,7 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
   'other programs': {
     pattern: /\bBun\.spawn|child_process/,
-    home: /^src\/(kernel\/worker-process|app\/release|app\/set-up|operators\/dump|audio\/espeak|media\/video\/marker)\.ts$/,
+    home: /^src\/(kernel\/worker-process|app\/release|app\/set-up|operators\/dump|media\/audio\/espeak|media\/video\/marker)\.ts$/,
   },
   // A thread cannot be ended while it computes: what callers send runs in processes.
   threads: { pattern: /\bnew Worker\(/, home: /^src\/(kernel\/store\/off-thread|operators\/backup-seal)\.ts$/ },
@@ -98,32 +82,26 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   // beside a file, and addresses of the operator's own settings, are known to be sound.
   'addresses that throw': {
     pattern: /\bnew URL\((?!'[^']*', import\.meta\.url\))/,
-    home: /^src\/(pages\/browser\/|app\/(server|canonical|client|ops|container\/foundation)\.ts|browser\/(forward|egress-proxy)\.ts|operators\/dump\.ts|billing\/payments\/stripe\.ts|http\/request-url\.ts)/,
+    home: /^src\/(pages\/browser\/|app\/(server|canonical|client|ops|container-foundation)\.ts|browser\/(forward|egress-proxy)\.ts|operators\/dump\.ts|billing\/payments\/stripe\.ts|http\/request-url\.ts)/,
   },
-  'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z-]+\/routes(-[a-z]+)?)\.ts$/ },
+  'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z/-]+[/-]routes(-[a-z]+)?)\.ts$/ },
   TypeBox: { pattern: /from 'typebox/, home: /^src\/kernel\/schema\.ts$/ },
   'raw SQL text': { pattern: /\.unsafe\(|sql\.raw\(/, home: /^src\/kernel\/store\/postgres-line\.ts$/ },
 }
 
-const MAX_LINES = 250
-const MAX_TEST_LINES = 300
+const MAX_LINES = 400
+const MAX_TEST_LINES = 600
 
-type Source = { file: string; text: string }
-const read = async (pattern: string): Promise<Source[]> => {
-  const files = await Array.fromAsync(new Bun.Glob(pattern).scan('.'))
-  return Promise.all(files.sort().map(async (file) => ({ file, text: await Bun.file(file).text() })))
-}
-const sources = await read('src/**/*.ts')
-const surfaces = await read('{cli,tui}/**/*.{ts,tsx}')
-const tests = await read('tests/**/*.ts')
+const sources = await readSources('src/**/*.ts')
+const surfaces = await readSources('{cli,tui}/**/*.{ts,tsx}')
+const tests = await readSources('tests/**/*.ts')
 
-const roomOf = (path: string) => path.split('/')[1]!
 const leafOf = (path: string) => path.split('/').slice(2).join('/').replace(/\.ts$/, '') || 'index'
-/** A room with many routes keeps some of them in `routes-<noun>`. */
-const isRoutes = (path: string) => /^routes(-[a-z]+)?$/.test(leafOf(path))
+/** A module with many routes keeps some of them in `routes-<noun>`. */
+const isRoutes = (path: string) => /^(.*[/-])?routes(-[a-z]+)?$/.test(leafOf(path))
 const rankOf = (path: string) => {
-  const rank = ORDER.indexOf(isRoutes(path) ? 'routes' : roomOf(path))
-  if (rank < 0) throw new Error(`${path}: "${roomOf(path)}" is not a room; give it a place in ORDER`)
+  const rank = ORDER.indexOf(isRoutes(path) ? 'routes' : moduleOf(path))
+  if (rank < 0) throw new Error(`${path}: "${moduleOf(path)}" is not a module; give it a place in ORDER`)
   return rank
 }
 
@@ -135,12 +113,19 @@ const importsOf = ({ file, text }: Source) =>
 const crossings = sources
   .filter(({ file }) => file !== 'src/main.ts')
   .flatMap(importsOf)
-  .filter(({ file, target }) => roomOf(target) !== roomOf(file))
+  .filter(({ file, target }) => moduleOf(target) !== moduleOf(file))
 const arrow = ({ file, target }: { file: string; target: string }) => `${file} -> ${target}`
-const tooLong = (found: Source[], max: number) =>
-  found
-    .filter(({ text }) => text.split('\n').length - 1 > max)
-    .map(({ file, text }) => `${file}: ${text.split('\n').length - 1}`)
+const tooLong = (found: readonly Source[], max: number) =>
+  found.filter((source) => linesOf(source) > max).map((source) => `${source.file}: ${linesOf(source)}`)
+
+/** These may only fall: whoever takes some away lowers the figure. */
+const RATCHET = { calledOnce: 480, smallFiles: 141, files: 1235 }
+
+/** The field's words are used instead (docs/design.md 2); `most` and `least` only as the first part of a name. */
+const REFUSED =
+  /^(said|asked|told|knocks?|desk|deciders?|inquire|inquiry|sightings?|oversight|everyones|aloud|leash|vet|whose)$/
+const REFUSED_FIRST = /^(most|least)$/
+const partsOf = (name: string) => (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((part) => part.toLowerCase())
 
 describe('the house', () => {
   test('has sources to look at', () => {
@@ -149,18 +134,19 @@ describe('the house', () => {
   })
 
   test('imports only point back up the reading order', () => {
-    const inOwnRoom = (file: string, target: string) => isRoutes(file) && roomOf(file) === roomOf(target)
-    const wrong = crossings.filter(({ file, target }) => !inOwnRoom(file, target) && rankOf(target) >= rankOf(file))
+    const inOwnModule = (file: string, target: string) => isRoutes(file) && moduleOf(file) === moduleOf(target)
+    const wrong = crossings.filter(({ file, target }) => !inOwnModule(file, target) && rankOf(target) >= rankOf(file))
     expect(wrong.map(arrow)).toEqual([])
   })
 
-  test('rooms are entered by their doors', () => {
+  test('modules are entered by their index and schemas', () => {
     const open = ['kernel', 'http']
     const throughWalls = crossings.filter(({ file, target }) => {
-      if (open.includes(roomOf(target)) || DOORS.includes(leafOf(target))) return false
+      if (open.includes(moduleOf(target)) || ENTRIES.test(leafOf(target))) return false
       return (
-        !(roomOf(file) === 'app' && (isRoutes(target) || leafOf(target) === 'config')) &&
-        !(roomOf(target) === 'app' && roomOf(file) === 'app')
+        !(moduleOf(file) === 'app' && (isRoutes(target) || /^(.*[/-])?config$/.test(leafOf(target)))) &&
+        !(moduleOf(target) === 'app' && moduleOf(file) === 'app') &&
+        moduleOf(file) !== 'training'
       )
     })
     expect(throughWalls.map(arrow)).toEqual([])
@@ -176,7 +162,7 @@ describe('the house', () => {
 
   test('the command line and the dashboard are clients: they enter the app by its client, or to start it', () => {
     const doors =
-      /^src\/(audit\/proof|browser\/examine|(skills|guardrails|routing-preferences|workflows)\/review|app\/(backups|client|copy|keyring|open|production|reset|start|bundle|config|lock|variables|version)|kernel\/[a-z-]+|[a-z-]+\/schema|http\/envelope)$/
+      /^src\/(audit\/proof|browser\/examine|(skills|guardrails|routing\/routing-preferences|automation\/workflows)\/review|app\/(backups|client|copy|keyring|open|production|reset|start|bundle|config|lock|variables|version)|kernel\/[a-z-]+|[a-z/-]+[/-]schema|http\/envelope)$/
     const wrong = surfaces.flatMap(importsOf).filter(({ target }) => target.startsWith('src/') && !doors.test(target))
     expect(wrong.map(arrow)).toEqual([])
   })
@@ -201,7 +187,7 @@ describe('the house', () => {
     expect(noted.filter(({ code, status }) => ERROR_PAGES[code]?.status !== status)).toEqual([])
   })
 
-  test('every door opens with one sentence about its room', () => {
+  test('every index opens with one sentence about its module', () => {
     const doors = sources.filter(({ file }) => /^src\/[a-z-]+\/index\.ts$/.test(file))
     expect(doors.length).toBeGreaterThan(15)
     expect(doors.filter(({ text }) => !/^\/\*\* .+ \*\/\n/.test(text)).map(({ file }) => file)).toEqual([])
@@ -228,6 +214,28 @@ describe('the house', () => {
     expect(tooLong([...sources, ...surfaces], MAX_LINES)).toEqual([])
     expect(tooLong(tests, MAX_TEST_LINES)).toEqual([])
   })
+
+  test('small functions called once, small files with one importer, and files become fewer', () => {
+    const product = sources.filter(({ file }) => moduleOf(file) !== 'training')
+    expect({
+      calledOnce: product.flatMap(calledOnce).length,
+      smallFiles: smallWithOneImporter(product).length,
+      files: product.length,
+    }).toEqual(RATCHET)
+  }, 30_000)
+
+  test('names are words of the field', () => {
+    const isRefused = (name: string) => {
+      const [first = '', ...others] = partsOf(name)
+      return REFUSED_FIRST.test(first) || [first, ...others].some((part) => REFUSED.test(part))
+    }
+    const found = [...sources, ...surfaces, ...tests].flatMap((source) =>
+      [...new Set(declaredNames(source).filter(isRefused))].map((name) => `${source.file}: ${name}`),
+    )
+    expect(found).toEqual([])
+    expect(isRefused('saidTo')).toBe(true)
+    expect(isRefused('almost')).toBe(false)
+  }, 30_000)
 })
 
 /** Comments may name what the code may not do. */

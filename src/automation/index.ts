@@ -1,10 +1,9 @@
 /** What runs by itself: workflows, canvases, hooks, skill runs and channels. */
-export { type CanvasService, createCanvases } from './canvases/service'
+export { createCanvases } from './canvases/service'
 export { createChannels } from './channels'
 export { createHooks } from './hooks/service'
-export { createSkillRuns, type NewRun, type SkillRuns } from './skill-runs'
+export { createSkillRuns } from './skill-runs'
 export { registerPrompts } from './skill-runs-prompts'
-export { MAX_FAILURES } from './skill-runs-rules'
-export type { SkillRunRow } from './skill-runs-table'
-export { eventPrompt, registerTriggers } from './skill-runs-triggers'
+
+export { registerTriggers } from './skill-runs-triggers'
 export { createWorkflows } from './workflows/service'

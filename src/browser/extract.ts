@@ -195,12 +195,12 @@ function valuesOf(content: PageContent, name: string): string[] {
 const ASK =
   /^(?:please )?(?:extract|get|list|read|return|find|give me|collect|what (?:is|are)|show)?\s*(?:me )?(?:all|every|each|the)?(?: of)?(?: the)?\s*/i
 
-const MAX_ASKED = 1_000
+const MAX_ELEMENT_REQUESTS = 1_000
 
 /** `extract every price on this page` asks for `price`. */
 function request(instruction: string): string {
   return instruction
-    .slice(0, MAX_ASKED)
+    .slice(0, MAX_ELEMENT_REQUESTS)
     .replace(ASK, '')
     .replace(/(?<!\s)\s+(?:on|of|from|in|for)\s+(?:this|the|each|every|all)\b.*$/i, '')
     .replace(/(?<![?.!])[?.!]+$/, '')

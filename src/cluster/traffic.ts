@@ -64,7 +64,7 @@ const MAX_LINES = 2_000
 /** How long other processes tell what they answer, once someone looks. */
 const WATCHED_MS = 15_000
 /** Lines a second that are told to other processes; the rest is only counted. */
-const MAX_TOLD = 50
+const MAX_LINES_SENT = 50
 const [WATCH, LINE, MINUTE] = ['traffic.watch', 'traffic.line', 'traffic.minute']
 const RECENT = 5
 
@@ -148,7 +148,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
       notice = { second, lines: 0 }
       live.tell(MINUTE, node, packMinute(minute))
     }
-    if (notice.lines++ < MAX_TOLD) live.tell(LINE, id, { ...line, node })
+    if (notice.lines++ < MAX_LINES_SENT) live.tell(LINE, id, { ...line, node })
   }
 
   function hearMinute(heard: Heard): void {

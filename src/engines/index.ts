@@ -9,10 +9,7 @@ export { type EngineSettings, EnginesFile, engineSettings } from './config'
 export {
   type AnswerSchema,
   type Driver,
-  type EngineAnswer,
   EngineFailure,
-  type EnginePart,
-  type EngineRequest,
   type EngineTool,
   type ImagePart,
   type ImageQuality,

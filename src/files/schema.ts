@@ -43,7 +43,6 @@ const ListedArtifact = t.Object(
   },
   { $id: 'ListedArtifact' },
 )
-export type ListedArtifact = Static<typeof ListedArtifact>
 export const ArtifactPage = pageOf('artifacts', ListedArtifact)
 export type ArtifactPage = Static<typeof ArtifactPage>
 

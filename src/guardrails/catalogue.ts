@@ -4,7 +4,6 @@ import { oneOf, t } from '../kernel/schema'
 import {
   compileTerms,
   compileTopic,
-  contentWords,
   findSecrets,
   foreignTo,
   hitsOf,
@@ -15,7 +14,6 @@ import {
   loadModel,
   profanityFinder,
   reading,
-  remember,
   SPACELESS,
   safetyOf,
   type Topic,
@@ -25,79 +23,11 @@ import {
   urlsBut,
 } from '../text'
 import { jailbreak, promptInjection } from './detectors-attack'
+import { groundedness } from './detectors-groundedness'
 import { pii } from './detectors-pii'
 import { regexMatch } from './detectors-regex-match'
 import { systemPromptLeak } from './detectors-system-prompt-leak'
-import {
-  defineGuardrail,
-  type Guardrail,
-  type GuardrailId,
-  InvalidConfig,
-  type Match,
-  ordinaryFinding,
-} from './guardrail'
-
-const GROUNDEDNESS_USUAL_THRESHOLD = 0.8
-
-/** The share of a claim's words that one source must hold. */
-const MIN_SHARE = 0.6
-
-/** A sentence with fewer content words claims nothing. */
-const GROUNDEDNESS_LEAST_WORDS = 4
-
-const SENTENCE = /[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]*/g
-
-const NUMBER = /\d[\d.,]*\d|\d/g
-
-const QUESTION = /[?？]\s*$/
-
-const SEPARATOR = '\u0000'
-
-const groundedness = defineGuardrail({
-  id: 'groundedness',
-  description:
-    'Answers with too many statements that none of the given sources supports, judged by shared words and numbers. Does not check answers without sources',
-  phases: ['output'],
-  verdicts: ['flag'],
-  config: t.Object(
-    { threshold: t.Optional(t.Number({ minimum: 0, maximum: 1, default: GROUNDEDNESS_USUAL_THRESHOLD })) },
-    { additionalProperties: false },
-  ),
-  prepare({ threshold = GROUNDEDNESS_USUAL_THRESHOLD }) {
-    return (text, { sources }) => {
-      if (!sources?.length) return null
-      const known = sourcesOf(sources.join(SEPARATOR))
-      const claims = claimsOf(text)
-      // A number that the source does not hold is made up, however well the words fit.
-      const baseless = claims.filter(
-        (claim) =>
-          !known.some((source) => {
-            if (claim.numbers.some((number) => !source.numbers.has(number))) return false
-            return claim.words.filter((word) => source.words.has(word)).length >= claim.words.length * MIN_SHARE
-          }),
-      )
-      const share = 1 - baseless.length / claims.length
-      if (!claims.length || share >= threshold) return null
-      const matches: Match[] = baseless.map(({ start, end }) => ({ start, end, kind: 'unsupported' }))
-      return { detail: `${baseless.length} of ${claims.length} statements are in none of the sources`, matches }
-    }
-  },
-})
-
-type Source = { words: ReadonlySet<string>; numbers: ReadonlySet<string> }
-
-type Claim = { start: number; end: number; words: readonly string[]; numbers: readonly string[] }
-
-const sourcesOf = remember((joined: string): Source[] =>
-  joined.split(SEPARATOR).map((source) => ({
-    words: new Set(contentWords(source)),
-    numbers: new Set(numbersIn(source)),
-  })),
-)
-
-/** Without thousands separators, so that `1,200.50` and `1200.50` are equal. */
-const numbersIn = (text: string): string[] =>
-  (text.match(NUMBER) ?? []).map((number) => number.replace(/[.,](?=\d{3}(?:\D|$))/g, ''))
+import { defineGuardrail, type Guardrail, type GuardrailId, InvalidConfig, ordinaryFinding } from './guardrail'
 
 /** A shorter text is a greeting or a reply, and never off topic. */
 const MIN_WORDS = 4
@@ -398,15 +328,4 @@ function topicOf(name: string, where: string): Topic {
   const topic = compileTopic(name)
   if (!topic) throw new InvalidConfig(where, `is "${quoted(name)}", which has no word to match`)
   return topic
-}
-
-function claimsOf(text: string): Claim[] {
-  const claims: Claim[] = []
-  for (const { 0: sentence, index } of text.matchAll(SENTENCE)) {
-    const words = [...new Set(contentWords(sentence))]
-    if (words.length < GROUNDEDNESS_LEAST_WORDS || QUESTION.test(sentence)) continue
-    const start = index + sentence.length - sentence.trimStart().length
-    claims.push({ start, end: index + sentence.trimEnd().length, words, numbers: numbersIn(sentence) })
-  }
-  return claims
 }

@@ -3,7 +3,6 @@ export {
   defineJob,
   GiveUp,
   type JobKind,
-  LONGEST_REST_MS,
   type Outcome,
   RECURRING,
   type Running,

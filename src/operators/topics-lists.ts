@@ -36,7 +36,7 @@ type Deps = {
 type By = Call<OperatorCaller>
 
 const MAX = 200
-const MAX_ASKED = 100
+const MAX_INCREASES = 100
 const MAX_LINES = 500
 const DAY_MS = 86_400_000
 const BEGINNING = 200
@@ -189,7 +189,7 @@ export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call
   return async (max = MAX) => {
     const [found, request] = await Promise.all([
       keys.operator.standing(call, max),
-      increases.operator.list(call, { limit: MAX_ASKED, status: 'pending' }),
+      increases.operator.list(call, { limit: MAX_INCREASES, status: 'pending' }),
     ])
     const requestedOf = new Map(request.items.map((one) => [one.key_id, one]))
     const rows = found.map(async ({ key, caller }) => {

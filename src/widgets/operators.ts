@@ -21,10 +21,10 @@ import {
   type NewNote,
   type Noted,
   NoteId,
-  type response,
-  type state,
+  type StoredReply,
   type TakenOver,
   type TakeoverInput,
+  type TakeoverState,
   type Typed,
   type WidgetNote,
   type WidgetSession,
@@ -40,7 +40,7 @@ type RepliesDeps = { store: Store; audit: AuditLog; transcript: Pick<Transcript,
 
 type Reply = { call: Call<Caller>; session: SessionRow; content: string }
 
-type Waiting = Reply & { resolve(message: response): void; reject(error: unknown): void }
+type Waiting = Reply & { resolve(message: StoredReply): void; reject(error: unknown): void }
 
 const MAX_TOGETHER = 64
 
@@ -154,7 +154,7 @@ export function createOperatorSide(deps: Deps) {
   }
 
   /** Throws 409 unless this person has it. */
-  async function say(call: Call<Caller>, which: Which, content: string): Promise<response> {
+  async function say(call: Call<Caller>, which: Which, content: string): Promise<StoredReply> {
     const words = readWords(content, 'content')
     const session = await find(store.read, call.caller, which)
     return replies.say({ call, session, content: words })
@@ -169,7 +169,7 @@ export function createOperatorSide(deps: Deps) {
   }
 
   /** Back to the AI, from any state and by anyone who may see it (M8). */
-  function release(call: Call<Caller>, which: Which): Promise<state> {
+  function release(call: Call<Caller>, which: Which): Promise<TakeoverState> {
     return changing(call, which, async (tx, session) => {
       await chats.release(tx, subjectOf(session), { call })
       return { session_id: session.id, takeover_status: 'ai' }
@@ -251,9 +251,9 @@ function createReplies({ store, audit, transcript }: RepliesDeps) {
   return { say }
 
   /** Throws 404, and 409 unless the chat is open and the caller's. */
-  function say(reply: Reply): Promise<response> {
+  function say(reply: Reply): Promise<StoredReply> {
     const { owner } = reply.session
-    const { promise, resolve, reject } = Promise.withResolvers<response>()
+    const { promise, resolve, reject } = Promise.withResolvers<StoredReply>()
     const queue = queues.get(owner)
     if (queue) queue.push({ ...reply, resolve, reject })
     else {
@@ -282,13 +282,13 @@ function createReplies({ store, audit, transcript }: RepliesDeps) {
   }
 
   /** Chats are locked in one order by every process, and the head of the record last and shortest. */
-  async function writeAll(tx: Tx, owner: SessionRow['owner'], batch: readonly Reply[]): Promise<response[]> {
-    const said = new Map<Reply, response>()
+  async function writeAll(tx: Tx, owner: SessionRow['owner'], batch: readonly Reply[]): Promise<StoredReply[]> {
+    const answers = new Map<Reply, StoredReply>()
     const ordered = batch.toSorted((a, b) => (a.session.id < b.session.id ? -1 : Number(a.session.id > b.session.id)))
     const written = ordered.map(async (reply) => {
       const { call, session, content } = reply
       const message = await transcript.reply(tx, session, { holderId: holderIdOf(call.caller), content })
-      said.set(reply, await storeAnswer(tx, call, { message: presentMessage(message) }))
+      answers.set(reply, await storeAnswer(tx, call, { message: presentMessage(message) }))
     })
     await together(written)
     const acts = ordered.map(({ call, session: { id } }) => ({
@@ -296,6 +296,6 @@ function createReplies({ store, audit, transcript }: RepliesDeps) {
       entry: { action: 'widget.message_sent' as const, entityType: 'widget_session' as const, entityId: id },
     }))
     await audit.recordAll(tx, owner, acts)
-    return batch.map((reply) => said.get(reply)!)
+    return batch.map((reply) => answers.get(reply)!)
   }
 }

@@ -161,7 +161,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
         open: true,
         params: OfChat,
         body: checked(words.HumanWanted),
-        response: { 200: answer(words.state), ...errors(400, 401, 403, 404, 409, 413, 415) },
+        response: { 200: answer(words.TakeoverState), ...errors(400, 401, 403, 404, 409, 413, 415) },
         detail: { summary: 'Ask for a person' },
       },
     )

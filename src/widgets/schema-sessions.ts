@@ -143,8 +143,8 @@ export const TakenOver = t.Object({
 export type TakenOver = Static<typeof TakenOver>
 export const OperatorMessage = t.Object({ content: t.String({ minLength: 1, maxLength: 4_000 }) })
 export type OperatorMessage = Static<typeof OperatorMessage>
-export const response = t.Object({ message: WidgetMessage })
-export type response = Static<typeof response>
+export const StoredReply = t.Object({ message: WidgetMessage })
+export type StoredReply = Static<typeof StoredReply>
 export const NewNote = t.Object({ content: t.String({ minLength: 1, maxLength: 4_000 }) }, { $id: 'NewWidgetNote' })
 export type NewNote = Static<typeof NewNote>
 export const Noted = t.Object({ note: WidgetNote })
@@ -166,8 +166,8 @@ export const Drafted = t.Object({
   cost_cents: t.Number({ description: "Charged to the widget's key" }),
 })
 export type Drafted = Static<typeof Drafted>
-export const state = t.Object({ session_id: WidgetSessionId.schema, takeover_status: TakeoverStatus })
-export type state = Static<typeof state>
+export const TakeoverState = t.Object({ session_id: WidgetSessionId.schema, takeover_status: TakeoverStatus })
+export type TakeoverState = Static<typeof TakeoverState>
 export const Typed = t.Object({ typing: t.Literal(true) })
 export type Typed = Static<typeof Typed>
 

@@ -7,6 +7,7 @@ import type { KeyId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
 import { shorten, storable } from '../kernel/text'
+import { asksForPerson } from './asks-for-person'
 import type { createBotCheck } from './bot-check'
 import { cannotAnswer, isClosed, isOthers } from './errors'
 import { createIdentities, isAnother } from './identity'
@@ -17,7 +18,7 @@ import type { createPictures, Stored } from './pictures'
 import { operatorOf, presentMessage } from './present'
 import { sessionRepository as rows } from './repository'
 import type { RequestHandoff } from './request-handoff'
-import type { Intents, PublicWidget } from './schema'
+import type { PublicWidget } from './schema'
 import {
   type Feedback,
   type HumanWanted,
@@ -26,7 +27,7 @@ import {
   type NewWidgetSession,
   type Recorded,
   type Replied,
-  type state,
+  type TakeoverState,
   type Typed,
   type VisitContext,
   type VisitorMessage,
@@ -39,30 +40,6 @@ import { addressHash, newSessionToken } from './tokens'
 import { CHAT, type Transcript } from './transcript'
 import type { createTurns } from './turns'
 import type { VisitorAuth, VisitorRequest } from './visitor-auth'
-
-/** Phrases that ask for a person, besides the owner's own keywords. */
-const PHRASES = [
-  'talk to a human',
-  'talk to a person',
-  'talk to someone',
-  'talk to an agent',
-  'speak to a human',
-  'speak to a person',
-  'speak to someone',
-  'speak to an agent',
-  'speak with a human',
-  'human agent',
-  'real person',
-  'real human',
-  'live agent',
-  'echter mensch',
-  'mit einem menschen',
-  'hablar con una persona',
-  'parler à un humain',
-  'parler à une personne',
-]
-
-const isWordChar = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char)
 
 type ReceiveMessageDeps = {
   clock: Clock
@@ -297,7 +274,7 @@ export function createVisitorSide(deps: Deps) {
     { reason }: NonNullable<HumanWanted> = {},
   ) {
     const { widget, session } = await visitorAuth.session(visitorRequest, sessionId)
-    return store.write(async (tx): Promise<state> => {
+    return store.write(async (tx): Promise<TakeoverState> => {
       await transcript.chats.lock(tx, subjectOf(session))
       const row = await rows.lock(tx, session.id)
       if (row?.status !== 'open') throw isClosed()
@@ -413,16 +390,4 @@ function createReceiveMessage({ clock, transcript, ask, limits, pictures }: Rece
     })
     return { session: after, notify: notice }
   }
-}
-
-/** Whether a message asks for a person: it has one of the phrases as whole words. Linear in its length. */
-function asksForPerson(text: string, { enabled, keywords }: Intents): boolean {
-  if (!enabled) return false
-  const message = text.toLowerCase().replace(/\s+/g, ' ')
-  return [...PHRASES, ...keywords.map((word) => word.toLowerCase())].some((phrase) => {
-    for (let at = message.indexOf(phrase); at >= 0; at = message.indexOf(phrase, at + 1)) {
-      if (!isWordChar(message[at - 1]) && !isWordChar(message[at + phrase.length])) return true
-    }
-    return false
-  })
 }

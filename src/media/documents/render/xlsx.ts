@@ -102,8 +102,8 @@ function sheetsOf({ title, subtitle, blocks }: Document): Sheet[] {
     else if (block.type === 'chart' && sheets.length < MAX_SHEETS) sheets.push(chartSheet(block, section))
     else text.push(...textRows(block, 0))
   }
-  const isSaid = text.slice(before).some((row) => row[0] && !row[0].fontWeight)
-  if (!isSaid && sheets.length) return sheets
+  const hasText = text.slice(before).some((row) => row[0] && !row[0].fontWeight)
+  if (!hasText && sheets.length) return sheets
   const words = { name: sheets.length ? 'Text' : title, rows: text, widths: [TEXT_COLUMN], sticky: 0, chart: null }
   return [...sheets, words]
 }
