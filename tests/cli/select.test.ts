@@ -33,7 +33,7 @@ describe('--filter', () => {
 
   test.each([
     ['(', 'the "(" at position 1 is not closed'],
-    ['name:web)', 'the ")" at position 9 closes nothing'],
+    ['name:web)', 'the ")" at position 9 has no matching "("'],
     ['name:"web', 'the quote at position 6 is not closed'],
   ])('refuses %s, which is not whole', async (filter, words) => {
     const { exitCode, stdout, stderr } = await run('keys', 'list', '--filter', filter)

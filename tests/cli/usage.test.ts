@@ -86,7 +86,7 @@ describe('usage export', () => {
   test('says why there is no file', async () => {
     const { exitCode, stdout, stderr } = await run(['usage', 'export', owner, '--from', '2020-01-01'])
     expect([exitCode, stdout]).toEqual([2, ''])
-    expect(stderr).toContain('at most 92')
+    expect(stderr).toContain('the maximum is 92')
   })
 })
 

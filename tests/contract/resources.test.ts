@@ -18,18 +18,18 @@ const world = await createWorld({
 })
 const ops = operatorSender(world)
 
-const files = (await Array.fromAsync(new Bun.Glob('src/*/resource.ts').scan('.'))).sort()
+const files = (await Array.fromAsync(new Bun.Glob('src/**/resource.ts').scan('.'))).sort()
 const nouns = (await Promise.all(files.map((file) => import(`../../${file}`)))).flatMap((held) => Object.values(held))
 
 test('every declared resource is tried', () => {
   expect(nouns.map((noun) => (noun as Served['resource']).path)).toEqual([
     '/evi/canvases',
-    '/guardrail-policies',
     '/hooks',
+    '/workflows',
+    '/guardrail-policies',
     '/routing-preferences',
     '/webhooks',
     '/iframes',
-    '/workflows',
   ])
 })
 

@@ -29,7 +29,7 @@ test.each(['pages/widget', 'cli/binary', 'tui/pty', 'webhooks/crowd', 'first-run
   },
 )
 
-test.each(['architecture', 'docs', 'keys/rotate', 'contract/scopes'])('%s is in the short run', (name) => {
+test.each(['architecture', 'docs', 'accounts/keys/rotate', 'contract/scopes'])('%s is in the short run', (name) => {
   expect(plan.units.sharing).toContain(`tests/${name}.test.ts`)
 })
 

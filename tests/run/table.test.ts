@@ -6,8 +6,8 @@ test('a module has its files, counted once, and what they came to on every datab
   const docs = { file: 'tests/docs.test.ts', passed: 3, failed: 1, seconds: 0.5 }
   expect(modulesTable([keys, docs, { ...keys, seconds: 3 }]).split('\n')).toEqual([
     'module        files  passed  failed  seconds',
+    'accounts          1      24       0      4.3',
     'docs.test.ts      1       3       1      0.5',
-    'keys              1      24       0      4.3',
     'all               2      27       1      4.8',
   ])
 })

@@ -12,7 +12,7 @@ const pathOf = (path: string) => ({ knowledge: [path], knowledgeFiles: { [path]:
 /** A change to a sound manifest, the check that refuses it, and words of the reason. */
 const REFUSALS: [string, Record<string, unknown>, string, string][] = [
   ['no name', { name: undefined }, 'schema', '"name" is missing'],
-  ['an empty name', { name: '' }, 'schema', '"name" is empty'],
+  ['an empty name', { name: '' }, 'schema', '"name" is ""; it must be'],
   ['a name of 129', { name: 'n'.repeat(129) }, 'schema', 'at most 128'],
   ['a slug with capitals', { slug: 'Haiku' }, 'schema', 'lower-case letters'],
   ['a slug with dots', { slug: '../a' }, 'schema', 'lower-case letters'],
