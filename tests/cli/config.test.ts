@@ -70,7 +70,10 @@ describe('config', () => {
     const list = join(folder, 'list.json')
     writeFileSync(list, '[]')
     const { exitCode, stdout } = await cli(['config', 'check', '--config', list])
-    expect({ exitCode, named: stdout.includes('list.json must contain an object with settings') }).toEqual({ exitCode: 9, named: true })
+    expect({ exitCode, named: stdout.includes('list.json must contain an object with settings') }).toEqual({
+      exitCode: 9,
+      named: true,
+    })
   })
 
   test('names a variable that was meant for a setting, and leaves those of others alone', async () => {
