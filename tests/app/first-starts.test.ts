@@ -63,7 +63,7 @@ describe.skipIf(!postgresUrl)('nodes on an empty Postgres database', () => {
     const node = await openApp(options(home))
     await seedFirstRun(node.container, home)
     loadSecrets(strange)
-    const refusal = `${join(strange, 'secrets.json')} is not the file that the database was written with`
+    const refusal = `${join(strange, 'secrets.json')} is not the file that the database was encrypted with`
     await expect(openApp(options(strange))).rejects.toThrow(refusal)
     await expect(openApp(options(strange))).rejects.toThrow('copy secrets.json from the data folder of another node')
     await expect(openApp(options(empty))).rejects.toThrow(`${join(empty, 'secrets.json')} is missing`)
@@ -78,7 +78,7 @@ describe.skipIf(!postgresUrl)('nodes on an empty Postgres database', () => {
     await node.close()
 
     await (await openApp({ ...options(strange), newSecrets: true })).close()
-    await expect(openApp(options(home))).rejects.toThrow('is not the file that the database was written with')
+    await expect(openApp(options(home))).rejects.toThrow('is not the file that the database was encrypted with')
     await (await openApp(options(strange))).close()
   })
 })

@@ -16,7 +16,7 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
   const host = serveSite({
     '/': (request) =>
       new Response(
-        `<title>Host</title><script>window.told=[];addEventListener('message',e=>told.push(e.data))</script><iframe sandbox="allow-scripts allow-same-origin" style="width:1000px;height:700px" src="${new URL(request.url).searchParams.get('src')}"></iframe>`,
+        `<title>Host</title><script>window.received=[];addEventListener('message',e=>received.push(e.data))</script><iframe sandbox="allow-scripts allow-same-origin" style="width:1000px;height:700px" src="${new URL(request.url).searchParams.get('src')}"></iframe>`,
         { headers: { 'content-type': 'text/html' } },
       ),
   })
@@ -39,9 +39,9 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
     const page = await chromium.newPage()
     await page.setViewport({ width: 1100, height: 800 })
     await page.goto(host.url(`/?src=${encodeURIComponent(session.handle.embed_url)}`))
-    const notify = () =>
-      page.evaluate(() => (window as unknown as { notify: { type: string; title?: string }[] }).notify)
-    expect(await until(async () => (await notify()).some(({ type }) => type === 'connected'))).toBe(true)
+    const received = () =>
+      page.evaluate(() => (window as unknown as { received: { type: string; title?: string }[] }).received)
+    expect(await until(async () => (await received()).some(({ type }) => type === 'connected'))).toBe(true)
     const frame = page.frames().find((one) => one.url().includes('/embed/browser/'))!
     expect(frame.url()).not.toContain('token')
     const click = (text: string) =>
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
         await Bun.sleep(200)
         return then()
       })
-    expect(await clicked(150, 100, async () => (await notify()).some(({ title }) => title === 'Pressed'))).toBe(true)
+    expect(await clicked(150, 100, async () => (await received()).some(({ title }) => title === 'Pressed'))).toBe(true)
     expect(await clicked(450, 30, () => inner.evaluate(() => document.activeElement?.id === 'i'))).toBe(true)
     await page.keyboard.type('by hand')
     expect(
@@ -82,9 +82,9 @@ describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
     if (process.env.SVC_SHOTS) await page.screenshot({ path: `${process.env.SVC_SHOTS}/text.png` })
     await click('Give back control')
     expect((await agent).status).toBe('success')
-    expect(await until(async () => (await notify()).some(({ type }) => type === 'version'))).toBe(true)
+    expect(await until(async () => (await received()).some(({ type }) => type === 'version'))).toBe(true)
     await session.end()
-    expect(await until(async () => (await notify()).some(({ type }) => type === 'ended'))).toBe(true)
+    expect(await until(async () => (await received()).some(({ type }) => type === 'ended'))).toBe(true)
     const forged = await fetch(session.handle.embed_url.replace('control', 'view'))
     expect(forged.status).toBe(401)
     expect(forged.headers.get('content-type')).toContain('text/html')

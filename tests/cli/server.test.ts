@@ -166,7 +166,7 @@ describe('backup verify and restore', () => {
     appendFileSync(join(out, line.slice(66)), 'x')
     const found = await run(['backup', 'verify', out, '--json'])
     expect(found.exitCode).toBe(9)
-    expect(linesOf(found.stdout).problems).toEqual([`${line.slice(66)} is not what was written.`])
+    expect(linesOf(found.stdout).problems).toEqual([`${line.slice(66)} was changed after it was written.`])
     const place = join(world.folder, 'nothing')
     expect(hostRun({ SVC_DATA_DIR: place }, 'backup', 'restore', out).exitCode).toBe(9)
     expect(existsSync(join(place, 'svc.db'))).toBe(false)

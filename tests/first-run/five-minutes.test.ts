@@ -203,7 +203,7 @@ describe('the README, typed into a fresh copy', () => {
       const log = await server.output()
       expect(log).toContain('First key written to data/dev-key (mode 0600)')
       expect(log).not.toContain(clone.read('data/dev-key').trim())
-      expect(log).toMatch(/Setting up svc: .+\n {2}installing packages\n {2}compiling [\s\S]+\nSet up in \d+ s\.\n/)
+      expect(log).toMatch(/Setting up svc\. .+\n {2}installing packages\n {2}compiling [\s\S]+\nSet up in \d+ s\.\n/)
       expect(log).toContain(`\nOpen ${clone.url} in your browser.\n`)
     },
     PATIENCE_MS,

@@ -73,7 +73,7 @@ describe('a worker pool', () => {
   test('ends its processes with the server, also one that computes', async () => {
     const code = `
       const { createWorkerPool } = await import('${import.meta.dir}/../../src/kernel/worker-pool.ts')
-      const pool = createWorkerPool({ script: new URL('${script.href}'), most: 1, idleMs: 60_000 })
+      const pool = createWorkerPool({ script: new URL('${script.href}'), max: 1, idleMs: 60_000 })
       const ask = (order) => pool.run(order, { timeoutMs: 60_000, signal: new AbortController().signal })
       process.stdout.write(String(await ask('pid')))
       await ask('hang')`

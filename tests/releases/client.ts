@@ -9,7 +9,7 @@ type Documented = { paths: Record<string, { get?: { responses: Record<string, { 
 const ID = ['id', 'session_id', 'sessionId', 'name']
 const FIRST = 3
 /** They move while nobody does anything: deliveries are tried again, and lists grow. */
-const MOVES = new Set(['failure_count', 'has_more', 'next_cursor', 'request_id'])
+const MOVES = new Set(['failure_count', 'presets', 'has_more', 'next_cursor', 'request_id'])
 /** They tell of the release or of the moment and not of data, or reading them is on the record. */
 const NO_DATA = new Set([
   ...['/health', '/openapi.json', '/models', '/models/{id}', '/tools', '/guardrails', '/rate-limits'],

@@ -126,7 +126,7 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
   ])('a server with %s is left out, and the answer says so', async (_, offered) => {
     state.offered = offered
     const { status, body, sent } = await ask('', [OWN])
-    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('"own" lists more tools')]])
+    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('"own" lists more or larger tools')]])
     expect(sent).not.toContain('own__t')
   })
 
@@ -134,7 +134,7 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
     state.offered = Array.from({ length: 200 }, (_, at) => tool(`t${at}`))
     const servers = ['a', 'b', 'c'].map((server_label) => ({ ...OWN, server_label, allowed_tools: ['t1'] }))
     const { status, body } = await ask('', servers)
-    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('lists more tools')]])
+    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('lists more or larger tools')]])
   })
 
   test('in production a server is called by https only, whatever its address', () => {
