@@ -50,12 +50,6 @@ export const BOUNDED: readonly Bounded[] = [
   },
   { file: 'src/routing/classifier/stages.ts', begins: '^(?:(?:please', chars: 400, why: HEAD },
   { file: 'src/app/make-bundle.ts', begins: '\\/(src', chars: 4_096, why: 'a path of this repository' },
-  {
-    file: 'src/pages/reference/console-page.ts',
-    begins: '<script',
-    chars: 2_000,
-    why: 'a page that this server writes, at its start',
-  },
 ]
 
 /** Expressions of which a part is not known before a request, by file, and why their time is linear. */
