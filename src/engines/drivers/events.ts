@@ -3,6 +3,8 @@ import { EngineFailure } from '../engine'
 /** Most characters of one event. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024
 
+const CARRIAGE_RETURN = 13
+
 /** One server-sent event: its data as it came, and the JSON in it. */
 export type WireEvent = { raw: string; value: unknown }
 
@@ -19,13 +21,14 @@ export function createEventSplitter() {
 
   function takeLine(text: string): void {
     if (text === '') {
-      flush()
+      if (data !== '') flush()
       return
     }
     const isBare = text.startsWith('{')
     if (!isBare && !text.startsWith('data:')) return
     const raw = isBare ? text : text.slice(text[5] === ' ' ? 6 : 5)
-    if (raw.trim() === '[DONE]') done = true
+    const isObject = raw.startsWith('{')
+    if (!isObject && raw.trim() === '[DONE]') done = true
     else if (data !== '') data += `\n${raw}`
     else {
       const value = parsed(raw)
@@ -51,14 +54,18 @@ export function createEventSplitter() {
     /** The events that this text completes. */
     take(text: string): WireEvent[] {
       events = []
-      const lines = text.split('\n')
-      lines[0] = line + lines[0]
-      line = lines.pop()!
-      if (line.length + data.length > MAX_EVENT_CHARS) throw tooLarge()
-      for (const one of lines) {
-        if (one.length > MAX_EVENT_CHARS) throw tooLarge()
-        if (!done) takeLine(one.endsWith('\r') ? one.slice(0, -1) : one)
+      let from = 0
+      // Only new text is searched: an event in many small pieces costs no more than one in a few.
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+        const piece = text.slice(from, text.charCodeAt(end - 1) === CARRIAGE_RETURN && end > from ? end - 1 : end)
+        const whole = line === '' ? piece : withoutReturn(line, piece)
+        if (whole.length > MAX_EVENT_CHARS) throw tooLarge()
+        if (!done) takeLine(whole)
+        line = ''
+        from = end + 1
       }
+      line += from === 0 ? text : text.slice(from)
+      if (line.length + data.length > MAX_EVENT_CHARS) throw tooLarge()
       return events
     },
     /** The event that the end of the stream completes. */
@@ -67,6 +74,10 @@ export function createEventSplitter() {
     },
   }
 }
+
+/** A line in two pieces; the line end may have come in two as well. */
+const withoutReturn = (line: string, piece: string): string =>
+  piece === '' && line.endsWith('\r') ? line.slice(0, -1) : line + piece
 
 const tooLarge = () => new EngineFailure('too-large', 'one event of the upstream is too large')
 
