@@ -139,9 +139,9 @@ export function createActions(deps: Deps) {
         }
         const version = await rows.nextVersion(tx, session.id, seen)
         if (version === null) throw sessionNotFound()
-        const downloads = await keepDownloads(tx, session, ran.downloads)
+        const downloads = await keepDownloads(tx, call, session, ran.downloads)
         const result = performed.draft
-          ? { artifact: await keepPicture(tx, session, performed) }
+          ? { artifact: await keepPicture(tx, call, session, performed) }
           : { ...(performed.result as object), ...(downloads.length ? { downloads } : {}) }
         const deed = { actor: by, tool, target: performed.target, ok, url, ...notify(tool, args, performed, ran) }
         if (stored) await recorder.keep(tx, session, session.lastActive, deed, frame)
@@ -167,13 +167,14 @@ export function createActions(deps: Deps) {
     }
   }
 
-  function keepPicture(tx: Tx, { owner }: OpenSession, { draft, result }: Performed) {
+  function keepPicture(tx: Tx, { requestId }: Call<Caller>, { owner }: OpenSession, { draft, result }: Performed) {
     const size = result as { width: number; height: number }
     const about = {
       type: 'image' as const,
       filename: 'screenshot.png',
       engine: 'svc-core',
       model: 'svc-1-browser',
+      requestId,
       ...size,
     }
     return files.add(tx, owner, draft!, about)
@@ -232,12 +233,12 @@ function createTaking({ files, log }: TakingDeps) {
   }
 
   /** Gives them to the owner of the session. One for which there is no room is named, and not kept. */
-  async function keepDownloads(tx: Tx, { owner }: OpenSession, taken: readonly Taken[]) {
+  async function keepDownloads(tx: Tx, { requestId }: Call<Caller>, { owner }: OpenSession, taken: readonly Taken[]) {
     const notices = []
     for (const { filename, url, size, draft, problem } of taken) {
       const about = { filename, url, size_bytes: size }
       try {
-        const made = { type: 'file' as const, filename, engine: 'svc-core', model: 'svc-1-browser' }
+        const made = { type: 'file' as const, filename, engine: 'svc-core', model: 'svc-1-browser', requestId }
         notices.push({ ...about, artifact: draft && (await files.add(tx, owner, draft, made)), problem })
       } catch (error) {
         if (!(error instanceof AppError) || error.kind !== 'conflict') throw error

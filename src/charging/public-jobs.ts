@@ -235,7 +235,8 @@ function createDefine({ jobs, audit, events, files, billing }: DefineDeps) {
     return {
       result: { text, data, artifact, cost: hold ? chargeOf(hold, cost) : 0 },
       effects: async (tx) => {
-        if (file && artifact) await files.add(tx, job.owner!, file.draft, file.about, artifact)
+        const by = { requestId: job.payload.requestId, jobId: job.id }
+        if (file && artifact) await files.add(tx, job.owner!, file.draft, { ...file.about, ...by }, artifact)
         await effects?.(tx)
       },
     }

@@ -143,7 +143,7 @@ export function createCharging(deps: Deps) {
       const costMicro = hold ? await billing.settle(tx, hold, cost) : 0
       const artifacts: Artifact[] = []
       for (const [place, { draft, about, id }] of made.files.entries()) {
-        const costs = { ...about, costMicro: place === 0 ? costMicro : 0 }
+        const costs = { ...about, requestId: call.requestId, costMicro: place === 0 ? costMicro : 0 }
         artifacts.push(await files.add(tx, ownerOf(call.caller), draft, costs, id))
       }
       await made.effects?.(tx, costMicro)

@@ -3,10 +3,11 @@ import type { AuditLog } from '../audit'
 import type { Call, OperatorCaller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesBy } from '../kernel/keyset'
 import { mapPage, type Page, pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { ArtifactId, type ArtifactType } from './schema'
+import { madeBy } from './repository'
+import { ArtifactId } from './schema'
 import type {
   ArtifactPrune,
   ArtifactSizes,
@@ -31,10 +32,10 @@ const artifactRows = {
   list(
     db: Reader,
     owner: OwnerScope | null,
-    { type, ...wanted }: Wanted & { type?: ArtifactType | undefined },
+    { type, request_id, job_id, ...wanted }: OverseenArtifactsQuery,
   ): Promise<Page<ArtifactRow>> {
     const t = db.of(artifacts)
-    return newestFirst(db, wanted, ofOwner(t, owner), type && eq(t.type, type))
+    return newestFirst(db, wanted, ofOwner(t, owner), type && eq(t.type, type), madeBy(t, { request_id, job_id }))
   },
 
   async byId(db: Reader, id: ArtifactId): Promise<ArtifactRow | undefined> {
@@ -161,6 +162,8 @@ const outline = (row: ArtifactRow): OverseenArtifact => ({
   model: row.model,
   created: iso(row.created_at),
   expires_at: row.expires_at === null ? null : iso(row.expires_at),
+  request_id: row.request_id,
+  job_id: row.job_id,
 })
 
 const entryOf = ({ id, owner }: Pick<ArtifactRow, 'id' | 'owner'>) => ({

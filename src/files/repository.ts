@@ -9,10 +9,15 @@ import { type ArtifactRow, artifacts, fileContents, fileOwners } from './table'
 
 type Content = { sha256: string; place: string; size_bytes: number }
 export type Listing = { ids?: readonly ArtifactId[]; limit: number }
-type Filters = Wanted & Range & Pick<ArtifactQuery, 'kind' | 'mime' | 'q'>
+type MadeBy = Pick<ArtifactQuery, 'request_id' | 'job_id'>
+type Filters = Wanted & Range & MadeBy & Pick<ArtifactQuery, 'kind' | 'mime' | 'q'>
 type Bounds = { files: number; bytes: number }
 
 const newestFirst = pagesBy(artifacts, 'created_at')
+
+/** Condition on the call and the job that made a file. */
+export const madeBy = (t: typeof artifacts.sqlite, { request_id, job_id }: MadeBy) =>
+  and(request_id ? eq(t.request_id, request_id) : undefined, job_id ? eq(t.job_id, job_id) : undefined)
 
 /** Rows of artifacts and of the bytes behind them. Reads for callers filter by owner. */
 export const fileRepository = {
@@ -76,12 +81,17 @@ export const fileRepository = {
   },
 
   /** A page of an owner's artifacts that have not expired, newest first; `mime` may be a family such as image/*. */
-  list(db: Reader, owner: OwnerScope, { now, kind, mime, q, from, to, ...wanted }: Filters & { now: number }) {
+  list(
+    db: Reader,
+    owner: OwnerScope,
+    { now, kind, mime, q, from, to, request_id, job_id, ...wanted }: Filters & { now: number },
+  ) {
     const t = db.of(artifacts)
     const family = mime?.endsWith('/*') ? mime.slice(0, -1).replace(/[\\%_]/g, '') : null
     const conditions = [
       eq(t.owner, owner),
       or(isNull(t.expires_at), gt(t.expires_at, now)),
+      madeBy(t, { request_id, job_id }),
       kind && eq(t.type, kind),
       mime === undefined ? undefined : family === null ? eq(t.mime_type, mime) : like(t.mime_type, `${family}%`),
       from === null ? undefined : gte(t.created_at, from),

@@ -1,6 +1,6 @@
 import { PageQuery } from '../kernel/page'
 import { deletionMembers, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { ARTIFACT_TYPES, ArtifactId } from './schema'
+import { ARTIFACT_TYPES, ArtifactId, MADE_BY, MADE_BY_QUERY } from './schema'
 
 /** An artifact as operators see it: without a link, a title and the prompt. */
 export const OverseenArtifact = t.Object(
@@ -14,6 +14,7 @@ export const OverseenArtifact = t.Object(
     model: t.String(),
     created: Timestamp,
     expires_at: nullable(Timestamp),
+    ...MADE_BY,
   },
   { $id: 'OverseenArtifact' },
 )
@@ -25,6 +26,7 @@ export type OverseenArtifacts = Static<typeof OverseenArtifacts>
 export const OverseenArtifactsQuery = t.Object({
   ...PageQuery.properties,
   type: t.Optional(oneOf(ARTIFACT_TYPES)),
+  ...MADE_BY_QUERY,
 })
 export type OverseenArtifactsQuery = Static<typeof OverseenArtifactsQuery>
 

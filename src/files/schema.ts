@@ -35,11 +35,23 @@ export const Artifact = t.Object(
 )
 export type Artifact = Static<typeof Artifact>
 
+/** What made a file: members of a row, and filters of a list. */
+export const MADE_BY = {
+  request_id: nullable(t.String({ description: 'Of the call that made it' })),
+  job_id: nullable(t.String({ description: 'Of the job that made it' })),
+}
+export const MADE_BY_QUERY = {
+  request_id: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Only files that this call made' })),
+  job_id: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Only files that this job made' })),
+}
+
 /** An artifact in a list: without its text, which `GET /artifacts/{id}` has. */
 const ListedArtifact = t.Object(
   {
     ...t.Omit(Artifact, ['content']).properties,
     expires_at: nullable(Timestamp),
+    ...MADE_BY,
+    thumbnail_url: nullable(t.String({ description: 'A link to a picture of it; null where there is none' })),
   },
   { $id: 'ListedArtifact' },
 )
@@ -50,6 +62,7 @@ export const ArtifactQuery = t.Object({
   kind: t.Optional(oneOf(ARTIFACT_TYPES)),
   mime: t.Optional(t.String({ minLength: 1, maxLength: 128, description: 'A type, or a family such as `image/*`' })),
   q: t.Optional(t.String({ minLength: 1, maxLength: 200, description: 'Text in the title or the file name' })),
+  ...MADE_BY_QUERY,
   ...RangeQuery.properties,
   ...PageQuery.properties,
 })
@@ -73,6 +86,9 @@ export type About = {
   height?: number | null
   durationSeconds?: number | null
   prompt?: string | null
+  /** Of the call and of the job that made it. */
+  requestId?: string | null
+  jobId?: string | null
   /** Micro-cents that its making cost. */
   costMicro?: number | null
   /** When it was made, in epoch milliseconds, where that is not the moment in which it is kept. */

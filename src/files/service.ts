@@ -45,6 +45,9 @@ const LINK_MS = 3_600_000
 
 type Link = { expires: string; signature: string }
 
+/** What every browser shows as a picture. */
+const PICTURE = /^image\/(png|jpeg|gif|webp|avif)$/
+
 const MAX_CHARS = 120
 
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)\s*(?:\.|$)/i
@@ -117,6 +120,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     const now = about.createdAt ?? clock.now()
     const { type, engine, model, filename, durationSeconds = null, title = null, content = null } = about
     const { language = null, format = null, width = null, height = null, prompt = null, costMicro = null } = about
+    const { requestId = null, jobId = null } = about
     const row: ArtifactRow = {
       id,
       owner,
@@ -136,6 +140,8 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
       model,
       prompt,
       cost_micro: costMicro,
+      request_id: requestId,
+      job_id: jobId,
       created_at: now,
       expires_at: rules.retentionDays === 0 ? null : now + rules.retentionDays * DAY_MS,
     }
@@ -190,7 +196,13 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     // The same in a list.
     const page = mapPage(await rows.list(store.read, ownerOf(caller), wanted), (row) => {
       const { content: _, ...rest } = presentArtifact(row, { url: links.to(row.id, until), until })
-      return { ...rest, expires_at: isoOrNull(row.expires_at) }
+      return {
+        ...rest,
+        expires_at: isoOrNull(row.expires_at),
+        request_id: row.request_id,
+        job_id: row.job_id,
+        thumbnail_url: PICTURE.test(row.mime_type) ? rest.url : null,
+      }
     })
     return { artifacts: page.items, ...pageFields(page) }
   }

@@ -27,6 +27,9 @@ export const artifacts = defineTable((k) =>
       prompt: k.text('prompt'),
       /** Micro-cents that its making cost; of files made together the first one has it. Null where that is not known. */
       cost_micro: k.int('cost_micro'),
+      /** Of the call and of the job that made it; null where none did and for files older than these columns. */
+      request_id: k.text('request_id'),
+      job_id: k.text('job_id'),
       created_at: k.ms('created_at').notNull(),
       /** Null for one that stays until it is deleted. */
       expires_at: k.ms('expires_at'),
@@ -34,6 +37,11 @@ export const artifacts = defineTable((k) =>
     (t) => [
       k.index('artifacts_by_owner').on(t.owner, t.created_at, t.id),
       k.index('artifacts_expiring').on(t.expires_at).where(sql`${t.expires_at} is not null`),
+      k
+        .index('artifacts_by_request')
+        .on(t.owner, t.request_id, t.created_at, t.id)
+        .where(sql`${t.request_id} is not null`),
+      k.index('artifacts_by_job').on(t.owner, t.job_id, t.created_at, t.id).where(sql`${t.job_id} is not null`),
       k.index('artifacts_by_content').on(t.sha256),
     ],
   ),

@@ -97,7 +97,8 @@ export function researchKind({
       data: dataOf(found, depth, stored),
       cost,
       effects: async (tx) => {
-        if (stored) await files.add(tx, job.owner!, stored.draft, ABOUT, stored.artifactId)
+        const about = { ...ABOUT, requestId, jobId: job.id }
+        if (stored) await files.add(tx, job.owner!, stored.draft, about, stored.artifactId)
         await delivered(tx, { used }, cost)
       },
     }

@@ -93,6 +93,27 @@ describe('an artifact (contract 2.3)', () => {
     expect(failure(await person.send('GET', 'artifacts?kind=song'))).toEqual([400, 'validation_error'])
   }, 30_000)
 
+  test('is listed by the call and the job that made it, a picture with a thumbnail', async () => {
+    const [person, other] = [await world.person({ cents: 1_000 }), await world.person()]
+    const document = await person.send('POST', 'documents', { prompt: '# Tides\n\nHigh at noon.', format: 'csv' })
+    clock.advance(1_000)
+    const video = await person.send('POST', 'video', { prompt: 'a red sailboat', duration: '2s' })
+    await world.app.container.jobs.runDue('media.video')
+    const { job_id, request_id } = video.body
+    const of = async (query: string, who = person) => (await who.send('GET', `artifacts?${query}`)).body.artifacts
+    const files = await of(`job_id=${job_id}`)
+    expect(files.map(({ type }: { type: string }) => type).sort()).toEqual(['image', 'video'])
+    for (const file of files) {
+      expect(file).toMatchObject({ job_id, request_id, thumbnail_url: file.type === 'image' ? file.url : null })
+    }
+    expect(await of(`request_id=${request_id}`)).toEqual(files)
+    const made = { job_id: null, request_id: document.body.request_id, thumbnail_url: null }
+    expect(await of(`request_id=${document.body.request_id}`)).toMatchObject([made])
+    expect(await of(`request_id=${request_id}&job_id=job_none`)).toEqual([])
+    expect(await of(`job_id=${job_id}`, other)).toEqual([])
+    expect(await of(`request_id=${request_id}`, other)).toEqual([])
+  }, 60_000)
+
   test('is signed again each time it is read', async () => {
     const person = await world.person()
     const { id, url } = await saveFor(world, person, PIXEL)

@@ -309,10 +309,13 @@ function createStored({ store, files }: StoredDeps) {
   /** What the run made: pictures, files of code, and what its tools made, which is kept already. */
   async function artifactsOf(tx: Tx, run: Run, code: readonly StoredCode[]): Promise<Artifact[]> {
     const owner = ownerOf(run.call.caller)
+    const { requestId } = run.call
     const all: (Artifact | null)[] = []
-    for (const { draft, about } of run.pictures) all.push(await files.add(tx, owner, draft, about))
+    for (const { draft, about } of run.pictures) all.push(await files.add(tx, owner, draft, { ...about, requestId }))
     for (const { draft, about, loose } of code) {
-      all.push((draft && (await files.add(tx, owner, draft, about).catch(unless('conflict')))) ?? loose)
+      all.push(
+        (draft && (await files.add(tx, owner, draft, { ...about, requestId }).catch(unless('conflict')))) ?? loose,
+      )
     }
     for (const id of run.spent.made?.artifacts ?? []) {
       all.push(ArtifactId.is(id) ? await files.find(tx, owner, id) : null)

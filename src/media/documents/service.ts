@@ -47,6 +47,8 @@ type Waiting = {
   engine: string
   model: string
   prompt: string | null
+  /** Absent for one that was ordered before files knew it. */
+  requestId?: string
 }
 
 /** Why a file will never come; null while it is being made. */
@@ -212,7 +214,7 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
           // The title that the file will have; a text begins with its own. The library that reads it is loaded where it is needed.
           const { readMarkdown } = await import('./blocks-markdown')
           const named = titled(readMarkdown(content.slice(0, MAX_TITLE_CHARS)), title).title
-          unmade = { ...source, id, format, mimeType: MIME[format], title: named, createdAt }
+          unmade = { ...source, id, format, mimeType: MIME[format], title: named, createdAt, requestId: call.requestId }
           return { ...made, files: [], effects: later.begin(owner, unmade) }
         }
         const draft = await keep(drawn.bytes, MIME[format])

@@ -220,7 +220,8 @@ function videoKind({ film: video, files, charging, callerOf }: VideoJobDeps): Pu
       data: { poster_artifact_id: posterId, engine: LOCAL },
       cost: 0,
       effects: async (tx) => {
-        await files.add(tx, job.owner!, still.draft, still.about, posterId)
+        const by = { requestId, jobId: job.id }
+        await files.add(tx, job.owner!, still.draft, { ...still.about, ...by }, posterId)
         await delivered(tx, { used: { seconds } }, 0)
       },
     }
@@ -265,7 +266,8 @@ function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobD
       data: { poster_artifact_id: stillId, engine: 'svc-vision', ...(warnings.length ? { warnings } : {}) },
       cost,
       effects: async (tx) => {
-        if (still && stillId) await files.add(tx, job.owner!, still.draft, still.about, stillId)
+        const by = { requestId, jobId: job.id }
+        if (still && stillId) await files.add(tx, job.owner!, still.draft, { ...still.about, ...by }, stillId)
         await delivered(tx, { used: { seconds } }, cost)
       },
     }
