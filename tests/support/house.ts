@@ -127,9 +127,21 @@ function functionName(node: Node): string | null {
   return isFunction && (declaration.id as Node).type === 'Identifier' ? ((declaration.id as Node).name as string) : null
 }
 
-function walk({ file, text }: Source, see: (node: Node, part: string, parent: Node) => void): void {
-  const plugins = file.endsWith('x') ? (['typescript', 'jsx'] as const) : (['typescript'] as const)
-  const root = parse(text, { sourceType: 'module', plugins: [...plugins], attachComment: false }).program
+const programs = new WeakMap<Source, Node>()
+
+/** Each file is parsed once. */
+function programOf(source: Source): Node {
+  const plugins = source.file.endsWith('x') ? (['typescript', 'jsx'] as const) : (['typescript'] as const)
+  const found =
+    programs.get(source) ??
+    (parse(source.text, { sourceType: 'module', plugins: [...plugins], attachComment: false })
+      .program as unknown as Node)
+  programs.set(source, found)
+  return found
+}
+
+function walk(source: Source, see: (node: Node, part: string, parent: Node) => void): void {
+  const root = programOf(source)
   const visit = (node: Node, part: string, parent: Node): void => {
     see(node, part, parent)
     for (const [name, value] of Object.entries(node)) {
@@ -141,5 +153,5 @@ function walk({ file, text }: Source, see: (node: Node, part: string, parent: No
         }
     }
   }
-  visit(root as unknown as Node, 'program', root as unknown as Node)
+  visit(root, 'program', root)
 }

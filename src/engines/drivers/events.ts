@@ -58,7 +58,8 @@ export function createEventSplitter() {
       // Only new text is searched: an event in many small pieces costs no more than one in a few.
       for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
         const piece = text.slice(from, text.charCodeAt(end - 1) === CARRIAGE_RETURN && end > from ? end - 1 : end)
-        const whole = line === '' ? piece : withoutReturn(line, piece)
+        // The line end itself may have come in two pieces.
+        const whole = piece === '' && line.endsWith('\r') ? line.slice(0, -1) : line + piece
         if (whole.length > MAX_EVENT_CHARS) throw tooLarge()
         if (!done) takeLine(whole)
         line = ''
@@ -74,10 +75,6 @@ export function createEventSplitter() {
     },
   }
 }
-
-/** A line in two pieces; the line end may have come in two as well. */
-const withoutReturn = (line: string, piece: string): string =>
-  piece === '' && line.endsWith('\r') ? line.slice(0, -1) : line + piece
 
 const tooLarge = () => new EngineFailure('too-large', 'one event of the upstream is too large')
 
