@@ -1,7 +1,8 @@
 import type { Driver, ImageQuality } from '../engines'
 import { createWorkerPool, WorkerFailure } from '../kernel/worker-pool'
 import { tooMuchToDraw } from './errors'
-import { readPrompt, type SceneInput } from './scenes'
+import type { SceneInput } from './scenes'
+import { readPrompt } from './scenes/read'
 
 /** Pixels of a picture of standard quality, by aspect ratio. */
 const SIZES: Record<string, readonly [number, number]> = {
@@ -20,8 +21,8 @@ const TIMEOUT_MS = 20_000
 const IDLE_MS = 120_000
 
 /**
- * The pictures of the built-in engine: drawn by rules from the words of the description, in worker processes. It knows a
- * few dozen things, charts and lettering, and is never presented as a model.
+ * The pictures of the built-in engine: drawn by rules from the words of the description, in worker processes. It knows
+ * hundreds of things, charts and lettering, and is never presented as a model.
  */
 export function createIllustrator({ timeoutMs = TIMEOUT_MS } = {}): Required<Pick<Driver, 'image'>> {
   const pool = createWorkerPool<SceneInput, Uint8Array>({

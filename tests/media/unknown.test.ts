@@ -1,8 +1,9 @@
 // SQLite only: nothing of the database differs here from other pictures.
 import { describe, expect, test } from 'bun:test'
 import { createIllustrator } from '../../src/media'
-import { compose, readPrompt } from '../../src/media/scenes'
+import { compose, readPrompt, toSvg } from '../../src/media/scenes'
 import type { Shape } from '../../src/media/scenes/model'
+import { iconMotifs } from '../../src/media/scenes/motifs/icons'
 import { createWorld } from '../support/world'
 
 const namesIn = (prompt: string): string[] => readPrompt(prompt, [], null).subjects.map(({ motif }) => motif.name)
@@ -13,19 +14,39 @@ const textsOf = (shapes: readonly Shape[]): string[] =>
 const sceneOf = (prompt: string) =>
   compose({ prompt, changes: [], style: null, width: 600, height: 600, variant: 0 }).shapes
 
+test('at least 400 things are known by their names, each is one picture, and the same each time', () => {
+  const known = iconMotifs().filter(({ words }) => namesIn(`an old ${words[0]} on`).length === 1)
+  expect(known.length).toBeGreaterThan(800)
+  for (const { name } of known.filter((_, at) => at % 25 === 0)) {
+    const order = { prompt: `an old ${name.replaceAll('-', ' ')}`, changes: [], style: null, variant: 0 }
+    const drawn = () => toSvg(compose({ ...order, width: 64, height: 64 }))
+    expect(drawn()).toBe(drawn())
+  }
+})
+
+test('a thing has its own colours, and the one that is asked for in place of its main one', () => {
+  const svgOf = (prompt: string) =>
+    toSvg({ width: 9, height: 9, background: '#ffffff', title: '', shapes: sceneOf(prompt) })
+  expect(svgOf('an elephant')).toContain('#9b9b9b')
+  expect(svgOf('a blue elephant')).not.toContain('#9b9b9b')
+})
+
 describe('what a description names', () => {
   test.each([
     ['a fox and two wolves', ['fox', 'wolf']],
-    ['a shark', []],
-    ['a truck on a bridge', ['bridge']],
-    ['a violin', []],
+    ['a shark', ['shark']],
+    ['a lorry on a bridge', ['articulated-lorry', 'bridge']],
+    ['two cherries, an orange and a hot dog', ['cherries', 'tangerine', 'hot-dog']],
+    ['an orange cat in black', ['cat']],
+    ['a gearbox', []],
+    ['a harpsichord', []],
   ])('%s is drawn as itself or not at all', (prompt, names) => {
     expect(namesIn(prompt)).toEqual(names)
   })
 
   test.each([
-    ['an astronaut riding a unicorn', ['unicorn']],
-    ['a bowl of ramen with chopsticks', ['bowl of ramen']],
+    ['an astronaut riding a hoverboard', ['hoverboard']],
+    ['a bowl of porridge oats with syrup', []],
     ['a portrait of an old violinist', ['old violinist']],
     ['a red sailboat at sunset', []],
     ['an abstract geometric pattern', []],
@@ -37,7 +58,7 @@ describe('what a description names', () => {
   })
 
   test('stands in words where nothing of it has a picture, but not where forms were asked for', () => {
-    expect(textsOf(sceneOf('a bowl of ramen'))).toEqual(['Bowl of ramen'])
+    expect(textsOf(sceneOf('a harpsichord'))).toEqual(['Harpsichord'])
     expect(textsOf(sceneOf('ein Fahrrad aus Glas')).join(' ')).toBe('Ein Fahrrad aus Glas')
     expect(textsOf(sceneOf('abstract geometric art'))).toEqual([])
   })
@@ -51,10 +72,10 @@ describe('what a description names', () => {
 test('an answer says what its illustration leaves out', async () => {
   const world = await createWorld()
   const ada = await world.person()
-  const made = await ada.send('POST', 'images', { prompt: 'an astronaut riding a unicorn', image_quality: 'draft' })
-  expect(made.body.warnings).toEqual(['Local illustrations have no picture of: unicorn.'])
-  const notice = await ada.send('POST', 'completions', { prompt: 'an astronaut riding a unicorn', mode: 'image' })
-  expect(notice.body.content).toEndWith('It has no picture of: unicorn.')
+  const made = await ada.send('POST', 'images', { prompt: 'an astronaut riding a hoverboard', image_quality: 'draft' })
+  expect(made.body.warnings).toEqual(['Local illustrations have no picture of: hoverboard.'])
+  const notice = await ada.send('POST', 'completions', { prompt: 'an astronaut riding a hoverboard', mode: 'image' })
+  expect(notice.body.content).toEndWith('It has no picture of: hoverboard.')
 }, 60_000)
 
 test('what takes longer to draw than it may is the 400 of a description with too much in it', async () => {

@@ -21,6 +21,7 @@ import {
   type Scene,
   type Shape,
 } from './model'
+import { repainted } from './motifs/icon-picture'
 import { moods, type Palette, paletteFor } from './palette'
 import { randomOf } from './random'
 import { type Reading, readPrompt, type Setting } from './read'
@@ -38,7 +39,9 @@ const HORIZON: Partial<Record<Setting, number>> = {
 
 /** At night nothing is as bright as by day; what shines stays. */
 const inLight = (palette: Palette, light: Light): Palette =>
-  light.isNight ? { ...palette, paper: mix(palette.paper, '#b9c4e6', 0.35), main: shade(palette.main, 0.04) } : palette
+  light.isNight
+    ? { ...palette, isNight: true, paper: mix(palette.paper, '#b9c4e6', 0.35), main: shade(palette.main, 0.04) }
+    : palette
 
 /** A subject of the colour of what is behind it would be lost. */
 const apart = (palette: Canvas['palette'], form: Canvas['palette']['main']): Canvas['palette'] => ({
@@ -59,13 +62,13 @@ export type SceneInput = {
   variant: number
 }
 
-/** A picture from a description, by rules: the same description always gives the same one. It knows a few dozen things. */
+/** A picture from a description, by rules: the same description always gives the same one. */
 export function compose({ prompt, changes, style, width, height, variant }: SceneInput): Scene {
   const reading = readPrompt(prompt, changes, style)
   // What changed a picture must not shuffle the rest of it.
   const random = randomOf(`${prompt}\n${variant}`)
   const base = paletteFor(reading.colors, random)
-  const palette = reading.mood ? moods[reading.mood](base) : base
+  const palette = { ...(reading.mood ? moods[reading.mood](base) : base), mood: reading.mood }
   const canvas: Canvas = { width, height, palette, random, reading }
   const { background, shapes } = laidOut(canvas)
   const name = nameOf(reading)
@@ -155,6 +158,14 @@ function outlined(scene: Scene, palette: Palette, glows: boolean): Scene {
     }
   }
   const visit = (shape: Shape, scale: number): Shape => {
+    if (shape.type === 'icon')
+      return {
+        ...shape,
+        body: repainted(shape.body, (fill) => {
+          const look = draw({ fill }, false, scale)
+          return `${flat(look.fill!)}" stroke="${look.stroke}" stroke-width="${look.strokeWidth}`
+        }),
+      }
     if (shape.type === 'group')
       return { ...shape, children: shape.children.map((child) => visit(child, scale * (shape.scale ?? 1))) }
     return { ...shape, ...draw(shape, shape.type === 'text', scale) } as Shape
@@ -250,7 +261,7 @@ function studio(canvas: Canvas): { background: Paint; shapes: Shape[] } {
     const size =
       many === 1
         ? unit * Math.max(0.5, subject.motif.size) * 1.12
-        : Math.min(unit * subject.motif.size, step * 1.18) * (1 + (at % 2) * 0.06)
+        : Math.min(unit * subject.motif.size, step * (subject.motif.draw ? 1.18 : 0.95)) * (1 + (at % 2) * 0.06)
     const x = width / 2 + (at - (many - 1) / 2) * step
     const flies = subject.motif.place === 'sky' || subject.motif.place === 'space'
     const y = flies ? height / 2 + size / 2 : floor + (at % 2 ? unit * 0.02 : 0)
@@ -362,7 +373,8 @@ function placed(canvas: Canvas, light: Light, setting: Setting, horizon: number)
   for (const [at, { subject, copy }] of rest.entries()) {
     const swims = subject.motif.place === 'water' && (setting === 'sea' || setting === 'beach')
     const size =
-      unit * subject.motif.size * (rest.length === 1 ? 1.04 : shrink) * (copy ? random.between(0.74, 0.92) : 1)
+      Math.min(unit * subject.motif.size * (rest.length === 1 ? 1.04 : shrink), width * (rest.length === 1 ? 1 : 0.3)) *
+      (copy ? random.between(0.74, 0.92) : 1)
     const x = width * (rest.length === 1 ? (flying.length ? 0.36 : 0.5) : 0.18 + (0.64 * at) / (rest.length - 1))
     const y =
       (swims

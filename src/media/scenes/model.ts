@@ -53,6 +53,8 @@ export type Shape =
   | ({ type: 'path'; d: string } & Look)
   /** `y` is the baseline. */
   | ({ type: 'text'; x: number; y: number; text: string } & TextLook)
+  /** Markup of a picture with colours of its own; never from a caller. */
+  | { type: 'icon'; body: string }
   | Group
 
 export type Scene = {
@@ -104,16 +106,6 @@ export const ellipse = (x: number, y: number, rx: number, ry: number, fill: Pain
 })
 
 export const path = (d: string, fill: Paint, more: Look = {}): Shape => ({ type: 'path', d, fill, ...more })
-
-/** A circle without a filling. */
-export const ring = (x: number, y: number, r: number, stroke: Color, strokeWidth: number): Shape => ({
-  type: 'circle',
-  x,
-  y,
-  r,
-  stroke,
-  strokeWidth,
-})
 
 /** A stroke without a filling. */
 export const line = (d: string, stroke: Color, strokeWidth: number, more: Look = {}): Shape => ({

@@ -11,6 +11,10 @@ export type Palette = {
   main: Color
   second: Color
   accent: Color
+  /** For what has colours of its own: the one asked for, the mood, and whether it is night. */
+  tint?: Color
+  mood?: Mood | null
+  isNight?: boolean
 }
 
 const of = (paper: Color, ink: Color, main: Color, second: Color, accent: Color): Palette => ({

@@ -163,7 +163,7 @@ const isKnown = (phrase: string): boolean =>
 /** What stands in a setting of itself. */
 const SCENERY: Partial<Record<Setting, readonly string[]>> = {
   mountains: ['mountain'],
-  snow: ['mountain'],
+  snow: ['mountain', 'ice'],
   city: ['city'],
   sea: ['wave'],
   beach: ['wave'],
@@ -182,7 +182,9 @@ function changed(before: One, change: One): One {
   )
   // "Make it blue" is about the subject as much as about the picture.
   const plain = change.colors.length
-    ? recolored.map((one) => (change.subjects.some(({ motif }) => motif === one.motif) ? one : { ...one, color: null }))
+    ? recolored.map((one) =>
+        change.subjects.some(({ motif }) => motif === one.motif) ? one : { ...one, color: change.colors[0]! },
+      )
     : recolored
   return {
     ...before,

@@ -1,6 +1,7 @@
 import type { Color } from './model'
-import { MOTIFS } from './motifs'
+import { iconMotifs } from './motifs/icons'
 import type { Motif } from './motifs/motif'
+import { OWN } from './motifs/own'
 import { colorNamed } from './palette'
 
 export type Subject = { motif: Motif; count: number; color: Color | null }
@@ -37,32 +38,70 @@ const PLURALS: Record<string, string> = {
   daisies: 'daisy',
   ponies: 'pony',
   trophies: 'trophy',
+  mice: 'mouse',
+  geese: 'goose',
+  teeth: 'tooth',
+  feet: 'foot',
+  knives: 'knife',
+  oxen: 'ox',
 }
 
-const BY_WORD = new Map(MOTIFS.flatMap((motif) => motif.words.map((word) => [word, motif] as const)))
+let nouns: Map<string, Motif> | null = null
+
+/** What is known by its name, in the singular as in the plural: our own first, then what the set calls something else. */
+function byWord(): Map<string, Motif> {
+  if (nouns) return nouns
+  nouns = new Map()
+  const all = [...OWN, ...iconMotifs()]
+  const named = all.flatMap((motif) => motif.words.map((word, at) => ({ motif, word, isAlias: at > 0 })))
+  const plain = named.filter(({ motif, isAlias }) => !isAlias || motif.draw)
+  for (const { word, motif } of [...plain, ...named]) if (!nouns.has(word)) nouns.set(word, motif)
+  for (const [word, motif] of [...nouns])
+    for (const form of singulars(word)) if (!nouns.has(form)) nouns.set(form, motif)
+  return nouns
+}
 
 /** The most different things in one picture, and the most of one kind. */
 const [MAX_KINDS, MAX_OF_ONE] = [5, 7]
 
-function motifNamed(word: string): Motif | undefined {
-  const forms = [word, PLURALS[word] ?? '', word.replace(/es$/, ''), word.replace(/s$/, '')]
-  return forms.map((form) => BY_WORD.get(form)).find((motif) => motif !== undefined)
+const singulars = (words: string): string[] => {
+  const [, before = '', last = ''] = /^(.* )?(\S+)$/.exec(words) ?? []
+  const irregular = PLURALS[last]
+  const forms = irregular
+    ? [irregular]
+    : last.endsWith('ies')
+      ? [`${last.slice(0, -3)}y`, last.slice(0, -1)]
+      : last.endsWith('s') && !last.endsWith('ss') && last.length > 3
+        ? [last.slice(0, -1), ...(last.endsWith('es') ? [last.slice(0, -2)] : [])]
+        : []
+  return forms.map((form) => before + form)
 }
+
+const motifNamed = (words: string): Motif | undefined =>
+  [words, ...singulars(words)].map((form) => byWord().get(form)).find((motif) => motif !== undefined)
+
+/** What a fruit that is a colour too is followed by. */
+const AFTER = /^(?:|and|or|with|on|in|at|by|near|under|over|beside|behind)$/
+
+/** The most words in a name. */
+const LONGEST = 4
 
 /** The things that a text names, in its order, with how many of each and in which colour. */
 export function subjectsIn(text: string): Subject[] {
   const words = text.match(/[\p{L}\p{N}'-]+/gu) ?? []
   const found: Subject[] = []
   for (let at = 0; at < words.length && found.length < MAX_KINDS; at += 1) {
-    const pair = motifNamed(`${words[at]} ${words[at + 1] ?? ''}`)
-    const single = motifNamed(words[at]!)
-    const hit = pair ?? single
-    if (!hit) continue
-    // "Pine trees" are pines and not trees as well.
-    const isPair = pair !== undefined || (hit.name === 'pine' && /^trees?$/.test(words[at + 1] ?? ''))
-    const last = words[isPair ? at + 1 : at]!
+    const length = Array.from({ length: LONGEST }, (_, less) => LONGEST - less).find(
+      (many) => at + many <= words.length && motifNamed(words.slice(at, at + many).join(' ')),
+    )
+    if (!length) continue
+    // "An orange" is a fruit, "orange sky" and "in orange" are a colour.
+    const isCounted = Object.hasOwn(NUMBERS, words[at - 1] ?? '') && AFTER.test(words[at + 1] ?? '')
+    if (length === 1 && colorNamed(words[at]!) !== null && !isCounted) continue
+    const hit = motifNamed(words.slice(at, at + length).join(' '))!
+    const last = words[at + length - 1]!
     if (!found.some(({ motif }) => motif === hit)) found.push({ motif: hit, ...countAndColor(words, at, last) })
-    if (isPair) at += 1
+    at += length - 1
   }
   return found
 }
@@ -70,7 +109,7 @@ export function subjectsIn(text: string): Subject[] {
 function countAndColor(words: readonly string[], at: number, last: string): Pick<Subject, 'count' | 'color'> {
   const before = words.slice(Math.max(0, at - 3), at)
   const stated = before.map((word) => NUMBERS[word] ?? (/^\d$/.test(word) ? Number(word) : 0)).findLast((n) => n > 0)
-  const isMany = last.endsWith('s') && !BY_WORD.has(last)
+  const isMany = last.endsWith('s') && !byWord().has(last)
   return {
     count: Math.min(isMany && (stated ?? 1) < 2 ? 3 : (stated ?? 1), MAX_OF_ONE),
     color:

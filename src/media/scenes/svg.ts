@@ -33,6 +33,8 @@ function drawn(shape: Shape, defs: string[]): string {
       const shift = { start: 0, middle: 0.5, end: 1 }[anchor] * widthOf(text, shape)
       return `<path d="${outlineOf(text, x - shift, y, shape)}"${lookOf(shape, defs)}/>`
     }
+    case 'icon':
+      return shape.body
     case 'group':
       return grouped(shape, defs)
   }

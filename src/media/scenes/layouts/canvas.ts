@@ -1,4 +1,5 @@
 import { type Group, group } from '../model'
+import { iconPicture } from '../motifs/icon-picture'
 import type { Motif } from '../motifs/motif'
 import type { Palette } from '../palette'
 import type { Random } from '../random'
@@ -15,7 +16,7 @@ export const state = (
   at: { x: number; y: number; height: number; flip?: boolean },
 ): Group => {
   const scale = at.height / 100
-  return group('subject', motif.draw(palette), {
+  return group('subject', motif.draw?.(palette) ?? [iconPicture(motif.name, palette)], {
     x: at.x + (at.flip ? 50 : -50) * scale,
     y: at.y - at.height,
     scale,
@@ -25,4 +26,4 @@ export const state = (
 
 /** The palette in which a subject is drawn: its own colour, where the description gives it one. */
 export const paletteOf = ({ color }: Subject, palette: Palette): Palette =>
-  color ? { ...palette, main: color } : palette
+  color ? { ...palette, main: color, tint: color } : palette

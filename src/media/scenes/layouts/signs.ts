@@ -72,7 +72,12 @@ function mark(canvas: Canvas, x: number, y: number, size: number): Shape {
       [
         ground,
         group('shine', [shine], { clip: frame }),
-        state(first.motif, dressed, { x: size / 2, y: size * 0.82, height: size * 0.64 }),
+        ...(first.motif.draw ? [] : [circle(size / 2, size / 2, size * 0.41, palette.paper)]),
+        state(first.motif, dressed, {
+          x: size / 2,
+          y: size * (first.motif.draw ? 0.82 : 0.77),
+          height: size * (first.motif.draw ? 0.64 : 0.54),
+        }),
       ],
       { x, y },
     )

@@ -1,6 +1,6 @@
 import { mix, tone } from '../color'
 import { type Color, circle, type Gradient, group, line, path, type Shape } from '../model'
-import { MOTIFS } from '../motifs'
+import { OWN } from '../motifs/own'
 import type { Palette } from '../palette'
 import type { Setting } from '../read'
 import type { Canvas } from './canvas'
@@ -18,7 +18,7 @@ export function skyOf(canvas: Canvas, light: Light, setting: Setting, horizon: n
   const { width, height, random, palette, reading } = canvas
   if (setting === 'deep') return rays(canvas)
   const unit = Math.min(width, height)
-  const named = reading.subjects.some(({ motif }) => motif.name === 'sun' || motif.name === 'moon')
+  const named = reading.subjects.some(({ motif }) => motif.name === 'sun' || motif.name === 'crescent-moon')
   const side = random.next() < 0.5 ? 0.24 : 0.76
   const shapes: Shape[] = []
   if (light.isNight) shapes.push(...stars(canvas, horizon))
@@ -50,7 +50,7 @@ export function skyOf(canvas: Canvas, light: Light, setting: Setting, horizon: n
 }
 
 const planet = (x: number, y: number, r: number, palette: Palette): Shape =>
-  group('planet', MOTIFS.find(({ name }) => name === 'planet')!.draw(palette), { x: x - r, y: y - r, scale: r / 50 })
+  group('planet', OWN.find(({ name }) => name === 'planet')!.draw!(palette), { x: x - r, y: y - r, scale: r / 50 })
 
 const cloud = (x: number, y: number, size: number, fill: Color): Shape =>
   group(

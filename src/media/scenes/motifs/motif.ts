@@ -14,7 +14,8 @@ export type Motif = {
   size: number
   /** Its colour where the description gives neither it nor the picture one. */
   natural?: Color
-  draw(palette: Palette): Shape[]
+  /** Without it, it is the picture of its name in the set. */
+  draw?(palette: Palette): Shape[]
 }
 
 export const motif = (
@@ -22,6 +23,6 @@ export const motif = (
   place: Place,
   size: number,
   more: readonly string[],
-  draw: Motif['draw'],
+  draw: (palette: Palette) => Shape[],
   natural?: Color,
 ): Motif => ({ name, words: [name, ...more], place, size, draw, ...(natural ? { natural } : {}) })
