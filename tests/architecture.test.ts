@@ -119,7 +119,7 @@ const tooLong = (found: readonly Source[], max: number) =>
   found.filter((source) => linesOf(source) > max).map((source) => `${source.file}: ${linesOf(source)}`)
 
 /** These may only fall: whoever takes some away lowers the figure. */
-const RATCHET = { calledOnce: 480, smallFiles: 140, files: 1230 }
+const RATCHET = { calledOnce: 479, smallFiles: 140, files: 1230 }
 
 /** The field's words are used instead (docs/design.md 2); `most` and `least` only as the first part of a name. */
 const REFUSED =
