@@ -217,11 +217,9 @@ describe('the house', () => {
 
   test('small functions called once, small files with one importer, and files become fewer', () => {
     const product = sources.filter(({ file }) => moduleOf(file) !== 'training')
-    expect({
-      calledOnce: product.flatMap(calledOnce).length,
-      smallFiles: smallWithOneImporter(product).length,
-      files: product.length,
-    }).toEqual(RATCHET)
+    expect(product.flatMap(calledOnce).length).toBeLessThanOrEqual(RATCHET.calledOnce)
+    expect(smallWithOneImporter(product).length).toBeLessThanOrEqual(RATCHET.smallFiles)
+    expect(product.length).toBeLessThanOrEqual(RATCHET.files)
   }, 120_000)
 
   test('names are words of the field', () => {
