@@ -27,7 +27,7 @@ const BESIDE: Record<string, string[]> = {
     'tests/catalogue/h-*.test.ts',
     'tests/http/idempotent.test.ts',
     'tests/contract/{idempotency,matrix}*.test.ts',
-    'tests/accounts/orgs/retries.test.ts',
+    'tests/accounts/orgs/routes.test.ts',
     'tests/chaos/failpoints.test.ts',
   ],
   'rate-limits': [
@@ -39,7 +39,6 @@ const BESIDE: Record<string, string[]> = {
   keys: [
     'tests/catalogue/a-key*.test.ts',
     'tests/cli/keys*.test.ts',
-    'tests/accounts/auth/authenticate.test.ts',
     'tests/operators/first-key.test.ts',
     'tests/completions/brand-soul.test.ts',
     'tests/contract/*.test.ts',
