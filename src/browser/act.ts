@@ -1,17 +1,19 @@
 import type { ElementHandle, KeyInput } from 'puppeteer-core'
-import type { Step } from '../text'
+import { readInstruction, type Step } from '../text'
 import { ToolFailure } from '../tools'
+import type { OpenSession } from './host'
 import { chooseOption, kindOfField, kindOfFocused, selectAll, setValue } from './in-page'
 import { type LiveBrowser, within } from './live'
-import { likeness } from './match'
-import { type Acted, acted, clickOn, type Doing, find, reach, settle } from './reach'
+import type { ActArguments } from './perform'
+import { type Acted, acted, clickOn, type Doing, find, likeness, reach, settle } from './reach'
+import type { Thinker } from './think'
 import { type Element, readTree } from './tree'
 
 /**
  * Does the steps of an instruction one after the other, each on the page as it is then. Throws {@link ToolFailure} at
  * the first that cannot be done, naming what was looked for.
  */
-export async function doSteps(doing: Doing, steps: readonly Step[], fixed: Element | null): Promise<Acted> {
+async function doSteps(doing: Doing, steps: readonly Step[], fixed: Element | null): Promise<Acted> {
   const done: Acted[] = []
   // A dialog is answered in the moment in which it opens, so what to answer comes before what opens it.
   for (const step of [
@@ -170,4 +172,50 @@ async function showTab({ live }: Doing, which: string): Promise<Acted> {
   if (!best || best.score < 0.5) throw new ToolFailure(`There is no tab ${JSON.stringify(which)}.`)
   await live.show(best.page)
   return { action: 'switched tab', target: { role: 'tab', name: best.title } }
+}
+
+/**
+ * Does what the built-in reader understands. What it does not understand, or finds nothing for, an engine plans, which
+ * sees the page, and of variables only their names.
+ */
+export async function follow(
+  thinker: Thinker,
+  session: OpenSession,
+  doing: Doing,
+  { instruction, variables = {} }: Pick<ActArguments, 'instruction' | 'variables'>,
+  fixed: Element | null,
+): Promise<Acted> {
+  const read = readInstruction(withVariables(instruction, variables))
+  try {
+    if (read) return await doSteps(doing, read, fixed)
+  } catch (error) {
+    if (!(error instanceof ToolFailure) || doing.done > 0 || fixed) throw error
+    const thought = await thinker.steps(session, instruction, doing.signal)
+    if (!thought) throw error
+    return doSteps(doing, thought.steps.map(fillStep(variables)), null)
+  }
+  const thought = await thinker.steps(session, instruction, doing.signal)
+  if (thought) return doSteps(doing, thought.steps.map(fillStep(variables)), fixed)
+  throw new ToolFailure(
+    `The instruction ${JSON.stringify(instruction.slice(0, 100))} is not understood. Say one thing, such as: click "Sign in"; type "5" in "Quantity".`,
+  )
+}
+
+const fillStep =
+  (variables: Record<string, unknown>) =>
+  (step: Step): Step => {
+    if (step.do !== 'type') return step
+    const text = step.text.replace(VARIABLE, (whole, name: string) =>
+      Object.hasOwn(variables, name) ? String(variables[name]) : whole,
+    )
+    return { ...step, text }
+  }
+
+const VARIABLE = /%([A-Za-z0-9_]{1,64})%/g
+
+/** `%name%` stands for a variable: its value is typed, and never read as an instruction. */
+function withVariables(instruction: string, variables: Record<string, unknown>): string {
+  return instruction.replace(/"?%([A-Za-z0-9_]{1,64})%"?/g, (whole, name: string) =>
+    Object.hasOwn(variables, name) ? `"${String(variables[name]).replace(/["\n]/g, ' ')}"` : whole,
+  )
 }

@@ -18,8 +18,7 @@ import { type Arguments, type PerformDeps, type Performed, perform } from './per
 import { settle } from './reach'
 import type { Recorder } from './recorder'
 import { sessionRepository as rows } from './repository'
-import type { ActionInput, ActionResult, BrowserTool } from './schema'
-import type { Actor } from './schema-recording'
+import type { ActionInput, ActionResult, Actor, BrowserTool } from './schema'
 import type { Thinker } from './think'
 import { DECLARED } from './tools'
 

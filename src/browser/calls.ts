@@ -6,8 +6,7 @@ import { open, randomHex, seal } from '../kernel/crypto'
 import { AppError, type ErrorKind } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import { liveViewUnavailable } from './errors'
-import type { ActionInput, BrowserSessionId } from './schema'
-import type { Actor } from './schema-recording'
+import type { ActionInput, Actor, BrowserSessionId } from './schema'
 import { browserCalls, type SessionRow } from './table'
 
 /** What another process is asked to do with a session whose browser it has. */

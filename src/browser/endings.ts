@@ -1,16 +1,60 @@
 import type { AuditLog } from '../audit'
 import type { Billing } from '../billing'
-import type { EventBus } from '../events'
+import { defineEvent, type EventBus } from '../events'
 import type { Call, Caller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import type { UsageLog } from '../usage'
-import { sessionEnded } from './events'
 import { sessionRepository as rows } from './repository'
-import { costOf, endOf } from './rules'
 import type { BrowserSessionId, EndReason, SessionEnd } from './schema'
 import type { SessionRow } from './table'
+
+type SessionEnded = {
+  session_id: string
+  reason: string
+  duration_seconds: number
+  proxy_bytes: number
+  cost_cents: number
+}
+
+/** Contract 14.2. */
+const sessionEnded = defineEvent<SessionEnded>('browser.session_ended')
+
+/** Contract 16.2, in micro-cents. */
+const MICRO = 1_000_000
+const PER_MINUTE = 1.5
+const PROXY_PER_MB = 1
+const MB = 1024 * 1024
+/** Credit is held for so many minutes at a time. */
+export const HELD_MINUTES = 5
+
+/**
+ * What a session costs, in micro-cents: 1.5 cents a minute, by the second, and a cent a MB that went through a proxy,
+ * rounded up to the cent.
+ */
+export function costOf(durationMs: number, proxyBytes: number): number {
+  const seconds = Math.max(0, Math.ceil(durationMs / 1_000))
+  const cents = (seconds * PER_MINUTE) / 60 + (proxyBytes / MB) * PROXY_PER_MB
+  // A sum such as 3.0000000000000004 is three cents.
+  return Math.ceil(cents - 1e-9) * MICRO
+}
+
+type Times = { started_at: number; expires_at: number; last_active_at: number; keep_alive: boolean }
+
+/** Why a session must end now; null while it may go on. */
+export function dueReason(session: Times, now: number, idleMs: number): EndReason | null {
+  if (now >= session.expires_at) return 'cap'
+  return !session.keep_alive && now >= session.last_active_at + idleMs ? 'idle' : null
+}
+
+/** When a session is over: a cap or idle time that passed while nobody looked counts, and nothing after it. */
+function endOf(session: Times & { seen_at: number }, reason: EndReason, now: number, idleMs: number): number {
+  if (reason === 'cap') return Math.min(now, session.expires_at)
+  if (reason === 'idle') return Math.min(now, session.last_active_at + idleMs, session.expires_at)
+  if (reason === 'lost') return Math.min(now, session.seen_at, session.expires_at)
+  return Math.min(now, session.expires_at)
+}
 
 type Deps = { clock: Clock; audit: AuditLog; events: EventBus; billing: Billing; usage: UsageLog; idleMs: number }
 

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../engines'
-import type { PageContent, Part } from './page-facts'
+import type { PageContent, Part } from './in-page'
 
 const plain = (text: string): string =>
   text

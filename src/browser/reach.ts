@@ -2,8 +2,172 @@ import type { ElementHandle, Page } from 'puppeteer-core'
 import { ToolFailure } from '../tools'
 import { clickItself } from './in-page'
 import { type LiveBrowser, within } from './live'
-import { findElement, type Kind } from './match'
 import { type Element, type Refs, readTree } from './tree'
+
+/** What a step needs of its target. */
+type Kind = 'press' | 'write' | 'options' | 'tick' | 'any'
+
+const ROLES: Record<Kind, ReadonlySet<string> | null> = {
+  press: new Set([
+    'button',
+    'link',
+    'tab',
+    'menuitem',
+    'menuitemcheckbox',
+    'menuitemradio',
+    'option',
+    'checkbox',
+    'radio',
+    'switch',
+    'treeitem',
+    'DisclosureTriangle',
+    'combobox',
+    'textbox',
+    'searchbox',
+  ]),
+  write: new Set([
+    'textbox',
+    'searchbox',
+    'combobox',
+    'spinbutton',
+    'Date',
+    'DateTime',
+    'InputTime',
+    'slider',
+    'ColorWell',
+  ]),
+  options: new Set(['combobox', 'listbox', 'radiogroup', 'menu', 'MenuListPopup']),
+  tick: new Set(['checkbox', 'switch', 'radio', 'menuitemcheckbox', 'menuitemradio']),
+  any: null,
+}
+
+/** Roles that a press is meant for, where others have the same name. */
+const LIKELY = new Set(['button', 'link', 'tab', 'menuitem', 'checkbox', 'radio', 'switch'])
+
+const NOUNS =
+  /\b(?:button|link|field|box|text ?box|input|checkbox|option|tab|menu|item|icon|drop-?down|selector|radio|switch|toggle|slider|picture|image|entry)\b/gi
+const NOUN_ROLES: [RegExp, ReadonlySet<string>][] = [
+  [/\bbutton\b/i, new Set(['button'])],
+  [/\blink\b/i, new Set(['link'])],
+  [/\btab\b/i, new Set(['tab'])],
+  [/\bcheckbox\b/i, new Set(['checkbox', 'switch'])],
+  [/\bradio\b/i, new Set(['radio'])],
+]
+const ORDINALS: Record<string, number> = {
+  first: 0,
+  '1st': 0,
+  second: 1,
+  '2nd': 1,
+  third: 2,
+  '3rd': 2,
+  fourth: 3,
+  '4th': 3,
+  fifth: 4,
+  '5th': 4,
+  last: -1,
+}
+const ORDINAL = new RegExp(`\\b(${Object.keys(ORDINALS).join('|')})\\b`, 'i')
+/** `Add to cart` **for** `the blue mug`. */
+const PLACE = /^(.+?) (?:for|of|next to|beside|in|on|under|from|at)(?: the)? (.+)$/i
+
+const MAX_PHRASE = 1_000
+
+type Found = { element: Element; score: number }
+
+const plain = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+const wordsOf = (text: string): string[] =>
+  plain(text)
+    .split(' ')
+    .filter((word) => word && !SMALL.has(word))
+const SMALL = new Set(['the', 'a', 'an', 'to', 'of', 'on', 'in', 'my', 'your', 'this', 'that'])
+
+/** Least score at which a target counts as found. */
+const ENOUGH = 0.62
+
+/**
+ * The element that a phrase names, of those that this kind of step can be done with; null when none is named well
+ * enough. Among equals the first is taken, or the one that the phrase counts to (`the second Add to cart`).
+ */
+function findElement(elements: readonly Element[], phrase: string, kind: Kind): Found | null {
+  const whole = findBy(elements, phrase, null, kind)
+  if (whole && whole.score >= 0.9) return whole
+  const [, what, place] = PLACE.exec(phrase.slice(0, MAX_PHRASE)) ?? []
+  const placed = what && place ? findBy(elements, what, place, kind) : null
+  const best = [whole, placed].filter((found) => found !== null).sort((a, b) => b.score - a.score)[0]
+  return best && best.score >= ENOUGH ? best : null
+}
+
+function findBy(elements: readonly Element[], phrase: string, place: string | null, kind: Kind): Found | null {
+  const nth = ORDINALS[ORDINAL.exec(phrase)?.[1]?.toLowerCase() ?? ''] ?? null
+  const counted = nth === null ? phrase : phrase.replace(ORDINAL, ' ')
+  const wanted = NOUN_ROLES.find(([noun]) => noun.test(counted))?.[1] ?? null
+  const short = counted.replace(NOUNS, ' ')
+  const roles = ROLES[kind]
+  const scored = elements
+    .filter(({ role, disabled, name }) => !disabled && (!roles || roles.has(role)) && (kind !== 'any' || name))
+    .map((element) => ({ element, score: scoreOf(element, [counted, short], { wanted, place, kind }) }))
+    .filter(({ score }) => score > 0)
+  const top = Math.max(0, ...scored.map(({ score }) => score))
+  const best = scored.filter(({ score }) => score >= top - 1e-9)
+  if (nth !== null) {
+    // The noun alone is a name, too: `the second checkbox`.
+    const all = plain(short)
+      ? scored.filter(({ score }) => score >= Math.min(top, 0.95) - 1e-9)
+      : elements.filter(({ role }) => (wanted ?? roles)?.has(role)).map((element) => ({ element, score: 0.9 }))
+    return all.at(nth) ?? null
+  }
+  return best[0] ?? null
+}
+
+type Wish = { wanted: ReadonlySet<string> | null; place: string | null; kind: Kind }
+
+function scoreOf(element: Element, phrases: readonly string[], { wanted, place, kind }: Wish): number {
+  const named = Math.max(...phrases.map((phrase) => likeness(phrase, element.name)))
+  if (named === 0) return 0
+  let score = named
+  // The noun may be of the name: `Close tab`.
+  const isWhole = likeness(phrases[0]!, element.name) >= 0.98
+  if (wanted) score += wanted.has(element.role) ? 0.02 : isWhole ? 0 : -0.1
+  if (kind === 'press' && LIKELY.has(element.role)) score += 0.01
+  if (place === null) return score
+  const near = Math.max(0, ...element.around.map((words, at) => (has(words, place) ? 1 - at * 0.08 : 0)))
+  return near ? score - 0.02 + near * 0.05 : score * 0.5
+}
+
+function has(words: string, place: string): boolean {
+  const inside = new Set(wordsOf(words))
+  const wanted = wordsOf(place.replace(NOUNS, ' ').replace(/\b(?:row|section|card|product|column)\b/gi, ' '))
+  return wanted.length > 0 && wanted.every((word) => inside.has(word))
+}
+
+/** From 0 to 1: how well a phrase names something of this name. */
+export function likeness(phrase: string, name: string): number {
+  const [a, b] = [plain(phrase), plain(name)]
+  if (!a || !b) return 0
+  if (a === b) return 1
+  const [left, right] = [wordsOf(phrase), wordsOf(name)]
+  if (left.length && left.join(' ') === right.join(' ')) return 0.98
+  const there = new Set(right)
+  const shared = left.filter(
+    (word) => there.has(word) || (word.length > 3 && right.some((other) => stem(other) === stem(word))),
+  ).length
+  if (!shared) return 0
+  const covered = shared / left.length
+  const stated = shared / Math.max(right.length, 1)
+  // A phrase whose words are all in the name names it; so does a name whose words are all in the phrase.
+  if (covered === 1) return 0.8 + 0.15 * stated
+  if (stated === 1) return 0.62 + 0.25 * covered
+  return 0.6 * covered * (0.5 + 0.5 * stated)
+}
+
+const stem = (word: string): string => word.replace(/(?:ing|ed|es|s)$/, '')
 
 /** What was acted on, as people call it. */
 type Target = { role: string; name: string }

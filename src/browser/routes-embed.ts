@@ -4,8 +4,8 @@ import type { Guard } from '../http/guard'
 import { html, PAGE_HEADERS, page } from '../kernel/html'
 import { checkedQuery, t } from '../kernel/schema'
 import type { Assets } from '../pages'
+import type { Recording } from './schema'
 import { LiveView } from './schema'
-import type { Recording } from './schema-recording'
 import type { BrowserService } from './service'
 
 const Link = checkedQuery(

@@ -1,9 +1,16 @@
 import type { OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes, verb } from '../http/verbs'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import { ActionInput, ActionResult, SessionEnd } from './schema'
-import { LinkInput, OverseenList, OverseenSession, SessionLink } from './schema-operators'
-import { Recording } from './schema-recording'
+import {
+  ActionInput,
+  ActionResult,
+  LinkInput,
+  OverseenList,
+  OverseenSession,
+  Recording,
+  SessionEnd,
+  SessionLink,
+} from './schema'
 import type { BrowserService } from './service'
 
 /** The page that is open, and links to look at it. */

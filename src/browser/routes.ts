@@ -3,7 +3,7 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import * as words from './schema'
-import { Recording } from './schema-recording'
+import { Recording } from './schema'
 import type { BrowserService } from './service'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))

@@ -116,3 +116,59 @@ export type ActionResult = Static<typeof ActionResult>
 
 /** `force=1` asks for a fresh live view. */
 export const ForceQuery = t.Object({ force: t.Optional(t.String({ maxLength: 8 })) })
+
+const ACTORS = ['agent', 'person', 'api'] as const
+export type Actor = (typeof ACTORS)[number]
+
+const RecordedAction = t.Object({
+  at: Timestamp,
+  by: oneOf(ACTORS),
+  tool: t.String(),
+  input: t.String(),
+  target: nullable(t.Object({ role: t.String(), name: t.String() })),
+  ok: t.Boolean(),
+  result: t.String(),
+  url: t.String(),
+  frame_url: nullable(t.String()),
+})
+
+/** What was done in a session (contract 28.3). */
+export const Recording = t.Object(
+  {
+    session_id: BrowserSessionId.schema,
+    started_at: Timestamp,
+    ended_at: nullable(Timestamp),
+    actions: t.Array(RecordedAction),
+    player_url: t.String(),
+  },
+  { $id: 'BrowserRecording' },
+)
+export type Recording = Static<typeof Recording>
+
+/** A session as operators see it. Its links are null: they ask for one, and that is recorded. */
+export const OverseenSession = t.Object({
+  ...SessionSnapshot.properties,
+  owner: t.String(),
+  user_id: t.String(),
+  api_key_id: nullable(t.String()),
+  node: t.String({ description: 'The process that runs its browser' }),
+  viewers: t.Integer({ minimum: 0, description: 'Number of viewers' }),
+})
+export type OverseenSession = Static<typeof OverseenSession>
+
+export const OverseenList = t.Object({ sessions: t.Array(OverseenSession) })
+export type OverseenList = Static<typeof OverseenList>
+
+export const LinkInput = t.Object({
+  control: t.Optional(t.Boolean({ default: false })),
+  ttl_seconds: t.Optional(t.Integer({ minimum: 60, maximum: 3_600, default: 3_600 })),
+})
+export type LinkInput = Static<typeof LinkInput>
+
+export const SessionLink = t.Object({
+  session_id: BrowserSessionId.schema,
+  url: t.String(),
+  rights: oneOf(['view', 'control'] as const),
+  expires_at: Timestamp,
+})
+export type SessionLink = Static<typeof SessionLink>

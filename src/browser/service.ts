@@ -26,11 +26,10 @@ import { createEmbed } from './embed'
 import { createEndings, endedView } from './endings'
 import { liveViewUnavailable, sessionNotFound } from './errors'
 import { createHost, type OpenSession } from './host'
-import { createOperatorAccess } from './operator-reads'
-import { createPresenter, type Presenter } from './present'
-import { actionsOf, createRecorder } from './recorder'
-import { createRemoteInputRecord } from './remote-input-record'
+import { createEmbedTokens, createPresenter, type Presenter } from './present'
+import { actionsOf, createRecorder, createRemoteInputRecord } from './recorder'
 import { sessionRepository as rows } from './repository'
+import type { Actor, Recording } from './schema'
 import {
   type ActionInput,
   type ActionResult,
@@ -41,11 +40,10 @@ import {
   type SessionHandle,
   type SessionSnapshot,
 } from './schema'
-import type { Actor, Recording } from './schema-recording'
+import { createOperatorAccess } from './session-state'
 import { createStart, holderOf } from './start'
 import type { ActionRow, SessionRow } from './table'
 import { createThinkers } from './think'
-import { createEmbedTokens } from './tokens'
 import { toolsOf } from './tools'
 import { createWatch } from './watch-loop'
 
@@ -65,12 +63,6 @@ type RecordingDeps = {
   hasAccess(row: SessionRow): Promise<boolean>
   present: Pick<Presenter, 'playerUrl'>
 }
-
-/** Whether who began a session may still use this server. One of no key is the person's own, in any organization. */
-const accessOf =
-  ({ unattended }: { unattended: Unattended }) =>
-  async ({ user_id, key_id: api_key_id }: SessionRow): Promise<boolean> =>
-    (await unattended({ user_id, api_key_id, active_org_id: null })) !== null
 
 /** What was done in a session, with fresh links to its pictures (contract 28.3). Pictures that are gone are null. */
 const recordingOf =
@@ -145,7 +137,9 @@ export function createBrowser(deps: Deps) {
   const onFault = (error: unknown) => log.warn(errorFields(error), 'what a person did was not recorded')
   const remoteInputRecordOf = createRemoteInputRecord({ store, clock, files, recorder, onFault })
   const start = createStart({ ...deps, host, present })
-  const hasAccess = accessOf(deps)
+  // One of no key is the person's own, in any organization.
+  const hasAccess = async ({ user_id, key_id: api_key_id }: SessionRow) =>
+    (await deps.unattended({ user_id, api_key_id, active_org_id: null })) !== null
   const recordingBy = recordingOf({ store, files, hasAccess, present })
   const ownerNamed = async (reader: Reader, word: string) => (await findOwner(deps.orgs, reader, word)).scope
   const operatorAccess = createOperatorAccess({ ...deps, host, present, ownerNamed })

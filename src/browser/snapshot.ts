@@ -1,5 +1,30 @@
 import type { Protocol } from 'puppeteer-core'
-import { ACTIVE } from './roles'
+
+/** Roles that something can be done with. */
+export const ACTIVE: ReadonlySet<string> = new Set([
+  'button',
+  'link',
+  'textbox',
+  'searchbox',
+  'combobox',
+  'listbox',
+  'option',
+  'checkbox',
+  'radio',
+  'switch',
+  'slider',
+  'spinbutton',
+  'tab',
+  'menuitem',
+  'menuitemcheckbox',
+  'menuitemradio',
+  'treeitem',
+  'DisclosureTriangle',
+  'Date',
+  'DateTime',
+  'InputTime',
+  'ColorWell',
+])
 
 type Document = Protocol.DOMSnapshot.DocumentSnapshot
 

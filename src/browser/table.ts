@@ -4,8 +4,7 @@ import type { ArtifactId } from '../files/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
-import type { BrowserSessionId, EndReason, SessionState } from './schema'
-import type { Actor } from './schema-recording'
+import type { Actor, BrowserSessionId, EndReason, SessionState } from './schema'
 
 /** Browser sessions. Each lives in the process that began it; its row outlives both. */
 export const browserSessions = defineTable((k) =>

@@ -8,9 +8,9 @@ import { storable } from '../kernel/text'
 import { type Step, scanForInjection } from '../text'
 import { ToolFailure, validatorOf } from '../tools'
 import type { OpenSession } from './host'
+import type { PageContent } from './in-page'
 import type { PageFacts } from './live'
-import type { PageContent } from './page-facts'
-import { ACTIVE } from './roles'
+import { ACTIVE } from './snapshot'
 import { type Element, readTree } from './tree'
 
 const MAX_TEXT = 16_000

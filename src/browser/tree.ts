@@ -1,7 +1,6 @@
 import type { CDPSession, ElementHandle, Frame, Page, SerializedAXNode } from 'puppeteer-core'
 import { within } from './live'
-import { ACTIVE } from './roles'
-import { readSnapshot } from './snapshot'
+import { ACTIVE, readSnapshot } from './snapshot'
 
 /** Something that a person can press or write in, and that the accessibility tree does not say so of. */
 type Pressable = {

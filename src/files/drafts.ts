@@ -4,7 +4,7 @@ import { fileTypeFromFile } from 'file-type'
 import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
 import { notStored, tooManyBytes } from './errors'
-import type { Place } from './places-place'
+import type { Place } from './places'
 
 type Kind = { mimeType: string; extension: string | null }
 

@@ -1,17 +1,21 @@
 /** Stored files and artifacts, and the fonts that made files use. */
 export type { Draft, Source } from './drafts'
-export { asDrawn, type Direction, directionOf, inVisualOrder, levelsOf } from './fonts-direction'
 export {
+  asDrawn,
+  type Direction,
+  directionOf,
   FALLBACK_FONTS,
   type Fallback,
   fallbackFor,
   fontOf,
   hasGlyphs,
+  inVisualOrder,
+  levelsOf,
   missingIn,
   type Piece,
   piecesOf,
   signsIn,
-} from './fonts-pieces'
+} from './fonts'
 export { createFileOperatorAccess } from './operator-reads'
 export { imageSize, isWhole } from './picture-end'
 export { createFilePlace } from './places'

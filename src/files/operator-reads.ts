@@ -7,7 +7,6 @@ import { pagesBy } from '../kernel/keyset'
 import { mapPage, type Page, pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { madeBy } from './repository'
-import { ArtifactId } from './schema'
 import type {
   ArtifactPrune,
   ArtifactSizes,
@@ -15,7 +14,8 @@ import type {
   OverseenArtifact,
   OverseenArtifacts,
   OverseenArtifactsQuery,
-} from './schema-operators'
+} from './schema'
+import { ArtifactId } from './schema'
 import { type ArtifactRow, artifacts } from './table'
 
 const newestFirst = pagesBy(artifacts, 'created_at')

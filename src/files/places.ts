@@ -1,7 +1,20 @@
-import { join } from 'node:path'
-import { createFolderPlace } from './places-folder'
-import type { Place } from './places-place'
-import { createS3Place } from './places-s3'
+import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/** Half-open range of bytes. */
+export type Span = { from: number; to: number }
+
+/** Where bytes are kept: a folder or a bucket. Names are made by the server, never by a caller. */
+export type Place = {
+  /** Keeps the bytes of a finished draft under a name. Durable when it resolves; the draft may be moved. */
+  put(name: string, draft: string): Promise<void>
+  /** The bytes of a span, read as they are taken; null when the name is not there. */
+  open(name: string, span: Span): Promise<Blob | ReadableStream<Uint8Array> | null>
+  /** Removes a name; none is removed quietly. */
+  remove(name: string): Promise<void>
+  /** Names kept before a moment (epoch milliseconds), some at a time. */
+  keptBefore(moment: number): AsyncGenerator<string[]>
+}
 
 type Settings = {
   dataDir: string
@@ -26,4 +39,97 @@ export function createFilePlace(settings: Settings): { place: Place; incoming: s
     secretAccessKey: settings.filesS3SecretAccessKey,
   })
   return { place, incoming }
+}
+
+/** Keeps files in a folder, in 256 folders of it, by the beginning of their names. Only the server's user can read them. */
+function createFolderPlace(root: string): Place {
+  const pathOf = (name: string): string => join(root, name.slice(0, 2), name)
+  return {
+    async put(name, draft) {
+      const path = pathOf(name)
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await rename(draft, path)
+      await syncFolder(dirname(path))
+      await syncFolder(root)
+    },
+
+    async open(name, { from, to }) {
+      const path = pathOf(name)
+      return (await isOwnFile(root, path)) ? Bun.file(path).slice(from, to) : null
+    },
+
+    remove: (name) => rm(pathOf(name), { force: true }),
+
+    async *keptBefore(moment) {
+      for (const part of await listed(root)) {
+        if (!/^[0-9a-f]{2}$/.test(part)) continue
+        const old: string[] = []
+        for (const name of await listed(join(root, part))) {
+          const found = await lstat(join(root, part, name)).catch(() => null)
+          if (found && found.mtimeMs < moment) old.push(name)
+        }
+        if (old.length) yield old
+      }
+    },
+  }
+}
+
+/** False for a name that is not there, and for what someone planted: a link out of the folder, a second name of a file. */
+async function isOwnFile(root: string, path: string): Promise<boolean> {
+  try {
+    const [found, folder, top] = await Promise.all([lstat(path), realpath(dirname(path)), realpath(root)])
+    return found.isFile() && found.nlink === 1 && dirname(folder) === top
+  } catch {
+    return false
+  }
+}
+
+const listed = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
+
+/** Makes new names in a folder survive a power cut. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+type Bucket = { bucket: string; endpoint: string; region: string; accessKeyId: string; secretAccessKey: string }
+
+const PREFIX = 'svc-files/'
+
+/** Keeps files in a bucket, of whatever service has the usual interface for them. */
+function createS3Place({ endpoint, region, ...bucket }: Bucket): Place {
+  const client = new Bun.S3Client({
+    ...bucket,
+    ...(endpoint ? { endpoint } : {}),
+    ...(region ? { region } : {}),
+  })
+  const at = (name: string) => client.file(PREFIX + name)
+  return {
+    async put(name, draft) {
+      await at(name).write(Bun.file(draft), { type: 'application/octet-stream' })
+    },
+
+    async open(name, { from, to }) {
+      const file = at(name)
+      if (!(await file.exists())) return null
+      return file.slice(from, to).stream() as ReadableStream<Uint8Array>
+    },
+
+    remove: (name) => at(name).delete(),
+
+    async *keptBefore(moment) {
+      for (let startAfter: string | undefined; ; ) {
+        const page = await client.list({ prefix: PREFIX, maxKeys: 1_000, ...(startAfter ? { startAfter } : {}) })
+        const found = page.contents ?? []
+        const old = found.filter(({ lastModified }) => Date.parse(String(lastModified)) < moment)
+        if (old.length) yield old.map(({ key }) => key.slice(PREFIX.length))
+        if (!page.isTruncated || !found.length) return
+        startAfter = found.at(-1)!.key
+      }
+    },
+  }
 }

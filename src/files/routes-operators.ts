@@ -9,7 +9,7 @@ import {
   OverseenArtifact,
   OverseenArtifacts,
   OverseenArtifactsQuery,
-} from './schema-operators'
+} from './schema'
 
 /** `/ops/v1/artifacts`: the files of everyone (dx 2.18). */
 export const artifactOperatorRoutes = (

@@ -1,12 +1,12 @@
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { deletionMembers, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const ArtifactId = defineId('artifact', 'art')
 export type ArtifactId = Id<'artifact'>
 
-export const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
+const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 export type ArtifactType = (typeof ARTIFACT_TYPES)[number]
 
 /** A file or block of code that an answer produced (contract 2.3). Code has its text in `content`, others a `url`. */
@@ -36,11 +36,11 @@ export const Artifact = t.Object(
 export type Artifact = Static<typeof Artifact>
 
 /** What made a file: members of a row, and filters of a list. */
-export const MADE_BY = {
+const MADE_BY = {
   request_id: nullable(t.String({ description: 'Of the call that made it' })),
   job_id: nullable(t.String({ description: 'Of the job that made it' })),
 }
-export const MADE_BY_QUERY = {
+const MADE_BY_QUERY = {
   request_id: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Only files that this call made' })),
   job_id: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Only files that this job made' })),
 }
@@ -94,3 +94,52 @@ export type About = {
   /** When it was made, in epoch milliseconds, where that is not the moment in which it is kept. */
   createdAt?: number
 }
+
+/** An artifact as operators see it: without a link, a title and the prompt. */
+export const OverseenArtifact = t.Object(
+  {
+    id: ArtifactId.schema,
+    owner: t.String({ description: 'org:ID or user:ID' }),
+    type: oneOf(ARTIFACT_TYPES),
+    filename: t.String(),
+    mime_type: t.String(),
+    size_bytes: t.Integer(),
+    model: t.String(),
+    created: Timestamp,
+    expires_at: nullable(Timestamp),
+    ...MADE_BY,
+  },
+  { $id: 'OverseenArtifact' },
+)
+export type OverseenArtifact = Static<typeof OverseenArtifact>
+
+export const OverseenArtifacts = pageOf('artifacts', OverseenArtifact)
+export type OverseenArtifacts = Static<typeof OverseenArtifacts>
+
+export const OverseenArtifactsQuery = t.Object({
+  ...PageQuery.properties,
+  type: t.Optional(oneOf(ARTIFACT_TYPES)),
+  ...MADE_BY_QUERY,
+})
+export type OverseenArtifactsQuery = Static<typeof OverseenArtifactsQuery>
+
+const stored = { files: t.Integer(), bytes: t.Integer() }
+
+export const ArtifactSizes = t.Object(
+  {
+    object: t.Literal('artifact_sizes'),
+    by_owner: t.Array(t.Object({ owner: t.String(), ...stored }), { description: 'The hundred with the most bytes' }),
+    by_age: t.Array(t.Object({ up_to_days: nullable(t.Integer({ description: 'null: all older files' })), ...stored })),
+  },
+  { $id: 'ArtifactSizes' },
+)
+export type ArtifactSizes = Static<typeof ArtifactSizes>
+
+export const ArtifactPrune = t.Object({
+  ...deletionMembers('Only files created before this time'),
+  owner: t.Optional(t.String({ description: 'Only of this organization or user' })),
+})
+export type ArtifactPrune = Static<typeof ArtifactPrune>
+
+export const ArtifactsPruned = t.Object({ object: t.Literal('artifact_prune'), ...stored })
+export type ArtifactsPruned = Static<typeof ArtifactsPruned>

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { recurring } from '../jobs'
 import type { Clock } from '../kernel/clock'
 import type { Store } from '../kernel/store'
-import type { Place } from './places-place'
+import type { Place } from './places'
 import { fileRepository as rows } from './repository'
 import type { Files } from './service'
 

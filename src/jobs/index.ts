@@ -8,10 +8,8 @@ export {
   type Running,
   recurring,
 } from './kind'
-export { jobSums, newestJobs, payloadsOf } from './operator-reads'
 export { createJobs, type Jobs } from './service'
-export { statusOf } from './shown'
+export { jobSums, newestJobs, payloadsOf, statusOf } from './shown'
 export type { JobRow } from './table'
-export type { Change, Holder, Takeover } from './takeover'
-export { createTakeovers, type Takeovers } from './takeovers'
-export { stateOf, waitingOf } from './takeovers-waiting'
+export type { Change, Holder, Takeover } from './takeovers'
+export { createTakeovers, stateOf, type Takeovers, waitingOf } from './takeovers'

@@ -1,7 +1,60 @@
-import { and, eq, inArray, isNotNull, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
 import { command, counted, insertAll, query, type Reader, rowsIn, type Tx, unlocked } from '../kernel/store'
-import type { JobId } from './schema'
-import { type JobRow, jobAsks, jobs } from './table'
+import type { JobId, StepKind } from './schema'
+import { type JobRow, jobAsks, jobMemory, jobSteps, jobs, type StepRow } from './table'
+
+/** A kind that names a stage for each page it reads must not fill the database. */
+const MAX_STEPS = 200
+
+type NewStep = { what: StepKind; attempt: number; detail: string | null; now: number }
+
+/** The step logs of the jobs that callers are shown: which try did what, and when. They go with their job. */
+export const jobStepRepository = {
+  async add(tx: Tx, id: JobId, { now, ...step }: NewStep): Promise<void> {
+    const t = tx.of(jobSteps)
+    const found = tx.select({ seq: t.seq }).from(t).where(eq(t.job_id, id)).orderBy(desc(t.seq)).limit(1)
+    const seq = ((await found)[0]?.seq ?? 0) + 1
+    if (seq <= MAX_STEPS) await tx.insert(t).values({ job_id: id, seq, ...step, at: now })
+  },
+
+  /** In the order they happened. */
+  async of(db: Reader, id: JobId): Promise<StepRow[]> {
+    const t = db.of(jobSteps)
+    return db.select().from(t).where(eq(t.job_id, id)).orderBy(asc(t.seq))
+  },
+
+  async forget(tx: Tx, ids: readonly JobId[]): Promise<void> {
+    const t = tx.of(jobSteps)
+    if (ids.length) await tx.delete(t).where(inArray(t.job_id, [...ids]))
+  },
+}
+
+const known = query<{ id: JobId; name: string }>()((db, p) => {
+  const t = db.of(jobMemory)
+  return db
+    .select({ value: t.value })
+    .from(t)
+    .where(and(eq(t.job_id, p.id), eq(t.name, p.name)))
+})
+
+/** What the tries of a job keep for one another, by name, so that a later one goes on where an earlier one was killed. */
+export const jobMemoryRepository = {
+  /** Null when nothing was kept under the name. */
+  async recall(db: Reader, id: JobId, name: string): Promise<object | null> {
+    return (await known(db, { id, name }))[0]?.value ?? null
+  },
+
+  async keep(tx: Tx, id: JobId, name: string, value: object): Promise<void> {
+    const t = tx.of(jobMemory)
+    const added = tx.insert(t).values({ job_id: id, name, value })
+    await added.onConflictDoUpdate({ target: [t.job_id, t.name], set: { value } })
+  },
+
+  async forget(tx: Tx, id: JobId): Promise<void> {
+    const t = tx.of(jobMemory)
+    await tx.delete(t).where(eq(t.job_id, id))
+  },
+}
 
 /** No place in line, no time and no lease. */
 const OUT_OF_LINE = { turn: null, run_at: null, again_at: null, lease_until: null } as const

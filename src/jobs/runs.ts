@@ -2,11 +2,9 @@ import { AppError } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
 import { asOneWork } from '../kernel/work'
 import { GiveUp, type JobKind, nextOf, type Outcome, type Running, type Stored } from './kind'
-import { jobMemoryRepository as memory } from './memory'
-import { jobRepository as rows } from './repository'
+import { jobMemoryRepository as memory, jobRepository as rows, jobStepRepository as steps } from './repository'
 import type { JobId } from './schema'
 import type { JobsDeps } from './service'
-import { jobStepRepository as steps } from './steps'
 import type { JobRow } from './table'
 
 /** One run in this process. */

@@ -1,10 +1,11 @@
-import { and, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import { iso, isoOrNull } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Reader } from '../kernel/store'
-import type { JobId, JobState, JobType } from './schema'
+import { CANCELLED, type JobId, type JobState, type JobType } from './schema'
 import { type JobRow, jobs } from './table'
 
 export type ShownQuery = Wanted & {
@@ -54,4 +55,74 @@ function inStatus(t: typeof jobs.sqlite, status: JobState): SQL | undefined {
   if (status === 'queued') return and(eq(t.state, 'queued'), isNull(t.started_at))
   if (status === 'active') return or(eq(t.state, 'active'), and(eq(t.state, 'queued'), isNotNull(t.started_at)))
   return eq(t.state, status)
+}
+
+/** The newest jobs of everyone that callers are shown, without results; for operators. */
+export async function newestJobs(reader: Reader, limit: number) {
+  const t = reader.of(jobs)
+  const shown = {
+    id: t.id,
+    type: t.type,
+    state: t.state,
+    owner: t.owner,
+    progress: t.progress,
+    stage: t.stage,
+    attempts: t.attempts,
+    turn: t.turn,
+    error: t.error,
+    created_at: t.created_at,
+    started_at: t.started_at,
+    completed_at: t.completed_at,
+  }
+  const found = await reader
+    .select(shown)
+    .from(t)
+    .where(isNotNull(t.type))
+    .orderBy(desc(t.created_at), desc(t.id))
+    .limit(limit)
+  return found.map(({ state, turn, created_at, started_at, completed_at, ...job }) => ({
+    ...job,
+    status: statusOf({ state, started_at }),
+    turn,
+    created_at: iso(created_at),
+    started_at: isoOrNull(started_at),
+    completed_at: isoOrNull(completed_at),
+  }))
+}
+
+/** What these jobs were ordered with. */
+export async function payloadsOf(reader: Reader, ids: readonly JobRow['id'][]) {
+  const t = reader.of(jobs)
+  if (!ids.length) return []
+  return await reader
+    .select({ id: t.id, payload: t.payload })
+    .from(t)
+    .where(inArray(t.id, [...ids]))
+}
+
+/** How many jobs of callers wait and run, and failed since a moment: who cancels one knows of it, so it is not counted. */
+export async function jobSums(reader: Reader, since: number) {
+  const t = reader.of(jobs)
+  const total = sql<number>`count(*)`.mapWith(Number)
+  const isShown = isNotNull(t.type)
+  const oldest = sql<number | null>`min(${t.created_at})`
+  const open = await reader
+    .select({ state: t.state, total, oldest })
+    .from(t)
+    .where(and(isShown, inArray(t.state, ['queued', 'active'])))
+    .groupBy(t.state)
+  const [failed] = await reader
+    .select({ total })
+    .from(t)
+    .where(and(isShown, eq(t.state, 'failed'), ne(t.error, CANCELLED), gte(t.completed_at, since)))
+  const [every] = await reader.select({ total }).from(t).where(isShown)
+  const of = (state: JobRow['state']) => open.find((one) => one.state === state)
+  const waiting = of('queued')?.oldest ?? null
+  return {
+    queued: of('queued')?.total ?? 0,
+    active: of('active')?.total ?? 0,
+    failed: failed!.total,
+    total: every!.total,
+    oldest: waiting === null ? null : iso(Number(waiting)),
+  }
 }

@@ -1,22 +1,165 @@
-import type { Call, Caller } from '../kernel/caller'
+import { and, asc, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
+import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import type { Reader, Store, Tx } from '../kernel/store'
+import { defineError } from '../kernel/errors'
+import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import { LONGEST_REST_MS, RECURRING, recurring } from './kind'
 import type { Jobs } from './service'
-import {
-  type Change,
-  type Holder,
-  heldByAnother,
-  notHeld,
-  notYours,
-  type Subject,
-  type Takeover,
-  type TakeoverKind,
-  toTakeover,
-  UNTOUCHED,
-} from './takeover'
-import { takeoverRepository as rows } from './takeovers-repository'
-import type { TakeoverRow } from './takeovers-table'
+import { type TakeoverRow, takeovers } from './table'
+
+/** `ai` → `requested` → `human` → `ai`; also from `ai` to `human` at once (contract 15). */
+export type TakeoverStatus = 'ai' | 'requested' | 'human'
+
+export type Holder = { id: string; name: string }
+/** What is taken over. Its owner is checked by the room that it belongs to. */
+type Subject = { id: string; owner: OwnerScope }
+
+/** Who has a subject. Times in epoch milliseconds. */
+export type Takeover = {
+  status: TakeoverStatus
+  /**
+   * Grows each time that another one has it: what began under an earlier number must not take effect. A request for a
+   * person does not change who has it.
+   */
+  fence: number
+  holder: Holder | null
+  /** Since when it has this status; null for one that was never asked for. */
+  since: number | null
+  /** When it goes back to the AI unless its holder does something; null unless a person has it. */
+  until: number | null
+  /** Why the visitor asked for a person. */
+  reason: string | null
+}
+
+export type Change = {
+  subject: Subject
+  before: Takeover
+  now: Takeover
+  cause: 'requested' | 'taken' | 'stolen' | 'handed' | 'released' | 'silent'
+  /** Null for silence and for callers without an account. */
+  call: Call<Caller> | null
+}
+
+/** A kind of thing that can be taken over, declared by its room. */
+type TakeoverKind = {
+  /** Never changes, because rows hold it. */
+  name: string
+  /** How its errors call it: `conversation`. */
+  title: string
+  /** How long a person may do nothing, in milliseconds. */
+  silenceMs: number
+  /** What belongs to a change, in its transaction: record, event, and with `tx.afterCommit` whom to tell. */
+  changed(tx: Tx, change: Change): Promise<unknown>
+}
+
+const UNTOUCHED: Takeover = { status: 'ai', fence: 0, holder: null, since: null, until: null, reason: null }
+
+const toTakeover = (row: TakeoverRow): Takeover => ({
+  status: row.status,
+  fence: row.fence,
+  holder: row.holder_id === null ? null : { id: row.holder_id, name: row.holder_name ?? '' },
+  since: row.since,
+  until: row.until,
+  reason: row.reason,
+})
+
+const heldByAnother = defineError(
+  'conflict',
+  'conflict',
+  (title: string, name: string) =>
+    `${name} has taken over this ${title}. Wait until it is released, or send {"force":true} to take it from them.`,
+)
+const notHeld = defineError(
+  'conflict',
+  'conflict',
+  (title: string) => `Nobody has taken over this ${title}. Take it over first.`,
+)
+const notYours = defineError(
+  'conflict',
+  'conflict',
+  (title: string, name: string) => `${name} has taken over this ${title}, so only they act in it now.`,
+)
+
+const touchHeld = command<{ kind: string; id: string; holder: string; until: number }>()((tx, p) => {
+  const t = tx.of(takeovers)
+  return tx
+    .update(t)
+    .set({ until: sql`${p.until}` })
+    .where(and(eq(t.kind, p.kind), eq(t.subject_id, p.id), eq(t.status, 'human'), eq(t.holder_id, p.holder)))
+    .returning()
+})
+
+/** Rows of takeovers. The room of a subject has checked whose it is. */
+const takeoverRepository = {
+  async find(db: Reader, kind: string, ids: readonly string[]): Promise<TakeoverRow[]> {
+    const t = db.of(takeovers)
+    return db
+      .select()
+      .from(t)
+      .where(and(eq(t.kind, kind), inArray(t.subject_id, [...ids])))
+  },
+
+  /** Finds or makes the row, and keeps it from changing until the unit has committed. */
+  async lock(tx: Tx, kind: string, { id, owner }: Subject): Promise<TakeoverRow> {
+    const t = tx.of(takeovers)
+    const { status, fence: fencingToken, since, until, reason } = UNTOUCHED
+    const empty = { status, fence: fencingToken, holder_id: null, holder_name: null, since, until, reason }
+    const [row] = await tx
+      .insert(t)
+      .values({ kind, subject_id: id, owner, ...empty })
+      .onConflictDoUpdate({ target: [t.kind, t.subject_id], set: { fence: sql`${t.fence}` } })
+      .returning()
+    return row!
+  },
+
+  /** Locks and lengthens what this holder has; undefined where they have not. */
+  async touch(tx: Tx, kind: string, id: string, holder: string, until: number): Promise<TakeoverRow | undefined> {
+    return (await touchHeld(tx, { kind, id, holder, until }))[0]
+  },
+
+  async change(tx: Tx, { kind, subject_id }: TakeoverRow, columns: Partial<TakeoverRow>): Promise<TakeoverRow> {
+    const t = tx.of(takeovers)
+    const [row] = await tx
+      .update(t)
+      .set(columns)
+      .where(and(eq(t.kind, kind), eq(t.subject_id, subject_id)))
+      .returning()
+    return row!
+  },
+
+  async remove(tx: Tx, kind: string, ids: readonly string[]): Promise<void> {
+    const t = tx.of(takeovers)
+    await tx.delete(t).where(and(eq(t.kind, kind), inArray(t.subject_id, [...ids])))
+  },
+
+  /** Those of a kind that wait for a person, of everyone; for operators. */
+  waiting(db: Reader, kind: string, max: number): Promise<TakeoverRow[]> {
+    const t = db.of(takeovers)
+    return db
+      .select()
+      .from(t)
+      .where(and(eq(t.kind, kind), eq(t.status, 'requested')))
+      .limit(max)
+  },
+
+  /** When the first of all holders has been silent for too long, in epoch milliseconds; null when nobody holds one. */
+  async soonest(db: Reader): Promise<number | null> {
+    const t = db.of(takeovers)
+    const [found] = await db.select({ at: sql<number | null>`min(${t.until})` }).from(t)
+    return (found?.at ?? null) === null ? null : Number(found!.at)
+  },
+
+  /** Those whose holder has been silent for too long. */
+  silent(db: Reader, now: number, max: number): Promise<TakeoverRow[]> {
+    const t = db.of(takeovers)
+    return db
+      .select()
+      .from(t)
+      .where(and(isNotNull(t.until), lte(t.until, now)))
+      .orderBy(asc(t.until))
+      .limit(max)
+  },
+}
 
 type Deps = { store: Store; clock: Clock; jobs: Pick<Jobs, 'register' | 'ensure'> }
 /** Null where no account asks: a visitor, or the end of what is taken over. */
@@ -34,7 +177,7 @@ const BATCH = 200
  */
 export function createTakeovers({ store, clock, jobs }: Deps) {
   const kinds = new Map<string, TakeoverKind>()
-  jobs.register(recurring(SILENCE, LOOK_EVERY_MS, endSilent, { dueAt: rows.soonest }))
+  jobs.register(recurring(SILENCE, LOOK_EVERY_MS, endSilent, { dueAt: takeoverRepository.soonest }))
   return { of, endSilent }
 
   /** Declares a kind; once in each process, where its room is built. */
@@ -45,7 +188,8 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       /** By subject; one that is missing was never asked for: it is with the AI. */
       readAll,
       /** As `read`, and it stays so until the unit has committed. */
-      lock: async (tx: Tx, subject: Subject): Promise<Takeover> => toTakeover(await rows.lock(tx, kind.name, subject)),
+      lock: async (tx: Tx, subject: Subject): Promise<Takeover> =>
+        toTakeover(await takeoverRepository.lock(tx, kind.name, subject)),
       request: (tx: Tx, subject: Subject, requested: By & { reason?: string | null }) =>
         request(tx, kind, subject, requested),
       take: (tx: Tx, subject: Subject, taken: By & { holder: Holder; force?: boolean }) =>
@@ -54,12 +198,12 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       touch: (tx: Tx, subject: Subject, holderId: string) => touch(tx, kind, subject, holderId),
       release: (tx: Tx, subject: Subject, by: By) => release(tx, kind, subject, by),
       /** For subjects that are no more. */
-      forget: (tx: Tx, ids: readonly string[]) => rows.remove(tx, kind.name, ids),
+      forget: (tx: Tx, ids: readonly string[]) => takeoverRepository.remove(tx, kind.name, ids),
     }
 
     async function readAll(reader: Reader, ids: readonly string[]): Promise<Map<string, Takeover>> {
       if (!ids.length) return new Map()
-      const found = await rows.find(reader, kind.name, ids)
+      const found = await takeoverRepository.find(reader, kind.name, ids)
       return new Map(found.map((row) => [row.subject_id, toTakeover(row)]))
     }
   }
@@ -71,7 +215,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
     subject: Subject,
     { call, reason = null }: By & { reason?: string | null },
   ): Promise<Takeover> {
-    const row = await rows.lock(tx, kind.name, subject)
+    const row = await takeoverRepository.lock(tx, kind.name, subject)
     if (row.status !== 'ai') return toTakeover(row)
     return change(tx, kind, row, { status: 'requested', since: clock.now(), reason }, 'requested', call)
   }
@@ -83,12 +227,12 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
     subject: Subject,
     { call, holder, force = false }: By & { holder: Holder; force?: boolean },
   ): Promise<Takeover> {
-    const row = await rows.lock(tx, kind.name, subject)
+    const row = await takeoverRepository.lock(tx, kind.name, subject)
     const now = clock.now()
     const until = now + kind.silenceMs
     const isHeld = row.status === 'human'
     if (isHeld && row.holder_id === holder.id && row.holder_name === holder.name) {
-      return toTakeover(await rows.change(tx, row, { until }))
+      return toTakeover(await takeoverRepository.change(tx, row, { until }))
     }
     if (isHeld && !force) throw heldByAnother(kind.title, row.holder_name ?? '')
     // A longer silence is seen by the next look. The job is one row, for which all who take something would wait.
@@ -105,11 +249,11 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
     subject: Subject,
     { call, from, to }: By & { from: string; to: Holder },
   ): Promise<Takeover> {
-    const row = await rows.lock(tx, kind.name, subject)
+    const row = await takeoverRepository.lock(tx, kind.name, subject)
     assertHolds(kind, row, from)
     const now = clock.now()
     const until = now + kind.silenceMs
-    if (to.id === from) return toTakeover(await rows.change(tx, row, { until }))
+    if (to.id === from) return toTakeover(await takeoverRepository.change(tx, row, { until }))
     const held = { holder_id: to.id, holder_name: to.name, since: now, until, fence: row.fence + 1 }
     return change(tx, kind, row, held, 'handed', call)
   }
@@ -117,10 +261,10 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
   /** The holder does something, so the time of silence begins anew. Throws 409 unless this person has it. */
   async function touch(tx: Tx, kind: TakeoverKind, subject: Subject, holderId: string): Promise<Takeover> {
     for (;;) {
-      const held = await rows.touch(tx, kind.name, subject.id, holderId, clock.now() + kind.silenceMs)
+      const held = await takeoverRepository.touch(tx, kind.name, subject.id, holderId, clock.now() + kind.silenceMs)
       if (held) return toTakeover(held)
       // Not locked: the caller may have what others lock after it. Theirs by now, it was taken since, and is tried again.
-      const [row] = await rows.find(tx, kind.name, [subject.id])
+      const [row] = await takeoverRepository.find(tx, kind.name, [subject.id])
       if (!row) throw notHeld(kind.title)
       assertHolds(kind, row, holderId)
     }
@@ -128,13 +272,13 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
 
   /** Back to the AI, from any state; a request for a person is withdrawn too. */
   async function release(tx: Tx, kind: TakeoverKind, subject: Subject, { call }: By): Promise<Takeover> {
-    const row = await rows.lock(tx, kind.name, subject)
+    const row = await takeoverRepository.lock(tx, kind.name, subject)
     return row.status === 'ai' ? toTakeover(row) : giveBack(tx, kind, row, 'released', call)
   }
 
   /** Gives back what nobody touched for too long. */
   async function endSilent(): Promise<number> {
-    const due = await rows.silent(store.read, clock.now(), BATCH)
+    const due = await takeoverRepository.silent(store.read, clock.now(), BATCH)
     for (const { kind, subject_id: id, owner } of due) {
       const declared = kinds.get(kind)
       if (declared) await store.write((tx) => endOne(tx, declared, { id, owner }))
@@ -143,7 +287,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
   }
 
   async function endOne(tx: Tx, kind: TakeoverKind, subject: Subject): Promise<void> {
-    const row = await rows.lock(tx, kind.name, subject)
+    const row = await takeoverRepository.lock(tx, kind.name, subject)
     if (row.until !== null && row.until <= clock.now()) await giveBack(tx, kind, row, 'silent', null)
   }
 
@@ -167,7 +311,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
     cause: Change['cause'],
     call: Call<Caller> | null,
   ): Promise<Takeover> {
-    const now = toTakeover(await rows.change(tx, row, columns))
+    const now = toTakeover(await takeoverRepository.change(tx, row, columns))
     const subject = { id: row.subject_id, owner: row.owner }
     await kind.changed(tx, { subject, before: toTakeover(row), now, cause, call })
     return now
@@ -177,4 +321,25 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
 function assertHolds({ title }: TakeoverKind, { status, holder_id, holder_name }: TakeoverRow, holderId: string): void {
   if (status !== 'human') throw notHeld(title)
   if (holder_id !== holderId) throw notYours(title, holder_name ?? '')
+}
+
+const MAX_WAITING = 200
+
+/** Which subjects of a kind wait for a person, and what the person is asked to do; null where nothing was said. */
+export async function waitingOf(reader: Reader, kind: string): Promise<ReadonlyMap<string, string | null>> {
+  const waiting = await takeoverRepository.waiting(reader, kind, MAX_WAITING)
+  return new Map(waiting.map(({ subject_id, reason }) => [subject_id, reason]))
+}
+
+/**
+ * Since when each of these subjects has its status, and when it goes back to the AI unless its holder does something;
+ * epoch ms. For operators.
+ */
+export async function stateOf(
+  reader: Reader,
+  kind: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Pick<TakeoverRow, 'since' | 'until'>>> {
+  const found = ids.length ? await takeoverRepository.find(reader, kind, ids) : []
+  return new Map(found.map(({ subject_id, since, until }) => [subject_id, { since, until }]))
 }

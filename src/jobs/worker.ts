@@ -2,11 +2,10 @@ import { sql } from 'drizzle-orm'
 import { type Loop, startLoop } from '../kernel/loop'
 import { query, type Tx } from '../kernel/store'
 import type { JobKind } from './kind'
-import { jobRepository as rows } from './repository'
+import { jobRepository as rows, jobStepRepository as steps } from './repository'
 import { createRuns } from './runs'
 import type { JobId } from './schema'
 import type { JobsDeps } from './service'
-import { jobStepRepository as steps } from './steps'
 import { type JobRow, jobPauses, jobs } from './table'
 
 /** Asks which of these kinds have a job in line and are not paused, in one statement. */

@@ -9,10 +9,19 @@ import type { Tool, Tools } from '../tools'
 import { skillRepository as rows } from './repository'
 import { installRepository as installs } from './repository-installs'
 import { maySee, runnableVersion, type Viewer } from './rules'
-import { type Activation, compose, type Installed, NO_SKILLS, toolsByName } from './runtime-compose'
-import { readPrompt } from './runtime-keywords'
-import { requestedWords, statedIn } from './runtime-knowledge'
-import { type Loaded, loadVersion, settingsOf } from './runtime-load'
+import {
+  type Activation,
+  compose,
+  type Installed,
+  type Loaded,
+  loadVersion,
+  NO_SKILLS,
+  readPrompt,
+  requestedWords,
+  settingsOf,
+  statedIn,
+  toolsByName,
+} from './runtime'
 import type { SkillId, VersionId } from './schema'
 import { viewerOf } from './service/deps'
 import type { SkillRow } from './table'

@@ -5,10 +5,10 @@ import type { Store } from '../kernel/store'
 import { sseFrame } from '../kernel/stream'
 import { tooFast } from './errors'
 import { presentMessage } from './present'
-import type { Recent } from './recent'
 import { sessionRepository as rows } from './repository'
 import type { ChatEvent, WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
+import type { Recent } from './transcript'
 import { CHAT } from './transcript'
 
 type Deps = { store: Store; clock: Clock; live: Live; recent: Recent; onError(name: string, error: unknown): void }

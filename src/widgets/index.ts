@@ -1,5 +1,6 @@
 /** Widgets: chats on other people's pages, answered by the AI and, when it matters, by a person (contract 15). */
-export { holderIdOf, publicName } from './names'
-export { chatSums, openChats, wordsOfWidgets } from './operator-reads'
-export { frameAncestors } from './origins'
+
+export { chatSums, openChats, wordsOfWidgets } from './analytics'
+export { holderIdOf, publicName } from './present'
 export { createWidgets } from './service'
+export { frameAncestors } from './visitor-auth'

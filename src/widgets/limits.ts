@@ -2,10 +2,11 @@ import { charactersIn, hasAtMost } from '../kernel/characters'
 import type { Clock } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { invalidInput } from '../kernel/errors'
+import { type Outbound, OutboundFailure } from '../kernel/outbound'
 import type { Reader, Tx } from '../kernel/store'
 import { isBlank } from '../kernel/text'
 import type { widgetSettings } from './config'
-import { tooFast } from './errors'
+import { botRefused, tooFast } from './errors'
 import { sessionRepository as rows } from './repository'
 import type { SessionRow, WidgetRow } from './table'
 
@@ -55,5 +56,41 @@ export function createLimits({ clock, settings }: { clock: Clock; settings: Sett
     const messages = (await rows.last(tx, id, 2 * STRICT.alike)).filter(({ role }) => role === 'user')
     const before = messages.slice(0, STRICT.alike - 1)
     return before.length === STRICT.alike - 1 && before.every((one) => one.content.trim() === content.trim())
+  }
+}
+
+type BotCheckSettings = Pick<
+  Values<typeof widgetSettings>,
+  'turnstileSecret' | 'turnstileUrl' | 'turnstileSiteKey' | 'turnstileScript'
+>
+
+const MAX_BYTES = 16 * 1024
+const TIMEOUT_MS = 5_000
+
+/** Asks whether a visitor passed the bot check. The protocol is Turnstile's, which others speak too. */
+export function createBotCheck(outbound: Pick<Outbound, 'fetchPublic'>, settings: BotCheckSettings) {
+  const isSetUp = settings.turnstileSecret !== ''
+  return { isSetUp, siteKey: settings.turnstileSiteKey || null, script: settings.turnstileScript, assertHuman }
+
+  /** Throws 403 `bot_check_failed`; without an answer nobody is let in. */
+  async function assertHuman(token: string | undefined, ip: string): Promise<void> {
+    if (!token) throw botRefused('no turnstile_token was sent')
+    if (!isSetUp) throw botRefused('it is not set up on this server')
+    const body = new URLSearchParams({ secret: settings.turnstileSecret, response: token, remoteip: ip }).toString()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const request = { method: 'POST' as const, headers, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }
+    const answer = await outbound.fetchPublic(settings.turnstileUrl, request).catch((error: unknown) => {
+      if (error instanceof OutboundFailure) throw botRefused('it could not be reached')
+      throw error
+    })
+    if (!isPassed(answer.body)) throw botRefused('it rejected the token')
+  }
+}
+
+function isPassed(body: Uint8Array): boolean {
+  try {
+    return (JSON.parse(Buffer.from(body).toString('utf8')) as { success?: unknown }).success === true
+  } catch {
+    return false
   }
 }

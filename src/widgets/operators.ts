@@ -9,11 +9,9 @@ import { mapPage, type Page, pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { isBlank, storable } from '../kernel/text'
 import { isClosed, sessionNotFound, tooManyNotes } from './errors'
-import { holderIdOf, publicName } from './names'
-import { MAX_NOTES, noteRepository as notes, presentNote } from './notes'
 import type { createPictures } from './pictures'
-import { presentMessage, presentSession } from './present'
-import { sessionRepository as rows } from './repository'
+import { holderIdOf, presentMessage, presentSession, publicName } from './present'
+import { MAX_NOTES, noteRepository as notes, presentNote, sessionRepository as rows } from './repository'
 import { WidgetId } from './schema'
 import {
   type Drafted,

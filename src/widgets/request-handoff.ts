@@ -6,14 +6,14 @@ import { type Clock, iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
 import type { Send } from '../webhooks'
-import { humanRequested } from './events'
 import { subjectOf } from './operators'
 import { presentMessage } from './present'
 import { sessionRepository as rows } from './repository'
-import type { WidgetId } from './schema'
+import type { Intents, WidgetId } from './schema'
 import type { WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 import type { Transcript } from './transcript'
+import { humanRequested } from './transcript'
 
 type Deps = {
   store: Store
@@ -108,4 +108,40 @@ export function createRequestHandoff({ store, clock, transcript, jobs, audit, we
     }
     return JSON.stringify({ id: event, type: humanRequested.type, created, data })
   }
+}
+
+/** Phrases that ask for a person, besides the owner's own keywords. */
+const PHRASES = [
+  'talk to a human',
+  'talk to a person',
+  'talk to someone',
+  'talk to an agent',
+  'speak to a human',
+  'speak to a person',
+  'speak to someone',
+  'speak to an agent',
+  'speak with a human',
+  'human agent',
+  'real person',
+  'real human',
+  'live agent',
+  'echter mensch',
+  'mit einem menschen',
+  'hablar con una persona',
+  'parler à un humain',
+  'parler à une personne',
+]
+
+const isWordChar = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char)
+
+/** Whether a message asks for a person: it has one of the phrases as whole words. Linear in its length. */
+export function asksForPerson(text: string, { enabled, keywords }: Intents): boolean {
+  if (!enabled) return false
+  const message = text.toLowerCase().replace(/\s+/g, ' ')
+  return [...PHRASES, ...keywords.map((word) => word.toLowerCase())].some((phrase) => {
+    for (let at = message.indexOf(phrase); at >= 0; at = message.indexOf(phrase, at + 1)) {
+      if (!isWordChar(message[at - 1]) && !isWordChar(message[at + phrase.length])) return true
+    }
+    return false
+  })
 }

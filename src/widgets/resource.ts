@@ -2,7 +2,7 @@ import { iso } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import { defineResource } from '../resource'
 import { widgetSettings } from './config'
-import { DEFAULTS, personaOf } from './defaults'
+import { DEFAULTS, personaOf } from './groups'
 import * as words from './schema'
 import { type WidgetRow, widgets } from './table'
 

@@ -1,17 +1,46 @@
+import { LRUCache } from 'lru-cache'
 import type { AuditLog } from '../audit'
 import type { Live } from '../cluster'
-import type { EventBus } from '../events'
+import { defineEvent, type EventBus } from '../events'
 import type { Change, Takeovers } from '../jobs'
 import type { Clock } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { MessageId } from '../skills/conversations/schema'
 import { isClosed, sessionNotFound } from './errors'
-import { humanRequested, takeoverReleased, takeoverStarted } from './events'
-import type { Recent } from './recent'
 import { sessionRepository as rows } from './repository'
 import type { WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
+
+/** Data of the three (contract 14.2). */
+type SessionState = {
+  config_id: string
+  session_id: string
+  takeover_status: string
+  operator_id: string | null
+}
+
+export const humanRequested = defineEvent<SessionState>('widget.human_requested')
+const takeoverStarted = defineEvent<SessionState>('widget.takeover_started')
+const takeoverReleased = defineEvent<SessionState>('widget.takeover_released')
+
+const MAX = 500
+
+export type Recent = ReturnType<typeof createRecent>
+
+/**
+ * Messages that this process has just committed, so that whoever listens here need not read them again. A message never
+ * changes in what listeners are told, and one that is not here is read from the store.
+ */
+export function createRecent() {
+  const messages = new LRUCache<string, MessageRow>({ max: MAX })
+  const keyOf = (session: WidgetSessionId, seq: number) => `${session} ${seq}`
+  return {
+    keep: (message: MessageRow): void => void messages.set(keyOf(message.session_id, message.seq), message),
+    /** The one message after a number; undefined where it is not known here. */
+    after: (session: WidgetSessionId, seq: number) => messages.get(keyOf(session, seq + 1)),
+  }
+}
 
 export type TranscriptDeps = {
   clock: Clock

@@ -1,15 +1,98 @@
 import type { KeyCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { notFound } from '../kernel/errors'
+import { hmacHex, randomBase62, sha256Hex, timingSafeEqual } from '../kernel/crypto'
+import { invalidInput, notFound, quoted } from '../kernel/errors'
 import type { KeyId } from '../kernel/ids'
 import type { Store } from '../kernel/store'
 import { badPreview, badToken, originRefused } from './errors'
-import { frameAncestors, isAllowed, isOwnPage, type Page } from './origins'
 import { sessionRepository as rows } from './repository'
 import { WidgetId } from './schema'
 import { WidgetSessionId } from './schema-sessions'
 import type { SessionRow, WidgetRow } from './table'
-import { createPreviewTokens, fitsHash } from './tokens'
+
+/** What a browser says of the page that calls; it cannot be forged by pages, only by programs. */
+type Page = {
+  origin: string | null
+  /** The request's own host, as in the Host header. */
+  host: string | null
+  /** `Sec-Fetch-Site`. */
+  fetchSite: string | null
+}
+
+/** The frame's own page: it is served from here, and who may frame it is said by its policy. */
+function isOwnPage({ origin, host, fetchSite }: Page, own: string): boolean {
+  if (origin === null) return fetchSite === 'same-origin'
+  if (origin === own) return true
+  return host !== null && URL.parse(origin)?.host === host
+}
+
+/**
+ * The value of `frame-ancestors` for the page of a widget, from the origins that may show it (contract 15.3): none where
+ * none is listed (M1). A preview is framed by this server only.
+ */
+export function frameAncestors(allowed: readonly string[], preview = false): string {
+  if (preview) return "'self'"
+  return allowed.length ? allowed.join(' ') : "'none'"
+}
+
+/** Origins as browsers send them. Throws 400 naming the one that is none. */
+export function readOrigins(values: readonly string[]): string[] {
+  return [...new Set(values.map((value, at) => readOrigin(value, `security.allowedOrigins[${at}]`)))]
+}
+
+function readOrigin(value: string, path: string): string {
+  const url = URL.parse(value)
+  const isBare = url && url.pathname === '/' && !`${url.search}${url.hash}${url.username}${url.password}`
+  if (url && isBare && /^https?:$/.test(url.protocol) && /^[\w.:[\]-]+$/.test(url.host)) return url.origin
+  throw invalidInput(
+    path,
+    `"${path}" is "${quoted(value)}"; an origin is a scheme and a host, such as https://shop.example.`,
+  )
+}
+
+/** The origin of the page that the visitor is on; null for what is no web address. */
+export function originOfPage(url: string | null | undefined): string | null {
+  const parsed = url ? URL.parse(url) : null
+  return parsed && /^https?:$/.test(parsed.protocol) ? parsed.origin : null
+}
+
+const SESSION = 'svc_wt_'
+const PREVIEW = 'svc_wp_'
+const SECRET_CHARS = 43
+const PREVIEW_MS = 15 * 60_000
+
+/** A visitor's token and what is stored of it. */
+export function newSessionToken(): { token: string; hash: string } {
+  const token = `${SESSION}${randomBase62(SECRET_CHARS)}`
+  return { token, hash: sha256Hex(token) }
+}
+
+/** The bearer token of a header; null for anything else, such as a key of an account. */
+export function bearerOf(header: string | null): string | null {
+  const match = header?.match(/^Bearer (svc_wt_[0-9A-Za-z]{43})$/)
+  return match ? match[1]! : null
+}
+
+/** Tokens that show a widget to whoever has them, for 15 minutes: signed, and stored nowhere. */
+function createPreviewTokens(masterKey: Uint8Array) {
+  const signed = (id: string, until: number) => hmacHex(masterKey, `widget-preview ${id} ${until}`).slice(0, 48)
+  return {
+    make(id: string, now: number): { token: string; until: number } {
+      const until = now + PREVIEW_MS
+      return { token: `${PREVIEW}${until.toString(36)}_${signed(id, until)}`, until }
+    },
+    /** Whether it is one of this widget, and its time is not over. */
+    fits(token: string, id: string, now: number): boolean {
+      const [, time = '', signature = ''] = token.match(/^svc_wp_([0-9a-z]{1,12})_([0-9a-f]{48})$/) ?? []
+      const until = Number.parseInt(time, 36)
+      return Number.isSafeInteger(until) && until > now && timingSafeEqual(signature, signed(id, until))
+    },
+  }
+}
+
+/** Who an address is, for limits, without storing it. */
+export const addressHash = (masterKey: Uint8Array, widgetId: string, ip: string): string =>
+  hmacHex(masterKey, `widget-address ${widgetId} ${ip}`).slice(0, 32)
 
 type Deps = {
   store: Store
@@ -65,11 +148,13 @@ export function createVisitorAuth({ store, clock, masterKey, origin, keyOf }: De
   ): Promise<{ widget: WidgetRow; isOwn: boolean }> {
     const widget = await active(visitorRequest.id)
     const isOwn = isOwnPage(visitorRequest.page, origin())
+    const { origin: from } = visitorRequest.page
     if (preview !== undefined) {
       if (!previews.fits(preview, widget.id, clock.now())) throw badPreview()
-    } else if (!isOwn && !isAllowed(visitorRequest.page, await allowedOf(widget)))
-      throw originRefused(visitorRequest.page.origin)
-    if (visitorRequest.page.origin) visitorRequest.readable(visitorRequest.page.origin)
+      // Exact match of the whole origin (M2). `null` and none are no page, and no list allows none.
+    } else if (!isOwn && (from === null || from === 'null' || !(await allowedOf(widget)).includes(from)))
+      throw originRefused(from)
+    if (from) visitorRequest.readable(from)
     return { widget, isOwn }
   }
 
@@ -83,7 +168,12 @@ export function createVisitorAuth({ store, clock, masterKey, origin, keyOf }: De
     const isBound = found && isBoundTo(visitorRequest, found)
     if (isBound && visitorRequest.page.origin) visitorRequest.readable(visitorRequest.page.origin)
     const { token } = visitorRequest
-    if (!found || token === null || !fitsHash(token, found.token_hash) || found.expires_at <= clock.now())
+    if (
+      !found ||
+      token === null ||
+      !timingSafeEqual(sha256Hex(token), found.token_hash) ||
+      found.expires_at <= clock.now()
+    )
       throw badToken()
     if (!isBound) throw originRefused(visitorRequest.page.origin)
     visitorRequest.known()

@@ -7,17 +7,15 @@ import type { KeyId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
 import { shorten, storable } from '../kernel/text'
-import { asksForPerson } from './asks-for-person'
-import type { createBotCheck } from './bot-check'
 import { cannotAnswer, isClosed, isOthers } from './errors'
 import { createIdentities, isAnother } from './identity'
-import type { createLimits } from './limits'
+import type { createBotCheck, createLimits } from './limits'
 import { subjectOf } from './operators'
-import { originOfPage } from './origins'
 import type { createPictures, Stored } from './pictures'
 import { operatorOf, presentMessage } from './present'
 import { sessionRepository as rows } from './repository'
 import type { RequestHandoff } from './request-handoff'
+import { asksForPerson } from './request-handoff'
 import type { PublicWidget } from './schema'
 import {
   type Feedback,
@@ -36,10 +34,10 @@ import {
   type WidgetSessionMade,
 } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
-import { addressHash, newSessionToken } from './tokens'
 import { CHAT, type Transcript } from './transcript'
 import type { createTurns } from './turns'
 import type { VisitorAuth, VisitorRequest } from './visitor-auth'
+import { addressHash, newSessionToken, originOfPage } from './visitor-auth'
 
 type ReceiveMessageDeps = {
   clock: Clock

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { createEmbedTokens, EMBED_MS } from '../../src/browser/present'
 import { BrowserSessionId } from '../../src/browser/schema'
-import { createEmbedTokens, EMBED_MS } from '../../src/browser/tokens'
 import { createWorld } from '../support/world'
 import { rowOf } from './support'
 

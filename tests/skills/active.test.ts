@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { withDefaults } from '../../src/skills/manifest'
-import { loadVersion } from '../../src/skills/runtime-load'
+import { loadVersion } from '../../src/skills/runtime'
 import { effortOf } from '../support/effort'
 import { createWorld, type Person } from '../support/world'
 import { manifest, reviewer, staffManifest, submit } from './support'

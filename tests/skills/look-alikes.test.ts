@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { submissionRepository } from '../../src/skills/repository-submissions'
+import { submissionRepository } from '../../src/skills/repository'
 import { lookAlike } from '../../src/skills/review/slug-unique'
 import type { SubmissionId } from '../../src/skills/schema'
 import { STARTERS } from '../../src/skills/starters'

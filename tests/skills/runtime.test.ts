@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readKeywords, readPrompt } from '../../src/skills/runtime-keywords'
-import { createKnowledge } from '../../src/skills/runtime-knowledge'
+import { createKnowledge, readKeywords, readPrompt } from '../../src/skills/runtime'
 import { effortOf } from '../support/effort'
 import { createWorld } from '../support/world'
 import { manifest, submit } from './support'

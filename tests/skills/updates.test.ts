@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isHigher } from '../../src/skills/semver'
+import { isHigher } from '../../src/skills/review/version'
 import { createWorld } from '../support/world'
 import { manifest, reviewer, staffManifest, submit } from './support'
 

@@ -5,7 +5,7 @@ import type { AuditLog } from '../../audit'
 import { storeAnswer } from '../../idempotency'
 import { type Call, type OwnerScope, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
-import { invalidInput, notFound } from '../../kernel/errors'
+import { AppError, defineError, invalidInput, notFound } from '../../kernel/errors'
 import { pagesBy } from '../../kernel/keyset'
 import { mapPage, type Page, type PageQuery } from '../../kernel/page'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
@@ -13,9 +13,15 @@ import { command, query, type Reader, type Store, type Tx } from '../../kernel/s
 import { storable } from '../../kernel/text'
 import { nextTurn } from '../../kernel/turns'
 import { contentWords } from '../../text'
-import { tooManyMemories } from './errors'
-import { type Memory, MemoryId, type MemorySource, type NewMemory } from './schema'
+import { type Tool, ToolFailure } from '../../tools'
+import { MAX_MEMORY_CHARS, type Memory, MemoryId, type MemorySource, type NewMemory } from './schema'
 import { type MemoryRow, memories } from './table'
+
+const tooManyMemories = defineError(
+  'conflict',
+  'conflict',
+  (max: number) => `This account has ${max} memories, which is the maximum. Delete one first.`,
+)
 
 export const insertMemory = command<MemoryRow>()((tx, p) =>
   tx
@@ -185,3 +191,36 @@ export async function removeMemory(tx: Tx, owner: OwnerScope, id: MemoryId): Pro
     .returning({ id: t.id })
   return gone.length > 0
 }
+
+/** Lets an engine remember something for its user (contract 22.6). */
+export const saveMemory = (memory: MemoryService): Tool => ({
+  name: 'save_memory',
+  description:
+    'Remembers a lasting fact or preference the user has stated about themselves, for later conversations. ' +
+    'Only when the user asks to remember something, or clearly wants it kept. One sentence, no secrets.',
+  inputSchema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['content'],
+    properties: { content: { type: 'string', minLength: 1, maxLength: MAX_MEMORY_CHARS } },
+  },
+  category: 'memory',
+  permissionLevel: 'user',
+  requiresApproval: false,
+  skillId: null,
+  timeoutMs: 5_000,
+  keeps: true,
+  async run(args, { call }) {
+    try {
+      const { memory: saved } = await memory.add(
+        { ...call, once: undefined },
+        { content: String(args.content) },
+        'assistant',
+      )
+      return { saved: saved.content, id: saved.id }
+    } catch (error) {
+      if (error instanceof AppError) throw new ToolFailure(error.message)
+      throw error
+    }
+  },
+})

@@ -1,8 +1,15 @@
 import type { OperatorEdge } from '../../http/operator-edge'
 import { operatorRoutes, verb } from '../../http/verbs'
 import type { Call, OperatorCaller } from '../../kernel/caller'
-import { ConversationReply, Deleted } from './schema'
-import { ConversationPurge, ConversationsPurged, OverseenPage, OverseenQuery, OverseenReply } from './schema-operators'
+import {
+  ConversationPurge,
+  ConversationReply,
+  ConversationsPurged,
+  Deleted,
+  OverseenPage,
+  OverseenQuery,
+  OverseenReply,
+} from './schema'
 import type { ConversationService } from './service'
 
 /** `/ops/v1/conversations`: those of everyone (dx 2.14). */

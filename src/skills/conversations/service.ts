@@ -9,6 +9,13 @@ import { mapPage, type Page, pageFields } from '../../kernel/page'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import { beginningOf, shorten } from '../../kernel/text'
 import { conversationRepository as rows } from './repository'
+import type {
+  ConversationPurge,
+  ConversationsPurged,
+  OverseenConversation,
+  OverseenPage,
+  OverseenQuery,
+} from './schema'
 import {
   type Conversation,
   ConversationId,
@@ -19,13 +26,6 @@ import {
   type RenameConversation,
   type Turn,
 } from './schema'
-import type {
-  ConversationPurge,
-  ConversationsPurged,
-  OverseenConversation,
-  OverseenPage,
-  OverseenQuery,
-} from './schema-operators'
 import type { ConversationRow, MessageRow } from './table'
 
 type OperatorAccessDeps = {

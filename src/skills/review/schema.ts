@@ -5,8 +5,7 @@ import { isLicense } from '../../kernel/license'
 import { checker } from '../../kernel/schema'
 import { validationError } from '../../kernel/validation'
 import { newAllowance, problemsOf, problemsOfResult } from '../../tools'
-import { MANIFEST_LIMITS, Manifest, type SkillManifest, withDefaults } from '../manifest'
-import { storedMembers } from '../stored'
+import { MANIFEST_LIMITS, Manifest, type SkillManifest, storedMembers, withDefaults } from '../manifest'
 import { type Finding, fail, warn } from './check'
 
 const shape = checker(Manifest)

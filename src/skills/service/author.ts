@@ -14,18 +14,16 @@ import {
   tooManyDrafts,
   underReview,
 } from '../errors'
-import { type SkillManifest, withDefaults } from '../manifest'
+import { type SkillManifest, warningsOf, withDefaults } from '../manifest'
 import { presentSkill } from '../present'
-import { skillRepository as rows } from '../repository'
-import { submissionRepository as submissions } from '../repository-submissions'
+import { skillRepository as rows, submissionRepository as submissions } from '../repository'
 import { checkToolNames, type Examined, isReserved, readManifest } from '../review'
 import { facesOf, isOwn, type Viewer } from '../rules'
 import type { NewSkill, SkillPatch, SkillReply } from '../schema'
-import { warningsOf } from '../stored'
 import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
-import { newSkill, newVersion } from './new-rows'
 import { examineAll, submitInUnit } from './submit'
+import { newSkill, newVersion } from './versions'
 
 /** A manifest that this server can run, and what was left out of the one that was sent. */
 type Sound = { manifest: SkillManifest; warnings: string[] }

@@ -1,18 +1,17 @@
 import { accessChanged, memberJoined, orgDeleted } from '../../accounts'
+import { subscribe } from '../../events'
 import type { OwnerScope, TenantCaller } from '../../kernel/caller'
-import type { Reader } from '../../kernel/store'
+import type { Reader, Tx } from '../../kernel/store'
+import { skillRepository as rows } from '../repository'
+import { installRepository as installs, trialRepository as trials } from '../repository-installs'
 import { createActivating } from '../runtime-active'
 import { createAuthoring } from './author'
 import { createDecisions } from './decide'
 import { assertMayManage, type SkillDeps } from './deps'
-import { createEarnings } from './earnings'
-import { endOwner } from './end'
 import { createInstalling } from './install'
 import { operateSkills } from './operate'
-import { operateStore } from './operate-store'
-import { createRatings } from './ratings'
-import { createReading } from './read'
-import { createStarters } from './starters'
+import { createStarters, operateStore } from './operate-store'
+import { createEarnings, createRatings, createReading } from './read'
 import { examineAll, submit, submitInUnit } from './submit'
 import { claimTrial, createTrial } from './trial'
 import { createTriggers, type TriggerDeps } from './triggers'
@@ -64,4 +63,17 @@ export function createSkills(given: Deps) {
     /** Puts the bundled skills into the store at start. */
     openStarters: createStarters(deps),
   }
+}
+
+/**
+ * Cleans up after a deleted org: removes its installations and the skills only it could see. Its public skills stay,
+ * because others rely on them.
+ */
+async function endOwner(tx: Tx, owner: OwnerScope): Promise<void> {
+  for (const { id, skillId } of await installs.removeAll(tx, owner)) {
+    await installs.countInstalls(tx, skillId, -1)
+    await subscribe(tx, { owner, subscriber: 'skill', target: id }, [])
+  }
+  await trials.forget(tx, owner)
+  for (const skillId of await rows.unpublishedOf(tx, owner)) await rows.remove(tx, skillId)
 }

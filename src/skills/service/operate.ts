@@ -8,8 +8,7 @@ import { scanForInjection } from '../../text'
 import { claimedByOther, notClaimed, unreadDiff } from '../errors'
 import type { SkillManifest } from '../manifest'
 import { presentOperated } from '../present'
-import { skillRepository as rows } from '../repository'
-import { type Counted, submissionRepository as submissions } from '../repository-submissions'
+import { type Counted, skillRepository as rows, submissionRepository as submissions } from '../repository'
 import { engineDoubtsIn, examineInTurns } from '../review'
 import type {
   OperatorChecks,
@@ -46,11 +45,6 @@ const MAX_CELLS = 4_000_000
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 
 type Step = { sign: DiffLine['sign']; at: number }
-
-/** Statistics per tier: how many wait and since when, how many were decided and how fast. */
-const statsOf = (counted: readonly Counted[], now: number): SubmissionStats => ({
-  tiers: REVIEW_TIERS.map((tier) => ofTier(counted, tier, now)),
-})
 
 /** Duration of a claim (dx 2.11). Claims are advisory: other reviewers see them but can still decide. */
 const CLAIM_MS = 30 * 60_000
@@ -136,9 +130,10 @@ export function operateSkills(
     return shown(await find(store.read, id))
   }
 
-  /** Statistics per tier: waiting, oldest, and decided submissions. */
+  /** Statistics per tier: how many wait and since when, how many were decided and how fast. */
   async function stats(_call: By): Promise<SubmissionStats> {
-    return statsOf(await submissions.counts(store.read), clock.now())
+    const counted = await submissions.counts(store.read)
+    return { tiers: REVIEW_TIERS.map((tier) => ofTier(counted, tier, clock.now())) }
   }
 
   /** The operator whose claim is valid now. */

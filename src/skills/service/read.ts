@@ -1,18 +1,36 @@
 import { LRUCache } from 'lru-cache'
+import { storeAnswer } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
-import { decodeCursor, type Page, toPage } from '../../kernel/page'
+import { invalidInput } from '../../kernel/errors'
+import { decodeCursor, mapPage, type Page, type PageQuery, toPage } from '../../kernel/page'
+import { readRange } from '../../kernel/range'
 import type { Reader } from '../../kernel/store'
+import { storable } from '../../kernel/text'
 import { nextTurn } from '../../kernel/turns'
-import { skillNotFound } from '../errors'
-import { detailsOf, presentEntry, presentSkill, presentVersion } from '../present'
+import { callsWithSkills } from '../../usage'
+import { ownSkill, skillNotFound } from '../errors'
+import { averageOf, detailsOf, presentEntry, presentRating, presentSkill, presentVersion } from '../present'
 import { skillRepository as rows } from '../repository'
-import { installRepository as installs } from '../repository-installs'
+import { installRepository as installs, installRepository as ratings } from '../repository-installs'
 import { isOwn, maySee, type Viewer } from '../rules'
-import type { Skill, SkillDetails, SkillEntry, SkillId, SkillQuery, SkillVersion, VersionId } from '../schema'
+import {
+  type Earnings,
+  type EarningsQuery,
+  type NewSkillReview,
+  type Skill,
+  type SkillDetails,
+  type SkillEntry,
+  type SkillId,
+  type SkillQuery,
+  type SkillReview,
+  SkillReviewId,
+  type SkillVersion,
+  type VersionId,
+} from '../schema'
 import { markOf, searchSkills, wordsOf } from '../search'
 import type { ListedRow, SkillRow } from '../table'
-import { type SkillDeps, seen, viewerOf } from './deps'
+import { recordSkill, type SkillDeps, seen, viewerOf } from './deps'
 
 /** Size of the cached details as JSON; it holds the most requested pages. */
 const MAX_KEPT_CHARS = 16_000_000
@@ -133,4 +151,77 @@ function createDetails() {
 async function shownOf(db: Reader, row: ListedRow, viewer: Viewer): Promise<VersionId | null> {
   if (!isOwn(row, viewer)) return row.live_version_id
   return row.draft_version_id ?? row.live_version_id ?? (await rows.newestVersion(db, row.id))?.id ?? null
+}
+
+const DEFAULT_MS = 30 * 24 * 60 * 60_000
+const MAX_SKILLS = 1_000
+
+/**
+ * `GET /skills/earnings`. Earnings are zero, because skills are free to use. Activations are the calls a skill took
+ * part in, as counted so far.
+ */
+export const createEarnings =
+  ({ store, clock }: Pick<SkillDeps, 'store' | 'clock'>) =>
+  async ({ caller }: Call, query: EarningsQuery): Promise<Earnings> => {
+    const range = readRange(query)
+    const to = range.to ?? clock.now()
+    const from = range.from ?? to - DEFAULT_MS
+    if (from >= to) throw invalidInput('from', `"from" is ${iso(from)}, which is not before "to", ${iso(to)}.`)
+    const own = { words: null, sort: 'newest' as const }
+    const mine = await searchSkills(store.read, { owner: ownerOf(caller) }, own, null, MAX_SKILLS)
+    const calls = await callsWithSkills(
+      store.read,
+      mine.map(({ id }) => id),
+      { from, to },
+    )
+    return {
+      period: { from: iso(from), to: iso(to) },
+      total_cents: 0,
+      by_skill: mine.map(({ id, slug }) => ({
+        skillId: id,
+        slug,
+        activations: calls.get(id) ?? 0,
+        earned_cents: 0,
+      })),
+    }
+  }
+
+type RatingPage = Page<SkillReview> & { average: number | null; total: number }
+
+/** Ratings of skills: one per user, a new one replaces the old. */
+export function createRatings(deps: SkillDeps) {
+  const { store, clock } = deps
+  return { list, rate }
+
+  async function list({ caller }: Call, ref: string, query: PageQuery): Promise<RatingPage> {
+    const { row } = await seen(deps, store.read, caller, ref)
+    const page = mapPage(await ratings.ratings(store.read, row.id, query), presentRating)
+    return { ...page, average: averageOf(row), total: row.rating_count }
+  }
+
+  /** Rates a skill. Throws 403 `forbidden` for the caller's own skill. */
+  function rate(call: Call, ref: string, { rating, body }: NewSkillReview): Promise<SkillReview> {
+    const { userId: user_id } = call.caller
+    return store.write(async (tx) => {
+      const { row: skill, viewer } = await seen(deps, tx, call.caller, ref)
+      if (isOwn(skill, viewer) || skill.author_user_id === user_id) throw ownSkill()
+      if (!(await rows.lock(tx, skill.id))) throw skillNotFound()
+      const before = await ratings.ratingOf(tx, skill.id, user_id)
+      const row = {
+        id: before?.id ?? SkillReviewId.create(),
+        skill_id: skill.id,
+        user_id,
+        rating,
+        body: body == null ? null : storable(body),
+        created_at: clock.now(),
+      }
+      if (before) await ratings.replaceRating(tx, row)
+      else await ratings.insertRating(tx, row)
+      await ratings.addRating(tx, skill.id, rating - (before?.rating ?? 0), before ? 0 : 1)
+      await recordSkill(deps, tx, call, skill, { action: 'skill.reviewed', metadata: { rating } })
+      const review = presentRating(row)
+      await storeAnswer(tx, call, { review })
+      return review
+    })
+  }
 }

@@ -5,8 +5,8 @@ import { OrgId } from '../../kernel/ids'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { notAMember, orgMissing, skillNotFound, suspendedSkill, tooManySubmissions } from '../errors'
 import type { SkillManifest } from '../manifest'
-import { skillRepository as rows } from '../repository'
-import { submissionRepository as submissions } from '../repository-submissions'
+import { warningsOf } from '../manifest'
+import { skillRepository as rows, submissionRepository as submissions } from '../repository'
 import {
   complete,
   type Evidence,
@@ -18,7 +18,6 @@ import {
 } from '../review'
 import { SkillId, type Visibility } from '../schema'
 import type { Review, Submission, SubmitInput } from '../schema-review'
-import { warningsOf } from '../stored'
 import type { SkillRow } from '../table'
 import { assertMayManage, type SkillDeps } from './deps'
 import { publishVersion } from './versions'
