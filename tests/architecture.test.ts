@@ -11,6 +11,7 @@ import {
   readSources,
   type Source,
   smallWithOneImporter,
+  unnamedComparisons,
 } from './support/house'
 
 /** Reading order: a module may use modules named before it, never one named after. Routes come last but for `app`. */
@@ -214,6 +215,13 @@ describe('the house', () => {
     expect(tooLong([...sources, ...surfaces], MAX_LINES)).toEqual([])
     expect(tooLong(tests, MAX_TEST_LINES)).toEqual([])
   })
+
+  test('an assertion on several values names each of them', () => {
+    const found = tests.flatMap((source) => unnamedComparisons(source).map((line) => `${source.file}:${line}`))
+    expect(found).toEqual([])
+    const tuple = { file: 'a.ts', text: "expect([status, code]).toEqual([400, 'conflict'])" }
+    expect(unnamedComparisons(tuple)).toEqual([1])
+  }, 120_000)
 
   test('small functions called once, small files with one importer, and files become fewer', () => {
     const product = sources.filter(({ file }) => moduleOf(file) !== 'training')

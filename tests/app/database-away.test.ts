@@ -48,7 +48,8 @@ describe.skipIf('missing' in postgres)('a Postgres that goes away', () => {
     await load
     expect(replies.filter(({ status }) => ![200, 201, 503].includes(status)).map(({ text }) => text)).toEqual([])
     for (const { body, headers } of replies.filter(({ status }) => status === 503)) {
-      expect([body.error.code, headers.get('retry-after')]).toEqual(['storage_unavailable', '2'])
+      expect(body.error.code).toBe('storage_unavailable')
+      expect(headers.get('retry-after')).toBe('2')
     }
     expect((await ada.send('GET', 'health')).body).toMatchObject({
       status: 'down',
@@ -62,12 +63,12 @@ describe.skipIf('missing' in postgres)('a Postgres that goes away', () => {
       if (name === 'GET /health') continue
       const { status, headers, body } = await ada.send(method, withId(path, id), hasBody ? {} : undefined)
       if (status < 500) continue
-      expect([name, status, body.error.code, headers.get('retry-after')]).toEqual([
+      expect({ name, status, code: body.error.code, retryAfter: headers.get('retry-after') }).toEqual({
         name,
-        503,
-        'storage_unavailable',
-        '2',
-      ])
+        status: 503,
+        code: 'storage_unavailable',
+        retryAfter: '2',
+      })
       refused.add(name)
     }
     expect(refused.size).toBeGreaterThan(30)
@@ -75,10 +76,14 @@ describe.skipIf('missing' in postgres)('a Postgres that goes away', () => {
     const cookie = { cookie: `svc_session=${session.key}` }
     for (const page of ['/home', '/operator']) {
       const { status, headers } = await world.send('GET', page, undefined, cookie)
-      expect([page, status, headers.get('retry-after')]).toEqual([page, 503, '2'])
+      expect({ page, status, retryAfter: headers.get('retry-after') }).toEqual({ page, status: 503, retryAfter: '2' })
     }
     const { status, body } = await operatorSender(world)('GET', 'status')
-    expect([status, body.health, body.database]).toMatchObject([200, 'down', { ok: false, migrations_applied: null }])
+    expect({ status, health: body.health, database: body.database }).toMatchObject({
+      status: 200,
+      health: 'down',
+      database: { ok: false, migrations_applied: null },
+    })
 
     await postgres.start()
     await eventually(async () => (await ada.send('GET', 'health')).status === 200)

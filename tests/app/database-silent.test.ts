@@ -45,7 +45,7 @@ async function refusedRoutes(world: World, { send }: Person, retryAfter: string)
     if (reply.tookMs > WITHIN_MS) late.push(`${name}: ${reply.tookMs} ms`)
     // Some routes ask nothing of the database, or find first that what they need is not set up.
     if (reply.status < 500 || reply.body.error.code === 'voice_unavailable') return
-    expect([name, refusalOf(reply)]).toEqual([name, refused(retryAfter)])
+    expect({ name, refusal: refusalOf(reply) }).toEqual({ name, refusal: refused(retryAfter) })
     count++
   }
   for (let at = 0; at < routes.length; at += AT_ONCE) await Promise.all(routes.slice(at, at + AT_ONCE).map(one))

@@ -40,7 +40,11 @@ test('a browser at an address without anything gets a page, programs and calls o
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
   for (const path of ['/nonexistent', '/operator/nope', '/docs/nope', '/docs/errors/nope']) {
     const { status, headers, text } = await at(path, browser)
-    expect([path, status, headers.get('content-type')]).toEqual([path, 404, 'text/html; charset=utf-8'])
+    expect({ path, status, contentType: headers.get('content-type') }).toEqual({
+      path,
+      status: 404,
+      contentType: 'text/html; charset=utf-8',
+    })
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(headers.get('x-request-id')).toStartWith('req')
     expect(text).toContain('<h1>There is nothing here</h1>')

@@ -53,13 +53,14 @@ test('a new master key opens what the old one protected, and the old one nothing
 
   const rotated = await rotateKeyring(config, null)
   expect(rotated).toMatchObject({ version: 2, webhooks: { sealed: 1, unreadable: 0 }, answers: { sealed: 1 } })
-  expect([readFileSync(rotated.old, 'utf8'), statSync(rotated.old).mode & 0o777]).toEqual([before, 0o600])
+  expect(readFileSync(rotated.old, 'utf8')).toEqual(before)
+  expect(statSync(rotated.old).mode & 0o777).toBe(0o600)
   expect(JSON.parse(readFileSync(secrets, 'utf8')).master_key).not.toBe(JSON.parse(before).master_key)
   expect(await keyringStatus(config)).toMatchObject({ version: 2, fits: true, answers: { sealed: 1, unreadable: 0 } })
 
   const again = await open()
   const replay = await call(again, key, 'webhooks', HOOK, STORED)
-  expect([replay.replayed, replay.text]).toEqual(['true', answer])
+  expect({ replayed: replay.replayed, text: replay.text }).toEqual({ replayed: 'true', text: answer })
   await again.close()
 })
 

@@ -20,11 +20,9 @@ test('a configured Redis is asked for real', async () => {
 test('a Redis that is away leaves the server degraded, not down (I-10)', async () => {
   const world = await createWorld({ config: { redisUrl: 'redis://127.0.0.1:1' } })
   const { status, body } = await world.send('GET', 'health')
-  expect({ status, overall: body.status, redis: body.infrastructure.redis.status }).toEqual({
-    status: 200,
-    overall: 'degraded',
-    redis: 'down',
-  })
+  expect(status).toBe(200)
+  expect(body.status).toBe('degraded')
+  expect(body.infrastructure.redis.status).toBe('down')
 })
 
 test('without one it says unconfigured', async () => {

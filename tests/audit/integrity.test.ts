@@ -42,12 +42,12 @@ describe('GET /audit/integrity', () => {
   ])('?%s checks %i events', async (query, count) => {
     const ada = await busy()
     const { body } = await ada.send('GET', `audit/integrity?${query}`)
-    expect([body.valid, body.events_checked]).toEqual([true, count])
+    expect({ valid: body.valid, eventsChecked: body.events_checked }).toEqual({ valid: true, eventsChecked: count })
   })
 
   test('refuses dates that are none', async () => {
     const { body } = await (await world.person()).send('GET', 'audit/integrity?to=2026-02-30')
-    expect([body.error.code, body.error.param]).toEqual(['validation_error', 'to'])
+    expect({ code: body.error.code, param: body.error.param }).toEqual({ code: 'validation_error', param: 'to' })
   })
 })
 
@@ -75,7 +75,7 @@ describe("an org's record", () => {
     await become(ada, role)
     for (const path of PATHS) {
       const { status, body } = await ada.send('GET', path)
-      expect([status, body.error.code]).toEqual([403, 'forbidden'])
+      expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'forbidden' })
       expect(body.error.message).toContain('viewAudit')
     }
   })

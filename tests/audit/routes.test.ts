@@ -22,7 +22,8 @@ describe('GET /audit', () => {
     expect(reply.headers.get('x-has-more')).toBe('false')
     expect(reply.headers.get('link')).toBeNull()
     const [key, completion] = reply.body
-    expect([key.action, completion.action]).toEqual(['key.created', 'completion.created'])
+    expect(key.action).toBe('key.created')
+    expect(completion.action).toBe('completion.created')
     expect(completion.inputSummary).toMatchObject({
       method: 'POST',
       endpoint: '/completions',
@@ -83,7 +84,9 @@ describe('GET /audit', () => {
   ])('?%s is 400 and names %s', async (query, param) => {
     const ada = await world.person()
     const reply = await ada.send('GET', `audit?${query}`)
-    expect([reply.status, reply.body.error.code, reply.body.error.param]).toEqual([400, 'validation_error', param])
+    expect(reply.status).toBe(400)
+    expect(reply.body.error.code).toBe('validation_error')
+    expect(reply.body.error.param).toEqual(param)
   })
 
   test.each(['audit', 'audit/export', 'audit/integrity'])('of dates the wrong way round is 400 on %s', async (path) => {
@@ -91,7 +94,7 @@ describe('GET /audit', () => {
     const moment = '2026-01-02T00:00:00Z'
     for (const range of ['from=2026-01-03&to=2026-01-02', `from=${moment}&to=${moment}`]) {
       const { status, body } = await ada.send('GET', `${path}?${range}`)
-      expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'from'])
+      expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'validation_error', param: 'from' })
     }
     expect((await ada.send('GET', `${path}?from=2026-01-02&to=2026-01-02`)).status).toBe(200)
     expect((await ada.send('GET', 'audit?action=audit.exported')).body.length).toBe(path === 'audit/export' ? 1 : 0)
@@ -209,7 +212,7 @@ describe('GET /audit/export', () => {
   test('of dates that are none is 400, and nothing is recorded', async () => {
     const ada = await world.person()
     const reply = await ada.send('GET', 'audit/export?from=soon')
-    expect([reply.status, reply.body.error.param]).toEqual([400, 'from'])
+    expect({ status: reply.status, param: reply.body.error.param }).toEqual({ status: 400, param: 'from' })
     expect((await ada.send('GET', 'audit')).body).toHaveLength(1)
   })
 })

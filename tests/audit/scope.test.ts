@@ -47,13 +47,13 @@ describe('the record of the active organization', () => {
   test.each(PATHS)('GET /%s?scope=org without an active one is 400 org_required', async (path) => {
     const ada = await world.person()
     const refused = await ada.send('GET', request(path, 'org'))
-    expect([refused.status, refused.body.error.code]).toEqual([400, 'org_required'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 400, code: 'org_required' })
   })
 
   test.each(PATHS)("GET /%s?scope=user is not for an organization's key", async (path) => {
     const team = await createTeam(world)
     const refused = await (await team.orgKey(team.owner)).send('GET', request(path, 'user'))
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
   })
 
   test('a scope that is none is 400', async () => {

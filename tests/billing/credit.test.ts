@@ -31,7 +31,7 @@ describe('credit', () => {
       expect(await move(ada.owner, 500)).toBe(false)
       await expect(move(eve.owner, 500)).rejects.toMatchObject({ code: 'idempotency_conflict' })
     }
-    expect([(await ada.balance()).balance, (await eve.balance()).balance]).toEqual([1_000, 0])
+    expect({ ada: (await ada.balance()).balance, eve: (await eve.balance()).balance }).toEqual({ ada: 1_000, eve: 0 })
     expect(await verify()).toEqual([])
   })
 

@@ -74,7 +74,9 @@ describe('credit that ends', () => {
       await release(held)
       await pass(10_000)
       const taken = (of: string) => billing.amountOf(store.read, { owner: ada.owner, ref: of, kind: 'expire' })
-      expect([await taken(ref), await taken(`${ref}.1`)]).toEqual(free ? [-free, -300] : [-300, null])
+      expect({ first: await taken(ref), second: await taken(`${ref}.1`) }).toEqual(
+        free ? { first: -free, second: -300 } : { first: -300, second: null },
+      )
       expect(await ada.balance()).toEqual({ balance: 0, held: 0, available: 0 })
       expect(await world.verify()).toEqual([])
     },

@@ -48,7 +48,7 @@ describe('a checkout without a processor', () => {
     const [first, second] = [await codeFor(500), await codeFor(500)]
     expect((await post((await checkout(ada)).path, first)).status).toBe(303)
     expect((await post((await checkout(eve)).path, second)).status).toBe(303)
-    expect([await centsOf(ada), await centsOf(eve)]).toEqual([500, 500])
+    expect({ ada: await centsOf(ada), eve: await centsOf(eve) }).toEqual({ ada: 500, eve: 500 })
   })
 
   test('keeps a code of another amount for a checkout that it fits', async () => {
@@ -66,7 +66,7 @@ describe('a checkout without a processor', () => {
     const code = await codeFor(500)
     expect((await team.owner.send('DELETE', `orgs/${team.id}`)).status).toBe(200)
     const refused = await post(path, code)
-    expect({ status: refused.status, text: refused.text }).toEqual({
+    expect(refused).toMatchObject({
       status: 400,
       text: expect.stringContaining('The organization that would receive the credit was deleted. Nothing was added.'),
     })

@@ -63,7 +63,7 @@ describe('caps of an owner', () => {
       world.send('POST', 'completions', { prompt: crypto.randomUUID() }, { authorization: `Bearer ${key}` })
     expect((await ask(ada.key)).status).toBe(200)
     await spend(ada, 1_000)
-    expect([(await ask(ada.key)).status, (await ask(more)).status]).toEqual([402, 402])
+    expect({ key: (await ask(ada.key)).status, more: (await ask(more)).status }).toEqual({ key: 402, more: 402 })
     expect((await ask(team.key)).status).toBe(200)
     await spend(team, 1)
     const { status, body } = await ask(team.key)

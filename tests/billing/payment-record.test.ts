@@ -73,7 +73,8 @@ describe('a purchase keeps what the processor said', () => {
     await tell('checkout.session.completed', session(checkout_id, 500))
     expect(await rowOf(checkout_id)).toMatchObject({ state: 'paid', error: null })
     await tell(type, session(checkout_id, 500))
-    expect([(await rowOf(checkout_id)).state, await centsOf(ada)]).toEqual(['paid', 500])
+    expect((await rowOf(checkout_id)).state).toBe('paid')
+    expect(await centsOf(ada)).toBe(500)
   })
 
   test.each([

@@ -44,7 +44,7 @@ describe('a wallet that disagrees with the ledger', () => {
     )
     for (const { owner } of differences) expect(await apply(owner)).toMatchObject({ owner })
     expect(await reconciliation.differences()).toEqual([])
-    expect([await apply(ada.owner), await apply(bob.owner)]).toEqual([null, null])
+    expect({ ada: await apply(ada.owner), bob: await apply(bob.owner) }).toEqual({ ada: null, bob: null })
     expect(await verify()).toEqual([])
   })
 
@@ -70,7 +70,10 @@ describe('a wallet that disagrees with the ledger', () => {
       await tx.insert(t).values(moved)
     })
     for (const owner of [ada.owner, eve.owner]) expect(await apply(owner)).toBeNull()
-    expect([await ada.balance(), await eve.balance()]).toMatchObject([{ balance: 100 }, { balance: 100, held: 90 }])
+    expect({ ada: await ada.balance(), eve: await eve.balance() }).toMatchObject({
+      ada: { balance: 100 },
+      eve: { balance: 100, held: 90 },
+    })
     await edit(ada.owner, { balance: 0 })
     await store.write(async (tx) => {
       await tx.insert(tx.of(ledgerEntries)).values([entry(ada.owner, 1), entry(eve.owner, 11)])

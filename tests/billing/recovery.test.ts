@@ -21,9 +21,9 @@ describe('holds that their request could not end', () => {
   test('are released at once, a batch at a time, each on the record as interrupted', async () => {
     const { ada, deps, audit, verify } = await lost(3)
     expect(await releaseAbandonedBatch(deps, 2)).toBe(2)
-    expect([deps.unended.size, (await ada.balance()).held]).toEqual([1, 100])
+    expect({ unended: deps.unended.size, held: (await ada.balance()).held }).toEqual({ unended: 1, held: 100 })
     expect(await releaseAbandonedBatch(deps, 2)).toBe(1)
-    expect([deps.unended.size, (await ada.balance()).held]).toEqual([0, 0])
+    expect({ unended: deps.unended.size, held: (await ada.balance()).held }).toEqual({ unended: 0, held: 0 })
     expect(await releaseAbandonedBatch(deps, 2)).toBe(0)
     const { items } = await audit.list(store.read, ada.owner, { limit: 10 })
     expect(items).toHaveLength(3)
@@ -41,7 +41,7 @@ describe('holds that their request could not end', () => {
     const { ada, deps } = await lost(1)
     const away = { ...deps, release: () => Promise.reject(new Error('away')) }
     await expect(releaseAbandonedBatch(away)).rejects.toThrow('away')
-    expect([deps.unended.size, (await ada.balance()).held]).toEqual([1, 100])
+    expect({ unended: deps.unended.size, held: (await ada.balance()).held }).toEqual({ unended: 1, held: 100 })
     expect(await releaseAbandonedBatch(deps)).toBe(1)
   })
 
@@ -88,7 +88,7 @@ describe('holds that their request could not end', () => {
     expect(looked).toBe(1)
     clock.advance(1)
     await settle()
-    expect([looked, errors]).toEqual([2, ['hold-recovery: away']])
+    expect({ looked, errors }).toEqual({ looked: 2, errors: ['hold-recovery: away'] })
     // After a failure a process that is alone waits twice as long; a node that waited would be too late for others.
     clock.advance(store.dialect === 'sqlite' ? 59_999 : RENEW_MS - 1)
     await settle()

@@ -48,10 +48,12 @@ describe('money that goes back', () => {
         .select()
         .from(t)
         .where(and(eq(t.account, ownerOf(ada)), eq(t.kind, 'refund')))
-    expect([await refunds(), (await rowOf(id)).taken, await centsOf(ada)]).toEqual([[], 0, 1_000])
+    expect(await refunds()).toEqual([])
+    expect((await rowOf(id)).taken).toBe(0)
+    expect(await centsOf(ada)).toBe(1_000)
     await store.write((tx) => billing.release(tx, hold!))
     await tell('charge.refunded', charge(id, 500), { at: clock.now() + 1_000 })
-    expect([(await refunds()).length, await centsOf(ada)]).toEqual([1, 500])
+    expect({ refunds: (await refunds()).length, cents: await centsOf(ada) }).toEqual({ refunds: 1, cents: 500 })
   })
 
   test('that is owed is taken from new credit, the oldest purchase first, and of its own owner', async () => {
@@ -71,7 +73,7 @@ describe('money that goes back', () => {
     const taken = async () => Promise.all(owing.map(async (id) => (await rowOf(id)).taken / 1_000_000))
     expect(await taken()).toEqual([500, 200])
     await paid(ada, 700)
-    expect([await taken(), await centsOf(ada)]).toEqual([[500, 500], 400])
+    expect({ taken: await taken(), cents: await centsOf(ada) }).toEqual({ taken: [500, 500], cents: 400 })
   })
 
   test('is the total so far: an older word changes nothing, and of two of one second the larger counts', async () => {

@@ -229,7 +229,7 @@ describe('automatic top-up', () => {
       const before = charges()
       clock.advance(THREE_DAYS)
       await runDue()
-      expect([charges(), await centsOf(ada)]).toEqual([before, 1_250])
+      expect({ charges: charges(), cents: await centsOf(ada) }).toEqual({ charges: before, cents: 1_250 })
     })
   })
 

@@ -21,7 +21,7 @@ test('a hold that its request could not end, because no write was possible, is r
   }
   const input = { prompt: 'What is 2+2?' }
   const { status, body } = await ada.send('POST', 'completions', input)
-  expect([status, body.error.code]).toEqual([503, 'storage_unavailable'])
+  expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'storage_unavailable' })
   expect(refused).toBeGreaterThan(0)
   store.write = write
   // Read in a unit: on SQLite a hold becomes durable, and seen by readers, with the next commit.

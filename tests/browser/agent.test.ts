@@ -61,7 +61,8 @@ describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', as
 
     // What means no page is what it is without a session.
     const other = await ask('What is 17 * 23?')
-    expect([other.tools_used, other.content.includes('391')]).toEqual([[], true])
+    expect(other.tools_used).toEqual([])
+    expect(other.content).toContain('391')
     const { body: plain } = await person.send('POST', 'completions', { prompt: 'Click Add to cart in the browser' })
     expect(plain.tools_used).toEqual([])
     await session.end()

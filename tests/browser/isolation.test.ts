@@ -123,7 +123,12 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     ]
     for (const url of addresses) {
       const { status, body } = await person.send('POST', 'browser/sessions', { url })
-      expect([url, status, body.error?.code, body.error?.param]).toEqual([url, 400, 'url_blocked', 'url'])
+      expect({ url, status, code: body.error?.code, param: body.error?.param }).toEqual({
+        url,
+        status: 400,
+        code: 'url_blocked',
+        param: 'url',
+      })
     }
     expect(canary.reached).toEqual([])
     expect((await person.send('GET', 'browser/sessions')).body.sessions).toEqual([])

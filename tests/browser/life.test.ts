@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('how a session ends', async () => {
     const { body } = await session.end()
     expect(body).toMatchObject({ duration_seconds: 1_200, cost_cents: 30 })
     const { balance, held } = await billing.balance(store.read, `user:${person.userId}`)
-    expect([balance, held]).toEqual([9_970_000_000, 0])
+    expect({ balance, held }).toEqual({ balance: 9_970_000_000, held: 0 })
   })
 
   test('without use it ends, unless it is kept alive', async () => {

@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
 
     const view = (await send('POST', `browser/sessions/${one.id}/link`, {})).body
     const control = (await send('POST', `browser/sessions/${one.id}/link`, { control: true })).body
-    expect([view.rights, control.rights]).toEqual(['view', 'control'])
+    expect({ view: view.rights, control: control.rights }).toEqual({ view: 'view', control: 'control' })
     for (const { url } of [view, control]) {
       const page = await world.app.api.handle(new Request(url.replace(/^https?:\/\/[^/]+/, 'http://localhost')))
       expect(page.status).toBe(200)

@@ -152,7 +152,7 @@ describe.skipIf(!hasChromium)('whatever a person can see and press', async () =>
     await session.go(site.url('/kinds'))
     const all = await listed()
     for (const [kind, [name]] of Object.entries(KINDS)) {
-      expect([kind, all.filter((one) => one === name).length]).toEqual([kind, 1])
+      expect({ kind, all: all.filter((one) => one === name).length }).toEqual({ kind, all: 1 })
       expect([kind, ...(await titleAfter(`click ${name}`))]).toEqual([kind, 'success', name])
     }
   })

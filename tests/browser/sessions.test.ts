@@ -42,7 +42,9 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
       .find(session.id as never)!
       .live.page()
       .evaluate("document.title = 'Later'")
-    expect([await titleNow(), await titleNow('?force=1'), await titleNow()]).toEqual(['In', 'Later', 'Later'])
+    expect(await titleNow()).toBe('In')
+    expect(await titleNow('?force=1')).toBe('Later')
+    expect(await titleNow()).toBe('Later')
     await session.go(site.url('/two'))
     expect(await titleNow()).toBe('Two')
     const refusals: [object, string][] = [
@@ -54,7 +56,8 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
     ]
     for (const [input, sentence] of refusals) {
       const { status, body } = await person.send('POST', `browser/sessions/${session.id}/actions`, input)
-      expect([status, body.error?.message]).toEqual([400, expect.stringContaining(sentence)])
+      expect(status).toBe(400)
+      expect(body.error?.message).toContain(sentence)
     }
     const ended = await session.end()
     expect(ended.body).toMatchObject({ session_id: session.id, proxy_bytes: 0, cost_cents: 1 })

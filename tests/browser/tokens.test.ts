@@ -51,16 +51,16 @@ describe('the versions of a live view (I35)', async () => {
   test('a session whose browser cannot be reached has no live view, and one that is not there is not found', async () => {
     const id = await rowOf(world, person)
     const away = await person.send('GET', `browser/sessions/${id}/live`)
-    expect([away.status, away.body.error.code]).toEqual([404, 'live_view_unavailable'])
+    expect({ status: away.status, code: away.body.error.code }).toEqual({ status: 404, code: 'live_view_unavailable' })
     const other = await world.person()
     for (const path of [id, `${id}/live`, `${id}/recording`, BrowserSessionId.create()]) {
       const none = await other.send('GET', `browser/sessions/${path}`)
-      expect([none.status, none.body.error.code]).toEqual([404, 'session_not_found'])
+      expect({ status: none.status, code: none.body.error.code }).toEqual({ status: 404, code: 'session_not_found' })
     }
     const unscoped = await world.person({ scopes: ['completions'] })
     for (const path of ['', `/${id}`, `/${id}/live`, `/${id}/recording`]) {
       const refused = await unscoped.send('GET', `browser/sessions${path}`)
-      expect([refused.status, refused.body.error.code]).toEqual([403, 'missing_scope'])
+      expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
     }
   })
 
@@ -68,7 +68,7 @@ describe('the versions of a live view (I35)', async () => {
     const id = await rowOf(world, person)
     const first = (await person.send('GET', `browser/sessions/${id}`)).body
     const second = (await person.send('GET', `browser/sessions/${id}`)).body
-    expect([first.live_view_version, second.live_view_version]).toEqual([1, 1])
+    expect({ first: first.live_view_version, second: second.live_view_version }).toEqual({ first: 1, second: 1 })
     expect(new URL(first.embed_url).pathname).toBe(`/embed/browser/${id}`)
     const [asKey] = [
       await world.send('GET', 'browser/sessions', undefined, {

@@ -49,7 +49,7 @@ test.skipIf(!postgresUrl || !hasChromium)(
     expect((await send(other, 'POST', `${at}/actions`, click, once)).body).toEqual(acted.body)
     expect((await send(one, 'GET', at)).body.current_title).toBe('Sold 1')
     const bad = await send(other, 'POST', `${at}/actions`, { tool: 'browser_act', arguments: {} })
-    expect([bad.status, bad.body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status: bad.status, code: bad.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
     const live = await send(other, 'GET', `${at}/live?force=1`)
     expect(live.body.pages).toMatchObject([{ title: 'Sold 1', url: site.url() }])
     expect((await send(other, 'GET', `${at}/recording`)).body.actions).toHaveLength(1)

@@ -58,7 +58,7 @@ describe('A. the order of refusals (contract 1.5)', () => {
   test('the origin before the scope and the body', async () => {
     const made = (await send('POST', 'keys', { body: { allowed_origins: [PAGE], scopes: ['tools'] } })).body
     const { status, body } = await send('POST', 'completions', { key: made.key, ...strange, body: '{broken' })
-    expect([status, body.error.code]).toEqual([403, 'origin_not_allowed'])
+    expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'origin_not_allowed' })
     expect((await send('POST', 'completions', { key: made.key, body: '{broken' })).body.error.code).toBe(
       'missing_scope',
     )
@@ -121,7 +121,7 @@ describe('A. rotation', () => {
   test('A22 a key with one scope does not get hold of a key with five', async () => {
     const narrow = (await send('POST', 'keys', { body: { scopes: ['billing'] } })).body
     const { status, body } = await send('POST', `keys/${bound.id}/rotate`, { key: narrow.key, body: {} })
-    expect([status, body.error.code]).toEqual([403, 'missing_scope'])
+    expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
     expect((await send('GET', `keys/${bound.id}`)).body.status).toBe('active')
   })
 
@@ -172,7 +172,7 @@ describe('I-11. asking for more', () => {
       Array.from({ length: 50 }, () => send('POST', 'rate-limits/request-increase', { as: 'free', body: ORDER })),
     )
     const counts = (status: number) => requests.filter((reply) => reply.status === status).length
-    expect([counts(201), counts(409)]).toEqual([1, 49])
+    expect({ of201: counts(201), of409: counts(409) }).toEqual({ of201: 1, of409: 49 })
   })
 
   attack('refused', target, [

@@ -89,7 +89,7 @@ describe('E. a create takes only what it may', () => {
   test.each(CREATES)('E %s', async (ask, wanted, status) => {
     const [method, path] = ask.split(' ') as [string, string]
     const reply = await send(method, path, { as: 'free', body: { ...GREED, ...wanted } })
-    expect([ask, reply.status]).toEqual([ask, status])
+    expect({ ask, status: reply.status }).toEqual({ ask, status })
     const mine = ask === 'POST orgs' ? ['role'] : ask.includes('request-increase') ? ['current_tier'] : []
     expect(stolen(reply.body, mine)).toEqual([])
     expect(reply.body.id).not.toBe(GREED.id)
@@ -128,7 +128,7 @@ describe('E. a create takes only what it may', () => {
       key: body.session_token,
       body: decision,
     })
-    expect([tried.status, tried.body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status: tried.status, code: tried.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
   })
 })
 
@@ -148,7 +148,7 @@ describe('E. a change takes only what it may', () => {
     const before = (await send('GET', path)).body
     const money = await moneyOf(people.emailOf('k1'))
     const changed = await send(method, at, { body: { ...GREED, ...wanted } })
-    expect([ask, changed.status]).toEqual([ask, 200])
+    expect({ ask, status: changed.status }).toEqual({ ask, status: 200 })
     const after = (await send('GET', path)).body
     expect(still(after)).toEqual(still(before))
     expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort())
@@ -160,7 +160,7 @@ describe('E. a change takes only what it may', () => {
     const joined = await target.ops('POST', `/ops/v1/orgs/${org}/members`, { user: guest.email, role: 'viewer' })
     const me = joined.body.user_id as string
     const tried = await send('PATCH', `orgs/${org}/members/${me}`, { key: guest.key, body: { role: 'owner' } })
-    expect([tried.status, tried.body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status: tried.status, code: tried.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
   })
 
   test('E a rotation changes the secret and nothing else', async () => {

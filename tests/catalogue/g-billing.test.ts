@@ -35,10 +35,7 @@ describe('G. before work starts', () => {
     const poor = await people.newcomer({ cents: HOLD_CENTS - 0.000001 })
     const calls = upstream.calls.length
     const refused = await ask('edge', poor)
-    expect({ status: refused.status, code: refused.body.error.code }).toEqual({
-      status: 402,
-      code: 'insufficient_credits',
-    })
+    expect(refused).toMatchObject({ status: 402, body: { error: { code: 'insufficient_credits' } } })
     expect(upstream.calls.length).toBe(calls)
     await grant(target, poor.email, 0.000001)
     expect((await ask('edge', poor)).status).toBe(200)
@@ -125,7 +122,7 @@ describe('G. many at once', () => {
       Array.from({ length: 60 }, (_, n) => ask(`race ${n} [[tokens:${MAX_TOKENS}]] [[delay:100]]`, person)),
     )
     const count = (status: number) => replies.filter((reply) => reply.status === status).length
-    expect([count(200), count(402)]).toEqual([10, 50])
+    expect({ of200: count(200), of402: count(402) }).toEqual({ of200: 10, of402: 50 })
     expect(await target.moneyOf(person.email)).toEqual({ balance: 0, held: 0 })
   })
 
@@ -186,10 +183,8 @@ describe('G. an engine that fails', () => {
     async (fault, mode, status) => {
       const person = await people.newcomer({ cents: 10 })
       const reply = await ask(`fail [[${fault}]]`, person, { mode })
-      expect({
-        status: reply.status,
-        asked: upstream.calls.some(({ prompt }) => prompt.includes(`[[${fault}]]`)),
-      }).toEqual({ status, asked: true })
+      expect(reply.status).toEqual(status)
+      expect(upstream.calls.some(({ prompt }) => prompt.includes(`[[${fault}]]`))).toBe(true)
       expect(await target.moneyOf(person.email)).toEqual({ balance: 10, held: 0 })
     },
   )

@@ -30,7 +30,7 @@ test.each([
   ['an unknown verdict', [{ ...rule('a'), verdict: 'shrug' }]],
 ])('K17 %s: 400 guardrail_policy_invalid', async (_, rules) => {
   const { status, body } = await save(rules)
-  expect([status, body.error.code]).toEqual([400, 'guardrail_policy_invalid'])
+  expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'guardrail_policy_invalid' })
 })
 
 test.each(["require('child_process').execSync('id')", '{{process.exit()}}', 'constructor.constructor("return 1")()'])(
@@ -39,7 +39,7 @@ test.each(["require('child_process').execSync('id')", '{{process.exit()}}', 'con
     const config = { terms: [payload], message: payload }
     const rules = [{ guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config }]
     const { status, body } = await save(rules)
-    expect([status, body.rules]).toEqual([201, rules])
+    expect({ status, rules: body.rules }).toEqual({ status: 201, rules })
     await bind(body.id)
     expect((await ask(`Look: ${payload}`)).body.error).toMatchObject({ code: 'guardrail_blocked', message: payload })
     await bind(null)

@@ -32,7 +32,7 @@ function noise(length: number): string {
 
 test.each(['(', '[', '*a', '\\', '(?<n>', 'a{2,1}'])('K1 %s: 400', async (pattern) => {
   const { status, body } = await save([rule(pattern)])
-  expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
+  expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'routing_preference_invalid' })
 })
 
 /** Milliseconds that the server's own thread ran for the least costly of 20: waiting is not counted. */

@@ -29,7 +29,7 @@ describe('L. manifests', () => {
     'L2 the slug %p is nobody’s to take',
     async (slug) => {
       const { status, body } = await submit(manifest({ slug }))
-      expect([status, body.error.code]).toEqual([422, 'review_failed'])
+      expect({ status, code: body.error.code }).toEqual({ status: 422, code: 'review_failed' })
     },
   )
 
@@ -62,11 +62,12 @@ describe('L. manifests', () => {
     const armed = { ...tool, command: 'sh', env: { TOKEN: 'swordfish-5' }, transport: 'stdio' }
     const named = (at: string) => [expect.stringContaining(`${at}.command, ${at}.env, ${at}.transport`)]
     const { status, body } = await submit(manifest({ slug: `armed-${randomUUID().slice(0, 8)}`, tools: [armed] }))
-    expect([status, body.warnings]).toEqual([201, named('tools[0]')])
+    expect({ status, warnings: body.warnings }).toEqual({ status: 201, warnings: named('tools[0]') })
     const draft = { name: 'Armed', category: 'domain', system_prompt_ext: 'Count.', tool_definitions: [armed] }
     const slug = `armed-${randomUUID().slice(0, 8)}`
     const made = await send('POST', 'skills/create', { body: { ...draft, slug } })
-    expect([made.status, made.body.warnings]).toEqual([201, named('tool_definitions[0]')])
+    expect(made.status).toBe(201)
+    expect(made.body.warnings).toEqual(named('tool_definitions[0]'))
     for (const ref of [body.submission.skillId, slug]) {
       const shown = await send('GET', `skills/${ref}`)
       expect(shown.body.toolDefinitions).toEqual([tool])
@@ -139,7 +140,7 @@ describe('E and D of skills', () => {
     const theirs = (await submit(manifest({ slug }), {}, 'k2')).body.submission.skillId
     for (const skill_id of [theirs, randomUUID(), 'nonsense']) {
       const { status, body } = await submit(manifest({ slug, version: '2.0.0' }), { skill_id })
-      expect([status, body.error.code]).toEqual([404, 'not_found'])
+      expect({ status, code: body.error.code }).toEqual({ status: 404, code: 'not_found' })
     }
   })
 

@@ -82,7 +82,8 @@ describe('Q14 an answer tells of itself, not of the server', () => {
 
   test.each(REQUESTS)('%s %s', async (method, path, body) => {
     const { headers, text, body: answer } = await send(method, path, body === undefined ? {} : { body: body as object })
-    expect([headers.get('server'), headers.get('x-powered-by')]).toEqual([null, null])
+    expect(headers.get('server')).toBe(null)
+    expect(headers.get('x-powered-by')).toBe(null)
     expect(text).not.toMatch(/"found"|"expected"|node_modules|\.ts:\d+|elysia|typebox/i)
     // A refusal quotes enough of a value to know it by, never the value.
     expect(text).not.toContain('canaryword'.repeat(20))

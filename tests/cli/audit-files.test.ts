@@ -51,7 +51,8 @@ describe('audit get', () => {
       ['audit', 'get', newest.id, eve.userId],
     ]) {
       const { exitCode, stderr } = await run(line)
-      expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/^error: This record has no event .*\./)])
+      expect(exitCode).toBe(3)
+      expect(stderr).toMatch(/^error: This record has no event .*\./)
     }
     expect((await run(['audit', 'get', newest.id], { key: eve.key })).exitCode).toBe(3)
   })
@@ -94,7 +95,10 @@ describe('audit export -o jsonl', () => {
   test('is proven with the checkpoint alone, as the CSV is', async () => {
     const verify = (path: string) => cli(['audit', 'verify', '--export', path, '--checkpoint', checkpoint, '--json'])
     const { exitCode, stdout } = await verify(log)
-    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { ok: true, complete: true }])
+    expect({ exitCode, stdout: JSON.parse(stdout) }).toMatchObject({
+      exitCode: 0,
+      stdout: { ok: true, complete: true },
+    })
     const text = readFileSync(log, 'utf8')
     const forgeries = [
       text.replace('completion.created', 'completion.failed'),
@@ -118,7 +122,10 @@ describe('audit export --sign', () => {
 
   test('leaves a signature that proves the file with no server at all', async () => {
     const { stdout, exitCode } = await verify('--json')
-    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { ok: true, scope: `org:${owner}` }])
+    expect({ exitCode, stdout: JSON.parse(stdout) }).toMatchObject({
+      exitCode: 0,
+      stdout: { ok: true, scope: `org:${owner}` },
+    })
     const { public_key, bytes } = JSON.parse(readFileSync(signature, 'utf8'))
     expect(bytes).toBe(statSync(log).size)
     expect((await verify('--public-key', public_key)).exitCode).toBe(0)
@@ -128,11 +135,11 @@ describe('audit export --sign', () => {
   test('exits 9 for another file, and for a signature that was changed', async () => {
     writeFileSync(file('other.jsonl'), `${readFileSync(log, 'utf8')}\n`)
     const other = await cli(['audit', 'verify', '--export', file('other.jsonl'), '--signature', signature])
-    expect([other.exitCode, other.stderr]).toEqual([9, 'broken: the file was changed after it was signed\n'])
+    expect(other).toMatchObject({ exitCode: 9, stderr: 'broken: the file was changed after it was signed\n' })
     const stored = JSON.parse(readFileSync(signature, 'utf8'))
     writeFileSync(file('changed.sig'), JSON.stringify({ ...stored, scope: 'org:other' }))
     const changed = await cli(['audit', 'verify', '--export', log, '--signature', file('changed.sig')])
-    expect([changed.exitCode, changed.stderr]).toEqual([9, 'broken: the signature is not valid\n'])
+    expect(changed).toMatchObject({ exitCode: 9, stderr: 'broken: the signature is not valid\n' })
   })
 
   test.each<[string, string[], object]>([

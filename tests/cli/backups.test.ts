@@ -30,10 +30,12 @@ test('backup list knows what was made, wherever it went; prune removes the old o
   expect(await paths()).toEqual([inside, elsewhere])
 
   const dry = await run(['backup', 'prune', '--keep', '7d', '--dry-run', '--exit-code', '--json'])
-  expect([dry.exitCode, JSON.parse(dry.stdout).length, existsSync(elsewhere)]).toEqual([10, 1, true])
+  expect(dry.exitCode).toBe(10)
+  expect(JSON.parse(dry.stdout)).toHaveLength(1)
+  expect(existsSync(elsewhere)).toBe(true)
   expect((await run(['backup', 'prune', '--keep', '7d', '--no-input'])).exitCode).toBe(2)
   expect((await run(['backup', 'prune', '--keep', '7d', '--yes'])).exitCode).toBe(0)
-  expect([existsSync(elsewhere), await paths()]).toEqual([false, [inside]])
+  expect({ exists: existsSync(elsewhere), paths: await paths() }).toEqual({ exists: false, paths: [inside] })
   clock.advance(100 * DAY)
   expect((await run(['backup', 'prune', '--keep', '1d', '--yes'])).stderr).toContain('No backup is that old')
   const { stdout } = await run(['audit', 'list', 'server', '--action', 'operator.*', '--json'])
@@ -57,10 +59,10 @@ test('a backup is restored into the folder that --into names, once', async () =>
   expect((await run(line)).exitCode).toBe(5)
   expect((await run([...line, '--confirm', 'date'])).exitCode).toBe(5)
   const again = await run([...line, '--confirm', 'data'])
-  expect([again.exitCode, again.stderr]).toEqual([
-    0,
-    expect.stringMatching(/The previous data is at .*svc\.db\.was-\d+\./),
-  ])
+  expect(again).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringMatching(/The previous data is at .*svc\.db\.was-\d+\./),
+  })
   expect(readdirSync(into).filter((name) => name.startsWith('svc.db'))).toHaveLength(2)
 })
 
@@ -71,13 +73,13 @@ test('a backup of a newer release is whole, with a warning, and refused before a
   expect(migrations).toBeGreaterThan(0)
   writeFileSync(join(path, 'manifest.json'), JSON.stringify({ ...manifest, migrations: 99 }))
   const checked = await run(['backup', 'verify', path])
-  expect([checked.exitCode, checked.stderr]).toEqual([0, expect.stringContaining('Restore it with the release that')])
+  expect(checked).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Restore it with the release that') })
   const into = join(folder, 'newer-data')
   const { exitCode, stderr } = await run(['backup', 'restore', path, '--into', into])
-  expect([exitCode, stderr]).toEqual([
-    5,
-    expect.stringContaining(`has 99 migrations, but this release has only ${migrations}.`),
-  ])
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 5,
+    stderr: expect.stringContaining(`has 99 migrations, but this release has only ${migrations}.`),
+  })
   expect(existsSync(join(into, 'svc.db'))).toBe(false)
 })
 
@@ -95,7 +97,8 @@ test('a restore of tables or of files alone leaves the other part for another on
   const into = join(folder, 'parts', 'data')
   const part = (only: string) => run(['backup', 'restore', path, '--into', into, '--only', only])
   expect((await part('tables')).exitCode).toBe(0)
-  expect([existsSync(join(into, 'svc.db')), existsSync(join(into, 'files'))]).toEqual([true, false])
+  expect(existsSync(join(into, 'svc.db'))).toBe(true)
+  expect(existsSync(join(into, 'files'))).toBe(false)
   expect((await part('tables')).exitCode).toBe(5)
   expect((await part('files')).exitCode).toBe(0)
   expect(readdirSync(join(into, 'files')).length).toBeGreaterThan(0)
@@ -141,7 +144,7 @@ test('a backup goes into a bucket whole, is checked and restored from there, and
     expect(JSON.parse((await at('backup', 'list')).stdout)).toHaveLength(1)
     s3.stop()
     const silent = await at('backup', 'list')
-    expect([silent.exitCode, JSON.parse(silent.stdout)]).toEqual([0, []])
+    expect({ exitCode: silent.exitCode, stdout: JSON.parse(silent.stdout) }).toEqual({ exitCode: 0, stdout: [] })
     expect(silent.stderr).toContain(`skipped: ${sealed}. The bucket of ${sealed} refused the request`)
     expect((await at('backup', 'restore', sealed)).exitCode).toBe(7)
   } finally {
@@ -171,13 +174,13 @@ test('an encrypted backup opens for an identity of its recipients, and for nobod
   expect((await run(['backup', 'verify', place])).stderr).toContain('--identity FILE checks its contents too')
   expect((await run(['backup', 'verify', place, '--identity', identity, '--json'])).stdout).toContain('"ok": true')
   const wrong = await run(['backup', 'verify', place, '--identity', other])
-  expect([wrong.exitCode, wrong.stdout]).toEqual([
-    9,
-    expect.stringContaining('cannot be decrypted: no identity matched'),
-  ])
+  expect(wrong).toMatchObject({
+    exitCode: 9,
+    stdout: expect.stringContaining('cannot be decrypted: no identity matched'),
+  })
   const into = join(folder, 'from-sealed', 'data')
   const locked = await run(['backup', 'restore', place, '--into', into])
-  expect([locked.exitCode, locked.stderr]).toEqual([2, expect.stringContaining('add --identity FILE')])
+  expect(locked).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('add --identity FILE') })
   expect((await run(['backup', 'restore', place, '--into', into, '--identity', identity])).exitCode).toBe(0)
   expect(existsSync(join(into, 'svc.db'))).toBe(true)
 
@@ -199,7 +202,7 @@ test('what is no recipient or no identity is refused, and no secret is repeated'
   ]
   for (const line of lines) {
     const { exitCode, stdout, stderr } = await run(['backup', ...line])
-    expect([exitCode, stdout]).toEqual([2, ''])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).not.toContain(secret.slice(20, -1))
   }
 })
@@ -221,5 +224,5 @@ test('what a killed backup left is swept, and a backup without its list says so'
   expect([...left, whole].map((path) => existsSync(path))).toEqual([false, false, true])
   rmSync(join(whole, 'files.sha256'))
   const { exitCode, stdout } = await run(['backup', 'verify', whole])
-  expect([exitCode, stdout]).toEqual([9, expect.stringContaining('files.sha256 is missing')])
+  expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: expect.stringContaining('files.sha256 is missing') })
 })

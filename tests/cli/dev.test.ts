@@ -20,7 +20,8 @@ const json = async (line: string[]) => JSON.parse((await run([...line, '--json']
 describe('a development server', () => {
   test('is seeded with a month of use and something of everything, all of it whole', async () => {
     const planned = await run(['dev', 'seed', '--dry-run', '--exit-code'])
-    expect([planned.exitCode, existsSync(join(root, 'data'))]).toEqual([10, false])
+    expect(planned.exitCode).toBe(10)
+    expect(existsSync(join(root, 'data'))).toBe(false)
     const made: { what: string; count: number }[] = await json(['dev', 'seed', '--size', 'small'])
     expect(made.map(({ what }) => what)).toEqual([
       'completions of the past month',
@@ -48,7 +49,8 @@ describe('a development server', () => {
     expect((await run(['dev', 'reset', '--confirm', 'other'])).exitCode).toBe(1)
     expect(existsSync(join(root, 'data/svc.db'))).toBe(true)
     expect((await run(['dev', 'reset', '--confirm', 'data'])).exitCode).toBe(0)
-    expect([existsSync(join(root, 'data/svc.db')), existsSync(join(root, 'data/dev-key'))]).toEqual([false, false])
+    expect(existsSync(join(root, 'data/svc.db'))).toBe(false)
+    expect(existsSync(join(root, 'data/dev-key'))).toBe(false)
     expect(readFileSync(join(root, 'data/secrets.json'), 'utf8')).toBe(secrets)
   })
 

@@ -57,7 +57,8 @@ describe('engines', () => {
   test('test asks what answers one mode alone', async () => {
     expect((await run(['engines', 'test', '--mode', 'nothing'])).exitCode).toBe(3)
     const { exitCode, stdout } = await run(['engines', 'test', '--mode', 'think', '--json'])
-    expect([exitCode, JSON.parse(stdout).map(({ id }: { id: string }) => id)]).toEqual([0, ['main:scripted']])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout).map(({ id }: { id: string }) => id)).toEqual(['main:scripted'])
   })
 
   test('disable keeps an upstream, and enable asks it again', async () => {

@@ -63,7 +63,7 @@ describe('jobs', () => {
     const ada = await world.person()
     const id = await accept(ada, research)
     const early = await run(['jobs', 'get', id, '--result'], { key: ada.key })
-    expect([early.exitCode, early.stdout]).toEqual([9, ''])
+    expect({ exitCode: early.exitCode, stdout: early.stdout }).toEqual({ exitCode: 9, stdout: '' })
     expect(early.stderr).toContain('It is queued')
     await work(research)
     expect((await run(['jobs', 'get', id, '--result'], { key: ada.key })).stdout).toBe('# Tides [1]\n')

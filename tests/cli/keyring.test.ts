@@ -22,7 +22,10 @@ test('keyring says what the master key protects, and rotates it only when its wo
   await run(['migrate', 'up'])
   await run(['keys', 'create', '--name', 'first', '--secret-to', join(root, 'key')])
   const before = await run(['keyring', 'status', '--json'])
-  expect([before.exitCode, JSON.parse(before.stdout)]).toMatchObject([0, { version: 1, fits: true }])
+  expect({ exitCode: before.exitCode, stdout: JSON.parse(before.stdout) }).toMatchObject({
+    exitCode: 0,
+    stdout: { version: 1, fits: true },
+  })
   expect((await run(['keyring', 'rotate', '--dry-run', '--exit-code'])).exitCode).toBe(10)
   expect((await run(['keyring', 'rotate'])).exitCode).toBe(2)
   const short = ['keyring', 'rotate', '--confirm', 'rotate', '--from-file', '-']

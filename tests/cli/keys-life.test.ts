@@ -34,7 +34,7 @@ describe('keys rotate', () => {
     expect(stdout.match(new RegExp(SECRET, 'g'))).toHaveLength(1)
     expect(stderr).toContain('Shown once. The server stores only its hash.')
     expect(stderr).toContain('expires at 2026-01-02T00:00:00.000Z')
-    expect([await opens(key), await opens(fresh)]).toEqual([true, true])
+    expect({ key: await opens(key), fresh: await opens(fresh) }).toEqual({ key: true, fresh: true })
   })
 
   test('with --grace 0s ends the old secret at once, and writes the new one to a private file', () =>
@@ -44,7 +44,8 @@ describe('keys rotate', () => {
       const { stdout } = await run(['keys', 'rotate', id.slice(0, 8), '--grace', '0s', '-y', '--secret-to', file])
       expect(stdout).not.toMatch(SECRET)
       expect(statSync(file).mode & 0o777).toBe(0o600)
-      expect([await opens(key), await opens(readFileSync(file, 'utf8').trim())]).toEqual([false, true])
+      expect(await opens(key)).toBe(false)
+      expect(await opens(readFileSync(file, 'utf8').trim())).toBe(true)
     }))
 
   test('has both the secret and the end of the old one in JSON', async () => {
@@ -67,7 +68,8 @@ describe('keys rotate', () => {
     inFolder(async (folder) => {
       const { id } = await make('gone')
       const dry = await run(['keys', 'rotate', id, '--dry-run', '--exit-code'])
-      expect([dry.exitCode, (await json(['keys', 'get', id])).status]).toEqual([10, 'active'])
+      expect(dry.exitCode).toBe(10)
+      expect((await json(['keys', 'get', id])).status).toBe('active')
       await run(['keys', 'revoke', id, '-y', '--reason', 'old'])
       const file = join(folder, 'key')
       expect((await run(['keys', 'rotate', id, '-y', '--secret-to', file])).exitCode).toBe(5)
@@ -142,7 +144,10 @@ describe('keys check', () => {
   test('tells whose a secret is, and never repeats it', async () => {
     const { id, key } = await make('checked')
     const { exitCode, stdout, stderr } = await check(key)
-    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { id, name: 'checked', status: 'active', known: true }])
+    expect({ exitCode, stdout: JSON.parse(stdout) }).toMatchObject({
+      exitCode: 0,
+      stdout: { id, name: 'checked', status: 'active', known: true },
+    })
     expect(stdout + stderr).not.toContain(key)
   })
 
@@ -150,7 +155,8 @@ describe('keys check', () => {
     const { id, key } = await make('over')
     await run(['keys', 'revoke', id, '-y', '--reason', 'old'])
     const revoked = await check(key)
-    expect([revoked.exitCode, JSON.parse(revoked.stdout).status]).toEqual([9, 'revoked'])
+    expect(revoked.exitCode).toBe(9)
+    expect(JSON.parse(revoked.stdout).status).toBe('revoked')
     expect(await check('svc_sk_live_nonsense')).toMatchObject({ exitCode: 9, stdout: '' })
   })
 })

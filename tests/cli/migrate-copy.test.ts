@@ -66,10 +66,10 @@ async function statement({ location }: Target, text: string): Promise<void> {
 test('all rows go there and come back, the copy verifies, and a server goes on with it', async () => {
   const target = await emptyTarget()
   const there = await admin(['migrate', 'copy', '--to', '-', '--json'], data, {}, `${target.to}\n`)
-  expect([there.exitCode, there.stderr]).toEqual([
-    0,
-    expect.stringContaining('are the same on both, and the audit chain is valid'),
-  ])
+  expect(there).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('are the same on both, and the audit chain is valid'),
+  })
   const tables: { table: string; rows: number }[] = JSON.parse(there.stdout)
   expect(tables.length).toBeGreaterThan(40)
   const back = await admin(['migrate', 'copy', '--to', join(root, 'back'), '--json'], target.dataDir, target.env)
@@ -110,17 +110,17 @@ test('nothing is done without a place, to a database with rows, beside a server,
   expect((await admin(['migrate', 'copy', '--to', 'mysql://here'])).exitCode).toBe(2)
   expect((await admin(['migrate', 'copy', '--to', target.to], join(root, 'nowhere'))).exitCode).toBe(3)
   const dry = await admin(['migrate', 'copy', '--to', target.to, '--dry-run', '--exit-code'])
-  expect([dry.exitCode, dry.stderr]).toEqual([10, expect.stringContaining('would copy')])
+  expect(dry).toMatchObject({ exitCode: 10, stderr: expect.stringContaining('would copy') })
   expect(dry.stderr).not.toContain('postgres@')
 
   const lock = lockDataDir(data)
   const beside = await admin(['migrate', 'copy', '--to', target.to])
-  expect([beside.exitCode, beside.stderr]).toEqual([1, expect.stringContaining('Another server')])
+  expect(beside).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Another server') })
   lock.release()
 
   await statement(target, 'CREATE TABLE of_others (id text)')
   const taken = await admin(['migrate', 'copy', '--to', target.to])
-  expect([taken.exitCode, taken.stderr]).toEqual([5, expect.stringContaining('The target is not empty')])
+  expect(taken).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('The target is not empty') })
 
   const older = join(root, 'older')
   cpSync(data, older, { recursive: true })
@@ -128,7 +128,7 @@ test('nothing is done without a place, to a database with rows, beside a server,
   database.run('DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)')
   database.close()
   const behind = await admin(['migrate', 'copy', '--to', (await emptyTarget()).to], older)
-  expect([behind.exitCode, behind.stderr]).toEqual([5, expect.stringContaining('The source is not at this release')])
+  expect(behind).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('The source is not at this release') })
 }, 180_000)
 
 test('a copy that breaks off leaves a database that no start takes, and begins anew', async () => {
@@ -145,10 +145,11 @@ test('a copy that breaks off leaves a database that no start takes, and begins a
   expect(await schemaOf(location)).toMatchObject({ unfinished: true })
   for (const words of [['verify'], ['migrate', 'up'], ['migrate', 'status']]) {
     const { exitCode, stderr } = await admin(words, dataDir, env)
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('did not finish, so the data is incomplete')])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('did not finish, so the data is incomplete')
   }
   const verified = await admin(['migrate', 'verify'], dataDir, env)
-  expect([verified.exitCode, verified.stdout]).toEqual([9, expect.stringContaining('did not finish')])
+  expect(verified).toMatchObject({ exitCode: 9, stdout: expect.stringContaining('did not finish') })
 
   const over = copyDatabase(source, location, { verify: async () => [], onProgress: () => undefined })
   await expect(over).rejects.toThrow()
@@ -178,7 +179,8 @@ test('a backup is a source, too, while its server runs', async () => {
   const target = await emptyTarget()
   const { exitCode, stderr } = await admin(['migrate', 'copy', '--from', backup, '--to', target.to])
   lock.release()
-  expect([exitCode, stderr]).toEqual([0, expect.stringContaining('backup restore FOLDER --only files')])
+  expect(exitCode).toBe(0)
+  expect(stderr).toContain('backup restore FOLDER --only files')
   expect((await admin(['verify'], target.dataDir, target.env)).exitCode).toBe(0)
   expect((await admin(['migrate', 'copy', '--from', root, '--to', target.to])).exitCode).toBe(9)
   expect(existsSync(join(backup, 'svc.db-wal'))).toBe(false)

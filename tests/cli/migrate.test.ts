@@ -30,7 +30,8 @@ test('verify names what a database lacks', async () => {
   database.run('ALTER TABLE hooks RENAME COLUMN name TO title')
   database.close()
   const { exitCode, stdout } = await run('migrate', 'verify')
-  expect([exitCode, stdout]).toEqual([9, expect.stringContaining('The table webhooks is missing.')])
+  expect(exitCode).toBe(9)
+  expect(stdout).toContain('The table webhooks is missing.')
   expect(stdout).toContain('The column hooks.name is missing.')
 })
 
@@ -86,21 +87,19 @@ test.each([
   database.close()
   for (const word of ['status', 'plan', 'up']) {
     const { exitCode, stderr } = await on('migrate', word)
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(text)])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(text) })
   }
   expect((await on('migrate', 'status', '--check', '-q')).exitCode).toBe(9)
   const verified = await on('migrate', 'verify')
-  expect([verified.exitCode, verified.stdout.toLowerCase()]).toEqual([
-    9,
-    expect.stringContaining(`${ownerFilter} created`),
-  ])
+  expect(verified.exitCode).toBe(9)
+  expect(verified.stdout.toLowerCase()).toContain(`${ownerFilter} created`)
 })
 
 test('up --to applies the first ones and no more than there are, and takes none back', async () => {
   const fresh = join(root, 'steps')
   const on = (...line: string[]) => cli([...line, '--data-dir', fresh], { clock: systemClock, open: openConnection })
   const tooMany = await on('migrate', 'up', '--to', '9999')
-  expect([tooMany.exitCode, tooMany.stderr]).toEqual([2, expect.stringContaining('--to is 9999; this release has')])
+  expect(tooMany).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--to is 9999; this release has') })
   expect((await on('migrate', 'up', '--to', '1')).exitCode).toBe(0)
   expect((await on('migrate', 'up', '--to', '1')).stderr).toContain('already has these migrations')
 })

@@ -32,7 +32,8 @@ describe('svc-admin open home', () => {
     expect((await open(['home', '--print'], {})).url).toMatch(LINK)
     await run(['users', 'create', 'bob@example.com'])
     const several = await open(['home', '--print'], {})
-    expect([several.exitCode, several.stderr.includes('--for EMAIL')]).toEqual([2, true])
+    expect(several.exitCode).toBe(2)
+    expect(several.stderr).toContain('--for EMAIL')
     expect((await open(['home', '--print', '--for', 'nobody@example.com'], {})).exitCode).toBe(3)
     expect((await open(['docs', '--print', '--for', 'ada@example.com'], {})).exitCode).toBe(2)
   })
@@ -41,10 +42,10 @@ describe('svc-admin open home', () => {
     await run(['users', 'create', DEV_OWNER])
     const question = join(folder, 'asked')
     const { url, opened, stderr } = await open(['home'], { BROWSER: program('good', `printf %s "$1" > ${question}`) })
-    expect([opened, stderr]).toEqual([true, ''])
+    expect({ opened, stderr }).toEqual({ opened: true, stderr: '' })
     expect(readFileSync(question, 'utf8')).toBe(url)
     const redeemed = await world.send('POST', 'auth/links/redeem', { token: LINK.exec(url)![1] })
-    expect([redeemed.status, redeemed.body.user.email]).toEqual([201, DEV_OWNER])
+    expect({ status: redeemed.status, email: redeemed.body.user.email }).toEqual({ status: 201, email: DEV_OWNER })
   })
 
   test.each([
@@ -53,7 +54,8 @@ describe('svc-admin open home', () => {
     ['has no such program', { BROWSER: join(folder, 'none') }],
   ])('says so where this machine %s', async (_, env) => {
     const { opened, stderr, url } = await open(['home'], env as Record<string, string>)
-    expect([opened, stderr.includes('This machine cannot open a web browser.')]).toEqual([false, true])
+    expect(opened).toBe(false)
+    expect(stderr).toContain('This machine cannot open a web browser.')
     expect(url).toMatch(LINK)
   })
 })

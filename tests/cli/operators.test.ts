@@ -19,7 +19,7 @@ const ask = async (person: Person, requested_tier = 'pro') =>
 describe('operators', () => {
   test('are added with a secret that is shown once, listed without it, rotated and revoked', async () => {
     const { exitCode, stdout, stderr } = await run(['operators', 'add', 'priya', '--role', 'admin'])
-    expect([exitCode, stdout.match(new RegExp(SECRET, 'g'))?.length]).toEqual([0, 1])
+    expect({ exitCode, stdout: stdout.match(new RegExp(SECRET, 'g'))?.length }).toEqual({ exitCode: 0, stdout: 1 })
     expect(stderr).toBe('Shown once. The server stores only its hash.\n')
     const [key] = SECRET.exec(stdout)!
     expect(await json(['operators', 'list'])).toMatchObject([{ name: 'priya', role: 'admin', status: 'active' }])
@@ -53,7 +53,7 @@ describe('svc-admin from another machine', () => {
     expect((await json(['keys', 'get', ada.keyId], { key: viewer })).id).toBe(ada.keyId)
     const grant = ['credits', 'grant', ada.userId, '5.00', '--reason', 'pilot']
     const refused = await run(grant, { key: viewer })
-    expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining('The role viewer cannot')])
+    expect(refused).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('The role viewer cannot') })
     expect((await json(grant, { key: billing })).amount_cents).toBe(500)
     expect((await run(['operators', 'list'], { key: billing })).exitCode).toBe(4)
   })

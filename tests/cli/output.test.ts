@@ -126,7 +126,7 @@ describe('a list', () => {
     const io = fakeIo()
     const print = createPrinter(io, TABLE)
     print.list([], columns, 'No rows.')
-    expect([io.stdout(), io.stderr()]).toEqual(['', 'No rows.\n'])
+    expect({ stdout: io.stdout(), stderr: io.stderr() }).toEqual({ stdout: '', stderr: 'No rows.\n' })
   })
 })
 

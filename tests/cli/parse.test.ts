@@ -107,7 +107,7 @@ describe('a refused command line', () => {
 
   test.each(refusals)('%j says what is wrong, with its value', (line, message) => {
     const { exitCode, message: text } = refusal(line)
-    expect([exitCode, text]).toEqual([2, message])
+    expect({ exitCode, text }).toEqual({ exitCode: 2, text: message })
   })
 
   test('names the environment variable that a bad value came from', () => {

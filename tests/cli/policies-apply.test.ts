@@ -30,7 +30,7 @@ test.each([
   const { id } = (await who.send('POST', 'guardrail-policies', { name: 'Former', is_default: true })).body
   for (const more of [[], ['--dry-run', '--exit-code']]) {
     const { exitCode, stdout } = await apply(who, documents, ...more)
-    expect([exitCode, stdout]).toEqual([2, ''])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
   }
   expect(await stored(who)).toMatchObject([{ id, is_default: true }])
 })
@@ -58,7 +58,7 @@ test('a default is one again when what should have taken its place is refused', 
   const who = await world.person()
   await who.send('POST', 'routing-preferences', { name: 'Former', is_default: true })
   const { exitCode, stdout } = await apply(who, [routing('Endless', { ...endless, is_default: true })])
-  expect([exitCode, JSON.parse(stdout)]).toEqual([2, []])
+  expect({ exitCode, stdout: JSON.parse(stdout) }).toEqual({ exitCode: 2, stdout: [] })
   const { routing_preferences } = (await who.send('GET', 'routing-preferences')).body
   expect(routing_preferences).toMatchObject([{ name: 'Former', is_default: true }])
 })
@@ -83,5 +83,8 @@ test('a default that is pruned makes room first, and what a server says of one i
   const [only] = await stored(who)
   expect(only).toMatchObject({ name: 'New', is_default: true })
   const again = await apply(who, [only], '--dry-run', '--exit-code')
-  expect([again.exitCode, JSON.parse(again.stdout)]).toMatchObject([0, [{ action: 'keep' }]])
+  expect({ exitCode: again.exitCode, stdout: JSON.parse(again.stdout) }).toMatchObject({
+    exitCode: 0,
+    stdout: [{ action: 'keep' }],
+  })
 })

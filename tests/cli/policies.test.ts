@@ -24,7 +24,7 @@ describe('policies set-default', () => {
     expect((await json(['guardrails', 'get', first.id], as)).is_default).toBe(false)
     expect((await json(['policies', 'unset-default'], as)).id).toBe(second.id)
     const again = await run(['policies', 'unset-default'], as)
-    expect([again.exitCode, again.stdout]).toEqual([0, ''])
+    expect({ exitCode: again.exitCode, stdout: again.stdout }).toEqual({ exitCode: 0, stdout: '' })
   })
 
   test('of routing is its own, by name as well', async () => {
@@ -121,7 +121,10 @@ describe('policies export and apply', () => {
     const second = await create('guardrails', { name: 'Twin', rules: rules.slice(1) }, who)
     await json(['policies', 'export', '--out', folder], grace)
     const same = await apply(folder, '--dry-run', '--exit-code')
-    expect([same.exitCode, JSON.parse(same.stdout)]).toMatchObject([0, [{ action: 'keep' }, { action: 'keep' }]])
+    expect({ exitCode: same.exitCode, stdout: JSON.parse(same.stdout) }).toMatchObject({
+      exitCode: 0,
+      stdout: [{ action: 'keep' }, { action: 'keep' }],
+    })
     const changed = { object: 'guardrail_policy', name: 'Twin', rules: [], description: 'changed' }
     await Bun.write(`${folder}/guardrails-twin.yaml`, JSON.stringify(changed))
     expect(JSON.parse((await apply(folder)).stdout)).toMatchObject([

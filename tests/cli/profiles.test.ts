@@ -46,7 +46,7 @@ describe('a profile', () => {
     const ada = person()
     expect((await ada.run(add('mine'))).exitCode).toBe(0)
     const { exitCode, stderr } = await ada.run(['keys', 'list'])
-    expect([exitCode, stderr]).toEqual([0, `profile mine: ${server.url}\n`])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `profile mine: ${server.url}\n` })
     const { stdout } = await ada.run(['keys', 'list', '--json'])
     expect(JSON.parse(stdout)[0].name).toBe('Dev laptop')
   })
@@ -160,13 +160,14 @@ describe('a profile', () => {
     await run(add('two'))
     expect(JSON.parse(readFileSync(file, 'utf8')).tui).toEqual({ keys: { 'jobs.stop': 'x' } })
     const { exitCode, stderr } = await run(['dashboard', '--screen-reader'])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('There is no action "jobs.stop"')])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('There is no action "jobs.stop"')
     expect((await run(['dashboard', '--screen-reader', '--refresh', '11s'])).stderr).toContain('1s to 10s')
   })
 
   test('needs a home', async () => {
     const { exitCode, stderr } = await cli(add('mine'), { env: {} })
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('There is no home folder')])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('There is no home folder') })
   })
 })
 

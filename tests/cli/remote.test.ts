@@ -30,10 +30,8 @@ const here = { env: { XDG_CONFIG_HOME: join(root, 'here') } }
 test('a dead address is named before a missing key is', async () => {
   for (const command of [['status'], ['try', 'hi']]) {
     const { exitCode, stderr } = await run([...command, '--url', 'http://127.0.0.1:9'], here)
-    expect([exitCode, stderr]).toEqual([
-      7,
-      expect.stringContaining('The server at http://127.0.0.1:9 does not answer ('),
-    ])
+    expect(exitCode).toBe(7)
+    expect(stderr).toContain('The server at http://127.0.0.1:9 does not answer (')
   }
 })
 
@@ -95,19 +93,18 @@ describe('from another machine', () => {
   test('a dry run is refused where the change would be, and says what it would do to who may', async () => {
     const grant = ['credits', 'grant', 'acme', '5.00', '--reason', 'a test', '--dry-run']
     const viewer = await away(server.opsUrl!, ...grant)
-    expect([viewer.exitCode, viewer.stderr]).toEqual([
-      4,
-      expect.stringContaining('The role viewer cannot run credits grant'),
-    ])
+    expect(viewer).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringContaining('The role viewer cannot run credits grant'),
+    })
     const rolesOf = { billing: grant, reviewer: ['skills', 'disable', 'x', '--reason', 'a test', '--dry-run'] }
     for (const [role, line] of Object.entries(rolesOf)) {
       const file = join(root, `${role}.key`)
       await run(['operators', 'add', role, '--role', role, '-q', '--secret-to', file, '--data-dir', dataDir], here)
       const request = async (words: string[]) =>
         (await run([...words, '--url', server.opsUrl!, '--key-file', file, '--yes'])).exitCode
-      expect([await request(line), await request(['keys', 'revoke', 'x', '--reason', 'a test', '--dry-run'])]).toEqual([
-        0, 4,
-      ])
+      expect(await request(line)).toBe(0)
+      expect(await request(['keys', 'revoke', 'x', '--reason', 'a test', '--dry-run'])).toBe(4)
     }
     expect((await away(server.opsUrl!, 'status')).stdout).toMatch(/^role +viewer$/m)
   })
@@ -124,10 +121,8 @@ test('while a server starts, a command says so', async () => {
   const lock = lockDataDir(starting)
   try {
     const { exitCode, stderr } = await run(['keys', 'list', '--data-dir', starting], here)
-    expect([exitCode, stderr]).toEqual([
-      7,
-      expect.stringMatching(/\(pid \d+\) is using .*; it is starting or stopping/),
-    ])
+    expect(exitCode).toBe(7)
+    expect(stderr).toMatch(/\(pid \d+\) is using .*; it is starting or stopping/)
     expect(stderr).not.toContain('--local')
   } finally {
     lock.release()

@@ -59,7 +59,7 @@ describe('routing', () => {
   ])('a case with a %s nobody knows is wrong usage and no miss', async (_, wanted, word) => {
     const line = JSON.stringify({ prompt: 'a zebra', ...wanted })
     const { exitCode, stderr } = await run(['routing', 'test', '-f', '-'], notify(line))
-    expect([exitCode, stderr.includes(`"${word}"`)]).toEqual([2, true])
+    expect({ exitCode, stderr: stderr.includes(`"${word}"`) }).toEqual({ exitCode: 2, stderr: true })
   })
 
   test('delete says on how many keys it is, and asks', async () => {
@@ -78,7 +78,7 @@ describe('routing test', () => {
 
   test('exits 0 when every case gets what it should', async () => {
     const { exitCode, stdout, stderr } = await run(line, notify(`# mine\n\n${hit}\n`))
-    expect([exitCode, stdout]).toEqual([0, ''])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
     expect(stderr).toContain('1 of 1 cases as expected.')
   })
 

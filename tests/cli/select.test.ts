@@ -37,15 +37,17 @@ describe('--filter', () => {
     ['name:"web', 'the quote at position 6 is not closed'],
   ])('refuses %s, which is not whole', async (filter, words) => {
     const { exitCode, stdout, stderr } = await run('keys', 'list', '--filter', filter)
-    expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining(`--filter: ${words}`)])
+    expect(exitCode).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toContain(`--filter: ${words}`)
     expect((await run('keys', 'list', '--filter', '"("')).exitCode).toBe(0)
   })
 
   test('says that none matches, and names a field that there is not', async () => {
     const none = await run('keys', 'list', '--filter', 'name:nobody')
-    expect([none.exitCode, none.stdout, none.stderr]).toEqual([0, '', 'Nothing matches the filter.\n'])
+    expect(none).toMatchObject({ exitCode: 0, stdout: '', stderr: 'Nothing matches the filter.\n' })
     const wrong = await run('keys', 'list', '--filter', 'nmae:web')
-    expect([wrong.exitCode, wrong.stdout]).toEqual([2, ''])
+    expect({ exitCode: wrong.exitCode, stdout: wrong.stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(wrong.stderr).toContain('there is no field "nmae". Did you mean "name"?')
   })
 })
@@ -66,7 +68,7 @@ describe('--query', () => {
     [['--query', 'name', '-o', 'csv'], '-o csv needs records'],
   ])('%p is refused before the server is asked', async (more, problem) => {
     const { exitCode, stdout, stderr } = await run('keys', 'list', ...more)
-    expect([exitCode, stdout]).toEqual([2, ''])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toContain(problem)
   })
 })

@@ -19,16 +19,17 @@ test('init writes a configuration and secrets once, and keeps what is there', as
   const [file, secrets] = [join(root, 'new/svc.server.json'), join(root, 'new/data/secrets.json')]
   const order = ['init', join(root, 'new'), '--port', '3411', '--public-url', 'https://svc.example', '--json']
   const planned = await run(...order, '--dry-run', '--exit-code')
-  expect([planned.exitCode, existsSync(file)]).toEqual([10, false])
+  expect({ exitCode: planned.exitCode, exists: existsSync(file) }).toEqual({ exitCode: 10, exists: false })
   const made = await run(...order)
-  expect([made.exitCode, JSON.parse(made.stdout).made]).toEqual([0, [file, secrets]])
-  expect([modeOf(file), modeOf(secrets)]).toEqual([0o600, 0o600])
+  expect(made.exitCode).toBe(0)
+  expect(JSON.parse(made.stdout).made).toEqual([file, secrets])
+  expect({ file: modeOf(file), secrets: modeOf(secrets) }).toEqual({ file: 0o600, secrets: 0o600 })
   const stored = readFileSync(secrets, 'utf8')
   expect(JSON.parse((await run('config', 'get', 'port', '--config', file, '--json')).stdout).value).toBe('3411')
 
   expect((await run(...order)).exitCode).toBe(5)
   const again = await run('init', join(root, 'new'), '--production', '--json')
-  expect([again.exitCode, JSON.parse(again.stdout).made]).toEqual([0, []])
+  expect({ exitCode: again.exitCode, made: JSON.parse(again.stdout).made }).toEqual({ exitCode: 0, made: [] })
   expect(again.stderr).toContain('public url  svc-admin config set publicUrl')
   const forced = await run('init', join(root, 'new'), '--force', '--yes', '--json')
   expect(JSON.parse(forced.stdout).made).toEqual([file])
@@ -37,9 +38,10 @@ test('init writes a configuration and secrets once, and keeps what is there', as
 
 test('init refuses what the server would, and --print writes nothing', async () => {
   const wrong = await run('init', join(root, 'wrong'), '--public-url', 'no address')
-  expect([wrong.exitCode, existsSync(join(root, 'wrong'))]).toEqual([1, false])
+  expect({ exitCode: wrong.exitCode, exists: existsSync(join(root, 'wrong')) }).toEqual({ exitCode: 1, exists: false })
   const printed = await run('init', join(root, 'printed'), '--print', '--port', '3412')
-  expect([JSON.parse(printed.stdout).port, existsSync(join(root, 'printed'))]).toEqual([3412, false])
+  expect(JSON.parse(printed.stdout).port).toBe(3412)
+  expect(existsSync(join(root, 'printed'))).toBe(false)
 })
 
 test('openapi prints the document, and says where a file differs', async () => {
@@ -47,7 +49,7 @@ test('openapi prints the document, and says where a file differs', async () => {
   const file = join(root, 'openapi.json')
   expect((await over(['openapi', '--out', file])).exitCode).toBe(0)
   const same = await over(['openapi', '--check', file])
-  expect([same.exitCode, same.stdout]).toEqual([0, ''])
+  expect({ exitCode: same.exitCode, stdout: same.stdout }).toEqual({ exitCode: 0, stdout: '' })
   const document = JSON.parse(readFileSync(file, 'utf8'))
   document.paths['/gone'] = { get: {} }
   const reads = Object.keys(document.paths).filter((path) => document.paths[path].get)
@@ -56,10 +58,10 @@ test('openapi prints the document, and says where a file differs', async () => {
   document.paths[second].get.summary = 'Otherwise'
   writeFileSync(file, JSON.stringify(document))
   const other = await over(['openapi', '--check', file])
-  expect([other.exitCode, other.stdout.split('\n').toSorted().slice(1)]).toEqual([
-    10,
-    [`changed  GET ${second}`, 'gone     GET /gone', `missing  GET ${first}`],
-  ])
+  expect({ exitCode: other.exitCode, stdout: other.stdout.split('\n').toSorted().slice(1) }).toEqual({
+    exitCode: 10,
+    stdout: [`changed  GET ${second}`, 'gone     GET /gone', `missing  GET ${first}`],
+  })
 })
 
 test('doctor --fix mends modes, and --bundle reports without secrets', async () => {
@@ -77,7 +79,9 @@ test('doctor --fix mends modes, and --bundle reports without secrets', async () 
 
   const report = join(root, 'report.tgz')
   const mended = await run('doctor', ...checks, '--fix', '--yes', '--bundle', report)
-  expect([mended.exitCode, modeOf(join(data, 'secrets.json')), modeOf(data)]).toEqual([0, 0o600, 0o700])
+  expect(mended.exitCode).toBe(0)
+  expect(modeOf(join(data, 'secrets.json'))).toBe(0o600)
+  expect(modeOf(data)).toBe(0o700)
   expect(mended.stderr).toContain('doctor.json')
   const files = await new Bun.Archive(await Bun.file(report).bytes()).files()
   expect([...files.keys()].toSorted()).toEqual([

@@ -21,7 +21,7 @@ test('events tail prints what is there, then what comes, one line of JSON each i
   await eventually(() => io.stdout().split('\n').length === 4)
   leaving.abort()
   const { exitCode, stderr, stdout } = await tail
-  expect([exitCode, stderr]).toEqual([130, '3 events were shown.\n'])
+  expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: '3 events were shown.\n' })
   const lines = stdout.trimEnd().split('\n')
   expect(lines.slice(-2).map((line) => JSON.parse(line).eventType)).toEqual(['c', 'd'])
 })

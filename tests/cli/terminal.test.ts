@@ -88,9 +88,11 @@ describe('in a terminal', () => {
         [/\(hidden\): $/, 'canary-second\n'],
       ],
     )
-    expect([exitCode, screen.indexOf('Address') < screen.indexOf('(hidden)')]).toEqual([0, true])
+    expect(exitCode).toBe(0)
+    expect(screen.indexOf('Address') < screen.indexOf('(hidden)')).toBe(true)
     const empty = await typed(['engines', 'add', 'other', '--no-test'], [[/Address, such as \S+: $/, '\n']])
-    expect([empty.exitCode, empty.screen.includes('The address is empty.')]).toEqual([2, true])
+    expect(empty.exitCode).toBe(2)
+    expect(empty.screen).toContain('The address is empty.')
   })
 
   test('Ctrl-C at a question ends at once, with 130 and nothing changed', async () => {

@@ -59,7 +59,7 @@ describe('usage show', () => {
   test('filters, and refuses what the API refuses', async () => {
     expect((await json(['usage', 'show', owner, '--mode', 'think'])).totals.requests).toBe(1)
     const { exitCode, stderr } = await run(['usage', 'show', owner, '--from', '9999'])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('"from" is "9999"')])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('"from" is "9999"') })
     expect((await run(['usage', 'show', 'nobody'])).exitCode).toBe(3)
   })
 })
@@ -85,7 +85,7 @@ describe('usage export', () => {
 
   test('says why there is no file', async () => {
     const { exitCode, stdout, stderr } = await run(['usage', 'export', owner, '--from', '2020-01-01'])
-    expect([exitCode, stdout]).toEqual([2, ''])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toContain('the maximum is 92')
   })
 })

@@ -38,7 +38,9 @@ describe('webhooks', () => {
     expect(failed).toMatchObject({ http_status: 500, error_message: 'http_5xx', event_id: published.id })
     expect(await json(['deliveries', 'get', failed.id.slice(0, 8)], { key })).toEqual(failed)
     const sent = await json(['deliveries', 'get', failed.id, '--body'], { key })
-    expect([sent.url, sent.headers['webhook-id'], sent.ended]).toEqual([receiver.url, published.id, null])
+    expect(sent.url).toEqual(receiver.url)
+    expect(sent.headers['webhook-id']).toEqual(published.id)
+    expect(sent.ended).toBe(null)
     expect(JSON.parse(sent.body)).toMatchObject({ id: published.id, type: 'order.created' })
     expect((await run(['audit', 'list', '--action', 'webhook.delivery_read', '--json'], { key })).stdout).toContain(
       made.id,
@@ -56,7 +58,8 @@ describe('webhooks', () => {
     const exported = (await run(['deliveries', 'export', '-o', 'jsonl'], { key })).stdout.trim().split('\n')
     expect(exported.map((line) => JSON.parse(line).status)).toEqual(['success', 'failed'])
     const csv = (await run(['deliveries', 'export', '--status', 'failed'], { key })).stdout.trim().split('\n')
-    expect([csv.length, csv[0]]).toEqual([2, expect.stringContaining('id,event_type,status,http_status')])
+    expect(csv).toHaveLength(2)
+    expect(csv[0]).toContain('id,event_type,status,http_status')
     status = 404
     let isAnswered = false
     const waiting = run(['deliveries', 'replay', failed.id, '--wait'], { key, clock: systemClock })
@@ -115,7 +118,7 @@ test('a file whose numbers would lose digits is not published', async () => {
   ] as const) {
     writeFileSync(path, text)
     const { exitCode, stderr } = await run(['events', 'publish', 'order.created', '-f', path])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('put it in quotes')])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('put it in quotes') })
   }
   const ada = await world.person()
   writeFileSync(file, '{"account":"12345678901234567891","even":9007199254740994}')

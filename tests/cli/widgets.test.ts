@@ -72,14 +72,14 @@ test('a chat is answered line by line, with notes, a draft, and a hand over', as
   const at = { key: owner.key }
   const here = [chat.sessionId, '--widget', id]
   const before = await run(['takeovers', 'note', ...here, 'Wants a refund.'], at)
-  expect([before.exitCode, before.stdout]).toEqual([0, expect.stringContaining('Wants a refund.')])
+  expect(before).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Wants a refund.') })
   const typed = 'Good morning.\n/note Knows the shop.\n/nonsense\n/leave\nnever sent'
   const attached = await run(['takeovers', 'attach', ...here, '--as', 'Ann'], { ...at, io: fakeIo({ stdin: typed }) })
   expect(attached.exitCode).toBe(0)
   expect(attached.stderr).toContain('Steps: /release')
   await world.say(chat, 'What is 19 times 21?')
   const drafted = await run(['takeovers', 'reply', ...here, '--draft'], at)
-  expect([drafted.exitCode, drafted.stdout]).toEqual([0, expect.stringContaining('399')])
+  expect(drafted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('399') })
   const again = await run(['takeovers', 'attach', ...here, '--as', 'Ann'], { ...at, io: fakeIo({ stdin: '/leave' }) })
   expect(again.stdout).toMatch(tourLine('takeovers attach'))
   const piped = await run(['takeovers', 'reply', ...here], { ...at, io: fakeIo({ stdin: 'From a pipe.\n' }) })
@@ -119,7 +119,8 @@ test('a link signs one person in and opens the inbox', async () => {
   const body = new URLSearchParams({ token: new URL(url).hash.slice(1), step: 'sign-in' }).toString()
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
   const entered = await world.send('POST', '/sign-in/link', body, headers)
-  expect([entered.status, entered.headers.get('location')]).toEqual([303, '/operator'])
+  expect(entered.status).toBe(303)
+  expect(entered.headers.get('location')).toBe('/operator')
   expect((await run(['takeovers', 'link', '--for', 'nobody@example.com'])).exitCode).toBe(3)
 })
 

@@ -27,12 +27,12 @@ test('a workflow is made from a file, run, watched and decided with a key', asyn
   expect(made.exitCode).toBe(0)
   expect((await run(['workflows', 'list'], as)).stdout).toContain('Daily')
   const begun = await run(['workflows', 'run', 'Daily', '--data', '-', '--json'], fed({ a: 5 }))
-  expect([begun.exitCode, begun.stderr]).toEqual([8, expect.stringContaining('ok   0 Shape (transform)')])
+  expect(begun).toMatchObject({ exitCode: 8, stderr: expect.stringContaining('ok   0 Shape (transform)') })
   const { id } = JSON.parse(begun.stdout)
   expect((await run(['workflows', 'runs', 'Daily', '--status', 'paused'], as)).stdout).toContain(id.slice(0, 8))
   expect((await run(['workflows', 'approve', 'Daily', id, '--comment', 'fine'], as)).exitCode).toBe(0)
   const watched = await run(['workflows', 'watch', 'Daily', id], as)
-  expect([watched.exitCode, watched.stderr]).toEqual([0, expect.stringContaining('ok   1 Ask (approval)')])
+  expect(watched).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('ok   1 Ask (approval)') })
 })
 
 test('operators decide for anyone; a rejected run exits 9', async () => {
@@ -40,7 +40,7 @@ test('operators decide for anyone; a rejected run exits 9', async () => {
   const { id } = JSON.parse(begun.stdout)
   expect((await run(['workflows', 'reject', 'Daily', id, '--yes'])).exitCode).toBe(0)
   const watched = await run(['workflows', 'watch', id])
-  expect([watched.exitCode, watched.stderr]).toEqual([9, expect.stringContaining('fail 1 Ask (approval)')])
+  expect(watched).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('fail 1 Ask (approval)') })
   expect((await run(['workflows', 'watch', crypto.randomUUID()], as)).exitCode).toBe(3)
 })
 
@@ -49,14 +49,14 @@ test('validate says what is wrong, or where each step leads and when it runs nex
     run(['workflows', 'validate', '-'], { io: fakeIo({ stdin: JSON.stringify(flow) }) })
   const daily = { ...FLOW, triggerType: 'schedule', triggerConfig: { cron: '0 9 * * *', timezone: 'Europe/Vienna' } }
   const fine = await validate(daily)
-  expect([fine.exitCode, fine.stdout]).toEqual([0, expect.stringContaining('Ask')])
+  expect(fine).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Ask') })
   expect(fine.stderr.match(/^Runs /gm)).toHaveLength(5)
   const often = await validate({ ...daily, triggerConfig: { cron: '* * * * *' } })
-  expect([often.exitCode, often.stderr]).toEqual([9, expect.stringContaining('5 minutes')])
+  expect(often).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('5 minutes') })
   const nowhere = await validate({ ...FLOW, steps: [{ ...FLOW.steps[0], onSuccess: 7 }] })
-  expect([nowhere.exitCode, nowhere.stderr]).toEqual([9, expect.stringContaining('the last step is 0')])
+  expect(nowhere).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('the last step is 0') })
   const around = await validate({ ...FLOW, steps: [{ ...FLOW.steps[0], onSuccess: 0 }, FLOW.steps[1]] })
-  expect([around.exitCode, around.stderr]).toEqual([9, expect.stringContaining('Step 1 cannot be reached')])
+  expect(around).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('Step 1 cannot be reached') })
 })
 
 test('run --wait follows a run to its end, and its steps are listed', async () => {
@@ -78,7 +78,7 @@ test('run --wait follows a run to its end, and its steps are listed', async () =
 test('run --step asks after each step, and stops at an approval', async () => {
   const stepping = { ...as, clock: systemClock }
   const begun = await run(['workflows', 'run', 'Daily', '--step', '--yes', '--json'], stepping)
-  expect([begun.exitCode, begun.stderr]).toEqual([8, expect.stringMatching(/^ok {3}0 Shape .*\nwait 1 Ask .*\n$/)])
+  expect(begun).toMatchObject({ exitCode: 8, stderr: expect.stringMatching(/^ok {3}0 Shape .*\nwait 1 Ask .*\n$/) })
   const unasked = await run(['workflows', 'run', 'Daily', '--step'], stepping)
-  expect([unasked.exitCode, unasked.stderr]).toEqual([2, expect.stringContaining('add --yes')])
+  expect(unasked).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('add --yes') })
 })

@@ -209,7 +209,7 @@ describe('tries', () => {
     ])
     expect(await client.request<object>('POST', '/keys', { body: {} })).toEqual({ ok: 1 })
     expect(new Set(sent.map(({ key }) => key)).size).toBe(1)
-    expect([sent.length, sent[0]!.key]).toEqual([3, expect.stringMatching(/^[0-9a-f-]{36}$/)])
+    expect({ sent: sent.length, key: sent[0]!.key }).toEqual({ sent: 3, key: expect.stringMatching(/^[0-9a-f-]{36}$/) })
   })
 
   test('streams and sound again only where nothing was done: no key covers them (contract 1.7)', async () => {

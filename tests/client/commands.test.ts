@@ -76,7 +76,7 @@ describe('the commands of a tenant (contract 23.2)', () => {
     expect(await at.type('complete', 'Hello')).toMatchObject({ exit: 1, err: expect.stringContaining('SVC_API_KEY') })
     at.write('.svc/credentials', JSON.stringify({ apiKey: ada.key }))
     const { out, exit } = await at.type('status')
-    expect([exit, out.includes(ada.key)]).toEqual([0, false])
+    expect({ exit, out: out.includes(ada.key) }).toEqual({ exit: 0, out: false })
     expect(out).toContain('key works yes')
     expect(statSync(join(at.cwd, '.svc/credentials')).mode & 0o777).toBe(0o600)
     expect((await at.type('login')).out).toContain('A key is there already')
@@ -87,9 +87,11 @@ describe('the commands of a tenant (contract 23.2)', () => {
 
   test('verify prints JSON, and ends with 1 when the key is not taken', async () => {
     const good = await terminal().type('verify')
-    expect([good.exit, JSON.parse(good.out).authenticated]).toEqual([0, true])
+    expect(good.exit).toBe(0)
+    expect(JSON.parse(good.out).authenticated).toBe(true)
     const bad = await terminal({ SVC_API_KEY: 'svc_sk_live_wrong' }).type('verify')
-    expect([bad.exit, JSON.parse(bad.out).authenticated]).toEqual([1, false])
+    expect(bad.exit).toBe(1)
+    expect(JSON.parse(bad.out).authenticated).toBe(false)
   })
 
   test('complete prints the answer, then what it cost', async () => {

@@ -78,7 +78,7 @@ describe('pictures', () => {
     ),
   ])('are what their bytes are, declared as %s (contract 6)', async (_, attachment) => {
     const { status, body } = await ask([attachment])
-    expect([status, body.error?.message]).toEqual([200, undefined])
+    expect({ status, message: body.error?.message }).toEqual({ status: 200, message: undefined })
     expect((sentParts() as Part[])[0]!.image_url!.url).toBe(`data:image/jpeg;base64,${jpeg}`)
   })
 
@@ -201,7 +201,7 @@ describe('an address', () => {
     for (const mode of ['vision', 'fast']) {
       const attachments = [{ type: 'image_url', url }]
       const { status, body } = await eve.send('POST', 'completions', { prompt: freshPrompt(), mode, attachments })
-      expect([status, body.error.code, body.error.param]).toEqual([400, 'url_blocked', 'attachments[0].url'])
+      expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'url_blocked', param: 'attachments[0].url' })
     }
   })
 })

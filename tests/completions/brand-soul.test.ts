@@ -127,7 +127,7 @@ describe('a brand soul that cannot be', () => {
       ['PUT', `keys/${ada.keyId}`],
     ] as const) {
       const { status, body } = await ada.send(method, path, { brand_soul })
-      expect([status, body.error.code]).toEqual([400, 'validation_error'])
+      expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
     }
     expect((await ada.send('GET', `keys/${ada.keyId}`)).body.brand_soul).toBeNull()
   })

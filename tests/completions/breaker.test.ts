@@ -15,11 +15,9 @@ test('one person’s unusable prompts keep nobody else out (contract 22.3)', asy
   await times(5, () => ask(ada, '[[html]]'))
   const requested = upstream.calls.length
   const { status, headers, body } = await ask(ada, 'Hello')
-  expect({ status, code: body.error.code, asked: upstream.calls.length }).toEqual({
-    status: 503,
-    code: 'engine_unavailable',
-    asked: requested,
-  })
+  expect(status).toBe(503)
+  expect(body.error.code).toBe('engine_unavailable')
+  expect(upstream.calls.length).toEqual(requested)
   expect(Number(headers.get('retry-after'))).toBeWithin(25, 31)
   expect((await ask(bob, 'Hello')).status).toBe(200)
   expect(world.logged.join('')).toContain(`"breaker":"open","owners":"user:${ada.userId}"`)
@@ -34,11 +32,9 @@ test('what two people see opens it for all, which /health shows at once', async 
   expect((await world.send('GET', 'health')).headers.get('x-cache')).toBe('HIT')
   await times(1, () => ask(ada, '[[html]]'))
   const { status, body } = await world.send('GET', 'health')
-  expect({ status, state: body.status, core: body.providers['svc-core'].status }).toEqual({
-    status: 200,
-    state: 'degraded',
-    core: 'down',
-  })
+  expect(status).toBe(200)
+  expect(body.status).toBe('degraded')
+  expect(body.providers['svc-core'].status).toBe('down')
   const refused = await ask(await world.person(), 'Hello')
   expect(refused.status).toBe(503)
   expect(Number(refused.headers.get('retry-after'))).toBeWithin(25, 31)

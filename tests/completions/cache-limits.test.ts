@@ -22,7 +22,7 @@ describe('the memory of answers', () => {
     for (let at = 0; at < 64; at++) put(`k${at}`, { scope: `user:${at}` })
     expect(cache.get('k0')).not.toBeNull()
     put('new', { scope: 'user:new' })
-    expect([has('k0'), has('k1'), has('new')]).toEqual([true, false, true])
+    expect({ k0: has('k0'), k1: has('k1'), new: has('new') }).toEqual({ k0: true, k1: false, new: true })
     expect(cache.bytes()).toBeLessThanOrEqual(64 * KB)
   })
 
@@ -43,14 +43,14 @@ describe('the memory of answers', () => {
     const { put, has } = setUp(64 * KB)
     put('old')
     for (let at = 0; at < 100; at++) put('same')
-    expect([has('old'), has('same')]).toEqual([true, true])
+    expect({ old: has('old'), same: has('same') }).toEqual({ old: true, same: true })
   })
 
   test('keeps no answer that is larger than its share', () => {
     const { put, has } = setUp(640 * KB)
     put('small', { chars: 4 * KB })
     put('large', { chars: 5 * KB })
-    expect([has('small'), has('large')]).toEqual([true, false])
+    expect({ small: has('small'), large: has('large') }).toEqual({ small: true, large: false })
   })
 
   test('keeps nothing for no time', () => {
@@ -63,9 +63,13 @@ describe('the memory of answers', () => {
     const { cache, put, clock, has } = setUp(64 * KB)
     put('k', { ttlS: 60 })
     clock.advance(59_999)
-    expect([has('k'), cache.get('k') !== null, [...cache.all()][0]?.[1].hits]).toEqual([true, true, 1])
+    expect(has('k')).toBe(true)
+    expect(cache.get('k') !== null).toBe(true)
+    expect([...cache.all()][0]?.[1].hits).toBe(1)
     clock.advance(1)
-    expect([has('k'), cache.get('k'), [...cache.all()].length]).toEqual([false, null, 0])
+    expect(has('k')).toBe(false)
+    expect(cache.get('k')).toBe(null)
+    expect([...cache.all()]).toHaveLength(0)
   })
 
   test('removes what it is told to, and says how many', () => {

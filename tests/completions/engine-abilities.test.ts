@@ -30,7 +30,7 @@ describe('images', () => {
       mode: 'fast',
       attachments: [PICTURE],
     })
-    expect([native.status, native.body.warnings]).toEqual([200, undefined])
+    expect({ status: native.status, warnings: native.body.warnings }).toEqual({ status: 200, warnings: undefined })
     expect(sent()).toContain(PIXEL)
     upstream.reset()
     const content = [
@@ -41,7 +41,7 @@ describe('images', () => {
       model: 'svc-1-flash',
       messages: [{ role: 'user', content }],
     })
-    expect([chat.status, chat.body.warnings]).toEqual([200, undefined])
+    expect({ status: chat.status, warnings: chat.body.warnings }).toEqual({ status: 200, warnings: undefined })
     expect(sent()).toContain(PIXEL)
   })
 
@@ -52,7 +52,7 @@ describe('images', () => {
       mode: 'vision',
       attachments: [PICTURE],
     })
-    expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
+    expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'engine_unavailable' })
     expect(body.error.message).toContain('cannot do images. Nothing was charged.')
     expect(headers.get('retry-after')).toBe('60')
     expect(upstream.calls).toHaveLength(0)
@@ -70,7 +70,7 @@ describe('an engine that calls no tools', () => {
   test('is 503 for a request that brings tools', async () => {
     const ada = await someone({ tools: false })
     const { status, body } = await ada.send('POST', 'completions', { prompt: 'Look up', mode: 'think', tools: [TOOL] })
-    expect([status, body.error?.code]).toEqual([503, 'engine_unavailable'])
+    expect({ status, code: body.error?.code }).toEqual({ status: 503, code: 'engine_unavailable' })
     expect(body.error.message).toContain('cannot do tools.')
   })
 })

@@ -55,7 +55,7 @@ describe('a request that the engine refuses (contract 22.3)', () => {
   test('names "messages" to chat clients', async () => {
     const messages = [{ role: 'user', content: freshPrompt('too long') }]
     const { status, body } = await ada.send('POST', 'chat/completions', { messages })
-    expect([status, body.error.param]).toEqual([400, 'messages'])
+    expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'messages' })
     expect(body.error.message).toContain('maximum context length')
   })
 
@@ -66,7 +66,7 @@ describe('a request that the engine refuses (contract 22.3)', () => {
 
   test('says what it was that could not be taken, and never who refused it', async () => {
     const { status, body, text } = await ask('picture')
-    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
     expect(body.error.message).toStartWith('The engine could not take an image of this request.')
     expect(text).not.toMatch(/acme/i)
   })
@@ -89,14 +89,15 @@ describe.each(['no model', 'no key'])('an upstream that has %s for us', (words) 
   test('is the operator’s fault: 503, logged with its cause, degraded until it answers', async () => {
     const before = await wallet()
     const { status, headers, body, text } = await ask(words)
-    expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
+    expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'engine_unavailable' })
     expect(text).not.toMatch(/acme/i)
     const line = lineOf(headers.get('x-request-id'))
     expect(line).toMatchObject({ level: 50, failure: 'config', target: 'default:scripted' })
     expect(line.msg).toContain(words === 'no key' ? '401 (invalid_api_key)' : '404 (model_not_found)')
     expect(await wallet()).toEqual(before)
     const sick = (await world.send('GET', 'health')).body
-    expect([sick.status, sick.providers['svc-core'].status]).toEqual(['degraded', 'down'])
+    expect(sick.status).toBe('degraded')
+    expect(sick.providers['svc-core'].status).toBe('down')
     expect((await ask('Hello')).status).toBe(200)
     expect((await world.send('GET', 'health')).body.status).toBe('healthy')
     expect(upstream.faults).toEqual([])

@@ -71,7 +71,7 @@ describe('POST /completions accepts', () => {
 
   test('but no browser session that is not there (contract 16.4)', async () => {
     const { status, body } = await ada.send('POST', 'completions', { prompt: 'hi', browser_session_id: 'bb_sess_x' })
-    expect([status, body.error.code]).toEqual([404, 'session_not_found'])
+    expect({ status, code: body.error.code }).toEqual({ status: 404, code: 'session_not_found' })
   })
 
   test('and answers every member of contract 2.2', async () => {

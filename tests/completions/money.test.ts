@@ -109,7 +109,7 @@ describe('without money', () => {
     const kim = await world.person({ cents: 0 })
     upstream.reset()
     const { status, body } = await kim.send('POST', path, { prompt: freshPrompt(), ...members })
-    expect({ status, code: body.error.code, type: body.error.type }).toEqual({
+    expect({ status, ...body.error }).toMatchObject({
       status: 402,
       code: 'insufficient_credits',
       type: 'billing_error',

@@ -25,7 +25,11 @@ test.each([
 ])('%s /%s refuses a whole number that JSON would change, and says where it stands', async (method, path, body, at) => {
   const text = body.replace('@', `{"list":[1,{"id":${LARGE}}]}`)
   const { status, body: answer } = await ada.send(method, path, text)
-  expect([status, answer.error.code, answer.error.param]).toEqual([400, 'validation_error', `${at}.list[1].id`])
+  expect({ status, ...answer.error }).toMatchObject({
+    status: 400,
+    code: 'validation_error',
+    param: `${at}.list[1].id`,
+  })
   expect(answer.error.message).toContain('Send it as a string')
 })
 

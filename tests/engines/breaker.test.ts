@@ -45,7 +45,7 @@ test('half open, one call at a time finds out', () => {
   const breaker = createBreaker(clock)
   fail(breaker, 5)
   clock.advance(30_000)
-  expect([breaker.admits(), breaker.admits()]).toEqual([true, false])
+  expect({ first: breaker.admits(), second: breaker.admits() }).toEqual({ first: true, second: false })
   breaker.abandoned()
   expect(breaker.admits()).toBe(true)
   breaker.failed()

@@ -70,7 +70,7 @@ test('without a slot for 30 s the next target is asked, and with none left it is
   backed.clock.advance(30_000)
   await expect(refused).rejects.toMatchObject({ code: 'engine_unavailable' })
   expect((await served).text).toContain('Hello')
-  expect([upstream.asked('second'), spare.asked('second')]).toEqual([false, true])
+  expect({ upstream: upstream.asked('second'), spare: spare.asked('second') }).toEqual({ upstream: false, spare: true })
   expect(alone.engines.mapping().flatMap(({ targets }) => targets.map(({ breaker }) => breaker))).not.toContain('open')
 })
 

@@ -64,8 +64,8 @@ describe('GET /models/{id}', () => {
 
 test.each(['models', 'models/svc-1-flash'])('%s needs a key with the scope completions', async (path) => {
   const unsigned = await world.send('GET', path)
-  expect([unsigned.status, unsigned.body.error.code]).toEqual([401, 'invalid_api_key'])
+  expect({ status: unsigned.status, code: unsigned.body.error.code }).toEqual({ status: 401, code: 'invalid_api_key' })
   const narrow = await world.person({ scopes: ['billing'] })
   const refused = await narrow.send('GET', path)
-  expect([refused.status, refused.body.error.code]).toEqual([403, 'missing_scope'])
+  expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
 })

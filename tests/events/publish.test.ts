@@ -34,7 +34,7 @@ describe('POST /events', () => {
       ['order_.*', 0],
     ] as const) {
       const { body } = await ada.send('GET', `events?eventType=${family}`)
-      expect([family, body.events.length]).toEqual([family, count])
+      expect({ family, events: body.events.length }).toEqual({ family, events: count })
     }
     const { body: found } = await ada.send('GET', 'events?eventType=order.created')
     expect(found).toMatchObject({ has_more: false, next_cursor: null })
@@ -60,7 +60,8 @@ describe('POST /events', () => {
   ])('refuses %s (R1)', async (_, wrong, status) => {
     const ada = await world.person()
     const reply = await ada.send('POST', 'events', { orgId: ada.userId, eventType: 'order.created', ...wrong })
-    expect([reply.status, reply.body.error.code]).toEqual([status, status === 403 ? 'forbidden' : 'validation_error'])
+    expect(reply.status).toEqual(status)
+    expect(reply.body.error.code).toEqual(status === 403 ? 'forbidden' : 'validation_error')
     expect((await ada.send('GET', 'events')).body.events).toEqual([])
   })
 

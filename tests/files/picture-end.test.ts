@@ -25,7 +25,8 @@ test.each<[string, Buffer]>([
 ])('a %s is whole with whatever behind it, and none of its beginnings is', (named, bytes) => {
   const { format } = imageSize(bytes)!
   expect<string>(format).toBe(named)
-  expect([isWhole(format, bytes), isWhole(format, Buffer.concat([bytes, noise]))]).toEqual([true, true])
+  expect(isWhole(format, bytes)).toBe(true)
+  expect(isWhole(format, Buffer.concat([bytes, noise]))).toBe(true)
   const beginnings = Array.from({ length: bytes.length - 8 }, (_, at) => bytes.subarray(0, at + 8))
   expect(beginnings.filter((part) => isWhole(format, part)).map(({ length }) => length)).toEqual([])
 })

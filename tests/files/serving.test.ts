@@ -77,7 +77,7 @@ describe('a link (contract 2.3)', () => {
   test('answers 304 to who has the content', async () => {
     for (const known of [etag, `"other", W/${etag}`, '*']) {
       const answer = await ask({ 'if-none-match': known })
-      expect([answer.status, await answer.text()]).toEqual([304, ''])
+      expect({ status: answer.status, answer: await answer.text() }).toEqual({ status: 304, answer: '' })
     }
     expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200)
   })
@@ -114,7 +114,7 @@ describe('a link (contract 2.3)', () => {
     ]
     for (const answer of await Promise.all(tries)) {
       const { error } = (await answer.json()) as { error: { code: string } }
-      expect([answer.status, error.code]).toEqual([404, 'not_found'])
+      expect({ status: answer.status, code: error.code }).toEqual({ status: 404, code: 'not_found' })
     }
     expect((await fetch(url!, { method: 'POST' })).status).toBe(405)
   })

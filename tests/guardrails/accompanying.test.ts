@@ -38,7 +38,7 @@ describe('input that accompanies a prompt (contract 12)', () => {
   test('a persona is redacted like a prompt', async () => {
     const ada = await person(onTerms('input', 'redact', ['zeppelin']))
     const { status, body } = await ada.send('POST', 'completions', persona('Speak of the zeppelin.'))
-    expect([status, body.guardrails.length]).toEqual([200, 1])
+    expect({ status, guardrails: body.guardrails.length }).toEqual({ status: 200, guardrails: 1 })
     expect(systemOf(upstream.calls.at(-1)!.body)).toContain(`Speak of the ${MARK}.`)
   })
 

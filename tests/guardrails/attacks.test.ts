@@ -44,7 +44,7 @@ describe('ways round a policy', () => {
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     for (const prompt of ['ZEPPELIN', 'zeppеlin', 'zep\u200bpelin', 'ｚｅｐｐｅｌｉｎ', 'zéppelin']) {
       const { body } = await ada.send('POST', 'completions', { prompt })
-      expect([prompt, body.error?.code]).toEqual([prompt, 'guardrail_blocked'])
+      expect({ prompt, code: body.error?.code }).toEqual({ prompt, code: 'guardrail_blocked' })
     }
   })
 
@@ -114,13 +114,14 @@ describe('ways round a policy', () => {
     const tool = { name: 'look', description: 'Looks for a zeppelin', inputSchema: { type: 'object' } }
     for (const more of [{ systemPromptExtension: 'Speak of the zeppelin' }, { tools: [tool] }]) {
       const { body } = await trial({ manifest: manifest(more) })
-      expect([body.error.code, body.error.param]).toEqual(['guardrail_blocked', 'manifest'])
+      expect(body).toMatchObject({ error: { code: 'guardrail_blocked', param: 'manifest' } })
     }
     const before = upstream.calls.length
     const history = ['zeppelin', 'kraken'].map((content) => ({ role: 'assistant', content }))
     const { status } = await trial({ history, manifest: manifest({ systemPromptExtension: 'Speak of the kraken' }) })
     const heard = JSON.stringify(upstream.calls.slice(before))
-    expect([status, heard.includes('Speak of the [REDACTED:blocked_term]')]).toEqual([200, true])
+    expect(status).toBe(200)
+    expect(heard).toContain('Speak of the [REDACTED:blocked_term]')
     expect(heard).not.toMatch(/zeppelin|kraken/)
   })
 })

@@ -18,7 +18,7 @@ const pii = (phase: string) => onKind('pii', phase, 'redact')
 describe('evaluate in the tool phases says what a run would do', () => {
   test.each(['tool_call', 'tool_result'])('%s: escapes hide nothing, and the result is JSON', async (phase) => {
     const { triggered, text } = await tried(pii(phase), '{"to":"\\u0061da\\u0040example.com","n":[1,null]}')
-    expect([triggered, JSON.parse(text)]).toEqual([true, { to: MARK, n: [1, null] }])
+    expect({ triggered, text: JSON.parse(text) }).toEqual({ triggered: true, text: { to: MARK, n: [1, null] } })
     const card = await tried(pii(phase), '{"card":4111111111111111}')
     expect(JSON.parse(card.text)).toEqual({ card: '[REDACTED:credit_card]' })
   })
@@ -60,6 +60,6 @@ describe('evaluate in the tool phases says what a run would do', () => {
   test('long arguments are read as JSON too', async () => {
     const long = JSON.stringify({ text: 'word '.repeat(4_000), to: 'ada@example.com' })
     const { triggered, text } = await tried(pii('tool_call'), long)
-    expect([triggered, JSON.parse(text).to]).toEqual([true, MARK])
+    expect({ triggered, to: JSON.parse(text).to }).toEqual({ triggered: true, to: MARK })
   })
 })

@@ -49,9 +49,9 @@ describe('the input phase (contract 12)', () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
     const { status, body } = await ada.send('POST', 'completions', { prompt: 'zeppelin', stream: true })
-    expect([status, body.error.code]).toEqual([400, 'guardrail_blocked'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'guardrail_blocked' })
     const chat = await ada.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'a zeppelin' }] })
-    expect([chat.status, chat.body.error.code]).toEqual([400, 'guardrail_blocked'])
+    expect({ status: chat.status, code: chat.body.error.code }).toEqual({ status: 400, code: 'guardrail_blocked' })
   })
 
   test('what is redacted reaches neither the engine nor the conversation', async () => {

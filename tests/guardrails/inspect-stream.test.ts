@@ -62,13 +62,13 @@ describe('a streamed answer that the rules are unsure of', () => {
 
   test.each([0.2, null])('goes on where the engine says %p, and is asked about once', async (sure) => {
     const { shown, asked: requests, blocked } = await streamed(`${plain}zeppelin 1 came. ${plain}${plain}`, () => sure)
-    expect([requests, blocked]).toEqual([['zeppelin 1'], null])
+    expect({ requests, blocked }).toEqual({ requests: ['zeppelin 1'], blocked: null })
     expect(shown).toContain('zeppelin 1 came.')
   })
 
   test('waits for four opinions at most', async () => {
     const answer = Array.from({ length: 7 }, (_, at) => `zeppelin ${at} came. ${plain}`).join('')
     const { asked: requests, blocked } = await streamed(answer, () => 0.2)
-    expect([requests.length, blocked]).toEqual([4, null])
+    expect({ requests: requests.length, blocked }).toEqual({ requests: 4, blocked: null })
   })
 })

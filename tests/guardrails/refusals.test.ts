@@ -121,12 +121,12 @@ describe('GET /guardrails', () => {
     const { body } = await ada.send('GET', 'guardrails')
     expect(body.guardrails.length).toBeGreaterThan(4)
     for (const { guardrail_id, description, phases, verdicts, config_schema } of body.guardrails) {
-      expect([guardrail_id, description.length > 10, phases.length > 0, verdicts.length > 0]).toEqual([
-        guardrail_id,
-        true,
-        true,
-        true,
-      ])
+      expect({
+        guardrailId: guardrail_id,
+        description: description.length > 10,
+        phases: phases.length > 0,
+        verdicts: verdicts.length > 0,
+      }).toEqual({ guardrailId: guardrail_id, description: true, phases: true, verdicts: true })
       expect(config_schema).toMatchObject({ type: 'object', additionalProperties: false })
       expect(Object.keys(config_schema.properties)).toContain('message')
       expect(Object.keys(config_schema.properties)).toContain('threshold')

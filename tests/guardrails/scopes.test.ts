@@ -30,7 +30,7 @@ async function team(role: Role) {
 describe('team policies (contract 12)', () => {
   test('need an active organization', async () => {
     const { status, body } = await make(await world.person(), { scope: 'team' })
-    expect([status, body.error.code]).toEqual([400, 'org_required'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'org_required' })
   })
 
   test.each([
@@ -88,7 +88,11 @@ describe('bindings (contract 13)', () => {
       [key.id, personal],
     ] as const) {
       const { status, body } = await bind(owner, to, id)
-      expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'guardrail_policy_id'])
+      expect({ status, ...body.error }).toMatchObject({
+        status: 400,
+        code: 'validation_error',
+        param: 'guardrail_policy_id',
+      })
     }
     const inSession = await world.signedIn(owner)
     expect((await bind(inSession, key.id, null)).body.guardrail_policy_id).toBeNull()
@@ -99,7 +103,8 @@ describe('bindings (contract 13)', () => {
     const theirs = (await make(ada)).body.id
     for (const id of [theirs, randomUUID(), 'nonsense', '']) {
       const { status, body } = await bind(eve, eve.keyId, id)
-      expect([status, body.error.message]).toEqual([404, 'No guardrail policy with this id.'])
+      expect(status).toBe(404)
+      expect(body.error.message).toBe('No guardrail policy with this id.')
     }
     expect((await bind(eve, ada.keyId, null)).status).toBe(404)
   })
@@ -162,6 +167,6 @@ describe('which policy is in force (contract 12)', () => {
   test("one person's default applies to nobody else", async () => {
     const [ada, bob] = [await world.person(), await world.person()]
     await make(ada, { is_default: true })
-    expect([await isBlocked(ada), await isBlocked(bob)]).toEqual([true, false])
+    expect({ ada: await isBlocked(ada), bob: await isBlocked(bob) }).toEqual({ ada: true, bob: false })
   })
 })

@@ -48,14 +48,19 @@ describe('a text that the local checks are unsure of', () => {
   test('is blocked when an engine is sure, and then goes to no other engine', async () => {
     sure = 0.95
     const { status, body, checks, rest } = await send(await guarded(injection), paraphrased)
-    expect([status, body.error.code, checks.length, rest.length]).toEqual([400, 'guardrail_blocked', 1, 0])
+    expect({ status, code: body.error.code, checks: checks.length, rest: rest.length }).toEqual({
+      status: 400,
+      code: 'guardrail_blocked',
+      checks: 1,
+      rest: 0,
+    })
     expect(body.error.message).not.toContain('repeat')
   })
 
   test('passes when the engine is not sure enough', async () => {
     sure = 0.79
     const { status, body, checks } = await send(await guarded(injection), paraphrased)
-    expect([status, checks.length]).toEqual([200, 1])
+    expect({ status, checks: checks.length }).toEqual({ status: 200, checks: 1 })
     expect(body.guardrails ?? []).toEqual([])
   })
 
@@ -63,7 +68,7 @@ describe('a text that the local checks are unsure of', () => {
     sure = 0.9
     const flags = { ...injection, verdict: 'flag' }
     const { status, body, checks } = await send(await guarded(flags, jailbreak), paraphrased)
-    expect([status, checks.length]).toEqual([200, 1])
+    expect({ status, checks: checks.length }).toEqual({ status: 200, checks: 1 })
     expect(body.guardrails.map((one: { guardrail_id: string }) => one.guardrail_id)).toEqual([
       'prompt_injection',
       'jailbreak',
@@ -74,7 +79,7 @@ describe('a text that the local checks are unsure of', () => {
   test('keeps the local verdict when the engine gives no opinion', async () => {
     sure = null
     const { status, body } = await send(await guarded(injection), paraphrased)
-    expect([status, body.guardrails ?? []]).toEqual([200, []])
+    expect({ status, guardrails: body.guardrails ?? [] }).toEqual({ status: 200, guardrails: [] })
   })
 
   test('is shown to the engine as other rules have redacted it', async () => {
@@ -89,7 +94,7 @@ describe('a text that the local checks are unsure of', () => {
       await guarded(injection, onTerms('input', 'block', ['formatting'])),
       paraphrased,
     )
-    expect([status, checks.length]).toEqual([400, 0])
+    expect({ status, checks: checks.length }).toEqual({ status: 400, checks: 0 })
   })
 
   test('costs its sender nothing', async () => {
@@ -120,11 +125,12 @@ describe('a text that the local checks are unsure of', () => {
     const before = upstream.calls.length
     const input = { text: paraphrased, phase: 'input' }
     const { body } = await ada.send('POST', `guardrail-policies/${id}/evaluate`, input)
-    expect([body.results[0].triggered, upstream.calls.length]).toEqual([false, before])
+    expect(body.results[0].triggered).toBe(false)
+    expect(upstream.calls.length).toEqual(before)
     const eve = await quiet.person()
     await under(eve, [injection])
     const { status, checks } = await send(eve, paraphrased, unasked)
-    expect([status, checks.length]).toEqual([200, 0])
+    expect({ status, checks: checks.length }).toEqual({ status: 200, checks: 0 })
   })
 })
 
@@ -137,7 +143,7 @@ describe('a text that the local checks are sure of', () => {
     const safety = onKind('content_safety', 'input', 'block')
     const politics = onKind('topic_restriction', 'input', 'block', { deny: ['politics'] })
     const { status, checks } = await send(await guarded(injection, jailbreak, safety, politics), prompt)
-    expect([status, checks.length]).toEqual([expected, 0])
+    expect({ status, checks: checks.length }).toEqual({ status: expected, checks: 0 })
   })
 })
 
@@ -148,7 +154,7 @@ describe('topics', () => {
     sure = 0.9
     const ada = await guarded(onKind('topic_restriction', 'input', 'block', { deny: ['knitting'] }))
     const { status, checks } = await send(ada, prompt)
-    expect([status, checks.length]).toEqual([400, 1])
+    expect({ status, checks: checks.length }).toEqual({ status: 400, checks: 1 })
     expect(turnsOf(checks[0]!)[0]!.content).toContain('is about one of these topics: ["knitting"]')
   })
 })

@@ -22,7 +22,7 @@ describe('what is thrown while a body is read', () => {
     ['something that is no error', 'thrown'],
   ])('%s is ours', (_, cause) => {
     const known = toAppError('PARSE', whileReading(cause), '/api/v1/keys', routes)
-    expect([known.kind, known.cause]).toEqual(['broken', cause])
+    expect({ kind: known.kind, cause: known.cause }).toEqual({ kind: 'broken', cause })
   })
 
   test('as when a stored answer cannot be opened: 500, and the log has the cause', async () => {
@@ -32,8 +32,9 @@ describe('what is thrown while a body is read', () => {
     expect((await again()).status).toBe(201)
     await world.app.store.write((tx) => tx.update(tx.of(idempotencyKeys)).set({ body: 'sealed with another key' }))
     const { status, body } = await again()
-    expect([status, body.error.code]).toEqual([500, 'server_error'])
+    expect({ status, code: body.error.code }).toEqual({ status: 500, code: 'server_error' })
     const fault = JSON.parse(world.logged.find((line) => line.includes(body.error.request_id))!)
-    expect([fault.msg, fault.error]).toEqual(['fault', expect.not.stringContaining('Bad Request')])
+    expect(fault.msg).toBe('fault')
+    expect(fault.error).toEqual(expect.not.stringContaining('Bad Request'))
   })
 })

@@ -118,7 +118,7 @@ test.each(ROWS)('$what: what happened, and what to do now', async ({ ask, by = a
   const { error } = reply.body
   expect(error.message).toContain(says)
   expect(error.message.length).toBeLessThan(MAX_CHARS)
-  expect([reply.status, error.code]).toEqual([status, code])
+  expect({ status: reply.status, code: error.code }).toEqual({ status, code })
   expect(reply.headers.get('link')).toContain(`/docs/errors/${code}>; rel="help"`)
 })
 

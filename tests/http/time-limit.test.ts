@@ -33,11 +33,7 @@ describe('a request that waits for no engine', () => {
     expect((await ada.send('GET', 'models')).status).toBe(200)
     clock.advance(1)
     const { status, headers, body } = await request
-    expect({ status, code: body.error.code, type: body.error.type }).toEqual({
-      status: 504,
-      code: 'request_timeout',
-      type: 'api_error',
-    })
+    expect({ status, ...body.error }).toMatchObject({ status: 504, code: 'request_timeout', type: 'api_error' })
     expect(body.error.request_id).toBe(headers.get('x-request-id'))
     expect(headers.get('x-ratelimit-remaining-requests')).not.toBeNull()
     expect(headers.get('cache-control')).toBe('no-store')

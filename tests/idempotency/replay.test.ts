@@ -73,6 +73,6 @@ test('a weaker key and a key of the team are not handed what a stronger key was 
   expect((await ada.send('POST', 'keys', {}, key)).status).toBe(201)
   for (const secret of [weak, team]) {
     const refused = await world.send('POST', 'keys', {}, { ...key, authorization: `Bearer ${secret}` })
-    expect([refused.status, refused.body.error.code]).toEqual([409, 'idempotency_conflict'])
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'idempotency_conflict' } } })
   }
 })

@@ -92,7 +92,7 @@ describe('a job that is asked for', () => {
       committed += 1
       await due()
     }
-    expect([seen, faults]).toEqual([[0, 1, 2], []])
+    expect({ seen, faults }).toEqual({ seen: [0, 1, 2], faults: [] })
   })
 
   test('forgets that it was asked for once it runs again', async () => {
@@ -110,6 +110,6 @@ describe('a job that is asked for', () => {
     expect(await rowOf(id)).toMatchObject({ state: 'queued', again_at: null })
     clock.advance(5_000)
     await jobs.runDue(kind.name)
-    expect([runs, (await rowOf(id)).state]).toEqual([2, 'completed'])
+    expect({ runs, state: (await rowOf(id)).state }).toEqual({ runs: 2, state: 'completed' })
   })
 })

@@ -22,16 +22,16 @@ const ONE = {
 
 describe('characters', () => {
   test.each(Object.entries(ONE))('%s is one, alone and often', (_, one) => {
-    expect([charactersIn(one), charactersIn(`${one}x`.repeat(100))]).toEqual([1, 200])
+    expect({ one: charactersIn(one), hundred: charactersIn(`${one}x`.repeat(100)) }).toEqual({ one: 1, hundred: 200 })
     const [text, long] = [one.repeat(200), one.repeat(201)]
-    expect([hasAtMost(text, 200), hasAtMost(long, 200)]).toEqual([true, false])
-    expect([hasAtLeast(text, 200), hasAtLeast(text, 201)]).toEqual([true, false])
+    expect({ text: hasAtMost(text, 200), long: hasAtMost(long, 200) }).toEqual({ text: true, long: false })
+    expect({ of200: hasAtLeast(text, 200), of201: hasAtLeast(text, 201) }).toEqual({ of200: true, of201: false })
   })
 
   test('a letter under a pile of accents counts as several', () => {
     const pile = `e${'\u0301'.repeat(1_599)}`
     expect(charactersIn(pile)).toBe(100)
-    expect([hasAtMost(pile, 100), hasAtMost(pile, 99)]).toEqual([true, false])
+    expect({ of100: hasAtMost(pile, 100), of99: hasAtMost(pile, 99) }).toEqual({ of100: true, of99: false })
   })
 
   test('counts as the segmenter of the runtime does, whatever stands side by side', () => {
@@ -50,7 +50,7 @@ describe('characters', () => {
       const text = one.repeat(1_000_000 / one.length)
       const from = performance.now()
       charactersIn(text)
-      expect([one, performance.now() - from < 1_000]).toEqual([one, true])
+      expect({ one, now: performance.now() - from < 1_000 }).toEqual({ one, now: true })
     }
   })
 })

@@ -26,7 +26,7 @@ describe('the cache of what was compiled for tenants', () => {
     expect(cache.weight()).toBe(40)
     cache.drop('b')
     cache.drop('b')
-    expect([cache.weight(), left()]).toEqual([10, ['a']])
+    expect({ weight: cache.weight(), left: left() }).toEqual({ weight: 10, left: ['a'] })
   })
 
   test('evicts from the owner with the most weight, the least recently used first', () => {

@@ -112,5 +112,6 @@ describe('a cached value', () => {
 })
 
 test('on Postgres nothing is older than a second, because another node may write', () => {
-  expect([freshFor('sqlite'), freshFor('postgres')]).toEqual([Number.POSITIVE_INFINITY, 1_000])
+  expect(freshFor('sqlite')).toEqual(Number.POSITIVE_INFINITY)
+  expect(freshFor('postgres')).toBe(1_000)
 })

@@ -9,7 +9,7 @@ test.each([
   ['0/5 * * * *', '00:05'],
   ['0 9 * * 1-5', '09:00'],
 ])('%s is a schedule, and runs first at %s', (text, first) => {
-  expect([problemOfCron(text), at(text)]).toEqual([null, first])
+  expect({ problemOfCron: problemOfCron(text), text: at(text) }).toEqual({ problemOfCron: null, text: first })
 })
 
 test.each(['5/70 * * * *', '0 0 L * *', '/5 * * * *', '61 * * * *', '0 9 * *', '', '0 9 * * MON#1', '0 0 9 * * *'])(

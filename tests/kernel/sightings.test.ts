@@ -6,13 +6,15 @@ test('a sighting counts as new once per interval, and is taken once', () => {
   const clock = fakeClock()
   const start = clock.now()
   const seen = createLastSeenBuffer<string>({ everyMs: 60_000, clock })
-  expect([seen.note('a'), seen.note('a'), seen.note('b')]).toEqual([true, false, true])
+  expect(seen.note('a')).toBe(true)
+  expect(seen.note('a')).toBe(false)
+  expect(seen.note('b')).toBe(true)
   expect(seen.take()).toEqual([
     ['a', start],
     ['b', start],
   ])
   clock.advance(59_999)
-  expect([seen.note('a'), seen.take()]).toEqual([false, []])
+  expect({ note: seen.note('a'), take: seen.take() }).toEqual({ note: false, take: [] })
   clock.advance(1)
-  expect([seen.note('a'), seen.take()]).toEqual([true, [['a', start + 60_000]]])
+  expect({ note: seen.note('a'), take: seen.take() }).toEqual({ note: true, take: [['a', start + 60_000]] })
 })

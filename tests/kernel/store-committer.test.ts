@@ -76,9 +76,14 @@ describe('a commit', () => {
     for (const one of ended) {
       expect(one).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable', retryAfterS: 30 } })
     }
-    expect([count('ROLLBACK'), batches, keeping.failing(), diskFailures]).toEqual([1, [], true, []])
+    expect({ count: count('ROLLBACK'), batches, failing: keeping.failing(), diskFailures }).toEqual({
+      count: 1,
+      batches: [],
+      failing: true,
+      diskFailures: [],
+    })
     expect(await ask()).toBe('done')
-    expect([batches, keeping.failing()]).toEqual([[1], false])
+    expect({ batches, failing: keeping.failing() }).toEqual({ batches: [1], failing: false })
     // Without a page to write a commit would prove nothing: the first one after a failure writes one.
     expect(count('PRAGMA')).toBe(1)
     await ask()
@@ -144,7 +149,9 @@ describe('a unit that is answered before it is durable', () => {
   test('is lost with the commit of others, and those are told', async () => {
     const { ask, batches } = scripted({ COMMIT: [failure('SQLITE_FULL')] })
     const [soon, sure] = await Promise.allSettled([ask(undefined, true), ask()])
-    expect([soon!.status, sure!.status, batches]).toEqual(['fulfilled', 'rejected', []])
+    expect(soon!.status).toBe('fulfilled')
+    expect(sure!.status).toBe('rejected')
+    expect(batches).toEqual([])
   })
 })
 
@@ -167,7 +174,7 @@ describe('the time that such units wait for others', () => {
       await Promise.all([ask(undefined, true), ask(undefined, true)])
       await turn()
       await turn()
-      expect([armed.map(({ ms }) => ms), count('COMMIT')]).toEqual([[3], turns - 1])
+      expect({ armed: armed.map(({ ms }) => ms), count: count('COMMIT') }).toEqual({ armed: [3], count: turns - 1 })
       armed.pop()!.ring()
       expect(count('COMMIT')).toBe(turns)
     }
@@ -182,11 +189,15 @@ describe('the time that such units wait for others', () => {
     await ask(async () => armed[0]!.ring(), true)
     await turn()
     await turn()
-    expect([armed.length, count('COMMIT'), count('BEGIN')]).toEqual([1, 1, 1])
+    expect(armed).toHaveLength(1)
+    expect(count('COMMIT')).toBe(1)
+    expect(count('BEGIN')).toBe(1)
     await ask(undefined, true)
     await turn()
     await turn()
-    expect([armed.length, count('COMMIT'), count('BEGIN')]).toEqual([2, 1, 2])
+    expect(armed).toHaveLength(2)
+    expect(count('COMMIT')).toBe(1)
+    expect(count('BEGIN')).toBe(2)
   })
 
   test('ends with the commit of a unit that must be durable', async () => {
@@ -196,7 +207,7 @@ describe('the time that such units wait for others', () => {
     await turn()
     await turn()
     await ask()
-    expect([armed.length, count('COMMIT')]).toEqual([1, 1])
+    expect({ armed: armed.length, count: count('COMMIT') }).toEqual({ armed: 1, count: 1 })
     armed[0]!.ring()
     expect(count('COMMIT')).toBe(1)
   })

@@ -32,7 +32,7 @@ describe.skipIf(!postgresUrl)('a unit of work on Postgres', () => {
       await insert(tx, { id: `lucky-${lucky.tried()}`, amount: 1 })
       await lucky.next()
     })
-    expect([lucky.tried(), notice]).toEqual([4, 1])
+    expect({ tried: lucky.tried(), notice }).toEqual({ tried: 4, notice: 1 })
     const found = await Promise.all([0, 1, 2, 3].map((tried) => byId(store.read, { id: `lucky-${tried}` })))
     expect(found.map((rows) => rows.length)).toEqual([0, 0, 0, 1])
     const unlucky = attempts([lost, lost, lost, lost, null])

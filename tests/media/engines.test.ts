@@ -88,7 +88,7 @@ describe('pictures of an image engine', () => {
     expect(body.usage).toEqual({ cost_cents: 4 })
     expect(await spentBy(ada)).toBe(4)
     const none = await ada.send('POST', 'images', { prompt: 'two [[500]]', count: 2 })
-    expect([none.status, none.body.error.code]).toEqual([503, 'engine_unavailable'])
+    expect({ status: none.status, code: none.body.error.code }).toEqual({ status: 503, code: 'engine_unavailable' })
     expect(await spentBy(ada)).toBe(4)
   })
 
@@ -98,7 +98,7 @@ describe('pictures of an image engine', () => {
       const ada = await world.person({ cents: 100 })
       const stored = storedIn(world.folder).length
       const { status, body } = await ada.send('POST', 'images', { prompt: `a pixel ${script}` })
-      expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
+      expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'engine_unavailable' })
       expect(await spentBy(ada)).toBe(0)
       expect(storedIn(world.folder)).toHaveLength(stored)
     },
@@ -125,7 +125,7 @@ describe('pictures of an image engine', () => {
     const first = await ada.send('POST', 'completions', { prompt: 'a pixel', mode: 'image', conversation_id: null })
     expect(first.body).toMatchObject({ usage: { cost_cents: 4 }, artifacts: [{ engine: 'svc-vision' }] })
     const next = await ada.send('POST', 'completions', { prompt: 'another pixel', mode: 'image' })
-    expect([next.status, next.body.error.code]).toEqual([402, 'insufficient_credits'])
+    expect({ status: next.status, code: next.body.error.code }).toEqual({ status: 402, code: 'insufficient_credits' })
   })
 })
 

@@ -111,7 +111,7 @@ describe('what is refused', () => {
     const poor = await world.person({ cents: 0 })
     const stored = storedIn(world.folder).length
     const { status, body } = await poor.send('POST', 'images', { prompt: 'a cat' })
-    expect([status, body.error.code]).toEqual([402, 'insufficient_credits'])
+    expect({ status, code: body.error.code }).toEqual({ status: 402, code: 'insufficient_credits' })
     expect(storedIn(world.folder)).toHaveLength(stored)
   })
 

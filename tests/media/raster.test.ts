@@ -65,7 +65,7 @@ describe('sprites', () => {
 test('a fade goes from one frame to the other', () => {
   const frame = frameOf(1, 1, WHITE)
   fade(new Uint32Array([0xff000000]), frame, 0.25)
-  expect([frame.pixels[0]! & 0xff, frame.pixels[0]! >>> 24]).toEqual([63, 255])
+  expect({ red: frame.pixels[0]! & 0xff, alpha: frame.pixels[0]! >>> 24 }).toEqual({ red: 63, alpha: 255 })
 })
 
 test('colours become brightness and colour of BT.601', () => {

@@ -61,7 +61,7 @@ describe('a video of an upstream (contract 6, 7)', () => {
   test('is listed as available, and no wallet without its price gets one', async () => {
     const poor = await world.person({ cents: 10 })
     const refused = await poor.send('POST', 'video', input)
-    expect([refused.status, refused.body.error.code]).toEqual([402, 'insufficient_credits'])
+    expect(refused).toMatchObject({ status: 402, body: { error: { code: 'insufficient_credits' } } })
     const { body } = await poor.send('GET', 'models')
     expect(body.models.find(({ mode }: { mode: string }) => mode === 'video').status).toBe('available')
     expect(server.asked).toEqual([])
@@ -202,7 +202,7 @@ describe('one within a completion (contract 2.4)', () => {
     await eventually(() => server.of('GET', /video_\d+$/).length === 1)
     clock.advance(120_000)
     const { status, body } = await answered
-    expect([status, body.error.code]).toEqual([504, 'request_timeout'])
+    expect({ status, code: body.error.code }).toEqual({ status: 504, code: 'request_timeout' })
     expect(body.error.message).toContain('POST /video')
     expect(await spentBy(ada)).toBe(0)
     const owner = `user:${ada.userId}` as const
@@ -235,6 +235,6 @@ test('without an upstream or the built-in engine it is 503, and nothing is put i
   const bare = await createWorld({ config: { engineBuiltin: false } })
   const ada = await bare.person()
   const { status, body } = await ada.send('POST', 'video', input)
-  expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
+  expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'engine_unavailable' })
   expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])
 })

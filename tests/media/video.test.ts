@@ -155,7 +155,7 @@ describe('what is refused', () => {
     [{ prompt: 'x', aspect_ratio: '100000:1' }, 'validation_error', 'aspect_ratio'],
   ])('%j is 400 %s', async (body, code, param) => {
     const { status, body: answer } = await start(ada, body)
-    expect([status, answer.error.code, answer.error.param]).toEqual([400, code, param])
+    expect({ status, code: answer.error.code, param: answer.error.param }).toEqual({ status: 400, code, param })
   })
 
   test('what the policy of the key blocks', async () => {

@@ -31,7 +31,7 @@ describe('the faults that are put in', () => {
     for (const { file, at, change, reason } of equivalents) {
       const text = await Bun.file(file).text()
       const all = (await mutationsOf(file, text)).map((one) => shown(one, text))
-      expect([file, all.some((one) => one.at === at && one.change === change)]).toEqual([file, true])
+      expect({ file, all: all.some((one) => one.at === at && one.change === change) }).toEqual({ file, all: true })
       expect(reason.length).toBeGreaterThan(10)
     }
   })

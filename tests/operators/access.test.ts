@@ -141,7 +141,11 @@ describe('the API on TCP', () => {
       ['PUT', 'keys/x'],
     ] as const) {
       const reply = await remote(null)(method, path, method === 'GET' ? undefined : '{broken', headers)
-      expect([path, reply.status, reply.body.error.code]).toEqual([path, 401, 'invalid_api_key'])
+      expect({ path, status: reply.status, code: reply.body.error.code }).toEqual({
+        path,
+        status: 401,
+        code: 'invalid_api_key',
+      })
       expect(reply.headers.get('x-request-id')).toBe(reply.body.error.request_id)
     }
   })
@@ -154,7 +158,7 @@ describe('the API on TCP', () => {
 
   test('gives Prometheus its numbers for a viewer key', async () => {
     const { status, text } = await remote(keys.viewer)('GET', '/metrics')
-    expect([status, text.includes('process_resident_memory_bytes')]).toEqual([200, true])
+    expect({ status, text: text.includes('process_resident_memory_bytes') }).toEqual({ status: 200, text: true })
   })
 })
 

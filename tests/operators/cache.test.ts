@@ -27,7 +27,7 @@ describe('what operators see of the cache (dx 2.18)', () => {
     await ask(ada, prompt, { mode: 'think' })
     const { body: after } = await ops('GET', 'cache')
     expect(after).toMatchObject({ object: 'cache', enabled: true, entries: 2, max_bytes: 64 * 1024 * 1024 })
-    expect([after.hits - before.hits, after.misses - before.misses]).toEqual([2, 2])
+    expect({ hits: after.hits - before.hits, misses: after.misses - before.misses }).toEqual({ hits: 2, misses: 2 })
     expect(after.saved_cents - before.saved_cents).toBeCloseTo(2 * body.usage.cost_cents, 6)
     expect(after.by_mode).toEqual([
       { mode: 'fast', entries: 1, hits: 2 },
@@ -40,7 +40,7 @@ describe('what operators see of the cache (dx 2.18)', () => {
     const [ada, prompt] = [await world.person(), freshPrompt('[[delay:40]]')]
     await Promise.all([ask(ada, prompt), ask(ada, prompt), ask(ada, prompt)])
     const { body: after } = await ops('GET', 'cache')
-    expect([after.hits - before.hits, after.misses - before.misses]).toEqual([2, 1])
+    expect({ hits: after.hits - before.hits, misses: after.misses - before.misses }).toEqual({ hits: 2, misses: 1 })
   })
 
   test('whether a prompt would be served, of whom and until when, and never the answer', async () => {

@@ -46,7 +46,8 @@ describe('orgs on the operator API', () => {
     const refused = [await send('POST', 'credits', { owner: org.id, amount_cents: 1 })]
     refused.push(await send('POST', 'keys', { name: 'k', org: org.id }))
     for (const { status, body } of refused) {
-      expect([status, body.error.message]).toEqual([409, expect.stringContaining('"Gone" was deleted')])
+      expect(status).toBe(409)
+      expect(body.error.message).toContain('"Gone" was deleted')
     }
     const returned = await send('POST', 'credits/adjustments', { owner: org.id, amount_cents: -250 })
     expect(returned.body).toMatchObject({ balance_cents: 0 })
@@ -85,7 +86,7 @@ describe('members on the operator API', () => {
       ['DELETE', undefined],
     ] as const) {
       const refused = await send(method, path, body)
-      expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+      expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     }
     const added = await send('POST', `orgs/${team.id}/members`, { user: team.owner.userId, role: 'viewer' })
     expect(added.status).toBe(409)
@@ -100,7 +101,7 @@ describe('members on the operator API', () => {
     const { body: eve } = await world.send('POST', 'auth/signup', { email, password: 'correct horse battery' })
     const session = { authorization: `Bearer ${eve.session_token}` }
     const joined = await world.send('POST', `invitations/${body.token}/accept`, undefined, session)
-    expect([joined.status, joined.body.organization.role]).toEqual([200, 'member'])
+    expect({ status: joined.status, role: joined.body.organization.role }).toEqual({ status: 200, role: 'member' })
     const { items } = await world.app.container.audit.list(world.app.store.read, `org:${team.id}`, { limit: 5 })
     expect(JSON.stringify(items)).not.toContain(body.token)
   })
@@ -192,7 +193,7 @@ describe('what the operator API refuses of people', () => {
   ]
   test.each(rows)('%s %s %j: %d', async (method, path, body, status, code) => {
     const reply = await send(method, path, body)
-    expect([reply.status, reply.body.error.code]).toEqual([status, code])
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status, code })
   })
 
   test('an address that has an account, and a slug that is taken', async () => {

@@ -52,7 +52,7 @@ describe.each(kinds)('operators and $path', ({ path, list, rules }) => {
   test('are refused a team’s for a person', async () => {
     const ada = await world.person()
     const { status, body } = await ops('POST', `${path}?owner=${ada.userId}`, { name: 'x', scope: 'team' })
-    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 })
 

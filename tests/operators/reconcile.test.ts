@@ -59,7 +59,7 @@ describe('credits reconcile', () => {
     expect(await billing.balance(store.read, id as never)).toMatchObject({ balance: 999_000_000 })
 
     const { exitCode, rows } = await found(['--apply', ...why])
-    expect([exitCode, rows]).toEqual([0, [{ ...wanted, applied: true }]])
+    expect({ exitCode, rows }).toEqual({ exitCode: 0, rows: [{ ...wanted, applied: true }] })
     expect(await billing.balance(store.read, id as never)).toEqual({
       balance: 100_000_000,
       held: 0,
@@ -92,7 +92,10 @@ describe('credits reconcile', () => {
     await edit(id, { balance: 200_000_000 })
     await store.write((tx) => billing.adjust(tx, { owner: id, amount: -50_000_000, ref: 'a2', note: null }))
     const { exitCode, rows } = await found(['--apply', ...why])
-    expect([exitCode, rows]).toMatchObject([9, [{ ledger_cents: 40, open_cents: 90, applied: false }]])
+    expect({ exitCode, rows }).toMatchObject({
+      exitCode: 9,
+      rows: [{ ledger_cents: 40, open_cents: 90, applied: false }],
+    })
   })
 
   test('asks for a reason and a yes', async () => {

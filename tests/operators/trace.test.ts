@@ -76,7 +76,7 @@ test('what was stored of a request is found by its owner alone; a request of nob
   expect((await run(['trace', 'req_nobody'])).exitCode).toBe(3)
   const bob = await world.person({ ofOrg: true })
   const asBob = await ops('GET', `requests/${id}?owner=${bob.orgId}`)
-  expect([asBob.body.ledger, asBob.body.audit]).toEqual([[], []])
+  expect({ ledger: asBob.body.ledger, audit: asBob.body.audit }).toEqual({ ledger: [], audit: [] })
 })
 
 test('logs show and tail tell of answered requests, by what is wanted of them', async () => {

@@ -45,7 +45,8 @@ test('until they are ready the chat needs at most 25 KB, the inbox 30 KB and the
 
 test('the loader is served to every page, packed for those that take it so, and names no other address', async () => {
   const plain = await get('/embed.js')
-  expect([plain.status, plain.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+  expect(plain.status).toBe(200)
+  expect(plain.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   expect(plain.headers.get('cache-control')).toBe('public, max-age=600')
   expect(plain.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
   const text = await plain.text()
@@ -57,7 +58,8 @@ test('the loader is served to every page, packed for those that take it so, and 
 
 test('the icon that browsers ask for beside every page is there', async () => {
   const icon = await get('/favicon.ico')
-  expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+  expect(icon.status).toBe(200)
+  expect(icon.headers.get('content-type')).toBe('image/svg+xml')
   expect(await icon.text()).toStartWith('<svg ')
 })
 

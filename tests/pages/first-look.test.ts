@@ -18,7 +18,7 @@ inChromium('the first look at the chat', () => {
       const { x, y } = (await frame.boundingBox())!
       const dot = (left: number, top: number) =>
         page.screenshot({ clip: { x: left, y: top, width: 2, height: 2 }, encoding: 'base64' })
-      expect([theme, await dot(x + 1, y + 1)]).toEqual([theme, await dot(x - 20, y - 20)])
+      expect({ theme, dot: await dot(x + 1, y + 1) }).toEqual({ theme, dot: await dot(x - 20, y - 20) })
     }
   })
 

@@ -158,7 +158,7 @@ inChromium('a shop, its visitors and its people', () => {
     await small.tap('#launcher')
     await small.waitForSelector('#panel[role="dialog"]')
     const box = await (await phone.$('iframe'))!.boundingBox()
-    expect([box!.x, box!.y, box!.width, box!.height]).toEqual([0, 0, 320, 568])
+    expect(box).toMatchObject({ x: 0, y: 0, width: 320, height: 568 })
     await say(phone, small, 'What is 12 * 7?')
     expect(await small.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
     expect(await axeProblems(small)).toEqual([])

@@ -27,7 +27,7 @@ async function researched(prompt: string, by?: Person) {
   expect(status).toBe(202)
   await world.app.container.jobs.runDue()
   const { status: is, error, result_data: data } = (await ada.send('GET', `jobs/${handle.job_id}`)).body
-  expect([is, error]).toEqual(['completed', null])
+  expect({ is, error }).toEqual({ is: 'completed', error: null })
   const quotes = data.quotations.map(({ quote }: { quote: string }) => quote.replace(/\s+/g, ' '))
   return { data, quotes: quotes as string[] }
 }
@@ -83,7 +83,7 @@ describe('a file as people have it is quoted as it is written (issue 28)', () =>
     expect(all).not.toContain('\ufffd')
     for (const one of quotes) {
       const sides = ['windmill', 'oak rollers', 'rye'].some((word) => one.includes(word))
-      expect([one, sides && /tours|family|bakery|August/.test(one)]).toEqual([one, false])
+      expect({ one, sides: sides && /tours|family|bakery|August/.test(one) }).toEqual({ one, sides: false })
     }
   })
 

@@ -15,7 +15,7 @@ test('a noun reads what is sent, and has verbs of its own on both APIs', async (
   const ada = await world.person()
   const send = as(ada)
   const refused = await send('POST', 'bookmarks', { name: 'Nowhere', url: 'nonsense' })
-  expect([refused.status, refused.body.error.param]).toEqual([400, 'url'])
+  expect({ status: refused.status, param: refused.body.error.param }).toEqual({ status: 400, param: 'url' })
   const { id } = (await send('POST', 'bookmarks', { name: 'Docs', url: 'https://example.com/docs' })).body
   for (const by of [send, ops]) expect((await by('POST', `bookmarks/${id}/visit`)).body.host).toBe('example.com')
   expect((await as(await world.person())('POST', `bookmarks/${id}/visit`)).status).toBe(404)

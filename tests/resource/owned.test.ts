@@ -50,7 +50,7 @@ describe('what belongs to an account', () => {
   test('is the person’s, or the organization’s whose key made it; one answer holds it in its member', async () => {
     const { owner, ofOrg, org } = await team()
     const [mine, ours] = [await make(owner, 'notes'), await make(ofOrg, 'notes')]
-    expect([mine.body.note.org_id, ours.body.note.org_id]).toEqual([null, org])
+    expect({ mine: mine.body.note.org_id, ours: ours.body.note.org_id }).toEqual({ mine: null, ours: org })
     expect((await as(owner)('GET', `notes/${mine.body.note.id}`)).body.note.name).toBe('It')
     expect((await as(owner)('GET', `notes/${ours.body.note.id}`)).status).toBe(404)
     expect((await as(ofOrg)('GET', 'notes')).body.bookmarks.map(({ id }: { id: string }) => id)).toEqual([
@@ -83,7 +83,7 @@ describe('what belongs to a team', () => {
     const { id } = (await make(owner, 'boards')).body
     expect((await as(viewer)('GET', `boards/${id}`)).status).toBe(200)
     const { status, body } = await as(viewer)('PATCH', `boards/${id}`, { name: 'Mine' })
-    expect([status, body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'forbidden' })
     expect(body.error.message).toContain('manageSkills')
     expect((await make(viewer, 'boards')).status).toBe(403)
   })

@@ -75,7 +75,7 @@ describe('skills of a run', () => {
     expect((await active(ada, 'hi', [slug])).modelPreference).toBeNull()
     const input = { prompt: 'What is 2 + 2?', skills: [slug] }
     const { status, body } = await ada.send('POST', 'completions', input)
-    expect([status, body.skills_active.length]).toEqual([200, 1])
+    expect({ status, skillsActive: body.skills_active.length }).toEqual({ status: 200, skillsActive: 1 })
   })
 
   test('nor is one that was retired since the skill was published', () => {

@@ -42,6 +42,6 @@ describe('GET /skills/earnings', () => {
 
   test('asks for a period that is one', async () => {
     const reply = await (await world.person()).send('GET', 'skills/earnings?from=2026-02-01&to=2026-01-01')
-    expect([reply.status, reply.body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 })

@@ -85,10 +85,8 @@ describe('a skill has the members of the contract', () => {
   test('and shows a new version from when it is in force, to its author from when it is made', async () => {
     const next = { slug, version: '1.1.0', readme: '# Second' }
     const second = await submit(ada, staffManifest(next), { skill_id: skillId })
-    expect([(await listed(bob, 'sort=newest')).readme, (await listed(ada, 'filter=mine')).readme]).toEqual([
-      '# Haiku',
-      '# Second',
-    ])
+    expect((await listed(bob, 'sort=newest')).readme).toBe('# Haiku')
+    expect((await listed(ada, 'filter=mine')).readme).toBe('# Second')
     await admin.decide(second.id, 'approve')
     expect((await listed(bob, 'sort=newest')).readme).toBe('# Second')
   })

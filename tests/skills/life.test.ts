@@ -38,8 +38,10 @@ describe('the life of a submission', () => {
     const { ada, id, act } = await inState(state)
     const to = TABLE[`${state} ${move}`]
     const reply = await act(move)
-    expect([reply.status, reply.body.submission?.status ?? reply.body.error.code]).toEqual(
-      to ? [200, to] : [409, 'conflict'],
+    expect(reply).toMatchObject(
+      to
+        ? { status: 200, body: { submission: { status: to } } }
+        : { status: 409, body: { error: { code: 'conflict' } } },
     )
     expect((await ada.send('GET', `skills/submissions/${id}`)).body.submission.status).toBe(to ?? state)
   })
@@ -73,7 +75,7 @@ describe('the life of a submission', () => {
     const { id } = await submit(ada, securityManifest())
     const send = sender ? await sender() : ada.send
     const reply = await send('POST', `skills/submissions/${id}/review`, { decision: 'approve' })
-    expect([reply.status, reply.body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
   })
 
   test('a reviewer decides on tier staff, a security reviewer on both', async () => {
@@ -130,7 +132,7 @@ describe('a new version', () => {
     const ada = await world.person()
     for (let at = 0; at < 10; at++) expect((await submit(ada, manifest())).reply.status).toBe(201)
     const { reply } = await submit(ada, manifest())
-    expect([reply.status, reply.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 429, code: 'rate_limit_exceeded' })
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(86_000)
   })
 
@@ -155,7 +157,7 @@ describe('what a reviewer reads is what is approved', () => {
     const wider = { skill_id: skillId, visibility: 'public' }
     const next = await submit(ada, staffManifest({ slug, version: '2.0.0' }), wider)
     const refused = await ada.send('PATCH', `skills/${skillId}`, change)
-    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     await admin.decide(next.id, 'approve')
     const { systemPromptExt } = (await ada.send('GET', `skills/${skillId}`)).body
     expect(systemPromptExt).toBe(staffManifest().systemPromptExtension)
@@ -189,13 +191,13 @@ describe('drafts', () => {
     }
     for (let at = 0; at < 200; at++) expect((await draft(at)).status).toBe(201)
     const refused = await draft(200)
-    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     await ada.send('DELETE', 'skills/good-name-0')
     expect((await draft(200)).status).toBe(201)
   })
 
   test('a skill for an org says whose it is', async () => {
     const { reply } = await submit(await world.person(), manifest(), { visibility: 'org' })
-    expect([reply.status, reply.body.error.param]).toEqual([400, 'target_org_id'])
+    expect({ status: reply.status, param: reply.body.error.param }).toEqual({ status: 400, param: 'target_org_id' })
   })
 })

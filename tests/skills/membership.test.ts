@@ -17,12 +17,12 @@ describe('a skill of an org that was installed', () => {
       return skills.map((one) => one.slug)
     }
     const installed = async () => (await member.send('GET', 'skills?filter=installed')).body.skills.length
-    expect([await runs(), await installed()]).toEqual([[slug], 1])
+    expect({ runs: await runs(), installed: await installed() }).toEqual({ runs: [slug], installed: 1 })
     await team.owner.send('DELETE', `orgs/${team.id}/members/${member.userId}`)
-    expect([await runs(), await installed()]).toEqual([[], 0])
+    expect({ runs: await runs(), installed: await installed() }).toEqual({ runs: [], installed: 0 })
     expect((await member.send('GET', `skills/${skillId}`)).status).toBe(404)
     await team.join('viewer', member)
-    expect([await runs(), await installed()]).toEqual([[slug], 1])
+    expect({ runs: await runs(), installed: await installed() }).toEqual({ runs: [slug], installed: 1 })
     await team.owner.send('DELETE', `orgs/${team.id}/members/${member.userId}`)
     expect((await member.send('DELETE', 'skills', { skillId })).status).toBe(200)
   })
@@ -35,10 +35,6 @@ describe('a skill of an org that was installed', () => {
       bob.send('PATCH', `skills/${skillId}/installation`, { config: { note: 'x'.repeat(length) } })
     expect((await set(16_000)).status).toBe(200)
     const refused = await set(17_000)
-    expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
-      400,
-      'validation_error',
-      'config',
-    ])
+    expect(refused).toMatchObject({ status: 400, body: { error: { code: 'validation_error', param: 'config' } } })
   })
 })

@@ -22,7 +22,7 @@ describe('operators and submissions', () => {
       ['+', 2],
     ])
     expect(lines.map(({ suspicious }) => suspicious)).toEqual([false, false, true])
-    expect([added, removed]).toEqual([2, 2])
+    expect({ added, removed }).toEqual({ added: 2, removed: 2 })
   })
 
   test('approve tier security only with the diff they read', async () => {
@@ -40,7 +40,12 @@ describe('operators and submissions', () => {
     const ada = await world.person()
     const { id, slug } = await submit(ada, securityManifest())
     const whole = await operator.get(call, id)
-    expect([whole.live_version, whole.slug, whole.findings, whole.manifest.slug]).toEqual([null, slug, [], slug])
+    expect({
+      liveVersion: whole.live_version,
+      slug: whole.slug,
+      findings: whole.findings,
+      manifestSlug: whole.manifest.slug,
+    }).toEqual({ liveVersion: null, slug, findings: [], manifestSlug: slug })
     const wanted = { status: 'pending_review' as const, tier: 'security' as const, limit: 50 }
     expect((await operator.list(call, wanted)).items.map(({ id: one }) => String(one))).toContain(id)
     await operator.decide(call, id, { decision: 'reject', reason: 'no' })

@@ -34,14 +34,16 @@ describe('when an org is deleted', () => {
     const open = await submit(orgKey, manifest())
     const closed = await submit(orgKey, manifest(), { visibility: 'org', target_org_id: team.id })
     const [mine, stored] = [await canvasOf(ada), await versions()]
-    expect([await countOf(canvases, owner), await countOf(skills, owner), stored]).toEqual([1, 3, 1])
+    expect(await countOf(canvases, owner)).toBe(1)
+    expect(await countOf(skills, owner)).toBe(3)
+    expect(stored).toBe(1)
     const installs = async () => (await ada.send('GET', `skills/${installed.slug}`)).body.installCount
     expect(await installs()).toBe(1)
 
     expect((await team.owner.send('DELETE', `orgs/${team.id}`)).status).toBe(200)
-    expect([await countOf(canvases, owner), await versions(), await countOf(skillInstallations, owner)]).toEqual([
-      0, 0, 0,
-    ])
+    expect(await countOf(canvases, owner)).toBe(0)
+    expect(await versions()).toBe(0)
+    expect(await countOf(skillInstallations, owner)).toBe(0)
     expect(await installs()).toBe(0)
     expect((await ada.send('GET', `skills/${open.slug}`)).status).toBe(200)
     expect(await countOf(skills, owner)).toBe(1)

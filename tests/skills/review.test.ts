@@ -141,7 +141,7 @@ const REFUSALS: [string, Record<string, unknown>, string, string][] = [
 describe('the review refuses', () => {
   test.each(REFUSALS)('%s', async (_, members, check, words) => {
     const { reply } = await submit(await world.person(), manifest(members))
-    expect([reply.status, reply.body.error.code]).toEqual([422, 'review_failed'])
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 422, code: 'review_failed' })
     expect(reply.body.review.passed).toBe(false)
     expect(reply.body.review.checks[check]).toStartWith('fail: ')
     expect(reply.body.review.checks[check]).toContain(words)
@@ -151,7 +151,7 @@ describe('the review refuses', () => {
   test('no optional member that is null: it is not there', async () => {
     const absent = { tools: null, trigger: null, readme: null, modelPreference: null, hooks: null, license: null }
     const { reply } = await submit(await world.person(), manifest(absent))
-    expect([reply.status, reply.body.review?.tier]).toEqual([201, 'auto'])
+    expect({ status: reply.status, tier: reply.body.review?.tier }).toEqual({ status: 201, tier: 'auto' })
   })
 
   test.each([
@@ -161,7 +161,7 @@ describe('the review refuses', () => {
     ['a word', 'x'],
   ])('and a manifest that is %s is no request (L1)', async (_, written) => {
     const reply = await (await world.person()).send('POST', 'skills/submit', { manifest: written })
-    expect([reply.status, reply.body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 
   test('and wherever it fails, the review stands beside the error (contract 1.5)', async () => {
@@ -176,7 +176,11 @@ describe('the review refuses', () => {
       ['skills/sandbox', { manifest: bad, prompt: 'Hello' }],
     ] as const) {
       const reply = await ada.send('POST', path, body)
-      expect([path, reply.status, reply.body.error.code]).toEqual([path, 422, 'review_failed'])
+      expect({ path, status: reply.status, code: reply.body.error.code }).toEqual({
+        path,
+        status: 422,
+        code: 'review_failed',
+      })
       expect(Object.keys(reply.body).sort()).toEqual(['error', 'review'])
       expect(Object.keys(reply.body.review).sort()).toEqual(['checks', 'passed', 'tier'])
       expect(reply.body.review.passed).toBe(false)

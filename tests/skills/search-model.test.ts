@@ -80,7 +80,7 @@ test('a search finds what it says, in order and page by page, whatever became of
       category: below(3) ? undefined : CATEGORIES[below(3)]!,
       sort: SORTS[below(3)]!,
     }
-    expect([query, await found(query)]).toEqual([query, expected(all, query)])
+    expect({ query, found: await found(query) }).toEqual({ query, found: expected(all, query) })
     const some = all[below(all.length)]!
     await store.write(async (tx) => {
       const table = tx.of(skills)

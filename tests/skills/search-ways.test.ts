@@ -48,7 +48,7 @@ test('a search finds all of a word in order, wherever in the list and however of
   await seed()
   for (const [word, holds] of Object.entries(HOLDERS)) {
     for (const sort of ['newest', 'installs'] as const) {
-      expect([word, sort, await pages(word, sort)]).toEqual([word, sort, ages.filter(holds)])
+      expect({ word, sort, pages: await pages(word, sort) }).toEqual({ word, sort, pages: ages.filter(holds) })
     }
   }
 }, 60_000)

@@ -22,7 +22,7 @@ describe('the store', () => {
     }
     await submit(author, manifest(words))
     for (const q of ['creme', 'BRÛLÉE', 'patiss', 'france desserts', 'sweet tooth']) {
-      expect([q, await slugsIn(`q=${encodeURIComponent(q)}`)]).toEqual([q, ['sweet-tooth']])
+      expect({ q, slugsIn: await slugsIn(`q=${encodeURIComponent(q)}`) }).toEqual({ q, slugsIn: ['sweet-tooth'] })
     }
     expect(await slugsIn('q=france%20germany')).toEqual([])
   })
@@ -95,9 +95,9 @@ describe('a store of 20,000', () => {
           null,
           51,
         )
-        expect([q, found.length > 0]).toEqual([q, true])
+        expect({ q, found: found.length > 0 }).toEqual({ q, found: true })
       }
-      expect([q, (await effortOf(search, 8)) < maxMs]).toEqual([q, true])
+      expect({ q, effort: (await effortOf(search, 8)) < maxMs }).toEqual({ q, effort: true })
     }
   }, 120_000)
 

@@ -32,7 +32,8 @@ describe('whom a new version is for', () => {
     const members = { name: 'Draft', slug: 'from-draft', category: 'domain', system_prompt_ext: 'Help with tides.' }
     const { id } = (await ada.send('POST', 'skills/create', members)).body.skill
     const { reply } = await submit(ada, manifest({ slug: 'from-draft' }), { skill_id: id })
-    expect([reply.status, reply.body.submission?.manifestVersion]).toEqual([201, '1.0.0'])
+    expect(reply.status).toBe(201)
+    expect(reply.body.submission?.manifestVersion).toBe('1.0.0')
     expect((await bob.send('GET', `skills/${id}`)).body).toMatchObject({ visibility: 'public', version: '1.0.0' })
   })
 })
@@ -43,7 +44,7 @@ describe('changing by hand', () => {
     const { skillId } = await submit(ada, manifest(), { visibility: 'private' })
     for (const body of [{}, { colour: 'red' }]) {
       const reply = await ada.send('PATCH', `skills/${skillId}`, body)
-      expect([reply.status, reply.body.error.code]).toEqual([400, 'validation_error'])
+      expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
     }
     expect((await ada.send('GET', `skills/${skillId}`)).body.reviewStatus).toBe('approved')
   })

@@ -47,7 +47,7 @@ describe('who sees a skill', () => {
       `skills/${skillId}/versions`,
       `skills/${skillId}/reviews`,
     ]) {
-      expect([path, (await person.send('GET', path)).status]).toEqual([path, status])
+      expect({ path, status: (await person.send('GET', path)).status }).toEqual({ path, status })
     }
     const whole = (await person.send('GET', `skills/${skillId}`)).body
     expect('systemPromptExt' in whole).toBe(who === 'owner')
@@ -66,7 +66,7 @@ describe('who sees a skill', () => {
 
   test('the org of a skill is one its author belongs to', async () => {
     const { reply } = await submit(stranger, staffManifest(), { visibility: 'org', target_org_id: org })
-    expect([reply.status, reply.body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
     const unnamed = await submit(owner, staffManifest(), { visibility: 'org' })
     expect(unnamed.reply.status).toBe(400)
   })

@@ -89,7 +89,9 @@ export function resourceSuite({ resource: noun, world, as, ops, max, like = NAME
       const all = [await made(ada), await made(ada), await made(ada)]
       const { body: first } = await as(ada)('GET', `${path}?limit=2`)
       const { body: rest } = await as(ada)('GET', `${path}?limit=2&cursor=${first.next_cursor}`)
-      expect([first.has_more, rest.has_more, rest.next_cursor]).toEqual([true, false, null])
+      expect(first.has_more).toBe(true)
+      expect(rest.has_more).toBe(false)
+      expect(rest.next_cursor).toBe(null)
       const found: { id: string; created: string }[] = [...first[noun.plural], ...rest[noun.plural]].map(viewOf)
       expect(found.map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort())
       expect(found.map(({ created }) => created)).toEqual(all.map(({ created }) => created).reverse())

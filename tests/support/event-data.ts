@@ -16,7 +16,7 @@ export async function subscribeTo(person: Person, eventPattern: string): Promise
 export async function expectData(person: Person, types: readonly ServerEvent[]): Promise<void> {
   for (const type of types) {
     const { events } = (await person.send('GET', `events?eventType=${type}`)).body
-    expect([type, events.length > 0]).toEqual([type, true])
+    expect({ type, events: events.length > 0 }).toEqual({ type, events: true })
     for (const { payload } of events) {
       expect([type, ...Object.keys(payload).sort()]).toEqual([type, ...Object.keys(SAMPLES[type].data).sort()])
     }

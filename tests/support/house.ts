@@ -43,6 +43,20 @@ export function declaredNames(source: Source): string[] {
   return names
 }
 
+/** The lines of assertions that compare a list of values without names: `expect([a, b]).toEqual(…)`. */
+export function unnamedComparisons(source: Source): number[] {
+  const lines: number[] = []
+  walk(source, (node) => {
+    const compared = node.type === 'MemberExpression' ? (node.object as Node) : null
+    if (!compared || !/^to(Equal|StrictEqual|MatchObject)$/.test((node.property as Node).name as string)) return
+    if (compared.type !== 'CallExpression' || (compared.callee as Node).name !== 'expect') return
+    const [value] = compared.arguments as Node[]
+    const elements = value?.type === 'ArrayExpression' ? (value.elements as Node[]) : []
+    if (elements.length > 1 && elements.every(({ type }) => type !== 'SpreadElement')) lines.push(node.loc.start.line)
+  })
+  return lines
+}
+
 /** Private functions of `SMALL_FUNCTION` lines or fewer that are called once. */
 export function calledOnce(source: Source): CalledOnce[] {
   const declared = new Map<string, number[]>()

@@ -33,6 +33,6 @@ test('what speaks for an attack is weighed so that honest texts raise few alarms
   const facts = factsOf(judged, learned.stretches, learned.stretches)
   const by = fittedWeights(facts)
   const alarms = (isAttack: boolean) => facts.filter((one) => one.isAttack === isAttack && weigh(one, by) >= 0.8).length
-  expect([alarms(true), alarms(false)]).toEqual([TOPICS.length, 0])
+  expect({ attacks: alarms(true), others: alarms(false) }).toEqual({ attacks: TOPICS.length, others: 0 })
   expect(judgedBy(learned, { ...texts[0]!, text: '…' })).toMatchObject({ sentences: 0 })
 })

@@ -34,7 +34,7 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
   test('a public server: its tools are offered by label and name, and run where the caller says so', async () => {
     const never = { ...EVERYTHING, require_approval: 'never', allowed_tools: ['echo'] }
     const { status, body, sent } = await ask('every__echo{"message":"tides"}', [never])
-    expect([status, body.warnings]).toEqual([200, undefined])
+    expect({ status, warnings: body.warnings }).toEqual({ status: 200, warnings: undefined })
     expect(body.tools_used).toMatchObject([{ name: 'every__echo', status: 'success' }])
     expect(sent).toContain('tides')
     expect(sent).not.toContain('every__get-sum')
@@ -65,7 +65,8 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
     state.offered = Array.from({ length: 130 }, (_, at) => tool(`t${at}`))
     const inline = Array.from({ length: 10 }, (_, at) => ({ name: `mine${at}`, description: 'Mine.' }))
     const { status, body } = await ask('', [OWN, ...inline])
-    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('12 of the MCP servers were left out')]])
+    expect(status).toBe(200)
+    expect(body.warnings).toEqual([expect.stringContaining('12 of the MCP servers were left out')])
     const offered = (upstream.calls[0]!.body as { tools: { function: { name: string } }[] }).tools
     expect(offered.filter(({ function: { name } }) => /^(own__|mine)/.test(name))).toHaveLength(128)
   })
@@ -107,7 +108,8 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
 
   test('a server that cannot be reached is left out, and the answer says so', async () => {
     const { status, body } = await ask('', [{ ...OWN, server_url: `http://127.0.0.1:${await freePort()}/mcp` }])
-    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('could not be reached')]])
+    expect(status).toBe(200)
+    expect(body.warnings).toEqual([expect.stringContaining('could not be reached')])
   })
 
   test('what a server says its tools return is not compiled: a large schema stops nobody', async () => {
@@ -126,7 +128,8 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
   ])('a server with %s is left out, and the answer says so', async (_, offered) => {
     state.offered = offered
     const { status, body, sent } = await ask('', [OWN])
-    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('"own" lists more or larger tools')]])
+    expect(status).toBe(200)
+    expect(body.warnings).toEqual([expect.stringContaining('"own" lists more or larger tools')])
     expect(sent).not.toContain('own__t')
   })
 
@@ -134,7 +137,8 @@ describe('MCP servers as tools of a completion (contract 28.2)', () => {
     state.offered = Array.from({ length: 200 }, (_, at) => tool(`t${at}`))
     const servers = ['a', 'b', 'c'].map((server_label) => ({ ...OWN, server_label, allowed_tools: ['t1'] }))
     const { status, body } = await ask('', servers)
-    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('lists more or larger tools')]])
+    expect(status).toBe(200)
+    expect(body.warnings).toEqual([expect.stringContaining('lists more or larger tools')])
   })
 
   test('in production a server is called by https only, whatever its address', () => {

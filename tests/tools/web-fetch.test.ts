@@ -78,7 +78,10 @@ describe('web_fetch', () => {
 
   test.each(BARE.map((html, at) => [html, at] as const))('reads %s', async (_, at) => {
     const { status, result } = await read(`${here}/bare/${at}`)
-    expect([status, result]).toMatchObject(['success', { title: 'Tides', text: 'They turn twice a day.' }])
+    expect({ status, result }).toMatchObject({
+      status: 'success',
+      result: { title: 'Tides', text: 'They turn twice a day.' },
+    })
   })
 
   test.each([

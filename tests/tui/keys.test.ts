@@ -37,7 +37,7 @@ describe('moving', () => {
   test('digits go there from the help and the messages, too', () => {
     for (const way of ['?', 'm']) {
       const { model } = press(modelOf(), way, '2')
-      expect([model.screen, model.mode.type]).toEqual(['jobs', 'browse'])
+      expect({ screen: model.screen, type: model.mode.type }).toEqual({ screen: 'jobs', type: 'browse' })
     }
   })
   test('the overview opens where the chosen kind is done', () => {
@@ -132,7 +132,7 @@ describe('changing', () => {
       { type: 'hello', operator: 'lee', role: 'viewer', version: '0.1.0', holder: 'operator:lee' },
     ] as const
     const { model } = update(modelOf(), { type: 'streamed', events })
-    expect([model.canWrite, model.where.operator]).toEqual([false, 'lee'])
+    expect({ canWrite: model.canWrite, operator: model.where.operator }).toEqual({ canWrite: false, operator: 'lee' })
     expect(lastWord(model)).toContain('Links and what people wrote are hidden')
   })
 })

@@ -10,7 +10,7 @@ import { modelOf, NOW, press, typed } from './support/model'
 describe('parts of a screen', () => {
   test('Tab goes through them: details and chats are scrolled, and a part of the overview is opened', () => {
     const details = press(modelOf({ screen: 'jobs' }), 'tab', 'down', 'down').model
-    expect([details.scroll, chosenRow(details)!.id]).toEqual([2, 'job_7Qm2Zs'])
+    expect({ scroll: details.scroll, id: chosenRow(details)!.id }).toEqual({ scroll: 2, id: 'job_7Qm2Zs' })
     expect(press(details, 'tab', 'down').model).toMatchObject({ pane: 0, scroll: 0 })
     expect(press(modelOf({ screen: 'takeovers' }), 'tab', 'up').model.scroll).toBe(1)
     expect(press(modelOf({ columns: 132, rows: 34 }), 'tab', 'tab', 'enter').model.screen).toBe('deliveries')

@@ -101,7 +101,7 @@ describe('GET /benchmarks (contract 21)', () => {
 
   test.each(['?window=1h', '?window=24H', '?window=', '?window=7d&window=30d'])('refuses %s', async (query) => {
     const { status, body } = await benchmarks(await world.person(), query)
-    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 
   test('needs a credential and no scope', async () => {

@@ -156,7 +156,9 @@ describe('benchmarks (contract 21)', () => {
       })
       return (await benchmarks.read(callOf(keyCaller({ userId })), '24h')).counters.routing_accuracy
     }
-    expect([await accuracyWith(0), await accuracyWith(1), await accuracyWith(9)]).toEqual([1, 0.6667, 0])
+    expect(await accuracyWith(0)).toBe(1)
+    expect(await accuracyWith(1)).toBe(0.6667)
+    expect(await accuracyWith(9)).toBe(0)
     const to = Date.parse('2026-03-15T13:00:00Z')
     expect(requests[0]).toEqual([`user:${userId}`, { from: to - 24 * HOUR, to }])
   })

@@ -128,7 +128,7 @@ describe('GET /usage/export (contract 18.1)', () => {
     async (query) => {
       const ada = await world.person()
       const { status, body } = await ada.send('GET', `usage/export?${query}`)
-      expect([status, body.error.code]).toEqual([400, 'validation_error'])
+      expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
       expect((await ada.send('GET', 'audit?action=usage.exported')).body).toEqual([])
     },
   )

@@ -124,7 +124,7 @@ describe('whose usage', () => {
     expect((await org.send('GET', 'usage')).body).toMatchObject({ scope: 'org', totals: { requests: 1 } })
     expect((await org.send('GET', 'usage?scope=org')).body).toMatchObject({ scope: 'org', totals: { requests: 1 } })
     const refused = await org.send('GET', 'usage?scope=user')
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
   })
 
   test("another person's key, org or id finds nothing of it", async () => {
@@ -162,7 +162,7 @@ describe.each(['usage', 'usage/export'])('GET /%s refuses (F2, S10)', (path) => 
   test.each(refusals)('%s', async (query, code, param) => {
     const ada = await world.person()
     const { status, body } = await ada.send('GET', `${path}?${encodeURI(query)}`)
-    expect([status, body.error.code]).toEqual([400, code])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code })
     if (param) expect(body.error.param).toBe(param)
   })
 })

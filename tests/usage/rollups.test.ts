@@ -90,11 +90,11 @@ describe('a report', () => {
               const { latency_ms: exact, ...wanted } = reportOf(mine, request)
               expect(message).toEqual(wanted)
               for (const rank of ['p50', 'p95', 'p99'] as const)
-                expect([latency_ms[rank], exact[rank], close(latency_ms[rank], exact[rank])]).toEqual([
-                  latency_ms[rank],
-                  exact[rank],
-                  true,
-                ])
+                expect({
+                  latencyMs: latency_ms[rank],
+                  exact: exact[rank],
+                  close: close(latency_ms[rank], exact[rank]),
+                }).toEqual({ latencyMs: latency_ms[rank], exact: exact[rank], close: true })
             }
           }
         },

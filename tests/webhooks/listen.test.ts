@@ -27,7 +27,9 @@ describe('a webhook without an address', () => {
     expect(await log(ada, hook.id)).toEqual([])
     const { deliveries } = await take(ada, hook.id)
     const [{ event_id, event_type, headers, body }] = deliveries
-    expect([event_id, event_type, JSON.parse(body).data]).toEqual([event.id, 'order.created', { n: 1 }])
+    expect(event_id).toEqual(event.id)
+    expect(event_type).toBe('order.created')
+    expect(JSON.parse(body).data).toEqual({ n: 1 })
     const signed = `${headers['svc-webhook-timestamp']}.${body}`
     const hex = createHmac('sha256', hook.signing_secret).update(signed).digest('hex')
     expect(headers['svc-webhook-signature']).toBe(`v1=${hex}`)

@@ -24,7 +24,7 @@ describe('POST /webhooks', () => {
     ['129 characters', [`order.${'x'.repeat(123)}`]],
   ])('refuses %s as event types (J32, J38)', async (_, event_types) => {
     const reply = await (await world.person()).send('POST', 'webhooks', { url, event_types })
-    expect([reply.status, reply.body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 
   test.each([
@@ -38,7 +38,7 @@ describe('POST /webhooks', () => {
   ])('refuses the address %s, also in a change', async (bad) => {
     const ada = await world.person()
     const made = await ada.send('POST', 'webhooks', { ...input, url: bad })
-    expect([made.status, made.body.error.code, made.body.error.param]).toEqual([400, 'url_blocked', 'url'])
+    expect(made).toMatchObject({ status: 400, body: { error: { code: 'url_blocked', param: 'url' } } })
     const { id } = (await ada.send('POST', 'webhooks', input)).body
     expect((await ada.send('PATCH', `webhooks/${id}`, { url: bad })).body.error.code).toBe('url_blocked')
     expect((await get(ada, id)).url).toBe(url)
@@ -77,7 +77,9 @@ describe('POST /webhooks', () => {
     const ada = await world.person()
     const secret = 'a secret of my own'
     const made = await ada.send('POST', 'webhooks', { ...input, secret })
-    expect([made.status, made.body.signing_secret, made.body.enabled]).toEqual([201, secret, true])
+    expect(made.status).toBe(201)
+    expect(made.body.signing_secret).toEqual(secret)
+    expect(made.body.enabled).toBe(true)
     expect(made.body._note).toEqual(expect.any(String))
     const { text } = await ada.send('GET', `webhooks/${made.body.id}`)
     const list = await ada.send('GET', 'webhooks')
@@ -88,7 +90,7 @@ describe('POST /webhooks', () => {
     expect(one.body.error.message).toBe('"secret" has 1 character; at least 16 are needed.')
     for (const control of ['\n', '\u0000', '\t', '\u007f', '\u0085']) {
       const bad = await ada.send('POST', 'webhooks', { ...input, secret: `a secret of${control}my own` })
-      expect([bad.status, bad.body.error.code]).toEqual([400, 'validation_error'])
+      expect({ status: bad.status, code: bad.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
     }
   })
 
@@ -97,7 +99,7 @@ describe('POST /webhooks', () => {
     const ids: string[] = []
     for (let n = 0; n < 2; n++) ids.push((await ada.send('POST', 'webhooks', input)).body.id)
     const third = await ada.send('POST', 'webhooks', input)
-    expect([third.status, third.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: third.status, code: third.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     expect(third.body.error.message).toContain('SVC_MAX_ACTIVE_WEBHOOKS')
     for (let n = 0; n < 2; n++) {
       await ada.send('PATCH', `webhooks/${ids.at(-1)}`, { enabled: false })
@@ -171,7 +173,11 @@ describe('a webhook', () => {
       ['DELETE', `webhooks/${made.id}`],
     ] as const) {
       const reply = await member.send(method, path, body)
-      expect([path, reply.status, reply.body.error.code]).toEqual([path, 403, 'forbidden'])
+      expect({ path, status: reply.status, code: reply.body.error.code }).toEqual({
+        path,
+        status: 403,
+        code: 'forbidden',
+      })
     }
     await owner.send('POST', 'keys', { name: 'its', org_id: org })
     await deliver()

@@ -174,7 +174,10 @@ describe('a receiver', () => {
     status = 200
     const again = `webhooks/${hook.id}/deliveries/${failed.id}/retry`
     const [one, two] = [await ada.send('POST', again), await ada.send('POST', again)]
-    expect([one.body, two.status]).toMatchObject([{ retried: true, delivery_id: failed.id }, 200])
+    expect({ body: one.body, status: two.status }).toMatchObject({
+      body: { retried: true, delivery_id: failed.id },
+      status: 200,
+    })
     await deliver()
     expect(receiver.got).toHaveLength(2)
     expect(receiver.got[1]!.body).toBe(receiver.got[0]!.body)
@@ -194,7 +197,7 @@ describe('a receiver', () => {
     const [failed] = await log(ada, hook.id)
     await ada.send('PATCH', `webhooks/${hook.id}`, { enabled: false })
     const again = await ada.send('POST', `webhooks/${hook.id}/deliveries/${failed.id}/retry`)
-    expect([again.status, again.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: again.status, code: again.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     await deliver()
     expect(receiver.got).toHaveLength(1)
   })
@@ -251,7 +254,7 @@ test('a port that is refused is named, also on this machine; where nobody listen
     url: 'http://127.0.0.1:25/hook',
     event_types: ['*'],
   })
-  expect([status, body.error.code, body.error.param]).toEqual([400, 'url_blocked', 'url'])
+  expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'url_blocked', param: 'url' })
   expect(body.error.message).toContain('port 25 is not allowed')
   expect(body.error.message).not.toContain('private')
   const free = await freePort()

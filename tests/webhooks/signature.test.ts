@@ -118,7 +118,7 @@ describe('a delivery', () => {
       bytes: Buffer.byteLength(third.body),
     })
     const { total, ok } = await deliverySums(world.app.container.store.read, 0)
-    expect([total - before.total, ok - before.ok]).toEqual([3, 3])
+    expect({ total: total - before.total, ok: ok - before.ok }).toEqual({ total: 3, ok: 3 })
   })
 })
 

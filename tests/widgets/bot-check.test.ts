@@ -29,7 +29,7 @@ test('a chat begins with a token that the check confirms, and with no other', as
   const begin = (input: object) => world.page('POST', `${id}/sessions`, input)
   for (const input of [{}, { turnstile_token: 'bad' }, { turnstile_token: 'broken' }]) {
     const { status, body } = await begin(input)
-    expect([status, body.error.code]).toEqual([403, 'bot_check_failed'])
+    expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'bot_check_failed' })
     expect(body.error.message).not.toContain('the secret')
   }
   expect((await begin({ turnstile_token: 'good' })).status).toBe(201)

@@ -110,7 +110,9 @@ test('a visitor who asks for a video or a research is answered with text, and no
   const requests = ['Make a 5 second video of a cat.', 'Research the history of the bicycle and cite your sources.']
   for (const words of requests) {
     const { status, body } = await say(chat, words)
-    expect([status, body.reply.role, body.reply.artifacts]).toEqual([200, 'assistant', []])
+    expect(status).toBe(200)
+    expect(body.reply.role).toBe('assistant')
+    expect(body.reply.artifacts).toEqual([])
     expect(body.reply.content).not.toMatch(/job_|\/api\/v1/)
   }
   const { text } = await say(chat, 'Make a 7 second video of a dog.', { stream: true })
@@ -139,6 +141,7 @@ test('a widget is refused skills that its key may not run, and an intent with an
 test('a visitor whom no model can answer gets one line, which says nothing of settings', async () => {
   const { id } = await widget()
   const { status, body, text } = await say(await begin(id), 'Do you ship to France?')
-  expect([status, body.reply.content]).toEqual([200, 'Sorry, I have no answer to that. Please try it in other words.'])
+  expect(status).toBe(200)
+  expect(body.reply.content).toBe('Sorry, I have no answer to that. Please try it in other words.')
   expect(text).not.toMatch(/SVC_|svc-admin/)
 })

@@ -79,7 +79,7 @@ describe('tokens', () => {
     for (const authorization of wrong) {
       const headers = { origin: SHOP, ...(authorization ? { authorization } : {}) }
       const { status, body } = await world.send('GET', `iframes/${id}/sessions/${chat.sessionId}`, undefined, headers)
-      expect([status, body.error.code]).toEqual([401, 'invalid_token'])
+      expect({ status, code: body.error.code }).toEqual({ status: 401, code: 'invalid_token' })
     }
     const elsewhere = await widget({ security: { allowedOrigins: [SHOP] } })
     const there = await world.page('GET', `${elsewhere.id}/sessions/${chat.sessionId}`, undefined, {
@@ -175,7 +175,7 @@ test('release: not another’s, twice, whatever is sent (M8, D11)', async () => 
     expect((await transcript(owner, { ...foreign, id })(method, path)).status).toBe(404)
   for (const body of [undefined, {}, [1], 'text', '{"a', { takeover_status: 'human' }]) {
     const { status, body: answer } = await transcript(owner, chat)('POST', '/release', body)
-    expect([status, answer.takeover_status]).toEqual([200, 'ai'])
+    expect({ status, takeoverStatus: answer.takeover_status }).toEqual({ status: 200, takeoverStatus: 'ai' })
   }
   const signedIn = await world.signedIn(owner)
   expect((await transcript(signedIn, chat)('POST', '/release')).body.takeover_status).toBe('ai')

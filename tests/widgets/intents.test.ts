@@ -81,7 +81,7 @@ test('what fails is tried again with the same bytes while the visitor waits, and
     clock.advance(wait)
     bodies.push(...(await called(500)).map(({ body }) => body))
   }
-  expect([bodies.length, new Set(bodies).size]).toEqual([3, 1])
+  expect({ bodies: bodies.length, distinct: new Set(bodies).size }).toEqual({ bodies: 3, distinct: 1 })
   clock.advance(60 * MINUTE)
   expect(await called()).toEqual([])
   expect(await failures(owner)).toMatchObject([{ attempts: 3, http_status: 500, error: 'http_5xx' }])

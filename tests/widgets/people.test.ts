@@ -21,7 +21,7 @@ describe('who a visitor is', () => {
       'invalid_token',
     )
     const message = await identify({ ...VISITORS, context: { plan: 'pro', cart: 3 } })
-    expect([message.status, message.body.verified]).toEqual([200, false])
+    expect({ status: message.status, verified: message.body.verified }).toEqual({ status: 200, verified: false })
     const seen = async () => (await transcript(owner, chat)('GET')).body.visitor
     expect(await seen()).toMatchObject({
       identity: { ...VISITORS, name: null, verified: false },
@@ -69,7 +69,7 @@ describe('who a visitor is', () => {
       ['that is no text', { ...VISITORS, hash: ['x'] }, 400],
     ] as const) {
       const reply = await asVisitor(chat)('POST', '/identify', body)
-      expect([what, reply.status]).toEqual([what, status])
+      expect({ what, status: reply.status }).toEqual({ what, status })
     }
     expect((await transcript(owner, chat)('GET')).body.visitor.identity).toBeNull()
     const copy = (await owner.send('POST', `iframes/${id}/duplicate`, {})).body
@@ -100,7 +100,7 @@ describe('people who answer', () => {
     await transcript(owner, chat)('POST', '/takeover', { operator_name: 'Ann' })
     const notice = await follow(chat, 0)
     const { status, body } = await transcript(owner, chat)('POST', '/notes', { content: 'Wants a refund: SECRET-NOTE' })
-    expect([status, body.note.content]).toEqual([201, 'Wants a refund: SECRET-NOTE'])
+    expect({ status, content: body.note.content }).toEqual({ status: 201, content: 'Wants a refund: SECRET-NOTE' })
     await transcript(owner, chat)('POST', '/messages', { content: 'One moment.' })
     await notice.until(({ data }) => data.content === 'One moment.')
     notice.leave()
@@ -129,7 +129,7 @@ describe('people who answer', () => {
     expect((await handover(stranger.userId)).status).toBe(404)
     const notice = await follow(chat)
     const { status, body } = await handover(email.toUpperCase())
-    expect([status, body.operator.id]).toEqual([200, bob.userId])
+    expect({ status, id: body.operator.id }).toEqual({ status: 200, id: bob.userId })
     await notice.until(({ event, data }) => event === 'takeover' && data.takeover_status === 'human')
     notice.leave()
     expect((await transcript(ada, chat)('POST', '/messages', { content: 'Mine?' })).status).toBe(409)
@@ -150,7 +150,8 @@ describe('people who answer', () => {
     expect(body.draft).toContain('5')
     expect((await owner.send('GET', 'usage')).body.balance.balance_cents).toBeCloseTo(before - body.cost_cents, 4)
     const { messages, takeover_status } = (await at('GET')).body
-    expect([messages.length, takeover_status]).toEqual([1, 'human'])
+    expect(messages).toHaveLength(1)
+    expect(takeover_status).toBe('human')
   })
 })
 
@@ -162,7 +163,7 @@ test('of one chat so many streams are open, and no more', async () => {
   const one = () =>
     page('GET', `${id}/sessions/${chat.sessionId}/events`, undefined, { authorization: `Bearer ${chat.token}` })
   const { status, body } = await one()
-  expect([status, body.error.code]).toEqual([429, 'rate_limit_exceeded'])
+  expect({ status, code: body.error.code }).toEqual({ status: 429, code: 'rate_limit_exceeded' })
   for (const stream of streams) stream.leave()
 })
 
@@ -191,7 +192,7 @@ test('a page of another site does nothing with a dashboard session (M7)', async 
     [{ 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' }, 415],
     [{ 'content-type': 'multipart/form-data; boundary=a', origin: 'http://localhost' }, 415],
   ] as const)
-    expect([headers, (await release(headers, text)).status]).toEqual([headers, status])
+    expect({ headers, status: (await release(headers, text)).status }).toEqual({ headers, status })
   expect((await transcript(owner, chat)('GET')).body.message_count).toBe(0)
   expect((await release({ 'content-type': 'application/json', origin: 'http://localhost' }, text)).status).toBe(201)
 })

@@ -60,7 +60,7 @@ test('what is none of these is refused, and what older widgets hold goes on mean
   expect((await owner.send('GET', `iframes/${id}`)).body.behavior.persona).toBe('svc')
   for (const persona of ['a pirate', '', {}, { system_prompt: '' }, 1]) {
     const { status, body } = await owner.send('PATCH', `iframes/${id}`, { behavior: { persona } })
-    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   }
   expect(await notifiedBy('svc', PIRATE)).toContain(PIRATE)
   expect(await notifiedBy('none', '')).toBe(await notifiedBy('svc'))

@@ -17,10 +17,12 @@ test('a picture of a visitor is kept with their message, and opened by the perso
     content: 'It arrived broken.',
     attachments: [picture(PIXEL)],
   })
-  expect([message.status, message.body.message.artifacts.length]).toEqual([200, 1])
+  expect(message.status).toBe(200)
+  expect(message.body.message.artifacts).toHaveLength(1)
   const [row] = (await transcript(owner, chat)('GET')).body.messages
   const opened = await world.app.api.handle(new Request(new URL(row.artifacts[0].url, 'http://localhost')))
-  expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/png'])
+  expect(opened.status).toBe(200)
+  expect(opened.headers.get('content-type')).toBe('image/png')
   expect(opened.headers.get('x-content-type-options')).toBe('nosniff')
   expect(await new Bun.Image(await opened.arrayBuffer()).metadata()).toEqual({ width: 1, height: 1, format: 'png' })
   // The visitor has it back after a reload, also once the first link has ended; nobody has it without a signature.
@@ -28,7 +30,8 @@ test('a picture of a visitor is kept with their message, and opened by the perso
   const openedAt = async (link: string) =>
     (await world.app.api.handle(new Request(new URL(link, 'http://localhost')))).status
   const [again] = (await asVisitor(chat)('GET', '')).body.messages
-  expect([await openedAt(row.artifacts[0].url), await openedAt(again.artifacts[0].url)]).toEqual([404, 200])
+  expect(await openedAt(row.artifacts[0].url)).toBe(404)
+  expect(await openedAt(again.artifacts[0].url)).toBe(200)
   const stranger = await world.person()
   const artifact = row.artifacts[0].id
   expect((await stranger.send('GET', `artifacts/${artifact}`)).status).toBe(404)
@@ -50,7 +53,8 @@ test('a photograph of a visitor stands upright, and leaves where it was taken be
   const opened = await world.app.api.handle(new Request(new URL(row.artifacts[0].url, 'http://localhost')))
   const bytes = Buffer.from(await opened.arrayBuffer())
   expect(await new Bun.Image(bytes).metadata()).toEqual({ width: 8, height: 16, format: 'jpeg' })
-  for (const word of ['Exif', 'GPSLatitude']) expect([word, bytes.includes(word)]).toEqual([word, false])
+  for (const word of ['Exif', 'GPSLatitude'])
+    expect({ word, hasWord: bytes.includes(word) }).toEqual({ word, hasWord: false })
 })
 
 test('what is no picture, and what a widget does not take, is refused and nothing of it is kept (O5)', async () => {
@@ -69,14 +73,18 @@ test('what is no picture, and what a widget does not take, is refused and nothin
     ['an address', { type: 'image_url', url: 'https://shop.example/a.png' }],
   ] as const) {
     const { status, body } = await asVisitor(chat)('POST', '/messages', { content: 'Look', attachments: [attachment] })
-    expect([what, status, body.error?.param?.split('[')[0]]).toEqual([what, 400, 'attachments'])
+    expect({ what, status, param: body.error?.param?.split('[')[0] }).toEqual({
+      what,
+      status: 400,
+      param: 'attachments',
+    })
   }
   const closed = await begin((await widget()).id)
   const { status, body } = await asVisitor(closed)('POST', '/messages', {
     content: 'Look',
     attachments: [picture(PIXEL)],
   })
-  expect([status, body.error.param]).toEqual([400, 'attachments'])
+  expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'attachments' })
   expect((await transcript(owner, chat)('GET')).body.message_count).toBe(0)
 })
 

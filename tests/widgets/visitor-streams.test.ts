@@ -18,7 +18,7 @@ test('`stream` of another type, and an invalid order with it, are refused as JSO
     [{ content: 'x'.repeat(2_001), stream: true }, 'validation_error'],
   ] as const) {
     const { status, body, headers } = await asVisitor(chat)('POST', '/messages', input)
-    expect([input, status, body.error?.code]).toEqual([input, 400, code])
+    expect({ input, status, code: body.error?.code }).toEqual({ input, status: 400, code })
     expect(headers.get('content-type')).toStartWith('application/json')
   }
   expect((await transcript(owner, chat)('GET')).body.message_count).toBe(0)
@@ -37,7 +37,7 @@ test('text that looks like frames stays text, and odd resume points are ignored 
   for (const point of ['-1', '1e9', 'x'.repeat(8_000), '1; drop', '99999999999999999999']) {
     const leaving = new AbortController()
     const { status } = await world.app.api.handle(eventsOf(chat, { 'last-event-id': point }, leaving.signal))
-    expect([point.slice(0, 20), status]).toEqual([point.slice(0, 20), 200])
+    expect({ point: point.slice(0, 20), status }).toEqual({ point: point.slice(0, 20), status: 200 })
     leaving.abort()
   }
 })
@@ -53,7 +53,8 @@ test('a stream of another chat is not there, and proxies must not hold it back (
     { ...mine, sessionId: crypto.randomUUID() },
   ]) {
     const response = await world.app.api.handle(eventsOf(chat, { 'last-event-id': '0' }))
-    expect([response.status, (await response.json()).error.code]).toEqual([401, 'invalid_token'])
+    expect(response.status).toBe(401)
+    expect((await response.json()).error.code).toBe('invalid_token')
   }
   const leaving = new AbortController()
   const { headers } = await world.app.api.handle(eventsOf(mine, {}, leaving.signal))
@@ -93,7 +94,12 @@ test('a chat ends with its time: its token opens nothing, and the visitor begins
     ['POST', '/identify', { name: 'Ada' }],
   ] as const) {
     const reply = await asVisitor(chat)(method, path, body)
-    expect([method, path, reply.status, reply.body.error.code]).toEqual([method, path, 401, 'invalid_token'])
+    expect({ method, path, status: reply.status, code: reply.body.error.code }).toEqual({
+      method,
+      path,
+      status: 401,
+      code: 'invalid_token',
+    })
   }
   // The owner still reads it.
   expect((await transcript(owner, chat)('GET')).body.message_count).toBe(2)

@@ -35,10 +35,11 @@ describe('a running answer', () => {
     const ended = here.access.follow(gone.call.caller)
     const running = here.access.follow(stored.call.caller)
     await here.access.check()
-    expect([reasonOf(ended.signal), reasonOf(running.signal)]).toEqual([null, null])
+    expect({ ended: reasonOf(ended.signal), running: reasonOf(running.signal) }).toEqual({ ended: null, running: null })
     await there.keys.revoke(await there.session(ada.id), gone.key.id)
     await here.access.check()
-    expect([reasonOf(ended.signal), reasonOf(running.signal)]).toEqual(['invalid_api_key', null])
+    expect(reasonOf(ended.signal)).toBe('invalid_api_key')
+    expect(reasonOf(running.signal)).toBe(null)
   })
 
   test('goes on with the secret of before a rotation until its grace is over', async () => {
@@ -53,7 +54,8 @@ describe('a running answer', () => {
     expect(reasonOf(old.signal)).toBeNull()
     clock.advance(1)
     await access.check()
-    expect([reasonOf(old.signal), reasonOf(fresh.signal)]).toEqual(['invalid_api_key', null])
+    expect(reasonOf(old.signal)).toBe('invalid_api_key')
+    expect(reasonOf(fresh.signal)).toBe(null)
   })
 
   test('ends when its session expires; a use that is not written yet extends it', async () => {
@@ -69,7 +71,8 @@ describe('a running answer', () => {
     await writeSessionUses({ store, sightings: lastSeen })
     await removeExpiredSessions({ store, clock })
     await access.check()
-    expect([await sessions.find(token), reasonOf(running.signal)]).toEqual([null, 'invalid_session'])
+    expect(await sessions.find(token)).toBe(null)
+    expect(reasonOf(running.signal)).toBe('invalid_session')
   })
 
   test('of a person goes on in a suspended organization they do not work in, and ends in the one they do', async () => {
@@ -126,7 +129,7 @@ describe('looking', () => {
     const many = Array.from({ length: 10_000 }, (_, n): KeyCaller => keyCaller({ secretHash: hash(n) }))
     const running = many.map((caller) => access.follow(caller))
     await access.check()
-    expect([forOne, counted.queries()]).toEqual([2, 4])
+    expect({ forOne, queries: counted.queries() }).toEqual({ forOne: 2, queries: 4 })
     expect(running.every(({ signal }) => reasonOf(signal) === 'invalid_api_key')).toBe(true)
   })
 

@@ -44,7 +44,7 @@ describe('a sign-in link', () => {
     const { email, link, token } = await linked()
     expect(link).toMatch(/^https:\/\/svc\.example\/sign-in\/link#svc_sl_\w{48}$/)
     const { status, body, headers } = await redeem(token, 'correct horse')
-    expect([status, body.user.email]).toEqual([201, email])
+    expect({ status, email: body.user.email }).toEqual({ status: 201, email })
     expect(headers.get('set-cookie')).toMatch(/^svc_session=svc_ds_\w+; .*HttpOnly; SameSite=Strict; Secure$/)
     expect((await me(body.session_token)).body).toMatchObject({ user: { email }, has_password: true })
     expect((await signIn(email, 'correct horse')).status).toBe(201)
@@ -55,7 +55,7 @@ describe('a sign-in link', () => {
     const { session_token } = (await redeem(token)).body
     expect((await me(session_token)).body.has_password).toBe(false)
     const set = await send('auth/password', { new: 'chosen later' }, { authorization: `Bearer ${session_token}` })
-    expect([set.status, set.body.ended]).toEqual([200, 0])
+    expect({ status: set.status, ended: set.body.ended }).toEqual({ status: 200, ended: 0 })
     expect((await signIn(email, 'chosen later')).status).toBe(201)
   })
 
@@ -65,7 +65,7 @@ describe('a sign-in link', () => {
     const replies = await Promise.all(passwords.map((password) => redeem(token, password)))
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401])
     const over = await redeem(token, 'fifth one')
-    expect([over.status, over.body.error.code]).toEqual([401, 'invalid_token'])
+    expect({ status: over.status, code: over.body.error.code }).toEqual({ status: 401, code: 'invalid_token' })
     expect(over.body.error.message).toContain('Ask for a new one')
     const won = passwords[replies.findIndex(({ status }) => status === 201)]!
     for (const password of passwords) expect((await signIn(email, password)).status).toBe(password === won ? 201 : 401)
@@ -84,7 +84,7 @@ describe('a sign-in link', () => {
     )
     for (const token of wrong) {
       const { status, body } = await redeem(token, 'long enough')
-      expect([status, body.error.code]).toEqual([401, 'invalid_token'])
+      expect({ status, code: body.error.code }).toEqual({ status: 401, code: 'invalid_token' })
     }
     expect((await redeem(forged.token)).status).toBe(201)
   })
@@ -93,7 +93,7 @@ describe('a sign-in link', () => {
     const { email, token } = await linked()
     for (const password of [email, email.toUpperCase(), email.split('@')[0]!, ` ${email} `]) {
       const { status, body } = await redeem(token, password)
-      expect([status, body.error.param]).toEqual([400, 'new_password'])
+      expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'new_password' })
       expect(body.error.message).toContain('Choose another')
     }
     for (const password of ['short', 'x'.repeat(201)]) expect((await redeem(token, password)).status).toBe(400)
@@ -130,7 +130,7 @@ describe('a sign-in link', () => {
     await run(['users', 'create', 'chief@example.com', '--role', 'admin', '--link'])
     const sue = (await operatorSender(world)('POST', 'operators', { name: 'sue', role: 'support' })).body.key
     const refused = await run(['users', 'link', 'chief@example.com'], { key: sue })
-    expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining('has a platform role')])
+    expect(refused).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('has a platform role') })
     expect((await run(['users', 'link', (await linked()).email], { key: sue })).exitCode).toBe(0)
     expect((await run(['users', 'link', 'chief@example.com'])).exitCode).toBe(0)
   })
@@ -143,7 +143,10 @@ describe('a link by mail', () => {
     const { email } = await linked()
     const [known, unknown] = [await ask(email.toUpperCase()), await ask('nobody@example.com')]
     for (const { status, body } of [known, unknown])
-      expect([status, { ...body, request_id: '' }]).toEqual([202, { accepted: true, request_id: '' }])
+      expect({ status, body: { ...body, request_id: '' } }).toEqual({
+        status: 202,
+        body: { accepted: true, request_id: '' },
+      })
     await container.jobs.runDue('auth.link')
     const text = post.received.find((one) => one.includes(`To: ${email}`))
     expect(post.received.join('')).not.toContain('nobody@example.com')

@@ -29,19 +29,20 @@ describe('POST /auth/password', () => {
     const others = [(await again()).body.session_token, (await again()).body.session_token]
     for (const one of others) expect(await isOpen(one)).toBe(true)
     const { status, body } = await change(token, { current: OLD, new: 'battery staple' })
-    expect([status, body.ended]).toEqual([200, 2])
+    expect({ status, ended: body.ended }).toEqual({ status: 200, ended: 2 })
     expect(await isOpen(token)).toBe(true)
     for (const one of others) expect(await isOpen(one)).toBe(false)
-    expect([await signIn(email, OLD), await signIn(email, 'battery staple')]).toEqual([401, 201])
+    expect(await signIn(email, OLD)).toBe(401)
+    expect(await signIn(email, 'battery staple')).toBe(201)
   })
 
   test('changes nothing with a wrong current password, or without it', async () => {
     const { email, token } = await person()
     const wrong = await change(token, { current: 'not it', new: 'battery staple' })
-    expect([wrong.status, wrong.body.error.code]).toEqual([401, 'invalid_credentials'])
+    expect({ status: wrong.status, code: wrong.body.error.code }).toEqual({ status: 401, code: 'invalid_credentials' })
     const none = await change(token, { new: 'battery staple' })
-    expect([none.status, none.body.error.param]).toEqual([400, 'current'])
-    expect([await signIn(email, OLD), await isOpen(token)]).toEqual([201, true])
+    expect({ status: none.status, param: none.body.error.param }).toEqual({ status: 400, param: 'current' })
+    expect({ signIn: await signIn(email, OLD), isOpen: await isOpen(token) }).toEqual({ signIn: 201, isOpen: true })
   })
 
   test('limits guesses as the sign-in does, and counts them together', async () => {
@@ -59,7 +60,7 @@ describe('POST /auth/password', () => {
     const { email, token } = await person()
     for (const wanted of ['seven77', 'x'.repeat(201), email, email.toUpperCase(), email.split('@')[0]!]) {
       const { status, body } = await change(token, { current: OLD, new: wanted })
-      expect([status, body.error.param]).toEqual([400, 'new'])
+      expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'new' })
     }
     for (const [current, wanted] of [
       [OLD, '        '],
@@ -67,13 +68,13 @@ describe('POST /auth/password', () => {
     ] as const)
       expect((await change(token, { current, new: wanted })).status).toBe(200)
     const taken = await world.send('POST', 'auth/signup', { email: 'mistaken@example.com', password: 'mistaken' })
-    expect([taken.status, taken.body.error.param]).toEqual([400, 'password'])
+    expect({ status: taken.status, param: taken.body.error.param }).toEqual({ status: 400, param: 'password' })
   })
 
   test('is for a person in a session, not for a key', async () => {
     const { send } = await world.person()
     const { status, body } = await send('POST', 'auth/password', { new: 'battery staple' })
-    expect([status, body.error.code]).toEqual([401, 'invalid_session'])
+    expect({ status, code: body.error.code }).toEqual({ status: 401, code: 'invalid_session' })
   })
 
   test('needs the current one again 15 minutes after a sign-in by link', async () => {
@@ -107,15 +108,18 @@ describe('svc-admin users password', () => {
     const { stdout, exitCode } = await run(['users', 'password', email, '--yes', '--json'])
     expect(exitCode).toBe(0)
     const { password, ended } = JSON.parse(stdout)
-    expect([ended, await isOpen(token)]).toEqual([1, false])
-    expect([await signIn(email, OLD), await signIn(email, password)]).toEqual([401, 201])
+    expect({ ended, isOpen: await isOpen(token) }).toEqual({ ended: 1, isOpen: false })
+    expect(await signIn(email, OLD)).toBe(401)
+    expect(await signIn(email, password)).toBe(201)
   })
 
   test('takes one from stdin and does not show it', async () => {
     const { email } = await person()
     const io = fakeIo({ stdin: 'from a file\n' })
     const { stdout, exitCode } = await run(['users', 'password', email, '--from-file', '-', '--yes', '--json'], { io })
-    expect([exitCode, stdout.includes('from a file'), JSON.parse(stdout).password]).toEqual([0, false, undefined])
+    expect(exitCode).toBe(0)
+    expect(stdout).not.toContain('from a file')
+    expect(JSON.parse(stdout).password).toBeUndefined()
     expect(await signIn(email, 'from a file')).toBe(201)
   })
 

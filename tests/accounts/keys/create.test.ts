@@ -147,7 +147,7 @@ describe('POST /keys', () => {
     const ada = await addUser()
     const refusal = await keys.create(await session(ada.id), body).catch((error: Error) => error)
     expect(refusal).toMatchObject({ code, message: expect.stringContaining(says) })
-    expect([await actions(ada.id), heard]).toEqual([[], []])
+    expect({ actions: await actions(ada.id), heard }).toEqual({ actions: [], heard: [] })
   })
 })
 

@@ -35,7 +35,7 @@ describe('GET /keys', () => {
       if (!page.next) break
       cursor = page.next
     }
-    expect([seen.length, new Set(seen).size]).toEqual([5, 5])
+    expect({ seen: seen.length, distinct: new Set(seen).size }).toEqual({ seen: 5, distinct: 5 })
   })
 
   test('shows what each key has cost, in cents', async () => {
@@ -228,7 +228,8 @@ describe('what other rooms attach to a key', () => {
     expect(requests).toEqual([{ id: one, userId: ada.id, orgId: null }])
     expect(shown).toMatchObject({ id: one, guardrail_policy_id: policy, confidence_floor_overrides: { think: 0.7 } })
     expect(await of(one)).toEqual({ ...NOTHING, guardrail_policy_id: policy, routing_floors: { think: 0.7 } })
-    expect([await of(two), await of(crypto.randomUUID())]).toEqual([NOTHING, null])
+    expect(await of(two)).toEqual(NOTHING)
+    expect(await of(crypto.randomUUID())).toBe(null)
     const [row] = (await audit.list(store.read, `user:${ada.id}`, { limit: 1 })).items
     expect(row).toMatchObject({
       ...{ action: 'key.updated', entityType: 'api_key', entityId: one },
@@ -253,7 +254,7 @@ describe('what other rooms attach to a key', () => {
     }
     expect(new Set(seen).size).toBe(6)
     await bind(key.id, () => NOTHING)
-    expect([seen[0], await known()]).toEqual(['', ''])
+    expect({ seen: seen[0], known: await known() }).toEqual({ seen: '', known: '' })
   })
 
   test('is counted by what is attached, in keys that work', async () => {
@@ -301,7 +302,7 @@ describe('what other rooms attach to a key', () => {
     const set = store.write((tx) => bindings.set(tx, eve, one, () => ({ guardrail_policy_id: `${++requested}` })))
     await expect(set).rejects.toMatchObject({ code: 'not_found' })
     await expect(bindings.reach(store.read, eve, one)).rejects.toMatchObject({ code: 'not_found' })
-    expect([requested, await of(one)]).toEqual([0, NOTHING])
+    expect({ requested, of: await of(one) }).toEqual({ requested: 0, of: NOTHING })
   })
 })
 
@@ -367,11 +368,12 @@ describe('a brand soul', () => {
     const soul = { enabled: true, persona: 'A librarian', tone: '', knowledge: [], constraints: [] }
     const [souled, plain] = [await withKey(ada.id, { brand_soul: soul }), await withKey(ada.id)]
     const soulOf = (id: typeof plain.key.id) => keys.brandSoulOf(store.read, id)
-    expect([await soulOf(souled.key.id), await soulOf(plain.key.id)]).toEqual([soul, null])
+    expect(await soulOf(souled.key.id)).toEqual(soul)
+    expect(await soulOf(plain.key.id)).toBe(null)
     const flags = async () =>
       Promise.all([souled, plain].map(async ({ key }) => (await lookup.find(key.key))!.hasBrandSoul))
     expect(await flags()).toEqual([true, false])
     await keys.update(souled.call, souled.key.id, { brand_soul: { ...soul, enabled: false } })
-    expect([await soulOf(souled.key.id), await flags()]).toEqual([null, [false, false]])
+    expect({ soul: await soulOf(souled.key.id), flags: await flags() }).toEqual({ soul: null, flags: [false, false] })
   })
 })

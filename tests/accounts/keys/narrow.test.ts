@@ -37,7 +37,7 @@ describe('a key that changes itself (A22, E5)', () => {
   test.each(wider)('cannot widen its %s: %j', async (field, change) => {
     const { ada, id, own } = await bounded()
     const { status, body } = await own(change)
-    expect([status, body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'forbidden' })
     expect(body.error.message).toContain(`"${field}"`)
     expect((await ada.send('GET', `keys/${id}`)).body).toMatchObject({ name: 'bounded', ...bounds })
   })
@@ -80,7 +80,7 @@ describe('a key with any bound', () => {
     const { ada, as } = await boundedBy(set)
     for (const wanted of [{}, set]) {
       const { status, body } = await as('POST', 'keys', wanted)
-      expect([status, body.error.code]).toEqual([403, 'forbidden'])
+      expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'forbidden' })
       expect(body.error.message).toContain(`"${field}"`)
     }
     expect((await ada.send('GET', 'keys')).body.keys).toHaveLength(2)

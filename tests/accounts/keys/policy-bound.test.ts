@@ -21,7 +21,7 @@ describe('a key that is bound to a guardrail policy', () => {
     const { ada, policy, other } = await bounded()
     for (const id of [null, other]) {
       const { status, body } = await bind(ada, ada.keyId, id)
-      expect([status, body.error.code]).toEqual([403, 'forbidden'])
+      expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'forbidden' })
       expect(body.error.message).toContain('"guardrail_policy_id"')
     }
     expect((await bind(ada, ada.keyId, policy)).body.guardrail_policy_id).toBe(policy)
@@ -35,7 +35,8 @@ describe('a key that is bound to a guardrail policy', () => {
       await ada.send('PATCH', path, { rules: [{ guardrail_id: 'none', phase: 'never', verdict: 'flag' }] }),
       await ada.send('DELETE', path),
     ]
-    for (const { status, body } of refused) expect([status, body.error.code]).toEqual([403, 'missing_scope'])
+    for (const { status, body } of refused)
+      expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
     expect((await ada.send('GET', path)).body.rules).toEqual(rules)
     expect((await ada.send('PATCH', `guardrail-policies/${other}`, { name: 'Renamed' })).status).toBe(200)
   })
@@ -49,7 +50,8 @@ describe('a key that is bound to a guardrail policy', () => {
       await ada.send('POST', `keys/${id}/rotate`, {}),
       await bind(ada, id, null),
     ]
-    for (const { status, body } of refused) expect([status, body.error.code]).toEqual([403, 'forbidden'])
+    for (const { status, body } of refused)
+      expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'forbidden' })
     expect((await ada.send('POST', `keys/${ada.keyId}/rotate`, {})).status).toBe(200)
   })
 

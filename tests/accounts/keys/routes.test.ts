@@ -30,11 +30,9 @@ describe('/keys', () => {
         name: method,
         allowed_origins: ['https://a.example'],
       })
-      expect([changed.status, changed.body.name, changed.body.allowed_origins]).toEqual([
-        200,
-        method,
-        ['https://a.example'],
-      ])
+      expect(changed.status).toBe(200)
+      expect(changed.body.name).toEqual(method)
+      expect(changed.body.allowed_origins).toEqual(['https://a.example'])
     }
 
     const bearer = { authorization: `Bearer ${key}` }
@@ -50,7 +48,7 @@ describe('/keys', () => {
     const from = (origin: string) => world.send('GET', 'auth/me', undefined, { authorization: `Bearer ${key}`, origin })
     expect((await from('https://a.example')).headers.get('access-control-allow-origin')).toBe('https://a.example')
     const refused = await from('https://b.example')
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'origin_not_allowed'])
+    expect(refused).toMatchObject({ status: 403, body: { error: { code: 'origin_not_allowed' } } })
     expect(refused.headers.get('access-control-allow-origin')).toBeNull()
   })
 })
@@ -110,7 +108,7 @@ describe('what /keys refuses', () => {
   test.each(bodies)('$why', async ({ body, status, code, param }) => {
     const ada = await world.person()
     const refused = await ada.send('POST', 'keys', body)
-    expect([refused.status, refused.body.error.code]).toEqual([status, code])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status, code })
     if (param) expect(refused.body.error.param).toBe(param)
     expect((await ada.send('GET', 'keys')).body.keys).toHaveLength(1)
   })
@@ -126,19 +124,19 @@ describe('what /keys refuses', () => {
   test.each(calls)('%s %s without the scope, before it looks at anything else (D17)', async (method, path, body) => {
     const limited = await world.person({ scopes: ['completions'] })
     const refused = await limited.send(method, path, body)
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'missing_scope'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
   })
 
   test.each(calls)('%s %s without a key, with the header that says how', async (method, path, body) => {
     const refused = await world.send(method, path, body)
-    expect([refused.status, refused.body.error.code]).toEqual([401, 'invalid_api_key'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 401, code: 'invalid_api_key' })
     expect(refused.headers.get('www-authenticate')).toBe('Bearer')
   })
 
   test('scopes the caller lacks (A22)', async () => {
     const limited = await world.person({ scopes: ['billing'] })
     const refused = await limited.send('POST', 'keys', { name: 'a', scopes: ['billing', 'connectors'] })
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'missing_scope'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
   })
 })
 

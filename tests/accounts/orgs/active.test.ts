@@ -25,13 +25,14 @@ describe('the active organization (contract 1.2)', () => {
       send: (method: string, path: string) =>
         world.send(method, path, undefined, { authorization: `Bearer ${key.key}` }),
     }
-    expect([await activeOf(ada), await activeOf(byKey)]).toEqual([null, null])
+    expect({ ada: await activeOf(ada), byKey: await activeOf(byKey) }).toEqual({ ada: null, byKey: null })
     const chosen = await ada.send('POST', `orgs/${org.id}/activate`)
-    expect([chosen.status, chosen.body.active_org_id]).toEqual([200, org.id])
-    expect([await activeOf(ada), await activeOf(byKey)]).toEqual([org.id, org.id])
+    expect(chosen.status).toBe(200)
+    expect(chosen.body.active_org_id).toEqual(org.id)
+    expect({ ada: await activeOf(ada), byKey: await activeOf(byKey) }).toEqual({ ada: org.id, byKey: org.id })
     const left = await ada.send('DELETE', `orgs/${org.id}/activate`)
-    expect([left.status, left.body.active_org_id]).toEqual([200, null])
-    expect([await activeOf(ada), await activeOf(byKey)]).toEqual([null, null])
+    expect({ status: left.status, activeOrgId: left.body.active_org_id }).toEqual({ status: 200, activeOrgId: null })
+    expect({ ada: await activeOf(ada), byKey: await activeOf(byKey) }).toEqual({ ada: null, byKey: null })
   })
 
   test('of an org key is its org, whatever its maker chose', async () => {
@@ -45,7 +46,7 @@ describe('the active organization (contract 1.2)', () => {
   test('is where a key of scope "org" goes that names none, and 400 org_required when there is none', async () => {
     const team = await createTeam(world)
     const lost = await team.owner.send('POST', 'keys', { scope: 'org' })
-    expect([lost.status, lost.body.error.code]).toEqual([400, 'org_required'])
+    expect({ status: lost.status, code: lost.body.error.code }).toEqual({ status: 400, code: 'org_required' })
     await team.owner.send('POST', `orgs/${team.id}/activate`)
     const { body } = await team.owner.send('POST', 'keys', { scope: 'org' })
     expect(body).toMatchObject({ scope: 'org', org_id: team.id })

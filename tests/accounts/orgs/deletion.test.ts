@@ -47,7 +47,7 @@ describe('deleting an org', () => {
     await team.owner.send('DELETE', `orgs/${team.id}`)
     expect(orgs.find(store.read, 'Gone for good')).rejects.toMatchObject({ code: 'not_found' })
     const again = await team.viewer.send('POST', 'orgs', { name: 'other', slug: team.slug })
-    expect([again.status, again.body.slug]).toEqual([201, team.slug])
+    expect({ status: again.status, slug: again.body.slug }).toEqual({ status: 201, slug: team.slug })
   })
 
   test('leaves personal keys and other orgs of its people alone', async () => {

@@ -28,10 +28,10 @@ describe('an invitation', () => {
     })
     expect(made.body.token).toMatch(/^svc_iv_/)
     const joined = await accept(eve, made.body.token)
-    expect([joined.status, joined.body.organization]).toEqual([
-      200,
-      expect.objectContaining({ id: team.id, role: 'member', member_count: 5 }),
-    ])
+    expect({ status: joined.status, organization: joined.body.organization }).toEqual({
+      status: 200,
+      organization: expect.objectContaining({ id: team.id, role: 'member', member_count: 5 }),
+    })
     expect((await eve.send('GET', 'auth/me')).body).toMatchObject({ active_org_id: null, orgs: [{ id: team.id }] })
   })
 
@@ -68,7 +68,7 @@ describe('an invitation', () => {
     const team = await createTeam(world)
     const body = { email: await emailOf(world, team.viewer), role: 'admin' }
     const refused = await team.owner.send('POST', `orgs/${team.id}/invitations`, body)
-    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'conflict' })
   })
 
   test('is kept as a hash, and its token is never logged', async () => {
@@ -115,7 +115,7 @@ describe('an invitation that lets nobody in', () => {
     const [team, other] = [await createTeam(world), await createTeam(world)]
     const { token } = await issueInvitation(world, team.id, await emailOf(world, other.owner))
     const refused = await (await other.orgKey(other.owner)).send('POST', `invitations/${token}/accept`)
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
     expect((await accept(other.owner, token)).status).toBe(200)
   })
 
@@ -129,11 +129,9 @@ describe('an invitation that lets nobody in', () => {
   test.each(bodies)('is not made with %s', async (_why, body, param) => {
     const team = await createTeam(world)
     const refused = await team.owner.send('POST', `orgs/${team.id}/invitations`, body)
-    expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
-      400,
-      'validation_error',
-      param,
-    ])
+    expect(refused.status).toBe(400)
+    expect(refused.body.error.code).toBe('validation_error')
+    expect(refused.body.error.param).toEqual(param)
   })
 })
 

@@ -97,7 +97,7 @@ describe('the record of an org', () => {
     const seen = await admins.send('GET', 'audit?action=org.*')
     expect(seen.body.map(({ action }: { action: string }) => action)).toContain('org.created')
     const refused = await viewers.send('GET', 'audit')
-    expect([refused.status, refused.body.error?.code]).toEqual([403, 'forbidden'])
+    expect({ status: refused.status, code: refused.body.error?.code }).toEqual({ status: 403, code: 'forbidden' })
   })
 
   test('holds together', async () => {

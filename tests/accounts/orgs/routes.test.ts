@@ -25,9 +25,10 @@ describe('/orgs', () => {
     })
     expect((await ada.send('GET', `orgs/${org.id}`)).body).toMatchObject(org)
     const renamed = await ada.send('PATCH', `orgs/${org.id}`, { name: 'Tide', slug: 'tide' })
-    expect([renamed.status, renamed.body.name, renamed.body.slug]).toEqual([200, 'Tide', 'tide'])
+    expect(renamed).toMatchObject({ status: 200, body: { name: 'Tide', slug: 'tide' } })
     const untouched = await ada.send('PATCH', `orgs/${org.id}`, {})
-    expect([untouched.body.name, untouched.body.updated]).toEqual(['Tide', renamed.body.updated])
+    expect(untouched.body.name).toBe('Tide')
+    expect(untouched.body.updated).toEqual(renamed.body.updated)
   })
 
   test('lists what one belongs to, newest first, page by page', async () => {
@@ -85,11 +86,9 @@ describe('what /orgs refuses', () => {
   test.each(bodies)('%s', async (_why, body, param) => {
     const ada = await world.person()
     const refused = await ada.send('POST', 'orgs', body)
-    expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
-      400,
-      'validation_error',
-      param,
-    ])
+    expect(refused.status).toBe(400)
+    expect(refused.body.error.code).toBe('validation_error')
+    expect(refused.body.error.param).toEqual(param)
     expect((await ada.send('GET', 'orgs')).body.organizations).toEqual([])
   })
 
@@ -98,10 +97,10 @@ describe('what /orgs refuses', () => {
     const [one, two] = [await ada.send('POST', 'orgs', { name: 'one', slug: 'first' }), await createTeam(world)]
     expect(one.status).toBe(201)
     const again = await ada.send('POST', 'orgs', { name: 'other', slug: 'first' })
-    expect([again.status, again.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: again.status, code: again.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     expect(again.body.error.message).toContain('"first"')
     const renamed = await two.owner.send('PATCH', `orgs/${two.id}`, { slug: 'first' })
-    expect([renamed.status, renamed.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: renamed.status, code: renamed.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     const racing = await Promise.all(
       Array.from({ length: 8 }, () => ada.send('POST', 'orgs', { name: 'race', slug: 'race' })),
     )
@@ -158,7 +157,7 @@ describe("an organization's key", () => {
       ['DELETE', `orgs/${team.id}/activate`],
     ] as const) {
       const refused = await key.send(method, path, body)
-      expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+      expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
     }
   })
 })
@@ -246,7 +245,7 @@ describe('the last owner', () => {
     const team = await createTeam(world)
     const own = `orgs/${team.id}/members/${team.owner.userId}`
     const refused = await team.owner.send(method, own, body)
-    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     await team.owner.send('PATCH', `orgs/${team.id}/members/${team.admin.userId}`, { role: 'owner' })
     expect((await team.owner.send(method, own, body)).status).toBe(200)
     expect((await rolesOf(team.admin, team.id))[team.admin.userId]).toBe('owner')
@@ -284,7 +283,7 @@ describe('a member that is none', () => {
   test.each([{}, { role: 'boss' }, { role: null }, '[]'])('a role that is none is refused: %j', async (body) => {
     const team = await createTeam(world)
     const refused = await team.owner.send('PATCH', `orgs/${team.id}/members/${team.viewer.userId}`, body)
-    expect([refused.status, refused.body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 })
 
@@ -330,7 +329,7 @@ test.each(POSTS)('%s once, however often it is sent with one Idempotency-Key', a
   const key = { 'idempotency-key': `org-${++keys}` }
   const first = await team.owner.send('POST', path, body, key)
   const again = await team.owner.send('POST', path, body, key)
-  expect([first.status, again.status]).toEqual([status, status])
+  expect({ first: first.status, again: again.status }).toEqual({ first: status, again: status })
   expect(again.text).toBe(first.text)
   expect([first, again].map(({ headers }) => headers.get('x-idempotent-replay'))).toEqual([null, 'true'])
 })

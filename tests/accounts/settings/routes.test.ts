@@ -12,7 +12,8 @@ describe('/settings', () => {
     const ada = await world.person()
     expect(bare((await ada.send('GET', 'settings')).body)).toEqual(DEFAULTS)
     const changed = await ada.send('PATCH', 'settings', { timezone: 'Europe/Lisbon' })
-    expect([changed.status, bare(changed.body)]).toEqual([200, { ...DEFAULTS, timezone: 'Europe/Lisbon' }])
+    expect(changed.status).toBe(200)
+    expect(bare(changed.body)).toEqual({ ...DEFAULTS, timezone: 'Europe/Lisbon' })
     expect(bare((await ada.send('GET', 'settings')).body)).toEqual(bare(changed.body))
     expect(bare((await ada.send('PATCH', 'settings', {})).body)).toEqual(bare(changed.body))
   })
@@ -34,7 +35,7 @@ describe('/settings', () => {
     const team = await createTeam(world)
     const key = await team.orgKey(team.owner)
     const refused = await key.send('PATCH', 'settings', { default_mode: 'think' })
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
     expect(refused.body.error.message).toContain('personal key')
     expect(bare((await key.send('GET', 'settings')).body)).toEqual(DEFAULTS)
   })
@@ -56,7 +57,7 @@ describe('/settings', () => {
     const ada = await world.person({ tier: 'free' })
     const greedy = { balance_cents: 999_999, tier: 'pro', role: 'owner', email_verified: true, user_id: 'x' }
     const { status, body } = await ada.send('PATCH', 'settings', greedy)
-    expect([status, bare(body)]).toEqual([200, DEFAULTS])
+    expect({ status, bare: bare(body) }).toEqual({ status: 200, bare: DEFAULTS })
     expect((await ada.send('GET', 'rate-limits')).body.tier).toBe('free')
   })
 
@@ -76,13 +77,13 @@ describe('/settings', () => {
   test.each(refusals)('refuses %s, and changes nothing', async (_why, body, param) => {
     const ada = await world.person()
     const refused = await ada.send('PATCH', 'settings', body)
-    expect([refused.status, refused.body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
     if (param) expect(refused.body.error.param).toBe(param)
     expect(bare((await ada.send('GET', 'settings')).body)).toEqual(DEFAULTS)
   })
 
   test.each(['GET', 'PATCH'])('%s needs a credential', async (method) => {
     const { status, body } = await world.send(method, 'settings', method === 'PATCH' ? {} : undefined)
-    expect([status, body.error.code]).toEqual([401, 'invalid_api_key'])
+    expect({ status, code: body.error.code }).toEqual({ status: 401, code: 'invalid_api_key' })
   })
 })

@@ -40,7 +40,7 @@ describe('a canvas', () => {
     const more = Array.from({ length: 199 }, () => ({ ...row!, id: CanvasId.create() }))
     await world.app.store.write((tx) => tx.insert(tx.of(canvases)).values(more))
     const refused = await ada.send('POST', 'evi/canvases', { name: 'One more' })
-    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     expect(refused.body.error.message).toBe(
       'This scope has 200 canvases, which is the maximum here (SVC_MAX_CANVASES). Delete one of them first.',
     )
@@ -273,7 +273,12 @@ describe("an org's canvases", () => {
     ] as const
     for (const [method, where, body] of changes) {
       const reply = await looking.send(method, where, body)
-      expect([method, where, reply.status, reply.body.error.code]).toEqual([method, where, 403, 'forbidden'])
+      expect({ method, where, status: reply.status, code: reply.body.error.code }).toEqual({
+        method,
+        where,
+        status: 403,
+        code: 'forbidden',
+      })
     }
     expect((await looking.send('GET', path)).body.canvas).toMatchObject({ name: 'Shared', status: 'published' })
     expect((await made.send('DELETE', path)).status).toBe(200)
@@ -288,7 +293,9 @@ describe("an org's canvases", () => {
     const publish = (version: string, send: typeof by.send) =>
       send('POST', `evi/canvases/${id}/publish`, { slug: 'of-both', version, author: AUTHOR })
     const [first, second] = [await publish('1.0.0', by.send), await publish('1.0.1', session.send)]
-    expect([first.status, second.status, second.body.skillId]).toEqual([200, 200, first.body.skillId])
+    expect(first.status).toBe(200)
+    expect(second.status).toBe(200)
+    expect(second.body.skillId).toEqual(first.body.skillId)
     expect((await by.send('GET', 'skills?filter=mine')).text).toContain(first.body.skillId)
   })
 
@@ -330,7 +337,7 @@ test.each([
   const { id } = (await ada.send('POST', 'evi/canvases', { name, graph_json: simple() })).body.canvas
   const input = { slug: `named-${crypto.randomUUID().slice(0, 8)}`, version: '1.0.0', author: AUTHOR }
   const { status, body } = await ada.send('POST', `evi/canvases/${id}/publish`, input)
-  expect([status, body.published]).toEqual([200, true])
+  expect({ status, published: body.published }).toEqual({ status: 200, published: true })
   expect((await ada.send('GET', `skills/${body.skillId}`)).body.name).toBe(title)
   expect((await ada.send('GET', `evi/canvases/${id}`)).body.canvas.name).toBe(name)
 })

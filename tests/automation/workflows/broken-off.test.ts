@@ -42,7 +42,7 @@ describe('an answer that broke off', () => {
     await breakOff(jobs.runDue('workflow.run'))
     await started
     const [run] = (await ada.send('GET', `${path}/runs`)).body.runs
-    expect([run.status, run.output]).toEqual(['completed', 'bad'])
+    expect({ status: run.status, output: run.output }).toEqual({ status: 'completed', output: 'bad' })
     expect(run.stepResults[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('120') })
     expect(run.stepResults[0].costCents).toBeGreaterThan(0)
     expect(await balance(ada.userId)).toMatchObject({ held: 0 })
@@ -73,7 +73,7 @@ describe('an answer that broke off', () => {
     clock.advance(15 * 60_000)
     await Promise.all([started, worked])
     const [run] = (await ada.send('GET', `${path}/runs`)).body.runs
-    expect([run.status, run.error]).toEqual(['failed', 'It took longer than 900 seconds.'])
+    expect(run).toMatchObject({ status: 'failed', error: 'It took longer than 900 seconds.' })
     // The step ends after its run: what it held is given back a moment later.
     await eventually(async () => (await balance(ada.userId)).held === 0)
   })

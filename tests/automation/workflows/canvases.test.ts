@@ -81,7 +81,8 @@ describe('a canvas as a workflow (contract 9, 10)', () => {
     const long = Array.from({ length: 51 }, (_, at) => node(`o${at}`, 'output'))
     const arrows = long.map(({ id }, at) => `${at ? `o${at - 1}` : 'in'}>${id}`)
     const tall = await workflowOf(ada, await drawn(ada, graph([INPUT, ...long], arrows)))
-    expect([tall.status, tall.body.errors[0].message]).toEqual([422, expect.stringContaining('51 steps')])
+    expect(tall.status).toBe(422)
+    expect(tall.body.errors[0].message).toContain('51 steps')
     expect((await ada.send('GET', 'workflows')).body.workflows).toEqual([])
   })
 

@@ -76,7 +76,9 @@ describe('a run of five steps (I38)', () => {
         ({ runs }) => runs[0]?.completedAt != null,
       )
       const [run] = runs
-      expect([runs.length, run.status, run.output]).toEqual([1, 'completed', 'done'])
+      expect(runs).toHaveLength(1)
+      expect(run.status).toBe('completed')
+      expect(run.output).toBe('done')
       expect(run.stepResults.map(({ index, status }: { index: number; status: string }) => [index, status])).toEqual(
         [0, 1, 2, 3, 4].map((index) => [index, 'completed']),
       )

@@ -39,7 +39,7 @@ describe('a workflow (contract 10)', () => {
       [{ ...flow(), steps: [] }, ['steps']],
     ] as const) {
       const { status, body: message } = await ada.send('POST', 'workflows', body)
-      expect([status, message.error.code]).toEqual([400, 'missing_fields'])
+      expect({ status, code: message.error.code }).toEqual({ status: 400, code: 'missing_fields' })
       for (const name of names) expect(message.error.message).toContain(`"${name}"`)
     }
   })
@@ -110,7 +110,7 @@ describe('a workflow (contract 10)', () => {
   ])('refuses %s', async (_, body, param) => {
     const ada = await world.person()
     const { status, body: message } = await ada.send('POST', 'workflows', body)
-    expect([status, message.error?.param]).toEqual([400, param])
+    expect({ status, param: message.error?.param }).toEqual({ status: 400, param })
     expect((await ada.send('GET', 'workflows')).body.workflows).toEqual([])
   })
 

@@ -45,11 +45,11 @@ describe('a run (contract 10)', () => {
     )
     for (const { body } of runs) {
       const run = await ended(ada, { id, run: body.run })
-      expect([run.status, run.stepsCompleted]).toEqual(['failed', 4])
+      expect(run).toMatchObject({ status: 'failed', stepsCompleted: 4 })
       expect(run.error).toContain('the outputs of this run have more than 2097152 bytes')
     }
     const first = (await ada.send('GET', `workflows/${id}/runs`)).body
-    expect([first.runs.length, first.has_more]).toEqual([3, true])
+    expect({ runs: first.runs.length, hasMore: first.has_more }).toEqual({ runs: 3, hasMore: true })
     const rest = (await ada.send('GET', `workflows/${id}/runs?cursor=${first.next_cursor}`)).body
     expect([...first.runs, ...rest.runs].map((run: { id: string }) => run.id).sort()).toEqual(
       runs.map(({ body }) => body.run.id).sort(),
@@ -62,9 +62,9 @@ describe('a run (contract 10)', () => {
     expect(waiting.run).toMatchObject({ status: 'paused', stepsCompleted: 0, completedAt: null })
     expect(waiting.run.stepResults).toMatchObject([{ status: 'paused', completedAt: null }])
     const { status, body } = await decide(ada, waiting, 'approve', { comment: 'fine' })
-    expect([status, body.run.status]).toEqual([200, 'running'])
+    expect({ status, run: body.run.status }).toEqual({ status: 200, run: 'running' })
     const run = await ended(ada, waiting)
-    expect([run.status, run.output]).toEqual(['completed', 'done'])
+    expect({ status: run.status, output: run.output }).toEqual({ status: 'completed', output: 'done' })
     expect(run.stepResults[0].output).toEqual({ approved: true, by: ada.userId, comment: 'fine' })
     expect((await decide(ada, waiting, 'approve')).status).toBe(409)
   })
@@ -139,11 +139,11 @@ describe('a run (contract 10)', () => {
       [boss, bob.userId],
     ] as const) {
       const { status, body } = await by.send('POST', 'workflows', order(id))
-      expect([status, body.error.param, body.error.message]).toEqual([
-        400,
-        'steps[0].config.approvers',
-        expect.stringContaining(id),
-      ])
+      expect({ status, ...body.error }).toMatchObject({
+        status: 400,
+        param: 'steps[0].config.approvers',
+        message: expect.stringContaining(id),
+      })
     }
     expect((await boss.send('POST', 'workflows', order(boss.userId))).status).toBe(201)
   })
@@ -153,7 +153,8 @@ describe('a run (contract 10)', () => {
     const waiting = await ran(ada, [{ type: 'delay', config: { seconds: 3_600 } }, SAY])
     expect(waiting.run.status).toBe('paused')
     const { status, body } = await decide(ada, waiting, 'approve')
-    expect([status, body.error.message]).toEqual([409, expect.stringContaining('waits until')])
+    expect(status).toBe(409)
+    expect(body.error.message).toContain('waits until')
     const { body: cancelled } = await decide(ada, waiting, 'cancel')
     expect(cancelled.run).toMatchObject({ status: 'failed', error: 'cancelled' })
     expect((await decide(ada, waiting, 'cancel')).status).toBe(409)

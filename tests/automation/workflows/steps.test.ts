@@ -50,7 +50,7 @@ describe('a step (contract 10)', () => {
   test('writes a value out where a text is wanted', async () => {
     const steps = [{ type: 'approval', config: { message: '{{trigger.order}}' } }]
     const { run } = await ran(await world.person(), steps, { order: { id: 7 } })
-    expect([run.status, run.error]).toEqual(['paused', null])
+    expect({ status: run.status, error: run.error }).toEqual({ status: 'paused', error: null })
   })
 
   test('says nothing in the name of the server', async () => {
@@ -61,7 +61,8 @@ describe('a step (contract 10)', () => {
 
   test('says which placeholder had no value', async () => {
     const { run } = await ran(await world.person(), [{ type: 'transform', config: { template: 'a{{trigger.no}}b' } }])
-    expect([run.output, run.warnings]).toEqual(['ab', ['Step 0: {{trigger.no}} has no value.']])
+    expect(run.output).toBe('ab')
+    expect(run.warnings).toEqual(['Step 0: {{trigger.no}} has no value.'])
   })
 
   test('branches on a condition, and what was not reached is skipped', async () => {
@@ -77,7 +78,7 @@ describe('a step (contract 10)', () => {
       [9, 'little', 1],
     ] as const) {
       const { run } = await ran(ada, steps, { total })
-      expect([run.status, run.output]).toEqual(['completed', says])
+      expect({ status: run.status, output: run.output }).toEqual({ status: 'completed', output: says })
       expect(run.stepResults.find(({ status }: { status: string }) => status === 'skipped').index).toBe(skipped)
     }
   })
@@ -105,7 +106,8 @@ describe('a step (contract 10)', () => {
       config: { prompt: `Count [[say:${text}]]`, mode: 'fast', output_schema: schema },
     })
     const good = (await ran(ada, [ask('{"n":4}')])).run
-    expect([good.status, good.output.structured]).toEqual(['completed', { n: 4 }])
+    expect(good.status).toBe('completed')
+    expect(good.output.structured).toEqual({ n: 4 })
     const bad = (await ran(ada, [ask('four')])).run
     expect(bad.status).toBe('failed')
     expect(bad.error).toContain('JSON')
@@ -126,12 +128,12 @@ describe('a step (contract 10)', () => {
     )
     expect(run.output).toBe(12)
     const { method, headers, text } = heard.at(-1)!
-    expect([method, text, headers.get('x-a'), headers.get('content-type')]).toEqual([
-      'POST',
-      '{"a":5}',
-      'b',
-      'application/json',
-    ])
+    expect({ method, text, a: headers.get('x-a'), contentType: headers.get('content-type') }).toEqual({
+      method: 'POST',
+      text: '{"a":5}',
+      a: 'b',
+      contentType: 'application/json',
+    })
     expect(headers.get('idempotency-key')).toBe(`${run.id}-0`)
   })
 
@@ -181,7 +183,11 @@ describe('a step (contract 10)', () => {
     const ada = await world.person()
     const id = await made(ada, [{ type: 'transform', config: { template: '{{trigger.order}}' } }])
     const { status, body } = await ada.send('POST', `workflows/${id}/run`, '{"triggerData":{"order":9007199254740993}}')
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'triggerData.order'])
+    expect({ status, ...body.error }).toMatchObject({
+      status: 400,
+      code: 'validation_error',
+      param: 'triggerData.order',
+    })
   })
 
   test('sends no header that cannot be one: refused when it is saved, a failed step when data makes it one', async () => {
@@ -190,7 +196,7 @@ describe('a step (contract 10)', () => {
     for (const headers of [{ 'a\nb': 'c' }, { a: 'b\r\nc: d' }, { a: '€' }]) {
       const steps = [{ ...call(headers), name: 'a' }]
       const { status, body } = await ada.send('POST', 'workflows', { name: 'F', triggerType: 'manual', steps })
-      expect([status, body.error.code]).toEqual([400, 'validation_error'])
+      expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
     }
     const before = heard.length
     const { run } = await ran(ada, [call({ a: '{{trigger.x}}' })], { x: 'b\r\nc: d' })
@@ -201,7 +207,8 @@ describe('a step (contract 10)', () => {
   test('calls once whoever answers what no database can store, and keeps the rest of it', async () => {
     const before = heard.length
     const { run } = await ran(await world.person(), [{ type: 'http', config: { url: at('/raw'), method: 'POST' } }])
-    expect([run.status, run.stepResults[0].output.body]).toEqual(['completed', 'a\ufffdb'])
+    expect(run.status).toBe('completed')
+    expect(run.stepResults[0].output.body).toBe('a\ufffdb')
     expect(heard).toHaveLength(before + 1)
   })
 
@@ -214,12 +221,12 @@ describe('a step (contract 10)', () => {
         { type: 'transform', config: { template: 'saved' } },
       ])
     ).run
-    expect([saved.status, saved.output, saved.stepResults[0].status]).toEqual(['completed', 'saved', 'failed'])
+    expect(saved.status).toBe('completed')
+    expect(saved.output).toBe('saved')
+    expect(saved.stepResults[0].status).toBe('failed')
     const lost = (await ran(ada, [call, { type: 'transform', config: { template: 'never' } }])).run
-    expect([lost.status, lost.stepResults.map(({ status }: { status: string }) => status)]).toEqual([
-      'failed',
-      ['failed', 'skipped'],
-    ])
+    expect(lost.status).toBe('failed')
+    expect(lost.stepResults.map(({ status }: { status: string }) => status)).toEqual(['failed', 'skipped'])
     expect(lost.error).toContain('Step "s0" failed')
   })
 
@@ -238,7 +245,8 @@ describe('a step (contract 10)', () => {
       config: { channel, to, subject: 'Hi', body: 'Text' },
     })
     const { run } = await ran(ada, [notify('webhook', at('/fine')), notify('in_app', 'everyone')])
-    expect([run.status, outputs(run)]).toEqual(['completed', [{ delivered: true }, { delivered: true }]])
+    expect(run.status).toBe('completed')
+    expect(outputs(run)).toEqual([{ delivered: true }, { delivered: true }])
     const { events } = (await ada.send('GET', 'events?eventType=notification.created')).body
     await expectData(ada, ['notification.created'])
     expect(events[0].payload).toMatchObject({ to: 'everyone', subject: 'Hi', body: 'Text', run_id: run.id })
@@ -252,7 +260,8 @@ describe('a step (contract 10)', () => {
     const ada = await world.person()
     const tool = (code: unknown) => [{ type: 'tool', config: { name: 'code_execute', arguments: { code } } }]
     const { run } = await ran(ada, tool('console.log(6 * 7)'))
-    expect([run.status, JSON.stringify(run.output)]).toEqual(['completed', expect.stringContaining('42')])
+    expect(run.status).toBe('completed')
+    expect(JSON.stringify(run.output)).toContain('42')
     expect((await ran(ada, tool(7))).run.status).toBe('failed')
     const unknown = (await ran(ada, [{ type: 'tool', config: { name: 'no_such' } }])).run
     expect(unknown.error).toContain('no tool named')
@@ -271,6 +280,6 @@ describe('a step (contract 10)', () => {
 
   test('ends a run that goes round and round (R11)', async () => {
     const { run } = await ran(await world.person(), [{ type: 'transform', config: { template: 1 }, onSuccess: 0 }])
-    expect([run.status, run.error]).toEqual(['failed', 'It took more than 200 steps.'])
+    expect(run).toMatchObject({ status: 'failed', error: 'It took more than 200 steps.' })
   })
 })

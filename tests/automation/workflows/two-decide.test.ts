@@ -52,5 +52,5 @@ test('a run that waits for a person is one that somebody was asked for, until it
     expect(await waiting()).toEqual([])
   }
   const delayed = await ran(ada, [{ type: 'delay', config: { seconds: 3_600 } }, SAY])
-  expect([delayed.run.status, await waiting()]).toEqual(['paused', []])
+  expect({ status: delayed.run.status, waiting: await waiting() }).toEqual({ status: 'paused', waiting: [] })
 })

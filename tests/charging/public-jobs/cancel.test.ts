@@ -78,7 +78,7 @@ describe('cancelling (contract 7)', () => {
     ]) {
       const before = await get(ada, id!)
       const { status, body } = await ada.send('POST', `jobs/${id}/cancel`)
-      expect([status, body.error.code]).toEqual([409, 'conflict'])
+      expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'conflict' })
       expect(body.error.message).toContain(word!)
       const after = await get(ada, id!)
       expect({ ...after, request_id: '' }).toEqual({ ...before, request_id: '' })
@@ -115,7 +115,8 @@ describe('cancelling (contract 7)', () => {
     const jobs = await Promise.all(ids.map((id) => get(ada, id)))
     for (const [at, job] of jobs.entries()) {
       const isCancelled = answers[at]!.status === 200
-      expect([job.status, job.error]).toEqual(isCancelled ? ['failed', 'cancelled'] : ['completed', null])
+      const ended = isCancelled ? { status: 'failed', error: 'cancelled' } : { status: 'completed', error: null }
+      expect(job).toMatchObject(ended)
     }
     const completed = jobs.filter(({ status }) => status === 'completed').length
     expect(await walletOf(ada)).toEqual({ cents: 1_000 - 3 * completed, held: 0 })

@@ -122,7 +122,8 @@ describe('what a job holds (I8, I9)', () => {
     for (const person of people) {
       const page = (await person.send('GET', 'jobs?limit=100')).body.jobs as { status: string }[]
       const completed = page.filter(({ status }) => status === 'completed').length
-      expect([completed, page.filter(({ status }) => status === 'failed').length]).toEqual([34, 6])
+      expect(completed).toBe(34)
+      expect(page.filter(({ status }) => status === 'failed')).toHaveLength(6)
       expect(await walletOf(person)).toEqual({ cents: 1_000 - 3 * completed, held: 0 })
     }
     expect(runs).toBeGreaterThan(120)
@@ -143,7 +144,7 @@ describe('what a job holds (I8, I9)', () => {
     expect((await job(first)).status).toBe('completed')
     expect(await container.publicJobs.cancel(operatorCall(), second)).toMatchObject({ error: 'cancelled' })
     const { balance, held } = await container.billing.balance(store.read, `org:${ada.orgId}`)
-    expect([balance / CENT, held]).toEqual([97, 0])
+    expect({ balance: balance / CENT, held }).toEqual({ balance: 97, held: 0 })
     expect(await verify()).toEqual([])
   })
 
@@ -192,7 +193,7 @@ describe('a queue that keeps nothing (I16)', () => {
     Object.assign(store, { write })
     const accepted = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-    expect([accepted.length, refused.length]).toEqual([50, 50])
+    expect({ accepted: accepted.length, refused: refused.length }).toEqual({ accepted: 50, refused: 50 })
     for (const error of refused) {
       expect(error).toMatchObject({ kind: 'unavailable', code: 'queue_unavailable' })
       expect(error.retryAfterS).toBeGreaterThan(0)

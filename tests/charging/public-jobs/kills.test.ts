@@ -64,7 +64,7 @@ test('jobs whose workers are killed are each charged once, and nothing stays hel
     const mine = Array.from({ length: JOBS }, (_, n) => n).filter((n) => n % OWNERS === at)
     const cost = mine.reduce((sum, n) => sum + costOf(n), 0)
     const { balance, held } = await billing.balance(store.read, ownerOf(at))
-    expect([balance / CENT, held]).toEqual([10_000 - cost, 0])
+    expect({ balance: balance / CENT, held }).toEqual({ balance: 10_000 - cost, held: 0 })
   }
   expect([...(await billing.verify(store.read)), ...(await publicJobs.verify(store.read))]).toEqual([])
 }, 120_000)

@@ -25,7 +25,7 @@ describe('the list (contract 7)', () => {
     expect(first.has_more).toBe(true)
     const second = (await ada.send('GET', `jobs?limit=3&cursor=${first.next_cursor}`)).body
     expect(idsOf(second)).toEqual(ids.slice(3))
-    expect([second.has_more, second.next_cursor]).toEqual([false, null])
+    expect({ hasMore: second.has_more, nextCursor: second.next_cursor }).toEqual({ hasMore: false, nextCursor: null })
     expect(idsOf((await ada.send('GET', 'jobs?type=video')).body)).toEqual([ids[1]!, ids[3]!])
     await run(video)
     expect(idsOf((await ada.send('GET', 'jobs?status=completed')).body)).toEqual([ids[1]!, ids[3]!])

@@ -66,7 +66,7 @@ describe.skipIf(!postgresUrl)('the lease of a node (I8)', () => {
     expect(await other.recover()).toBe(0)
     await live(RENEW_MS, other)
     expect(await other.recover()).toBe(1)
-    expect([await settle(ref, 200), await release(ref)]).toEqual([0, false])
+    expect({ settle: await settle(ref, 200), release: await release(ref) }).toEqual({ settle: 0, release: false })
     expect(await ada.balance()).toEqual({ balance: 1_000, held: 0, available: 1_000 })
     expect(await verify()).toEqual([])
   })
@@ -103,7 +103,7 @@ describe.skipIf(!postgresUrl)('the lease of a node (I8)', () => {
     const after = await ada.reserve(200)
     await other.renew()
     expect(await other.recover()).toBe(0)
-    expect([await settle(before, 300), await settle(after, 150)]).toEqual([0, 150])
+    expect({ before: await settle(before, 300), after: await settle(after, 150) }).toEqual({ before: 0, after: 150 })
     expect(await ada.balance()).toEqual({ balance: 850, held: 0, available: 850 })
   })
 
@@ -148,11 +148,9 @@ describe.skipIf(!postgresUrl)('what nodes know of each other', () => {
     const [api, command] = [node('api'), node('command', 'there', { roles: '', ownFiles: true })]
     for (const one of [api, command]) await one.join()
     await live(33_000, api, command)
-    expect([api.serving(), api.isServed('jobs'), api.hasScatteredFiles()]).toEqual([
-      { count: 1, rank: 0 },
-      false,
-      false,
-    ])
+    expect(api.serving()).toEqual({ count: 1, rank: 0 })
+    expect(api.isServed('jobs')).toBe(false)
+    expect(api.hasScatteredFiles()).toBe(false)
   })
 
   test('files are scattered when several serve and one keeps them in its own folder', async () => {

@@ -61,7 +61,7 @@ test.skipIf(!postgresUrl)(
       fetch(`${url}/api/v1/models`, { headers: { authorization: `Bearer ${made.body.key}` } }).then(
         ({ status }) => status,
       )
-    expect([await use(right), await use(wrong)]).toEqual([200, 200])
+    expect({ right: await use(right), wrong: await use(wrong) }).toEqual({ right: 200, wrong: 200 })
 
     // Ten minutes behind: no longer ready, and what is due is left to others.
     writeFileSync(shift, String(-10 * MINUTE_MS))

@@ -48,7 +48,7 @@ test.each(['messages', 'responses'])(
   'POST /%s, which other clients call, names the format that is served',
   async (path) => {
     const { status, body } = await ada.send('POST', path, {})
-    expect([status, body.error.code]).toEqual([404, 'not_found'])
+    expect({ status, code: body.error.code }).toEqual({ status: 404, code: 'not_found' })
     expect(body.error.message).toContain('POST /api/v1/chat/completions')
   },
 )

@@ -22,7 +22,7 @@ describe('POST /voice/token (contract 6)', () => {
   test('503 that names the setting where no live voice server is configured', async () => {
     const ada = await silent.person()
     const { status, body } = await ada.send('POST', 'voice/token', {})
-    expect([status, body.error.code]).toEqual([503, 'voice_unavailable'])
+    expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'voice_unavailable' })
     expect(body.error.message).toContain('SVC_VOICE_URL')
   })
 
@@ -81,7 +81,9 @@ describe('POST /voice/action (contract 6)', () => {
     const { token } = await tokenOf(ada)
     const code = { language: 'javascript', code: '6 * 7' }
     const { status, body } = await act(ada, { tool: 'code_execute', arguments: code, session_token: token })
-    expect([status, body.status, body.error]).toEqual([200, 'success', null])
+    expect(status).toBe(200)
+    expect(body.status).toBe('success')
+    expect(body.error).toBe(null)
     expect(JSON.stringify(body.result)).toContain('42')
   })
 

@@ -39,7 +39,7 @@ const wanted = {
 
 test('google is asked for one picture by its aspect ratio, with its own key', async () => {
   const { bytes, mimeType } = await driver.image!(wanted)
-  expect([Buffer.from(bytes).equals(PIXEL), mimeType]).toEqual([true, 'image/png'])
+  expect({ equals: Buffer.from(bytes).equals(PIXEL), mimeType }).toEqual({ equals: true, mimeType: 'image/png' })
   expect(requests).toMatchObject([
     {
       path: '/v1beta/models/gemini-2.5-flash-image:generateContent',

@@ -64,7 +64,7 @@ describe('POST /rate-limits/request-increase', () => {
     const { error } = reply.body
     expect({ status: reply.status, code: error.code }).toEqual({ status, code })
     const [field] = Object.keys(input)
-    expect([error.param, error.details[0].path]).toEqual([field, field])
+    expect({ param: error.param, path: error.details[0].path }).toEqual({ param: field, path: field })
     expect((await ada.send('GET', 'rate-limits')).body.pending_request).toBeNull()
   })
 
@@ -97,7 +97,12 @@ describe('a decision', () => {
     const ada = await world.person({ tier: 'free' })
     const { id } = (await ask(ada)).body
     const { status, body } = await decide(id, { decision: 'approve', reason: 'fine' })
-    expect([status, body.status, body.granted_tier, body.reason]).toEqual([200, 'approved', 'pro', 'fine'])
+    expect({ status, decision: body.status, grantedTier: body.granted_tier, reason: body.reason }).toEqual({
+      status: 200,
+      decision: 'approved',
+      grantedTier: 'pro',
+      reason: 'fine',
+    })
     const limits = await ada.send('GET', 'rate-limits')
     expect(limits.body).toMatchObject({ tier: 'pro', limits: { rpm: 1_000 }, pending_request: null })
     expect(limits.headers.get('x-ratelimit-limit-requests')).toBe('1000')
@@ -139,7 +144,7 @@ describe('a decision', () => {
       const { body: requested } = await reviewer.send('POST', 'rate-limits/request-increase', ORDER, request)
       for (const decision of ['approve', 'reject']) {
         const refused = await decide(requested.id, { decision })
-        expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+        expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
       }
       expect((await reviewer.send('GET', `keys/${key.id}`)).body.tier).toBe('free')
       expect((await decide(requested.id, { decision: 'reject' }, other)).body.status).toBe('rejected')
@@ -200,10 +205,8 @@ describe('a decision', () => {
     const first = await send()
     const again = await send()
     expect(first.status).toBe(200)
-    expect({ text: again.text, replay: again.headers.get('x-idempotent-replay') }).toEqual({
-      text: first.text,
-      replay: 'true',
-    })
+    expect(again.text).toEqual(first.text)
+    expect(again.headers.get('x-idempotent-replay')).toBe('true')
   })
 
   test('is made once, even by ten reviewers at once', async () => {

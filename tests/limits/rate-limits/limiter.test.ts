@@ -43,7 +43,13 @@ describe('requests a minute', () => {
       clock.advance(ms - clock.monotonic())
       return admitted(60, () => limiter.admitRequest(caller))
     }
-    expect([at(59_900), at(60_100), at(89_900), at(119_800), at(119_900)]).toEqual([60, 0, 0, 0, 60])
+    expect({
+      withinTheMinute: at(59_900),
+      afterIt: at(60_100),
+      atThirtySecondsMore: at(89_900),
+      atTheEnd: at(119_800),
+      afterTheEnd: at(119_900),
+    }).toEqual({ withinTheMinute: 60, afterIt: 0, atThirtySecondsMore: 0, atTheEnd: 0, afterTheEnd: 60 })
   })
 
   test('a flood of rejected requests does not put off the next admission', () => {

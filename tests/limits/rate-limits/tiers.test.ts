@@ -35,7 +35,7 @@ describe('the tier table', () => {
           )
           return { ...rest, ...modes }[limit]
         }
-        expect([of(1), of(1e12)]).toEqual([1, 1e12])
+        expect({ one: of(1), large: of(1e12) }).toEqual({ one: 1, large: 1e12 })
         expect(() => of(1e12 + 1)).toThrow('SVC_TIERS')
         expect(() => of(0)).toThrow('SVC_TIERS')
       }

@@ -168,7 +168,7 @@ describe('memory', () => {
   test('ten thousand addresses are told apart, and older ones forgotten in a flood', () => {
     const { limiter } = setUp()
     const leftOf = (address: string) => Number(limiter.anonymousHeaders(address)['x-ratelimit-remaining-requests'])
-    expect([leftOf('first'), leftOf('first')]).toEqual([59, 58])
+    expect({ first: leftOf('first'), second: leftOf('first') }).toEqual({ first: 59, second: 58 })
     for (let address = 0; address < 9_999; address++) leftOf(`a${address}`)
     expect(leftOf('first')).toBe(57)
     for (let address = 0; address < 19_999; address++) leftOf(`b${address}`)

@@ -67,7 +67,7 @@ describe('POST /audio/stt (contract 6)', () => {
     none.set('language', 'en')
     for (const form of [text, other, empty, none]) {
       const { status, body } = await formTo(world, ada, 'audio/stt', form)
-      expect([status, body.error.code]).toEqual([400, 'missing_file'])
+      expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'missing_file' })
     }
     expect(left()).toEqual([])
   })
@@ -92,7 +92,7 @@ describe('POST /audio/stt (contract 6)', () => {
   ])('%s is 415 by its bytes (catalogue O5, O8)', async (_, name, content) => {
     const ada = await world.person()
     const { status, body } = await formTo(world, ada, 'audio/stt', recording(content as never, name))
-    expect([status, body.error.code]).toEqual([415, 'unsupported_media_type'])
+    expect({ status, code: body.error.code }).toEqual({ status: 415, code: 'unsupported_media_type' })
     expect(upstream.heard).toHaveLength(0)
   })
 
@@ -110,7 +110,7 @@ describe('POST /audio/stt (contract 6)', () => {
     const form = new FormData()
     form.set('file', new File([branded(brand!)], 'Voice 001.m4a', { type: 'application/octet-stream' }))
     const { status, body } = await formTo(world, ada, 'audio/stt', form)
-    expect([status, body.text]).toEqual([200, 'The tide comes in.'])
+    expect({ status, text: body.text }).toEqual({ status: 200, text: 'The tide comes in.' })
     expect(body.duration_seconds).toBeGreaterThan(0)
     expect(upstream.heard[0]!.file.name).toBe(name!)
     expect(new Uint8Array(await upstream.heard[0]!.file.arrayBuffer())).toEqual(branded(brand!))
@@ -125,7 +125,7 @@ describe('POST /audio/stt (contract 6)', () => {
       return whole
     }
     const over = await formTo(world, ada, 'audio/stt', recording(sized(max + 1)))
-    expect([over.status, over.body.error.code]).toEqual([413, 'payload_too_large'])
+    expect({ status: over.status, code: over.body.error.code }).toEqual({ status: 413, code: 'payload_too_large' })
     expect((await formTo(world, ada, 'audio/stt', recording(sized(max)))).status).toBe(200)
     expect(left()).toEqual([])
   })
@@ -147,7 +147,7 @@ describe('POST /audio/stt (contract 6)', () => {
     ]) {
       upstream.answers.transcription = answer
       const { status, body } = await formTo(world, ada, 'audio/stt', recording(two))
-      expect([status, body.error.code]).toEqual([502, 'stt_provider_error'])
+      expect({ status, code: body.error.code }).toEqual({ status: 502, code: 'stt_provider_error' })
     }
     expect(await walletOf(ada)).toEqual({ cents: 100, held: 0 })
     expect(left()).toEqual([])
@@ -156,7 +156,7 @@ describe('POST /audio/stt (contract 6)', () => {
   test('503 that names the setting where nothing transcribes', async () => {
     const ada = await deaf.person()
     const { status, body } = await formTo(deaf, ada, 'audio/stt', recording(two))
-    expect([status, body.error.code]).toEqual([503, 'stt_unavailable'])
+    expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'stt_unavailable' })
     expect(body.error.message).toContain('SVC_STT_BASE_URL')
   })
 

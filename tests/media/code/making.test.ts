@@ -71,14 +71,14 @@ describe('POST /code (contract 6)', () => {
     [{ prompt: 'a', framework: 'x'.repeat(65) }, 'validation_error'],
   ])('refuses %j', async (input, code) => {
     const { status, body } = await (await world.person()).send('POST', 'code', input)
-    expect([status, body.error.code]).toEqual([400, code])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code })
   })
 
   test('the policy reads every field, and what it hides is in no file', async () => {
     const ada = await world.person({ cents: 100 })
     await under(ada, [onTerms('input', 'block', ['zebra']), onTerms('output', 'redact', ['hunter2'])])
     const refused = await ada.send('POST', 'code', { prompt: 'x', framework: 'zebra' })
-    expect([refused.body.error.code, refused.body.error.param]).toEqual(['guardrail_blocked', 'framework'])
+    expect(refused).toMatchObject({ body: { error: { code: 'guardrail_blocked', param: 'framework' } } })
     const made = await ada.send('POST', 'code', { prompt: '[[say:```py a.py\nkey = "hunter2"\n```]]' })
     const [file] = made.body.artifacts
     for (const text of [made.body.content, file.content, (await world.send('GET', pathOf(file.url))).text]) {

@@ -12,7 +12,9 @@ test('the private parts of pdfmake that are read are there, and each font is par
     await renderPdf(documentOf('Plain words.'))
     const documents = request.mock.contexts as { _fontFamilies: object; fontCache: object; _fontCount: number }[]
     for (const { _fontFamilies, fontCache, _fontCount } of documents)
-      expect([typeof _fontFamilies, typeof fontCache, typeof _fontCount]).toEqual(['object', 'object', 'number'])
+      expect({ fontFamilies: typeof _fontFamilies, fontCache: typeof fontCache, fontCount: typeof _fontCount }).toEqual(
+        { fontFamilies: 'object', fontCache: 'object', fontCount: 'number' },
+      )
     return request.mock.results.map(({ value }) => (value as Provided).font)
   }
   const [first, second] = [await tablesOf(), await tablesOf()]

@@ -22,7 +22,8 @@ describe('a csv for people', () => {
   test('begins with one byte order mark, keeps letters and phone numbers, and guards formulas', async () => {
     const made = await ada.send('POST', 'documents', { prompt: CREW, format: 'csv' })
     const bytes = Buffer.from((await download(world, made)).bytes)
-    expect([bytes.subarray(0, 3).toString('hex'), bytes.lastIndexOf('\ufeff')]).toEqual(['efbbbf', 0])
+    expect(bytes.subarray(0, 3).toString('hex')).toBe('efbbbf')
+    expect(bytes.lastIndexOf('\ufeff')).toBe(0)
     expect(parse(bytes, { bom: true })).toEqual([
       ['Name', 'Phone', 'Note'],
       ['Tove Mörk', '+47 22 84 50 00', "'=SUM(A1:A9)"],
@@ -125,7 +126,7 @@ describe('GET /documents/{id}', () => {
     const eve = await world.person()
     for (const id of [made.body.id, `doc_${'0'.repeat(24)}`, 'doc_x', '..%2f..%2fsvc.db', 'art_1']) {
       const { status, body } = await eve.send('GET', `documents/${id}`)
-      expect([id, status, body.error.code]).toEqual([id, 404, 'not_found'])
+      expect({ id, status, code: body.error.code }).toEqual({ id, status: 404, code: 'not_found' })
     }
     expect((await ada.send('DELETE', `artifacts/${made.body.id.replace('doc_', 'art_')}`)).status).toBe(200)
     expect((await ada.send('GET', `documents/${made.body.id}`)).status).toBe(404)
@@ -156,10 +157,10 @@ describe('written by an engine', () => {
   test('a failure of the engine charges nothing and leaves no file', async () => {
     const person = await connected.person({ cents: 100 })
     const { status, body } = await person.send('POST', 'documents', { prompt: 'A report [[500]]' })
-    expect([status, body.error.code]).toEqual([503, 'engine_unavailable'])
+    expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'engine_unavailable' })
     const { billing } = connected.app.container
     const wallet = await billing.balance(connected.app.store.read, `user:${person.userId}`)
-    expect([wallet.balance, wallet.held]).toEqual([centsToMicro(100), 0])
+    expect({ balance: wallet.balance, held: wallet.held }).toEqual({ balance: centsToMicro(100), held: 0 })
   })
 
   test('without credit nothing is asked of it', async () => {

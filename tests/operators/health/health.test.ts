@@ -107,7 +107,7 @@ describe('the state of the server (contract 21)', () => {
     state.engines = { 'svc-core': DOWN }
     state.changes += 1
     const { health: found, cached } = await check()
-    expect([found.status, cached]).toEqual(['degraded', false])
+    expect({ status: found.status, cached }).toEqual({ status: 'degraded', cached: false })
   })
 
   test('is down while nothing is kept, and asked for anew once that changes', async () => {
@@ -179,22 +179,18 @@ describe('GET /health', () => {
     await upstream.stop()
     const world = await createWorld({ config: { engineBaseUrl: upstream.url } })
     const { status, body } = await world.send('GET', 'health')
-    expect({ status, state: body.status, core: body.providers['svc-core'] }).toEqual({
-      status: 200,
-      state: 'degraded',
-      core: DOWN,
-    })
+    expect(status).toBe(200)
+    expect(body.status).toBe('degraded')
+    expect(body.providers['svc-core']).toEqual(DOWN)
   })
 
   test('is 503 with Retry-After without a database', async () => {
     const world = await createWorld()
     await world.app.store.close()
     const { status, body, headers } = await world.send('GET', 'health')
-    expect({ status, state: body.status, database: body.infrastructure.database }).toEqual({
-      status: 503,
-      state: 'down',
-      database: DOWN,
-    })
+    expect(status).toBe(503)
+    expect(body.status).toBe('down')
+    expect(body.infrastructure.database).toEqual(DOWN)
     expect(headers.get('retry-after')).toBe('30')
   })
 

@@ -34,7 +34,8 @@ describe('the reference (dx 5.5)', () => {
 
   test.each(paths)('%s is small, and is there as Markdown', async (path) => {
     const packed = await open(path, { 'accept-encoding': 'gzip' })
-    expect([packed.status, packed.headers.get('content-encoding')]).toEqual([200, 'gzip'])
+    expect(packed.status).toBe(200)
+    expect(packed.headers.get('content-encoding')).toBe('gzip')
     expect((await packed.arrayBuffer()).byteLength).toBeLessThan(MAX_BYTES)
     const page = await open(path)
     const text = await page.text()
@@ -55,7 +56,8 @@ describe('the reference (dx 5.5)', () => {
     }
     expect(links.size).toBeGreaterThan(80)
     // The page of a person asks others to sign in.
-    for (const link of links) expect([link, (await open(link)).status]).toEqual([link, link === '/home' ? 303 : 200])
+    for (const link of links)
+      expect({ link, status: (await open(link)).status }).toEqual({ link, status: link === '/home' ? 303 : 200 })
   })
 
   test('has a playground that others lead to, and none in production unless it is set', async () => {
@@ -64,13 +66,14 @@ describe('the reference (dx 5.5)', () => {
       expect(answer.status).toBe(200)
       return (await answer.text()).includes('/docs/playground')
     }
-    expect([await leads(world, '/'), await leads(world, '/docs')]).toEqual([true, true])
+    expect({ root: await leads(world, '/'), docs: await leads(world, '/docs') }).toEqual({ root: true, docs: true })
     expect(
       [true, false, 'auto' as const].map((set) => hasPlayground({ pagesPlayground: set, production: true })),
     ).toEqual([true, false, false])
     const config = { pagesPlayground: false, signup: 'open', publicUrl: 'http://localhost' } as const
     const without = await createWorld({ config })
-    expect([await leads(without, '/'), await leads(without, '/docs')]).toEqual([false, false])
+    expect(await leads(without, '/')).toBe(false)
+    expect(await leads(without, '/docs')).toBe(false)
     const joined = await without.app.api.handle(
       new Request('http://localhost/sign-up', {
         method: 'POST',
@@ -85,7 +88,7 @@ describe('the reference (dx 5.5)', () => {
 
   test('answers an address without a page like any other', async () => {
     for (const path of ['/docs/nothing', '/docs/errors/nothing', '/docs/constructor', '/docs/errors/toString'])
-      expect([path, (await open(path)).status]).toEqual([path, 404])
+      expect({ path, status: (await open(path)).status }).toEqual({ path, status: 404 })
   })
 
   test('names the address that its reader came by, and repeats no other', async () => {
@@ -110,15 +113,21 @@ describe('examples', () => {
 
   test('of bodies fit the schemas of their routes', () => {
     expect(bodies.length).toBeGreaterThan(60)
-    for (const one of bodies) expect([one.id, problems(one.body!.schema, bodyOf(one, resolve))]).toEqual([one.id, []])
+    for (const one of bodies)
+      expect({ id: one.id, problems: problems(one.body!.schema, bodyOf(one, resolve)) }).toEqual({
+        id: one.id,
+        problems: [],
+      })
   })
 
   test('of answers fit the schemas of their routes', () => {
     expect(answers.length).toBeGreaterThan(100)
     for (const one of answers) {
       const { id, success } = one
-      expect([id, problems(success.schema!, answerExample(one, resolve))]).toEqual([id, []])
-      expect([id, problems(success.schema!, exampleOf(success.schema!, resolve, { whole: true }))]).toEqual([id, []])
+      expect({ id, problems: problems(success.schema!, answerExample(one, resolve)) }).toEqual({ id, problems: [] })
+      expect({ id, problems: problems(success.schema!, exampleOf(success.schema!, resolve, { whole: true })) }).toEqual(
+        { id, problems: [] },
+      )
     }
   })
 

@@ -112,7 +112,7 @@ async function run(language: string, of: readonly Sample[]): Promise<Map<string,
     stderr: 'pipe',
   })
   expect(await new Response(child.stderr).text()).toBe('')
-  expect([await child.exited, seen.length]).toEqual([0, own.length])
+  expect({ exited: await child.exited, seen: seen.length }).toEqual({ exited: 0, seen: own.length })
   return new Map(own.map(({ id }, at) => [id, seen[at]!]))
 }
 
@@ -129,7 +129,7 @@ test('the page of the clients is enough for the TypeScript client in a folder of
     const env = { ...process.env, SVC_API_KEY: key }
     const child = Bun.spawn(command, { cwd: user, env, stdout: 'pipe', stderr: 'pipe' })
     const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-    expect([await child.exited, err]).toEqual([0, expect.any(String)])
+    expect({ exited: await child.exited, err }).toEqual({ exited: 0, err: expect.any(String) })
     return out
   }
   try {
@@ -170,7 +170,7 @@ describe('the samples of the reference run as they are pasted (dx 5.5)', () => {
         const found = await run(language, isLong ? samples : samples.filter(({ hasBody }) => hasBody))
         expect(found.size).toBeGreaterThan(60)
         const sent = ({ method, path, body }: Seen) => ({ method, path, body })
-        for (const [id, one] of found) expect([id, sent(one)]).toEqual([id, sent(typed.get(id)!)])
+        for (const [id, one] of found) expect({ id, sent: sent(one) }).toEqual({ id, sent: sent(typed.get(id)!) })
       },
     )
 })

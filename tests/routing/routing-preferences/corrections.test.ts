@@ -24,7 +24,9 @@ describe('a routing correction', () => {
       expected_mode: 'fast',
       expected_engine: 'svc-1-edge',
     })
-    expect([status, body.completion_id, body.resolved_mode]).toEqual([201, id, 'roast'])
+    expect(status).toBe(201)
+    expect(body.completion_id).toEqual(id)
+    expect(body.resolved_mode).toBe('roast')
     expect(body.expected_engine).toBe('svc-1-roast')
   })
 
@@ -35,7 +37,9 @@ describe('a routing correction', () => {
     const streamed = /"id":"(chatcmpl_\w+)"/.exec((await ada.send('POST', 'chat/completions', stream)).text)![1]
     for (const completion_id of [chat.body.id, streamed]) {
       const { status, body } = await correct(ada, { completion_id, expected_mode: 'code' })
-      expect([status, body.completion_id, body.resolved_mode]).toEqual([201, completion_id, 'fast'])
+      expect(status).toBe(201)
+      expect(body.completion_id).toEqual(completion_id)
+      expect(body.resolved_mode).toBe('fast')
     }
   })
 
@@ -43,10 +47,10 @@ describe('a routing correction', () => {
     const ada = await world.person()
     for (const prompt of ['', ' ', '\n\t']) {
       const { status, body } = await correct(ada, { prompt, expected_mode: 'fast' })
-      expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'prompt'])
+      expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'validation_error', param: 'prompt' })
     }
     const { status, body } = await ada.send('GET', 'routing-corrections?expected_mode=zz')
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'expected_mode'])
+    expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'validation_error', param: 'expected_mode' })
     expect((await ada.send('GET', 'routing-corrections?expected_mode=code')).body.routing_corrections).toEqual([])
   })
 
@@ -71,16 +75,18 @@ describe('a routing correction', () => {
     ['a prompt of 1,025 characters', { prompt: 'x'.repeat(1_025), expected_mode: 'fast' }],
   ])('with %s is refused', async (_, body) => {
     const { status, body: answer } = await correct(await world.person(), body)
-    expect([status, answer.error.code]).toEqual([400, 'validation_error'])
+    expect({ status, code: answer.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 
   test('is listed by mode and page, and to its owner only', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     for (const expected_mode of ['code', 'think', 'code']) await correct(ada, { prompt: 'hello', expected_mode })
     const first = (await ada.send('GET', 'routing-corrections?expected_mode=code&limit=1')).body
-    expect([first.routing_corrections.length, first.has_more]).toEqual([1, true])
+    expect(first.routing_corrections).toHaveLength(1)
+    expect(first.has_more).toBe(true)
     const rest = (await ada.send('GET', `routing-corrections?expected_mode=code&cursor=${first.next_cursor}`)).body
-    expect([rest.routing_corrections.length, rest.has_more]).toEqual([1, false])
+    expect(rest.routing_corrections).toHaveLength(1)
+    expect(rest.has_more).toBe(false)
     expect((await eve.send('GET', 'routing-corrections')).body.routing_corrections).toEqual([])
   })
 })

@@ -20,10 +20,10 @@ test('a rule whose engine is not connected is answered by the engine of its mode
   await ada.send('PUT', `keys/${ada.keyId}/routing-rules`, { rules })
   const { status, body } = await ada.send('POST', 'completions', { prompt: 'zebra one', mode: 'auto' })
   const warning = expect.stringContaining('"svc-1-vision", which is not connected')
-  expect([status, body]).toMatchObject([
-    200,
-    { resolved_mode: 'code', model: { id: 'svc-1-code' }, routing: { source: 'rule', fallback_used: true } },
-  ])
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: { resolved_mode: 'code', model: { id: 'svc-1-code' }, routing: { source: 'rule', fallback_used: true } },
+  })
   expect(body.warnings).toContainEqual(warning)
   const { body: events } = await ada.send('GET', 'audit?action=completion.created')
   expect(events[0].outputSummary).toMatchObject({ fallback_used: true, routing_warnings: [warning] })

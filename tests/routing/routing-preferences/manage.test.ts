@@ -89,7 +89,7 @@ describe('the default of a scope', () => {
     const eve = await world.person()
     const { id } = (await make({ is_default: true, name: 'Cheap first' }, eve)).body
     const second = await make({ is_default: true }, eve)
-    expect([second.status, second.body.error.code]).toEqual([409, 'conflict'])
+    expect({ status: second.status, code: second.body.error.code }).toEqual({ status: 409, code: 'conflict' })
     expect(second.body.error.message).toStartWith('"Cheap first" is already the default routing preference')
     await eve.send('PATCH', `routing-preferences/${id}`, { is_default: false })
     expect((await make({ is_default: true }, eve)).status).toBe(201)
@@ -101,7 +101,7 @@ test('a rule below the floor of its mode is saved with a warning, and without on
   const rules = [{ pattern: 'kappa', target_mode: 'code', confidence: 0.7 }]
   const made = await who.send('POST', 'routing-preferences', { name: 'Low', rules })
   const warning = expect.stringContaining('"rules[0]" has confidence 0.7, below the floor of 0.85 for mode "code"')
-  expect([made.status, made.body.warnings]).toEqual([201, [warning]])
+  expect({ status: made.status, warnings: made.body.warnings }).toEqual({ status: 201, warnings: [warning] })
   const lowered = { confidence_floor_overrides: { code: 0.6 } }
   const { body } = await who.send('PATCH', `routing-preferences/${made.body.id}`, lowered)
   expect(body.warnings).toBeUndefined()

@@ -36,14 +36,18 @@ describe('a preview that asks an engine', () => {
 
   test('is refused without credit, and the engine hears nothing', async () => {
     const { status, body, asked: requests } = await preview(await world.person({ cents: 0 }))
-    expect([status, body.error.code, requests.length]).toEqual([402, 'insufficient_credits', 0])
+    expect(status).toBe(402)
+    expect(body.error.code).toBe('insufficient_credits')
+    expect(requests).toHaveLength(0)
   })
 
   test('is refused what a guardrail blocks', async () => {
     const ada = await world.person()
     await guarded(ada, { guardrail_id: 'blocked_terms', verdict: 'block', config: { terms: ['plan'] } })
     const { status, body, asked: requests } = await preview(ada)
-    expect([status, body.error.code, requests.length]).toEqual([400, 'guardrail_blocked', 0])
+    expect(status).toBe(400)
+    expect(body.error.code).toBe('guardrail_blocked')
+    expect(requests).toHaveLength(0)
   })
 
   test('shows the engine no part that a guardrail takes out', async () => {
@@ -66,7 +70,7 @@ describe('a preview that asks an engine', () => {
     const { status, asked: requests } = await preview(await world.person({ cents: 0 }), {
       prompt: 'Draw a harbour at night',
     })
-    expect([status, requests.length]).toEqual([200, 0])
+    expect({ status, requests: requests.length }).toEqual({ status: 200, requests: 0 })
   })
 })
 
@@ -104,7 +108,7 @@ describe('a preview of a prompt that an input guardrail reads', () => {
     await guarded(ada, onTerms('redact'))
     const prompt = 'What is the capital of Peru, zebra?'
     const { status, body } = await ada.send('POST', 'routing-preferences/preview', { prompt })
-    expect([status, body.stages[0].mode]).toEqual([200, null])
+    expect({ status, mode: body.stages[0].mode }).toEqual({ status: 200, mode: null })
     expect(body.warnings).toEqual([expect.stringContaining('removes parts')])
     const answered = await ada.send('POST', 'completions', { prompt, mode: 'auto' })
     expect(answered.body.resolved_mode).toBe(body.resolved_mode)
@@ -114,7 +118,7 @@ describe('a preview of a prompt that an input guardrail reads', () => {
     const ada = await world.person()
     await guarded(ada, onTerms('block'))
     const { status, body } = await at(ada, { prompt: 'a zebra' })
-    expect([status, body.resolved_mode]).toEqual([200, 'roast'])
+    expect({ status, resolvedMode: body.resolved_mode }).toEqual({ status: 200, resolvedMode: 'roast' })
     expect(body.warnings).toEqual([expect.stringContaining('guardrail_blocked')])
     expect((await at(ada, { prompt: 'a horse' })).body.warnings).toBeUndefined()
   })
@@ -130,7 +134,9 @@ describe('a preview of a prompt that an input guardrail reads', () => {
     const reply = await preview(ada, { prompt, rules: [], key_id, engine: false })
     expect(reply.body.warnings).toEqual([expect.stringContaining('guardrail_blocked')])
     const request = await preview(ada, { prompt, key_id })
-    expect([request.status, request.body.error.code, request.asked.length]).toEqual([400, 'guardrail_blocked', 0])
+    expect(request.status).toBe(400)
+    expect(request.body.error.code).toBe('guardrail_blocked')
+    expect(request.asked).toHaveLength(0)
   })
 
   test('asks no engine for a second look unless an engine is asked for', async () => {

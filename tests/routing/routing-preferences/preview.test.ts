@@ -102,7 +102,7 @@ describe('a preview', () => {
     ['a rule that does not compile', { rules: [{ ...rule, pattern: '(' }] }, 'routing_preference_invalid'],
   ])('of %s is refused', async (_, body, code) => {
     const { status, body: answer } = await preview(await world.person(), body)
-    expect([status, answer.error.code]).toEqual([400, code])
+    expect({ status, code: answer.error.code }).toEqual({ status: 400, code })
   })
 
   test('asks an engine only when it is told to, and then shows it the examples as data (K11)', async () => {

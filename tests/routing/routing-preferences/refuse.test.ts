@@ -10,7 +10,7 @@ const example = { prompt: 'hello', expected_mode: 'fast' }
 
 test.each(['  ', '\u200b\u2060'])('a name that shows nothing is none: %j', async (name) => {
   const { status, body } = await ask({ name })
-  expect([status, body.error.code, body.error.param]).toEqual([400, 'validation_error', 'name'])
+  expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'validation_error', param: 'name' })
 })
 
 describe('routing_preference_invalid', () => {
@@ -47,14 +47,16 @@ describe('routing_preference_invalid', () => {
     ['the second rule', { rules: [good, { ...good, pattern: '(' }] }, 'rules[1].pattern'],
   ])('%s', async (_, body, param) => {
     const { status, body: answer } = await ask(body)
-    expect([status, answer.error.code, answer.error.param]).toEqual([400, 'routing_preference_invalid', param])
+    expect(status).toBe(400)
+    expect(answer.error.code).toBe('routing_preference_invalid')
+    expect(answer.error.param).toEqual(param)
   })
 
   test.each(['(', '[', '*a', '\\', '(?<n>', 'a{2,1}', '(?i)x', '(a{1,100}){1,100}', '\\p{L}'.repeat(100)])(
     'the pattern %s (K1, K5)',
     async (pattern) => {
       const { status, body } = await ask(withRule({ pattern }))
-      expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
+      expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'routing_preference_invalid' })
     },
   )
 
@@ -69,7 +71,7 @@ describe('routing_preference_invalid', () => {
     '[o0]penai',
   ])('the pattern %s, which means a vendor (K10)', async (pattern) => {
     const { status, body } = await ask(withRule({ pattern }))
-    expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'routing_preference_invalid' })
   })
 })
 
@@ -85,14 +87,14 @@ describe('what is no shape of a preference is validation_error', () => {
     ['an unknown scope', { scope: 'world' }],
   ])('%s', async (_, body) => {
     const { status, body: answer } = await ask(body)
-    expect([status, answer.error.code]).toEqual([400, 'validation_error'])
+    expect({ status, code: answer.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 })
 
 test('a pattern that backtracks without end is refused with a text that shows it (design 1.9)', async () => {
   for (const pattern of ['(?=(a+)+b)', '^(?!(x+x+)+y)z']) {
     const { status, body } = await ask(withRule({ pattern }))
-    expect([status, body.error.code]).toEqual([400, 'routing_preference_invalid'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'routing_preference_invalid' })
     expect(body.error.message).toMatch(/more than 50 ms on \d+ characters such as "(a|x)+/)
   }
 })
@@ -132,7 +134,7 @@ describe('what may look like something refused and is not', () => {
 describe('scope team', () => {
   test('needs an organization', async () => {
     const { status, body } = await ask({ scope: 'team' })
-    expect([status, body.error.code]).toEqual([400, 'org_required'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'org_required' })
   })
 
   test("is what an organization's key makes, and nothing else", async () => {
@@ -140,13 +142,14 @@ describe('scope team', () => {
     const made = await org.send('POST', 'routing-preferences', { name: 'Ours' })
     expect(made.body).toMatchObject({ scope: 'team', org_id: org.orgId })
     const personal = await org.send('POST', 'routing-preferences', { name: 'Mine', scope: 'personal' })
-    expect([personal.status, personal.body.error.code]).toEqual([403, 'missing_scope'])
+    expect({ status: personal.status, code: personal.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
   })
 
   test('goes on no personal key', async () => {
     const org = await world.person({ ofOrg: true })
     const own = (await org.send('POST', 'routing-preferences', { name: 'Ours' })).body.id
     const bound = await org.send('PUT', `keys/${org.keyId}/routing-preference`, { routing_preference_id: own })
-    expect([bound.status, bound.body.routing_preference_id]).toEqual([200, own])
+    expect(bound.status).toBe(200)
+    expect(bound.body.routing_preference_id).toEqual(own)
   })
 })

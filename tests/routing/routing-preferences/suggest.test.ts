@@ -107,7 +107,7 @@ describe('a suggested rule', () => {
     const ada = await world.person()
     await correct(ada, ['one thing', 'quite another', 'third matter'])
     const { status, body } = await suggest(ada)
-    expect([status, body.error.code]).toEqual([404, 'not_found'])
+    expect({ status, code: body.error.code }).toEqual({ status: 404, code: 'not_found' })
   })
 
   test('of metacharacters and very many corrections compiles and is short (K14)', async () => {
@@ -124,7 +124,7 @@ describe('a suggested rule', () => {
 
   test('for a mode nobody knows is refused', async () => {
     const { status, body } = await suggest(await world.person(), 'dance')
-    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 })
 
@@ -143,7 +143,7 @@ describe('an engine that proposes a pattern', () => {
     const ada = await connected.person()
     await correct(ada, APART)
     const reply = await suggest(ada)
-    expect([reply.status, reply.body.error?.code]).toEqual([status, code])
+    expect({ status: reply.status, code: reply.body.error?.code }).toEqual({ status, code })
     if (status !== 200) return
     expect(reply.body).toMatchObject({
       confidence: 0.78,
@@ -171,19 +171,21 @@ describe('what goes to the engine that proposes', async () => {
 
   test('is nothing where a guardrail blocks one of the prompts, and nothing is charged', async () => {
     const { status, body, asked: requests, paid } = await suggestedUnder('block')
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'guardrail_blocked', 'corrections'])
-    expect([requests.length, paid]).toEqual([0, 0])
+    expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'guardrail_blocked', param: 'corrections' })
+    expect({ requests: requests.length, paid }).toEqual({ requests: 0, paid: 0 })
   })
 
   test('has taken out what a guardrail redacts', async () => {
     const { status, asked: requests } = await suggestedUnder('redact')
-    expect([status, requests.length]).toEqual([200, 1])
+    expect({ status, requests: requests.length }).toEqual({ status: 200, requests: 1 })
     const [notice] = (requests[0]!.body.messages as { content: string }[]).slice(-1)
     expect(notice!.content.split('\n').sort()).toEqual(['"[REDACTED:blocked_term] 33"', '"plot 11"', '"plott 22"'])
   })
 
   test('is nothing for a caller without credit', async () => {
     const { status, body, asked: requests } = await suggestedUnder('flag', { cents: 0 })
-    expect([status, body.error.code, requests.length]).toEqual([402, 'insufficient_credits', 0])
+    expect(status).toBe(402)
+    expect(body.error.code).toBe('insufficient_credits')
+    expect(requests).toHaveLength(0)
   })
 })

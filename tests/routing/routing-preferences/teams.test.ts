@@ -60,12 +60,12 @@ describe('preferences of a team and of a person', () => {
     })
     expect((await cyd.send('GET', `routing-preferences/${team.id}`)).body.name).toBe('Team')
     const change = await cyd.send('PATCH', `routing-preferences/${team.id}`, { name: 'Mine now' })
-    expect([change.status, change.body.error.code]).toEqual([403, 'missing_scope'])
+    expect({ status: change.status, code: change.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
     const broken = { rules: [{ pattern: '(', target_mode: 'nonsense' }] }
     const unread = await cyd.send('PATCH', `routing-preferences/${team.id}`, broken)
-    expect([unread.status, unread.body.error.code]).toEqual([403, 'missing_scope'])
+    expect({ status: unread.status, code: unread.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
     const refused = await cyd.send('POST', 'routing-preferences', { name: 'No', scope: 'team' })
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'missing_scope'])
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
   })
 
   test('a personal key takes no preference of a team, though its owner manages it', async () => {
@@ -73,7 +73,7 @@ describe('preferences of a team and of a person', () => {
     const { status, body } = await ben.send('PUT', `keys/${ben.keyId}/routing-preference`, {
       routing_preference_id: team,
     })
-    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
 
   test('and go with the team', async () => {
