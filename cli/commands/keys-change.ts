@@ -1,7 +1,6 @@
-import type { ApiKey } from '../../src/accounts/keys/schema'
+import type { ApiKey, OperatorKeyPatch } from '../../src/accounts/keys/schema'
 import { SCOPES, TIERS } from '../../src/kernel/caller'
 import { randomBase62 } from '../../src/kernel/crypto'
-import type { OperatorKeyPatch } from '../../src/operators/schema'
 import { apiOf, assertOperator } from '../api'
 import { defineCommand, type Flag } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'

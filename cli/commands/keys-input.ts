@@ -1,7 +1,6 @@
-import type { NewKey } from '../../src/accounts/keys/schema'
+import type { NewKey, NewOperatorKey } from '../../src/accounts/keys/schema'
 import type { Scope, Tier } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
-import type { NewOperatorKey } from '../../src/operators/schema'
 import { BadWord, usageFailure } from '../failure'
 import { readDuration } from '../words'
 

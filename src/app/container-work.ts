@@ -196,7 +196,7 @@ function buildReach({ config, store, clock, log, masterKey, node, origin }: Deps
     store,
     audit,
     clock,
-    keyOwner: async (call, key) => ownerOf(await rooms.keys.operator.callerOf(call, key)),
+    keyOwner: async (call, key) => ownerOf(await rooms.keys.callerOf(call, key)),
   })
   const memory = createMemory({ store, audit, clock })
   tools.register(saveMemory(memory))

@@ -1,3 +1,4 @@
+import { keyOperatorRoutes } from '../accounts/keys/routes'
 import { canvasOperatorRoutes } from '../automation/canvases/routes'
 import { channelOperatorRoutes } from '../automation/channels-routes'
 import { hookOperatorRoutes } from '../automation/hooks/routes'
@@ -162,6 +163,7 @@ export function createOps({ config, container, metrics, redis, location, stoppin
 /** What only operators have, and the routes that they share with tenants. */
 const operatorApi = (operators: OperatorService, container: Container, edge: OperatorEdge, metrics: Metrics) =>
   operatorRoutes(operators, edge, metrics.registry)
+    .use(keyOperatorRoutes(container.keys, edge))
     .use(guardrailOperatorRoutes(container.guardrails, edge))
     .use(preferenceOperatorRoutes(container, edge))
     .use(canvasOperatorRoutes(container.canvases, edge))

@@ -25,7 +25,7 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
     await billing.openAccount(tx, `org:${org.id}`)
     // A personal key may do everything; an org key could not create an org or change settings.
     const input = { name: DEV_KEY, userId: user.id, orgId: null, tier: 'enterprise' } as const
-    const made = await keys.operator.createIn(tx, call, input)
+    const made = await keys.createIn(tx, call, input)
     writePrivate(keyFile, `${made.key}\n`)
     return made
   })
@@ -44,14 +44,13 @@ export function firstLink({ store, orgs, audit, signInLinks }: Container): Promi
 }
 
 /** Whether any API key exists; without one nobody can call the API. */
-export const hasKeys = async ({ keys }: Container): Promise<boolean> =>
-  (await keys.operator.list(startUpCall(), { limit: 1 })).items.length > 0
+export const hasKeys = async ({ keys }: Container): Promise<boolean> => (await keys.count(startUpCall())) > 0
 
 /** Whether the key that a first run in dev mode made still works. */
 export async function hasDevKey({ store, orgs, keys }: Container): Promise<boolean> {
   const owner = await orgs.userByEmail(store.read, DEV_OWNER)
   if (!owner) return false
-  const { items } = await keys.operator.list(startUpCall(), { userId: owner.id, live: true, limit: 100 })
+  const { items } = await keys.list(startUpCall(), { user: owner.id, live: true, limit: 100 })
   return items.some(({ name }) => name === DEV_KEY)
 }
 

@@ -1,7 +1,7 @@
 import { type CreateEden, Elysia } from 'elysia'
-import type { Call, Caller, Scope } from '../kernel/caller'
+import { OwnerQuery } from '../accounts/orgs/schema'
+import type { Call, Caller, OperatorCaller, Scope } from '../kernel/caller'
 import { checked, checkedPath, checkedQuery, type Static, type TSchema, t } from '../kernel/schema'
-import { OwnerQuery } from '../operators/schema'
 import { answer, type ErrorBody, errors } from './envelope'
 import { type Guard, toCall } from './guard'
 import { type OperatorEdge, toOperatorCall } from './operator-edge'
@@ -29,35 +29,51 @@ export type Declared = {
   role?: Allowed
   /** Operators may say whose with `?owner=`. */
   owned?: boolean
+  /** Where the operators' route differs from the tenants'. */
+  operators?: { path?: string; body?: TSchema; query?: TSchema; reply?: TSchema }
+  /** Needs no scope: every key and session may call it. */
+  signedIn?: true
   summary: string
   description?: string
   /** Statuses besides those that the edge adds for its kind. */
   errors?: readonly (402 | 404 | 409)[]
 }
 
-type Message<D, Part extends 'body' | 'query'> = D extends Record<Part, infer S extends TSchema> ? Static<S> : unknown
-/** `ids` has all parameters of the path by name. */
+type Message<D, Part extends 'body' | 'query' | 'reply'> =
+  D extends Record<Part, infer S extends TSchema> ? Static<S> : unknown
+/** Of either API. */
+type Either<D, Part extends 'body' | 'query' | 'reply'> =
+  | Message<D, Part>
+  | (D extends { operators: Record<Part, infer S extends TSchema> } ? Static<S> : never)
+/** `ids` has all parameters of the path by name, `id` the one called `id` or `ref`. */
 export type Request<D> = {
   id: string
   ids: Record<string, string>
-  body: Message<D, 'body'>
-  query: Message<D, 'query'>
+  body: Either<D, 'body'>
+  query: Either<D, 'query'>
   owner: string | undefined
 }
+type Reply<D> = Either<D, 'reply'> | Response | Promise<Either<D, 'reply'> | Response>
 type Run = (call: Call<Caller>, request: Request<never>) => unknown
 export type Verb<D extends Declared = Declared> = D & { run: Run }
 
 /** Declares a route and what it runs. The caller tells tenants from operators where that matters. */
 export const verb = <const D extends Declared>(
   declared: D,
-  run: (call: Call<Caller>, request: Request<D>) => Static<D['reply']> | Promise<Static<D['reply']>>,
+  run: (call: Call<Caller>, request: Request<D>) => Reply<D>,
 ): Verb<D> => ({ ...declared, run: run as Run })
 
 /** Declares a route that only tenants have. */
 export const tenantVerb = <const D extends Declared>(
   declared: D,
-  run: (call: Call, request: Request<D>) => Static<D['reply']> | Promise<Static<D['reply']>>,
+  run: (call: Call, request: Request<D>) => Reply<D>,
 ) => ({ ...verb(declared, run as never), isTenants: true as const })
+
+/** Declares a route that only operators have. */
+export const operatorVerb = <const D extends Omit<Declared, 'summary'>>(
+  declared: D,
+  run: (call: Call<OperatorCaller>, request: Request<D>) => Reply<D>,
+) => ({ ...declared, summary: '', run: run as Run, isOperators: true as const })
 
 type Of<Routes extends Record<string, unknown>> = Elysia<
   '',
@@ -96,29 +112,38 @@ type Route<D extends Declared, Query, Status extends number> = CreateEden<
     }
   }
 >
-type TenantRoute<D> = D extends Declared
-  ? Route<D, Message<D, 'query'>, D extends { creates: true } ? 201 : 200>
-  : never
-type OperatorRoute<D> = D extends Declared
-  ? Route<D, D extends { owned: true } ? Message<D, 'query'> & { owner?: string } : Message<D, 'query'>, 200>
-  : never
+type TenantRoute<D> = D extends { isOperators: true }
+  ? never
+  : D extends Declared
+    ? Route<D, Message<D, 'query'>, D extends { creates: true } ? 201 : 200>
+    : never
+type OperatorRoute<D> = D extends { isTenants: true }
+  ? never
+  : D extends { operators: infer Own }
+    ? OperatorRoute<Omit<D, keyof Own | 'operators'> & Own>
+    : D extends Declared
+      ? Route<D, D extends { owned: true } ? Message<D, 'query'> & { owner?: string } : Message<D, 'query'>, 200>
+      : never
 type Routes<R> = Together<R> extends infer All extends Record<string, unknown> ? All : never
+
+/** Of a list for both APIs; each leaves out what only the other has. */
+type OneOf = Verb & { isTenants?: true; isOperators?: true }
 
 type Mountable = Record<Declared['method'], (path: string, handle: unknown, options: object) => void>
 /** `params` and `query` are missing where a route has none. */
 type Context = { params?: Record<string, string>; body: never; query?: { owner?: string } }
 
-const paramsOf = (path: string) => {
+const paramsOf = (path: string, check: typeof checkedPath) => {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-  return names.length ? checkedPath(t.Object(Object.fromEntries(names.map((name) => [name, t.String()])))) : null
+  return names.length ? { params: check(t.Object(Object.fromEntries(names.map((name) => [name, t.String()])))) } : {}
 }
-const partsOf = ({ path, body }: Declared) => ({
-  ...(paramsOf(path) ? { params: paramsOf(path)! } : {}),
+const partsOf = ({ path, body }: Declared, check = checkedPath) => ({
+  ...paramsOf(path, check),
   ...(body ? { body: checked(body) } : {}),
 })
 
 /** The routes for tenants: behind one scope, in one group of the document. */
-export function tenantRoutes<const V extends readonly Verb[]>(
+export function tenantRoutes<const V extends readonly OneOf[]>(
   verbs: V,
   guard: Guard,
   { scope, tag }: { scope: Scope; tag: string },
@@ -135,9 +160,12 @@ export function tenantRoutes<const V extends readonly Verb[]>(
     description,
     timeLimit,
     ignored,
+    signedIn,
     run,
+    isOperators,
     ...verb
   } of verbs) {
+    if (isOperators) continue
     const handle = async (context: Context & Parameters<typeof toCall>[0] & { set: { status?: number } }) => {
       const { params, body, query } = context
       const request = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: undefined }
@@ -147,7 +175,7 @@ export function tenantRoutes<const V extends readonly Verb[]>(
     }
     mount(plugin, method, path, handle, {
       ...partsOf({ method, path, reply, summary, ...verb }),
-      scope,
+      ...(signedIn ? { signedIn } : { scope }),
       ...(idempotent ? { idempotent: true } : {}),
       ...(timeLimit ? { timeLimit } : {}),
       ...(ignored ? { ignored } : {}),
@@ -160,15 +188,20 @@ export function tenantRoutes<const V extends readonly Verb[]>(
 }
 
 /** The same routes for operators, whose reach is everyone. */
-export function operatorRoutes<const V extends readonly (Verb & { isTenants?: never })[]>(
-  verbs: V,
-  edge: OperatorEdge,
-) {
+export function operatorRoutes<const V extends readonly OneOf[]>(verbs: V, edge: OperatorEdge) {
   const plugin = new Elysia({ prefix: '/ops/v1' }).use(edge)
-  for (const { method, path, query, reply, owned, role, holds, run, ...verb } of verbs) {
+  for (const { operators, isTenants, ...shared } of verbs) {
+    if (isTenants) continue
+    const { method, path, query, reply, owned, role, holds, run, ...verb } = { ...shared, ...operators }
     const handle = (context: Context & Parameters<typeof toOperatorCall>[0]) => {
       const { params, body, query } = context
-      const request = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: query?.owner }
+      const request = {
+        id: params?.id ?? params?.ref ?? '',
+        ids: params ?? {},
+        body,
+        query: query as never,
+        owner: query?.owner,
+      }
       return run(toOperatorCall(context), request)
     }
     const requested = {
@@ -176,7 +209,8 @@ export function operatorRoutes<const V extends readonly (Verb & { isTenants?: ne
       ...(owned ? OwnerQuery.properties : {}),
     }
     mount(plugin, method, path, handle, {
-      ...partsOf({ method, path, reply, ...verb }),
+      // A verb checks an id itself; any other word is looked up in the store.
+      ...partsOf({ method, path, reply, ...verb }, path.includes('/:id') ? checkedPath : checkedQuery),
       ...(query || owned ? { query: checkedQuery(t.Object(requested)) } : {}),
       ...(role ? { role } : {}),
       ...(holds ? { holds } : {}),

@@ -1,5 +1,5 @@
 import type { KeyService } from '../accounts'
-import type { ApiKey } from '../accounts/keys/schema'
+import type { ApiKey, OperatorKeyPatch } from '../accounts/keys/schema'
 import { type Call, type OperatorCaller, TIERS, type Tier } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { Page } from '../kernel/page'
@@ -20,7 +20,7 @@ type Deps = {
 
 /** What operators do with tiers and with requests for higher ones (dx 2.9, 2.16). */
 export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers }: Deps) {
-  return { tierTable, setTier, windowsOf, list, get, decide }
+  return { tierTable, setTier, updateKey, windowsOf, list, get, decide }
 
   /** The current limits of every tier. */
   function tierTable(_call: Call<OperatorCaller>): TierRow[] {
@@ -32,14 +32,23 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
 
   /** Sets one key's tier, from its next request on. */
   async function setTier(call: Call<OperatorCaller>, ref: string, tier: Tier): Promise<ApiKey> {
-    const { id } = await keys.operator.get(call, ref)
+    const { id } = await keys.get(call, ref)
     await store.write((tx) => increases.setTierIn(tx, call, id, tier))
-    return keys.operator.get(call, id)
+    return keys.get(call, id)
+  }
+
+  /** Sets what an owner may set, and the tier. Throws 404, 400, 409 when the tier of a revoked or expired key is set. */
+  async function updateKey(call: Call<OperatorCaller>, ref: string, { tier, ...patch }: OperatorKeyPatch) {
+    const { id } = await keys.get(call, ref)
+    return store.write(async (tx) => {
+      if (tier) await increases.setTierIn(tx, call, id, tier)
+      return keys.updateIn(tx, call, id, patch)
+    })
   }
 
   /** A key's current rate-limit windows. */
   async function windowsOf(call: Call<OperatorCaller>, ref: string): Promise<Omit<RateLimits, 'request_id'>> {
-    const caller = await keys.operator.callerOf(call, ref)
+    const caller = await keys.callerOf(call, ref)
     const pending_request = await increases.pendingOf({ ...call, caller })
     return { ...(await limiter.status(caller)), pending_request }
   }

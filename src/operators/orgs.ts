@@ -3,7 +3,6 @@ import type { Billing } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
-import type { OrgId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import type { Page, PageQuery } from '../kernel/page'
 import type { Reader, Store } from '../kernel/store'
@@ -29,7 +28,7 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
     const wallet = await billing.balance(store.read, `org:${row.id}`)
     return {
       ...org!,
-      key_count: await countKeys(call, row.id),
+      key_count: await keys.count(call, row.id),
       balance_cents: microToCents(wallet.balance),
       held_cents: microToCents(wallet.held),
     }
@@ -68,17 +67,6 @@ export function createOrgVerbs({ store, orgs, keys, billing }: Deps) {
     const row = await orgs.find(reader, ref)
     if (row.deleted_at !== null) throw notFound('organization')
     return row
-  }
-
-  async function countKeys(call: OperatorCall, orgId: OrgId): Promise<number> {
-    let count = 0
-    let cursor: string | null | undefined
-    while (cursor !== null) {
-      const page = await keys.operator.list(call, { limit: 100, orgId, live: true, ...(cursor ? { cursor } : {}) })
-      count += page.items.length
-      cursor = page.next
-    }
-    return count
   }
 
   async function presentOne(reader: Reader, row: OrgRow): Promise<OperatorOrg> {

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { OwnerQuery } from '../accounts/orgs/schema'
 import { BillingLimits } from '../billing/schema'
 import { answer, errors } from '../http/envelope'
 import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
@@ -17,7 +18,7 @@ export const creditRoutes = ({ credits, books: bookVerbs, reconciliation }: Cred
     .use(edge)
     .get('', (context) => credits.balance(toOperatorCall(context), context.query.owner), {
       holds: 'facts',
-      query: checkedQuery(words.OwnerQuery),
+      query: checkedQuery(OwnerQuery),
       response: { 200: answer(words.Balance), ...errors(404, 409) },
     })
     .post('', (context) => credits.grant(toOperatorCall(context), context.body), {

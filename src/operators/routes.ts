@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { ApiKey, ApiKeyWithSecret, KeyPage, KeyRotation, RotatedKey } from '../accounts/keys/schema'
+import { ApiKey, OperatorKeyPatch } from '../accounts/keys/schema'
 import { readJson } from '../http/body'
 import { answer, errors } from '../http/envelope'
 import { admitOperator, type operatorEdge, toOperatorCall } from '../http/operator-edge'
@@ -47,7 +47,6 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
       },
       { holds: 'facts' },
     )
-    .use(keyRoutes(operators.keys, edge))
     .use(limitRoutes(operators.limits, edge))
     .use(peopleRoutes(operators, edge))
     .use(accessRoutes(operators.access, edge))
@@ -62,51 +61,6 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
     .use(streamRoutes(operators.stream, edge))
     .use(serverRoutes(operators, edge))
 
-const keyRoutes = (keys: OperatorService['keys'], edge: Edge) =>
-  new Elysia({ prefix: '/ops/v1/keys' })
-    .use(edge)
-    .get(
-      '',
-      async (context) => {
-        const page = await keys.list(toOperatorCall(context), context.query)
-        return { keys: page.items, ...pageFields(page) }
-      },
-      {
-        holds: KEY_WORDS,
-        query: checkedQuery(words.OperatorKeyQuery),
-        response: { 200: answer(KeyPage), ...errors(400, 404) },
-      },
-    )
-    .post('', (context) => keys.create(toOperatorCall(context), context.body), {
-      body: checked(words.NewOperatorKey),
-      response: { 200: answer(ApiKeyWithSecret), ...errors(400, 404, 409) },
-    })
-    .post('/check', (context) => keys.check(toOperatorCall(context), context.body.key), {
-      role: 'any',
-      holds: KEY_WORDS,
-      body: checked(words.KeyCheck),
-      response: { 200: answer(words.CheckedKey), ...errors(400) },
-    })
-    .get('/:ref', (context) => keys.get(toOperatorCall(context), context.params.ref), {
-      holds: KEY_WORDS,
-      params: ByRef,
-      response: { 200: answer(ApiKey), ...errors(404, 409) },
-    })
-    .put('/:ref', (context) => keys.update(toOperatorCall(context), context.params.ref, context.body), {
-      params: ByRef,
-      body: checked(words.OperatorKeyPatch),
-      response: { 200: answer(ApiKey), ...errors(400, 404, 409) },
-    })
-    .post('/:ref/rotate', (context) => keys.rotate(toOperatorCall(context), context.params.ref, context.body), {
-      params: ByRef,
-      body: checked(KeyRotation),
-      response: { 200: answer(RotatedKey), ...errors(400, 404, 409) },
-    })
-    .delete('/:ref', (context) => keys.revoke(toOperatorCall(context), context.params.ref), {
-      params: ByRef,
-      response: { 200: answer(ApiKey), ...errors(404, 409) },
-    })
-
 const limitRoutes = (limits: OperatorService['limits'], edge: Edge) =>
   new Elysia({ prefix: '/ops/v1' })
     .use(edge)
@@ -119,6 +73,11 @@ const limitRoutes = (limits: OperatorService['limits'], edge: Edge) =>
       holds: KEY_WORDS,
       params: ByRef,
       body: checked(words.NewTier),
+      response: { 200: answer(ApiKey), ...errors(400, 404, 409) },
+    })
+    .put('/keys/:ref', (context) => limits.updateKey(toOperatorCall(context), context.params.ref, context.body), {
+      params: ByRef,
+      body: checked(OperatorKeyPatch),
       response: { 200: answer(ApiKey), ...errors(400, 404, 409) },
     })
     .get('/keys/:ref/limits', (context) => limits.windowsOf(toOperatorCall(context), context.params.ref), {

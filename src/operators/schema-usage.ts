@@ -1,6 +1,6 @@
+import { OwnerQuery } from '../accounts/orgs/schema'
 import { type Static, t } from '../kernel/schema'
 import { UsageExportQuery, UsageQuery, UsageReport } from '../usage/schema'
-import { OwnerQuery } from './schema'
 
 const { scope: _report, ...filters } = UsageQuery.properties
 const { scope: _export, ...exportFilters } = UsageExportQuery.properties

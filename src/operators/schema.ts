@@ -1,46 +1,17 @@
-import { ApiKey, KeyPatch, NewKey } from '../accounts/keys/schema'
+import { OwnerRef } from '../accounts/orgs/schema'
 import { AuditEvent, AuditExport, AuditQuery } from '../audit/schema'
-import { OPERATOR_ROLES, SCOPES, TIERS } from '../kernel/caller'
+import { OPERATOR_ROLES, TIERS } from '../kernel/caller'
 import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { MAX_CENTS } from '../kernel/money'
-import { PageQuery } from '../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Decision, Increase } from '../limits/schema'
 import { Expiring } from '../usage/schema'
 
 export type { StreamEvent, TopicName } from './schema-stream'
 
-/** An org by id, slug or name; a user by id or e-mail address. */
-const Ref = t.String({ minLength: 1, maxLength: 320 })
-
-export const OperatorKeyQuery = t.Object({
-  ...PageQuery.properties,
-  org: t.Optional(Ref),
-  user: t.Optional(Ref),
-  live: t.Optional(t.Boolean({ description: 'Leave out revoked keys' })),
-})
-export type OperatorKeyQuery = Static<typeof OperatorKeyQuery>
-
-const { scope: _scope, org_id: _orgId, scopes: _scopes, ...newKeyFields } = NewKey.properties
-
-/** A key for any owner: what a tenant may set, plus the owner and the tier (dx 2.9). */
-export const NewOperatorKey = t.Object({
-  ...newKeyFields,
-  scopes: t.Optional(t.Array(oneOf(SCOPES), { maxItems: 32 })),
-  org: t.Optional(Ref),
-  user: t.Optional(Ref),
-  personal: t.Optional(t.Boolean({ description: "The owner's own key instead of the org's" })),
-  tier: t.Optional(oneOf(TIERS)),
-})
-export type NewOperatorKey = Static<typeof NewOperatorKey>
-
-/** What an owner may set on a key, plus its tier. */
-export const OperatorKeyPatch = t.Object({ ...KeyPatch.properties, tier: t.Optional(oneOf(TIERS)) })
-export type OperatorKeyPatch = Static<typeof OperatorKeyPatch>
-
 /** `owner` may also be `server`: the chain of events that belong to no tenant. */
-const chain = { owner: t.Optional(Ref) }
+const chain = { owner: t.Optional(OwnerRef) }
 export const OperatorAuditQuery = t.Object({ ...AuditQuery.properties, ...chain })
 export const OperatorAuditExport = t.Object({ ...AuditExport.properties, ...chain })
 export const ChainQuery = t.Object(chain)
@@ -58,8 +29,6 @@ export const AuditPage = t.Object({
 })
 export const ActionCounts = t.Object({ actions: t.Array(t.Object({ action: t.String(), count: t.Integer() })) })
 
-export const OwnerQuery = t.Object({ owner: t.Optional(Ref) })
-
 export const Balance = t.Object({
   id: t.String({ description: 'org:ID or user:ID' }),
   object: t.Literal('balance'),
@@ -73,7 +42,7 @@ export type Balance = Static<typeof Balance>
 
 /** Credit for an owner, or the completion of an open checkout. */
 export const NewGrant = t.Object({
-  owner: t.Optional(Ref),
+  owner: t.Optional(OwnerRef),
   amount_cents: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: MAX_CENTS })),
   checkout: t.Optional(t.String({ maxLength: 64 })),
   expires_at: t.Optional(nullable({ ...Timestamp, description: 'When the unspent rest expires; default: never' })),
@@ -203,7 +172,3 @@ export const WeighedIncreases = pageOf('requests', WeighedIncrease)
 
 export const LimitDecision = t.Object({ ...Decision.properties, tier: t.Optional(oneOf(TIERS)) })
 export type LimitDecision = Static<typeof LimitDecision>
-
-/** Body of `POST /ops/v1/keys/check`: a complete secret, so over the socket or TLS only. */
-export const KeyCheck = t.Object({ key: t.String({ minLength: 1, maxLength: 512 }) })
-export const CheckedKey = t.Object({ object: t.Literal('key_check'), known: t.Boolean(), key: nullable(ApiKey) })

@@ -19,7 +19,6 @@ import { createBackups } from './backups'
 import { createBookVerbs } from './books'
 import { createCreditVerbs } from './credits'
 import { createEngineVerbs } from './engines'
-import { createKeyVerbs } from './keys'
 import { createLimitVerbs } from './limits'
 import { createMemberVerbs } from './members'
 import { createOrgVerbs } from './orgs'
@@ -66,21 +65,20 @@ type OperatorSkillWords = Static<typeof OperatorSkillQuery>
 type SkillsDeps = {
   store: Store
   orgs: OrgService
-  keys: Pick<KeyService, 'operator'>
+  keys: KeyService
   skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
 }
 
 type OperatorCall = Call<OperatorCaller>
 
-type UsageDeps = { store: Store; orgs: OrgService; keys: Pick<KeyService, 'operator'>; usageReading: UsageReading }
+type UsageDeps = { store: Store; orgs: OrgService; keys: KeyService; usageReading: UsageReading }
 
 /** A check of a room's own rows: returns a sentence for each violation; empty when sound. */
 type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
 
 type VerifyDeps = { store: Store; clock: Clock; invariants: readonly Invariant[] }
 
-type Deps = Parameters<typeof createKeyVerbs>[0] &
-  Parameters<typeof createCreditVerbs>[0] &
+type Deps = Parameters<typeof createCreditVerbs>[0] &
   Parameters<typeof createBookVerbs>[0] &
   Parameters<typeof createReconcileVerbs>[0] &
   Parameters<typeof createAuditVerbs>[0] &
@@ -107,7 +105,6 @@ export function createOperators(deps: Deps) {
   const status = createStatus(deps)
   const access = createOperatorAccess(deps)
   return {
-    keys: createKeyVerbs(deps),
     limits: createLimitVerbs(deps),
     access,
     credits: createCreditVerbs(deps),
@@ -172,7 +169,7 @@ function createUsageVerbs({ store, orgs, keys, usageReading }: UsageDeps) {
   /** Without `owner`, the owner of the named key is meant; a key may be given by name. */
   async function withKeyOwner<Q extends OperatorUsageQuery>(call: Call<OperatorCaller>, query: Q): Promise<Q> {
     if (query.owner !== undefined || query.key_id === undefined) return query
-    const caller = await keys.operator.callerOf(call, query.key_id)
+    const caller = await keys.callerOf(call, query.key_id)
     return { ...query, owner: ownerOf(caller), key_id: caller.keyId }
   }
 }
@@ -185,7 +182,7 @@ function createSkillVerbs({ store, orgs, keys, skills }: SkillsDeps) {
   /** Skills of everyone, of one owner, or of the owner of a key. Throws 404 for an unknown owner or key. */
   async function list(call: OperatorCall, { owner, key, ...query }: OperatorSkillWords) {
     if (key !== undefined) {
-      return skills.store.list(call, { ...query, owner: ownerOf(await keys.operator.callerOf(call, key)) })
+      return skills.store.list(call, { ...query, owner: ownerOf(await keys.callerOf(call, key)) })
     }
     if (owner === undefined) return skills.store.list(call, query)
     const scope = owner === 'server' ? ('server' as const) : (await findOwner(orgs, store.read, owner)).scope
@@ -205,7 +202,7 @@ function createSkillVerbs({ store, orgs, keys, skills }: SkillsDeps) {
 
   async function callAsKey(call: OperatorCall, key: string): Promise<Call> {
     const { requestId, route, signal } = call
-    return { caller: await keys.operator.callerOf(call, key), requestId, route, signal }
+    return { caller: await keys.callerOf(call, key), requestId, route, signal }
   }
 }
 
@@ -343,7 +340,7 @@ function createCacheVerbs({ store, audit, orgs, keys, answers }: CacheDeps) {
   ): Promise<CacheChoice> {
     return {
       owner: owner === undefined ? undefined : (await findOwner(orgs, store.read, owner)).scope,
-      keyId: key === undefined ? undefined : (await keys.operator.get(call, key)).id,
+      keyId: key === undefined ? undefined : (await keys.get(call, key)).id,
     }
   }
 }

@@ -23,7 +23,7 @@ type Deps = {
   names: Names
   traffic: Traffic
   skills: SkillService
-  keys: Pick<KeyService, 'operator'>
+  keys: KeyService
   limiter: RateLimiter
   increases: LimitIncreases
   operatorAccess: Pick<AuditOperatorAccess, 'signedAt'>
@@ -185,10 +185,10 @@ const MB_STEP = 16
 const stepped = (mb: number | null): number | null => (mb === null ? null : Math.ceil(mb / MB_STEP) * MB_STEP)
 
 export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call: By): ReadTopic {
-  const total = seldom(clock, 15_000, () => keys.operator.count(call))
+  const total = seldom(clock, 15_000, () => keys.count(call))
   return async (max = MAX) => {
     const [found, request] = await Promise.all([
-      keys.operator.standing(call, max),
+      keys.newest(call, max),
       increases.operator.list(call, { limit: MAX_INCREASES, status: 'pending' }),
     ])
     const requestedOf = new Map(request.items.map((one) => [one.key_id, one]))

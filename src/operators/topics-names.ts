@@ -8,7 +8,7 @@ type Nouns = { get(call: By, id: string): Promise<{ name: string }> }
 type Deps = {
   store: Store
   orgs: OrgService
-  keys: Pick<KeyService, 'operator'>
+  keys: KeyService
   guardrails: { policies: Nouns }
   preferences: { preferences: Nouns }
 }
@@ -37,7 +37,7 @@ export function createNames({ store, orgs, keys, guardrails, preferences }: Deps
   }
 
   return {
-    key: (call: By, id: string | null) => ofNoun(keys.operator, call, id),
+    key: (call: By, id: string | null) => ofNoun(keys, call, id),
     policy: (call: By, id: string | null) => ofNoun(guardrails.policies, call, id),
     preference: (call: By, id: string | null) => ofNoun(preferences.preferences, call, id),
     async owner(scope: string | null): Promise<string | null> {

@@ -93,7 +93,7 @@ describe('a bound', () => {
     const ada = await world.person()
     await taken(ada, 'keys', {}, 'SVC_MAX_KEYS_PER_PERSON')
     const call = operatorCall()
-    await keys.operator.create(call, { userId: ada.userId, orgId: null })
+    await store.write((tx) => keys.createIn(tx, call, { userId: ada.userId, orgId: null }))
     for (const name of ['A', 'B', 'C', 'D']) await store.write((tx) => orgs.createOrg(tx, call, ada.userId, { name }))
     expect((await ada.send('GET', 'keys')).body.keys).toHaveLength(6)
   })

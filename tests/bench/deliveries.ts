@@ -85,7 +85,7 @@ async function subscribe(): Promise<Hook[]> {
   const { key, owner } = await store.write(async (tx) => {
     const user = await orgs.createUser(tx, { email: `bench${Date.now()}@localhost`, name: 'Bench' })
     const input = { name: 'bench', userId: user.id, orgId: null, tier: 'enterprise' } as const
-    return { key: (await keys.operator.createIn(tx, call, input)).key, owner: `user:${user.id}` as const }
+    return { key: (await keys.createIn(tx, call, input)).key, owner: `user:${user.id}` as const }
   })
   const hooks: Hook[] = []
   for (let n = 0; n < webhooks; n++) {

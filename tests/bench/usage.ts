@@ -58,7 +58,7 @@ async function people(): Promise<[Person, Person]> {
     store.write(async (tx) => {
       const user = await orgs.createUser(tx, { email, name: 'Bench' })
       const input = { name: 'bench', userId: user.id, orgId: null, tier: 'enterprise' } as const
-      const made = await keys.operator.createIn(tx, call, input)
+      const made = await keys.createIn(tx, call, input)
       return { owner: `user:${user.id}` as const, key: made.key, keyId: made.id as string }
     })
   const made: [Person, Person] = [await person('big@localhost'), await person('other@localhost')]

@@ -84,7 +84,7 @@ async function createPerson(app: OpenApp, input: PersonInput = {}): Promise<Pers
     if (cents > 0)
       await billing.grant(tx, { owner, amount: centsToMicro(cents), ref: owner, kind: 'grant', note: null })
     const orgId = org?.id ?? null
-    const key = await keys.operator.createIn(tx, call, {
+    const key = await keys.createIn(tx, call, {
       name: 'test',
       userId: user.id,
       orgId,

@@ -110,7 +110,7 @@ export async function addOwner(app: OpenApp, n: number): Promise<Owner> {
   return store.write(async (tx) => {
     const user = await orgs.createUser(tx, { email: `crowd${n}-${Date.now()}@localhost`, name: 'Crowd' })
     const input = { name: 'crowd', userId: user.id, orgId: null, tier: 'enterprise' } as const
-    const { key } = await keys.operator.createIn(tx, call, input)
+    const { key } = await keys.createIn(tx, call, input)
     return { owner: `user:${user.id}` as const, userId: user.id, key }
   })
 }

@@ -85,7 +85,7 @@ async function colleagueOf({ orgId }: Person) {
   return store.write(async (tx) => {
     const userId = alone.userId
     await orgs.members.join(tx, operatorCall(), { orgId: orgId!, userId, role: 'member', invitedBy: null })
-    const { key } = await keys.operator.createIn(tx, operatorCall(), { name: 'bob', userId, orgId, tier: 'pro' })
+    const { key } = await keys.createIn(tx, operatorCall(), { name: 'bob', userId, orgId, tier: 'pro' })
     const { email } = (await orgs.user(tx, userId))!
     const send: Person['send'] = (method, path, body, headers) =>
       world.send(method, path, body, { authorization: `Bearer ${key}`, ...headers })

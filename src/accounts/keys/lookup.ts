@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock'
 import { sha256Hex } from '../../kernel/crypto'
 import type { KeyId } from '../../kernel/ids'
 import type { LastSeenBuffer } from '../../kernel/last-seen-buffer'
+import { type Loop, startLoop } from '../../kernel/loop'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
 import type { OrgService } from '../orgs/service'
@@ -42,7 +43,7 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
     },
     /** The caller that stored work of a key runs as, read from the store; null as for `find`. */
     async unattended(id: KeyId): Promise<KeyCaller | null> {
-      const row = await rows.any(store.read, id)
+      const row = await rows.find(store.read, 'everyone', id)
       return row ? callerOf(row, null) : null
     },
     /** Which of these secrets work, whoever owns them. Reads the store, so it sees what other nodes changed. */
@@ -94,4 +95,27 @@ export const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId'], sec
 function bindingsOf({ routing_preference_id, routing_rules, routing_floors, guardrail_policy_id }: KeyRow): string {
   const bound = [routing_preference_id, routing_rules, routing_floors, guardrail_policy_id]
   return bound.some((one) => one !== null) ? sha256Hex(JSON.stringify(bound)) : ''
+}
+
+type UsesDeps = { store: Store; sightings: LastSeenBuffer<KeyId> }
+
+const IDLE_MS = 15_000
+const BATCH = 500
+
+/** Writes `last_used_at` of keys in the background, so that requests do not wait for it. */
+export const startLastUsedLoop = ({
+  clock,
+  onError,
+  ...deps
+}: UsesDeps & { clock: Clock; onError(name: string, error: unknown): void }): Loop =>
+  startLoop({ name: 'keys-last-used', idleMs: IDLE_MS, clock, onError, tick: () => flushLastUsed(deps) })
+
+/** Writes everything noted so far in short transactions; also runs once when the server stops. */
+export async function flushLastUsed({ store, sightings: lastSeenBuffer }: UsesDeps): Promise<number> {
+  const uses = lastSeenBuffer.take()
+  for (let from = 0; from < uses.length; from += BATCH) {
+    const batch = uses.slice(from, from + BATCH)
+    await store.write((tx) => rows.noteUses(tx, batch))
+  }
+  return 0
 }

@@ -1,6 +1,5 @@
 import { iso, isoOrNull } from '../../kernel/clock'
 import { microToCents } from '../../kernel/money'
-import type { KeyFacts } from './events'
 import { statusOf } from './rules'
 import type { ApiKey } from './schema'
 import type { KeyRow } from './table'
@@ -40,12 +39,3 @@ export function present(row: KeyRow, spent: Spent, now: number): ApiKey {
     revoked_at: isoOrNull(row.revoked_at),
   }
 }
-
-export const factsOf = (row: KeyRow): KeyFacts => ({
-  key_id: row.id,
-  name: row.name,
-  prefix: row.prefix,
-  scopes: row.scopes,
-  scope: row.org_id ? 'org' : 'personal',
-  org_id: row.org_id,
-})

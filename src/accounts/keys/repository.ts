@@ -6,8 +6,8 @@ import { command, query, type Reader, type Tx } from '../../kernel/store'
 import type { BrandSoul } from './schema'
 import { apiKeys, type KeyRow, keySecrets } from './table'
 
-/** The keys a caller may manage: one user's personal keys, and those of some orgs. */
-export type Scope = { userId: UserId | null; orgIds: readonly OrgId[] }
+/** The keys a caller may manage: one user's personal keys and those of some orgs, or for operators all. */
+export type KeyScope = { userId: UserId | null; orgIds: readonly OrgId[] } | 'everyone'
 
 /** Filters of the operators' list. */
 export type KeyFilter = {
@@ -46,7 +46,7 @@ const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
 const newestFirst = pagesBy(apiKeys, 'created_at')
 const newestOfSome = pagesAmong(apiKeys, 'created_at')
 
-/** Rows of keys; a look-up by a primary key needs no `limit`. Tenants read them through a {@link Scope}; the rest is for authentication and for operators. */
+/** Rows of keys; a look-up by a primary key needs no `limit`. Callers read them through a {@link KeyScope}; the rest is for authentication. */
 export const keyRepository = {
   /** The key that a secret belongs to, and when that secret expires. One indexed look-up. */
   byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
@@ -94,17 +94,20 @@ export const keyRepository = {
     return found.map(({ hash }) => hash)
   },
 
-  async find(db: Reader, scope: Scope, id: KeyId): Promise<KeyRow | undefined> {
+  async find(db: Reader, scope: KeyScope, id: KeyId): Promise<KeyRow | undefined> {
     const table = db.of(apiKeys)
-    const found = await db
-      .select()
-      .from(table)
-      .where(and(eq(table.id, id), or(sql`false`, ...within(db, scope))))
-    return found[0]
+    const theirs = scope === 'everyone' ? undefined : or(sql`false`, ...within(db, scope))
+    return (
+      await db
+        .select()
+        .from(table)
+        .where(and(eq(table.id, id), theirs))
+    )[0]
   },
 
-  list: (db: Reader, scope: Scope, wanted: Wanted): Promise<Page<KeyRow>> =>
-    newestOfSome(db, wanted, within(db, scope)),
+  /** Newest first; the filter is for those who see everyone's. */
+  list: (db: Reader, scope: KeyScope, wanted: Wanted, filter: KeyFilter = {}): Promise<Page<KeyRow>> =>
+    scope === 'everyone' ? keyRepository.search(db, filter, wanted) : newestOfSome(db, wanted, within(db, scope)),
 
   async update(tx: Tx, id: KeyId, change: Partial<KeyRow>): Promise<KeyRow> {
     const table = tx.of(apiKeys)
@@ -152,38 +155,33 @@ export const keyRepository = {
     for (const [id, at] of uses) await noteUse(tx, { id, at })
   },
 
-  /** For operators: keys of any owner, newest first. */
-  search(db: Reader, filter: KeyFilter, wanted: Wanted): Promise<Page<KeyRow>> {
-    const table = db.of(apiKeys)
-    return newestFirst(
-      db,
-      wanted,
-      filter.orgId ? eq(table.org_id, filter.orgId) : undefined,
-      filter.userId ? eq(table.user_id, filter.userId) : undefined,
-      filter.name === undefined ? undefined : eq(table.name, filter.name),
-      filter.prefix === undefined ? undefined : eq(table.prefix, filter.prefix),
-      filter.unrevoked ? isNull(table.revoked_at) : undefined,
-      filter.liveAt === undefined ? undefined : inForce(table, filter.liveAt),
-    )
-  },
+  /** Keys of any owner, newest first. */
+  search: (db: Reader, filter: KeyFilter, wanted: Wanted): Promise<Page<KeyRow>> =>
+    newestFirst(db, wanted, ...conditionsOf(db, filter)),
 
-  /** For operators: how many keys there are, of all owners and in every state. */
-  async count(db: Reader): Promise<number> {
-    return (await db.select({ total: count() }).from(db.of(apiKeys)))[0]?.total ?? 0
+  async count(db: Reader, filter: KeyFilter): Promise<number> {
+    const counted = db.select({ total: count() }).from(db.of(apiKeys))
+    return Number((await counted.where(and(...conditionsOf(db, filter))))[0]?.total ?? 0)
   },
+}
 
-  /** For operators: a key by id, of any owner. */
-  async any(db: Reader, id: KeyId): Promise<KeyRow | undefined> {
-    const table = db.of(apiKeys)
-    return (await db.select().from(table).where(eq(table.id, id)))[0]
-  },
+function conditionsOf(db: Reader, filter: KeyFilter): (SQL | undefined)[] {
+  const table = db.of(apiKeys)
+  return [
+    filter.orgId ? eq(table.org_id, filter.orgId) : undefined,
+    filter.userId ? eq(table.user_id, filter.userId) : undefined,
+    filter.name === undefined ? undefined : eq(table.name, filter.name),
+    filter.prefix === undefined ? undefined : eq(table.prefix, filter.prefix),
+    filter.unrevoked ? isNull(table.revoked_at) : undefined,
+    filter.liveAt === undefined ? undefined : inForce(table, filter.liveAt),
+  ]
 }
 
 const inForce = (table: typeof apiKeys.sqlite, at: number): SQL | undefined =>
   and(isNull(table.revoked_at), or(isNull(table.expires_at), gt(table.expires_at, at)))
 
 /** One condition per owner in the reach; a key must meet one of them. */
-function within(db: Reader, { userId, orgIds }: Scope): SQL[] {
+function within(db: Reader, { userId, orgIds }: Exclude<KeyScope, 'everyone'>): SQL[] {
   const table = db.of(apiKeys)
   const personal = userId ? [and(eq(table.user_id, userId), isNull(table.org_id))!] : []
   return [...personal, ...orgIds.map((id) => eq(table.org_id, id))]

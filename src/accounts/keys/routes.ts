@@ -1,83 +1,107 @@
-import { Elysia } from 'elysia'
-import { answer, errors } from '../../http/envelope'
-import { type Guard, toCall } from '../../http/guard'
-import { pageFields } from '../../kernel/page'
-import { checked, checkedPath, checkedQuery, t } from '../../kernel/schema'
-import {
-  ApiKey,
-  ApiKeyWithSecret,
-  KeyPage,
-  KeyPatch,
-  KeyQuery,
-  KeyRevoked,
-  KeyRotation,
-  NewKey,
-  RotatedKey,
-} from './schema'
+import type { Guard } from '../../http/guard'
+import type { OperatorEdge } from '../../http/operator-edge'
+import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
+import { PageQuery, pageFields } from '../../kernel/page'
+import { t } from '../../kernel/schema'
+import * as words from './schema'
 import type { KeyService } from './service'
 
-const ById = checkedPath(t.Object({ id: t.String() }))
+/** What an owner tells the engine by a key. */
+const KEY_WORDS = ['brand_soul', 'routing_rules'] as const
 
-/** `/keys` (contract 20). */
-export const keyRoutes = (keys: KeyService, guard: Guard) =>
-  new Elysia({ prefix: '/keys', tags: ['API keys'] })
-    .use(guard)
-    .post('', async (context) => context.status(201, await keys.create(toCall(context), context.body)), {
-      scope: 'billing',
-      idempotent: true,
-      body: checked(NewKey),
-      response: { 201: answer(ApiKeyWithSecret), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: {
+/** `/keys` (contract 20), for tenants and operators, who also name keys by prefix or name. */
+const verbsOf = (keys: KeyService) => {
+  const change = { path: '/keys/:id', body: words.KeyPatch, reply: words.ApiKey } as const
+  return [
+    verb(
+      {
+        method: 'post',
+        path: '/keys',
+        body: words.NewKey,
+        reply: words.ApiKeyWithSecret,
+        creates: true,
+        errors: [404, 409],
+        operators: { body: words.NewOperatorKey },
         summary: 'Create a key; the full key is in this answer only',
         description:
           'Sent with a key that has restrictions of its own (a rate limit, a cap, an expiry, allowed origins, a guardrail policy), this answers 403, because a new key would not have them.',
       },
-    })
-    .get(
-      '',
-      async (context) => {
-        const page = await keys.list(toCall(context), context.query)
+      (call, { body }) => keys.create(call, body),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: '/keys',
+        query: PageQuery,
+        reply: words.KeyPage,
+        holds: KEY_WORDS,
+        operators: { query: words.OperatorKeyQuery },
+        summary: 'List the keys you may manage, newest first',
+      },
+      async (call, { query }) => {
+        const page = await keys.list(call, query)
         return { keys: page.items, ...pageFields(page) }
       },
+    ),
+    verb(
       {
-        scope: 'billing',
-        query: checkedQuery(KeyQuery),
-        response: { 200: answer(KeyPage), ...errors(400, 401, 403, 429) },
-        detail: { summary: 'List the keys you may manage, newest first' },
+        method: 'get',
+        path: '/keys/:id',
+        reply: words.ApiKey,
+        holds: KEY_WORDS,
+        operators: { path: '/keys/:ref' },
+        summary: 'Read one key',
       },
-    )
-    .get('/:id', (context) => keys.get(toCall(context), context.params.id), {
-      scope: 'billing',
-      params: ById,
-      response: { 200: answer(ApiKey), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Read one key' },
-    })
-    .put('/:id', (context) => keys.update(toCall(context), context.params.id, context.body), {
-      ...changing,
-      detail: { summary: 'Change a key; omitted members stay, null clears' },
-    })
-    .patch('/:id', (context) => keys.update(toCall(context), context.params.id, context.body), {
-      ...changing,
-      detail: { summary: 'Change a key, the same as PUT' },
-    })
-    .post('/:id/rotate', (context) => keys.rotate(toCall(context), context.params.id, context.body ?? {}), {
-      scope: 'billing',
-      idempotent: true,
-      params: ById,
-      body: checked(t.Optional(KeyRotation)),
-      response: { 200: answer(RotatedKey), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: { summary: 'Rotate a key: it gets a new secret, and the old one works for the grace period' },
-    })
-    .delete('/:id', (context) => keys.revoke(toCall(context), context.params.id), {
-      scope: 'billing',
-      params: ById,
-      response: { 200: answer(KeyRevoked), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Revoke a key with immediate effect' },
-    })
+      (call, { id }) => keys.get(call, id),
+    ),
+    tenantVerb(
+      { ...change, method: 'put', summary: 'Change a key; omitted members stay, null clears' },
+      (call, { id, body }) => keys.update(call, id, body),
+    ),
+    tenantVerb({ ...change, method: 'patch', summary: 'Change a key, the same as PUT' }, (call, { id, body }) =>
+      keys.update(call, id, body),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/keys/:id/rotate',
+        body: t.Optional(words.KeyRotation),
+        reply: words.RotatedKey,
+        idempotent: true,
+        errors: [404, 409],
+        operators: { path: '/keys/:ref/rotate', body: words.KeyRotation },
+        summary: 'Rotate a key: it gets a new secret, and the old one works for the grace period',
+      },
+      (call, { id, body }) => keys.rotate(call, id, body),
+    ),
+    verb(
+      {
+        method: 'delete',
+        path: '/keys/:id',
+        reply: words.KeyRevoked,
+        operators: { path: '/keys/:ref', reply: words.ApiKey },
+        summary: 'Revoke a key with immediate effect',
+      },
+      async (call, { id }) => {
+        const key = await keys.revoke(call, id)
+        return call.caller.type === 'operator' ? key : { revoked: true as const, id: key.id }
+      },
+    ),
+    operatorVerb(
+      {
+        method: 'post',
+        path: '/keys/check',
+        role: 'any',
+        holds: KEY_WORDS,
+        body: words.KeyCheck,
+        reply: words.CheckedKey,
+      },
+      (call, { body }) => keys.check(call, body.key),
+    ),
+  ] as const
+}
 
-const changing = {
-  scope: 'billing',
-  params: ById,
-  body: checked(KeyPatch),
-  response: { 200: answer(ApiKey), ...errors(400, 401, 403, 404, 429) },
-} as const
+export const keyRoutes = (keys: KeyService, guard: Guard) =>
+  tenantRoutes(verbsOf(keys), guard, { scope: 'billing', tag: 'API keys' })
+
+export const keyOperatorRoutes = (keys: KeyService, edge: OperatorEdge) => operatorRoutes(verbsOf(keys), edge)

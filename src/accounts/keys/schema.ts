@@ -2,6 +2,7 @@ import { SCOPES, TIERS } from '../../kernel/caller'
 import { KeyId, OrgId } from '../../kernel/ids'
 import { PageQuery } from '../../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
+import { OwnerRef } from '../orgs/schema'
 
 const MAX_CAP_CENTS = 1_000_000_000
 
@@ -67,6 +68,19 @@ export const NewKey = t.Object(
 )
 export type NewKey = Static<typeof NewKey>
 
+const { scope: _scope, org_id: _orgId, scopes: _scopes, ...newKeyFields } = NewKey.properties
+
+/** For operators: a key of any owner, with a tier (dx 2.9). */
+export const NewOperatorKey = t.Object({
+  ...newKeyFields,
+  scopes: t.Optional(t.Array(oneOf(SCOPES), { maxItems: 32 })),
+  org: t.Optional(OwnerRef),
+  user: t.Optional(OwnerRef),
+  personal: t.Optional(t.Boolean({ description: "The owner's own key instead of the org's" })),
+  tier: t.Optional(oneOf(TIERS)),
+})
+export type NewOperatorKey = Static<typeof NewOperatorKey>
+
 /** Body of `PUT /keys/{id}`: missing members stay unchanged, null clears. */
 export const KeyPatch = t.Object(
   {
@@ -77,6 +91,9 @@ export const KeyPatch = t.Object(
   { $id: 'KeyPatch' },
 )
 export type KeyPatch = Static<typeof KeyPatch>
+
+export const OperatorKeyPatch = t.Object({ ...KeyPatch.properties, tier: t.Optional(oneOf(TIERS)) })
+export type OperatorKeyPatch = Static<typeof OperatorKeyPatch>
 
 const MAX_GRACE_S = 604_800
 
@@ -149,7 +166,17 @@ export const RotatedKey = t.Object(
 )
 export type RotatedKey = Static<typeof RotatedKey>
 
-export const KeyQuery = PageQuery
+export const OperatorKeyQuery = t.Object({
+  ...PageQuery.properties,
+  org: t.Optional(OwnerRef),
+  user: t.Optional(OwnerRef),
+  live: t.Optional(t.Boolean({ description: 'Leave out revoked keys' })),
+})
+export type OperatorKeyQuery = Static<typeof OperatorKeyQuery>
 export const KeyPage = pageOf('keys', ApiKey)
 
 export const KeyRevoked = t.Object({ revoked: t.Literal(true), id: KeyId.schema }, { $id: 'KeyRevoked' })
+
+/** Body of the operators' `POST /keys/check`: a complete secret, so over the socket or TLS only. */
+export const KeyCheck = t.Object({ key: t.String({ minLength: 1, maxLength: 512 }) })
+export const CheckedKey = t.Object({ object: t.Literal('key_check'), known: t.Boolean(), key: nullable(ApiKey) })

@@ -2,6 +2,10 @@ import { form } from '../../kernel/form'
 import { defineId, type Id, OrgId, UserId } from '../../kernel/ids'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
 
+/** An org by id, slug or name, or a user by id or e-mail address, as operators name them (dx 2.1). */
+export const OwnerRef = t.String({ minLength: 1, maxLength: 320 })
+export const OwnerQuery = t.Object({ owner: t.Optional(OwnerRef) })
+
 export const InvitationId = defineId('invitation')
 export type InvitationId = Id<'invitation'>
 

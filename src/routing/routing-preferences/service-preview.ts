@@ -43,7 +43,7 @@ type Subject = Asker & { guardrailPolicyId?: string | null }
 type Deps = {
   resources: ResourceDeps
   preferences: Preferences
-  keys: Pick<KeyService, 'bindings' | 'operator'>
+  keys: Pick<KeyService, 'bindings' | 'callerOf'>
   effective: EffectiveRouting
   explain: Explain
   engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
@@ -74,7 +74,7 @@ export function createRoutingPreview({ resources, keys, effective, explain, engi
 
   async function subjectOf(call: Call<Caller>, keyId?: string, owner?: string): Promise<Subject | null> {
     if (!isTenants(call)) {
-      if (keyId !== undefined) return keys.operator.callerOf(call as Call<OperatorCaller>, keyId)
+      if (keyId !== undefined) return keys.callerOf(call as Call<OperatorCaller>, keyId)
       if (owner === undefined) return null
       const named = await orgs.findOwner(store.read, owner)
       return { type: 'session', userId: orgs.actingUserOf(named), orgId: named.orgId }

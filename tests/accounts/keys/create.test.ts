@@ -206,10 +206,10 @@ describe('an operator', () => {
     const { key } = await withKey((await addUser()).id, { name, tier: 'enterprise', rpm_limit: 4_000 })
     const operatorCall = callOf(operatorCaller())
     for (const ref of [key.id, key.prefix, name]) {
-      expect(await keys.operator.get(operatorCall, ref)).toMatchObject({ id: key.id, tier: 'enterprise' })
+      expect(await keys.get(operatorCall, ref)).toMatchObject({ id: key.id, tier: 'enterprise' })
     }
-    expect(await keys.operator.update(operatorCall, key.prefix, { rpm_limit: 9 })).toMatchObject({ rpm_limit: 9 })
-    expect(keys.operator.get(operatorCall, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
+    expect(await keys.update(operatorCall, key.prefix, { rpm_limit: 9 })).toMatchObject({ rpm_limit: 9 })
+    expect(keys.get(operatorCall, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
   })
 
   test('is told when a name is not one key', async () => {
@@ -218,19 +218,19 @@ describe('an operator', () => {
     const name = `twin-${crypto.randomUUID()}`
     const [first] = [await withKey(ada.id, { name }), await withKey(ada.id, { name })]
     const operatorCall = callOf(operatorCaller())
-    expect(keys.operator.get(operatorCall, name)).rejects.toMatchObject({ code: 'validation_error' })
-    expect(await keys.operator.revoke(operatorCall, first.key.id)).toMatchObject({
+    expect(keys.get(operatorCall, name)).rejects.toMatchObject({ code: 'validation_error' })
+    expect(await keys.revoke(operatorCall, first.key.id)).toMatchObject({
       id: first.key.id,
       status: 'revoked',
       revoked_at: iso(clock.now()),
     })
     clock.advance(1_000)
-    expect(await keys.operator.revoke(operatorCall, first.key.id)).toMatchObject({
+    expect(await keys.revoke(operatorCall, first.key.id)).toMatchObject({
       id: first.key.id,
       status: 'revoked',
       revoked_at: iso(clock.now() - 1_000),
     })
-    expect(await keys.operator.get(operatorCall, name)).toMatchObject({ status: 'active' })
+    expect(await keys.get(operatorCall, name)).toMatchObject({ status: 'active' })
   })
 })
 

@@ -44,8 +44,9 @@ export function createWorld(store: Store) {
     return callOf<TenantCaller>(sessionCaller({ userId, activeOrgId }))
   }
   /** A key for a user, made by an operator, and the call it makes. */
-  const withKey = async (userId: UserId, input: Partial<Parameters<typeof keys.operator.create>[1]> = {}) => {
-    const key = await keys.operator.create(callOf(operatorCaller()), { userId, orgId: null, ...input })
+  const withKey = async (userId: UserId, input: Partial<Parameters<typeof keys.createIn>[2]> = {}) => {
+    const call = callOf(operatorCaller())
+    const key = await store.write((tx) => keys.createIn(tx, call, { userId, orgId: null, ...input }))
     const caller = await lookup.find(key.key)
     if (!caller) throw new Error('a fresh key is not recognised')
     return { key, call: callOf<TenantCaller>(caller) }

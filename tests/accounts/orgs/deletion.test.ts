@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { centsToMicro } from '../../../src/kernel/money'
-import { createWorld } from '../../support/world'
+import { createWorld, operatorCall } from '../../support/world'
 import { createTeam } from './team'
 
 const world = await createWorld()
@@ -73,7 +73,7 @@ describe('deleting an org', () => {
     const call = { userId: team.owner.userId, orgId: team.id } as const
     for (let made = 0; made < 120; made++) await team.orgKey(team.owner)
     await team.owner.send('DELETE', `orgs/${team.id}`)
-    const { items } = await keys.operator.list({} as never, { limit: 100, orgId: call.orgId })
+    const { items } = await keys.list(operatorCall(), { limit: 100, org: call.orgId })
     expect(items.map(({ status }) => status)).toEqual(Array(100).fill('revoked'))
   })
 })

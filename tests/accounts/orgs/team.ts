@@ -23,7 +23,7 @@ export async function createTeam(world: World, name = 'Acme') {
   /** A key of the org that someone made. */
   async function orgKey(person: Person) {
     const made = await store.write((tx) =>
-      keys.operator.createIn(tx, operatorCall(), { userId: person.userId, orgId: id, tier: 'enterprise' }),
+      keys.createIn(tx, operatorCall(), { userId: person.userId, orgId: id, tier: 'enterprise' }),
     )
     const authorization = `Bearer ${made.key}`
     const send = (method: string, path: string, body?: unknown): Promise<Reply> =>

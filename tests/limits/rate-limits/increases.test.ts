@@ -185,7 +185,7 @@ describe('a decision', () => {
     const { id } = (await ask(ada)).body
     await ada.send('DELETE', `keys/${ada.keyId}`)
     expect((await decide(id, { decision: 'approve' })).status).toBe(200)
-    expect((await container.keys.operator.get(operatorCall(), ada.keyId)).tier).toBe('free')
+    expect((await container.keys.get(operatorCall(), ada.keyId)).tier).toBe('free')
   })
 
   test('is the first answer again when it is sent again under its Idempotency-Key', async () => {
