@@ -110,7 +110,8 @@ test('nothing is done without a place, to a database with rows, beside a server,
   expect((await admin(['migrate', 'copy', '--to', 'mysql://here'])).exitCode).toBe(2)
   expect((await admin(['migrate', 'copy', '--to', target.to], join(root, 'nowhere'))).exitCode).toBe(3)
   const dry = await admin(['migrate', 'copy', '--to', target.to, '--dry-run', '--exit-code'])
-  expect(dry).toMatchObject({ exitCode: 10, stderr: expect.stringContaining('would copy') })
+  expect(dry.exitCode).toBe(10)
+  expect(dry.stderr).toContain('would copy')
   expect(dry.stderr).not.toContain('postgres@')
 
   const lock = lockDataDir(data)

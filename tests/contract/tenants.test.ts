@@ -104,13 +104,33 @@ const cells = routes
 const request = (person: Person, { method, path, name }: (typeof routes)[number], id: string): Promise<Reply> =>
   person.send(method, withId(path, id), BODIES[name])
 
+const LISTS = [
+  'orgs',
+  'auth/me',
+  'keys',
+  'conversations',
+  'evi/canvases',
+  'guardrail-policies',
+  'routing-preferences',
+  'settings',
+  'rate-limits',
+  'billing/limits',
+  'audit',
+  'audit?entity_type=completion',
+  'audit/export',
+  'audit/integrity',
+  'usage',
+  'usage/export',
+  'usage/export?format=json',
+]
+
 /** What of an answer can tell two ids apart. */
 function comparable({ status, text, body, headers }: Reply) {
   const id = body.error.request_id as string
   return { status, text: text.replaceAll(id, 'req'), type: headers.get('content-type'), length: text.length }
 }
 
-describe('what belongs to someone else (I22)', () => {
+describe('what belongs to someone else (I22, D2, D5, D8, D14)', () => {
   test('every kind of id can be tried', () => {
     const untried = routes.map(({ path }) => kindOf(path)).filter((kind) => !SHARED.includes(kind) && !OWNED[kind])
     expect(untried).toEqual([])
@@ -129,46 +149,36 @@ describe('what belongs to someone else (I22)', () => {
     expect(comparable(malformed)).toEqual(comparable(missing))
   })
 
-  test('continuing their conversation is the same answer as continuing none', async () => {
+  test.each([
+    ['another user', stranger],
+    ["an org's key", colleague],
+  ])('for %s, continuing their conversation is the same answer as continuing none', async (_, person) => {
     const theirs = await OWNED.conversations!()
+    const messages = [{ role: 'user', content: 'go on' }]
     const replies = await Promise.all(
-      [theirs, randomUUID(), 'nonsense', 'x'.repeat(500), ''].flatMap((conversation_id) => [
-        stranger.send('POST', 'completions', { prompt: 'go on', conversation_id }),
-        stranger.send('POST', 'completions', { prompt: 'go on', conversation_id, stream: true }),
-        stranger.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'go on' }], conversation_id }),
-      ]),
+      [theirs, randomUUID(), 'nonsense', 'x'.repeat(500), ''].flatMap((conversation_id) =>
+        [false, true].flatMap((stream) => [
+          person.send('POST', 'completions', { prompt: 'go on', conversation_id, stream }),
+          person.send('POST', 'chat/completions', { messages, conversation_id, stream }),
+        ]),
+      ),
     )
     for (const reply of replies) expect(comparable(reply)).toEqual(comparable(replies[0]!))
     expect(replies[0]!.status).toBe(404)
   })
 
   test('lists show their owner only', async () => {
-    const key = await OWNED.keys!()
-    const conversation = await OWNED.conversations!()
-    const org = await OWNED.orgs!()
-    const canvas = await OWNED.evi!()
-    const policy = await OWNED['guardrail-policies']!()
-    const preference = await OWNED['routing-preferences']!()
-    for (const path of [
-      'orgs',
-      'auth/me',
-      'keys',
-      'conversations',
-      'evi/canvases',
-      'guardrail-policies',
-      'audit',
-      'audit?entity_type=completion',
-      'usage/export',
-    ]) {
-      const { text } = await stranger.send('GET', path)
-      expect(text).not.toContain(key)
-      expect(text).not.toContain(conversation)
-      expect(text).not.toContain(org)
-      expect(text).not.toContain(canvas)
-      expect(text).not.toContain(policy)
-      expect(text).not.toContain(preference)
-      expect(text).not.toContain(owner.userId)
-    }
+    const kinds = ['keys', 'conversations', 'orgs', 'evi', 'guardrail-policies', 'routing-preferences']
+    const theirs = [owner.userId, ...(await Promise.all(kinds.map((kind) => OWNED[kind]!())))]
+    for (const person of [stranger, colleague])
+      for (const path of LISTS) {
+        const { status, text } = await person.send('GET', path)
+        expect({ path, status, shown: theirs.filter((id) => text.includes(id)) }).toEqual({
+          path,
+          status: 200,
+          shown: [],
+        })
+      }
   })
 
   test('and nothing was changed by trying', async () => {

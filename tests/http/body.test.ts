@@ -39,6 +39,8 @@ describe('a body', () => {
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
+    '',
+    'text/json',
     'application/xml',
     'application/jsonp',
     'application/vnd.api+json',
@@ -63,7 +65,7 @@ describe('a body', () => {
     expect(response.status).toBe(status)
   })
 
-  test.each(['gzip', 'br', 'deflate, deflate', 'zstd'])(
+  test.each(['gzip', 'br', 'deflate, deflate', 'identity, gzip', 'zstd'])(
     'encoded as %s is 415 and not unpacked (B22)',
     async (encoding) => {
       const { status, body } = await post(order(), { 'content-encoding': encoding })
@@ -75,19 +77,13 @@ describe('a body', () => {
     expect((await post(undefined)).body.error?.code).toBe('validation_error')
   })
 
-  test('with a byte order mark is refused on every route alike (B4)', async () => {
-    const { status } = await post(`\ufeff${order()}`)
-    expect([200, 400]).toContain(status)
-    expect((await post(`\ufeff${order()}`)).status).toBe(status)
-  })
-
   test('that is not UTF-8 is 400 and says so (B5)', async () => {
     const { status, body } = await post(Uint8Array.of(0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d))
     expect(status).toBe(400)
     expect(body.error?.message).toContain('UTF-8')
   })
 
-  test('of 24 MiB is read, one byte more is 413', async () => {
+  test('of 24 MiB is read, one byte more is 413 (B24)', async () => {
     const limit = 24 * 1024 * 1024
     const padded = (bytes: number) => {
       const head = '{"prompt":"What is 2+2?","metadata":null,"padding":"'
@@ -137,19 +133,6 @@ describe('a body', () => {
       },
     })
     expect((await post(small)).status).toBe(200)
-  })
-
-  test('with a duplicated member takes the last, always (B10)', async () => {
-    const { body } = await post('{"prompt":"What is 2+2?","prompt":"What is 3+3?"}')
-    expect(body.content).toBe('3+3 = 6')
-  })
-
-  test('with __proto__ changes nobody (B14)', async () => {
-    const { status } = await post(
-      '{"prompt":"What is 2+2?","__proto__":{"isAdmin":true},"metadata":{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}}}}',
-    )
-    expect(status).toBe(200)
-    expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined()
   })
 
   test('is not read of someone without a key: 401 before 413 and 415 (contract 1.5)', async () => {
