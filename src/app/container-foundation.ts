@@ -18,7 +18,7 @@ import {
 } from '../cluster'
 import { createEngineRegistry } from '../engines'
 import { createEventBus, createFanOut } from '../events'
-import { createFileOperatorAccess, createFilePlace, createFiles } from '../files'
+import { createFilePlace, createFiles } from '../files'
 import { createIdempotency } from '../idempotency'
 import { createJobs, createTakeovers } from '../jobs'
 import { errorFields } from '../kernel/log'
@@ -113,7 +113,6 @@ export function buildFoundation({
   events.inTransaction('*', fanOut.ofServer)
   const orgs = createOrgs({ store, audit, events, clock, settings: config })
   const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
-  const fileOperatorAccess = createFileOperatorAccess({ store, clock, audit, ownerNamed, take: files.take })
   const operatorAccess = createAuditOperatorAccess({ store, clock, audit, checkpoints, book, key: auditKey })
   const auditReading = createAuditReading({
     store,
@@ -140,7 +139,6 @@ export function buildFoundation({
     usage,
     filePlace,
     files,
-    fileOperatorAccess,
     ownerNamed,
     idempotency,
     events,

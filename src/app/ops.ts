@@ -7,7 +7,7 @@ import { canvasWorkflowOperatorRoutes } from '../automation/workflows/routes-can
 import { browserOperatorRoutes } from '../browser/routes-operators'
 import { jobOperatorRoutes } from '../charging/public-jobs-routes'
 import { eventOperatorRoutes } from '../events/routes'
-import { artifactOperatorRoutes } from '../files/routes-operators'
+import { artifactOperatorRoutes } from '../files/routes'
 import { guardrailOperatorRoutes } from '../guardrails/routes'
 import { addReadings } from '../http/call-metrics'
 import type { Metrics } from '../http/metrics'
@@ -171,7 +171,7 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(canvasWorkflowOperatorRoutes(container.workflows, edge))
     .use(jobOperatorRoutes(container.publicJobs, edge))
     .use(conversationOperatorRoutes(container.conversations, edge))
-    .use(artifactOperatorRoutes(container.fileOperatorAccess, edge))
+    .use(artifactOperatorRoutes(container, edge))
     .use(researchOperatorRoutes(container.research, edge))
     .use(browserOperatorRoutes(container.browser, edge))
     .use(webhookOperatorRoutes(container.webhooks, edge))

@@ -16,7 +16,6 @@ export {
   piecesOf,
   signsIn,
 } from './fonts'
-export { createFileOperatorAccess } from './operator-reads'
 export { imageSize, isWhole } from './picture-end'
 export { createFilePlace } from './places'
 export { createFiles, type Files } from './service'

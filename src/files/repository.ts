@@ -9,15 +9,14 @@ import { type ArtifactRow, artifacts, fileContents, fileOwners } from './table'
 
 type Content = { sha256: string; place: string; size_bytes: number }
 export type Listing = { ids?: readonly ArtifactId[]; limit: number }
-type MadeBy = Pick<ArtifactQuery, 'request_id' | 'job_id'>
-type Filters = Wanted & Range & MadeBy & Pick<ArtifactQuery, 'kind' | 'mime' | 'q'>
+type Filters = Wanted & Partial<Range> & Pick<ArtifactQuery, 'kind' | 'mime' | 'q' | 'request_id' | 'job_id'>
 type Bounds = { files: number; bytes: number }
 
 const newestFirst = pagesBy(artifacts, 'created_at')
 
-/** Condition on the call and the job that made a file. */
-export const madeBy = (t: typeof artifacts.sqlite, { request_id, job_id }: MadeBy) =>
-  and(request_id ? eq(t.request_id, request_id) : undefined, job_id ? eq(t.job_id, job_id) : undefined)
+/** Those that have not expired; all of them without a moment, for operators. */
+const living = (t: typeof artifacts.sqlite, now?: number) =>
+  now === undefined ? undefined : or(isNull(t.expires_at), gt(t.expires_at, now))
 
 /** Rows of artifacts and of the bytes behind them. Reads for callers filter by owner. */
 export const fileRepository = {
@@ -72,26 +71,26 @@ export const fileRepository = {
     await tx.insert(tx.of(artifacts)).values(row)
   },
 
-  /** One artifact that has not expired: of an owner, or of anyone for whoever has its link. */
-  async find(db: Reader, id: ArtifactId, { now, owner }: { now: number; owner?: OwnerScope }) {
+  /** One artifact that has not expired: of an owner, or of anyone for operators and for whoever has its link. */
+  async find(db: Reader, id: ArtifactId, { now, owner }: { now?: number; owner?: OwnerScope }) {
     const t = db.of(artifacts)
-    const lives = or(isNull(t.expires_at), gt(t.expires_at, now))
-    const wanted = and(eq(t.id, id), lives, owner === undefined ? undefined : eq(t.owner, owner))
+    const wanted = and(eq(t.id, id), living(t, now), owner === undefined ? undefined : eq(t.owner, owner))
     return (await db.select().from(t).where(wanted).limit(1))[0] as ArtifactRow | undefined
   },
 
-  /** A page of an owner's artifacts that have not expired, newest first; `mime` may be a family such as image/*. */
+  /** A page of artifacts of an owner, or of all (null), newest first; `mime` may be a family such as image/*. */
   list(
     db: Reader,
-    owner: OwnerScope,
-    { now, kind, mime, q, from, to, request_id, job_id, ...wanted }: Filters & { now: number },
+    owner: OwnerScope | null,
+    { now, kind, mime, q, from = null, to = null, request_id, job_id, ...wanted }: Filters & { now?: number },
   ) {
     const t = db.of(artifacts)
     const family = mime?.endsWith('/*') ? mime.slice(0, -1).replace(/[\\%_]/g, '') : null
     const conditions = [
-      eq(t.owner, owner),
-      or(isNull(t.expires_at), gt(t.expires_at, now)),
-      madeBy(t, { request_id, job_id }),
+      owner === null ? undefined : eq(t.owner, owner),
+      living(t, now),
+      request_id ? eq(t.request_id, request_id) : undefined,
+      job_id ? eq(t.job_id, job_id) : undefined,
       kind && eq(t.type, kind),
       mime === undefined ? undefined : family === null ? eq(t.mime_type, mime) : like(t.mime_type, `${family}%`),
       from === null ? undefined : gte(t.created_at, from),
@@ -104,8 +103,7 @@ export const fileRepository = {
   /** An owner's artifacts that have not expired, newest first; with `ids` only these. */
   async ofOwner(db: Reader, owner: OwnerScope, { now, ids, limit }: Listing & { now: number }): Promise<ArtifactRow[]> {
     const t = db.of(artifacts)
-    const lives = or(isNull(t.expires_at), gt(t.expires_at, now))
-    const wanted = and(eq(t.owner, owner), lives, ids && inArray(t.id, [...ids]))
+    const wanted = and(eq(t.owner, owner), living(t, now), ids && inArray(t.id, [...ids]))
     return db.select().from(t).where(wanted).orderBy(desc(t.created_at), desc(t.id)).limit(limit)
   },
 

@@ -1,9 +1,11 @@
 import { create as disposition } from 'content-disposition'
 import { Elysia } from 'elysia'
-import { answer, errors } from '../http/envelope'
-import { type Guard, toCall } from '../http/guard'
+import type { Guard } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../http/verbs'
 import { checkedQuery, t } from '../kernel/schema'
-import { Artifact, ArtifactDeleted, ArtifactPage, ArtifactQuery } from './schema'
+import { artifactSizes, type FileOperatorDeps, getArtifact, listArtifacts, pruneArtifacts } from './operators'
+import * as words from './schema'
 import type { Files } from './service'
 import type { ArtifactRow } from './table'
 
@@ -18,39 +20,97 @@ type Request = Pick<Headers, 'get'>
 
 const etagOf = ({ sha256 }: Pick<ArtifactRow, 'sha256'>): string => `"${sha256}"`
 
-const ById = checkedQuery(t.Object({ id: t.String() }))
-const ListQuery = checkedQuery(ArtifactQuery)
 const Link = checkedQuery(t.Object({ expires: t.String({ default: '' }), signature: t.String({ default: '' }) }))
 
 /** `/artifacts`: files of the caller (contract 2.3). */
 export const artifactRoutes = (files: Files, guard: Guard) =>
-  new Elysia({ prefix: '/artifacts', tags: ['Artifacts'] })
-    .use(guard)
-    .get('', (context) => files.list(toCall(context), context.query), {
-      scope: 'completions',
-      query: ListQuery,
-      response: { 200: answer(ArtifactPage), ...errors(400, 401, 403, 429) },
-      detail: { summary: 'List your files, newest first, with new links' },
-    })
-    .get('/:id', (context) => files.get(toCall(context), context.params.id), {
-      scope: 'completions',
-      params: ById,
-      response: { 200: answer(Artifact), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Read an artifact, with a new link to its file' },
-    })
-    .delete(
-      '/:id',
-      async (context) => {
-        await files.remove(toCall(context), context.params.id)
-        return { deleted: true as const }
-      },
-      {
-        scope: 'completions',
-        params: ById,
-        response: { 200: answer(ArtifactDeleted), ...errors(401, 403, 404, 429) },
-        detail: { summary: 'Delete an artifact and its file' },
-      },
-    )
+  tenantRoutes(
+    [
+      tenantVerb(
+        {
+          method: 'get',
+          path: '/artifacts',
+          query: words.ArtifactQuery,
+          reply: words.ArtifactPage,
+          summary: 'List your files, newest first, with new links',
+        },
+        (call, { query }) => files.list(call, query),
+      ),
+      tenantVerb(
+        {
+          method: 'get',
+          path: '/artifacts/:id',
+          reply: words.Artifact,
+          errors: [404],
+          summary: 'Read an artifact, with a new link to its file',
+        },
+        (call, { id }) => files.get(call, id),
+      ),
+      tenantVerb(
+        {
+          method: 'delete',
+          path: '/artifacts/:id',
+          reply: words.ArtifactDeleted,
+          errors: [404],
+          summary: 'Delete an artifact and its file',
+        },
+        (call, { id }) => files.remove(call, id),
+      ),
+    ],
+    guard,
+    { scope: 'completions', tag: 'Artifacts' },
+  )
+
+/** `/ops/v1/artifacts`: the files of everyone (dx 2.18). */
+export const artifactOperatorRoutes = (deps: FileOperatorDeps, edge: OperatorEdge) =>
+  operatorRoutes(
+    [
+      verb(
+        {
+          method: 'get',
+          path: '/artifacts',
+          holds: ['filename'],
+          query: words.OverseenArtifactsQuery,
+          reply: words.OverseenArtifacts,
+          owned: true,
+          summary: 'List the files of all owners, newest first',
+        },
+        (_, { query, owner }) => listArtifacts(deps, query, owner),
+      ),
+      verb(
+        {
+          method: 'get',
+          path: '/artifact-sizes',
+          holds: 'facts',
+          reply: words.ArtifactSizes,
+          owned: true,
+          summary: 'Read the total size of stored files, by owner and by age',
+        },
+        (_, { owner }) => artifactSizes(deps, owner),
+      ),
+      verb(
+        {
+          method: 'get',
+          path: '/artifacts/:id',
+          holds: ['filename'],
+          reply: words.OverseenArtifact,
+          summary: 'Read the metadata of a file',
+        },
+        (_, { id }) => getArtifact(deps, id),
+      ),
+      verb(
+        {
+          method: 'post',
+          path: '/artifacts/prune',
+          body: words.ArtifactPrune,
+          reply: words.ArtifactsPruned,
+          summary: 'Delete files created before a given time',
+        },
+        (call, { body }) => pruneArtifacts(deps, call, body),
+      ),
+    ],
+    edge,
+  )
 
 /** `/files/{id}`: what signed links read, whole or in part, outside the API. */
 export const fileRoutes = (files: Pick<Files, 'byLink' | 'read'>, guard: Guard) =>

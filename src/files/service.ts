@@ -207,11 +207,11 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return { artifacts: page.items, ...pageFields(page) }
   }
 
-  async function remove(call: Call, id: string): Promise<void> {
-    if (!ArtifactId.is(id)) throw notFound('artifact')
-    await store.write(async (tx) => {
-      if (!(await take(tx, id, ownerOf(call.caller)))) throw notFound('artifact')
+  async function remove(call: Call, id: string): Promise<{ deleted: true }> {
+    return store.write(async (tx) => {
+      if (!ArtifactId.is(id) || !(await take(tx, id, ownerOf(call.caller)))) throw notFound('artifact')
       await audit.record(tx, call, { action: 'artifact.deleted', entityType: 'artifact', entityId: id })
+      return { deleted: true }
     })
   }
 
