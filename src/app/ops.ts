@@ -19,7 +19,7 @@ import { createBackup, createBucket, createOperators, dumpPostgres, type Operato
 import { operatorRoutes } from '../operators/routes'
 import { researchOperatorRoutes } from '../research/routes'
 import { preferenceOperatorRoutes } from '../routing/routing-preferences/routes'
-import { conversationOperatorRoutes } from '../skills/conversations/routes-operators'
+import { conversationOperatorRoutes } from '../skills/conversations/routes'
 import { deliverySums } from '../webhooks'
 import { webhookOperatorRoutes } from '../webhooks/routes'
 import { widgetOperatorRoutes } from '../widgets/routes'

@@ -7,7 +7,7 @@ import { type Call, type OwnerScope, ownerOf, type TenantCaller } from '../../ke
 import { type Clock, iso } from '../../kernel/clock'
 import { AppError, defineError, invalidInput, notFound } from '../../kernel/errors'
 import { pagesBy } from '../../kernel/keyset'
-import { mapPage, type Page, type PageQuery } from '../../kernel/page'
+import { mapPage, type Page, type PageQuery, pageFields } from '../../kernel/page'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
 import { command, query, type Reader, type Store, type Tx } from '../../kernel/store'
 import { storable } from '../../kernel/text'
@@ -85,8 +85,9 @@ export function createMemory({ store, audit, clock }: Deps) {
   const { recall, forget } = createRecall({ store, clock })
   return { list, add, remove, recall: (caller: TenantCaller, prompt: string) => recall(ownerOf(caller), prompt) }
 
-  async function list({ caller }: Call, query: PageQuery): Promise<Page<Memory>> {
-    return mapPage(await listMemories(store.read, ownerOf(caller), query), present)
+  async function list({ caller }: Call, query: PageQuery) {
+    const page = mapPage(await listMemories(store.read, ownerOf(caller), query), present)
+    return { memories: page.items, ...pageFields(page) }
   }
 
   /** Throws 400 on blank content, 409 `conflict` when the owner has `MOST_MEMORIES` already. */
@@ -106,13 +107,13 @@ export function createMemory({ store, audit, clock }: Deps) {
   }
 
   /** Throws 404 unless it is the caller's own. */
-  async function remove(call: Call, id: string): Promise<void> {
-    if (!MemoryId.is(id)) throw notFound('memory')
+  async function remove(call: Call, id: string): Promise<{ deleted: true }> {
     const owner = ownerOf(call.caller)
-    await store.write(async (tx) => {
-      if (!(await removeMemory(tx, owner, id))) throw notFound('memory')
+    return store.write(async (tx) => {
+      if (!MemoryId.is(id) || !(await removeMemory(tx, owner, id))) throw notFound('memory')
       await audit.record(tx, call, { action: 'memory.deleted', entityType: 'memory', entityId: id })
       tx.afterCommit(() => forget(owner))
+      return { deleted: true }
     })
   }
 }

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../../kernel/caller'
-import { contains, pagesBy, type Wanted } from '../../kernel/keyset'
+import { contains, pagesBy } from '../../kernel/keyset'
 import type { Page } from '../../kernel/page'
 import { command, query, type Reader, type Tx } from '../../kernel/store'
 import type { ConversationId, ConversationQuery, MessageId, Role } from './schema'
@@ -93,30 +93,23 @@ export const conversationRepository = {
   grow: async (tx: Tx, change: { id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }) =>
     (await growConversation(tx, change))[0]?.count ?? null,
 
-  find: async (db: Reader, owner: OwnerScope, id: ConversationId): Promise<ConversationRow | undefined> =>
-    (await findConversation(db, { id, owner }))[0],
+  /** One of an owner or, for operators, anyone's (null). */
+  async find(db: Reader, owner: OwnerScope | null, id: ConversationId): Promise<ConversationRow | undefined> {
+    if (owner !== null) return (await findConversation(db, { id, owner }))[0]
+    const table = db.of(conversations)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0] as ConversationRow | undefined
+  },
 
   messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
     allMessages(db, { conversation_id, after }),
 
-  list(db: Reader, owner: OwnerScope, { q, since, ...wanted }: ConversationQuery): Promise<Page<ConversationRow>> {
+  /** Of one owner or, for operators, of all (null). */
+  list(db: Reader, owner: OwnerScope | null, { q, since, ...wanted }: ConversationQuery) {
     const table = db.of(conversations)
     const found = q ? or(contains(table.title, q), contains(table.last_message, q)) : undefined
     const recent = since === undefined ? undefined : gte(table.updated_at, Date.parse(since))
-    return lastUpdatedFirst(db, wanted, eq(table.owner, owner), found, recent)
-  },
-
-  /** Of one owner or, for operators only, of all (null). `since` is epoch milliseconds. */
-  everyones(db: Reader, owner: OwnerScope | null, { since, ...wanted }: Wanted & { since: number | null }) {
-    const table = db.of(conversations)
-    const recent = since === null ? undefined : gte(table.updated_at, since)
-    return lastUpdatedFirst(db, wanted, owner === null ? undefined : eq(table.owner, owner), recent)
-  },
-
-  /** Anyone's, for operators only. */
-  async byId(db: Reader, id: ConversationId): Promise<ConversationRow | undefined> {
-    const table = db.of(conversations)
-    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0] as ConversationRow | undefined
+    const ownerFilter = owner === null ? undefined : eq(table.owner, owner)
+    return lastUpdatedFirst(db, wanted, ownerFilter, found, recent) as Promise<Page<ConversationRow>>
   },
 
   async countBefore(db: Reader, owner: OwnerScope, before: number): Promise<number> {

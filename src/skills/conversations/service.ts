@@ -1,7 +1,7 @@
 import type { AuditLog } from '../../audit'
 import type { Files } from '../../files'
 import { ArtifactId } from '../../files/schema'
-import { type Call, type OperatorCaller, type OwnerScope, ownerOf } from '../../kernel/caller'
+import { type Call, type Caller, type OperatorCaller, type OwnerScope, ownerOf } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { notFound } from '../../kernel/errors'
 import { microToCents } from '../../kernel/money'
@@ -9,13 +9,7 @@ import { mapPage, type Page, pageFields } from '../../kernel/page'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import { beginningOf, shorten } from '../../kernel/text'
 import { conversationRepository as rows } from './repository'
-import type {
-  ConversationPurge,
-  ConversationsPurged,
-  OverseenConversation,
-  OverseenPage,
-  OverseenQuery,
-} from './schema'
+import type { ConversationPurge, ConversationsPurged, OverseenConversation, OverseenQuery } from './schema'
 import {
   type Conversation,
   ConversationId,
@@ -28,43 +22,8 @@ import {
 } from './schema'
 import type { ConversationRow, MessageRow } from './table'
 
-type OperatorAccessDeps = {
-  store: Store
-  audit: AuditLog
-  /** Whose conversations a word of an operator names. Throws 404. */
-  ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
-  /** Whose work a key does. Throws 404. */
-  keyOwner(call: Call<OperatorCaller>, key: string): Promise<OwnerScope>
-  whole(row: ConversationRow): Promise<Conversation>
-}
-
+/** How many conversations a purge deletes in one transaction. */
 const BATCH = 100
-
-/** Without its title and last message, which are what people wrote. */
-const outline = ({ id, owner, message_count, created_at, updated_at }: ConversationRow): OverseenConversation => ({
-  id,
-  owner,
-  messageCount: message_count,
-  createdAt: iso(created_at),
-  updatedAt: iso(updated_at),
-})
-
-const purged = (conversations: number): ConversationsPurged => ({ object: 'conversation_purge', conversations })
-
-const entryOf = (action: string, { id, owner }: ConversationRow) => ({
-  action,
-  entityType: 'conversation' as const,
-  entityId: id,
-  scope: owner,
-})
-
-const purgeOf = (scope: OwnerScope, metadata: Record<string, unknown>) => ({
-  action: 'conversation.purged',
-  entityType: 'conversation' as const,
-  entityId: null,
-  scope,
-  input: { metadata },
-})
 
 export type ConversationService = ReturnType<typeof createConversations>
 /** `pictured` where a picture was the answer; `pictureId` where it was stored. */
@@ -91,19 +50,18 @@ const HISTORY_MESSAGES = 40
  * org's key belong to the org, so that the key cannot read its creator's own conversations.
  */
 export function createConversations({ store, audit, clock, files, ownerNamed, keyOwner }: Deps) {
-  const operatorAccess = createConversationOperatorAccess({ store, audit, ownerNamed, keyOwner, whole })
-  return { assertOwned, history, start, append, list, get, rename, remove, verify, operatorAccess }
+  return { history, start, append, list, listAll, get, outlined, rename, remove, purge, verify }
 
-  /** Throws 404 unless the id is this owner's conversation. */
-  async function assertOwned(reader: Reader, owner: OwnerScope, id: string): Promise<ConversationRow> {
+  /** Throws 404 unless the id is a conversation of this owner; null reaches those of all, for operators. */
+  async function find(reader: Reader, owner: OwnerScope | null, id: string): Promise<ConversationRow> {
     const row = ConversationId.is(id) ? await rows.find(reader, owner, id) : undefined
     if (!row) throw notFound('conversation')
     return row
   }
 
-  /** The turns an answer continues from, oldest first. Throws 404 like {@link assertOwned}. */
+  /** The turns an answer continues from, oldest first. Throws 404. */
   async function history(owner: OwnerScope, id: string): Promise<{ id: ConversationId; turns: PastTurn[] }> {
-    const conversation = await assertOwned(store.read, owner, id)
+    const conversation = await find(store.read, owner, id)
     const found = await rows.messagesAfter(store.read, conversation.id, conversation.message_count - HISTORY_MESSAGES)
     const turns = found.flatMap(({ role, content }, place): PastTurn[] => {
       if (role !== 'user' && role !== 'assistant') return []
@@ -133,19 +91,29 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return id
   }
 
-  async function list({ caller }: Call, query: ConversationQuery): Promise<Page<ConversationSummary>> {
-    return mapPage(await rows.list(store.read, ownerOf(caller), query), presentSummary)
+  async function list({ caller }: Call, query: ConversationQuery) {
+    return listed(mapPage(await rows.list(store.read, ownerOf(caller), query), presentSummary))
   }
 
-  async function get({ caller }: Call, id: string): Promise<Conversation> {
-    return whole(await assertOwned(store.read, ownerOf(caller), id))
+  /** For operators: of all owners, of the one they name or of a key's, without what people wrote. Throws 404. */
+  async function listAll(call: Call<OperatorCaller>, { key, ...query }: OverseenQuery, ownerFilter?: string) {
+    const named = ownerFilter === undefined ? null : await ownerNamed(store.read, ownerFilter)
+    const owner = key === undefined ? named : await keyOwner(call, key)
+    return listed(mapPage(await rows.list(store.read, owner, query), outline))
   }
 
-  /** With its messages. */
-  async function whole(row: ConversationRow): Promise<Conversation> {
+  /** With its messages. That an operator reads them is recorded in the owner's chain as `conversation.read`. */
+  async function get(call: Call<Caller>, id: string): Promise<{ conversation: Conversation }> {
+    const row = await find(store.read, scopeOf(call.caller), id)
     const found = await rows.messagesAfter(store.read, row.id, 0)
     const messages = found.map(async (one) => presentMessage(one, await linked(row.owner, one.about?.artifacts ?? [])))
-    return { ...presentSummary(row), messages: await Promise.all(messages) }
+    const conversation = { ...presentSummary(row), messages: await Promise.all(messages) }
+    if (call.caller.type === 'operator') await store.write((tx) => record(tx, call, 'read', row))
+    return { conversation }
+  }
+
+  async function outlined({ caller }: Call<Caller>, id: string): Promise<{ conversation: OverseenConversation }> {
+    return { conversation: outline(await find(store.read, scopeOf(caller), id)) }
   }
 
   /** Artifacts with links that work now (contract 2.3); one that is deleted has none. */
@@ -159,13 +127,12 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     )
   }
 
-  async function rename(call: Call, id: string, { title }: RenameConversation): Promise<ConversationSummary> {
-    if (!ConversationId.is(id)) throw notFound('conversation')
+  async function rename(call: Call, id: string, { title }: RenameConversation) {
     return store.write(async (tx) => {
-      const row = await rows.rename(tx, ownerOf(call.caller), id, title, clock.now())
+      const row = ConversationId.is(id) && (await rows.rename(tx, ownerOf(call.caller), id, title, clock.now()))
       if (!row) throw notFound('conversation')
-      await audit.record(tx, call, { action: 'conversation.updated', entityType: 'conversation', entityId: id })
-      return presentSummary(row)
+      await record(tx, call, 'updated', row)
+      return { conversation: presentSummary(row) }
     })
   }
 
@@ -175,14 +142,56 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return wrong.map(({ id, counted, found }) => `conversation ${id} counts ${counted} messages and has ${found}`)
   }
 
-  async function remove(call: Call, id: string): Promise<void> {
-    if (!ConversationId.is(id)) throw notFound('conversation')
-    await store.write(async (tx) => {
-      if (!(await rows.remove(tx, ownerOf(call.caller), id))) throw notFound('conversation')
-      await audit.record(tx, call, { action: 'conversation.deleted', entityType: 'conversation', entityId: id })
+  async function remove(call: Call<Caller>, id: string): Promise<{ deleted: true }> {
+    return store.write(async (tx) => {
+      const row = await find(tx, scopeOf(call.caller), id)
+      if (!(await rows.remove(tx, row.owner, row.id))) throw notFound('conversation')
+      await record(tx, call, 'deleted', row)
+      return { deleted: true }
     })
   }
+
+  /** Deletes the conversations of an owner that were last updated before a moment, with their messages. Throws 404. */
+  async function purge(
+    call: Call<Caller>,
+    { owner: ownerFilter, before, count_only }: ConversationPurge,
+  ): Promise<ConversationsPurged> {
+    const scope = await ownerNamed(store.read, ownerFilter)
+    const until = Date.parse(before)
+    const purged = (conversations: number) => ({ object: 'conversation_purge' as const, conversations })
+    if (count_only) return purged(await rows.countBefore(store.read, scope, until))
+    for (let total = 0; ; ) {
+      const gone = await store.write(async (tx) => {
+        const some = await rows.removeBefore(tx, scope, until, BATCH)
+        const entity = { entityType: 'conversation' as const, entityId: null, scope }
+        const input = { metadata: { before, conversations: some } }
+        if (some) await audit.record(tx, call, { action: 'conversation.purged', ...entity, input })
+        return some
+      })
+      if (!gone) return purged(total)
+      total += gone
+    }
+  }
+
+  async function record(tx: Tx, call: Call<Caller>, what: string, { id, owner }: ConversationRow): Promise<void> {
+    const entity = { entityType: 'conversation' as const, entityId: id, scope: owner }
+    await audit.record(tx, call, { action: `conversation.${what}`, ...entity })
+  }
 }
+
+/** Whose conversations a caller reaches: its own; operators reach those of all (null). */
+const scopeOf = (caller: Caller): OwnerScope | null => (caller.type === 'operator' ? null : ownerOf(caller))
+
+const listed = <Item>(page: Page<Item>) => ({ conversations: page.items, ...pageFields(page) })
+
+/** Without its title and last message, which are what people wrote. */
+const outline = ({ id, owner, message_count, created_at, updated_at }: ConversationRow): OverseenConversation => ({
+  id,
+  owner,
+  messageCount: message_count,
+  createdAt: iso(created_at),
+  updatedAt: iso(updated_at),
+})
 
 /** Stores the question as message `after + 1` and the answer as `after + 2`. */
 async function storeTurn(tx: Tx, id: ConversationId, after: number, turn: Turn, now: number): Promise<void> {
@@ -235,69 +244,3 @@ const presentMessage = ({ id, role, content, created_at, about }: MessageRow, ar
     costCents: microToCents(about.costMicro),
   }),
 })
-
-/** What operators see of the conversations of everyone: what is said in one only where they ask, which is recorded. */
-function createConversationOperatorAccess({ store, audit, ownerNamed, keyOwner, whole }: OperatorAccessDeps) {
-  return { list, get, read, remove, purge }
-
-  /** Last updated first. Throws 404 for an owner that is none. */
-  async function list(
-    call: Call<OperatorCaller>,
-    { since, key, ...wanted }: OverseenQuery,
-    ownerFilter?: string,
-  ): Promise<OverseenPage> {
-    const named = ownerFilter === undefined ? null : await ownerNamed(store.read, ownerFilter)
-    const owner = key === undefined ? named : await keyOwner(call, key)
-    const page = mapPage(
-      await rows.everyones(store.read, owner, { ...wanted, since: since === undefined ? null : Date.parse(since) }),
-      outline,
-    )
-    return { conversations: page.items, ...pageFields(page) }
-  }
-
-  async function get(id: string): Promise<{ conversation: OverseenConversation }> {
-    return { conversation: outline(await find(id)) }
-  }
-
-  /** Its messages too, which is recorded in the chain of its owner as `conversation.read`. */
-  async function read(call: Call<OperatorCaller>, id: string): Promise<{ conversation: Conversation }> {
-    const row = await find(id)
-    const conversation = await whole(row)
-    await store.write((tx) => audit.record(tx, call, entryOf('conversation.read', row)))
-    return { conversation }
-  }
-
-  async function remove(call: Call<OperatorCaller>, id: string): Promise<{ deleted: true }> {
-    const row = await find(id)
-    await store.write(async (tx) => {
-      if (!(await rows.remove(tx, row.owner, row.id))) throw notFound('conversation')
-      await audit.record(tx, call, entryOf('conversation.deleted', row))
-    })
-    return { deleted: true }
-  }
-
-  /** Deletes the conversations of an owner that were last updated before a moment, with their messages. */
-  async function purge(
-    call: Call<OperatorCaller>,
-    { owner: ownerFilter, before, count_only }: ConversationPurge,
-  ): Promise<ConversationsPurged> {
-    const owner = await ownerNamed(store.read, ownerFilter)
-    const until = Date.parse(before)
-    if (count_only) return purged(await rows.countBefore(store.read, owner, until))
-    for (let total = 0; ; ) {
-      const gone = await store.write(async (tx) => {
-        const some = await rows.removeBefore(tx, owner, until, BATCH)
-        if (some) await audit.record(tx, call, purgeOf(owner, { before, conversations: some }))
-        return some
-      })
-      if (!gone) return purged(total)
-      total += gone
-    }
-  }
-
-  async function find(id: string): Promise<ConversationRow> {
-    const row = ConversationId.is(id) ? await rows.byId(store.read, id) : undefined
-    if (!row) throw notFound('conversation')
-    return row
-  }
-}
