@@ -1,31 +1,27 @@
-import type { AuditLog } from '../audit'
 import type { JsonSchema } from '../engines'
-import type { Draft, Files } from '../files'
+import type { Draft } from '../files'
 import { storeAnswer } from '../idempotency'
 import type { Call, Caller } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
 import { AppError, invalidInput } from '../kernel/errors'
-import { errorFields, type Log } from '../kernel/log'
+import { errorFields } from '../kernel/log'
 import { microToCents } from '../kernel/money'
-import type { Store, Tx } from '../kernel/store'
+import type { Tx } from '../kernel/store'
 import { problemsOfResult, ToolFailure, validatorOf } from '../tools'
-import type { Control } from './control'
+import type { Deps } from './deps'
 import type { Download } from './downloads'
 import { sessionNotFound } from './errors'
 import { inTurn, type OpenSession } from './host'
 import { within } from './live'
-import { type Arguments, type PerformDeps, type Performed, perform } from './perform'
+import { type Arguments, type Performed, perform } from './perform'
 import { settle } from './reach'
-import type { Recorder } from './recorder'
+import { keepAction, pictureOf } from './recorder'
 import { sessionRepository as rows } from './repository'
 import type { ActionInput, ActionResult, Actor, BrowserTool } from './schema'
-import type { Thinker } from './think'
+import { thinkerFor } from './think'
 import { DECLARED } from './tools'
 
 /** A download that was taken; its bytes are in the draft, unless `problem` says why they are not kept. */
 type Taken = { filename: string; url: string; size: number; draft: Draft | null; problem: string | null }
-
-type TakingDeps = { files: Pick<Files, 'receive' | 'add' | 'discard'>; log: Log }
 
 const WAIT_MS = 20_000
 
@@ -38,146 +34,134 @@ const typeOf = (filename: string): string => {
   return /^(text|application|image)\//.test(type) && type !== 'application/octet-stream' ? type : 'text/plain'
 }
 
-type Deps = Omit<PerformDeps, 'thinker'> & {
-  /** What an engine adds for a caller, who pays for it; `spent` is told what was charged, in micro-cents. */
-  thinkerFor(call: Call<Caller>, spent: (costMicro: number) => void): Thinker
-
-  store: Store
-  clock: Clock
-  audit: AuditLog
-  log: Log
-  files: Pick<Files, 'receive' | 'add' | 'discard'>
-  recorder: Recorder
-  control: Pick<Control, 'wait' | 'ask'>
-}
-
 /** Tools after which files may have come. */
 const TAKES: ReadonlySet<BrowserTool> = new Set(['browser_navigate', 'browser_act'])
 
 type Ran = { performed: Performed; downloads: Taken[]; costMicro: number; ok: boolean; message: string | null }
 
-/** Runs the tools of sessions: in turn, recorded, and each followed by a fresh live view (contract 16.3, 16.4). */
-export function createActions(deps: Deps) {
-  const { store, clock, audit, log, files, recorder, control } = deps
-  const { take, keepDownloads } = createTaking({ files, log })
-
-  /** Throws 400 for arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile. */
-  return async function act(
-    call: Call<Caller>,
-    session: OpenSession,
-    { tool, arguments: args = {} }: ActionInput,
-    { by, kept: stored }: { by: Actor; kept: boolean },
-  ) {
-    const problem = validatorOf(DECLARED[tool].inputSchema)(args)
-    if (problem) throw invalidInput('arguments', problem)
-    const [wrong] = args.schema ? problemsOfResult(args.schema as JsonSchema, 'schema') : []
-    if (wrong) throw invalidInput(`arguments.${wrong.path}`, `"${wrong.path}" ${wrong.message}.`)
-    return inTurn(session, async () => {
-      await control.wait(session, call.signal)
-      const deadline = AbortSignal.any([call.signal, AbortSignal.timeout(DECLARED[tool].timeoutMs)])
-      session.lastActive = clock.now()
-      stepping(session, tool)
-      try {
-        await within(session.live.ready(), undefined, 5_000)
-        const ran = await run(call, session, tool, args, { kept: stored, signal: deadline })
-        session.lastActive = clock.now()
-        return await finish(call, session, { tool, args, by, kept: stored, ran })
-      } finally {
-        stepping(session, null)
-      }
-    })
-  }
-
-  async function run(
-    call: Call<Caller>,
-    session: OpenSession,
-    tool: BrowserTool,
-    args: Arguments,
-    { kept: stored, signal }: { kept: boolean; signal: AbortSignal },
-  ): Promise<Ran> {
-    let costMicro = 0
-    const thinker = deps.thinkerFor(call, (cost) => {
-      costMicro += cost
-    })
+/**
+ * Runs a tool of a session: in turn, recorded, and followed by a fresh live view (contract 16.3, 16.4). Throws 400 for
+ * arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile.
+ */
+export async function runAction(
+  deps: Deps,
+  call: Call<Caller>,
+  session: OpenSession,
+  { tool, arguments: args = {} }: ActionInput,
+  how: { by: Actor; kept: boolean },
+): Promise<ActionResult> {
+  const problem = validatorOf(DECLARED[tool].inputSchema)(args)
+  if (problem) throw invalidInput('arguments', problem)
+  const [wrong] = args.schema ? problemsOfResult(args.schema as JsonSchema, 'schema') : []
+  if (wrong) throw invalidInput(`arguments.${wrong.path}`, `"${wrong.path}" ${wrong.message}.`)
+  return inTurn(session, async () => {
+    await deps.control.wait(session, call.signal)
+    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(DECLARED[tool].timeoutMs)])
+    session.lastActive = deps.clock.now()
+    stepping(session, tool)
     try {
-      const performed = await perform({ ...deps, thinker }, session, tool, args, signal)
-      const downloads = TAKES.has(tool) ? await take(session, stored, signal) : []
-      return { performed, downloads, costMicro, ok: true, message: null }
-    } catch (error) {
-      if (!session.live.context.closed && !signal.aborted) {
-        if (error instanceof AppError && error.kind === 'broken') throw error
-        if (!(error instanceof AppError || error instanceof ToolFailure))
-          log.warn(errorFields(error), 'a browser tool failed')
-      }
-      const message = messageOf(error, signal)
-      return { performed: { result: { message }, target: null }, downloads: [], costMicro, ok: false, message }
+      await within(session.live.ready(), undefined, 5_000)
+      const ran = await run(deps, call, session, { tool, args, kept: how.kept, signal })
+      session.lastActive = deps.clock.now()
+      return await finish(deps, call, session, { tool, args, ...how, ran })
+    } finally {
+      stepping(session, null)
     }
-  }
+  })
+}
 
-  async function finish(
-    call: Call<Caller>,
-    session: OpenSession,
-    { tool, args, by, kept: stored, ran }: { tool: BrowserTool; args: Arguments; by: Actor; kept: boolean; ran: Ran },
-  ): Promise<ActionResult> {
-    const { performed, ok } = ran
-    await within(settle(session.live.page(), 500), undefined, 1_000)
-    const facts = await session.live.facts(session.live.page())
-    const frame = stored ? await recorder.picture(session) : null
-    const drafts = [performed.draft, frame, ...ran.downloads.map(({ draft }) => draft)].filter(
-      (draft): draft is Draft => Boolean(draft),
-    )
-    try {
-      return await store.write(async (tx: Tx) => {
-        const { url, title, favicon_url } = facts
-        const seen = {
-          url,
-          title,
-          favicon_url,
-          last_active_at: session.lastActive,
-          proxy_bytes: session.live.proxy.bytes(),
-        }
-        const version = await rows.nextVersion(tx, session.id, seen)
-        if (version === null) throw sessionNotFound()
-        const downloads = await keepDownloads(tx, call, session, ran.downloads)
-        const result = performed.draft
-          ? { artifact: await keepPicture(tx, call, session, performed) }
-          : { ...(performed.result as object), ...(downloads.length ? { downloads } : {}) }
-        const deed = { actor: by, tool, target: performed.target, ok, url, ...notify(tool, args, performed, ran) }
-        if (stored) await recorder.keep(tx, session, session.lastActive, deed, frame)
-        await audit.record(tx, call, {
-          action: 'browser.action',
-          entityType: 'browser_session',
-          entityId: session.id,
-          ...(call.caller.type === 'operator' ? { scope: session.owner } : {}),
-          input: { metadata: { tool } },
-        })
-        tx.afterCommit(() => {
-          session.version = version
-          for (const tell of session.listeners) tell()
-        })
-        const status = ok ? ('success' as const) : ('error' as const)
-        const cost_cents = microToCents(ran.costMicro)
-        const answer = { session_id: session.id, tool, status, result, live_view_version: version, cost_cents }
-        return call.caller.type === 'operator' ? answer : storeAnswer(tx, call as Call, answer)
+async function run(
+  deps: Deps,
+  call: Call<Caller>,
+  session: OpenSession,
+  { tool, args, kept: stored, signal }: { tool: BrowserTool; args: Arguments; kept: boolean; signal: AbortSignal },
+): Promise<Ran> {
+  let costMicro = 0
+  const thinker = thinkerFor(deps, call, (cost) => {
+    costMicro += cost
+  })
+  try {
+    const performed = await perform({ ...deps, thinker }, session, tool, args, signal)
+    const downloads = TAKES.has(tool) ? await takeDownloads(deps, session, stored, signal) : []
+    return { performed, downloads, costMicro, ok: true, message: null }
+  } catch (error) {
+    if (!session.live.context.closed && !signal.aborted) {
+      if (error instanceof AppError && error.kind === 'broken') throw error
+      if (!(error instanceof AppError || error instanceof ToolFailure))
+        deps.log.warn(errorFields(error), 'a browser tool failed')
+    }
+    const message = messageOf(error, signal)
+    return { performed: { result: { message }, target: null }, downloads: [], costMicro, ok: false, message }
+  }
+}
+
+type Done = { tool: BrowserTool; args: Arguments; by: Actor; kept: boolean; ran: Ran }
+
+async function finish(
+  deps: Deps,
+  call: Call<Caller>,
+  session: OpenSession,
+  { tool, args, by, kept: stored, ran }: Done,
+): Promise<ActionResult> {
+  const { performed, ok } = ran
+  const { live } = session
+  await within(settle(live.page(), 500), undefined, 1_000)
+  const { url, title, favicon_url } = await live.facts(live.page())
+  const frame = stored ? await pictureOf(deps, session) : null
+  const drafts = [performed.draft, frame, ...ran.downloads.map(({ draft }) => draft)].filter((draft): draft is Draft =>
+    Boolean(draft),
+  )
+  try {
+    return await deps.store.write(async (tx: Tx) => {
+      const seen = {
+        url,
+        title,
+        favicon_url,
+        last_active_at: session.lastActive,
+        proxy_bytes: live.proxy.bytes(),
+      }
+      const version = await rows.nextVersion(tx, session.id, seen)
+      if (version === null) throw sessionNotFound()
+      const downloads = await keepDownloads(deps, tx, call, session, ran.downloads)
+      const result = performed.draft
+        ? { artifact: await keepPicture(deps, tx, call, session, performed) }
+        : { ...(performed.result as object), ...(downloads.length ? { downloads } : {}) }
+      const deed = { actor: by, tool, target: performed.target, ok, url, ...notify(tool, args, performed, ran) }
+      if (stored) await keepAction(deps, tx, session, session.lastActive, deed, frame)
+      await deps.audit.record(tx, call, {
+        action: 'browser.action',
+        entityType: 'browser_session',
+        entityId: session.id,
+        ...(call.caller.type === 'operator' ? { scope: session.owner } : {}),
+        input: { metadata: { tool } },
       })
-    } catch (error) {
-      await Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
-      throw error
-    }
+      tx.afterCommit(() => {
+        session.version = version
+        for (const tell of session.listeners) tell()
+      })
+      const status = ok ? ('success' as const) : ('error' as const)
+      const cost_cents = microToCents(ran.costMicro)
+      const answer = { session_id: session.id, tool, status, result, live_view_version: version, cost_cents }
+      return call.caller.type === 'operator' ? answer : storeAnswer(tx, call as Call, answer)
+    })
+  } catch (error) {
+    await Promise.all(drafts.map((draft) => deps.files.discard(draft).catch(() => undefined)))
+    throw error
   }
+}
 
-  function keepPicture(tx: Tx, { requestId }: Call<Caller>, { owner }: OpenSession, { draft, result }: Performed) {
-    const size = result as { width: number; height: number }
-    const about = {
-      type: 'image' as const,
-      filename: 'screenshot.png',
-      engine: 'svc-core',
-      model: 'svc-1-browser',
-      requestId,
-      ...size,
-    }
-    return files.add(tx, owner, draft!, about)
-  }
+const MADE = { engine: 'svc-core', model: 'svc-1-browser' }
+
+function keepPicture(
+  { files }: Deps,
+  tx: Tx,
+  { requestId }: Call<Caller>,
+  { owner }: OpenSession,
+  performed: Performed,
+) {
+  const size = performed.result as { width: number; height: number }
+  const about = { type: 'image' as const, filename: 'screenshot.png', ...MADE, requestId, ...size }
+  return files.add(tx, owner, performed.draft!, about)
 }
 
 /** Tells viewers what is done now. Not with which words: those may be secret. */
@@ -202,55 +186,61 @@ function messageOf(error: unknown, signal: AbortSignal): string {
   return 'This was not possible on the page, which may have navigated away. Look again with browser_observe.'
 }
 
-/** Makes artifacts of what the pages of a session hand over (contract 16.4). */
-function createTaking({ files, log }: TakingDeps) {
-  return { take, keepDownloads }
-
-  /** What came since the last call. One that is on its way is waited for, though not for long. */
-  async function take({ live }: OpenSession, stored: boolean, signal: AbortSignal): Promise<Taken[]> {
-    const found = await live.downloads.take(AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]))
-    const taken: Taken[] = []
-    for (const one of found) {
-      const problem = one.state === 'coming' ? COMING : (one.problem ?? (stored ? null : STEALTH))
-      taken.push(await receive(one, problem))
-      if (one.state === 'came') await live.downloads.drop(one)
-    }
-    return taken
+/** What pages handed over since the last call (contract 16.4). One that is on its way is waited for, though not for long. */
+async function takeDownloads(
+  deps: Deps,
+  { live }: OpenSession,
+  stored: boolean,
+  signal: AbortSignal,
+): Promise<Taken[]> {
+  const found = await live.downloads.take(AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]))
+  const taken: Taken[] = []
+  for (const one of found) {
+    const problem = one.state === 'coming' ? COMING : (one.problem ?? (stored ? null : STEALTH))
+    taken.push(await receive(deps, one, problem))
+    if (one.state === 'came') await live.downloads.drop(one)
   }
+  return taken
+}
 
-  async function receive({ filename, url, bytes: size, path }: Download, problem: string | null): Promise<Taken> {
-    const about = { filename, url, size }
-    if (problem !== null) return { ...about, draft: null, problem }
-    try {
-      const file = Bun.file(path)
-      // A text under a name that tells nothing is a text all the same; its bytes decide.
-      const claimed = file.size ? typeOf(filename) : 'text/plain'
-      return { ...about, draft: await files.receive(file.stream(), claimed), problem }
-    } catch (error) {
-      return { ...about, draft: null, problem: textOf(error) }
-    }
-  }
-
-  /** Gives them to the owner of the session. One for which there is no room is named, and not kept. */
-  async function keepDownloads(tx: Tx, { requestId }: Call<Caller>, { owner }: OpenSession, taken: readonly Taken[]) {
-    const notices = []
-    for (const { filename, url, size, draft, problem } of taken) {
-      const about = { filename, url, size_bytes: size }
-      try {
-        const made = { type: 'file' as const, filename, engine: 'svc-core', model: 'svc-1-browser', requestId }
-        notices.push({ ...about, artifact: draft && (await files.add(tx, owner, draft, made)), problem })
-      } catch (error) {
-        if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
-        tx.afterCommit(() => void files.discard(draft!).catch(() => undefined))
-        notices.push({ ...about, artifact: null, problem: error.message })
-      }
-    }
-    return notices
-  }
-
-  function textOf(error: unknown): string {
-    if (error instanceof AppError) return error.message
+async function receive(
+  { files, log }: Deps,
+  { filename, url, bytes: size, path }: Download,
+  problem: string | null,
+): Promise<Taken> {
+  const about = { filename, url, size }
+  if (problem !== null) return { ...about, draft: null, problem }
+  try {
+    const file = Bun.file(path)
+    // A text under a name that tells nothing is a text all the same; its bytes decide.
+    const claimed = file.size ? typeOf(filename) : 'text/plain'
+    return { ...about, draft: await files.receive(file.stream(), claimed), problem }
+  } catch (error) {
+    if (error instanceof AppError) return { ...about, draft: null, problem: error.message }
     log.warn(errorFields(error), 'a download was not stored')
-    return 'it could not be stored'
+    return { ...about, draft: null, problem: 'it could not be stored' }
   }
+}
+
+/** Gives them to the owner of the session. One for which there is no room is named, and not kept. */
+async function keepDownloads(
+  { files }: Deps,
+  tx: Tx,
+  { requestId }: Call<Caller>,
+  { owner }: OpenSession,
+  taken: readonly Taken[],
+) {
+  const notices = []
+  for (const { filename, url, size, draft, problem } of taken) {
+    const about = { filename, url, size_bytes: size }
+    try {
+      const made = { type: 'file' as const, filename, ...MADE, requestId }
+      notices.push({ ...about, artifact: draft && (await files.add(tx, owner, draft, made)), problem })
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
+      tx.afterCommit(() => void files.discard(draft!).catch(() => undefined))
+      notices.push({ ...about, artifact: null, problem: error.message })
+    }
+  }
+  return notices
 }

@@ -1,10 +1,8 @@
 import { and, eq, isNull, lt } from 'drizzle-orm'
-import type { Live } from '../cluster'
 import type { Call, Caller } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
 import { open, randomHex, seal } from '../kernel/crypto'
 import { AppError, type ErrorKind } from '../kernel/errors'
-import type { Store } from '../kernel/store'
+import type { Deps } from './deps'
 import { liveViewUnavailable } from './errors'
 import type { ActionInput, Actor, BrowserSessionId } from './schema'
 import { browserCalls, type SessionRow } from './table'
@@ -23,16 +21,6 @@ export type Request =
 
 type Answered = { value: unknown } | { error: { kind: ErrorKind; code: string; message: string } }
 
-type Deps = {
-  store: Store
-  clock: Clock
-  node: string
-  masterKey: Uint8Array
-  live: Pick<Live, 'tell' | 'hear'>
-  /** Does it here. Throws what it throws. */
-  serve(id: BrowserSessionId, request: Request, signal: AbortSignal): Promise<unknown>
-}
-
 const LOOK_MS = 250
 /** A process that lives takes a call sooner. */
 const TAKEN_MS = 6_000
@@ -41,96 +29,96 @@ const MAX_MS = 200_000
 const STORED_MS = 600_000
 const MAX = 20
 
-/**
+/*
  * Calls of sessions that another process has: a row asks it and another member of that answers. What they hold is
  * sealed, because people type passwords. The wire only wakes; without it both sides look for themselves.
  */
-export function createCalls({ store, clock, node, masterKey, live, serve }: Deps) {
-  live.hear('browser.call', node, () => void answerAll().catch(() => undefined))
-  return { ask, answerAll }
 
-  /** What the process of a session answers. Throws what it threw, and 404 `live_view_unavailable` when it is away. */
-  async function ask(row: SessionRow, request: Request, signal: AbortSignal): Promise<unknown> {
-    const id = randomHex(12)
-    const began = clock.monotonic()
-    let wake: () => void = () => undefined
-    const stop = live.hear('browser.answer', id, () => wake())
-    try {
-      await store.write(async (tx) => {
-        const order = seal(masterKey, id, JSON.stringify(request))
-        const made = { id, owner: row.owner, session_id: row.id, node: row.node, at: clock.now(), taken: false }
-        await tx.insert(tx.of(browserCalls)).values({ ...made, order, answer: null })
-        tx.afterCommit(() => live.tell('browser.call', row.node))
-      })
-      for (;;) {
-        const t = store.read.of(browserCalls)
-        const own = and(eq(t.id, id), eq(t.owner, row.owner))
-        const found = (await store.read.select().from(t).where(own))[0]
-        if (found?.answer) return answerIn(JSON.parse(open(masterKey, id, found.answer)))
-        signal.throwIfAborted()
-        const waited = clock.monotonic() - began
-        if (!found || waited > MAX_MS || (waited > TAKEN_MS && !found.taken)) throw liveViewUnavailable()
-        const { promise: woken, resolve } = Promise.withResolvers<void>()
-        wake = resolve
-        await Promise.race([clock.sleep(LOOK_MS, signal), woken])
-      }
-    } finally {
-      stop()
-      // One that was not taken is never done after this.
-      await store.write((tx) => tx.delete(tx.of(browserCalls)).where(eq(tx.of(browserCalls).id, id)))
-    }
-  }
+type Calling = Pick<Deps, 'store' | 'clock' | 'node' | 'masterKey' | 'live'>
+/** Does it here. Throws what it throws. */
+export type Serve = (id: BrowserSessionId, request: Request, signal: AbortSignal) => Promise<unknown>
 
-  /** Answers what this process is asked and has not begun. Returns how many calls it began. */
-  async function answerAll(): Promise<number> {
-    const t = store.read.of(browserCalls)
-    const waiting = await store.read
-      .select({ id: t.id })
-      .from(t)
-      .where(and(eq(t.node, node), eq(t.taken, false)))
-      .limit(MAX)
-    for (const { id } of waiting) void answer(id).catch(() => undefined)
-    return waiting.length
-  }
-
-  async function answer(id: string): Promise<void> {
-    const [taken] = await store.write((tx) => {
-      const t = tx.of(browserCalls)
-      return tx
-        .update(t)
-        .set({ taken: true })
-        .where(and(eq(t.id, id), eq(t.taken, false)))
-        .returning()
-    })
-    if (!taken) return
-    const request = JSON.parse(open(masterKey, id, taken.order)) as Request
-    const answered = await answerOf(taken.session_id, request)
+/** What the process of a session answers. Throws what it threw, and 404 `live_view_unavailable` when it is away. */
+export async function askNode(deps: Calling, row: SessionRow, request: Request, signal: AbortSignal): Promise<unknown> {
+  const { store, clock, masterKey, live } = deps
+  const id = randomHex(12)
+  const began = clock.monotonic()
+  let wake: () => void = () => undefined
+  const stop = live.hear('browser.answer', id, () => wake())
+  try {
     await store.write(async (tx) => {
-      const t = tx.of(browserCalls)
-      const sealed = seal(masterKey, id, JSON.stringify(answered))
-      await tx
-        .update(t)
-        .set({ answer: sealed })
-        .where(and(eq(t.id, id), isNull(t.answer)))
-      // Those whose process died before it could remove them.
-      await tx.delete(t).where(lt(t.at, clock.now() - STORED_MS))
-      tx.afterCommit(() => live.tell('browser.answer', id))
+      const order = seal(masterKey, id, JSON.stringify(request))
+      const made = { id, owner: row.owner, session_id: row.id, node: row.node, at: clock.now(), taken: false }
+      await tx.insert(tx.of(browserCalls)).values({ ...made, order, answer: null })
+      tx.afterCommit(() => live.tell('browser.call', row.node))
     })
-  }
-
-  async function answerOf(id: BrowserSessionId, request: Request): Promise<Answered> {
-    try {
-      return { value: await serve(id, request, AbortSignal.timeout(MAX_MS)) }
-    } catch (error) {
-      if (!(error instanceof AppError) || error.kind === 'broken') throw error
-      const { kind, code, message } = error
-      return { error: { kind, code, message } }
+    for (;;) {
+      const t = store.read.of(browserCalls)
+      const own = and(eq(t.id, id), eq(t.owner, row.owner))
+      const found = (await store.read.select().from(t).where(own))[0]
+      if (found?.answer) {
+        const answered = JSON.parse(open(masterKey, id, found.answer)) as Answered
+        if ('value' in answered) return answered.value
+        throw new AppError(answered.error.kind, answered.error.code, answered.error.message)
+      }
+      signal.throwIfAborted()
+      const waited = clock.monotonic() - began
+      if (!found || waited > MAX_MS || (waited > TAKEN_MS && !found.taken)) throw liveViewUnavailable()
+      const { promise: woken, resolve } = Promise.withResolvers<void>()
+      wake = resolve
+      await Promise.race([clock.sleep(LOOK_MS, signal), woken])
     }
+  } finally {
+    stop()
+    // One that was not taken is never done after this.
+    await store.write((tx) => tx.delete(tx.of(browserCalls)).where(eq(tx.of(browserCalls).id, id)))
   }
 }
 
-function answerIn(answered: Answered): unknown {
-  if ('value' in answered) return answered.value
-  const { kind, code, message } = answered.error
-  throw new AppError(kind, code, message)
+/** Answers what this process is asked and has not begun. Returns how many calls it began. */
+export async function answerAll(deps: Calling, serve: Serve): Promise<number> {
+  const { store, node } = deps
+  const t = store.read.of(browserCalls)
+  const waiting = await store.read
+    .select({ id: t.id })
+    .from(t)
+    .where(and(eq(t.node, node), eq(t.taken, false)))
+    .limit(MAX)
+  for (const { id } of waiting) void answer(deps, serve, id).catch(() => undefined)
+  return waiting.length
+}
+
+async function answer({ store, clock, masterKey, live }: Calling, serve: Serve, id: string): Promise<void> {
+  const [taken] = await store.write((tx) => {
+    const t = tx.of(browserCalls)
+    return tx
+      .update(t)
+      .set({ taken: true })
+      .where(and(eq(t.id, id), eq(t.taken, false)))
+      .returning()
+  })
+  if (!taken) return
+  const request = JSON.parse(open(masterKey, id, taken.order)) as Request
+  const answered = await answerOf(serve, taken.session_id, request)
+  await store.write(async (tx) => {
+    const t = tx.of(browserCalls)
+    const sealed = seal(masterKey, id, JSON.stringify(answered))
+    await tx
+      .update(t)
+      .set({ answer: sealed })
+      .where(and(eq(t.id, id), isNull(t.answer)))
+    // Those whose process died before it could remove them.
+    await tx.delete(t).where(lt(t.at, clock.now() - STORED_MS))
+    tx.afterCommit(() => live.tell('browser.answer', id))
+  })
+}
+
+async function answerOf(serve: Serve, id: BrowserSessionId, request: Request): Promise<Answered> {
+  try {
+    return { value: await serve(id, request, AbortSignal.timeout(MAX_MS)) }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind === 'broken') throw error
+    const { kind, code, message } = error
+    return { error: { kind, code, message } }
+  }
 }

@@ -1,18 +1,9 @@
-import type { Takeovers } from '../jobs'
 import type { OwnerScope, SessionCaller } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
 import { newRequestId, type UserId } from '../kernel/ids'
-import type { Store } from '../kernel/store'
 import { ToolFailure } from '../tools'
-import type { OpenSession } from './host'
+import type { Given } from './deps'
+import type { Host, OpenSession } from './host'
 import type { BrowserSessionId } from './schema'
-
-type Deps = {
-  store: Store
-  clock: Clock
-  takeovers: Pick<Takeovers, 'of'>
-  find(id: BrowserSessionId): OpenSession | undefined
-}
 
 /** What the takeovers of sessions are called. */
 export const CONTROL_KIND = 'browser_session'
@@ -22,7 +13,12 @@ const LOOK_MS = 250
 const MAX_WAIT_MS = 120_000
 
 /** Who has the wheel of a session: the agent, or one person, and the agent waits meanwhile (contract 16.3, I36). */
-export function createControl({ store, clock, takeovers, find }: Deps) {
+export function createControl({
+  store,
+  clock,
+  takeovers,
+  find,
+}: Pick<Given, 'store' | 'clock' | 'takeovers'> & Pick<Host, 'find'>) {
   const ofSessions = takeovers.of({
     name: CONTROL_KIND,
     title: 'browser session',

@@ -1,18 +1,16 @@
-import type { AuditLog } from '../audit'
-import type { Clock } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
-import type { Store } from '../kernel/store'
-import type { Control } from './control'
+import { isConfigured } from './chromium'
+import type { Deps } from './deps'
 import { invalidEmbedToken } from './errors'
-import type { Host, OpenSession } from './host'
-import { type EmbedTokens, playerOf, type Rights } from './present'
-import type { RemoteInputRecord } from './recorder'
+import type { OpenSession } from './host'
+import { playerOf, type Rights } from './present'
+import { type RemoteInputRecord, recordRemoteInput } from './recorder'
 import { needsControl, readMessage, useRemoteInput } from './remote-input'
 import { sessionRepository as rows } from './repository'
-import type { Recording } from './schema'
-import { BrowserSessionId, type LiveView } from './schema'
+import { BrowserSessionId, type LiveView, type Recording } from './schema'
+import { addressOf, hasAccess, liveOf, recordingOf } from './sessions'
 import type { SessionRow } from './table'
 import { createShow, type Show } from './viewers'
 
@@ -63,25 +61,6 @@ function forward(address: string, id: string, token: string, socket: Socket) {
   }
 }
 
-type Deps = {
-  store: Store
-  clock: Clock
-  audit: Pick<AuditLog, 'recordUnattended'>
-  host: Host
-  tokens: EmbedTokens
-  control: Control
-  /** Where another process that has this session is reached; null when none has it. */
-  addressOf(row: SessionRow): Promise<string | null>
-  /** Whether this server has a browser at all. */
-  isConfigured(): boolean
-  /** Keeps what a viewer does with the page. */
-  remoteInputRecordOf(session: OpenSession): RemoteInputRecord
-  liveOf(row: SessionRow, fresh: boolean): Promise<LiveView>
-  recordingBy(row: SessionRow): Promise<Recording>
-  /** Whether who began a session may still use this server. */
-  hasAccess(row: SessionRow): Promise<boolean>
-}
-
 export type Guest = { row: SessionRow; rights: Rights; until: number }
 
 const HELLO_MS = 5_000
@@ -90,14 +69,14 @@ const MAX_A_SECOND = 300
 const REFUSED_MS = 60_000
 
 /** Pages and streams of live views, for whoever has a link (contract 16.3, I35). */
-export function createEmbed({ store, clock, audit, host, tokens, control: wheel, isConfigured, ...rest }: Deps) {
-  const { remoteInputRecordOf, liveOf, recordingBy, addressOf, hasAccess } = rest
+export function createEmbed(deps: Deps) {
+  const { store, clock, audit, host, tokens, control: wheel } = deps
   const shows = new Map<OpenSession, Show>()
   return { admit, live, connect, recording }
 
   /** Who comes with this token. Throws 401 `invalid_token`, also for a session that is over. */
   async function admit(id: string, token: string): Promise<Guest> {
-    const row = BrowserSessionId.is(id) ? await rows.byLink(store.read, id) : undefined
+    const row = BrowserSessionId.is(id) ? await rows.find(store.read, null, id) : undefined
     const read = row && tokens.read(token, { session: row.id, user: row.user_id }, clock.now())
     if (!row || !read || row.state === 'ended') return refuse(row)
     return { row, ...read }
@@ -124,14 +103,14 @@ export function createEmbed({ store, clock, audit, host, tokens, control: wheel,
 
   /** The recording of a session, also of one that is over, for whoever has the link of its player. */
   async function recording(id: string, token: string): Promise<Recording> {
-    const row = BrowserSessionId.is(id) ? await rows.byLink(store.read, id) : undefined
-    const bound = row && { session: row.id, user: playerOf(row, await hasAccess(row)) }
+    const row = BrowserSessionId.is(id) ? await rows.find(store.read, null, id) : undefined
+    const bound = row && { session: row.id, user: playerOf(row, await hasAccess(deps, row)) }
     if (!row || !tokens.read(token, bound!, clock.now())) return refuse(row)
-    return recordingBy(row)
+    return recordingOf(deps, row)
   }
 
   async function live(id: string, token: string, fresh: boolean): Promise<LiveView> {
-    return liveOf((await admit(id, token)).row, fresh)
+    return liveOf(deps, (await admit(id, token)).row, fresh)
   }
 
   /** One viewer from its first message to its end. The first message carries the token, so that no log has it. */
@@ -157,7 +136,7 @@ export function createEmbed({ store, clock, audit, host, tokens, control: wheel,
       session = host.find(guest.row.id) ?? null
       if (!session) return elsewhere(guest.row, token, isForwarded)
       stopWaiting()
-      record = remoteInputRecordOf(session)
+      record = recordRemoteInput(deps, session)
       stopAtExpiry = clock.after(Math.min(guest.until - clock.now(), 2 ** 31 - 1), () =>
         end(4401, 'the link has expired'),
       )
@@ -178,9 +157,9 @@ export function createEmbed({ store, clock, audit, host, tokens, control: wheel,
 
     /** Another process may have it; one that was sent here by another is sent nowhere else. */
     async function elsewhere(row: SessionRow, token: string, isForwarded: boolean): Promise<void> {
-      const address = isForwarded ? null : await addressOf(row)
+      const address = isForwarded ? null : await addressOf(deps, row)
       if (closed) return
-      if (!address && !isConfigured()) return end(4501, 'there is no browser')
+      if (!address && !isConfigured(deps.settings)) return end(4501, 'there is no browser')
       if (!address) return end(1013, 'the live view cannot be reached')
       stopWaiting()
       away = forward(address, row.id, token, socket)

@@ -1,11 +1,8 @@
-import type { AuditLog } from '../audit'
-import type { Billing } from '../billing'
-import { defineEvent, type EventBus } from '../events'
+import { defineEvent } from '../events'
 import type { Call, Caller } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
-import type { UsageLog } from '../usage'
+import type { Deps } from './deps'
 import { sessionRepository as rows } from './repository'
 import type { BrowserSessionId, EndReason, SessionEnd } from './schema'
 import type { SessionRow } from './table'
@@ -42,6 +39,9 @@ export function costOf(durationMs: number, proxyBytes: number): number {
 
 type Times = { started_at: number; expires_at: number; last_active_at: number; keep_alive: boolean }
 
+/** How long a session may be idle. */
+export const idleMsOf = ({ settings }: Pick<Deps, 'settings'>): number => settings.browserSessionIdleSeconds * 1_000
+
 /** Why a session must end now; null while it may go on. */
 export function dueReason(session: Times, now: number, idleMs: number): EndReason | null {
   if (now >= session.expires_at) return 'cap'
@@ -56,10 +56,6 @@ function endOf(session: Times & { seen_at: number }, reason: EndReason, now: num
   return Math.min(now, session.expires_at)
 }
 
-type Deps = { clock: Clock; audit: AuditLog; events: EventBus; billing: Billing; usage: UsageLog; idleMs: number }
-
-export type EndSession = ReturnType<typeof createEndings>
-
 /** What the answer to its end says of a session. */
 export const endedView = (row: SessionRow): SessionEnd => ({
   session_id: row.id,
@@ -72,45 +68,45 @@ export const endedView = (row: SessionRow): SessionEnd => ({
  * Ends a session in a transaction, once: its time is charged, and its end recorded and told. Returns its row as it is
  * then; undefined when it had ended already. `call` is the one that ended it, null for the server itself.
  */
-export function createEndings({ clock, audit, events, billing, usage, idleMs }: Deps) {
-  return async function end(
-    tx: Tx,
-    id: BrowserSessionId,
-    reason: EndReason,
-    { bytes, call = null }: { bytes: number | null; call?: Call<Caller> | null },
-  ): Promise<SessionRow | undefined> {
-    const row = await rows.lock(tx, id)
-    if (!row) return undefined
-    const endedAt = Math.max(row.started_at, endOf(row, reason, clock.now(), idleMs))
-    const proxyBytes = row.proxies ? (bytes ?? row.proxy_bytes) : 0
-    const cost = costOf(endedAt - row.started_at, proxyBytes)
-    const charged = row.hold ? await billing.settle(tx, row.hold, cost) : 0
-    const change = { reason, ended_at: endedAt, proxy_bytes: proxyBytes, cost_micro: charged, hold: null }
-    await rows.end(tx, id, change)
-    const ended: SessionRow = { ...row, ...change, state: 'ended' }
-    const { session_id, ...facts } = endedView(ended)
-    const isOperators = call?.caller.type === 'operator'
-    const entry = {
-      action: 'browser.session_ended',
-      entityType: 'browser_session' as const,
-      entityId: id,
-      ...(isOperators ? { scope: row.owner } : {}),
-      input: { metadata: { reason } },
-      output: { cost_cents: facts.cost_cents },
-    }
-    const about = { scope: row.owner, requestId: row.request_id, userId: row.user_id, keyId: row.key_id }
-    if (call) await audit.record(tx, call, entry)
-    else await audit.recordUnattended(tx, about, entry)
-    await usage.record(tx, usageOf(ended, call?.requestId ?? row.request_id))
-    await events.emit(
-      tx,
-      sessionEnded,
-      row.owner,
-      { session_id, reason, ...facts },
-      ...(call && !isOperators ? [call as Call] : []),
-    )
-    return ended
+export async function endSession(
+  deps: Pick<Deps, 'clock' | 'audit' | 'events' | 'billing' | 'usage' | 'settings'>,
+  tx: Tx,
+  id: BrowserSessionId,
+  reason: EndReason,
+  { bytes, call = null }: { bytes: number | null; call?: Call<Caller> | null },
+): Promise<SessionRow | undefined> {
+  const { clock, audit, events, billing, usage } = deps
+  const row = await rows.lock(tx, id)
+  if (!row) return undefined
+  const endedAt = Math.max(row.started_at, endOf(row, reason, clock.now(), idleMsOf(deps)))
+  const proxyBytes = row.proxies ? (bytes ?? row.proxy_bytes) : 0
+  const cost = costOf(endedAt - row.started_at, proxyBytes)
+  const charged = row.hold ? await billing.settle(tx, row.hold, cost) : 0
+  const change = { reason, ended_at: endedAt, proxy_bytes: proxyBytes, cost_micro: charged, hold: null }
+  await rows.end(tx, id, change)
+  const ended: SessionRow = { ...row, ...change, state: 'ended' }
+  const { session_id, ...facts } = endedView(ended)
+  const isOperators = call?.caller.type === 'operator'
+  const entry = {
+    action: 'browser.session_ended',
+    entityType: 'browser_session' as const,
+    entityId: id,
+    ...(isOperators ? { scope: row.owner } : {}),
+    input: { metadata: { reason } },
+    output: { cost_cents: facts.cost_cents },
   }
+  const about = { scope: row.owner, requestId: row.request_id, userId: row.user_id, keyId: row.key_id }
+  if (call) await audit.record(tx, call, entry)
+  else await audit.recordUnattended(tx, about, entry)
+  await usage.record(tx, usageOf(ended, call?.requestId ?? row.request_id))
+  await events.emit(
+    tx,
+    sessionEnded,
+    row.owner,
+    { session_id, reason, ...facts },
+    ...(call && !isOperators ? [call as Call] : []),
+  )
+  return ended
 }
 
 const usageOf = (row: SessionRow, requestId: string) => ({

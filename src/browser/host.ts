@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'puppeteer-core'
 import type { OwnerScope } from '../kernel/caller'
-import type { Values } from '../kernel/config'
 import type { UserId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
-import type { Outbound } from '../kernel/outbound'
 import { startChromium } from './chromium'
-import type { browserSettings } from './config'
+import type { Given } from './deps'
 import { openEgressProxy } from './egress-proxy'
 import { browserFailed } from './errors'
 import { controlOf, type LiveBrowser, openLive } from './live'
@@ -52,10 +50,7 @@ export type OpenSession = {
   shown: { at: number; view: LiveView } | null
 }
 
-type Deps = {
-  settings: Values<typeof browserSettings>
-  outbound: Outbound
-  log: Log
+type Losing = Pick<Given, 'settings' | 'outbound' | 'log'> & {
   /** Its sessions are gone because the browser ended. */
   onLost(ids: BrowserSessionId[]): void
   /** A page of it was lost and has another one now. */
@@ -74,7 +69,7 @@ type Opening = {
 export type Host = ReturnType<typeof createHost>
 
 /** The browser of this process and the sessions in it. It starts with the first session, and again when it died. */
-export function createHost({ settings, outbound, log, onLost, onReplaced }: Deps) {
+export function createHost({ settings, outbound, log, onLost, onReplaced }: Losing) {
   const open = new Map<BrowserSessionId, OpenSession>()
   let browser: Promise<Browser> | null = null
   let megabytes: number | null = null
@@ -82,6 +77,8 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Deps
 
   return {
     open,
+    /** How many sessions are being started. */
+    starting: 0,
     start,
     openSession,
     find: (id: BrowserSessionId): OpenSession | undefined => open.get(id),

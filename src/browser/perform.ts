@@ -1,9 +1,8 @@
 import type { JsonSchema } from '../engines'
-import type { Draft, Files } from '../files'
-import type { Outbound } from '../kernel/outbound'
+import type { Draft } from '../files'
 import { ToolFailure } from '../tools'
 import { follow } from './act'
-import type { Control } from './control'
+import type { Deps } from './deps'
 import { extract } from './extract'
 import type { OpenSession } from './host'
 import { collectContent, type PageContent } from './in-page'
@@ -26,19 +25,14 @@ export type Performed = {
   secret?: boolean
 }
 
-export type PerformDeps = {
-  outbound: Outbound
-  files: Pick<Files, 'receive'>
-  thinker: Thinker
-  control: Pick<Control, 'ask'>
-}
+type Performing = Pick<Deps, 'outbound' | 'files' | 'control'> & { thinker: Thinker }
 
 const MAX_ELEMENTS = 200
 const MAX_PICTURE_HEIGHT = 8_000
 
 /** Runs one tool on a session. Throws {@link ToolFailure} with a sentence for whoever called it. */
 export async function perform(
-  deps: PerformDeps,
+  deps: Performing,
   session: OpenSession,
   tool: BrowserTool,
   args: Arguments,
@@ -61,7 +55,7 @@ export async function perform(
 
 type NavigateArguments = { url: string; wait_until?: 'load' | 'domcontentloaded' }
 
-async function navigate({ outbound }: PerformDeps, { live }: OpenSession, args: NavigateArguments): Promise<Performed> {
+async function navigate({ outbound }: Performing, { live }: OpenSession, args: NavigateArguments): Promise<Performed> {
   const url = await readAddress(outbound, args.url, 'arguments.url')
   const status = await goTo(live, url, args.wait_until ?? 'load')
   const page = live.page()
@@ -71,7 +65,7 @@ async function navigate({ outbound }: PerformDeps, { live }: OpenSession, args: 
 export type ActArguments = { instruction: string; selector?: string; variables?: Record<string, unknown> }
 
 async function act(
-  deps: PerformDeps,
+  deps: Performing,
   session: OpenSession,
   args: ActArguments,
   signal: AbortSignal,
@@ -153,7 +147,7 @@ const ROLE_WORDS: [RegExp, readonly string[]][] = [
 type ExtractArguments = { instruction: string; schema?: JsonSchema }
 
 async function extractFrom(
-  { thinker }: PerformDeps,
+  { thinker }: Performing,
   session: OpenSession,
   { instruction, schema }: ExtractArguments,
   signal: AbortSignal,
@@ -190,7 +184,7 @@ async function readContent({ live }: OpenSession): Promise<PageContent> {
 }
 
 async function screenshot(
-  { files }: PerformDeps,
+  { files }: Performing,
   { live }: OpenSession,
   { full_page = false }: { full_page?: boolean },
 ) {

@@ -1,6 +1,7 @@
-import { type Clock, iso } from '../kernel/clock'
+import { iso } from '../kernel/clock'
 import { hmacHex, timingSafeEqual } from '../kernel/crypto'
-import type { BrowserSessionId, SessionHandle, SessionSnapshot } from './schema'
+import type { Deps } from './deps'
+import type { BrowserSessionId, OverseenSession, SessionHandle, SessionSnapshot } from './schema'
 import type { SessionRow } from './table'
 
 /** What a link lets its bearer do: look, or also take the wheel. */
@@ -43,60 +44,62 @@ export function createEmbedTokens({ masterKey, secret }: { masterKey: Uint8Array
 
 export type EmbedTokens = ReturnType<typeof createEmbedTokens>
 
-type Deps = { clock: Clock; tokens: EmbedTokens; origin(): string }
+type Linking = Pick<Deps, 'clock' | 'tokens' | 'origin'>
 
-export type Presenter = ReturnType<typeof createPresenter>
+/** A link to the live view of a session until `until`, in epoch milliseconds. */
+export const linkUntil = (
+  { tokens, origin }: Linking,
+  { id, user_id: user }: SessionRow,
+  until: number,
+  rights: Rights,
+) => `${origin()}/embed/browser/${id}?token=${tokens.sign({ session: id, user }, until, rights)}`
 
-/** Sessions as callers see them; each time with fresh links, which work for an hour. */
-export function createPresenter({ clock, tokens, origin }: Deps) {
-  return { handle, snapshot, viewUrl, playerUrl, linkUntil }
+/** The link of the page that plays what was done, also after the end of the session. */
+export function playerUrl({ clock, tokens, origin }: Linking, row: SessionRow, hasAccess: boolean): string {
+  const token = tokens.sign({ session: row.id, user: playerOf(row, hasAccess) }, clock.now() + EMBED_MS, 'view')
+  return `${origin()}/embed/browser/${row.id}/recording?token=${token}`
+}
 
-  function link(id: BrowserSessionId, user: string, until: number, rights: Rights): string {
-    return `${origin()}/embed/browser/${id}?token=${tokens.sign({ session: id, user }, until, rights)}`
-  }
+/** The link to look at a session; null when it is over. */
+export const viewUrl = (deps: Linking, row: SessionRow): string | null =>
+  row.state === 'active' ? linkUntil(deps, row, deps.clock.now() + EMBED_MS, 'view') : null
 
-  /** A link to the live view until `until`, in epoch milliseconds. */
-  function linkUntil(row: SessionRow, until: number, rights: Rights): string {
-    return link(row.id, row.user_id, until, rights)
-  }
-
-  /** The link of the page that plays what was done, also after the end of the session. */
-  function playerUrl(row: SessionRow, hasAccess: boolean): string {
-    const token = tokens.sign({ session: row.id, user: playerOf(row, hasAccess) }, clock.now() + EMBED_MS, 'view')
-    return `${origin()}/embed/browser/${row.id}/recording?token=${token}`
-  }
-
-  /** The link to look at a session; null when it is over. */
-  function viewUrl(row: SessionRow): string | null {
-    return row.state === 'active' ? link(row.id, row.user_id, clock.now() + EMBED_MS, 'view') : null
-  }
-
-  function handle(row: SessionRow): SessionHandle {
-    const until = clock.now() + EMBED_MS
-    return {
-      session_id: row.id,
-      live_view_url: viewUrl(row),
-      live_view_version: row.view_version,
-      embed_url: row.state === 'active' ? link(row.id, row.user_id, until, 'control') : null,
-      embed_token_expires_at: iso(Math.floor(until / 1_000) * 1_000),
-      region: row.region,
-      keep_alive: row.keep_alive,
-      started_at: iso(row.started_at),
-      expires_at: iso(row.expires_at),
-    }
-  }
-
-  function snapshot(row: SessionRow): SessionSnapshot {
-    return {
-      object: 'browser_session',
-      ...handle(row),
-      current_url: row.url,
-      current_title: row.title,
-      favicon_url: row.favicon_url,
-      last_active_at: iso(row.last_active_at),
-      proxies: row.proxies,
-      status: row.state,
-      ended_reason: row.reason,
-    }
+/** A session as callers see it; each time with fresh links, which work for an hour. */
+export function presentHandle(deps: Linking, row: SessionRow): SessionHandle {
+  const until = deps.clock.now() + EMBED_MS
+  return {
+    session_id: row.id,
+    live_view_url: viewUrl(deps, row),
+    live_view_version: row.view_version,
+    embed_url: row.state === 'active' ? linkUntil(deps, row, until, 'control') : null,
+    embed_token_expires_at: iso(Math.floor(until / 1_000) * 1_000),
+    region: row.region,
+    keep_alive: row.keep_alive,
+    started_at: iso(row.started_at),
+    expires_at: iso(row.expires_at),
   }
 }
+
+export const presentSession = (deps: Linking, row: SessionRow): SessionSnapshot => ({
+  object: 'browser_session',
+  ...presentHandle(deps, row),
+  current_url: row.url,
+  current_title: row.title,
+  favicon_url: row.favicon_url,
+  last_active_at: iso(row.last_active_at),
+  proxies: row.proxies,
+  status: row.state,
+  ended_reason: row.reason,
+})
+
+/** As operators see it: its links are null, because they ask for one, which is recorded. */
+export const presentOverseen = (deps: Linking & Pick<Deps, 'host'>, row: SessionRow): OverseenSession => ({
+  ...presentSession(deps, row),
+  live_view_url: null,
+  embed_url: null,
+  owner: row.owner,
+  user_id: row.user_id,
+  api_key_id: row.key_id,
+  node: row.node,
+  viewers: deps.host.find(row.id)?.viewers ?? row.viewers,
+})

@@ -17,16 +17,16 @@ export const sessionRepository = {
     await tx.insert(tx.of(browserSessions)).values(row)
   },
 
-  async find(reader: Reader, { owner, holder }: Holder, id: BrowserSessionId): Promise<SessionRow | undefined> {
+  /** Of a holder; null for anyone's, where an operator asks or a link was signed for the session. */
+  async find(reader: Reader, of: Holder | null, id: BrowserSessionId): Promise<SessionRow | undefined> {
     const t = reader.of(browserSessions)
-    const own = and(eq(t.id, id), eq(t.owner, owner), eq(t.holder, holder))
-    return (await reader.select().from(t).where(own))[0]
-  },
-
-  /** A session by a link that was signed for it. */
-  async byLink(reader: Reader, id: BrowserSessionId): Promise<SessionRow | undefined> {
-    const t = reader.of(browserSessions)
-    return (await reader.select().from(t).where(eq(t.id, id)))[0]
+    const own = of ? and(eq(t.owner, of.owner), eq(t.holder, of.holder)) : undefined
+    return (
+      await reader
+        .select()
+        .from(t)
+        .where(and(eq(t.id, id), own))
+    )[0]
   },
 
   active(reader: Reader, { owner, holder }: Holder): Promise<SessionRow[]> {

@@ -1,111 +1,81 @@
-import type { AuditLog } from '../audit'
-import type { Billing } from '../billing'
 import { payerOf, refOf } from '../billing/schema'
 import { storeAnswer } from '../idempotency'
 import { type Call, keyIdOf, ownerOf, type TenantCaller } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
-import type { Values } from '../kernel/config'
 import { invalidInput, quoted } from '../kernel/errors'
-import type { Outbound } from '../kernel/outbound'
-import type { Store, Tx } from '../kernel/store'
+import type { Tx } from '../kernel/store'
 import { isConfigured } from './chromium'
-import type { browserSettings } from './config'
+import type { Deps } from './deps'
 import { costOf, HELD_MINUTES } from './endings'
 import { browserUnconfigured, proxiesUnconfigured, serverFull, sessionLimit } from './errors'
-import type { Host, OpenSession } from './host'
 import { goTo, readAddress } from './navigate'
-import type { Presenter } from './present'
+import { presentHandle } from './present'
 import { sessionRepository as rows } from './repository'
 import { BrowserSessionId, type NewSession, type SessionHandle } from './schema'
 import type { SessionRow } from './table'
 
-type Deps = {
-  store: Store
-  clock: Clock
-  node: string
-  audit: AuditLog
-  billing: Billing
-  outbound: Outbound
-  host: Host
-  present: Presenter
-  settings: Values<typeof browserSettings>
-}
-
 /** Whose sessions a caller's are, among those of its owner: its key's, or its own. */
 export const holderOf = (caller: TenantCaller): string => keyIdOf(caller) ?? `user:${caller.userId}`
 
-/** Starts sessions (contract 16.1). */
-export function createStart(deps: Deps) {
-  const { store, clock, audit, billing, outbound, host, settings, present } = deps
+/**
+ * Starts a session: ready and, with `url`, on its way there (contract 16.1). Throws 400 `url_blocked`, 402, 429
+ * `browser_session_limit`, 501 `browser_unconfigured`, 503.
+ */
+export async function startSession(deps: Deps, call: Call, input: NewSession): Promise<SessionHandle> {
+  const { store, outbound, host, settings } = deps
+  if (!isConfigured(settings)) throw browserUnconfigured()
   const regions = settings.browserRegions.split(',')
-  let starting = 0
-
-  /**
-   * A session, ready and, with `url`, on its way there. Throws 400 `url_blocked`, 402, 429 `browser_session_limit`, 501
-   * `browser_unconfigured`, 503.
-   */
-  return async function start(call: Call, input: NewSession): Promise<SessionHandle> {
-    if (!isConfigured(settings)) throw browserUnconfigured()
-    const region = input.region ?? regions[0]!
-    if (!regions.includes(region)) {
-      throw invalidInput('region', `"region" is "${quoted(region)}"; it must be one of ${regions.join(', ')}.`)
-    }
-    if (input.proxies && !settings.browserUpstreamProxy) throw proxiesUnconfigured()
-    const url = input.url == null ? null : await readAddress(outbound, input.url, 'url')
-    if (host.open.size + starting >= settings.browserSessions)
-      throw serverFull.with({ retryAfterS: 30 }, settings.browserSessions)
-    starting += 1
-    const row = rowOf(deps, call, input, region)
-    try {
-      // Holds the first minutes, and takes one of the places that a person has, before any browser is asked.
-      const version = await store.write(async (tx) => {
-        await insert(tx, call, row)
-        return row.view_version
-      })
-      return await open(call, { ...row, view_version: version }, url)
-    } finally {
-      starting -= 1
-    }
+  const region = input.region ?? regions[0]!
+  if (!regions.includes(region)) {
+    throw invalidInput('region', `"region" is "${quoted(region)}"; it must be one of ${regions.join(', ')}.`)
   }
-
-  async function insert(tx: Tx, call: Call, row: SessionRow): Promise<void> {
-    const payer = payerOf(call.caller)
-    const amount = costOf(HELD_MINUTES * 60_000, 0)
-    // The wallet is locked from here on, so that two requests at once count one after the other.
-    row.hold = await billing.reserve(tx, { ...payer, ref: refOf(row.id, row.started_at), amount, forSession: true })
-    const max = settings.browserSessionsPerUser
-    if ((await rows.countOfUser(tx, row.user_id)) >= max) throw sessionLimit.with({ retryAfterS: 30 }, max)
-    await rows.insert(tx, row)
+  if (input.proxies && !settings.browserUpstreamProxy) throw proxiesUnconfigured()
+  const url = input.url == null ? null : await readAddress(outbound, input.url, 'url')
+  if (host.open.size + host.starting >= settings.browserSessions)
+    throw serverFull.with({ retryAfterS: 30 }, settings.browserSessions)
+  host.starting += 1
+  const row = rowOf(deps, call, input, region)
+  try {
+    // Holds the first minutes, and takes one of the places that a person has, before any browser is asked.
+    await store.write((tx) => insert(deps, tx, call, row))
+    return await open(deps, call, row, url)
+  } finally {
+    host.starting -= 1
   }
+}
 
-  async function open(call: Call, row: SessionRow, url: string | null): Promise<SessionHandle> {
-    const { id, owner, user_id: user, recorded, proxies: through } = row
-    let session: OpenSession | null = null
-    try {
-      session = await host.openSession({ id, owner, user, recorded, through, now: clock.now() })
-      if (url) await goTo(session.live, url, 'started')
-      const facts = await session.live.facts(session.live.page())
-      const seen = { url: url ?? facts.url, title: facts.title, favicon_url: facts.favicon_url }
-      return await store.write(async (tx) => {
-        await rows.change(tx, id, seen)
-        const input = { metadata: { region: row.region, keep_alive: row.keep_alive, proxies: through } }
-        await audit.record(tx, call, {
-          action: 'browser.session_created',
-          entityType: 'browser_session',
-          entityId: id,
-          input,
-        })
-        return storeAnswer(tx, call, present.handle({ ...row, ...seen }), 201)
-      })
-    } catch (error) {
-      await host.end(id, 'browser')
-      // Nothing was given, so nothing is charged.
-      await store.write(async (tx) => {
-        if (row.hold) await billing.release(tx, row.hold)
-        await rows.end(tx, id, { reason: 'browser', ended_at: row.started_at, hold: null })
-      })
-      throw error
-    }
+async function insert({ billing, settings }: Deps, tx: Tx, call: Call, row: SessionRow): Promise<void> {
+  const payer = payerOf(call.caller)
+  const amount = costOf(HELD_MINUTES * 60_000, 0)
+  // The wallet is locked from here on, so that two requests at once count one after the other.
+  row.hold = await billing.reserve(tx, { ...payer, ref: refOf(row.id, row.started_at), amount, forSession: true })
+  const max = settings.browserSessionsPerUser
+  if ((await rows.countOfUser(tx, row.user_id)) >= max) throw sessionLimit.with({ retryAfterS: 30 }, max)
+  await rows.insert(tx, row)
+}
+
+async function open(deps: Deps, call: Call, row: SessionRow, url: string | null): Promise<SessionHandle> {
+  const { store, clock, audit, billing, host } = deps
+  const { id, owner, user_id: user, recorded, proxies: through } = row
+  try {
+    const { live } = await host.openSession({ id, owner, user, recorded, through, now: clock.now() })
+    if (url) await goTo(live, url, 'started')
+    const facts = await live.facts(live.page())
+    const seen = { url: url ?? facts.url, title: facts.title, favicon_url: facts.favicon_url }
+    return await store.write(async (tx) => {
+      await rows.change(tx, id, seen)
+      const entity = { entityType: 'browser_session' as const, entityId: id }
+      const input = { metadata: { region: row.region, keep_alive: row.keep_alive, proxies: through } }
+      await audit.record(tx, call, { action: 'browser.session_created', ...entity, input })
+      return storeAnswer(tx, call, presentHandle(deps, { ...row, ...seen }), 201)
+    })
+  } catch (error) {
+    await host.end(id, 'browser')
+    // Nothing was given, so nothing is charged.
+    await store.write(async (tx) => {
+      if (row.hold) await billing.release(tx, row.hold)
+      await rows.end(tx, id, { reason: 'browser', ended_at: row.started_at, hold: null })
+    })
+    throw error
   }
 }
 

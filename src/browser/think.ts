@@ -1,5 +1,4 @@
-import type { ChargingService } from '../charging'
-import { type EngineService, type JsonSchema, type Message, originOf } from '../engines'
+import { type JsonSchema, type Message, originOf } from '../engines'
 import type { Call, Caller } from '../kernel/caller'
 import { randomHex } from '../kernel/crypto'
 import { fence } from '../kernel/fence'
@@ -7,6 +6,7 @@ import { checker, oneOf, t } from '../kernel/schema'
 import { storable } from '../kernel/text'
 import { type Step, scanForInjection } from '../text'
 import { ToolFailure, validatorOf } from '../tools'
+import type { Deps } from './deps'
 import type { OpenSession } from './host'
 import type { PageContent } from './in-page'
 import type { PageFacts } from './live'
@@ -126,11 +126,6 @@ export type Thinker = {
 /** Without an engine, what the built-in reader does not understand is not done. */
 const noThinker: Thinker = { steps: async () => null, extract: async () => null }
 
-type Deps = {
-  engines: Pick<EngineService, 'answer' | 'forMode' | 'isConnected' | 'isFree' | 'countPrompt'>
-  charging: Pick<ChargingService, 'run'>
-}
-
 const MODE = 'think'
 const MAX_TOKENS = 2_000
 const MAX_ELEMENTS = 150
@@ -140,81 +135,83 @@ const MAX_ELEMENTS = 150
  * operator pays nothing, and gets none. What the engine says is checked: it can only do, to elements of the page in
  * front, what a step can do, and name no address.
  */
-export const createThinkers =
-  ({ engines, charging }: Deps) =>
-  (call: Call<Caller>, spent: (costMicro: number) => void): Thinker => {
-    const engineId = engines.forMode(MODE)
-    if (call.caller.type === 'operator' || !engines.isConnected(engineId) || engines.isFree(engineId)) return noThinker
-    return { steps, extract }
+export function thinkerFor(
+  { engines, charging }: Pick<Deps, 'engines' | 'charging'>,
+  call: Call<Caller>,
+  spent: (costMicro: number) => void,
+): Thinker {
+  const engineId = engines.forMode(MODE)
+  if (call.caller.type === 'operator' || !engines.isConnected(engineId) || engines.isFree(engineId)) return noThinker
+  return { steps, extract }
 
-    async function steps(session: OpenSession, instruction: string, signal: AbortSignal) {
-      const elements = (await readTree(session.live.page(), session.refs))
-        .filter(({ role, disabled }) => ACTIVE.has(role) && !disabled)
-        .slice(0, MAX_ELEMENTS)
-      const facts = await session.live.facts(session.live.page())
-      const message = await ask(instruction, (text) => stepMessages(text, facts, elements), signal)
-      const planned: Planned = readPlan(message, new Set(elements.map(({ ref }) => ref)))
-      if ('cannot' in planned) throw new ToolFailure(`This cannot be done on this page: ${planned.cannot}`)
-      return { steps: planned.steps }
-    }
-
-    async function extract(
-      content: PageContent,
-      instruction: string,
-      schema: JsonSchema | undefined,
-      signal: AbortSignal,
-    ) {
-      const message = await ask(instruction, (text) => extractMessages(text, content, schema), signal)
-      const found = readJson(message) as { data?: unknown } | null
-      if (found?.data === undefined) return null
-      if (schema && validatorOf(schema)(found.data as never)) return null
-      return { data: found.data }
-    }
-
-    async function ask(
-      instruction: string,
-      messagesFor: (instruction: string) => Message[],
-      signal: AbortSignal,
-    ): Promise<string> {
-      const promptTokens = engines.countPrompt(messagesFor(instruction))
-      // The action stores the answer to the request; this is only a part of it.
-      const alone: Call = { ...(call as Call), once: undefined, signal }
-      const { said: message, costMicro } = await charging.run(alone, {
-        kind: 'browser_step',
-        id: `brw_${randomHex(12)}`,
-        mode: MODE,
-        engineId,
-        free: false,
-        texts: { instruction },
-        max: { promptTokens, completionTokens: MAX_TOKENS },
-        make: async (work) => {
-          const messages = messagesFor(work.texts.instruction!)
-          const { text, usage, ...by } = await engines.answer(engineId, {
-            messages,
-            mode: MODE,
-            temperature: 0,
-            maxOutputTokens: MAX_TOKENS,
-            json: true,
-            origin: originOf(work.call),
-            signal: work.signal,
-          })
-          const { text: reply, withheld } = await work.guardOutput(storable(text))
-          if (withheld) throw new ToolFailure('The guardrail policy withheld what the engine read from the page.')
-          const { promptTokens, completionTokens } = usage
-          return {
-            used: { promptTokens, completionTokens },
-            engineId: by.engineId,
-            free: by.free,
-            files: [],
-            said: reply,
-          }
-        },
-        answer: ({ made, costMicro }) => ({ said: made.said, costMicro }),
-      })
-      spent(costMicro)
-      return message
-    }
+  async function steps(session: OpenSession, instruction: string, signal: AbortSignal) {
+    const elements = (await readTree(session.live.page(), session.refs))
+      .filter(({ role, disabled }) => ACTIVE.has(role) && !disabled)
+      .slice(0, MAX_ELEMENTS)
+    const facts = await session.live.facts(session.live.page())
+    const message = await ask(instruction, (text) => stepMessages(text, facts, elements), signal)
+    const planned: Planned = readPlan(message, new Set(elements.map(({ ref }) => ref)))
+    if ('cannot' in planned) throw new ToolFailure(`This cannot be done on this page: ${planned.cannot}`)
+    return { steps: planned.steps }
   }
+
+  async function extract(
+    content: PageContent,
+    instruction: string,
+    schema: JsonSchema | undefined,
+    signal: AbortSignal,
+  ) {
+    const message = await ask(instruction, (text) => extractMessages(text, content, schema), signal)
+    const found = readJson(message) as { data?: unknown } | null
+    if (found?.data === undefined) return null
+    if (schema && validatorOf(schema)(found.data as never)) return null
+    return { data: found.data }
+  }
+
+  async function ask(
+    instruction: string,
+    messagesFor: (instruction: string) => Message[],
+    signal: AbortSignal,
+  ): Promise<string> {
+    const promptTokens = engines.countPrompt(messagesFor(instruction))
+    // The action stores the answer to the request; this is only a part of it.
+    const alone: Call = { ...(call as Call), once: undefined, signal }
+    const { said: message, costMicro } = await charging.run(alone, {
+      kind: 'browser_step',
+      id: `brw_${randomHex(12)}`,
+      mode: MODE,
+      engineId,
+      free: false,
+      texts: { instruction },
+      max: { promptTokens, completionTokens: MAX_TOKENS },
+      make: async (work) => {
+        const messages = messagesFor(work.texts.instruction!)
+        const { text, usage, ...by } = await engines.answer(engineId, {
+          messages,
+          mode: MODE,
+          temperature: 0,
+          maxOutputTokens: MAX_TOKENS,
+          json: true,
+          origin: originOf(work.call),
+          signal: work.signal,
+        })
+        const { text: reply, withheld } = await work.guardOutput(storable(text))
+        if (withheld) throw new ToolFailure('The guardrail policy withheld what the engine read from the page.')
+        const { promptTokens, completionTokens } = usage
+        return {
+          used: { promptTokens, completionTokens },
+          engineId: by.engineId,
+          free: by.free,
+          files: [],
+          said: reply,
+        }
+      },
+      answer: ({ made, costMicro }) => ({ said: made.said, costMicro }),
+    })
+    spent(costMicro)
+    return message
+  }
+}
 
 /** What an engine planned, where all of it is a step and every reference one that it was shown. */
 export function readPlan(text: string, refs: ReadonlySet<string>): Planned {

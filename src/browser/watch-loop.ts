@@ -1,29 +1,12 @@
-import type { Billing } from '../billing'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { type Loop, startLoop } from '../kernel/loop'
-import type { Store } from '../kernel/store'
-import type { EndSession } from './endings'
-import { costOf, dueReason, HELD_MINUTES } from './endings'
-import type { Host } from './host'
+import type { Deps } from './deps'
+import { costOf, dueReason, endSession, HELD_MINUTES, idleMsOf } from './endings'
 import { sessionRepository as rows } from './repository'
 import type { EndReason } from './schema'
+import { hasAccess } from './sessions'
 import type { SessionRow } from './table'
-
-export type WatchDeps = {
-  store: Store
-  clock: Clock
-  node: string
-  billing: Billing
-  /** Who its holder is now; null when that may no longer use this server. */
-  /** Whether who began a session may still use this server. */
-  hasAccess(row: SessionRow): Promise<boolean>
-  host: Host
-  end: EndSession
-  idleMs: number
-  /** Looks for what other processes ask, in case that the wire did not say so. */
-  answerCalls(): Promise<unknown>
-}
 
 const TICK_MS = 1_000
 /** While no session is here that another process may ask for: a sleeping server wakes less. */
@@ -39,16 +22,17 @@ const placeOf = ({ owner, holder }: SessionRow): string => `${owner} ${holder}`
 /**
  * Looks after the sessions of this process, and after those that nobody has any more (I34, N16, N17): cap, idle time,
  * credit and the end of their holder's access end them. A session whose process died is charged until that was last
- * seen. Returns how many ended.
+ * seen. `answerCalls` looks for what other processes ask, in case that the wire did not say so. Returns how many ended.
  */
-export function createWatch({ store, clock, node, billing, hasAccess, host, end, idleMs, answerCalls }: WatchDeps) {
+export function createWatch(deps: Deps, answerCalls: () => Promise<unknown>) {
+  const { store, clock, node, billing, host } = deps
   let lastLooked = 0
   let lastSeen = 0
   let pauseMs = TICK_MS
 
   async function finish(row: SessionRow, reason: EndReason): Promise<void> {
     const bytes = host.find(row.id) ? host.bytesOf(row.id) : null
-    await store.write((tx) => end(tx, row.id, reason, { bytes }))
+    await store.write((tx) => endSession(deps, tx, row.id, reason, { bytes }))
     await host.end(row.id, reason)
   }
 
@@ -77,7 +61,7 @@ export function createWatch({ store, clock, node, billing, hasAccess, host, end,
     if (now - lastLooked < ACCESS_MS) return found
     lastLooked = now
     for (const row of new Map(own.map((one) => [placeOf(one), one])).values()) {
-      if (!(await hasAccess(row))) found.add(placeOf(row))
+      if (!(await hasAccess(deps, row))) found.add(placeOf(row))
     }
     return found
   }
@@ -94,7 +78,8 @@ export function createWatch({ store, clock, node, billing, hasAccess, host, end,
     for (const row of own) {
       const session = host.find(row.id)
       const last_active_at = Math.max(row.last_active_at, session?.lastActive ?? 0)
-      const due = dueReason({ ...row, last_active_at }, now, idleMs) ?? (over.has(placeOf(row)) ? 'access' : null)
+      const due =
+        dueReason({ ...row, last_active_at }, now, idleMsOf(deps)) ?? (over.has(placeOf(row)) ? 'access' : null)
       const reason = due ?? ((await covered(row, now)) ? null : 'credits')
       if (!reason) {
         const viewers = session?.viewers ?? row.viewers
@@ -108,7 +93,7 @@ export function createWatch({ store, clock, node, billing, hasAccess, host, end,
     const open = new Set(own.map(({ id }) => id))
     // Ended by another process: its row is over, and its browser still here.
     for (const [id] of host.open) {
-      const row = open.has(id) ? undefined : await rows.byLink(store.read, id)
+      const row = open.has(id) ? undefined : await rows.find(store.read, null, id)
       if (row?.state === 'ended') await host.end(id, row.reason ?? 'call')
     }
     await host.trim().catch(() => 0)

@@ -36,7 +36,7 @@ export type Declared = {
   summary: string
   description?: string
   /** Statuses besides those that the edge adds for its kind. */
-  errors?: readonly (402 | 404 | 409)[]
+  errors?: readonly (402 | 404 | 409 | 501 | 503)[]
 }
 
 type Message<D, Part extends 'body' | 'query' | 'reply'> =

@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)('how a session ends', async () => {
     clock.advance(5_000)
     await browser.watch()
     const found = await Promise.all(
-      sessions.map(({ id }) => sessionRepository.byLink(store.read, id as BrowserSessionId)),
+      sessions.map(({ id }) => sessionRepository.find(store.read, null, id as BrowserSessionId)),
     )
     expect(found.map((row) => row!.reason)).toEqual(['access', 'access', 'access', null])
     expect((await Promise.all(people.map((_, at) => linkOf(at)))).map(({ status }) => status)).toEqual([
