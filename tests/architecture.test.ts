@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { ERROR_PAGES } from '../src/pages/reference/schema'
+import { ERROR_PAGES } from '../src/pages/reference/error-pages'
 import { circlesOf } from './support/circles'
 import {
   calledOnce,
@@ -64,14 +64,14 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   // A bundle is told the mode that its libraries run in; samples are programs of others, written down.
   'the environment': {
     pattern: /\bBun\.env\b|\bprocess\.env\b/,
-    home: /^src\/(app\/(config|make-bundle|variables)|kernel\/samples)\.ts$/,
+    home: /^src\/(app\/(config|make-bundle|variables)|pages\/reference\/samples)\.ts$/,
   },
   'calls to addresses': {
     pattern: /(?<![.\w])fetch\(/,
-    home: /^src\/(kernel\/outbound|app\/client|kernel\/samples)\.ts$/,
+    home: /^src\/(kernel\/outbound|app\/client|pages\/reference\/samples)\.ts$/,
   },
   // The loader of the chat runs in pages of others and has no other place for a word.
-  'the console': { pattern: /\bconsole\./, home: /^src\/(pages\/browser\/embed\/|kernel\/samples)/ },
+  'the console': { pattern: /\bconsole\./, home: /^src\/(pages\/browser\/embed\/|pages\/reference\/samples)/ },
   'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
   'other programs': {
     pattern: /\bBun\.spawn|child_process/,
@@ -163,7 +163,7 @@ describe('the house', () => {
 
   test('the command line and the dashboard are clients: they enter the app by its client, or to start it', () => {
     const doors =
-      /^src\/(audit\/proof|browser\/examine|(skills|guardrails|routing\/routing-preferences|automation\/workflows)\/review|app\/(backups|client|copy|keyring|open|production|reset|start|bundle|config|lock|variables|version)|kernel\/[a-z-]+|[a-z/-]+[/-]schema|http\/envelope)$/
+      /^src\/(audit\/proof|pages\/reference\/error-pages|browser\/examine|(skills|guardrails|routing\/routing-preferences|automation\/workflows)\/review|app\/(backups|client|copy|keyring|open|production|reset|start|bundle|config|lock|variables|version)|kernel\/[a-z-]+|[a-z/-]+[/-]schema|http\/envelope)$/
     const wrong = surfaces.flatMap(importsOf).filter(({ target }) => target.startsWith('src/') && !doors.test(target))
     expect(wrong.map(arrow)).toEqual([])
   })

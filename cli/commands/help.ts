@@ -1,6 +1,6 @@
 import type { Setting } from '../../src/kernel/config'
 import { didYouMean } from '../../src/kernel/nearest'
-import { ERROR_PAGES } from '../../src/pages/reference/schema'
+import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
 import { defineCommand, type Flag } from '../command'
 import { EXIT_MEANINGS } from '../exit'
 import { usageFailure } from '../failure'

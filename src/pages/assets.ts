@@ -26,6 +26,7 @@ const ENTRIES = {
   liveStyle: 'live/main.css',
   player: 'player/main.ts',
   reference: 'reference/main.ts',
+  viewer: 'viewer/main.ts',
 } as const
 type AssetName = keyof typeof ENTRIES
 

@@ -9,7 +9,7 @@ import { createOperatorRules, type OperatorRule, rolesFor } from '../../src/http
 import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
 import { TOPIC_WORDS } from '../../src/operators/schema-stream'
-import { ERROR_PAGES } from '../../src/pages/reference/schema'
+import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
 import { sections, table } from '../../src/pages/reference/write'
 import { GLOBAL, SCREEN_KEYS } from '../../tui/keymap'
 import { copyMigratedFile } from '../support/store'

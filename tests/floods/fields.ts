@@ -1,6 +1,4 @@
-import type { Json } from '../../src/kernel/samples'
-import { bodyOf, pathOf } from '../../src/pages/reference/bodies'
-import { exampleOf } from '../../src/pages/reference/example'
+import { bodyOf, exampleOf, pathOf } from '../../src/pages/reference/examples'
 import {
   type Document,
   groupsOf,
@@ -9,6 +7,7 @@ import {
   resolver,
   type Schema,
 } from '../../src/pages/reference/operations'
+import type { Json } from '../../src/pages/reference/samples'
 
 /** A request with a text in one of its places. */
 export type Request = { method: string; path: string; body?: Json }

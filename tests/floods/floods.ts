@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Json } from '../../src/kernel/samples'
 import { type Document, groupsOf, resolver } from '../../src/pages/reference/operations'
+import type { Json } from '../../src/pages/reference/samples'
 import { type Household, settle } from '../catalogue/support/people'
 import { type Spawned, spawnServer } from '../catalogue/support/server'
 import { neededBy } from '../support/effort'

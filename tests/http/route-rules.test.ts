@@ -28,7 +28,6 @@ describe('the routes declare', () => {
       'GET /docs',
       'GET /docs.md',
       'GET /docs/:page',
-      'GET /docs/console',
       'GET /docs/errors/:code',
       'GET /docs/llms.txt',
       'GET /docs/scalar.js',

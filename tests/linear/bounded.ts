@@ -76,7 +76,7 @@ export const MADE_LATER: readonly { file: string; times: number; why: string }[]
   { file: 'src/media/documents/outline.ts', times: 1, why: 'two fixed words in an instruction (MAX_READ)' },
   { file: 'src/media/documents/render/docx.ts', times: 1, why: 'a number, in a file that this server made' },
   { file: 'src/media/documents/render/slides.ts', times: 1, why: 'a width, with bounded repeats' },
-  { file: 'src/pages/reference/example.ts', times: 1, why: 'a pattern of the OpenAPI document of this server' },
+  { file: 'src/pages/reference/examples.ts', times: 1, why: 'a pattern of the OpenAPI document of this server' },
   { file: 'src/skills/runtime-keywords.ts', times: 1, why: 'a keyword, word for word' },
   { file: 'src/text/patterns/ecma-lines.ts', times: 1, why: 'one class of characters' },
   { file: 'src/text/patterns/ecma.ts', times: 2, why: 'compiled to see whether it can be, and never run' },

@@ -19,6 +19,7 @@ const BUDGETS: Record<string, number> = {
   liveStyle: 2_000,
   player: 3_000,
   reference: 8_000,
+  viewer: 1_000,
   link: 500,
 }
 

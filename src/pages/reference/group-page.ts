@@ -1,10 +1,7 @@
-import { samplesOf } from '../../kernel/samples'
-import { bodyOf, pathOf } from './bodies'
-import { ANSWERING } from './errors-refused'
-import { exampleOf } from './example'
+import { ANSWERING, ERROR_PAGES, type ErrorPage } from './error-pages'
+import { answerExample, bodyOf, pathOf } from './examples'
 import type { Group, Operation, Resolve, Schema } from './operations'
-import answers from './recorded.json' with { type: 'json' }
-import { ERROR_PAGES } from './schema'
+import { type Samples, samplesOf } from './samples'
 import { fenced, json, sections, table } from './write'
 
 /** One member of a body or an answer, as a row of a table; `name` is its path, such as `usage.total_tokens`. */
@@ -42,23 +39,34 @@ function operationOf(operation: Operation, resolve: Resolve, base: string): stri
     body && membersTable('Member of the body', membersOf(body.schema, resolve)),
     samplesText(operation, resolve, base),
     answerOf(operation, resolve),
-    errorsOf(operation),
+    table(
+      ['Status', 'Error', 'Means', 'What to do'],
+      codesOf(operation).map(([code, { status, meaning, cure }]) => [
+        String(status),
+        `[\`${code}\`](/docs/errors/${code})`,
+        meaning,
+        cure,
+      ]),
+    ),
   )
 }
 
-/** The samples of one route, which the script of the page turns into tabs. */
-export function samplesText(operation: Operation, resolve: Resolve, base: string): string {
-  const { method, credential, streams, download } = operation
-  const samples = samplesOf({
-    method,
+/** The samples of one route, with the address of its reader's server. */
+export const samplesFor = (operation: Operation, resolve: Resolve, base: string): Samples =>
+  samplesOf({
+    method: operation.method,
     url: `${base}${pathOf(operation, resolve)}`,
-    keyed: credential !== null,
+    keyed: operation.credential !== null,
     uploads: operation.body?.type === 'multipart/form-data',
-    streams: streams && method === 'GET',
-    download,
+    streams: operation.streams && operation.method === 'GET',
+    download: operation.download,
     body: bodyOf(operation, resolve),
   })
-  return sections(fenced('sh', samples.curl), fenced('ts', samples.typescript), fenced('python', samples.python))
+
+/** The samples of one route, one block for each language. */
+export function samplesText(operation: Operation, resolve: Resolve, base: string): string {
+  const { curl, typescript, python } = samplesFor(operation, resolve, base)
+  return sections(fenced('sh', curl), fenced('ts', typescript), fenced('python', python))
 }
 
 function membersTable(head: string, members: readonly Member[]): string | null {
@@ -69,23 +77,20 @@ function membersTable(head: string, members: readonly Member[]): string | null {
   )
 }
 
-function factsOf({ credential, idempotent, streams, group, errors }: Operation): string {
+/** Who may call a route, what it takes, and what a call counts towards (contract 18). */
+export function factsOf({ credential, idempotent, streams, group, errors }: Operation): string {
+  const counted = !credential
+    ? "requests per minute of the sender's address"
+    : ANSWERING.includes(group)
+      ? 'requests and tokens per minute of the key, and the requests of the mode'
+      : 'requests per minute of the key'
   const facts = [
     credential ? `Needs a key${credential.scope ? ` with the scope \`${credential.scope}\`` : ''}.` : 'Needs no key.',
     idempotent && 'Takes an `Idempotency-Key`.',
     streams && 'Can stream the answer (`text/event-stream`).',
-    errors.includes(429) && limitsOf(group, credential !== null),
+    errors.includes(429) && `Counts towards the ${counted}.`,
   ]
   return facts.filter(Boolean).join(' ')
-}
-
-/** What a call counts towards (contract 18). */
-function limitsOf(group: string, isKeyed: boolean): string {
-  if (!isKeyed) return "Counts towards the requests per minute of the sender's address."
-  const counted = ANSWERING.includes(group)
-    ? 'requests and tokens per minute of the key, and the requests of the mode'
-    : 'requests per minute of the key'
-  return `Counts towards the ${counted} ([limits](/docs/rate-limits)).`
 }
 
 function answerOf(operation: Operation, resolve: Resolve): string {
@@ -96,36 +101,14 @@ function answerOf(operation: Operation, resolve: Resolve): string {
   return sections(`Answers ${status}:`, fenced('json', json(answerExample(operation, resolve))))
 }
 
-/** The heads of the tables that are shown folded. */
-export const ERROR_HEADS = ['Status', 'Error', 'Means', 'What to do']
-
-/** The codes that this route can answer with: what each means, and the cure. */
-function errorsOf({ errors, group, credential }: Operation): string {
-  const codes = Object.entries(ERROR_PAGES).filter(
+/** The errors that a route can answer with, by code. */
+export const codesOf = ({ errors, group, credential }: Operation): [string, ErrorPage][] =>
+  Object.entries(ERROR_PAGES).filter(
     ([code, { status, groups }]) =>
       errors.includes(status) &&
       (!groups || groups.includes(group)) &&
       (credential !== null || !['invalid_api_key', 'invalid_session', 'origin_not_allowed'].includes(code)),
   )
-  return table(
-    ERROR_HEADS,
-    codes.map(([code, { status, meaning, cure }]) => [
-      String(status),
-      `[\`${code}\`](/docs/errors/${code})`,
-      meaning,
-      cure,
-    ]),
-  )
-}
-
-/**
- * An example of what a route answers: what a server said while it was tested, shortened, and otherwise one that is made
- * from the schema. `tests/pages/reference/record.ts` writes the file; an answer that fits no more is taken out of it.
- */
-export function answerExample({ id, success }: Operation, resolve: Resolve): unknown {
-  const recorded = (answers as Readonly<Record<string, unknown>>)[id]
-  return recorded ?? exampleOf(success.schema!, resolve, { whole: true })
-}
 
 /** The members of an object schema, with those of objects in it. A schema that is no object has none. */
 function membersOf(schema: Schema, resolve: Resolve, prefix = '', depth = DEPTH): Member[] {

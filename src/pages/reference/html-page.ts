@@ -1,23 +1,11 @@
+import { createHash } from 'node:crypto'
 import MarkdownIt from 'markdown-it'
-import { dataOf, html } from '../../kernel/html'
-import { ERROR_HEADS } from './group-page'
-import { STYLE } from './look'
-import type { Page } from './service'
+import { dataOf, html, type Markup } from '../../kernel/html'
+import type { Tried } from './service'
 
 const LANGUAGES: Record<string, string> = { sh: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSON' }
 
 const markdown = new MarkdownIt({ html: false })
-
-/** Headings say their id at their end: `## Answer a prompt {#postCompletions}`. */
-markdown.core.ruler.push('ids', ({ tokens }) => {
-  for (const [at, token] of tokens.entries()) {
-    const text = tokens[at + 1]?.children?.at(-1)
-    const named = token.type === 'heading_open' && text && / \{#(\w+)\}$/.exec(text.content)
-    if (!named) continue
-    token.attrSet('id', named[1]!)
-    text.content = text.content.slice(0, named.index)
-  }
-})
 
 // What scrolls can be reached with the keyboard.
 markdown.renderer.rules.fence = (tokens, at) => {
@@ -31,45 +19,89 @@ markdown.renderer.rules.table_open = () => '<div class="scrolls" tabindex="0" ro
 markdown.renderer.rules.table_close = () => '</table></div>\n'
 markdown.renderer.rules.th_open = () => '<th scope="col">'
 
-/** Each operation is a section, which a browser lays out when it comes into view: pages have up to a hundred. */
-const inSections = (markup: string): string => {
-  const [head = '', ...operations] = markup.split(/(?=<h2 id=")/)
-  return head + operations.map((operation) => `<section>${operation.replace(ERRORS, FOLDED)}</section>`).join('')
-}
+/** The style of the reference; it stands in each page, so that nothing has to be fetched before it is shown. */
+const STYLE = `
+:root { color-scheme: light dark; font: 1rem/1.55 system-ui, sans-serif; --accent: #1d4ed8; --ground: #fff;
+  --raised: #f3f5f8; --ink: #14181f; --faint: #4d5766; --line: #8791a0; --soft-line: #dde2e9 }
+@media (prefers-color-scheme: dark) { :root { --accent: #8ab0ff; --ground: #14171c; --raised: #20252d; --ink: #eef1f6;
+  --faint: #b0bac8; --line: #76818f; --soft-line: #333b46 } }
+body { margin: 0; background: var(--ground); color: var(--ink); display: grid; grid-template-columns: 15rem minmax(0, 1fr) }
+a { color: var(--accent) } .skip { position: absolute; left: -99rem } .skip:focus { left: 1rem; top: 1rem; background: var(--ground) }
+nav { padding: 1.25rem; border-right: 1px solid var(--soft-line); font-size: .9375rem }
+nav ul { list-style: none; margin: 0; padding: 0 } nav a { display: block; padding: .15rem 0; min-height: 1.5rem; text-decoration: none }
+nav a[aria-current] { font-weight: 700; color: var(--ink) }
+main { padding: 1.25rem 2rem 4rem; max-width: 62rem; min-width: 0; overflow-wrap: anywhere }
+h1 { font-size: 1.625rem; line-height: 1.25 } h2 { font-size: 1.25rem; margin: 2.75rem 0 .5rem; padding-top: .75rem; border-top: 1px solid var(--soft-line) }
+code, pre { font: .875rem/1.5 ui-monospace, monospace } code { overflow-wrap: anywhere }
+pre { background: var(--raised); border-radius: .5rem; padding: .75rem 1rem; overflow: auto; max-height: 28rem }
+.scrolls { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-size: .9375rem }
+td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--soft-line); min-width: 5rem }
+:focus-visible { outline: 2px solid var(--ink); outline-offset: 2px } .lang { color: var(--faint); font-size: .8125rem; margin: 1rem 0 .25rem }
+@media (max-width: 50rem) { body { display: block } nav { border: 0; border-bottom: 1px solid var(--soft-line) }
+  nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem } main { padding: 1rem } }
+details { margin: 1rem 0 } summary { cursor: pointer; padding: .25rem 0; min-height: 1.5rem }
+.row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: 1rem 0 .25rem } .tabs { display: flex; gap: .25rem; margin-right: auto }
+button, input, select, textarea { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; padding: .3rem .75rem; min-height: 2rem }
+button { cursor: pointer } button[aria-selected=true] { background: var(--accent); color: var(--ground); border-color: transparent }
+.try { border-color: var(--accent); color: var(--accent); margin-top: 1rem } .copy { font-size: .8125rem } .answer pre { white-space: pre-wrap } .said { white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid var(--accent); padding: .25rem 0 .25rem .75rem; margin: .75rem 0; max-height: 24rem; overflow: auto }
+.panel { border: 1px solid var(--soft-line); border-radius: .5rem; padding: .25rem 1rem 1rem; margin: .75rem 0 } .field { margin: .75rem 0 } .field label { display: block } .field:has([type=checkbox]) { display: flex; flex-direction: row-reverse; justify-content: flex-end; gap: .5rem; align-items: center }
+.field input:not([type=checkbox]), .field textarea { box-sizing: border-box; width: 100% } textarea { font-family: ui-monospace, monospace }
+.facts { color: var(--faint); font-size: .875rem } [hidden] { display: none } .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0 }
+.events { padding-left: 1.5rem } .events li { margin: .25rem 0; white-space: pre-wrap } .switches { display: flex; flex-wrap: wrap; gap: .25rem 1rem; border: 0; padding: 0; margin: .75rem 0; min-width: 0 } .switches label { display: flex; gap: .5rem; align-items: center }
+@media print { nav, .skip { display: none } body { display: block } pre { max-height: none; white-space: pre-wrap } .row, .try, .copy, .panel { display: none } [role=tabpanel][hidden] { display: block } }
+`
 
-/** The table of a route's errors, which would be longer than the rest. */
-const ERRORS = new RegExp(
-  `<div class="scrolls"[^>]*><table>\\s*<thead>\\s*<tr>\\s*${ERROR_HEADS.map((head) => `<th scope="col">${head}</th>\\s*`).join('')}</tr>[\\s\\S]*?</table></div>`,
-)
-const FOLDED = '<details><summary>Errors</summary>$&</details>'
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
-/** A page of the reference as HTML. It reads without its script, which adds tabs, copying and "Try it". */
-export const htmlOf = ({ title, markdown: text, links, calls }: Page, path: string, script: string): string =>
+const POLICY = `default-src 'none'; script-src 'self'; style-src 'sha256-${STYLE_HASH}'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+/** Scripts and calls stay within this origin; no frame, nothing from elsewhere (dx 5.1). */
+export const htmlHeaders = (policy = POLICY): Readonly<Record<string, string>> => ({
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': policy,
+  'referrer-policy': 'no-referrer',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+})
+
+/** The reference in short, for the page of the viewer: its own style goes with it. */
+export const startHtml = (text: string): string =>
+  html`<div id="start"><style>${{ markup: `${STYLE}body { display: block }` }}</style>
+<main>
+${{ markup: markdown.render(text) }}
+</main></div>`.markup
+
+type Page = { path: string; playground: boolean; tried: Tried | null; script: string }
+
+/** A page of ours as HTML. It reads without its script, which adds copying, and the form of the playground. */
+export const htmlOf = (text: string, { path, playground, tried, script }: Page): string =>
   html`<!doctype html>
 <html lang="en" dir="ltr">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} – svc</title>
-<link rel="alternate" type="text/markdown" href="/docs${path && `/${path}`}.md">
+<title>${/^# (.+)/.exec(text)?.[1]} – svc</title>
+<link rel="alternate" type="text/markdown" href="/docs/${path}.md">
 <style>${{ markup: STYLE }}</style>
-<script type="application/json" id="calls">${{ markup: dataOf(calls) }}</script>
+${tried && html`<script type="application/json" id="tried">${{ markup: dataOf(tried) }}</script>`}
 <script src="/assets/${script}" defer></script>
 </head>
 <body>
 <nav aria-label="Pages">
 <a class="skip" href="#main">Skip to the content</a>
 <ul>
-${links.map(
-  ({ name, slug }) =>
-    html`<li><a href="/docs${slug && `/${slug}`}"${slug === path && { markup: ' aria-current="page"' }}>${name}</a></li>
-`,
-)}
+<li><a href="/docs">Reference</a></li>
+${playground && linkTo('playground', 'Playground', path)}
+${linkTo('errors', 'Errors', path)}
 </ul>
 </nav>
 <main id="main">
-${{ markup: inSections(markdown.render(text)) }}
+${{ markup: markdown.render(text) }}
 </main>
 </body>
 </html>
 `.markup
+
+const linkTo = (slug: string, name: string, path: string): Markup =>
+  html`<li><a href="/docs/${slug}"${slug === path && { markup: ' aria-current="page"' }}>${name}</a></li>`

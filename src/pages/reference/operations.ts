@@ -26,7 +26,7 @@ export type Schema = {
   maxItems?: number
 }
 
-type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema }
+export type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema }
 type Content = Record<string, { schema: Schema }>
 type Described = {
   operationId: string

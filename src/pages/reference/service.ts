@@ -1,45 +1,35 @@
-import type { Json } from '../../kernel/samples'
-import { bodyOf, pathOf } from './bodies'
-import { lighter } from './console-page'
+import { ERROR_PAGES, type ErrorPage } from './error-pages'
+import { bodyOf } from './examples'
 import { groupPage, samplesText } from './group-page'
-import { type Document, type Group, groupsOf, type Resolve, resolver } from './operations'
-import { ERROR_PAGES, type ErrorPage } from './schema'
+import { type Document, type Group, groupsOf, type Operation, type Resolve, resolver } from './operations'
+import type { Json } from './samples'
+import { viewerDocument } from './viewer'
 import { fenced, sections, table } from './write'
 
-/** The first page: how a call looks, and where everything is. */
-const startPage = (
-  { info }: Document,
-  groups: readonly Group[],
-  { base, playground }: { base: string; playground: boolean },
-): string =>
+/** How the first call looks, for readers of the server at `origin`. */
+const firstCall = (origin: string, playground: boolean): string =>
   sections(
-    '# Reference',
-    info.description,
     '## The first call',
     'Create a key on [your account page](/home), or get one from the operator of this server (`svc-admin keys create`).',
     fenced(
       'sh',
       [
         'export SVC_API_KEY=svc_sk_…',
-        `curl -sS '${base}/completions' \\`,
+        `curl -sS '${origin}/api/v1/completions' \\`,
         '  -H "Authorization: Bearer $SVC_API_KEY" \\',
         "  -H 'Content-Type: application/json' \\",
         `  -d '{"prompt":"Count to five slowly"}'`,
       ].join('\n'),
     ),
     playground && 'Or try prompts in [the playground](/docs/playground).',
-    '## Calls',
-    table(
-      ['Group', 'What it does', 'Routes'],
-      groups.map(({ name, slug, description, operations }) => [
-        `[${name}](/docs/${slug})`,
-        description,
-        String(operations.length),
-      ]),
-    ),
+  )
+
+/** What holds for every call, and what programs read instead of the reference. */
+const rules = (origin: string): string =>
+  sections(
     '## Rules for every call',
     [
-      `- The base URL is \`${base}\`, also for chat-completions clients.`,
+      `- The base URL is \`${origin}/api/v1\`, also for chat-completions clients.`,
       '- Send your key as `Authorization: Bearer`.',
       '- Requests and answers are JSON. Unknown members are ignored.',
       '- Errors are `{"error":{"message","type","code","request_id"}}`. [Each code](/docs/errors) has a page.',
@@ -50,10 +40,28 @@ const startPage = (
     ].join('\n'),
     '## For programs',
     [
-      '- [OpenAPI 3.1 document](/openapi.json), and [the console](/docs/console), which sends calls from the browser',
-      '- [llms.txt](/docs/llms.txt); add `.md` to the address of a page to get Markdown',
-      '- [Clients](/docs/clients): the TypeScript client, the command line, and MCP',
+      '- [OpenAPI 3.1 document](/openapi.json)',
+      '- [llms.txt](/docs/llms.txt) lists the reference as Markdown, one file for each group of calls',
+      '- [Clients](/docs/clients.md): the TypeScript client, the command line, and MCP',
     ].join('\n'),
+  )
+
+/** The reference in short, which needs no script. */
+const startPage = ({ info }: Document, groups: readonly Group[], origin: string, playground: boolean): string =>
+  sections(
+    '# Reference',
+    info.description,
+    firstCall(origin, playground),
+    '## Calls',
+    table(
+      ['Group', 'What it does', 'Routes'],
+      groups.map(({ name, slug, description, operations }) => [
+        `[${name}](/docs/${slug}.md)`,
+        description,
+        String(operations.length),
+      ]),
+    ),
+    rules(origin),
   )
 
 /** Every code with its status and meaning. */
@@ -199,74 +207,13 @@ const clientsPage = (origin: string): string =>
     'Tools: `svc_complete`, `svc_code`, `svc_research`, `svc_image`, `svc_document`, `svc_skill_list`, `svc_skill_install`, `svc_status`. Resources: `svc://models`, `svc://skills/installed`, `svc://health`. Each tool calls the API with your key, with the same scopes, limits and credit.',
   )
 
-/** What "Try it" knows of a route: the call of its samples (dx 5.5). */
-type Call = {
-  id: string
-  method: string
-  path: string
-  body?: Json
-  keyed: boolean
-  streams: boolean
-  uploads: boolean
-  modes: readonly string[]
-  /** The body may name skills of the caller. */
-  skills: boolean
-  /** Its form is there from the start. */
-  opened?: true
-}
-
-/** The calls of one page, in its order. */
-const callsOf = ({ operations }: Group, resolve: Resolve): Call[] =>
-  operations.map((operation) => {
-    const { id, method, credential, streams } = operation
-    const body = bodyOf(operation, resolve)
-    const mode = operation.body && resolve(operation.body.schema).properties?.mode
-    const modes = ((mode && resolve(mode).enum) ?? []) as string[]
-    return {
-      id,
-      method,
-      path: pathOf(operation, resolve),
-      ...(body === undefined ? {} : { body }),
-      keyed: credential !== null,
-      streams: streams && method === 'POST',
-      uploads: operation.body?.type === 'multipart/form-data',
-      modes,
-      skills: streams && modes.length > 0,
-    }
-  })
-
-/** The route that is tried. */
+/** The route that the playground tries. */
 const TRIED = 'postCompletions'
 
-const onlyTried = (groups: readonly Group[]): Group => {
-  const found = groups.find(({ operations }) => operations.some(({ id }) => id === TRIED))!
-  return { ...found, operations: found.operations.filter(({ id }) => id === TRIED) }
-}
-
-/** The page on which developers try prompts; its form is that of "Try it", there from the start (dx 5.5). */
-const playgroundPage = (groups: readonly Group[], resolve: Resolve, base: string): string =>
-  sections(
-    '# Playground',
-    'Try prompts with your key. Create one with `svc-admin keys create --name NAME`, or on [your account page](/home). Each run counts towards the limits of the key and is charged like any other call.',
-    `## Try a prompt {#${TRIED}}`,
-    `The form needs JavaScript. Below it is the same call as code. [The reference](/docs/completions#${TRIED}) lists all parameters.`,
-    samplesText(onlyTried(groups).operations[0]!, resolve, base),
-  )
+/** What the form of the playground knows of its call. */
+export type Tried = { path: string; body: { readonly [name: string]: Json }; modes: readonly string[] }
 
 export type Reference = ReturnType<typeof createReference>
-
-type Link = Pick<Group, 'name' | 'slug'>
-
-/** A page as Markdown; `links` are the list beside it, and `calls` can be tried on the page. */
-export type Page = {
-  title: string
-  markdown: string
-  links: readonly Link[]
-  calls: readonly Call[]
-}
-
-/** Pages that are kept: readers come by few addresses, and a page takes some milliseconds to make. */
-const MAX_KEPT = 500
 
 type Deps = {
   /** Gives the OpenAPI document, once all routes are there. */
@@ -275,85 +222,76 @@ type Deps = {
   playground: boolean
 }
 
-/** Makes the pages of the reference from the document. */
+/** Makes the reference from the document. */
 export function createReference({ read, playground }: Deps) {
-  let known: { document: Document; groups: Group[] } | null = null
-  const own: Link[] = playground ? [{ name: 'Playground', slug: 'playground' }] : []
-  const stored = new Map<string, Page>()
+  let known: { document: Document; groups: Group[]; resolve: Resolve; tried: Operation } | null = null
 
   function source() {
-    if (!known) {
-      const document = read() as Document
-      known = { document, groups: groupsOf(document) }
-    }
+    if (known) return known
+    const document = read() as Document
+    const groups = groupsOf(document)
+    const tried = groups.flatMap(({ operations }) => operations).find(({ id }) => id === TRIED)!
+    known = { document, groups, resolve: resolver(document), tried }
     return known
   }
 
-  function made(path: string, origin: string): string | null {
-    const { document, groups } = source()
-    const base = `${origin}/api/v1`
-    if (path === '') return startPage(document, groups, { base, playground })
-    if (path === 'errors') return errorsPage()
-    if (path === 'clients') return clientsPage(origin)
-    if (path === 'playground') return playground ? playgroundPage(groups, resolver(document), base) : null
-    if (path.startsWith('errors/')) {
-      const code = path.slice('errors/'.length)
-      return Object.hasOwn(ERROR_PAGES, code) ? errorPage(code, ERROR_PAGES[code]!) : null
-    }
-    const group = groups.find(({ slug }) => slug === path)
-    return group ? groupPage(group, resolver(document), base) : null
-  }
-
-  function calls(path: string): Call[] {
-    const { document, groups } = source()
-    // The call of the playground.
-    if (path === 'playground')
-      return callsOf(onlyTried(groups), resolver(document)).map((call) => ({ ...call, opened: true }))
-    const group = groups.find(({ slug }) => slug === path)
-    return group ? callsOf(group, resolver(document)) : []
-  }
-
-  const links = (): Link[] => [
-    { name: 'Start', slug: '' },
-    ...own,
-    ...source().groups,
-    { name: 'Clients', slug: 'clients' },
-    { name: 'Errors', slug: 'errors' },
-    { name: 'Console', slug: 'console' },
-  ]
-
   return {
-    /** The page at `/docs/{path}` for readers who came by `origin`; null when there is none. */
-    page(path: string, origin: string): Page | null {
-      const name = `${origin} ${path}`
-      const found = stored.get(name)
-      if (found) return found
-      const markdown = made(path, origin)
-      if (markdown === null) return null
-      const title = /^# (.+)/.exec(markdown)?.[1] ?? 'Reference'
-      const page = { title, markdown, links: links(), calls: calls(path) }
-      if (stored.size >= MAX_KEPT) stored.clear()
-      stored.set(name, page)
-      return page
+    playground,
+
+    /** The page at `/docs/{path}` as Markdown, for readers who came by `origin`; null when there is none. */
+    markdown(path: string, origin: string): string | null {
+      const { document, groups, resolve, tried } = source()
+      const base = `${origin}/api/v1`
+      if (path === '') return startPage(document, groups, origin, playground)
+      if (path === 'errors') return errorsPage()
+      if (path === 'clients') return clientsPage(origin)
+      // Its form is the script's; below it stands the same call as code.
+      if (path === 'playground')
+        return playground
+          ? sections(
+              '# Playground',
+              'Try prompts with your key. Create one with `svc-admin keys create --name NAME`, or on [your account page](/home). Each run counts towards the limits of the key and is charged like any other call.',
+              '## Try a prompt',
+              `The form needs JavaScript. Below it is the same call as code. [The reference](${anchorOf(tried)}) lists all parameters.`,
+              samplesText(tried, resolve, base),
+            )
+          : null
+      const code = /^errors\/(.+)/.exec(path)?.[1]
+      if (code) return Object.hasOwn(ERROR_PAGES, code) ? errorPage(code, ERROR_PAGES[code]!) : null
+      const group = groups.find(({ slug }) => slug === path)
+      return group ? groupPage(group, resolve, base) : null
     },
 
-    /** The document for the console, as JSON. */
-    forConsole: (): string => JSON.stringify(lighter(source().document)),
+    /** Where the viewer shows what had a page of its own; null for any other path. */
+    anchor(path: string): string | null {
+      if (path === 'console') return '/docs'
+      if (path === 'clients') return '/docs#description/clients'
+      return source().groups.some(({ slug }) => slug === path) ? `/docs#tag/${path}` : null
+    },
+
+    /** What the playground sends. */
+    tried(): Tried {
+      const { resolve, tried } = source()
+      const { mode } = resolve(tried.body!.schema).properties!
+      return { path: tried.path, body: bodyOf(tried, resolve) as Tried['body'], modes: resolve(mode!).enum as string[] }
+    },
+
+    /** The document that the viewer shows to readers who came by `origin`, as JSON. */
+    viewer(origin: string): string {
+      const { document } = source()
+      const clients = clientsPage(origin).replace(/^#/gm, '##')
+      const intro = sections(document.info.description, firstCall(origin, playground), rules(origin), clients)
+      return JSON.stringify(viewerDocument(document, intro, `${origin}/api/v1`))
+    },
 
     /** `llms.txt`. */
     llms(): string {
       const { document, groups } = source()
       return llmsText(document, groups)
     },
-
-    /** Every path that `page` knows. */
-    paths: (): string[] => [
-      '',
-      ...own.map(({ slug }) => slug),
-      ...source().groups.map(({ slug }) => slug),
-      'clients',
-      'errors',
-      ...Object.keys(ERROR_PAGES).map((code) => `errors/${code}`),
-    ],
   }
 }
+
+/** Where the viewer shows an operation. */
+const anchorOf = ({ group, method, path }: Operation): string =>
+  `/docs#tag/${group.toLowerCase().replaceAll(' ', '-')}/${method.toLowerCase()}${path}`

@@ -25,12 +25,9 @@ async function opened(path: string, look: Parameters<typeof newPage>[0] = {}) {
 
 inChromium('the reference in a browser (dx 5.5)', () => {
   test.each([
-    ['/docs', { width: 1000 }],
-    ['/docs/completions', { width: 1000, dark: true }],
-    ['/docs/skills', { width: 320 }],
+    ['/docs/errors', { width: 1000, dark: true }],
     ['/docs/playground', { width: 320, dark: true }],
-    ['/docs/errors/not_found', { width: 1000 }],
-    ['/docs/clients', { width: 320, dark: true }],
+    ['/docs/errors/not_found', { width: 320 }],
   ])('%s loads nothing but its own script and has no problem that axe finds', async (path, look) => {
     const { page, asked: requests, problems } = await opened(path, look)
     const foreign = (url: string) =>
@@ -38,33 +35,30 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     expect(requests.filter(foreign)).toEqual([])
     expect(problems.filter((text) => !text.includes('404'))).toEqual([])
     expect(await axeProblems(page)).toEqual([])
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    expect(overflow).toBeLessThanOrEqual(0)
+    expect(await overflow(page)).toBeLessThanOrEqual(0)
     await page.close()
   })
 
-  test('without scripts each call has its samples, its answer and its errors', async () => {
-    const page = await newPage()
+  test('without scripts /docs has the first call, all groups of calls and the rules', async () => {
+    const page = await newPage({ width: 320 })
     await page.setJavaScriptEnabled(false)
-    await page.goto(`${origin}/docs/completions`)
+    await page.goto(`${origin}/docs`)
     await page.setJavaScriptEnabled(true)
     const text = await page.evaluate(() => document.querySelector('main')!.textContent)
-    for (const part of ['curl -sS', 'await fetch(', 'urllib.request', '"object": "completion"', 'Errors'])
-      expect(text).toContain(part)
-    expect(text).not.toContain('Try it')
+    for (const part of ['curl -sS', 'Completions', 'Audit', 'Rules for every call']) expect(text).toContain(part)
+    expect(await axeProblems(page)).toEqual([])
+    expect(await overflow(page)).toBeLessThanOrEqual(0)
     await page.close()
   })
 
-  test('samples are tabs, which keys work, and a copy is said', async () => {
-    const { page } = await opened('/docs/webhooks')
+  test('samples of the playground are tabs, which keys work, and a copy is said', async () => {
+    const { page } = await opened('/docs/playground')
     const shown = () =>
       page.$$eval('pre[role=tabpanel]', (all) => all.filter((one) => !one.hidden).map(({ id }) => id.at(-1)))
-    const first = await shown()
-    expect(new Set(first)).toEqual(new Set(['0']))
+    expect(await shown()).toEqual(['0'])
     await page.focus('[role=tab][aria-selected=true]')
     await page.keyboard.press('ArrowRight')
-    // One choice holds for the whole page.
-    expect(await shown()).toEqual(first.map(() => '1'))
+    expect(await shown()).toEqual(['1'])
     expect(await page.$eval(':focus', (tab) => tab.textContent)).toBe('TypeScript')
     await page.evaluate(() => {
       const writeText = async (text: string) => {
@@ -78,31 +72,16 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     await page.close()
   })
 
-  test('a call is tried: whole, as a stream, refused, stopped, and with no server', async () => {
-    const { page, asked: requests } = await opened('/docs/completions', { width: 360 })
+  test('a prompt is tried: without a key, refused, stopped, and with no server', async () => {
+    const { page } = await opened('/docs/playground', { width: 360 })
     const press = (type: 'submit' | 'button') => page.click(`.panel .row button[type=${type}]`)
-    await page.click('button.try')
     await press('submit')
     await shows(page, '.answer p', 'Paste a key')
     await page.type('input.key', key)
-    await press('submit')
-    await shows(page, '.answer p', '200 done')
-    await shows(page, '.answer pre', '"object": "completion"')
-    await shows(page, '.answer .facts', 'requests left')
-    await page.select('.panel select', 'fast')
-    expect(await page.$eval('.panel textarea', ({ value }) => JSON.parse(value).mode)).toBe('fast')
-    await page.click('.panel input[type=checkbox]')
-    await press('submit')
-    await shows(page, '.answer .events', 'done {')
-    await shows(page, '.answer p', '¢')
-    expect(await axeProblems(page)).toEqual([])
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
-    expect(await traces(page, key)).toEqual([])
-    expect(requests.filter((url) => url.includes(key))).toEqual([])
-
     await setBody(page, '{"prompt":"x","mode":"turbo"}')
     await press('submit')
     await shows(page, '.answer p', '400 refused')
+    await shows(page, '.answer .facts', 'requests left')
     expect(await page.$eval('.answer a', (link) => link.getAttribute('href'))).toBe('/docs/errors/validation_error')
     await setBody(page, '{')
     await press('submit')
@@ -129,7 +108,6 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     const person = await world.person()
     expect(await person.send('POST', 'skills', { slug: 'email-drafter' })).toMatchObject({ status: 201 })
     const { page, asked: requests } = await opened('/docs/playground', { width: 360 })
-    expect(await page.$$eval('.try', (all) => all.length)).toBe(0)
     await page.type('input.key', person.key)
     await page.type('textarea.prompt', '.')
     await shows(page, '.switches', 'E-mail drafter')
@@ -181,14 +159,18 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     expect(await page.$eval('.answer .said', ({ textContent }) => textContent)).toBe('One, two, three, four, five.')
     expect(await page.$eval('.answer details', ({ open }) => open)).toBe(false)
     expect(await axeProblems(page)).toEqual([])
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+    expect(await overflow(page)).toBeLessThanOrEqual(0)
     expect(await traces(page, person.key)).toEqual([])
     expect(requests.filter((url) => url.includes(person.key))).toEqual([])
     await page.close()
   })
 
-  test('the console shows our document with a script of ours, and asks nobody else', async () => {
-    const { page, asked: requests, problems } = await opened('/docs/console', { width: 360 })
+  test.each([
+    { width: 1280, dark: true },
+    { width: 320, dark: false },
+  ])('/docs is the viewer over our document, with nothing from elsewhere: %p', async (look) => {
+    const { page, asked: requests, problems } = await opened('/docs', look)
+    await page.waitForFunction(() => !document.getElementById('start'))
     await page.waitForFunction(() => document.body.textContent.includes('Answer a prompt'))
     expect(requests.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url))).toEqual([])
     expect(requests).toContain(`${origin}/docs/scalar.json`)
@@ -196,20 +178,40 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     expect(await page.evaluate(() => document.body.textContent)).not.toMatch(/Developer Tools|Generate SDKs/)
     const vendor = await page.$$eval('a[href*="scalar.com"]', (links) => links.filter((link) => link.checkVisibility()))
     expect(vendor).toEqual([])
+    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    expect(ground).toBe(look.dark ? 'rgb(20, 23, 28)' : 'rgb(255, 255, 255)')
     // Scalar puts a button into the button of each answer: that cannot be mended from outside.
     const found = async () => (await axeProblems(page)).filter((one) => !one.startsWith('nested-interactive'))
     // What it draws late is mended a moment later.
     await eventually(found, (problems) => problems.length === 0)
     expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0)
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    expect(overflow).toBeLessThanOrEqual(0)
+    expect(await overflow(page)).toBeLessThanOrEqual(0)
+    await page.close()
+  })
+
+  test('a link leads to a call in the viewer, from where it is sent with the keyboard', async () => {
+    const { page } = await opened('/docs#tag/completions/post/completions', { width: 1280 })
+    await page.waitForFunction(() => !document.getElementById('start'))
+    await shows(page, '.response-card', 'svc-1-')
+    const button = (await page.waitForSelector('xpath///button[contains(., "Test Request")]'))!
+    await button.focus()
+    await page.keyboard.press('Enter')
+    const token = (await page.waitForSelector('xpath///*[@role="dialog"]//input[@placeholder="Token"]'))!
+    await token.type(key)
+    await page.keyboard.down('Control')
+    await page.keyboard.press('Enter')
+    await page.keyboard.up('Control')
+    await shows(page, '[role=dialog]', '200')
+    expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0)
     await page.close()
   })
 })
 
+const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
 const setBody = (page: Page, text: string) =>
   page.$eval(
-    '.panel textarea',
+    '.panel textarea:not(.prompt)',
     (field, value) => {
       field.value = value
     },

@@ -3,12 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import { createReference } from '../../../src/pages'
-import { bodyOf } from '../../../src/pages/reference/bodies'
 import { hasPlayground } from '../../../src/pages/reference/config'
-import { exampleOf } from '../../../src/pages/reference/example'
-import { answerExample } from '../../../src/pages/reference/group-page'
+import { ERROR_PAGES } from '../../../src/pages/reference/error-pages'
+import { answerExample, bodyOf, exampleOf } from '../../../src/pages/reference/examples'
 import { type Document, groupsOf, resolver } from '../../../src/pages/reference/operations'
-import { ERROR_PAGES } from '../../../src/pages/reference/schema'
 import { createWorld } from '../../support/world'
 
 const world = await createWorld()
@@ -16,7 +14,10 @@ const document = (await world.send('GET', '/openapi.json')).body as Document
 const resolve = resolver(document)
 const operations = groupsOf(document).flatMap((group) => group.operations)
 const reference = createReference({ read: () => document, playground: true })
-const paths = reference.paths().map((path) => [path === '' ? '/docs' : `/docs/${path}`])
+const slugs = groupsOf(document).map(({ slug }) => slug)
+const pages = ['', '/playground', '/errors', ...Object.keys(ERROR_PAGES).map((code) => `/errors/${code}`)].map(
+  (path) => [`/docs${path}`],
+)
 
 const MAX_BYTES = 60 * 1024
 
@@ -24,31 +25,55 @@ const open = (path: string, headers: Record<string, string> = {}) =>
   world.app.api.handle(new Request(`http://localhost${path}`, { headers }))
 
 describe('the reference (dx 5.5)', () => {
-  test('has every operation of the document, each on the page of its group', async () => {
+  test('gives the viewer every operation of the document, with samples, an answer and its errors', async () => {
     expect(operations.length).toBe(Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length)
-    for (const group of groupsOf(document)) {
-      const text = await (await open(`/docs/${group.slug}`)).text()
-      for (const { id } of group.operations) expect(text, id).toContain(`id="${id}"`)
+    const shown = await (await open('/docs/scalar.json')).json()
+    expect(shown.servers).toEqual([{ url: 'http://localhost/api/v1' }])
+    expect(shown.info.description).toContain("curl -sS 'http://localhost/api/v1/completions'")
+    for (const { id, path, method, success, errors } of operations) {
+      const operation = shown.paths[path][method.toLowerCase()]
+      const labels = operation['x-codeSamples'].map(({ label }: { label: string }) => label)
+      expect(labels, id).toEqual(['curl', 'TypeScript', 'Python'])
+      const shownAnswer = operation.responses[success.status]
+      if (success.schema)
+        expect(shownAnswer.content['application/json'].examples, id).toEqual({ answer: { value: expect.anything() } })
+      else expect(shownAnswer, id).toBeDefined()
+      // Some refusals are answers of their own.
+      for (const status of errors.filter((one) => document.paths[path]![method.toLowerCase()]!.responses[one]!.$ref))
+        expect(operation.responses[status].description, id).toContain('](/docs/errors/')
     }
   })
 
-  test.each(paths)('%s is small, and is there as Markdown', async (path) => {
-    const packed = await open(path, { 'accept-encoding': 'gzip' })
+  test.each(pages)('%s is small, and is there as Markdown', async (path) => {
+    const packed = await open(path!, { 'accept-encoding': 'gzip' })
     expect(packed.status).toBe(200)
     expect(packed.headers.get('content-encoding')).toBe('gzip')
     expect((await packed.arrayBuffer()).byteLength).toBeLessThan(MAX_BYTES)
-    const page = await open(path)
+    const page = await open(path!)
     const text = await page.text()
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(text).not.toMatch(/src="(?!\/assets\/)|href="(?!\/|#|https?:)|undefined|\[object/)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'; ")
+    expect(text).not.toMatch(/src="(?!\/assets\/|\/docs\/scalar.js")|href="(?!\/|#|https?:)|undefined|\[object/)
     expect(text.match(/<h1>/g)).toHaveLength(1)
     const twin = await open(`${path}.md`)
     expect(twin.headers.get('content-type')).toContain('text/markdown')
     expect(await twin.text()).toStartWith('# ')
   })
 
+  test('gives programs each group of calls as Markdown, which people read in the viewer', async () => {
+    for (const group of groupsOf(document)) {
+      const text = await (await open(`/docs/${group.slug}.md`)).text()
+      for (const { id } of group.operations) expect(text).toContain(`{#${id}}`)
+    }
+    const moved = [...slugs.map((slug) => [slug, `/docs#tag/${slug}`]), ['clients', '/docs#description/clients']]
+    for (const [path, location] of [...moved, ['console', '/docs']]) {
+      const answer = await open(`/docs/${path}`)
+      expect(answer.status, path).toBe(308)
+      expect(answer.headers.get('location')).toBe(location!)
+    }
+  })
+
   test('leads only to pages that are there', async () => {
-    const texts = [...paths.map(([path]) => `${path}.md`), '/docs/llms.txt']
+    const texts = [...pages.map(([path]) => `${path}.md`), ...slugs.map((slug) => `/docs/${slug}.md`), '/docs/llms.txt']
     const links = new Set<string>()
     for (const path of texts) {
       const text = await (await open(path!)).text()
@@ -92,7 +117,7 @@ describe('the reference (dx 5.5)', () => {
   })
 
   test('names the address that its reader came by, and repeats no other', async () => {
-    expect(reference.page('', 'https://svc.example')?.markdown).toContain("curl -sS 'https://svc.example/api/v1/")
+    expect(reference.markdown('', 'https://svc.example')).toContain("curl -sS 'https://svc.example/api/v1/")
     const forged = await world.app.api.handle(new Request(`http://localhost/docs`, { headers: { host: '"><b>' } }))
     expect(await forged.text()).not.toContain('"><b>')
   })

@@ -60,8 +60,9 @@ type Sample = { id: string; hasBody: boolean; language: string; code: string }
 
 /** Every sample of every page, as its reader has it. */
 async function allSamples(): Promise<Sample[]> {
-  const read = async (path: string) => (await fetch(`${origin}${path}.md`)).text()
-  const pages = [...(await read('/docs')).matchAll(/^\| \[[^\]]+\]\((\/docs\/[\w-]+)\)/gm)].map(([, path]) => path!)
+  const read = async (path: string) => (await fetch(`${origin}${path}`)).text()
+  const start = await read('/docs.md')
+  const pages = [...start.matchAll(/^\| \[[^\]]+\]\((\/docs\/[\w-]+\.md)\)/gm)].map(([, path]) => path!)
   const sections = (await Promise.all(pages.map(read))).flatMap((page) => page.split(/^## /m).slice(1))
   return sections.flatMap((section) => {
     const id = /\{#(\w+)\}/.exec(section)![1]!

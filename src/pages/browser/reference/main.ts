@@ -1,13 +1,10 @@
+import type { Tried } from '../../reference/service'
 import { pageData } from '../shared/dom'
-import { announcer } from './announce'
-import { type Call, tryIt } from './panel'
+import { playground } from './panel'
 import { withTabs } from './samples'
 
-/** The reference reads without this script, which adds tabs, copying and "Try it" (dx 5.5). */
-const announce = announcer()
-withTabs(announce)
-for (const call of pageData<Call[]>('calls') ?? []) {
-  const heading = document.getElementById(call.id)
-  if (heading?.parentElement) tryIt(heading.parentElement, heading.textContent ?? '', call)
-}
+/** Our own pages read without this script, which adds tabs, copying and the form of the playground (dx 5.5). */
+withTabs()
+const tried = pageData<Tried | null>('tried')
+if (tried) document.querySelector('.row')?.before(playground(tried, [...document.querySelectorAll('[role=tabpanel]')]))
 document.documentElement.dataset.ready = 'true'

@@ -1,12 +1,12 @@
 import { h } from '../shared/dom'
-import type { Announce } from './announce'
 
 const LANGUAGES = ['curl', 'TypeScript', 'Python']
 
 type Choice = { tab: HTMLButtonElement; panel: HTMLElement }
 
 /** The samples of each call as tabs. Whoever chooses a language chooses it for the whole page. */
-export function withTabs(announce: Announce): void {
+export function withTabs(): void {
+  const announce = announcer()
   const groups: Choice[][] = []
   const choose = (at: number) => {
     for (const group of groups) {
@@ -62,6 +62,20 @@ function groupAt(first: Element, number: number, choose: (at: number) => void): 
   first.before(row)
   for (const label of labels) label.remove()
   return { row, group }
+}
+
+type Announce = (text: string) => void
+
+/** Says a word to screen readers in one live region of the page, again also when it is the same word. */
+function announcer(): Announce {
+  const region = h('p', { role: 'status', class: 'unseen' })
+  document.querySelector('main')?.append(region)
+  return (text) => {
+    region.textContent = ''
+    setTimeout(() => {
+      region.textContent = text
+    })
+  }
 }
 
 function copyable(label: Element, announce: Announce): void {

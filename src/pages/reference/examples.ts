@@ -1,6 +1,6 @@
-import type { Json } from '../../kernel/samples'
-import { exampleOf } from './example'
-import type { Operation, Resolve } from './operations'
+import type { Operation, Parameter, Resolve, Schema } from './operations'
+import answers from './recorded.json' with { type: 'json' }
+import type { Json } from './samples'
 
 /** An id that stands in the samples where a real one belongs. */
 const SOME_ID = '3f0c9a52-7b1e-4c57-9d7a-2f6f1b1c8e10'
@@ -120,22 +120,124 @@ export function bodyOf({ id, body }: Operation, resolve: Resolve): Json | undefi
   return BODIES[id] ?? (exampleOf(body.schema, resolve, { whole: false }) as Json)
 }
 
+/** A sample of an id in the path of a route. */
+export function idIn({ method, path }: Operation, { schema }: Parameter, resolve: Resolve): string {
+  const value = exampleOf(schema, resolve, { whole: false })
+  if (value !== 'example') return String(value)
+  return (method === 'GET' && SHIPPED[path.split('/').slice(0, 3).join('/')]) || SOME_ID
+}
+
 /** The path that a route's samples ask: with sample ids, and the query parameters that are required. */
 export function pathOf(operation: Operation, resolve: Resolve): string {
-  const { path, parameters } = operation
-  const ids = path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const schema = parameters.find((one) => one.in === 'path' && one.name === name)?.schema ?? {}
-    const value = exampleOf(schema, resolve, { whole: false })
-    return encodeURIComponent(
-      value === 'example'
-        ? (operation.method === 'GET' && SHIPPED[operation.path.split('/').slice(0, 3).join('/')]) || SOME_ID
-        : String(value),
-    )
-  })
-  const query = parameters
-    .filter((one) => one.in === 'query' && one.required)
+  const of = (place: string) => operation.parameters.filter((one) => one.in === place)
+  const ids = of('path').reduce(
+    (path, one) => path.replace(`{${one.name}}`, encodeURIComponent(idIn(operation, one, resolve))),
+    operation.path,
+  )
+  const query = of('query')
+    .filter(({ required }) => required)
     .map(
       ({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(schema, resolve, { whole: false }, name)))}`,
     )
   return query.length ? `${ids}?${query.join('&')}` : ids
+}
+
+/**
+ * An example of what a route answers: what a server said while it was tested, shortened, and otherwise one that is made
+ * from the schema. `tests/pages/reference/record.ts` writes the file; an answer that fits no more is taken out of it.
+ */
+export function answerExample({ id, success }: Operation, resolve: Resolve): unknown {
+  const recorded = (answers as Readonly<Record<string, unknown>>)[id]
+  return recorded ?? exampleOf(success.schema!, resolve, { whole: true })
+}
+
+/** Objects within objects are written down to this depth, so that an example stays readable. */
+const DEPTH = 4
+
+/** Texts that fit the patterns of the schemas, the first that matches is taken. */
+const TEXTS = [
+  'example',
+  'acme-notes',
+  'completion.created',
+  'id_0123456789abcdefABCDEFGH',
+  '2026-11-21',
+  '2026-11-21T09',
+  '1.0.0',
+  '60s',
+  'https://example.com/page',
+  'ada@example.com',
+  '#1d4ed8',
+  'MIT',
+  '0'.repeat(64),
+]
+
+const FORMATS: Record<string, string> = {
+  'date-time': '2026-11-21T09:30:00.000Z',
+  uuid: '3f0c9a52-7b1e-4c57-9d7a-2f6f1b1c8e10',
+  email: 'ada@example.com',
+  uri: 'https://example.com/page',
+}
+
+/** Texts by the member's name, where a word alone would say little. */
+const NAMED: Record<string, string> = {
+  prompt: 'Count to five slowly',
+  url: 'https://example.com/hook',
+  name: 'My first one',
+  email: 'ada@example.com',
+  password: 'correct horse battery',
+  content: 'Tides follow the moon.',
+  text: 'Tides follow the moon.',
+  reason: 'Asked for by the team',
+}
+
+type Options = { /** Members that are not required are written too. */ whole: boolean }
+
+/** A value that fits a schema; the same one each time. */
+export function exampleOf(schema: Schema, resolve: Resolve, { whole }: Options, name = '', depth = DEPTH): unknown {
+  const found = resolve(schema)
+  const given = schema.examples?.[0] ?? found.examples?.[0] ?? found.const ?? schema.default ?? found.default
+  if (given !== undefined) return given
+  if (found.enum) return found.enum[0]
+  const choices = found.anyOf ?? found.oneOf
+  if (choices) {
+    const choice = choices.find(({ type }) => type !== 'null') ?? choices[0]!
+    return exampleOf(choice, resolve, { whole }, name, depth)
+  }
+  if (found.allOf) {
+    const parts = found.allOf.map((part) => exampleOf(part, resolve, { whole }, name, depth))
+    return Object.assign({}, ...parts)
+  }
+  const type = Array.isArray(found.type) ? found.type[0] : found.type
+  if (type === 'string') return textFor(found, name)
+  if (type === 'integer' || type === 'number') return numberFor(found)
+  if (type === 'boolean') return false
+  if (type === 'null') return null
+  if (type === 'array') {
+    const isShort = depth <= 1 && !found.minItems
+    return isShort || !found.items
+      ? []
+      : [exampleOf(found.items, resolve, { whole }, name.replace(/s$/, ''), depth - 1)]
+  }
+  return objectFor(found, resolve, whole, depth)
+}
+
+function objectFor({ properties = {}, required = [] }: Schema, resolve: Resolve, whole: boolean, depth: number) {
+  const shown = Object.entries(properties).filter(([name]) => required.includes(name) || (whole && depth > 1))
+  return Object.fromEntries(shown.map(([name, part]) => [name, exampleOf(part, resolve, { whole }, name, depth - 1)]))
+}
+
+function textFor({ pattern, format, minLength = 0, maxLength = 1_000 }: Schema, name: string): string {
+  if (format && FORMATS[format]) return FORMATS[format]
+  const fits = (text: string) =>
+    text.length >= minLength && text.length <= maxLength && (!pattern || new RegExp(pattern, 'u').test(text))
+  const prefixed = /^\^([a-z_]+_)\[0-9A-Za-z\]\{24\}\$$/.exec(pattern ?? '')
+  if (prefixed) return `${prefixed[1]}0123456789abcdefABCDEFGH`
+  const named = NAMED[name]
+  if (named && fits(named)) return named
+  return TEXTS.find(fits) ?? 'example'.padEnd(minLength, 'x').slice(0, maxLength)
+}
+
+function numberFor({ minimum, maximum }: Schema): number {
+  const min = minimum ?? 0
+  return maximum !== undefined && min > maximum ? maximum : min
 }

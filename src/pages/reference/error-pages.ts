@@ -1,4 +1,15 @@
-import type { ErrorPage } from './schema'
+/** What one error code means, for whoever gets it and for whoever runs the server. */
+export type ErrorPage = {
+  status: number
+  meaning: string
+  /** What a caller does about it. */
+  cure: string
+  /** What the operator does, where that is something else. */
+  operator?: string
+  retry: 'yes' | 'no' | 'after Retry-After'
+  /** Groups of the document whose routes answer with it; absent for any. */
+  groups?: readonly string[]
+}
 
 /** Groups whose routes ask engines: tokens are counted, and modes have limits of their own. */
 export const ANSWERING = [
@@ -14,8 +25,10 @@ export const ANSWERING = [
   'Widget visitors',
 ]
 
-/** The codes of 4xx but 429: the same request is refused again until something changes. */
-export const REFUSED: Readonly<Record<string, ErrorPage>> = {
+const WAIT = 'after Retry-After'
+
+/** Every error code of contract 1.5: what it means, and the cure. */
+export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
   validation_error: {
     status: 400,
     meaning: 'The body, the query or a header is not what the route expects. The message names each problem.',
@@ -233,5 +246,140 @@ export const REFUSED: Readonly<Record<string, ErrorPage>> = {
     cure: 'Fix what the findings name and submit a new version.',
     retry: 'no',
     groups: ['Skills', 'Canvases'],
+  },
+  // 429 and 5xx: the same request may work later.
+  rate_limit_exceeded: {
+    status: 429,
+    meaning: 'The key sent more requests in 60 seconds than its tier allows.',
+    cure: 'Wait as long as Retry-After says. Request a higher tier with POST /rate-limits/request-increase.',
+    operator: 'Wait, or create the key with a higher --tier.',
+    retry: WAIT,
+  },
+  mode_rate_limit_exceeded: {
+    status: 429,
+    meaning: 'The key sent more requests for one mode in 60 seconds than its tier allows. Other modes still work.',
+    cure: 'Wait as long as Retry-After says, or use another mode.',
+    operator: 'Wait, or create the key with a higher --tier.',
+    retry: WAIT,
+    groups: ANSWERING,
+  },
+  token_limit_exceeded: {
+    status: 429,
+    meaning: 'The key used more tokens in 60 seconds than its tier allows.',
+    cure: 'Wait as long as Retry-After says, or send shorter prompts.',
+    operator: 'Wait, send shorter prompts, or create the key with a higher --tier.',
+    retry: WAIT,
+    groups: ANSWERING,
+  },
+  browser_session_limit: {
+    status: 429,
+    meaning: 'The maximum number of browser sessions for the caller or for this server is open.',
+    cure: 'End one with DELETE /browser/sessions/{id}, or wait until one has ended.',
+    retry: WAIT,
+    groups: ['Browser'],
+  },
+  server_error: {
+    status: 500,
+    meaning: 'A bug. The log has the request id and the cause.',
+    cure: 'Try again, and give the request id to the operator of the server. Nothing was charged.',
+    operator: 'Look up the request id in the server log.',
+    retry: 'yes',
+  },
+  browser_unconfigured: {
+    status: 501,
+    meaning: 'This server has no browser for browser sessions.',
+    cure: 'Work without it, or ask the operator of the server.',
+    operator: 'Install Chromium and set its path; svc-admin doctor shows what is missing.',
+    retry: 'no',
+    groups: ['Browser'],
+  },
+  tts_provider_error: {
+    status: 502,
+    meaning: 'The speech engine failed. Nothing was charged.',
+    cure: 'Try again.',
+    operator: 'svc-admin trace REQUEST shows the real error of each attempt.',
+    retry: 'yes',
+    groups: ['Audio'],
+  },
+  stt_provider_error: {
+    status: 502,
+    meaning: 'The transcription engine failed. Nothing was charged.',
+    cure: 'Try again.',
+    operator: 'svc-admin trace REQUEST shows the real error of each attempt.',
+    retry: 'yes',
+    groups: ['Audio'],
+  },
+  tts_unavailable: {
+    status: 503,
+    meaning: 'This server has no speech engine, or the engine is unavailable.',
+    cure: 'Try again later, or ask the operator of the server to set one up.',
+    operator: 'Set SVC_TTS_BASE_URL to a speech server, or install espeak-ng.',
+    retry: WAIT,
+    groups: ['Audio'],
+  },
+  stt_unavailable: {
+    status: 503,
+    meaning: 'This server has no transcription engine, or the engine is unavailable.',
+    cure: 'Try again later, or ask the operator of the server to set one up.',
+    operator: 'Set SVC_STT_BASE_URL to a server with /audio/transcriptions.',
+    retry: WAIT,
+    groups: ['Audio'],
+  },
+  voice_unavailable: {
+    status: 503,
+    meaning: 'No live voice session can be opened right now.',
+    cure: 'Try again later, or send recordings to POST /audio/stt.',
+    operator: 'Set SVC_VOICE_URL to the address of a live voice server.',
+    retry: WAIT,
+    groups: ['Audio'],
+  },
+  queue_unavailable: {
+    status: 503,
+    meaning: 'The job could not be queued, or no process runs jobs. Nothing was started or charged.',
+    cure: 'Send the same request again, with the same Idempotency-Key.',
+    operator: 'svc-admin doctor jobs',
+    retry: WAIT,
+    groups: ['Research', 'Videos', 'Jobs'],
+  },
+  service_unavailable: {
+    status: 503,
+    meaning: 'The server is starting, stopping or at its limit.',
+    cure: 'Wait a moment.',
+    operator: 'svc-admin status shows what is running; svc-admin doctor shows how to fix the rest.',
+    retry: WAIT,
+  },
+  storage_unavailable: {
+    status: 503,
+    meaning: 'The database is full, locked or unavailable.',
+    cure: 'Try again later. Nothing was changed or charged.',
+    operator: 'svc-admin doctor database disk',
+    retry: WAIT,
+  },
+  engine_unavailable: {
+    status: 503,
+    meaning: 'No engine answered; the first one and every fallback failed. Nothing was charged.',
+    cure: 'Try again, or ask for another mode.',
+    operator: 'svc-admin engines test calls each engine; svc-admin trace REQUEST shows the real error of each attempt.',
+    retry: WAIT,
+    groups: [
+      'Completions',
+      'Chat',
+      'Code',
+      'Documents',
+      'Images',
+      'Videos',
+      'Research',
+      'Canvases',
+      'Workflows',
+      'Skills',
+      'Widget visitors',
+    ],
+  },
+  request_timeout: {
+    status: 504,
+    meaning: 'The request took too long.',
+    cure: 'Ask for less in one request, or stream.',
+    operator: 'svc-admin trace REQUEST shows which stage took long.',
+    retry: 'yes',
   },
 }
