@@ -168,7 +168,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(eventRoutes(container.published, guard))
         .use(widgetRoutes(container.widgets, guard))
         .use(visitorRoutes(container.widgets, streams, guard))
-        .use(artifactRoutes(container.files, guard))
+        .use(artifactRoutes(container, guard))
         .use(usageRoutes(container, download, guard))
         .use(benchmarkRoutes(container, guard))
         .use(auditRoutes(container, download, guard)),

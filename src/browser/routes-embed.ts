@@ -4,8 +4,7 @@ import type { Guard } from '../http/guard'
 import { html, PAGE_HEADERS, page } from '../kernel/html'
 import { checkedQuery, t } from '../kernel/schema'
 import type { Assets } from '../pages'
-import type { Recording } from './schema'
-import { LiveView } from './schema'
+import { LiveView, type Recording } from './schema'
 import type { BrowserService } from './service'
 
 const Link = checkedQuery(

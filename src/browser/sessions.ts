@@ -20,7 +20,6 @@ import {
   type LinkInput,
   type LiveView,
   type OverseenList,
-  type OverseenSession,
   type Recording,
   type SessionEnd,
   type SessionLink,
@@ -46,14 +45,17 @@ export async function findSession(
   return row
 }
 
-export async function listSessions(deps: Deps, { caller }: Call): Promise<{ sessions: SessionSnapshot[] }> {
-  const own = await rows.active(deps.store.read, { owner: ownerOf(caller), holder: holderOf(caller) })
-  return { sessions: own.map((row) => presentSession(deps, row)) }
-}
-
-/** For operators: of everyone, or of one owner, oldest first. Throws 404 for an owner that is none. */
-export async function listOverseen(deps: Deps, ownerFilter?: string): Promise<OverseenList> {
+/** Open ones. Operators get those of everyone, or of one owner, oldest first. Throws 404 for an owner that is none. */
+export async function listSessions(
+  deps: Deps,
+  { caller }: Call<Caller>,
+  ownerFilter?: string,
+): Promise<OverseenList | { sessions: SessionSnapshot[] }> {
   const { store, orgs } = deps
+  if (caller.type !== 'operator') {
+    const own = await rows.active(store.read, { owner: ownerOf(caller), holder: holderOf(caller) })
+    return { sessions: own.map((row) => presentSession(deps, row)) }
+  }
   const owner = ownerFilter === undefined ? null : (await findOwner(orgs, store.read, ownerFilter)).scope
   const all = await rows.everyones(store.read)
   const found = all.filter((row) => owner === null || row.owner === owner)
@@ -64,11 +66,6 @@ export async function listOverseen(deps: Deps, ownerFilter?: string): Promise<Ov
 export async function getSession(deps: Deps, call: Call, id: string, fresh: boolean): Promise<SessionSnapshot> {
   const row = await findSession(deps, call, id)
   return presentSession(deps, fresh && row.state === 'active' ? await refreshed(deps, row) : row)
-}
-
-/** For operators: never with a link. */
-export async function getOverseen(deps: Deps, call: Call<Caller>, id: string): Promise<OverseenSession> {
-  return presentOverseen(deps, await findSession(deps, call, id))
 }
 
 /** For operators: a link to look, or to take the wheel, for an hour at most, which is recorded. */

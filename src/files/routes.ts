@@ -2,7 +2,7 @@ import { create as disposition } from 'content-disposition'
 import { Elysia } from 'elysia'
 import type { Guard } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
-import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../http/verbs'
+import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb } from '../http/verbs'
 import { checkedQuery, t } from '../kernel/schema'
 import { artifactSizes, type FileOperatorDeps, getArtifact, listArtifacts, pruneArtifacts } from './operators'
 import * as words from './schema'
@@ -22,95 +22,69 @@ const etagOf = ({ sha256 }: Pick<ArtifactRow, 'sha256'>): string => `"${sha256}"
 
 const Link = checkedQuery(t.Object({ expires: t.String({ default: '' }), signature: t.String({ default: '' }) }))
 
-/** `/artifacts`: files of the caller (contract 2.3). */
-export const artifactRoutes = (files: Files, guard: Guard) =>
-  tenantRoutes(
-    [
-      tenantVerb(
-        {
-          method: 'get',
-          path: '/artifacts',
-          query: words.ArtifactQuery,
-          reply: words.ArtifactPage,
-          summary: 'List your files, newest first, with new links',
-        },
-        (call, { query }) => files.list(call, query),
-      ),
-      tenantVerb(
-        {
-          method: 'get',
-          path: '/artifacts/:id',
-          reply: words.Artifact,
-          errors: [404],
-          summary: 'Read an artifact, with a new link to its file',
-        },
-        (call, { id }) => files.get(call, id),
-      ),
-      tenantVerb(
-        {
-          method: 'delete',
-          path: '/artifacts/:id',
-          reply: words.ArtifactDeleted,
-          errors: [404],
-          summary: 'Delete an artifact and its file',
-        },
-        (call, { id }) => files.remove(call, id),
-      ),
-    ],
-    guard,
-    { scope: 'completions', tag: 'Artifacts' },
-  )
+type Artifacts = FileOperatorDeps & { files: Files }
 
-/** `/ops/v1/artifacts`: the files of everyone (dx 2.18). */
-export const artifactOperatorRoutes = (deps: FileOperatorDeps, edge: OperatorEdge) =>
-  operatorRoutes(
-    [
-      verb(
-        {
-          method: 'get',
-          path: '/artifacts',
-          holds: ['filename'],
-          query: words.OverseenArtifactsQuery,
-          reply: words.OverseenArtifacts,
-          owned: true,
-          summary: 'List the files of all owners, newest first',
-        },
-        (_, { query, owner }) => listArtifacts(deps, query, owner),
-      ),
-      verb(
-        {
-          method: 'get',
-          path: '/artifact-sizes',
-          holds: 'facts',
-          reply: words.ArtifactSizes,
-          owned: true,
-          summary: 'Read the total size of stored files, by owner and by age',
-        },
-        (_, { owner }) => artifactSizes(deps, owner),
-      ),
-      verb(
-        {
-          method: 'get',
-          path: '/artifacts/:id',
-          holds: ['filename'],
-          reply: words.OverseenArtifact,
-          summary: 'Read the metadata of a file',
-        },
-        (_, { id }) => getArtifact(deps, id),
-      ),
-      verb(
-        {
-          method: 'post',
-          path: '/artifacts/prune',
-          body: words.ArtifactPrune,
-          reply: words.ArtifactsPruned,
-          summary: 'Delete files created before a given time',
-        },
-        (call, { body }) => pruneArtifacts(deps, call, body),
-      ),
-    ],
-    edge,
-  )
+/** `/artifacts`: files of the caller (contract 2.3); for operators those of everyone (dx 2.18). */
+const verbsOf = (deps: Artifacts) => [
+  tenantVerb(
+    {
+      method: 'get',
+      path: '/artifacts',
+      query: words.ArtifactQuery,
+      reply: words.ArtifactPage,
+      summary: 'List your files, newest first, with new links',
+    },
+    (call, { query }) => deps.files.list(call, query),
+  ),
+  operatorVerb(
+    {
+      method: 'get',
+      path: '/artifacts',
+      holds: ['filename'],
+      query: words.OverseenArtifactsQuery,
+      reply: words.OverseenArtifacts,
+      owned: true,
+    },
+    (_, { query, owner }) => listArtifacts(deps, query, owner),
+  ),
+  tenantVerb(
+    {
+      method: 'get',
+      path: '/artifacts/:id',
+      reply: words.Artifact,
+      errors: [404],
+      summary: 'Read an artifact, with a new link to its file',
+    },
+    (call, { id }) => deps.files.get(call, id),
+  ),
+  operatorVerb(
+    { method: 'get', path: '/artifacts/:id', holds: ['filename'], reply: words.OverseenArtifact },
+    (_, { id }) => getArtifact(deps, id),
+  ),
+  tenantVerb(
+    {
+      method: 'delete',
+      path: '/artifacts/:id',
+      reply: words.ArtifactDeleted,
+      errors: [404],
+      summary: 'Delete an artifact and its file',
+    },
+    (call, { id }) => deps.files.remove(call, id),
+  ),
+  operatorVerb(
+    { method: 'get', path: '/artifact-sizes', holds: 'facts', reply: words.ArtifactSizes, owned: true },
+    (_, { owner }) => artifactSizes(deps, owner),
+  ),
+  operatorVerb(
+    { method: 'post', path: '/artifacts/prune', body: words.ArtifactPrune, reply: words.ArtifactsPruned },
+    (call, { body }) => pruneArtifacts(deps, call, body),
+  ),
+]
+
+export const artifactRoutes = (deps: Artifacts, guard: Guard) =>
+  tenantRoutes(verbsOf(deps), guard, { scope: 'completions', tag: 'Artifacts' })
+
+export const artifactOperatorRoutes = (deps: Artifacts, edge: OperatorEdge) => operatorRoutes(verbsOf(deps), edge)
 
 /** `/files/{id}`: what signed links read, whole or in part, outside the API. */
 export const fileRoutes = (files: Pick<Files, 'byLink' | 'read'>, guard: Guard) =>

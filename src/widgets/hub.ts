@@ -8,8 +8,7 @@ import { presentMessage } from './present'
 import { sessionRepository as rows } from './repository'
 import type { ChatEvent, WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
-import type { Recent } from './transcript'
-import { CHAT } from './transcript'
+import { CHAT, type Recent } from './transcript'
 
 type Deps = { store: Store; clock: Clock; live: Live; recent: Recent; onError(name: string, error: unknown): void }
 

@@ -12,8 +12,7 @@ import { sessionRepository as rows } from './repository'
 import type { Intents, WidgetId } from './schema'
 import type { WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
-import type { Transcript } from './transcript'
-import { humanRequested } from './transcript'
+import { humanRequested, type Transcript } from './transcript'
 
 type Deps = {
   store: Store

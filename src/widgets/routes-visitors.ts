@@ -10,8 +10,7 @@ import { chatFrame, lastEventOf } from './hub'
 import { PublicWidget } from './schema'
 import * as words from './schema-sessions'
 import type { WidgetService } from './service'
-import type { VisitorRequest } from './visitor-auth'
-import { bearerOf } from './visitor-auth'
+import { bearerOf, type VisitorRequest } from './visitor-auth'
 import type { Shown } from './visitors'
 
 type Context = { exchange: Exchange; request: Request; route: string; params: { id: string } }

@@ -14,8 +14,7 @@ import { subjectOf } from './operators'
 import type { createPictures, Stored } from './pictures'
 import { operatorOf, presentMessage } from './present'
 import { sessionRepository as rows } from './repository'
-import type { RequestHandoff } from './request-handoff'
-import { asksForPerson } from './request-handoff'
+import { asksForPerson, type RequestHandoff } from './request-handoff'
 import type { PublicWidget } from './schema'
 import {
   type Feedback,
@@ -36,8 +35,7 @@ import {
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 import { CHAT, type Transcript } from './transcript'
 import type { createTurns } from './turns'
-import type { VisitorAuth, VisitorRequest } from './visitor-auth'
-import { addressHash, newSessionToken, originOfPage } from './visitor-auth'
+import { addressHash, newSessionToken, originOfPage, type VisitorAuth, type VisitorRequest } from './visitor-auth'
 
 type ReceiveMessageDeps = {
   clock: Clock

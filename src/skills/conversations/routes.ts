@@ -1,7 +1,6 @@
 import type { Guard } from '../../http/guard'
 import type { OperatorEdge } from '../../http/operator-edge'
-import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
-import type { Call, OperatorCaller } from '../../kernel/caller'
+import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
 import { PageQuery } from '../../kernel/page'
 import type { MemoryService } from './memory'
 import * as words from './schema'
@@ -9,7 +8,50 @@ import type { ConversationService } from './service'
 
 const ONE = '/conversations/:id'
 
-const removeVerb = (conversations: ConversationService) =>
+/** `/conversations` (contract 17); for operators those of everyone (dx 2.14). */
+const verbsOf = (conversations: ConversationService) => [
+  verb(
+    {
+      method: 'get',
+      path: '/conversations',
+      query: words.ConversationQuery,
+      reply: words.ConversationPage,
+      holds: 'facts',
+      owned: true,
+      operators: { query: words.OverseenQuery, reply: words.OverseenPage },
+      summary: 'List your conversations, last updated first',
+    },
+    (call, { query, owner }) => conversations.list(call, query, owner),
+  ),
+  tenantVerb(
+    {
+      method: 'get',
+      path: ONE,
+      reply: words.ConversationReply,
+      errors: [404],
+      summary: 'Read one conversation with its messages',
+    },
+    (call, { id }) => conversations.get(call, id),
+  ),
+  operatorVerb({ method: 'get', path: ONE, holds: 'facts', reply: words.OverseenReply }, (call, { id }) =>
+    conversations.outlined(call, id),
+  ),
+  // It shows what people wrote, and is recorded.
+  operatorVerb(
+    { method: 'get', path: `${ONE}/messages`, holds: 'content', reply: words.ConversationReply, role: 'support' },
+    (call, { id }) => conversations.get(call, id),
+  ),
+  tenantVerb(
+    {
+      method: 'patch',
+      path: ONE,
+      body: words.RenameConversation,
+      reply: words.ConversationSummaryReply,
+      errors: [404],
+      summary: 'Rename a conversation',
+    },
+    (call, { id, body }) => conversations.rename(call, id, body),
+  ),
   verb(
     {
       method: 'delete',
@@ -19,47 +61,23 @@ const removeVerb = (conversations: ConversationService) =>
       summary: 'Delete a conversation and its messages',
     },
     (call, { id }) => conversations.remove(call, id),
-  )
+  ),
+  operatorVerb(
+    {
+      method: 'post',
+      path: '/conversations/purge',
+      body: words.ConversationPurge,
+      reply: words.ConversationsPurged,
+    },
+    (call, { body }) => conversations.purge(call, body),
+  ),
+]
 
 export const conversationRoutes = (conversations: ConversationService, guard: Guard) =>
-  tenantRoutes(
-    [
-      tenantVerb(
-        {
-          method: 'get',
-          path: '/conversations',
-          query: words.ConversationQuery,
-          reply: words.ConversationPage,
-          summary: 'List your conversations, last updated first',
-        },
-        (call, { query }) => conversations.list(call, query),
-      ),
-      tenantVerb(
-        {
-          method: 'get',
-          path: ONE,
-          reply: words.ConversationReply,
-          errors: [404],
-          summary: 'Read one conversation with its messages',
-        },
-        (call, { id }) => conversations.get(call, id),
-      ),
-      tenantVerb(
-        {
-          method: 'patch',
-          path: ONE,
-          body: words.RenameConversation,
-          reply: words.ConversationSummaryReply,
-          errors: [404],
-          summary: 'Rename a conversation',
-        },
-        (call, { id, body }) => conversations.rename(call, id, body),
-      ),
-      removeVerb(conversations),
-    ],
-    guard,
-    { scope: 'completions', tag: 'Conversations' },
-  )
+  tenantRoutes(verbsOf(conversations), guard, { scope: 'completions', tag: 'Conversations' })
+
+export const conversationOperatorRoutes = (conversations: ConversationService, edge: OperatorEdge) =>
+  operatorRoutes(verbsOf(conversations), edge)
 
 /** `/memory`: the user's memories (contract 17). */
 export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
@@ -94,57 +112,4 @@ export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
     ],
     guard,
     { scope: 'completions', tag: 'Memory' },
-  )
-
-/** `/ops/v1/conversations`: those of everyone (dx 2.14). */
-export const conversationOperatorRoutes = (conversations: ConversationService, edge: OperatorEdge) =>
-  operatorRoutes(
-    [
-      verb(
-        {
-          method: 'get',
-          path: '/conversations',
-          holds: 'facts',
-          query: words.OverseenQuery,
-          reply: words.OverseenPage,
-          owned: true,
-          summary: 'List the conversations of everyone, last updated first',
-        },
-        (call, { query, owner }) => conversations.listAll(call as Call<OperatorCaller>, query, owner),
-      ),
-      verb(
-        {
-          method: 'get',
-          path: ONE,
-          holds: 'facts',
-          reply: words.OverseenReply,
-          summary: 'Read whose a conversation is',
-        },
-        (call, { id }) => conversations.outlined(call, id),
-      ),
-      verb(
-        {
-          method: 'get',
-          path: `${ONE}/messages`,
-          holds: 'content',
-          reply: words.ConversationReply,
-          // It shows what people wrote.
-          role: 'support',
-          summary: 'Read a conversation with its messages, which is recorded',
-        },
-        (call, { id }) => conversations.get(call, id),
-      ),
-      removeVerb(conversations),
-      verb(
-        {
-          method: 'post',
-          path: '/conversations/purge',
-          body: words.ConversationPurge,
-          reply: words.ConversationsPurged,
-          summary: 'Delete the conversations of an owner that are older than a moment',
-        },
-        (call, { body }) => conversations.purge(call, body),
-      ),
-    ],
-    edge,
   )

@@ -47,6 +47,7 @@ export const Conversation = t.Object({ ...summary, messages: t.Array(Message) },
 export type Conversation = Static<typeof Conversation>
 
 export const ConversationPage = pageOf('conversations', ConversationSummary)
+export type ConversationPage = Static<typeof ConversationPage>
 export const ConversationReply = t.Object({ conversation: Conversation })
 export const ConversationSummaryReply = t.Object({ conversation: ConversationSummary })
 export const Deleted = t.Object({ deleted: t.Literal(true) })

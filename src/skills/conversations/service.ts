@@ -9,14 +9,19 @@ import { mapPage, type Page, pageFields } from '../../kernel/page'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import { beginningOf, shorten } from '../../kernel/text'
 import { conversationRepository as rows } from './repository'
-import type { ConversationPurge, ConversationsPurged, OverseenConversation, OverseenQuery } from './schema'
 import {
   type Conversation,
   ConversationId,
+  type ConversationPage,
+  type ConversationPurge,
   type ConversationQuery,
   type ConversationSummary,
+  type ConversationsPurged,
   type Message,
   MessageId,
+  type OverseenConversation,
+  type OverseenPage,
+  type OverseenQuery,
   type RenameConversation,
   type Turn,
 } from './schema'
@@ -50,7 +55,7 @@ const HISTORY_MESSAGES = 40
  * org's key belong to the org, so that the key cannot read its creator's own conversations.
  */
 export function createConversations({ store, audit, clock, files, ownerNamed, keyOwner }: Deps) {
-  return { history, start, append, list, listAll, get, outlined, rename, remove, purge, verify }
+  return { history, start, append, list, get, outlined, rename, remove, purge, verify }
 
   /** Throws 404 unless the id is a conversation of this owner; null reaches those of all, for operators. */
   async function find(reader: Reader, owner: OwnerScope | null, id: string): Promise<ConversationRow> {
@@ -91,14 +96,19 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return id
   }
 
-  async function list({ caller }: Call, query: ConversationQuery) {
-    return listed(mapPage(await rows.list(store.read, ownerOf(caller), query), presentSummary))
-  }
-
-  /** For operators: of all owners, of the one they name or of a key's, without what people wrote. Throws 404. */
-  async function listAll(call: Call<OperatorCaller>, { key, ...query }: OverseenQuery, ownerFilter?: string) {
+  /**
+   * Last updated first. Operators get those of all owners, of the one they name or of a key's, without what people
+   * wrote. Throws 404 for an owner or a key that is none.
+   */
+  async function list(
+    { caller, ...call }: Call<Caller>,
+    { key, ...query }: ConversationQuery & OverseenQuery,
+    ownerFilter?: string,
+  ): Promise<OverseenPage | ConversationPage> {
+    if (caller.type !== 'operator')
+      return listed(mapPage(await rows.list(store.read, ownerOf(caller), query), presentSummary))
     const named = ownerFilter === undefined ? null : await ownerNamed(store.read, ownerFilter)
-    const owner = key === undefined ? named : await keyOwner(call, key)
+    const owner = key === undefined ? named : await keyOwner({ ...call, caller }, key)
     return listed(mapPage(await rows.list(store.read, owner, query), outline))
   }
 

@@ -4,8 +4,7 @@ import { AppError } from '../../kernel/errors'
 import { OrgId } from '../../kernel/ids'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
 import { notAMember, orgMissing, skillNotFound, suspendedSkill, tooManySubmissions } from '../errors'
-import type { SkillManifest } from '../manifest'
-import { warningsOf } from '../manifest'
+import { type SkillManifest, warningsOf } from '../manifest'
 import { skillRepository as rows, submissionRepository as submissions } from '../repository'
 import {
   complete,
