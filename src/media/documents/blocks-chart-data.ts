@@ -33,13 +33,14 @@ function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: Ab
   const [header = [], ...all] = rows
   const body = all.slice(0, MAX_LABELS)
   const columns = header.slice(1).map((name, at) => {
-    const values = body.map((row) => readNumber(row[at + 1] ?? ''))
+    const written = body.map((row) => (row[at + 1] ?? '').trim())
     // What stands with the number of a cell, as it is written behind it.
     return {
       name: name.trim().slice(0, MAX_NAME_CHARS),
-      values,
-      units: body.map((row) => {
-        const found = NUMBER.exec((row[at + 1] ?? '').trim())
+      values: written.map(readNumber),
+      written,
+      units: written.map((cell) => {
+        const found = NUMBER.exec(cell)
         const unit = found?.[4] || found?.[2] || ''
         return unit && unit !== '%' ? ` ${unit}` : unit
       }),
@@ -47,7 +48,7 @@ function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: Ab
   })
   const drawn = columns.filter(({ values }) => values.some((value) => value !== null)).slice(0, MAX_SERIES)
   if (!drawn.length || body.length === 0) return null
-  const series: Series[] = drawn.map(({ name, values }) => ({ name, values }))
+  const series: Series[] = drawn.map(({ name, values, written }) => ({ name, values, written }))
   const units = new Set(drawn.flatMap(({ units, values }) => units.filter((_, at) => values[at] !== null)))
   const common = units.size === 1 ? [...units][0]! : ''
   const labels = body.map((row) => (row[0] ?? '').trim().slice(0, MAX_NAME_CHARS))

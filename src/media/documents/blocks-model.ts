@@ -30,6 +30,8 @@ export type Series = {
   name: string
   /** One for each label; null where nothing is known. */
   values: readonly (number | null)[]
+  /** The same as they are written, such as `$3.50`. */
+  written: readonly string[]
 }
 
 export type Chart = {

@@ -213,6 +213,21 @@ describe('numbers and words stay as they are written (issue 28)', () => {
     PATIENCE_MS,
   )
 
+  test.if(hasOffice)(
+    'the sheet of a chart shows its numbers as they are written',
+    async () => {
+      const chart =
+        '```chart\ntype: bar\nItem,Price,Share\nChisel,$3.50,4.2%\nBench,"$1,250.00",12%\nRefund,-$12.00,0%\n```'
+      const shown = parse(await opened(await renderXlsx(documentOf(chart)), 'xlsx'))
+      expect(shown.slice(1)).toEqual([
+        ['Chisel', '$3.50', '4.2%'],
+        ['Bench', '$1,250.00', '12%'],
+        ['Refund', '-$12.00', '0%'],
+      ] as never)
+    },
+    PATIENCE_MS,
+  )
+
   const slidesIn = async (markdown: string) => {
     const files = unzipSync(await renderPptx(documentOf(markdown)))
     const textOf = (xml: string) => [...xml.matchAll(/<a:t>([^<]*)<\/a:t>/g)].map(([, text]) => text).join('')

@@ -7,7 +7,7 @@ import { PIXEL, pathOf, saveFor } from '../../files/support'
 import { onTerms, under } from '../../guardrails/support'
 import { keyCaller } from '../../support/callers'
 import { createWorld } from '../../support/world'
-import { download, hasPdftotext, pdfText } from './support'
+import { download, hasOffice, hasPdftotext, opened, pdfText } from './support'
 
 const world = await createWorld()
 const { world: connected, upstream } = await createUpstreamWorld()
@@ -69,6 +69,13 @@ describe('POST /documents (contract 6)', () => {
       ['North', '120'],
       ['South', '80'],
     ])
+  })
+
+  test.if(hasOffice)('a workbook of a bill shows its money as it is written (issue 19)', async () => {
+    const prompt =
+      'Workshop bill\n\n| Item | Amount |\n|---|---|\n| Chisel | $3.50 |\n| Bench | $1,250.00 |\n| Refund | -$12.00 |\n'
+    const { bytes } = await download(world, await ada.send('POST', 'documents', { prompt, format: 'xlsx' }))
+    expect(await opened(bytes, 'xlsx')).toBe('Item,Amount\nChisel,$3.50\nBench,"$1,250.00"\nRefund,-$12.00\n')
   })
 
   test('without words and without a language model it is an outline, and says so', async () => {

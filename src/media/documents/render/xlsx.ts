@@ -150,6 +150,7 @@ function widthOf(cells: readonly string[]): number {
 
 function chartSheet(chart: Chart, section: string): Sheet {
   const { labels, series, unit } = chart
+  const types = series.map(({ written }) => typeOfColumn(written))
   const names = series.map(({ name }, at) => name || (series.length > 1 ? `Series ${at + 1}` : unit.trim() || 'Value'))
   return {
     name: chart.title ?? section,
@@ -157,9 +158,13 @@ function chartSheet(chart: Chart, section: string): Sheet {
       [headed('', 'left'), ...names.map((name) => headed(name, 'right'))],
       ...labels.map((label, at) => [
         { value: label, type: String },
-        ...series.map(({ values }): Cell => {
+        ...series.map(({ values, written }, column): Cell => {
           const value = values[at] ?? null
-          return value === null ? null : { value, type: Number }
+          const type = types[column]!
+          if (value === null) return null
+          // Shares stay as they are drawn: 4.2 % is 4.2, and its sign is quoted.
+          const shown = type.type === 'number' ? { format: type.formatOf(written[at]!).replaceAll('%', '"%"') } : {}
+          return { value, type: Number, ...shown }
         }),
       ]),
     ],
