@@ -11,7 +11,7 @@ const BUDGETS: Record<string, number> = {
   embed: 4_096,
   first: 2_500,
   widget: 16_000,
-  widgetText: 40_000,
+  widgetText: 44_000,
   widgetStyle: 4_000,
   inbox: 12_000,
   inboxStyle: 4_000,
