@@ -1,16 +1,15 @@
-import { readFileSync } from 'node:fs'
-import { type Font, type PathCommand, parse } from 'opentype.js'
+import type { Glyph as FontGlyph } from 'fontkit'
 import {
   asDrawn,
   directionOf,
   FALLBACK_FONTS,
   fallbackFor,
+  fontOf,
   inVisualOrder,
   levelsOf,
   piecesOf,
   signsIn,
 } from '../../files'
-import { foreignGlyphs, type Glyph } from './foreign'
 
 /** A word, and whether a blank stands before it when both share a line. */
 type Word = { text: string; isApart: boolean }
@@ -43,31 +42,66 @@ type Weight = 400 | 600 | 800
 /** Alphabets, each in a file of its own; a letter is taken from the first that has it. */
 const ALPHABETS = ['latin', 'latin-ext', 'cyrillic', 'greek', 'vietnamese', 'cyrillic-ext', 'greek-ext'] as const
 
-const fonts = new Map<string, Font>()
-const glyphs = new Map<string, Glyph | null>()
-
-function fontOf(alphabet: string, weight: Weight): Font {
-  const name = `${alphabet}-${weight}`
-  const known = fonts.get(name)
-  if (known) return known
-  const file = Bun.resolveSync(`@fontsource/inter/files/inter-${name}-normal.woff`, import.meta.dir)
-  const { buffer, byteOffset, byteLength } = readFileSync(file)
-  const font = parse(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
-  fonts.set(name, font)
-  return font
+/** An outline, an em being 1 and y going down, and how far the next one is. */
+type Glyph = {
+  commands: readonly { letter: string; points: readonly (readonly [number, number])[] }[]
+  advance: number
+  /** Its place follows from its neighbours. */
+  isShaped?: true
 }
 
-/** The outline of a letter, an em being 1; null for one that the typeface does not have. */
+/** The commands of an outline, as SVG writes them. */
+const LETTERS = { moveTo: 'M', lineTo: 'L', quadraticCurveTo: 'Q', bezierCurveTo: 'C', closePath: 'Z' }
+
+type Command = { command: keyof typeof LETTERS; args: number[] }
+
+function outlined({ path }: FontGlyph, em: number, dx = 0, dy = 0): Glyph['commands'] {
+  return (path.commands as Command[]).map(({ command, args }) => ({
+    letter: LETTERS[command],
+    points: Array.from(
+      { length: args.length / 2 },
+      (_, at) => [(args[2 * at]! + dx) / em, -(args[2 * at + 1]! + dy) / em] as const,
+    ),
+  }))
+}
+
+const glyphs = new Map<string, Glyph | null>()
+
+/** The outline of a letter; null for one that the typeface does not have. */
 function glyphOf(letter: string, weight: Weight): Glyph | null {
   const name = `${weight} ${letter}`
   const known = glyphs.get(name)
   if (known !== undefined) return known
-  const font = ALPHABETS.map((alphabet) => fontOf(alphabet, weight)).find((one) => one.charToGlyphIndex(letter) > 0)
-  const glyph = font?.charToGlyph(letter)
+  const code = letter.codePointAt(0)!
+  const files = ALPHABETS.map((alphabet) => `@fontsource/inter/files/inter-${alphabet}-${weight}-normal.woff`)
+  const font = files
+    .map((path) => fontOf(Bun.resolveSync(path, import.meta.dir)))
+    .find((one) => one.hasGlyphForCodePoint(code))
+  const glyph = font?.glyphForCodePoint(code)
   const made = glyph
-    ? { commands: glyph.getPath(0, 0, 1).commands, advance: (glyph.advanceWidth ?? 0) / font!.unitsPerEm }
+    ? { commands: outlined(glyph, font!.unitsPerEm), advance: glyph.advanceWidth / font!.unitsPerEm }
     : null
   glyphs.set(name, made)
+  return made
+}
+
+const MAX_KNOWN = 1_000
+const shaped = new Map<string, Glyph[]>()
+
+/** Words in another alphabet, their letters joined and set as that font says. */
+function foreignGlyphs(words: string, file: string): Glyph[] {
+  const name = `${file} ${words}`
+  const known = shaped.get(name)
+  if (known) return known
+  const font = fontOf(file)
+  const em = font.unitsPerEm
+  const { glyphs, positions } = font.layout(words)
+  const made = glyphs.map((glyph, at): Glyph => {
+    const { xAdvance, xOffset, yOffset } = positions[at]!
+    return { commands: outlined(glyph, em, xOffset, yOffset), advance: xAdvance / em, isShaped: true }
+  })
+  if (shaped.size >= MAX_KNOWN) shaped.clear()
+  shaped.set(name, made)
   return made
 }
 
@@ -113,25 +147,13 @@ export function outlineOf(text: string, x: number, y: number, { size, weight, tr
   const parts: string[] = []
   let at = x
   for (const glyph of glyphsOf(text, weight)) {
-    for (const command of glyph.commands) parts.push(written(command, at, y, size))
+    for (const { letter, points } of glyph.commands)
+      parts.push(
+        letter + points.map(([px, py]) => `${(at + px * size).toFixed(1)} ${(y + py * size).toFixed(1)}`).join(' '),
+      )
     at += (glyph.advance + spaceAfter(glyph, tracking)) * size
   }
   return parts.join('')
-}
-
-function written(command: PathCommand, x: number, y: number, size: number): string {
-  const at = (px: number, py: number) => `${(x + px * size).toFixed(1)} ${(y + py * size).toFixed(1)}`
-  switch (command.type) {
-    case 'M':
-    case 'L':
-      return `${command.type}${at(command.x, command.y)}`
-    case 'Q':
-      return `Q${at(command.x1, command.y1)} ${at(command.x, command.y)}`
-    case 'C':
-      return `C${at(command.x1, command.y1)} ${at(command.x2, command.y2)} ${at(command.x, command.y)}`
-    default:
-      return 'Z'
-  }
 }
 
 export type Box = { width: number; height: number }
