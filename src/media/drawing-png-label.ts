@@ -1,9 +1,12 @@
+/** That something was made by a program, as IPTC says it. */
+export const DRAWN_XMP =
+  '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" Iptc4xmpExt:DigitalSourceType="http://cv.iptc.org/newscodes/digitalsourcetype/algorithmicMedia"/></rdf:RDF></x:xmpmeta>'
+
 /** What every picture drawn here says of itself; never the prompt. */
 const WORDS: Record<string, string> = {
   Software: 'svc local illustration',
   Description: 'A local illustration, drawn from a description by rules. Not a photograph.',
-  'XML:com.adobe.xmp':
-    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" Iptc4xmpExt:DigitalSourceType="http://cv.iptc.org/newscodes/digitalsourcetype/algorithmicMedia"/></rdf:RDF></x:xmpmeta>',
+  'XML:com.adobe.xmp': DRAWN_XMP,
 }
 
 /** Bytes of a PNG before its first chunk, and of that chunk, the header. */

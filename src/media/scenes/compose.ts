@@ -121,8 +121,8 @@ function nameplate({ width, height, palette }: Canvas, name: string): Shape {
   const wide = Math.max(...lines.map((line) => widthOf(line, text)), 1) + size * 1.6
   const tall = lines.length * size * leading + size * 1.1
   const [x, y] = [(width - wide) / 2, (height - tall) / 2]
-  return group('title', [
-    group('plate', [rect(x, y, wide, tall, palette.paper, { radius: size * 0.3 })]),
+  return group([
+    group([rect(x, y, wide, tall, palette.paper, { radius: size * 0.3 })]),
     ...lines.map(
       (line, at): Shape => ({
         type: 'text',
@@ -201,7 +201,7 @@ function diagram(canvas: Canvas): { background: Paint; shapes: Shape[] } {
     )
     const middle = y + h / 2 - ((text.lines.length - 1) / 2) * text.size * 1.15 + text.size * 0.36
     shapes.push(
-      group('step', [
+      group([
         rect(x, y + unit * 0.008, w, h, shade(fill, isDark(fill) ? -0.1 : -0.14), { radius: unit * 0.03 }),
         rect(x, y, w, h, fill, { radius: unit * 0.03 }),
         ...text.lines.map(
@@ -224,7 +224,6 @@ function diagram(canvas: Canvas): { background: Paint; shapes: Shape[] } {
     const arrow = palette.accent
     shapes.push(
       group(
-        'arrow',
         [
           line(`M0 0 H${length}`, arrow, unit * 0.009),
           path(`M${length + unit * 0.022} 0 L${length - unit * 0.012} ${-unit * 0.022} V${unit * 0.022} Z`, arrow),
@@ -251,7 +250,7 @@ function studio(canvas: Canvas): { background: Paint; shapes: Shape[] } {
       { at: 1, color: shade(back, -0.03) },
     ],
   }
-  const shapes: Shape[] = [group('backdrop', reading.isMinimal ? [] : backdrop(canvas, form, unit))]
+  const shapes: Shape[] = [group(reading.isMinimal ? [] : backdrop(canvas, form, unit))]
   const singles = reading.subjects
     .flatMap((subject) => Array.from({ length: subject.count }, (_, copy) => ({ subject, copy })))
     .slice(0, 7)
@@ -334,8 +333,8 @@ function landscape(canvas: Canvas): { background: Gradient; shapes: Shape[] } {
   return {
     background: setting === 'deep' ? deepWater(canvas) : background,
     shapes: [
-      group('sky', skyOf(canvas, light, setting, horizon)),
-      group('ground', groundOf(canvas, light, setting, horizon)),
+      group(skyOf(canvas, light, setting, horizon)),
+      group(groundOf(canvas, light, setting, horizon)),
       ...placed(canvas, light, setting, horizon),
       ...weatherOf(canvas, light),
     ],

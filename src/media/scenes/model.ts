@@ -1,4 +1,4 @@
-/** What a picture is made of: plain data, which a renderer draws and which can be changed from frame to frame. */
+/** What a picture is made of: plain data, which a renderer draws. */
 
 export type Color = `#${string}`
 
@@ -31,8 +31,6 @@ export type TextLook = Look & {
 
 export type Group = {
   type: 'group'
-  /** What it is in the picture: `sky`, `subject`, `title`, `bar`. Video moves groups by it. */
-  name?: string
   children: readonly Shape[]
   x?: number
   y?: number
@@ -117,9 +115,8 @@ export const line = (d: string, stroke: Color, strokeWidth: number, more: Look =
   ...more,
 })
 
-export const group = (name: string, children: readonly Shape[], more: Partial<Group> = {}): Group => ({
+export const group = (children: readonly Shape[], more: Partial<Group> = {}): Group => ({
   type: 'group',
-  name,
   children,
   ...more,
 })

@@ -23,7 +23,7 @@ import type { Video } from './drawn.worker.ts'
 import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type Wish, wantedOf } from './input'
 import { createMarker } from './marker'
 import { FRAMES, type VideoAccepted, VideoId, type VideoInput } from './schema'
-import type { FilmOrder } from './storyboard'
+import type { ClipInput } from './storyboard'
 import { createUpstream, type Known, type Upstream } from './upstream'
 
 type Watch = {
@@ -338,14 +338,14 @@ async function drawnBy(video: Filmmaker, wish: Wish, { receive, ...watch }: Draw
 
 /** Clips drawn by rules, one at a time in a process of its own; whoever is cancelled has their process ended. */
 function createFilmmaker() {
-  const pool = createWorkerPool<FilmOrder, Video>({
+  const pool = createWorkerPool<ClipInput, Video>({
     script: new URL('./drawn.worker.ts', import.meta.url),
     max: 1,
     idleMs: 30_000,
     memoryBytes: 1024 ** 3,
   })
 
-  return function video(input: FilmOrder, { signal, owner, notify }: Watch): Promise<Video> {
+  return function video(input: ClipInput, { signal, owner, notify }: Watch): Promise<Video> {
     return pool.run(input, { timeoutMs: VIDEO_MS, signal, who: owner, notify })
   }
 }

@@ -45,7 +45,7 @@ export function tiles({ width, height, palette, random }: Canvas, columns: numbe
       [0, size],
     ][turn]!
     shapes.push(
-      group('tile', tile(Math.floor(random.next() * 8), pair), {
+      group(tile(Math.floor(random.next() * 8), pair), {
         x: x + corner[0]!,
         y: y + corner[1]!,
         scale: size / 100,
@@ -58,5 +58,5 @@ export function tiles({ width, height, palette, random }: Canvas, columns: numbe
 
 export function abstract(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const { width, height, palette } = canvas
-  return { background: palette.paper, shapes: [group('tiles', tiles(canvas, width >= height ? 6 : 4))] }
+  return { background: palette.paper, shapes: [group(tiles(canvas, width >= height ? 6 : 4))] }
 }

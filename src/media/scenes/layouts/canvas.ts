@@ -16,7 +16,7 @@ export const state = (
   at: { x: number; y: number; height: number; flip?: boolean },
 ): Group => {
   const scale = at.height / 100
-  return group('subject', motif.draw?.(palette) ?? [iconPicture(motif.name, palette)], {
+  return group(motif.draw?.(palette) ?? [iconPicture(motif.name, palette)], {
     x: at.x + (at.flip ? 50 : -50) * scale,
     y: at.y - at.height,
     scale,

@@ -61,7 +61,7 @@ export function chart(canvas: Canvas, data: ChartData): { background: Paint; sha
   }
   const bar = rect(margin, margin - unit * 0.028, unit * 0.09, unit * 0.012, palette.accent, { radius: unit * 0.006 })
   const drawn = data.type === 'pie' ? ring(frame, data, palette.paper) : axes(frame, data)
-  return { background: palette.paper, shapes: [group('title', [bar, ...head]), ...drawn] }
+  return { background: palette.paper, shapes: [group([bar, ...head]), ...drawn] }
 }
 
 const shown = (value: number, { unit }: ChartData): string => {
@@ -147,7 +147,7 @@ function axes(frame: Frame, data: ChartData): Shape[] {
           unit,
         )
       : rows.map(({ value }, index) =>
-          group('bar', [
+          group([
             rect(
               middle(index) - slot * 0.32,
               Math.min(at(value), at(0)),
@@ -158,7 +158,7 @@ function axes(frame: Frame, data: ChartData): Shape[] {
             ),
           ]),
         )
-  return [group('grid', grid), group('labels', labels), ...marks, group('values', values)]
+  return [group(grid), group(labels), ...marks, group(values)]
 }
 
 function curve(points: (readonly number[])[], floor: number, colors: readonly Color[], unit: number): Shape[] {
@@ -169,10 +169,9 @@ function curve(points: (readonly number[])[], floor: number, colors: readonly Co
   })
   const [first, last] = [points[0]!, points.at(-1)!]
   return [
-    group('area', [path(`${d.join(' ')} L${last[0]} ${floor} L${first[0]} ${floor} Z`, colors[0]!, { opacity: 0.16 })]),
-    group('line', [line(d.join(' '), colors[0]!, unit * 0.008)]),
+    group([path(`${d.join(' ')} L${last[0]} ${floor} L${first[0]} ${floor} Z`, colors[0]!, { opacity: 0.16 })]),
+    group([line(d.join(' '), colors[0]!, unit * 0.008)]),
     group(
-      'points',
       points.flatMap(([x, y]) => [circle(x!, y!, unit * 0.012, colors[0]!), circle(x!, y!, unit * 0.006, '#ffffff')]),
     ),
   ]
@@ -191,7 +190,7 @@ function ring(frame: Frame, data: ChartData, paper: Color): Shape[] {
     const [a, b] = [turn, turn + Math.min(sweep, Math.PI * 1.9999)]
     turn += sweep
     const point = (angle: number) => `${cx + Math.cos(angle) * r} ${cy + Math.sin(angle) * r}`
-    return group('slice', [
+    return group([
       path(`M${cx} ${cy} L${point(a)} A${r} ${r} 0 ${sweep > Math.PI ? 1 : 0} 1 ${point(b)} Z`, colorOf(index), {
         stroke: paper,
         strokeWidth: unit * 0.006,
@@ -219,5 +218,5 @@ function ring(frame: Frame, data: ChartData, paper: Color): Shape[] {
       },
     ]
   })
-  return [group('ring', [...parts, circle(cx, cy, r * 0.58, paper)]), group('legend', legend)]
+  return [group([...parts, circle(cx, cy, r * 0.58, paper)]), group(legend)]
 }

@@ -46,7 +46,7 @@ function peaks(
         ),
       )
   }
-  return [group('peaks', [...shapes, rect(0, y, width, height - y, fill)])]
+  return [group([...shapes, rect(0, y, width, height - y, fill)])]
 }
 
 export function groundOf(canvas: Canvas, light: Light, setting: Setting, y: number): Shape[] {
@@ -185,7 +185,7 @@ function trees(canvas: Canvas, y: number, size: number, fill: Color, count: numb
   return Array.from({ length: count }, (_, at) => {
     const x = ((at + random.between(0.1, 0.9)) / count) * width
     const scale = (height * size * random.between(0.7, 1.1)) / 100
-    return group('tree', [path(PINE, fill)], { x, y: y + height * 0.08, scale })
+    return group([path(PINE, fill)], { x, y: y + height * 0.08, scale })
   })
 }
 
@@ -199,7 +199,7 @@ function skyline({ width, height, random }: Canvas, y: number, rise: number, fil
         if (random.next() < 0.5) shapes.push(rect(wx, wy, width * 0.008, height * 0.012, lit, { opacity: 0.85 }))
     x += w
   }
-  return group('skyline', shapes)
+  return group(shapes)
 }
 
 function weeds({ width, height, random, palette }: Canvas): Shape[] {

@@ -21,7 +21,7 @@ export function poster(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const area = isWide
     ? { x: width * 0.5, y: 0, width: width * 0.5, height }
     : { x: 0, y: height * 0.46, width, height: height * 0.54 }
-  return { background: ground, shapes: [group('picture', pictured(canvas, ground, area)), ...text] }
+  return { background: ground, shapes: [group(pictured(canvas, ground, area)), ...text] }
 }
 
 type Area = { x: number; y: number; width: number; height: number }
@@ -71,7 +71,7 @@ function lettering(
       below.push({ type: 'text', text, x, y, size: small, weight: 600, anchor, fill: second })
     }
   }
-  return [group('title', [bar, ...lines]), group('subtitle', below)]
+  return [group([bar, ...lines]), group(below)]
 }
 
 /** The subjects on a sun or an arch; without any, a field of forms. */
@@ -79,7 +79,7 @@ function pictured(canvas: Canvas, ground: `#${string}`, area: Area): Shape[] {
   const { palette, reading } = canvas
   if (!reading.subjects.length) {
     const inner = { ...canvas, width: area.width, height: area.height, palette }
-    return [group('tiles', tiles(inner, area.width > area.height ? 5 : 4), { x: area.x, y: area.y })]
+    return [group(tiles(inner, area.width > area.height ? 5 : 4), { x: area.x, y: area.y })]
   }
   const unit = Math.min(area.width, area.height)
   const [x, floor] = [area.x + area.width / 2, area.y + area.height * 0.93]

@@ -43,7 +43,7 @@ export function logo(canvas: Canvas): { background: Paint; shapes: Shape[] } {
       fill: palette.ink,
     }),
   )
-  return { background: palette.paper, shapes: [mark(canvas, start, top, size), group('title', words)] }
+  return { background: palette.paper, shapes: [mark(canvas, start, top, size), group(words)] }
 }
 
 function mark(canvas: Canvas, x: number, y: number, size: number): Shape {
@@ -68,10 +68,9 @@ function mark(canvas: Canvas, x: number, y: number, size: number): Shape {
     }
     const dressed = first.color ? paletteOf(first, palette) : worn
     return group(
-      'mark',
       [
         ground,
-        group('shine', [shine], { clip: frame }),
+        group([shine], { clip: frame }),
         ...(first.motif.draw ? [] : [circle(size / 2, size / 2, size * 0.41, palette.paper)]),
         state(first.motif, dressed, {
           x: size / 2,
@@ -90,10 +89,9 @@ function mark(canvas: Canvas, x: number, y: number, size: number): Shape {
   )
   const ink = readableOn(palette.main, palette.paper, palette.ink)
   return group(
-    'mark',
     [
       ground,
-      group('shine', [shine], { clip: frame }),
+      group([shine], { clip: frame }),
       {
         type: 'text',
         text: initials,

@@ -50,14 +50,15 @@ export function skyOf(canvas: Canvas, light: Light, setting: Setting, horizon: n
 }
 
 const planet = (x: number, y: number, r: number, palette: Palette): Shape =>
-  group('planet', OWN.find(({ name }) => name === 'planet')!.draw!(palette), { x: x - r, y: y - r, scale: r / 50 })
+  group(OWN.find(({ name }) => name === 'planet')!.draw!(palette), { x: x - r, y: y - r, scale: r / 50 })
 
 const cloud = (x: number, y: number, size: number, fill: Color): Shape =>
-  group(
-    'cloud',
-    [path('M-60 20 A20 20 0 0 1 -44 -12 A30 30 0 0 1 10 -24 A24 24 0 0 1 46 -2 A15 15 0 0 1 58 20 Z', fill)],
-    { x, y, scale: size / 100, opacity: 0.85 },
-  )
+  group([path('M-60 20 A20 20 0 0 1 -44 -12 A30 30 0 0 1 10 -24 A24 24 0 0 1 46 -2 A15 15 0 0 1 58 20 Z', fill)], {
+    x,
+    y,
+    scale: size / 100,
+    opacity: 0.85,
+  })
 
 function stars({ width, random }: Canvas, below: number): Shape[] {
   return Array.from({ length: 64 }, () =>
@@ -93,5 +94,5 @@ export function weatherOf({ width, height, random, reading }: Canvas, light: Lig
         )
       : circle(x, y, random.between(2, 6.5) * unit, '#ffffff', { opacity: 0.85 })
   })
-  return [group('weather', drops)]
+  return [group(drops)]
 }

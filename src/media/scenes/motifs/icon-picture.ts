@@ -47,7 +47,7 @@ export function iconPicture(name: string, palette: Palette): Group {
   const scale = 100 / Math.max(width, height)
   const tint = palette.tint ?? (palette.mood === 'neon' ? palette.main : null)
   const look = (color: Color): Color => inMood(tint ? tinted(color, main, tint) : color, palette)
-  return group('icon', [{ type: 'icon', body: repainted(body, look) }], {
+  return group([{ type: 'icon', body: repainted(body, look) }], {
     x: 50 - (x + width / 2) * scale,
     y: 100 - (y + height) * scale,
     scale,

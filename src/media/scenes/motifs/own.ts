@@ -98,7 +98,7 @@ export const OWN = [
         [86, 54, 22],
         [106, 40, 24],
       ].map(([x, y, w], at) =>
-        group('building', [
+        group([
           rect(
             x!,
             y!,
@@ -142,11 +142,9 @@ export const OWN = [
     path('M36 42 Q50 20 64 42 Z', main),
     path('M44 100 V86 A6 6 0 0 1 56 86 V100 Z', ink),
     group(
-      'sails',
       [
         ...[20, 110, 200, 290].map((rotate) =>
           group(
-            'sail',
             [
               rect(-1, -44, 2, 44, ink),
               rect(1, -42, 10, 30, accent),
