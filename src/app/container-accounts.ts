@@ -11,6 +11,7 @@ import {
   createSessions,
   createSignInLinks,
   createUnattended,
+  createUsers,
   findOwner,
   type KeyBindings,
   mayDo,
@@ -26,7 +27,6 @@ import { randomFraction } from '../kernel/crypto'
 import type { KeyId, SessionId } from '../kernel/ids'
 import { createLastSeenBuffer } from '../kernel/last-seen-buffer'
 import { centsToMicro } from '../kernel/money'
-import type { Reader } from '../kernel/store'
 import { createIncreases, createRateLimiter, createTiers } from '../limits'
 import type { ResourceDeps } from '../resource'
 import { createUsageReading } from '../usage'
@@ -89,7 +89,7 @@ function buildResources({ store, clock }: Deps, { audit, events, orgs }: Foundat
     ...orgs,
     mayDo,
     actingUserOf,
-    findOwner: (reader: Reader, word: string | undefined) => findOwner(orgs, reader, word),
+    findOwner,
     onEnd: (end: Parameters<ResourceDeps['orgs']['onEnd']>[0]) =>
       events.inTransaction(orgDeleted, (tx, { data }) => end(tx, data)),
   }
@@ -139,7 +139,7 @@ function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, fou
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
   })
   const isServed = () => nodes.isServed('jobs')
-  const publicJobs = createPublicJobs({ store, clock, jobs, audit, events, files, orgs, billing, isServed })
+  const publicJobs = createPublicJobs({ store, clock, jobs, audit, events, files, billing, isServed })
   return {
     billing,
     accountBilling,
@@ -159,9 +159,7 @@ function buildSignIn(deps: Deps, { audit, orgs, jobs, mail }: Foundation, people
   const attempts = createAttempts({ store, clock, masterKey })
   const entry = createEntry({ audit, orgs, sessions, attempts })
   const rooms = { store, audit, orgs, passwords, attempts, entry, clock }
-  return {
-    auth: createAuth({ ...rooms, sessions, signup, grantInitial }),
-    signInLinks: createSignInLinks({ ...rooms, jobs, mail, production, origin }),
-    attempts,
-  }
+  const auth = createAuth({ ...rooms, sessions, signup, grantInitial })
+  const signInLinks = createSignInLinks({ ...rooms, jobs, mail, production, origin })
+  return { auth, signInLinks, attempts, users: createUsers({ store, audit, orgs, auth, sessions, signInLinks }) }
 }

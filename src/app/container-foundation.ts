@@ -112,7 +112,7 @@ export function buildFoundation({
   const fanOut = createFanOut({ audit })
   events.inTransaction('*', fanOut.ofServer)
   const orgs = createOrgs({ store, audit, events, clock, settings: config })
-  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
+  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(reader, word)).scope
   const operatorAccess = createAuditOperatorAccess({ store, clock, audit, checkpoints, book, key: auditKey })
   const auditReading = createAuditReading({
     store,

@@ -1,4 +1,6 @@
 import { keyOperatorRoutes } from '../accounts/keys/routes'
+import { orgOperatorRoutes } from '../accounts/orgs/routes'
+import { userOperatorRoutes } from '../accounts/users-routes'
 import { canvasOperatorRoutes } from '../automation/canvases/routes'
 import { channelOperatorRoutes } from '../automation/channels-routes'
 import { hookOperatorRoutes } from '../automation/hooks/routes'
@@ -44,9 +46,6 @@ type Deps = {
 
 /** The rooms that the operator API uses. */
 const roomsOf = (container: Container) => ({
-  auth: container.auth,
-  sessions: container.sessions,
-  signInLinks: container.signInLinks,
   operatorAccess: container.operatorAccess,
   usageReading: container.usageReading,
   skills: container.skills,
@@ -164,6 +163,8 @@ export function createOps({ config, container, metrics, redis, location, stoppin
 const operatorApi = (operators: OperatorService, container: Container, edge: OperatorEdge, metrics: Metrics) =>
   operatorRoutes(operators, edge, metrics.registry)
     .use(keyOperatorRoutes(container.keys, edge))
+    .use(orgOperatorRoutes(container.orgs, edge))
+    .use(userOperatorRoutes(container.users, edge))
     .use(guardrailOperatorRoutes(container.guardrails, edge))
     .use(preferenceOperatorRoutes(container, edge))
     .use(canvasOperatorRoutes(container.canvases, edge))

@@ -1,4 +1,4 @@
-import type { OrgService, Unattended } from '../accounts'
+import type { Unattended } from '../accounts'
 import type { AuditLog } from '../audit'
 import type { Billing } from '../billing'
 import type { ChargingService } from '../charging'
@@ -37,7 +37,6 @@ export type Given = {
   engines: EngineService
   live: Live
   charging: ChargingService
-  orgs: OrgService
   unattended: Unattended
   settings: Values<typeof browserSettings>
 }

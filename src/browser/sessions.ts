@@ -51,12 +51,12 @@ export async function listSessions(
   { caller }: Call<Caller>,
   ownerFilter?: string,
 ): Promise<OverseenList | { sessions: SessionSnapshot[] }> {
-  const { store, orgs } = deps
+  const { store } = deps
   if (caller.type !== 'operator') {
     const own = await rows.active(store.read, { owner: ownerOf(caller), holder: holderOf(caller) })
     return { sessions: own.map((row) => presentSession(deps, row)) }
   }
-  const owner = ownerFilter === undefined ? null : (await findOwner(orgs, store.read, ownerFilter)).scope
+  const owner = ownerFilter === undefined ? null : (await findOwner(store.read, ownerFilter)).scope
   const all = await rows.everyones(store.read)
   const found = all.filter((row) => owner === null || row.owner === owner)
   return { sessions: found.map((row) => presentOverseen(deps, row)) }

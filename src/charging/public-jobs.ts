@@ -1,4 +1,4 @@
-import { findOwner, type OrgService } from '../accounts'
+import { findOwner } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type Billing, chargeOf, jobHolds } from '../billing'
 import { payerOf, refOf, requestOf } from '../billing/schema'
@@ -44,7 +44,6 @@ const MAX_INLINE_BYTES = 1024 * 1024
 type Deps = Omit<DefineDeps, 'billing'> & {
   store: Store
   clock: Clock
-  orgs: OrgService
   billing: Pick<Billing, 'reserve' | 'settle' | 'release'>
   /** Whether a process runs jobs; without one they would hold credit and wait. */
   isServed(): boolean
@@ -74,8 +73,8 @@ export const pollUrlOf = (id: JobId): string => `/api/v1/jobs/${id}`
 
 /** Jobs that callers start, follow, cancel and pay for (contract 7). */
 export function createPublicJobs(deps: Deps) {
-  const { store, clock, jobs, audit, files, billing, orgs, isServed } = deps
-  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(orgs, reader, word)).scope
+  const { store, clock, jobs, audit, files, billing, isServed } = deps
+  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(reader, word)).scope
   const operatorAccess = createJobOperatorAccess({ store, jobs, audit, ownerNamed })
   return { define: createDefine(deps), accept, later, list, get, cancel, retry, verify, operatorAccess }
 

@@ -1,4 +1,4 @@
-import { findOwner, type OrgService } from '../accounts'
+import { findOwner } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type AccountBilling, type Billing, type LedgerEntry, listLedger, refAlreadyUsed } from '../billing'
 import type { BillingLimits } from '../billing/schema'
@@ -12,7 +12,6 @@ import type { GrantCode, LedgerQuery, LedgerRow, NewAdjustment, NewCaps, NewCode
 
 type Deps = {
   store: Store
-  orgs: OrgService
   billing: Pick<Billing, 'adjust' | 'amountOf'>
   accountBilling: Pick<AccountBilling, 'byHand' | 'limits'>
   audit: AuditLog
@@ -22,12 +21,12 @@ const CODE_MS = 30 * 86_400_000
 const DEFAULT_LIMIT = 50
 
 /** Accounting by operators, for any owner: corrections, the ledger, grant codes and caps (dx 2.16). */
-export function createBookVerbs({ store, orgs, billing, accountBilling, audit }: Deps) {
+export function createBookVerbs({ store, billing, accountBilling, audit }: Deps) {
   return { adjust, ledger, createCode, setCaps }
 
   /** Corrects a balance, once per reference. Throws 409 `conflict` when less than the amount is available. */
   async function adjust(call: Call<OperatorCaller>, input: NewAdjustment) {
-    const owner = await findOwner(orgs, store.read, input.owner)
+    const owner = await findOwner(store.read, input.owner)
     const ref = `adjust_${input.idempotency_key ?? randomBase62(24)}`
     const { amount_cents, note = call.caller.reason } = input
     const booked = await store.write(async (tx) => {
@@ -50,7 +49,7 @@ export function createBookVerbs({ store, orgs, billing, accountBilling, audit }:
 
   /** An owner's ledger, newest first, each row with the balance after it. */
   async function ledger(_call: Call<OperatorCaller>, query: LedgerQuery): Promise<Page<LedgerRow>> {
-    const owner = await findOwner(orgs, store.read, query.owner)
+    const owner = await findOwner(store.read, query.owner)
     const page = await listLedger(store.read, owner.scope, query.limit ?? DEFAULT_LIMIT, query)
     return { items: page.items.map(present), next: page.next }
   }
@@ -65,7 +64,7 @@ export function createBookVerbs({ store, orgs, billing, accountBilling, audit }:
 
   /** Sets caps on everything an owner spends; null removes one, missing members stay. */
   async function setCaps(call: Call<OperatorCaller>, { owner: ref, ...caps }: NewCaps): Promise<BillingLimits> {
-    const { scope } = await findOwner(orgs, store.read, ref)
+    const { scope } = await findOwner(store.read, ref)
     const about = { action: 'billing.limits_updated', entityType: 'billing', entityId: null, scope } as const
     return accountBilling.limits.setCaps(scope, caps, (tx, fields) =>
       audit.record(tx, call, { ...about, input: { fields } }),

@@ -1,4 +1,4 @@
-import { actingUserOf, findOwner, type OrgService, type Owner } from '../accounts'
+import { actingUserOf, findOwner, type Owner } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type AccountBilling, type Billing, refAlreadyUsed } from '../billing'
 import type { Call, OperatorCaller } from '../kernel/caller'
@@ -12,7 +12,6 @@ import type { Balance, Grant, NewGrant } from './schema'
 
 type Deps = {
   store: Store
-  orgs: OrgService
   billing: Pick<Billing, 'balance' | 'grant' | 'amountOf' | 'expiringGrants'>
   clock: Clock
   accountBilling: Pick<AccountBilling, 'byHand'>
@@ -20,18 +19,18 @@ type Deps = {
 }
 
 /** Credit of any owner, for operators (dx 2.16). */
-export function createCreditVerbs({ store, orgs, billing, accountBilling, audit, clock }: Deps) {
+export function createCreditVerbs({ store, billing, accountBilling, audit, clock }: Deps) {
   return { balance, grant, balanceOf }
 
   /** An owner's balance, the part on hold, and the available rest. */
   async function balance(_call: Call<OperatorCaller>, ref?: string): Promise<Balance> {
-    const owner = await findOwner(orgs, store.read, ref)
+    const owner = await findOwner(store.read, ref)
     return { ...(await presentBalance(store.read, owner)), object: 'balance' }
   }
 
   /** The balance after a correction, by owner scope. */
   async function balanceOf(scope: string): Promise<Omit<Balance, 'object'>> {
-    return presentBalance(store.read, await findOwner(orgs, store.read, scope))
+    return presentBalance(store.read, await findOwner(store.read, scope))
   }
 
   /** Adds credit, once per reference, or completes an open checkout. */
@@ -40,7 +39,7 @@ export function createCreditVerbs({ store, orgs, billing, accountBilling, audit,
     if (amount_cents === undefined)
       throw invalidInput('amount_cents', '"amount_cents" is missing. Send the amount in cents.')
     const input = { ...params, amount_cents, expiresAt: expiryOf(params.expires_at) }
-    const owner = await findOwner(orgs, store.read, input.owner)
+    const owner = await findOwner(store.read, input.owner)
     actingUserOf(owner)
     const ref = `grant_${input.idempotency_key ?? randomBase62(24)}`
     const added = await addOnce(call, owner, ref, input)

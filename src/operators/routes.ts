@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { ApiKey, OperatorKeyPatch } from '../accounts/keys/schema'
+import { OrgDetail } from '../accounts/orgs/schema'
 import { readJson } from '../http/body'
 import { answer, errors } from '../http/envelope'
 import { admitOperator, type operatorEdge, toOperatorCall } from '../http/operator-edge'
@@ -10,7 +11,6 @@ import { auditRoutes } from './routes-audit'
 import { cacheRoutes } from './routes-cache'
 import { creditRoutes } from './routes-credits'
 import { engineRoutes } from './routes-engines'
-import { peopleRoutes } from './routes-people'
 import { installRoutes, skillRoutes } from './routes-skills'
 import { streamRoutes } from './routes-stream'
 import { submissionRoutes } from './routes-submissions'
@@ -48,7 +48,6 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
       { holds: 'facts' },
     )
     .use(limitRoutes(operators.limits, edge))
-    .use(peopleRoutes(operators, edge))
     .use(accessRoutes(operators.access, edge))
     .use(creditRoutes(operators, edge))
     .use(cacheRoutes(operators.cache, edge))
@@ -139,6 +138,12 @@ const serverRoutes = (operators: OperatorService, edge: Edge) =>
     .get('/status', (context) => operators.status(toOperatorCall(context)), {
       holds: 'facts',
       response: { 200: answer(words.Status) },
+    })
+    .get('/orgs/:ref', (context) => operators.orgDetail(toOperatorCall(context), context.params.ref), {
+      holds: ['plan_note'],
+      role: 'billing',
+      params: ByRef,
+      response: { 200: answer(OrgDetail), ...errors(404, 409) },
     })
     .post('/verify', (context) => operators.verify(toOperatorCall(context)), {
       role: 'support',

@@ -1,4 +1,5 @@
 import { findOwner, type KeyService, type OrgService } from '../accounts'
+import type { OperatorOrg } from '../accounts/orgs/schema'
 import type { AuditLog, AuditOperatorAccess } from '../audit'
 import type { AuditEvent, AuditExport, AuditHead, AuditQuery, ChainCheck, ChainScope } from '../audit/schema'
 import type { Billing, Difference } from '../billing'
@@ -20,8 +21,6 @@ import { createBookVerbs } from './books'
 import { createCreditVerbs } from './credits'
 import { createEngineVerbs } from './engines'
 import { createLimitVerbs } from './limits'
-import { createMemberVerbs } from './members'
-import { createOrgVerbs } from './orgs'
 import type { Verification } from './schema'
 import type { CacheFinding, CachePurge, CachePurged, CacheQuestion, CacheStats } from './schema-cache'
 import type { Reconciliation } from './schema-credits'
@@ -29,9 +28,8 @@ import type { OperatorUsage, OperatorUsageExportQuery, OperatorUsageQuery } from
 import { createStatus } from './status'
 import { createStream } from './stream'
 import { createTrace } from './trace'
-import { createUserVerbs } from './users'
 
-type CacheDeps = { store: Store; audit: AuditLog; orgs: OrgService; keys: KeyService; answers: CacheReading }
+type CacheDeps = { store: Store; audit: AuditLog; keys: KeyService; answers: CacheReading }
 
 type ReconcileDeps = { audit: AuditLog; billing: Pick<Billing, 'reconciliation'> }
 
@@ -64,14 +62,13 @@ type OperatorSkillWords = Static<typeof OperatorSkillQuery>
 
 type SkillsDeps = {
   store: Store
-  orgs: OrgService
   keys: KeyService
   skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
 }
 
 type OperatorCall = Call<OperatorCaller>
 
-type UsageDeps = { store: Store; orgs: OrgService; keys: KeyService; usageReading: UsageReading }
+type UsageDeps = { store: Store; keys: KeyService; usageReading: UsageReading }
 
 /** A check of a room's own rows: returns a sentence for each violation; empty when sound. */
 type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
@@ -88,10 +85,9 @@ type Deps = Parameters<typeof createCreditVerbs>[0] &
   Parameters<typeof createBackups>[0] &
   Parameters<typeof createTrace>[0] &
   Parameters<typeof createStatus>[0] &
-  Parameters<typeof createOrgVerbs>[0] &
+  OrgDetailDeps &
   Parameters<typeof createCacheVerbs>[0] &
   Parameters<typeof createUsageVerbs>[0] &
-  Parameters<typeof createUserVerbs>[0] &
   Parameters<typeof createSkillVerbs>[0] &
   Parameters<typeof createVerify>[0] &
   Omit<Parameters<typeof createStream>[0], 'status' | 'isStill'> & {
@@ -112,11 +108,9 @@ export function createOperators(deps: Deps) {
     reconciliation: createReconcileVerbs(deps),
     audit: createAuditVerbs(deps),
     engines: createEngineVerbs(deps),
-    orgs: createOrgVerbs(deps),
-    members: createMemberVerbs(deps),
+    orgDetail: (call: OperatorCall, ref: string) => orgDetail(deps, call, ref),
     cache: createCacheVerbs(deps),
     usage: createUsageVerbs(deps),
-    users: createUserVerbs(deps),
     status,
     stream: createStream({ ...deps, status, isStill: access.isStill }),
     verify: createVerify(deps),
@@ -148,21 +142,35 @@ function createVerify({ store, clock, invariants }: VerifyDeps) {
   }
 }
 
+type OrgDetailDeps = { store: Store; orgs: OrgService; keys: KeyService; billing: Pick<Billing, 'balance'> }
+
+/** An org with members, keys and balance (dx 2.9). */
+async function orgDetail({ store, orgs, keys, billing }: OrgDetailDeps, call: OperatorCall, ref: string) {
+  const org = (await orgs.get(call, ref)) as OperatorOrg
+  const wallet = await billing.balance(store.read, `org:${org.id}`)
+  return {
+    ...org,
+    key_count: await keys.count(call, org.id),
+    balance_cents: microToCents(wallet.balance),
+    held_cents: microToCents(wallet.held),
+  }
+}
+
 /** Usage of any owner, for operators (dx 2.16). */
-function createUsageVerbs({ store, orgs, keys, usageReading }: UsageDeps) {
+function createUsageVerbs({ store, keys, usageReading }: UsageDeps) {
   return { show, exportCalls }
 
   /** The report the owner would get. */
   async function show(call: Call<OperatorCaller>, input: OperatorUsageQuery): Promise<OperatorUsage> {
     const { owner, ...query } = await withKeyOwner(call, input)
-    const { scope, name } = await findOwner(orgs, store.read, owner)
+    const { scope, name } = await findOwner(store.read, owner)
     return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
   }
 
   /** The file the owner would get; the export is recorded in the owner's audit chain. */
   async function* exportCalls(call: Call<OperatorCaller>, input: OperatorUsageExportQuery) {
     const { owner, ...query } = await withKeyOwner(call, input)
-    const { scope } = await findOwner(orgs, store.read, owner)
+    const { scope } = await findOwner(store.read, owner)
     yield* usageReading.exportOf(call, scope, query)
   }
 
@@ -175,7 +183,7 @@ function createUsageVerbs({ store, orgs, keys, usageReading }: UsageDeps) {
 }
 
 /** What operators do with skills, and for owners of keys (dx 2.11). */
-function createSkillVerbs({ store, orgs, keys, skills }: SkillsDeps) {
+function createSkillVerbs({ store, keys, skills }: SkillsDeps) {
   const { get, versions, reviews, disable, enable, put } = skills.store
   return { list, get, versions, reviews, disable, enable, put, install, uninstall }
 
@@ -185,7 +193,7 @@ function createSkillVerbs({ store, orgs, keys, skills }: SkillsDeps) {
       return skills.store.list(call, { ...query, owner: ownerOf(await keys.callerOf(call, key)) })
     }
     if (owner === undefined) return skills.store.list(call, query)
-    const scope = owner === 'server' ? ('server' as const) : (await findOwner(orgs, store.read, owner)).scope
+    const scope = owner === 'server' ? ('server' as const) : (await findOwner(store.read, owner)).scope
     return skills.store.list(call, { ...query, owner: scope })
   }
 
@@ -247,7 +255,7 @@ function createAuditVerbs({ store, orgs, audit, operatorAccess }: AuditDeps) {
   }
 
   async function chainOf(owner: string | undefined): Promise<ChainScope> {
-    return owner === SERVER ? SERVER : (await findOwner(orgs, store.read, owner)).scope
+    return owner === SERVER ? SERVER : (await findOwner(store.read, owner)).scope
   }
 }
 
@@ -287,7 +295,7 @@ function createReconcileVerbs({ audit, billing: { reconciliation } }: ReconcileD
 }
 
 /** This server's answer cache (dx 2.18). Only this process's: each node has its own. */
-function createCacheVerbs({ store, audit, orgs, keys, answers }: CacheDeps) {
+function createCacheVerbs({ store, audit, keys, answers }: CacheDeps) {
   return { stats, find, purge }
 
   function stats(_call: Call<OperatorCaller>): CacheStats {
@@ -339,7 +347,7 @@ function createCacheVerbs({ store, audit, orgs, keys, answers }: CacheDeps) {
     { owner, key }: { owner?: string | undefined; key?: string | undefined },
   ): Promise<CacheChoice> {
     return {
-      owner: owner === undefined ? undefined : (await findOwner(orgs, store.read, owner)).scope,
+      owner: owner === undefined ? undefined : (await findOwner(store.read, owner)).scope,
       keyId: key === undefined ? undefined : (await keys.get(call, key)).id,
     }
   }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { findOwner, type KeyService, type OrgService } from '../accounts'
+import { findOwner, type KeyService } from '../accounts'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import type { Store } from '../kernel/store'
 
@@ -7,7 +7,6 @@ type By = Call<OperatorCaller>
 type Nouns = { get(call: By, id: string): Promise<{ name: string }> }
 type Deps = {
   store: Store
-  orgs: OrgService
   keys: KeyService
   guardrails: { policies: Nouns }
   preferences: { preferences: Nouns }
@@ -19,7 +18,7 @@ const MAX = 8_000
 const FRESH_MS = 60_000
 
 /** What keys and owners are called, by id; remembered for a minute. */
-export function createNames({ store, orgs, keys, guardrails, preferences }: Deps) {
+export function createNames({ store, keys, guardrails, preferences }: Deps) {
   const known = new LRUCache<string, Named>({ max: MAX, ttl: FRESH_MS })
 
   async function named(id: string, find: () => Promise<Named>): Promise<Named> {
@@ -43,7 +42,7 @@ export function createNames({ store, orgs, keys, guardrails, preferences }: Deps
     async owner(scope: string | null): Promise<string | null> {
       if (!scope) return null
       if (scope === 'server') return 'server'
-      return (await named(scope, async () => ({ name: (await findOwner(orgs, store.read, scope)).name }))).name
+      return (await named(scope, async () => ({ name: (await findOwner(store.read, scope)).name }))).name
     },
   }
 }

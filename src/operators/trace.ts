@@ -1,4 +1,4 @@
-import { findOwner, type OrgService } from '../accounts'
+import { findOwner } from '../accounts'
 import type { AuditLog } from '../audit'
 import { listLedger } from '../billing'
 import type { Traces, Traffic } from '../cluster'
@@ -9,7 +9,7 @@ import type { Store } from '../kernel/store'
 import { traceNotFound } from './errors'
 import type { RequestTrace, TraceQuery } from './schema-trace'
 
-type Deps = { store: Store; clock: Clock; audit: AuditLog; orgs: OrgService; traffic: Traffic; traces: Traces }
+type Deps = { store: Store; clock: Clock; audit: AuditLog; traffic: Traffic; traces: Traces }
 
 const MAX_LINES = 4_000
 const MAX_ROWS = 100
@@ -21,11 +21,11 @@ const AROUND_MS = 3_600_000
  * Everything about one request: its line in the log, its steps with their times, what it cost and what is on the record
  * of it. Steps are remembered by the process that answered; money and record are in the store (dx 2.8).
  */
-export function createTrace({ store, clock, audit, orgs, traffic, traces }: Deps) {
+export function createTrace({ store, clock, audit, traffic, traces }: Deps) {
   return async function trace(_call: Call<OperatorCaller>, ref: string, query: TraceQuery): Promise<RequestTrace> {
     const steps = await traces.find(ref)
     const line = traffic.newest(MAX_LINES).find(({ id }) => id === ref) ?? null
-    const scope = query.owner === undefined ? ownerIn(steps) : (await findOwner(orgs, store.read, query.owner)).scope
+    const scope = query.owner === undefined ? ownerIn(steps) : (await findOwner(store.read, query.owner)).scope
     const about = steps[0]?.at ?? line?.at
     // Rows of the ledger whose reference ends in the request.
     const rows = scope === null ? [] : (await listLedger(store.read, scope, MAX_ROWS, { ref })).items.toReversed()

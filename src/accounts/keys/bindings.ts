@@ -10,10 +10,7 @@ import type { ApiKey } from './schema'
 import { apiKeys, type KeyRow } from './table'
 
 /** What later modules attach to a key (contract 13). */
-type KeyBound = Pick<
-  KeyRow,
-  'routing_preference_id' | 'routing_rules' | 'routing_floors' | 'guardrail_policy_id'
->
+type KeyBound = Pick<KeyRow, 'routing_preference_id' | 'routing_rules' | 'routing_floors' | 'guardrail_policy_id'>
 type BoundColumn = 'routing_preference_id' | 'guardrail_policy_id'
 
 /** The facts of a key that a module needs to attach something to it. */

@@ -106,18 +106,14 @@ export function createKeys(deps: KeyDeps) {
  * first run created. On a server without accounts that owner and an org come first, in the same transaction. Throws 404
  * for the owner, 409 for a deleted org.
  */
-async function createKey(
-  deps: KeyDeps,
-  call: Call<Caller>,
-  input: NewKey & NewOperatorKey,
-): Promise<ApiKeyWithSecret> {
+async function createKey(deps: KeyDeps, call: Call<Caller>, input: NewKey & NewOperatorKey): Promise<ApiKeyWithSecret> {
   const { store, orgs, settings } = deps
   const { caller } = call
   const { org, user, personal, tier, scope: _, org_id: __, ...fields } = input
   if (caller.type === 'operator') {
     const named = org ?? user
     const isFirst = named === undefined && !(await orgs.oldestUser(store.read))
-    const owner = isFirst ? null : await findOwner(orgs, store.read, named)
+    const owner = isFirst ? null : await findOwner(store.read, named)
     return store.write(async (tx) => {
       const userId = owner && actingUserOf(owner)
       const made = userId ? { userId, orgId: owner.orgId } : await firstOwner(deps, tx, call)
@@ -213,12 +209,12 @@ async function listKeys(
   { caller }: Call<Caller>,
   { org, user, live, ...wanted }: OperatorKeyQuery,
 ): Promise<Page<ApiKey>> {
-  const { orgs, store, clock } = deps
+  const { store, clock } = deps
   const filter: KeyFilter = {}
   if (caller.type === 'operator') {
-    const orgId = org && (await findOwner(orgs, store.read, org)).orgId
+    const orgId = org && (await findOwner(store.read, org)).orgId
     if (orgId) filter.orgId = orgId
-    if (user) filter.userId = actingUserOf(await findOwner(orgs, store.read, user))
+    if (user) filter.userId = actingUserOf(await findOwner(store.read, user))
     if (live) filter.liveAt = clock.now()
   }
   const page = await rows.list(store.read, await scopeOf(deps, store.read, caller), wanted, filter)

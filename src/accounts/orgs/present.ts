@@ -1,21 +1,44 @@
-import { iso } from '../../kernel/clock'
-import type { MemberWithAccount } from './member-rows'
-import { invitationStatus } from './rules'
-import type { Invitation, Member, Org, Role } from './schema'
-import type { InvitationRow, OrgRow } from './table'
+import type { Caller, TenantCaller } from '../../kernel/caller'
+import { iso, isoOrNull } from '../../kernel/clock'
+import type { Reader } from '../../kernel/store'
+import { type OrgAndRole, reach } from './access'
+import { type MemberWithAccount, orgRepository as rows } from './repository'
+import type { Member, OperatorOrg, Org } from './schema'
 
-/** An org as one of its members sees it. */
-export const presentOrg = (org: OrgRow, role: Role, memberCount: number): Org => ({
-  id: org.id,
-  object: 'organization',
-  name: org.name,
-  slug: org.slug,
-  type: org.type,
-  role,
-  member_count: memberCount,
-  created: iso(org.created_at),
-  updated: iso(org.updated_at),
-})
+/** Orgs as the caller sees them: members with their role, operators with what only they know. */
+export async function presentAll(
+  reader: Reader,
+  by: Caller['type'],
+  found: readonly OrgAndRole[],
+): Promise<(Org | OperatorOrg)[]> {
+  const isOperator = by === 'operator'
+  const ids = found.map(({ org }) => org.id)
+  const counts = await rows.memberCounts(reader, ids)
+  return found.map(({ org, role }) => ({
+    id: org.id,
+    object: 'organization',
+    name: org.name,
+    slug: org.slug,
+    type: org.type,
+    ...(isOperator ? {} : { role }),
+    member_count: counts.get(org.id) ?? 0,
+    ...(isOperator
+      ? {
+          plan_note: org.plan_note,
+          suspended_at: isoOrNull(org.suspended_at),
+          deleted_at: isoOrNull(org.deleted_at),
+        }
+      : {}),
+    created: iso(org.created_at),
+    updated: iso(org.updated_at),
+  })) as (Org | OperatorOrg)[]
+}
+
+/** The org as one of its members sees it. Throws 404. */
+export async function view(reader: Reader, caller: TenantCaller, id: string): Promise<Org> {
+  const [org] = await presentAll(reader, caller.type, [await reach(reader, caller, id)])
+  return org as Org
+}
 
 export const presentMember = ({ user_id, name, email, role, joined_at }: MemberWithAccount): Member => ({
   user_id,
@@ -23,12 +46,4 @@ export const presentMember = ({ user_id, name, email, role, joined_at }: MemberW
   email,
   role,
   joined_at: iso(joined_at),
-})
-
-export const presentInvitation = (row: InvitationRow, now: number): Invitation => ({
-  id: row.id,
-  email: row.email,
-  role: row.role,
-  status: invitationStatus(row, now),
-  expires_at: iso(row.expires_at),
 })

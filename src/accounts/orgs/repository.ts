@@ -4,8 +4,17 @@ import type { OrgId, UserId } from '../../kernel/ids'
 import { pagesBy, sliceBy, type Wanted } from '../../kernel/keyset'
 import { type Page, toPage } from '../../kernel/page'
 import { command, counted, query, type Reader, type Tx } from '../../kernel/store'
-import type { Role } from './schema'
-import { members, type OrgRow, orgs, type UserRow, users } from './table'
+import type { InvitationId, Role } from './schema'
+import {
+  type InvitationRow,
+  invitations,
+  type MemberRow,
+  members,
+  type OrgRow,
+  orgs,
+  type UserRow,
+  users,
+} from './table'
 
 const userById = query<{ id: UserId }>()((db, p) => {
   const table = db.of(users)
@@ -243,5 +252,112 @@ export const orgRepository = {
     const table = db.of(members)
     const found = db.select({ id: table.org_id }).from(table)
     return (await found.where(and(eq(table.user_id, userId), inArray(table.role, roles)))).map(({ id }) => id)
+  },
+}
+
+/** A membership with the user's e-mail address and name. */
+export type MemberWithAccount = MemberRow & { email: string; name: string | null }
+
+/** Memberships of orgs. */
+export const memberRows = {
+  /** Oldest first, so that the founder of the org is at the top. */
+  async list(db: Reader, orgId: OrgId): Promise<MemberWithAccount[]> {
+    const [member, user] = [db.of(members), db.of(users)]
+    return withAccounts(db).where(eq(member.org_id, orgId)).orderBy(asc(member.joined_at), asc(user.id))
+  },
+
+  async find(db: Reader, orgId: OrgId, userId: UserId): Promise<MemberWithAccount | undefined> {
+    const member = db.of(members)
+    return (await withAccounts(db).where(and(eq(member.org_id, orgId), eq(member.user_id, userId))))[0]
+  },
+
+  async owners(db: Reader, orgId: OrgId): Promise<number> {
+    const table = db.of(members)
+    const counted = db.select({ total: count() }).from(table)
+    const [found] = await counted.where(and(eq(table.org_id, orgId), eq(table.role, 'owner')))
+    return Number(found?.total ?? 0)
+  },
+
+  /** In how many orgs the user is an owner. */
+  async ownedBy(db: Reader, userId: UserId): Promise<number> {
+    const table = db.of(members)
+    const counted = db.select({ total: count() }).from(table)
+    const [found] = await counted.where(and(eq(table.user_id, userId), eq(table.role, 'owner')))
+    return Number(found?.total ?? 0)
+  },
+
+  /** False when the user is already a member. */
+  async insert(tx: Tx, row: MemberRow): Promise<boolean> {
+    const [table, org] = [tx.of(members), tx.of(orgs)]
+    const org_created_at = sql<number>`(select ${org.created_at} from ${org} where ${org.id} = ${row.org_id})`
+    const added = tx.insert(table).values({ ...row, org_created_at })
+    return (await added.onConflictDoNothing().returning({ id: table.user_id })).length === 1
+  },
+
+  async setRole(tx: Tx, { org_id, user_id }: MemberRow, role: Role): Promise<void> {
+    const table = tx.of(members)
+    await tx
+      .update(table)
+      .set({ role })
+      .where(and(eq(table.org_id, org_id), eq(table.user_id, user_id)))
+  },
+
+  /** Removes the member, and unsets the org where it was their active one. */
+  async remove(tx: Tx, { org_id, user_id }: MemberRow): Promise<void> {
+    const [member, user] = [tx.of(members), tx.of(users)]
+    await tx.delete(member).where(and(eq(member.org_id, org_id), eq(member.user_id, user_id)))
+    await tx
+      .update(user)
+      .set({ active_org_id: null })
+      .where(and(eq(user.id, user_id), eq(user.active_org_id, org_id)))
+  },
+
+  /** Removes all members. */
+  async removeAll(tx: Tx, orgId: OrgId): Promise<void> {
+    const [member, user] = [tx.of(members), tx.of(users)]
+    await tx.delete(member).where(eq(member.org_id, orgId))
+    await tx.update(user).set({ active_org_id: null }).where(eq(user.active_org_id, orgId))
+  },
+}
+
+const withAccounts = (db: Reader) => {
+  const [member, user] = [db.of(members), db.of(users)]
+  return db
+    .select({
+      org_id: member.org_id,
+      user_id: member.user_id,
+      role: member.role,
+      joined_at: member.joined_at,
+      email: user.email,
+      name: user.name,
+    })
+    .from(member)
+    .innerJoin(user, eq(user.id, member.user_id))
+}
+
+/** Invitations; tenants reach them only through the hash of the token. */
+export const invitationRows = {
+  async byToken(db: Reader, hash: string): Promise<InvitationRow | undefined> {
+    const table = db.of(invitations)
+    return (await db.select().from(table).where(eq(table.token_hash, hash)).limit(1))[0]
+  },
+
+  /** Stores the invitation in place of an earlier one for the same address, whose token stops working. */
+  async replace(tx: Tx, row: InvitationRow): Promise<void> {
+    const table = tx.of(invitations)
+    await tx.delete(table).where(and(eq(table.org_id, row.org_id), eq(table.email, row.email)))
+    await tx.insert(table).values(row)
+  },
+
+  /** False when it had been accepted before. */
+  async accept(tx: Tx, id: InvitationId, accepted_at: number): Promise<boolean> {
+    const table = tx.of(invitations)
+    const open = and(eq(table.id, id), isNull(table.accepted_at))
+    return (await tx.update(table).set({ accepted_at }).where(open).returning({ id: table.id })).length === 1
+  },
+
+  async removeAll(tx: Tx, orgId: OrgId): Promise<void> {
+    const table = tx.of(invitations)
+    await tx.delete(table).where(eq(table.org_id, orgId))
   },
 }

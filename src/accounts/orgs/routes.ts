@@ -1,137 +1,169 @@
-import { Elysia } from 'elysia'
-import { answer, errors } from '../../http/envelope'
-import { type Guard, toCall } from '../../http/guard'
+import type { Guard } from '../../http/guard'
+import type { OperatorEdge } from '../../http/operator-edge'
+import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
+import type { Caller } from '../../kernel/caller'
 import { PageQuery, pageFields } from '../../kernel/page'
-import { checked, checkedPath, checkedQuery, t } from '../../kernel/schema'
+import { t } from '../../kernel/schema'
 import * as words from './schema'
 import type { OrgService } from './service'
 
-const ById = checkedPath(t.Object({ id: t.String() }))
-const ByMember = checkedPath(t.Object({ id: t.String(), userId: t.String() }))
 /** For routes without a body: if one is sent it must be JSON, and is ignored. */
-const Nothing = checked(t.Unknown())
-const ByToken = checkedPath(t.Object({ token: t.String() }))
+const Nothing = t.Unknown()
 
-/** `/orgs` and `/invitations` (contract 18.4). */
-export const orgRoutes = (orgs: OrgService, guard: Guard) =>
-  new Elysia({ tags: ['Organizations'] })
-    .use(orgPaths(orgs, guard))
-    .use(memberPaths(orgs, guard))
-    .use(guard)
-    .post('/invitations/:token/accept', (context) => orgs.invitations.accept(toCall(context), context.params.token), {
-      scope: 'billing',
-      idempotent: true,
-      params: ByToken,
-      body: Nothing,
-      response: { 200: answer(words.JoinedOrg), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: { summary: 'Join the organization that invited your e-mail address' },
-    })
+const isOperator = ({ type }: Caller): boolean => type === 'operator'
 
-const orgPaths = (orgs: OrgService, guard: Guard) =>
-  new Elysia({ prefix: '/orgs', tags: ['Organizations'] })
-    .use(guard)
-    .get(
-      '',
-      async (context) => {
-        const page = await orgs.list(toCall(context), context.query)
-        return { organizations: page.items, ...pageFields(page) }
-      },
+/** What only operators may be told of an org: an admin and who is responsible for billing. */
+const OF_ORGS = { holds: ['plan_note'], role: 'billing' } as const
+
+/** `/orgs` and `/invitations` (contract 18.4), for tenants and operators, who name orgs by slug or name too (dx 2.9). */
+const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
+  [
+    verb(
       {
+        method: 'get',
+        path: '/orgs',
         signedIn: true,
-        query: checkedQuery(PageQuery),
-        response: { 200: answer(words.OrgPage), ...errors(400, 401, 403, 429) },
-        detail: { summary: 'List the organizations you belong to, newest first' },
+        query: PageQuery,
+        reply: words.OrgPage,
+        ...OF_ORGS,
+        operators: { reply: words.OperatorOrgPage },
+        summary: 'List the organizations you belong to, newest first',
       },
-    )
-    .post('', async (context) => context.status(201, await orgs.foundOrg(toCall(context), context.body)), {
-      scope: 'billing',
-      idempotent: true,
-      body: checked(words.NewOrg),
-      response: { 201: answer(words.Org), ...errors(400, 401, 403, 409, 429) },
-      detail: { summary: 'Create an organization; you become its owner' },
-    })
-    .get('/:id', (context) => orgs.get(toCall(context), context.params.id), {
-      signedIn: true,
-      params: ById,
-      response: { 200: answer(words.Org), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Read one organization' },
-    })
-    .patch('/:id', (context) => orgs.update(toCall(context), context.params.id, context.body), {
-      scope: 'billing',
-      params: ById,
-      body: checked(words.OrgPatch),
-      response: { 200: answer(words.Org), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: { summary: 'Change the name or slug of an organization' },
-    })
-    .delete('/:id', (context) => orgs.remove(toCall(context), context.params.id), {
-      scope: 'billing',
-      params: ById,
-      response: { 200: answer(words.Deleted), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Delete an organization and revoke its keys' },
-    })
-    .post('/:id/activate', (context) => orgs.activate(toCall(context), context.params.id), {
-      scope: 'billing',
-      idempotent: true,
-      params: ById,
-      body: Nothing,
-      response: { 200: answer(words.ActiveOrg), ...errors(400, 401, 403, 404, 429) },
-      detail: { summary: 'Make an organization the active one of your sessions and personal keys' },
-    })
-    .delete('/:id/activate', (context) => orgs.deactivate(toCall(context), context.params.id), {
-      scope: 'billing',
-      params: ById,
-      response: { 200: answer(words.ActiveOrg), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Deactivate an organization' },
-    })
-
-const memberPaths = (orgs: OrgService, guard: Guard) =>
-  new Elysia({ prefix: '/orgs/:id', tags: ['Organizations'] })
-    .use(guard)
-    .get('/members', async (context) => ({ members: await orgs.members.list(toCall(context), context.params.id) }), {
-      signedIn: true,
-      params: ById,
-      response: { 200: answer(words.MemberList), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'List the members of an organization' },
-    })
-    .patch(
-      '/members/:userId',
-      async (context) => {
-        const { id, userId } = context.params
-        return { member: await orgs.members.setRole(toCall(context), id, userId, context.body.role) }
+      async (call, { query }) => {
+        const page = await orgs.list(call, query)
+        return { [isOperator(call.caller) ? 'orgs' : 'organizations']: page.items, ...pageFields(page) } as never
       },
+    ),
+    verb(
       {
-        scope: 'billing',
-        params: ByMember,
-        body: checked(words.MemberPatch),
-        response: { 200: answer(words.MemberReply), ...errors(400, 401, 403, 404, 409, 429) },
-        detail: { summary: 'Change the role of a member' },
+        method: 'post',
+        path: '/orgs',
+        body: words.NewOrg,
+        reply: words.Org,
+        creates: true,
+        errors: [409],
+        operators: { body: words.NewOperatorOrg, reply: words.OperatorOrg },
+        summary: 'Create an organization; you become its owner',
       },
-    )
-    .delete(
-      '/members/:userId',
-      (context) => orgs.members.remove(toCall(context), context.params.id, context.params.userId),
+      (call, { body }) => orgs.create(call, body),
+    ),
+    tenantVerb(
+      { method: 'get', path: '/orgs/:id', signedIn: true, reply: words.Org, summary: 'Read one organization' },
+      async (call, { id }) => (await orgs.get(call, id)) as words.Org,
+    ),
+    verb(
       {
-        scope: 'billing',
-        params: ByMember,
-        response: { 200: answer(words.Deleted), ...errors(401, 403, 404, 409, 429) },
-        detail: { summary: 'Remove a member, or leave the organization' },
+        method: 'patch',
+        path: '/orgs/:id',
+        body: words.OrgPatch,
+        reply: words.Org,
+        errors: [409],
+        operators: { path: '/orgs/:ref', body: words.OperatorOrgPatch, reply: words.OperatorOrg },
+        summary: 'Change the name or slug of an organization',
       },
-    )
-    .post(
-      '/invitations',
-      async (context) =>
-        context.status(201, await orgs.invitations.invite(toCall(context), context.params.id, context.body)),
+      (call, { id, body }) => orgs.update(call, id, body),
+    ),
+    verb(
       {
-        scope: 'billing',
+        method: 'delete',
+        path: '/orgs/:id',
+        reply: words.Deleted,
+        operators: { path: '/orgs/:ref', reply: words.OperatorOrg },
+        summary: 'Delete an organization and revoke its keys',
+      },
+      async (call, { id }) => {
+        const org = await orgs.remove(call, id)
+        return isOperator(call.caller) ? (org as words.OperatorOrg) : { deleted: true as const }
+      },
+    ),
+    tenantVerb(
+      {
+        method: 'post',
+        path: '/orgs/:id/activate',
+        body: Nothing,
+        reply: words.ActiveOrg,
         idempotent: true,
-        params: ById,
-        body: checked(words.NewInvitation),
-        response: { 201: answer(words.InvitationReply), ...errors(400, 401, 403, 404, 409, 429) },
-        detail: {
-          summary: 'Invite an e-mail address to an organization',
-          description:
-            'The token is in this answer only; pass it on to the invited person. It can be used once, within seven days, by ' +
-            'the account with the invited address.',
-        },
+        summary: 'Make an organization the active one of your sessions and personal keys',
       },
-    )
+      (call, { id }) => orgs.activate(call, id),
+    ),
+    tenantVerb(
+      { method: 'delete', path: '/orgs/:id/activate', reply: words.ActiveOrg, summary: 'Deactivate an organization' },
+      (call, { id }) => orgs.deactivate(call, id),
+    ),
+    verb(
+      {
+        method: 'get',
+        path: '/orgs/:id/members',
+        signedIn: true,
+        reply: words.MemberList,
+        holds: 'facts',
+        operators: { path: '/orgs/:ref/members' },
+        summary: 'List the members of an organization',
+      },
+      async (call, { id }) => ({ members: await members.list(call, id) }),
+    ),
+    operatorVerb(
+      { method: 'post', path: '/orgs/:ref/members', body: words.NewMember, reply: words.Member },
+      (call, { id, body }) => members.add(call, id, body),
+    ),
+    verb(
+      {
+        method: 'patch',
+        path: '/orgs/:id/members/:userId',
+        body: words.MemberPatch,
+        reply: words.MemberReply,
+        errors: [409],
+        operators: { path: '/orgs/:ref/members/:user', reply: words.Member },
+        summary: 'Change the role of a member',
+      },
+      async (call, { id, ids, body }) => {
+        const member = await members.setRole(call, id, ids.user ?? ids.userId!, body.role)
+        return isOperator(call.caller) ? member : { member }
+      },
+    ),
+    verb(
+      {
+        method: 'delete',
+        path: '/orgs/:id/members/:userId',
+        reply: words.Deleted,
+        errors: [409],
+        operators: { path: '/orgs/:ref/members/:user' },
+        summary: 'Remove a member, or leave the organization',
+      },
+      (call, { id, ids }) => members.remove(call, id, ids.user ?? ids.userId!),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/orgs/:id/invitations',
+        body: words.NewInvitation,
+        reply: words.InvitationReply,
+        creates: true,
+        errors: [409],
+        operators: { path: '/orgs/:ref/invitations', reply: words.IssuedInvitation },
+        summary: 'Invite an e-mail address to an organization',
+        description:
+          'The token is in this answer only; pass it on to the invited person. It can be used once, within seven days, by ' +
+          'the account with the invited address.',
+      },
+      (call, { id, body }) => invitations.invite(call, id, body),
+    ),
+    tenantVerb(
+      {
+        method: 'post',
+        path: '/invitations/:token/accept',
+        body: Nothing,
+        reply: words.JoinedOrg,
+        idempotent: true,
+        errors: [404, 409],
+        summary: 'Join the organization that invited your e-mail address',
+      },
+      (call, { ids }) => invitations.accept(call, ids.token!),
+    ),
+  ] as const
+
+export const orgRoutes = (orgs: OrgService, guard: Guard) =>
+  tenantRoutes(verbsOf(orgs), guard, { scope: 'billing', tag: 'Organizations' })
+
+export const orgOperatorRoutes = (orgs: OrgService, edge: OperatorEdge) => operatorRoutes(verbsOf(orgs), edge)

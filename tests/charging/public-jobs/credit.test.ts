@@ -17,7 +17,7 @@ const { accept, define, get, run, verify, walletOf } = jobsIn(world)
 function processOn({ app, clock: shared }: World, node: string, served = true) {
   const { store, container } = app
   const own = fakeClock(new Date(shared.now()).toISOString())
-  const { audit, events, files, orgs } = container
+  const { audit, events, files } = container
   const jobs = createJobs({ store, clock: own, node, leaseMs: 30_000, onError: () => undefined })
   const limits = createAccountLimits({ dialect: store.dialect, clock: own })
   const watch = createBalanceWatch({ limits, events })
@@ -32,7 +32,6 @@ function processOn({ app, clock: shared }: World, node: string, served = true) {
       audit,
       events,
       files,
-      orgs,
       billing,
       isServed: () => served,
     }),

@@ -64,7 +64,6 @@ export function processOf(store: Store, node: string, folder: string) {
     events,
     files,
     billing,
-    orgs: null as never,
     isServed: () => true,
   })
   publicJobs.define(kind)

@@ -1,0 +1,163 @@
+import type { AuditLog } from '../../audit'
+import type { EventBus } from '../../events'
+import { isBeginning } from '../../kernel/beginning'
+import type { Call, Caller, TenantCaller } from '../../kernel/caller'
+import type { Clock } from '../../kernel/clock'
+import type { Values } from '../../kernel/config'
+import { notFound } from '../../kernel/errors'
+import { OrgId, UserId } from '../../kernel/ids'
+import type { Reader, Store, Tx } from '../../kernel/store'
+import type { orgSettings } from './config'
+import {
+  ambiguousOrg,
+  ambiguousUser,
+  orgNotFound,
+  permissionMissing,
+  personOnly,
+  tooManyOrgs,
+  userNotFound,
+} from './errors'
+import { memberRows, orgRepository as rows } from './repository'
+import { mayDo, normalizeEmail, rolesWith } from './rules'
+import type { Permission, Role } from './schema'
+import type { OrgRow, UserRow } from './table'
+
+export type OrgDeps = {
+  store: Store
+  audit: AuditLog
+  events: EventBus
+  clock: Clock
+  settings: Values<typeof orgSettings>
+}
+
+type Note = { action: `org.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
+
+/** Records a change to an org in the org's own audit chain, whoever made it (contract 19). */
+export async function recordOn(
+  { audit }: Pick<OrgDeps, 'audit'>,
+  tx: Tx,
+  call: Call<Caller>,
+  orgId: OrgId,
+  { action, ...input }: Note,
+): Promise<void> {
+  await audit.record(tx, call, {
+    action,
+    entityType: 'organization',
+    entityId: orgId,
+    scope: `org:${orgId}`,
+    input,
+  })
+}
+
+export type OrgAndRole = { org: OrgRow; role: Role }
+
+/**
+ * An org and the caller's role in it, if the caller can reach it: people reach the orgs they are members of, an org's
+ * key only its own. A foreign, an unknown and a malformed id give the same 404 (I22). Operators reach every org, by
+ * what `findOrg` finds, with all that an owner may do.
+ */
+export async function reach(reader: Reader, caller: Caller, id: string): Promise<OrgAndRole> {
+  if (caller.type === 'operator') return { org: await findOrg(reader, id), role: 'owner' }
+  if (!OrgId.is(id) || (caller.orgId !== null && caller.orgId !== id)) throw orgNotFound()
+  const [found] = await rows.orgsOf(reader, caller.userId, id)
+  if (!found) throw orgNotFound()
+  return found
+}
+
+/** The same with the org locked, for transactions that change the org or its members. A deleted org is a 404. */
+export async function reachLocked(tx: Tx, caller: Caller, id: string): Promise<OrgAndRole> {
+  if (caller.type !== 'operator') {
+    if (OrgId.is(id)) await rows.lock(tx, id)
+    return reach(tx, caller, id)
+  }
+  const found = await reach(tx, caller, id)
+  if (found.org.deleted_at !== null) throw notFound('organization')
+  await rows.lock(tx, found.org.id)
+  return found
+}
+
+/**
+ * Finds an org by id, slug, exact name or the beginning of its id; a full id finds deleted orgs too. Throws 404, or
+ * 400 when several match.
+ */
+export async function findOrg(reader: Reader, ref: string): Promise<OrgRow> {
+  const exact = OrgId.is(ref) ? await rows.org(reader, ref) : await rows.orgBySlug(reader, ref)
+  if (exact) return exact
+  const byName = await rows.orgsByName(reader, ref)
+  const found = byName.length || !isBeginning(ref) ? byName : await rows.orgsByIdPrefix(reader, ref)
+  const slugs = found.map(({ slug }) => slug)
+  if (found.length > 1) throw ambiguousOrg(ref, slugs)
+  if (!found[0]) throw notFound('organization')
+  return found[0]
+}
+
+export const userByEmail = (reader: Reader, email: string): Promise<UserRow | undefined> =>
+  rows.userByEmail(reader, normalizeEmail(email))
+
+/** An account by its full id or e-mail address. */
+export const exactUser = (reader: Reader, ref: string): Promise<UserRow | undefined> =>
+  UserId.is(ref) ? rows.user(reader, ref) : rows.userByEmail(reader, normalizeEmail(ref))
+
+/** The user whose id starts with `word`. Throws 400 when several do. */
+export async function userByIdPrefix(reader: Reader, word: string): Promise<UserRow | undefined> {
+  const found = isBeginning(word) ? await rows.usersByIdPrefix(reader, word) : []
+  const ids = found.map(({ id }) => id)
+  if (found.length > 1) throw ambiguousUser(word, ids)
+  return found[0]
+}
+
+/** An account by id, beginning of the id, or e-mail address. Throws 404, or 400 when several ids begin so. */
+export async function findUser(reader: Reader, ref: string): Promise<UserRow> {
+  const user = (await exactUser(reader, ref)) ?? (await userByIdPrefix(reader, ref))
+  if (!user) throw userNotFound(ref)
+  return user
+}
+
+/** Throws 403 `forbidden` for an org's key: it is not a person, so it can neither join nor found an org. */
+export function assertPerson(caller: TenantCaller, what: string): void {
+  if (caller.orgId !== null) throw personOnly(what)
+}
+
+/**
+ * Locks the user until the transaction ends, so that concurrent requests cannot pass the bound together. Throws 409
+ * `conflict` when they own as many orgs as one person may. Operators may give them more.
+ */
+export async function assertMayOwn({ settings }: OrgDeps, tx: Tx, { caller }: Call<Caller>, userId: UserId) {
+  if (caller.type === 'operator') return
+  await rows.lockUser(tx, userId)
+  const max = settings.maxOrgsPerPerson
+  if ((await memberRows.ownedBy(tx, userId)) < max) return
+  throw tooManyOrgs(max, userId === caller.userId ? 'You own' : 'This member owns')
+}
+
+/** What an account may use now; null when it is gone or disabled. One statement: read whenever an uncached credential is checked. */
+export async function accessOf(reader: Reader, userId: UserId): Promise<{ activeOrgId: OrgId | null } | null> {
+  const found = await rows.accessOf(reader, userId)
+  if (!found || found.disabled_at !== null) return null
+  return { activeOrgId: found.suspended_at === null ? found.active_org_id : null }
+}
+
+/** False for an org that is suspended or deleted. */
+export async function isOpen(reader: Reader, orgId: OrgId): Promise<boolean> {
+  const org = await rows.org(reader, orgId)
+  return org?.suspended_at === null && org.deleted_at === null
+}
+
+/**
+ * Throws 403 `forbidden` unless the caller has the permission in the org (by default the active one). A user without
+ * an org has every permission on their own resources (contract 1.2).
+ */
+export async function assertPermission(
+  reader: Reader,
+  caller: TenantCaller,
+  permission: Permission,
+  orgId: OrgId | null = caller.activeOrgId,
+): Promise<void> {
+  if (orgId === null) return
+  const role = await rows.role(reader, orgId, caller.userId)
+  if (!mayDo(role, permission)) throw permissionMissing(role, permission)
+}
+
+/** The orgs in which the user has a permission. */
+export const orgIdsWith = (reader: Reader, userId: UserId, permission: Permission): Promise<OrgId[]> =>
+  rows.orgIdsWithRole(reader, userId, rolesWith(permission))

@@ -1,0 +1,230 @@
+import { storeAnswer } from '../../idempotency'
+import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
+import { iso } from '../../kernel/clock'
+import { type OrgId, UserId } from '../../kernel/ids'
+import type { Reader, Tx } from '../../kernel/store'
+import { assertMayOwn, assertPerson, findUser, type OrgDeps, reach, reachLocked, recordOn } from './access'
+import { alreadyMember, invitationNotFound, lastOwner, memberNotFound } from './errors'
+import { accessChanged, memberJoined, memberLeft } from './events'
+import { presentMember, view } from './present'
+import { invitationRows, type MemberWithAccount, orgRepository, memberRows as rows } from './repository'
+import {
+  assertMayAssign,
+  INVITATION_MS,
+  invitationStatus,
+  mintInvitationToken,
+  normalizeEmail,
+  recogniseInvitationToken,
+} from './rules'
+import {
+  type Invitation,
+  InvitationId,
+  type IssuedInvitation,
+  type Member,
+  type NewInvitation,
+  type NewMember,
+  type Org,
+  type Role,
+} from './schema'
+import type { InvitationRow, UserRow } from './table'
+
+/** Members of an org and their roles. An org always keeps at least one owner. */
+export const memberVerbs = { list: listMembers, all, add: addMember, setRole, remove: removeMember, join }
+
+/** `GET /orgs/{id}/members`, for all members; oldest membership first. */
+async function listMembers(deps: OrgDeps, { caller }: Call<Caller>, id: string): Promise<Member[]> {
+  const { read } = deps.store
+  return all(deps, read, (await reach(read, caller, id)).org.id)
+}
+
+/** The same without a permission check. */
+async function all(_deps: OrgDeps, reader: Reader, orgId: OrgId): Promise<Member[]> {
+  return (await rows.list(reader, orgId)).map(presentMember)
+}
+
+/** For operators: adds an account; an existing member gets the role. Throws 409 for the last owner. */
+function addMember(deps: OrgDeps, call: Call<OperatorCaller>, id: string, { user, role }: NewMember): Promise<Member> {
+  return deps.store.write(async (tx) => {
+    const { org } = await reachLocked(tx, call.caller, id)
+    const { id: userId } = await findUser(tx, user)
+    const isNew = await join(deps, tx, call, { orgId: org.id, userId, role, invitedBy: null })
+    const member = await findMember(tx, call.caller, org.id, userId)
+    return changeRole(deps, tx, call, member, isNew ? member.role : role)
+  })
+}
+
+/**
+ * `PATCH /orgs/{id}/members/{userId}`. To hand an org over, an owner makes another owner and then steps down. Throws
+ * 409 `conflict` for the last owner.
+ */
+function setRole(deps: OrgDeps, call: Call<Caller>, id: string, user: string, role: Role): Promise<Member> {
+  return deps.store.write(async (tx) => {
+    const { org, role: callerRole } = await reachLocked(tx, call.caller, id)
+    const member = await findMember(tx, call.caller, org.id, user)
+    assertMayAssign(callerRole, member.role, role)
+    return changeRole(deps, tx, call, member, role)
+  })
+}
+
+/**
+ * `DELETE /orgs/{id}/members/{userId}`: removes a member and revokes their keys for the org; removing oneself needs no
+ * permission. Throws 409 `conflict` for the last owner.
+ */
+function removeMember(deps: OrgDeps, call: Call<Caller>, id: string, user: string): Promise<{ deleted: true }> {
+  return deps.store.write(async (tx) => {
+    const { caller } = call
+    const { org, role: callerRole } = await reachLocked(tx, caller, id)
+    const isSelf = caller.type !== 'operator' && caller.orgId === null && user === caller.userId
+    const member = await findMember(tx, caller, org.id, user)
+    if (!isSelf) assertMayAssign(callerRole, member.role)
+    await assertNotLastOwner(tx, member)
+    const { org_id: orgId, user_id: userId } = member
+    await deps.events.emit(tx, memberLeft, `org:${orgId}`, { orgId, userId, call })
+    await rows.remove(tx, member)
+    await recordOn(deps, tx, call, orgId, { action: 'org.member_removed', metadata: { user_id: userId } })
+    await deps.events.emit(tx, accessChanged, `user:${userId}`, { userId })
+    return { deleted: true }
+  })
+}
+
+/** Operators name a user as in `findUser`. Throws 404 for a user who is not a member, and for a malformed id. */
+async function findMember(reader: Reader, caller: Caller, orgId: OrgId, user: string): Promise<MemberWithAccount> {
+  const userId = caller.type === 'operator' ? (await findUser(reader, user)).id : user
+  const member = UserId.is(userId) ? await rows.find(reader, orgId, userId) : undefined
+  if (!member) throw memberNotFound()
+  return member
+}
+
+type NewMembership = { orgId: OrgId; userId: UserId; role: Role; invitedBy: UserId | null }
+
+/** Adds a member, in the caller's transaction; false when they are one already. Throws 409 as `assertMayOwn`. */
+async function join(
+  deps: OrgDeps,
+  tx: Tx,
+  call: Call<Caller>,
+  { orgId, userId, role, invitedBy }: NewMembership,
+): Promise<boolean> {
+  if (role === 'owner') await assertMayOwn(deps, tx, call, userId)
+  const isNew = await rows.insert(tx, { org_id: orgId, user_id: userId, role, joined_at: deps.clock.now() })
+  if (!isNew) return false
+  await recordOn(deps, tx, call, orgId, { action: 'org.member_joined', metadata: { user_id: userId, role } })
+  const facts = { org_id: orgId, user_id: userId, role, invited_by: invitedBy }
+  await deps.events.emit(tx, memberJoined, `org:${orgId}`, facts)
+  return true
+}
+
+/** Changes a member's role; the transaction must hold the org's lock. Throws 409 `conflict` for the last owner, and as `assertMayOwn`. */
+async function changeRole(
+  deps: OrgDeps,
+  tx: Tx,
+  call: Call<Caller>,
+  member: MemberWithAccount,
+  role: Role,
+): Promise<Member> {
+  if (member.role === role) return presentMember(member)
+  await assertNotLastOwner(tx, member)
+  if (role === 'owner') await assertMayOwn(deps, tx, call, member.user_id)
+  await rows.setRole(tx, member, role)
+  const metadata = { user_id: member.user_id, from: member.role, to: role }
+  await recordOn(deps, tx, call, member.org_id, { action: 'org.member_updated', metadata })
+  return presentMember({ ...member, role })
+}
+
+async function assertNotLastOwner(tx: Tx, { role, org_id }: MemberWithAccount): Promise<void> {
+  if (role === 'owner' && (await rows.owners(tx, org_id)) === 1) throw lastOwner()
+}
+
+/**
+ * Invitations: for one e-mail address, single use, valid for seven days. Only the hash of the token is stored. The
+ * inviter sees the token once, to pass it on; it works only for the account with the invited address.
+ */
+export const invitationVerbs = { invite, issue, accept }
+
+type Issued = { invitation: Invitation; token: string }
+
+/**
+ * `POST /orgs/{id}/invitations`; inviting an address again replaces its earlier invitation. Throws 403 `forbidden`
+ * (only owners invite owners), 409 `conflict` for a member.
+ */
+function invite(
+  deps: OrgDeps,
+  call: Call<Caller>,
+  id: string,
+  input: NewInvitation,
+): Promise<Issued | IssuedInvitation> {
+  return deps.store.write(async (tx) => {
+    const { caller } = call
+    const { org, role } = await reachLocked(tx, caller, id)
+    assertMayAssign(role, input.role)
+    const invitedBy = caller.type === 'operator' ? null : caller.userId
+    const { invitation, token } = await issue(deps, tx, call, { orgId: org.id, invitedBy, ...input })
+    if (caller.type === 'operator') return { ...invitation, object: 'invitation', org_id: org.id, token }
+    return storeAnswer(tx, call, { invitation, token })
+  })
+}
+
+/** Creates an invitation and its token; the transaction must hold the org's lock. Throws 409 `conflict` for a member. */
+async function issue(
+  deps: OrgDeps,
+  tx: Tx,
+  call: Call<Caller>,
+  { orgId, invitedBy, email, role }: NewInvitation & { orgId: OrgId; invitedBy: UserId | null },
+): Promise<Issued> {
+  const address = normalizeEmail(email)
+  const existingUser = await orgRepository.userByEmail(tx, address)
+  if (existingUser && (await rows.find(tx, orgId, existingUser.id))) throw alreadyMember(address)
+  const now = deps.clock.now()
+  const { token, hash } = mintInvitationToken()
+  const row: InvitationRow = {
+    id: InvitationId.create(),
+    org_id: orgId,
+    email: address,
+    role,
+    token_hash: hash,
+    invited_by: invitedBy,
+    created_at: now,
+    expires_at: now + INVITATION_MS,
+    accepted_at: null,
+  }
+  await invitationRows.replace(tx, row)
+  const metadata = { invitation_id: row.id, role }
+  await recordOn(deps, tx, call, orgId, { action: 'org.member_invited', metadata })
+  const invitation = {
+    id: row.id,
+    email: row.email,
+    role: row.role,
+    status: invitationStatus(row, now),
+    expires_at: iso(row.expires_at),
+  }
+  return { invitation, token }
+}
+
+/**
+ * `POST /invitations/{token}/accept`: adds the caller when the invitation is for their address. Throws the same 404
+ * for every token they cannot use, 403 for an org's key.
+ */
+function accept(deps: OrgDeps, call: Call, token: string): Promise<{ organization: Org }> {
+  const { caller } = call
+  return deps.store.write(async (tx) => {
+    const invitation = await findOpenInvitation(deps, tx, await orgRepository.user(tx, caller.userId), token)
+    assertPerson(caller, 'join one')
+    await orgRepository.lock(tx, invitation.org_id)
+    if (!(await invitationRows.accept(tx, invitation.id, deps.clock.now()))) throw invitationNotFound()
+    const { org_id, role, invited_by } = invitation
+    await join(deps, tx, call, { orgId: org_id, userId: caller.userId, role, invitedBy: invited_by })
+    return storeAnswer(tx, call, { organization: await view(tx, caller, org_id) })
+  })
+}
+
+async function findOpenInvitation(
+  { clock }: OrgDeps,
+  tx: Tx,
+  user: UserRow | undefined,
+  token: string,
+): Promise<InvitationRow> {
+  const hash = recogniseInvitationToken(token)
+  const found = hash === null ? undefined : await invitationRows.byToken(tx, hash)
+  const isOpen = found && found.accepted_at === null && found.expires_at > clock.now()
+  if (!isOpen || found.email !== user?.email) throw invitationNotFound()
+  return found
+}

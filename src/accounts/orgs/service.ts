@@ -1,0 +1,279 @@
+import { storeAnswer } from '../../idempotency'
+import { bind } from '../../kernel/bind'
+import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
+import { randomHex } from '../../kernel/crypto'
+import { notFound } from '../../kernel/errors'
+import { OrgId, UserId } from '../../kernel/ids'
+import { mapPage, type Page, type PageQuery } from '../../kernel/page'
+import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
+import {
+  accessOf,
+  assertMayOwn,
+  assertPermission,
+  assertPerson,
+  findOrg,
+  isOpen,
+  type OrgAndRole,
+  type OrgDeps,
+  orgIdsWith,
+  reach,
+  reachLocked,
+  recordOn,
+  userByEmail,
+} from './access'
+import { emailTaken, ownerOnly, permissionMissing, slugTaken } from './errors'
+import { accessChanged, accountSwitched, orgDeleted } from './events'
+import { invitationVerbs, memberVerbs } from './members'
+import { actingUserOf, findOwner } from './owner'
+import { presentAll } from './present'
+import { invitationRows, memberRows, orgRepository as rows } from './repository'
+import { mayDo, normalizeEmail, slugify } from './rules'
+import type { ActiveOrg, NewOperatorOrg, NewOrg, NewUser, OperatorOrg, OperatorOrgPatch, Org, OrgPatch } from './schema'
+import type { OrgRow, UserRow } from './table'
+import { verifyOrgs } from './verify'
+
+export type OrgService = ReturnType<typeof createOrgs>
+
+/** Users, organizations, memberships and permissions. */
+export const createOrgs = (deps: OrgDeps) => ({
+  ...bind(deps, {
+    list,
+    get,
+    create,
+    createOrg,
+    update,
+    remove,
+    activate,
+    deactivate,
+    setOrgSuspended,
+    createUser,
+    setUserDisabled,
+  }),
+  members: bind(deps, memberVerbs),
+  invitations: bind(deps, invitationVerbs),
+  find: findOrg,
+  listFor,
+  accessOf,
+  isOpen,
+  assertPermission,
+  orgIdsWith,
+  standingOf: rows.standingOf,
+  roleOf: rows.role,
+  makeActive: rows.activate,
+  lock: rows.lock,
+  lockOwner: rows.lockOwner,
+  user: rows.user,
+  userByEmail,
+  oldestUser: rows.oldestUser,
+  /** Replaces a password hash; false when it is no longer the one in the given row. */
+  setPassword: rows.setPassword,
+  verify: verifyOrgs,
+})
+
+type OrgView = Org | OperatorOrg
+
+const presentOne = async (reader: Reader, caller: Caller, found: OrgAndRole): Promise<OrgView> =>
+  (await presentAll(reader, caller.type, [found]))[0]!
+
+/**
+ * `GET /orgs`: the orgs the caller reaches, newest first. An org's key reaches only its own, an operator each that is
+ * not deleted.
+ */
+async function list({ store }: OrgDeps, { caller }: Call<Caller>, query: PageQuery): Promise<Page<OrgView>> {
+  const { read } = store
+  const page =
+    caller.type === 'operator'
+      ? mapPage(await rows.all(read, query), (org): OrgAndRole => ({ org, role: 'owner' }))
+      : await rows.pageOfOrgs(read, caller.userId, caller.orgId, query)
+  return { ...page, items: await presentAll(read, caller.type, page.items) }
+}
+
+/** All orgs of a user as they see them, newest first. */
+const listFor = async (reader: Reader, userId: UserId): Promise<Org[]> =>
+  (await presentAll(reader, 'session', await rows.orgsOf(reader, userId))) as Org[]
+
+/** `GET /orgs/{id}`. */
+const get = async ({ store }: OrgDeps, { caller }: Call<Caller>, id: string): Promise<OrgView> =>
+  presentOne(store.read, caller, await reach(store.read, caller, id))
+
+/**
+ * `POST /orgs`: the caller becomes its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug and one org
+ * too many. Operators name the owner, by default the account that the first run created. Throws 404 for an unknown one.
+ */
+async function create(
+  deps: OrgDeps,
+  call: Call<Caller>,
+  { owner, plan_note, ...input }: NewOrg & NewOperatorOrg,
+): Promise<OrgView> {
+  const { caller } = call
+  if (caller.type !== 'operator') assertPerson(caller, 'found another one')
+  const userId = caller.type === 'operator' ? actingUserOf(await findOwner(deps.store.read, owner)) : caller.userId
+  return deps.store.write(async (tx) => {
+    await assertMayOwn(deps, tx, call, userId)
+    const created = await createOrg(deps, tx, call, userId, input)
+    const isNoted = caller.type === 'operator' && plan_note
+    const org = isNoted ? await change(deps, tx, call, created, { plan_note }) : created
+    return storeAnswer(tx, call, await presentOne(tx, caller, { org, role: 'owner' }))
+  })
+}
+
+/**
+ * Creates an org with its owner, in the caller's transaction. Throws 409 `conflict` when a requested slug is taken;
+ * a slug derived from the name gets a suffix instead.
+ */
+async function createOrg(deps: OrgDeps, tx: Tx, call: Call<Caller>, ownerId: UserId, input: NewOrg): Promise<OrgRow> {
+  const now = deps.clock.now()
+  const row: OrgRow = {
+    id: OrgId.create(),
+    name: input.name,
+    slug: input.slug ?? slugify(input.name),
+    type: input.type ?? 'team',
+    plan_note: null,
+    suspended_at: null,
+    deleted_at: null,
+    created_at: now,
+    updated_at: now,
+  }
+  if (!(await rows.insertOrg(tx, row))) {
+    if (input.slug) throw slugTaken(input.slug)
+    row.slug = `${row.slug}-${randomHex(4)}`
+    if (!(await rows.insertOrg(tx, row))) throw slugTaken(row.slug)
+  }
+  await memberRows.insert(tx, { org_id: row.id, user_id: ownerId, role: 'owner', joined_at: now })
+  await recordOn(deps, tx, call, row.id, { action: 'org.created' })
+  return row
+}
+
+/** `PATCH /orgs/{id}`, needs `manageMembers`. Throws 409 for a taken slug. */
+async function update(
+  deps: OrgDeps,
+  call: Call<Caller>,
+  id: string,
+  { name, slug, type, plan_note }: OrgPatch & OperatorOrgPatch,
+): Promise<OrgView> {
+  const { caller } = call
+  const wanted = caller.type === 'operator' ? { name, slug, type, plan_note } : { name, slug }
+  try {
+    return await deps.store.write(async (tx) => {
+      const { org, role } = await reachLocked(tx, caller, id)
+      if (!mayDo(role, 'manageMembers')) throw permissionMissing(role, 'manageMembers')
+      return presentOne(tx, caller, { org: await change(deps, tx, call, org, wanted), role })
+    })
+  } catch (error) {
+    // Two concurrent requests for one slug: the unique index rejects the second.
+    if (slug !== undefined && isUniqueViolation(error)) throw slugTaken(slug)
+    throw error
+  }
+}
+
+type OrgChange = { [Name in 'name' | 'slug' | 'type' | 'plan_note']?: OrgRow[Name] | undefined }
+
+/** Changes the given fields. Throws 409 `conflict` for a taken slug. */
+async function change(deps: OrgDeps, tx: Tx, call: Call<Caller>, org: OrgRow, wanted: OrgChange): Promise<OrgRow> {
+  const changes = Object.entries(wanted).filter(([, value]) => value !== undefined)
+  if (!changes.length) return org
+  if (wanted.slug && wanted.slug !== org.slug && (await rows.orgBySlug(tx, wanted.slug))) throw slugTaken(wanted.slug)
+  const after = await rows.update(tx, org.id, { ...Object.fromEntries(changes), updated_at: deps.clock.now() })
+  await recordOn(deps, tx, call, org.id, { action: 'org.updated', fields: changes.map(([name]) => name) })
+  return after
+}
+
+/**
+ * `DELETE /orgs/{id}`, for its owners: members and invitations are removed, the keys are revoked by `orgDeleted`, and
+ * its slug becomes free. Its ledger, its usage and its audit chain stay.
+ */
+function remove(deps: OrgDeps, call: Call<Caller>, id: string): Promise<OrgView> {
+  const { store, events, clock } = deps
+  return store.write(async (tx) => {
+    const { org, role } = await reachLocked(tx, call.caller, id)
+    if (role !== 'owner') throw ownerOnly('delete the organization', role)
+    const now = clock.now()
+    const members = (await rows.memberCounts(tx, [org.id])).get(org.id) ?? 0
+    await events.emit(tx, orgDeleted, `org:${org.id}`, { orgId: org.id, call })
+    await invitationRows.removeAll(tx, org.id)
+    await memberRows.removeAll(tx, org.id)
+    const deleted = await rows.update(tx, org.id, { deleted_at: now, updated_at: now, slug: org.id })
+    await recordOn(deps, tx, call, org.id, { action: 'org.deleted', metadata: { members } })
+    await events.emit(tx, accessChanged, `org:${org.id}`, { orgId: org.id })
+    return presentOne(tx, call.caller, { org: deleted, role })
+  })
+}
+
+/** `POST /orgs/{id}/activate`: makes it the active org of the user's sessions and personal keys. */
+function activate({ store, audit, events }: OrgDeps, call: Call, id: string): Promise<ActiveOrg> {
+  return store.write(async (tx) => {
+    const { org } = await reach(tx, call.caller, id)
+    assertPerson(call.caller, 'choose where you work')
+    const { userId } = call.caller
+    await rows.activate(tx, userId, org.id)
+    await audit.record(tx, call, { action: 'org.activated', entityType: 'organization', entityId: org.id })
+    await events.emit(tx, accessChanged, `user:${userId}`, { userId })
+    return storeAnswer(tx, call, { active_org_id: org.id })
+  })
+}
+
+/** `DELETE /orgs/{id}/activate`: unsets the active org if it is this one. */
+function deactivate({ store, audit, events }: OrgDeps, call: Call, id: string): Promise<ActiveOrg> {
+  return store.write(async (tx) => {
+    const { org } = await reach(tx, call.caller, id)
+    assertPerson(call.caller, 'choose where you work')
+    const { userId } = call.caller
+    const active = (await rows.accessOf(tx, userId))?.active_org_id ?? null
+    if (active !== org.id) return { active_org_id: active }
+    await rows.activate(tx, userId, null)
+    await audit.record(tx, call, { action: 'org.deactivated', entityType: 'organization', entityId: org.id })
+    await events.emit(tx, accessChanged, `user:${userId}`, { userId })
+    return { active_org_id: null }
+  })
+}
+
+/** Suspends an org, which stops all its keys, or resumes it. */
+async function setOrgSuspended(
+  deps: OrgDeps,
+  call: Call<OperatorCaller>,
+  orgId: OrgId,
+  suspended: boolean,
+): Promise<void> {
+  const now = deps.clock.now()
+  await deps.store.write(async (tx) => {
+    if (!(await rows.setOrgSuspended(tx, orgId, suspended ? now : null, now))) throw notFound('organization')
+    await recordOn(deps, tx, call, orgId, { action: suspended ? 'org.suspended' : 'org.resumed' })
+    await deps.events.emit(tx, accessChanged, `org:${orgId}`, { orgId })
+  })
+}
+
+/** Creates an account in the caller's transaction. Throws 409 `conflict` when the address has one. */
+async function createUser(
+  { clock }: OrgDeps,
+  tx: Tx,
+  { email, name, passwordHash, platformRole }: NewUser,
+): Promise<UserRow> {
+  const row: UserRow = {
+    id: UserId.create(),
+    email: normalizeEmail(email),
+    name: name ?? null,
+    password_hash: passwordHash ?? null,
+    platform_role: platformRole ?? null,
+    active_org_id: null,
+    disabled_at: null,
+    created_at: clock.now(),
+  }
+  if (!(await rows.insertUser(tx, row))) throw emailTaken()
+  return row
+}
+
+/** Disables or enables an account. Its keys follow at once; its sessions end either way. */
+async function setUserDisabled(
+  { store, audit, events, clock }: OrgDeps,
+  call: Call<OperatorCaller>,
+  userId: UserId,
+  disabled: boolean,
+): Promise<void> {
+  await store.write(async (tx) => {
+    if (!(await rows.setUserDisabled(tx, userId, disabled ? clock.now() : null))) throw notFound('user')
+    const action = disabled ? 'user.disabled' : 'user.enabled'
+    await audit.record(tx, call, { action, entityType: 'user', entityId: userId, scope: `user:${userId}` })
+    await events.emit(tx, accountSwitched, `user:${userId}`, { userId })
+    await events.emit(tx, accessChanged, `user:${userId}`, { userId })
+  })
+}

@@ -1,0 +1,177 @@
+import type { AuditLog } from '../audit'
+import { bind } from '../kernel/bind'
+import type { Call, OperatorCaller } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import { randomBase62 } from '../kernel/crypto'
+import { mapPage, type Page, type PageQuery } from '../kernel/page'
+import type { Store } from '../kernel/store'
+import type { SignInLinks } from './auth/links'
+import type { AuthService } from './auth/service'
+import type { Sessions } from './auth/sessions'
+import { findUser } from './orgs/access'
+import { linkForAdmins, sessionNotFound, userIsDisabled } from './orgs/errors'
+import { orgRepository as rows } from './orgs/repository'
+import type {
+  ConsoleLink,
+  ConsoleLinkInput,
+  CreatedUser,
+  NewOperatorUser,
+  OpenSession,
+  OperatorUser,
+  PasswordInput,
+  PasswordReset,
+  UserDetail,
+} from './orgs/schema'
+import type { OrgService } from './orgs/service'
+import type { UserRow } from './orgs/table'
+
+type UserDeps = {
+  store: Store
+  audit: AuditLog
+  orgs: Pick<OrgService, 'listFor' | 'setUserDisabled'>
+  auth: Pick<AuthService, 'createAccount' | 'resetPassword'>
+  sessions: Pick<Sessions, 'openOf' | 'end'>
+  signInLinks: Pick<SignInLinks, 'make'>
+}
+type OperatorCall = Call<OperatorCaller>
+
+/** 119 random bits, and short enough to be read out over the telephone. */
+const PASSWORD_CHARS = 20
+
+/** How long the first link into a new account waits to be used. */
+const FIRST_LINK_MS = 24 * 3_600_000
+
+export type UserService = ReturnType<typeof createUsers>
+
+/** What operators do with accounts and their dashboard sessions (dx 2.9). */
+export const createUsers = (deps: UserDeps) =>
+  bind(deps, { list, get, create, consoleLink, setPassword, setDisabled, sessionsOf, endSession })
+
+/** Newest first. */
+async function list({ store }: UserDeps, _call: OperatorCall, query: PageQuery): Promise<Page<OperatorUser>> {
+  return mapPage(await rows.allUsers(store.read, query), present)
+}
+
+/** By id or e-mail address, with orgs and sessions. */
+async function get({ store, orgs, sessions }: UserDeps, _call: OperatorCall, ref: string): Promise<UserDetail> {
+  const user = await findUser(store.read, ref)
+  const memberships = await orgs.listFor(store.read, user.id)
+  return {
+    ...present(user),
+    orgs: memberships.map(({ id, slug, role }) => ({ id, slug, role })),
+    session_count: (await sessions.openOf(store.read, user.id)).length,
+  }
+}
+
+/** Without a password one is generated, or a link made; only this answer has it. Throws 409 for a known address. */
+async function create(
+  { store, auth, signInLinks }: UserDeps,
+  call: OperatorCall,
+  input: NewOperatorUser,
+): Promise<CreatedUser> {
+  const { email, name = null, platform_role = null } = input
+  const account = { email, name, platformRole: platform_role }
+  if (input.link) {
+    const user = await auth.createAccount(call, { ...account, password: null })
+    const { url } = await store.write((tx) => signInLinks.make(tx, user, { ttlMs: FIRST_LINK_MS }))
+    return { ...present(user), password: null, sign_in_link: url }
+  }
+  const password = input.password ?? randomBase62(PASSWORD_CHARS)
+  const user = await auth.createAccount(call, { ...account, password })
+  return { ...present(user), password: input.password === undefined ? password : null, sign_in_link: null }
+}
+
+/**
+ * A link that signs this person in once. Throws 404, 409 for a disabled account, and 403 for one with a platform role
+ * unless an admin asks: whoever has the link has those rights.
+ */
+function consoleLink(
+  { store, audit, signInLinks }: UserDeps,
+  call: OperatorCall,
+  ref: string,
+  { ttl_minutes, to }: ConsoleLinkInput,
+): Promise<ConsoleLink> {
+  return store.write(async (tx) => {
+    const user = await findUser(tx, ref)
+    if (user.disabled_at !== null) throw userIsDisabled(user.email)
+    if (user.platform_role !== null && call.caller.role !== 'admin') throw linkForAdmins(user.email)
+    const scope = `user:${user.id}` as const
+    const action = 'operator.console_link_created'
+    await audit.record(tx, call, { action, entityType: 'user', entityId: user.id, scope })
+    const ttlMs = ttl_minutes && ttl_minutes * 60_000
+    const charging = { ...(ttlMs && { ttlMs }), ...(to && { leadsTo: to }) }
+    const { url, expiresAt } = await signInLinks.make(tx, user, charging)
+    return { url, expires_at: iso(expiresAt) }
+  })
+}
+
+/** Sets a password, or makes one that only this answer has; ends all sessions and links of the account. Throws 404, 400. */
+async function setPassword(
+  { store, auth }: UserDeps,
+  call: OperatorCall,
+  ref: string,
+  input: PasswordInput,
+): Promise<PasswordReset> {
+  const user = await findUser(store.read, ref)
+  const password = input.password ?? randomBase62(PASSWORD_CHARS)
+  const { ended } = await auth.resetPassword(call, user, password)
+  return { email: user.email, password: input.password === undefined ? password : null, ended }
+}
+
+/** Disables or enables an account: its keys follow at once, and its sessions end either way. */
+async function setDisabled(
+  { store, orgs }: UserDeps,
+  call: OperatorCall,
+  ref: string,
+  disabled: boolean,
+): Promise<OperatorUser> {
+  const { id, disabled_at } = await findUser(store.read, ref)
+  if ((disabled_at !== null) !== disabled) await orgs.setUserDisabled(call, id, disabled)
+  return present(await findUser(store.read, id))
+}
+
+/** Open sessions, last used first. */
+async function sessionsOf({ store, sessions }: UserDeps, _call: OperatorCall, ref: string): Promise<OpenSession[]> {
+  const { id } = await findUser(store.read, ref)
+  return (await sessions.openOf(store.read, id)).map((row) => ({
+    id: row.id,
+    object: 'session',
+    user_id: row.user_id,
+    created: iso(row.created_at),
+    last_seen_at: iso(row.last_seen_at),
+    expires_at: iso(row.expires_at),
+  }))
+}
+
+/** Ends one session, or with `all` every session of the user. */
+function endSession(
+  { store, audit, sessions }: UserDeps,
+  call: OperatorCall,
+  ref: string,
+  sessionId: string,
+): Promise<{ ended: number }> {
+  return store.write(async (tx) => {
+    const user = await findUser(tx, ref)
+    const open = await sessions.openOf(tx, user.id)
+    const chosen = open.filter(({ id }) => sessionId === 'all' || id === sessionId)
+    if (!chosen.length && sessionId !== 'all') throw sessionNotFound()
+    for (const { id } of chosen) await sessions.end(tx, id)
+    if (chosen.length) {
+      const scope = `user:${user.id}` as const
+      const input = { metadata: { sessions: chosen.length } }
+      await audit.record(tx, call, { action: 'auth.logout', entityType: 'user', entityId: user.id, scope, input })
+    }
+    return { ended: chosen.length }
+  })
+}
+
+const present = (row: UserRow): OperatorUser => ({
+  id: row.id,
+  object: 'user',
+  email: row.email,
+  name: row.name,
+  platform_role: row.platform_role,
+  active_org_id: row.active_org_id,
+  disabled_at: row.disabled_at === null ? null : iso(row.disabled_at),
+  created: iso(row.created_at),
+})
