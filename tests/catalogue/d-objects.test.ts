@@ -136,4 +136,26 @@ describe('D. what belongs to someone else', () => {
   })
 })
 
+test('D19 a member who is taken out is refused by no later than the acknowledgement, however many ask meanwhile', async () => {
+  const leaving = await people.newcomer({})
+  const joined = await ops('POST', `/ops/v1/orgs/${org}/members`, { user: leaving.email, role: 'admin' })
+  const { body: made } = await send('POST', 'keys', { key: leaving.key, body: { org_id: org } })
+  let out = false
+  let late = 0
+  const readers = Array.from({ length: 8 }, async () => {
+    for (let turn = 0; turn < 10; turn++) {
+      const after = out
+      const replies = [
+        await send('GET', 'models', { key: made.key }),
+        await send('GET', `orgs/${org}`, { key: leaving.key }),
+      ]
+      if (after) late += replies.filter(({ status }) => status === 200).length
+    }
+  })
+  await send('DELETE', `orgs/${org}/members/${joined.body.user_id}`)
+  out = true
+  await Promise.all(readers)
+  expect(late).toBe(0)
+})
+
 keepsItsPromises(target, { canaries: [token] })

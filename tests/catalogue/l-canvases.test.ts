@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { clean } from '../../src/kernel/text'
 import { edge, graph, INPUT, MODEL, node, OUTPUT, simple } from '../automation/canvases/drawing'
-import { AUTHOR, canvasOf } from '../automation/canvases/world'
+import { canvasOf } from '../automation/canvases/world'
 import { effortOf } from '../support/effort'
 import { createWorld, type Reply } from '../support/world'
 
@@ -196,30 +196,6 @@ describe('L14, F11: texts are data', () => {
     expect(status).toBe(422)
     expect(body.errors).toMatchObject([{ code: 'invalid_expression', nodeId: 'c' }])
     expect(body.errors[0].message).toBe(clean(body.errors[0].message))
-  })
-})
-
-describe('L16, L19: publishing what is wrong', () => {
-  const ok = { slug: 'never-made', version: '1.0.0', author: AUTHOR }
-  test.each<[string, object]>([
-    ['no slug', { ...ok, slug: undefined }],
-    ['a version that is none', { ...ok, version: 'x' }],
-    ['an org without its id', { ...ok, visibility: 'org' }],
-    ['a readme of 50,001', { ...ok, readme: 'x'.repeat(50_001) }],
-    ['11 keywords', { ...ok, keywords: Array(11).fill('a') }],
-    ['a licence nobody knows', { ...ok, license: 'EVIL' }],
-    ['an address that runs', { ...ok, author: { name: 'a', url: 'javascript:alert(1)' } }],
-    ['an e-mail address of two lines', { ...ok, author: { name: 'a', email: 'a@b.c\r\nBcc: d@e.f' } }],
-    ['a slug that climbs', { ...ok, slug: '../admin' }],
-    ['a slug of this server', { ...ok, slug: 'admin' }],
-    ['a slug of other letters', { ...ok, slug: 'аdmin' }],
-  ])('%s', async (_, body) => {
-    const id = await canvasOf(ada)
-    const reply = await ada.send('POST', `evi/canvases/${id}/publish`, body)
-    expect([400, 422]).toContain(reply.status)
-    if (reply.status === 400) expect(reply.body.error.code).toBe('validation_error')
-    else expect(reply.body).toMatchObject({ published: false, submission: null, skillId: null })
-    expect((await ada.send('GET', 'skills?filter=mine')).body.skills).toEqual([])
   })
 })
 

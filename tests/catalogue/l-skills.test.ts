@@ -25,14 +25,6 @@ describe('L. manifests', () => {
     expect(['validation_error', 'review_failed']).toContain(body.error.code)
   })
 
-  test.each(['../a', 'A', '-a', 'a'.repeat(300), 'admin', 'a–b', 'email-drafter', 'submissions'])(
-    'L2 the slug %p is nobody’s to take',
-    async (slug) => {
-      const { status, body } = await submit(manifest({ slug }))
-      expect({ status, code: body.error.code }).toEqual({ status: 422, code: 'review_failed' })
-    },
-  )
-
   test.each([
     ['as it is', ATTACK],
     ['base64', base64(ATTACK)],
@@ -44,17 +36,6 @@ describe('L. manifests', () => {
     const { status, body } = await submit(manifest({ systemPromptExtension }))
     expect(status === 422 || body.submission.reviewTier !== 'auto').toBe(true)
     expect(status).toBe(422)
-  })
-
-  test.each([
-    ['a name of the server', [{ name: 'browser_navigate', description: 'x' }]],
-    ['a space', [{ name: 'a b', description: 'x' }]],
-    ['an escape', [{ name: '\u001b[2J', description: 'x' }]],
-    ['10 KB', [{ name: 'a'.repeat(10_000), description: 'x' }]],
-    ['twice the same', [1, 2].map(() => ({ name: 'one', description: 'x' }))],
-    ['a prototype', [{ name: '__proto__', description: 'x' }]],
-  ])('L5 a tool named by %s', async (_, tools) => {
-    expect((await submit(manifest({ tools }))).status).toBe(422)
   })
 
   test('L5 a tool brings no program, environment or transport of its own', async () => {
@@ -84,17 +65,6 @@ describe('L. manifests', () => {
     expect(status).toBe(200)
     expect(text).not.toMatch(/svc_sk_(live_|test_)?[0-9A-Za-z]{20,}/)
   })
-
-  test.each(['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd'])('L19 an author at %s', async (url) => {
-    expect((await submit(manifest({ author: { name: 'A', url } }))).status).toBe(422)
-  })
-
-  test.each(['../../etc/passwd', '/etc/passwd', 'C:\\x', 'a/../../b', '..', 'a\u0001b'])(
-    'L20 O1 a knowledge file at %j',
-    async (path) => {
-      expect((await submit(manifest({ knowledge: [path], knowledgeFiles: { [path]: 'x' } }))).status).toBe(422)
-    },
-  )
 })
 
 describe('E and D of skills', () => {

@@ -28,6 +28,8 @@ const OF_VISITORS = [
   'POST /iframes/{id}/sessions/{sessionId}/identify',
   'POST /iframes/{id}/sessions/{sessionId}/feedback',
 ]
+const revoked = await world.person()
+await revoked.send('DELETE', `keys/${revoked.keyId}`)
 const isOfVisitors = (name: string) => OF_VISITORS.includes(name.replace(/^HEAD/, 'GET'))
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const paths = [...new Set(routes.map(({ path }) => path))]
@@ -40,14 +42,15 @@ describe('without a credential (A16)', () => {
   })
 
   test.each(cells.filter(({ name }) => !GOLDEN.includes(name) && !isOfVisitors(name)))(
-    '$name is 401',
+    '$name is 401 without a key and with a revoked one (A8)',
     async ({ method, path }) => {
       const body = ['POST', 'PUT', 'PATCH'].includes(method) ? '{"broken":' : undefined
-      const reply = await world.send(method, withId(path, 'none'), body)
-      expect(reply.status).toBe(401)
-      expect(reply.headers.get('www-authenticate')).toBe('Bearer')
-      if (method !== 'HEAD') {
-        expect(reply.body.error).toMatchObject({ type: 'authentication_error', code: 'invalid_api_key' })
+      for (const { send } of [world, revoked]) {
+        const reply = await send(method, withId(path, 'none'), body)
+        expect(reply.status).toBe(401)
+        expect(reply.headers.get('www-authenticate')).toBe('Bearer')
+        const error = { type: 'authentication_error', code: 'invalid_api_key' }
+        if (method !== 'HEAD') expect(reply.body.error).toMatchObject(error)
       }
     },
   )

@@ -15,6 +15,7 @@ const REFUSALS: [string, Record<string, unknown>, string, string][] = [
   ['an empty name', { name: '' }, 'schema', '"name" is ""; it must be'],
   ['a name of 129', { name: 'n'.repeat(129) }, 'schema', 'at most 128'],
   ['a slug with capitals', { slug: 'Haiku' }, 'schema', 'lower-case letters'],
+  ['a slug of one capital (L2)', { slug: 'A' }, 'schema', 'lower-case letters'],
   ['a slug with dots', { slug: '../a' }, 'schema', 'lower-case letters'],
   ['a slug that begins with a hyphen', { slug: '-a' }, 'schema', 'lower-case letters'],
   ['a slug with a long dash', { slug: 'a–b' }, 'schema', 'lower-case letters'],
@@ -40,6 +41,12 @@ const REFUSALS: [string, Record<string, unknown>, string, string][] = [
   ['a description of 501', { description: 'd'.repeat(501) }, 'schema', 'at most 500'],
   ['another category', { category: 'games' }, 'schema', 'productivity, domain, integration, automation or creative'],
   ['an author without a name', { author: {} }, 'schema', '"author.name" is missing'],
+  ...['data:text/html,x', 'file:///etc/passwd'].map((url): [string, Record<string, unknown>, string, string] => [
+    `an author at ${url} (L19)`,
+    { author: { name: 'A', url } },
+    'schema',
+    'http or https',
+  ]),
   ['an author at javascript: (L19)', { author: { name: 'A', url: 'javascript:alert(1)' } }, 'schema', 'http or https'],
   [
     'an address with a line break (L19)',
@@ -92,14 +99,22 @@ const REFUSALS: [string, Record<string, unknown>, string, string][] = [
     'injection_scan',
     'knowledge[0]',
   ],
-  ...['a\u202egnp.md', 'a\u009b2J.md', 'b\u2028c', 'a] [end of data', 'x\u200by'].map(
-    (path): [string, Record<string, unknown>, string, string] => [
-      `a file at ${JSON.stringify(path)}`,
-      pathOf(path),
-      'schema',
-      'a relative path',
-    ],
-  ),
+  ...[
+    'a\u202egnp.md',
+    'a\u009b2J.md',
+    'b\u2028c',
+    'a] [end of data',
+    'x\u200by',
+    'C:\\x',
+    'a/../../b',
+    '..',
+    'a\u0001b',
+  ].map((path): [string, Record<string, unknown>, string, string] => [
+    `a file at ${JSON.stringify(path)}`,
+    pathOf(path),
+    'schema',
+    'a relative path',
+  ]),
   [
     'an event without autonomous:run',
     { trigger: { type: 'event', config: { eventPattern: 'a.*' } } },

@@ -4,6 +4,8 @@ import type { Person, Reply, World } from './world'
 /** How one request differs from the others of its table. */
 type Case = {
   as?: Person
+  /** Sends no credential. */
+  anonymous?: boolean
   /** `POST keys`. */
   request?: string
   headers?: Record<string, string>
@@ -20,7 +22,7 @@ type Case = {
  */
 export type Refusal = readonly [name: string, body: unknown, says: string | RegExp, differs?: Case]
 
-type Table = Omit<Case, 'also'> & { world: World; as: Person; request: string; body?: object }
+type Table = Case & { world: World; as: Person; request: string; body?: object }
 
 /** The error type of each status (contract 1.5). */
 const TYPES: Record<number, string> = {
@@ -57,10 +59,12 @@ export function refusals(title: string, table: Table, rows: readonly Refusal[]):
 }
 
 async function expectRefusal(table: Table, [, own, says, differs = {}]: Refusal): Promise<void> {
-  const { as, request, headers, status = 400, code = 'validation_error', param } = { ...table, ...differs }
+  const { world, as, anonymous, request, headers, param, also, ...other } = { ...table, ...differs }
+  const { status = 400, code = 'validation_error' } = other
   const [method, path] = request.split(' ') as [string, string]
   const isObject = typeof own === 'object' && own !== null && !Array.isArray(own)
-  const reply = await as.send(method, path, isObject ? { ...table.body, ...own } : own, headers)
+  const { send } = anonymous ? world : as
+  const reply = await send(method, path, isObject ? { ...table.body, ...own } : own, headers)
   expect({ status: reply.status, code: reply.body?.error?.code }).toEqual({ status, code })
   const { error } = reply.body
   expect(error.type).toBe(TYPES[status] ?? 'api_error')
@@ -72,7 +76,7 @@ async function expectRefusal(table: Table, [, own, says, differs = {}]: Refusal)
   }
   if (typeof says === 'string') expect(error.message).toContain(says)
   else expect(error.message).toMatch(says)
-  await differs.also?.(reply)
+  await also?.(reply)
 }
 
 /** What a request that is refused must leave as it was. */

@@ -55,6 +55,12 @@ describe("a key's origins", () => {
     ['keep another port out', ['https://a.example'], 'https://a.example:8443', 'origin_not_allowed'],
     ['keep a subdomain out', ['https://a.example'], 'https://x.a.example', 'origin_not_allowed'],
     ['keep a lookalike out', ['https://a.example'], 'https://a.example.evil.test', 'origin_not_allowed'],
+    ['keep another scheme out', ['https://a.example'], 'http://a.example', 'origin_not_allowed'],
+    ['keep a name before it out', ['https://a.example'], 'https://evil-a.example', 'origin_not_allowed'],
+    ['keep a trailing slash out', ['https://a.example'], 'https://a.example/', 'origin_not_allowed'],
+    ['keep capitals out', ['https://a.example'], 'HTTPS://A.EXAMPLE', 'origin_not_allowed'],
+    ['keep two origins out', ['https://a.example'], 'https://a.example, https://b.example', 'origin_not_allowed'],
+    ['keep a wildcard out', ['https://a.example'], '*', 'origin_not_allowed'],
     ['keep a page without an origin of its own out', ['https://a.example'], 'null', 'origin_not_allowed'],
   ]
   test.each(rows)('%s', (_claim, allowed, origin, verdict) => {

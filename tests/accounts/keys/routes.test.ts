@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { createWorld, type Reply } from '../../support/world'
+import { type Refusal, refusals } from '../../support/refusals'
+import { createWorld } from '../../support/world'
 
 const world = await createWorld()
-
-/** What an answer says besides its request id. */
-const words = ({ status, text, body }: Reply) => {
-  const id = body?.request_id ?? body?.error?.request_id
-  return { status, text: text.replaceAll(id, 'req') }
-}
 
 describe('/keys', () => {
   test('goes from a key made to a key revoked', async () => {
@@ -53,107 +48,58 @@ describe('/keys', () => {
   })
 })
 
-describe('what /keys refuses', () => {
-  const bodies: { why: string; body: unknown; status: number; code: string; param?: string }[] = [
-    { why: 'a body that is no object', body: '[]', status: 400, code: 'validation_error' },
-    {
-      why: 'a name that is too long',
-      body: { name: 'x'.repeat(129) },
-      status: 400,
-      code: 'validation_error',
-      param: 'name',
-    },
-    { why: 'an empty name', body: { name: '' }, status: 400, code: 'validation_error', param: 'name' },
-    { why: 'a name that is a number', body: { name: 5 }, status: 400, code: 'validation_error', param: 'name' },
-    {
-      why: 'a scope nobody knows',
-      body: { scopes: ['root'] },
-      status: 400,
-      code: 'validation_error',
-      param: 'scopes[0]',
-    },
-    { why: 'a limit in words', body: { rpm_limit: '5' }, status: 400, code: 'validation_error', param: 'rpm_limit' },
-    { why: 'a limit of nothing', body: { rpm_limit: 0 }, status: 400, code: 'validation_error', param: 'rpm_limit' },
-    {
-      why: 'half a cent',
-      body: { daily_cap_cents: 0.5 },
-      status: 400,
-      code: 'validation_error',
-      param: 'daily_cap_cents',
-    },
-    {
-      why: 'a limit above the tier',
-      body: { rpm_limit: 61 },
-      status: 400,
-      code: 'validation_error',
-      param: 'rpm_limit',
-    },
-    {
-      why: 'a day that is none',
-      body: { expires_at: 'tomorrow' },
-      status: 400,
-      code: 'validation_error',
-      param: 'expires_at',
-    },
-    {
-      why: 'an origin that is none',
-      body: { allowed_origins: ['*'] },
-      status: 400,
-      code: 'validation_error',
-      param: 'allowed_origins[0]',
-    },
-    { why: 'an org without one active', body: { scope: 'org' }, status: 400, code: 'org_required' },
-    { why: 'a foreign org', body: { org_id: crypto.randomUUID() }, status: 404, code: 'not_found' },
-  ]
-  test.each(bodies)('$why', async ({ body, status, code, param }) => {
-    const ada = await world.person()
-    const refused = await ada.send('POST', 'keys', body)
-    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status, code })
-    if (param) expect(refused.body.error.param).toBe(param)
-    expect((await ada.send('GET', 'keys')).body.keys).toHaveLength(1)
-  })
+const none = crypto.randomUUID()
+refusals('POST /keys refuses', { world, as: await world.person(), request: 'POST keys' }, [
+  ['a body that is no object', '[]', ''],
+  ['a name that is too long', { name: 'x'.repeat(129) }, '"name" '],
+  ['an empty name', { name: '' }, '"name" '],
+  ['a name that is a number', { name: 5 }, '"name" is 5'],
+  ['a scope nobody knows', { scopes: ['root'] }, '"scopes[0]" is "root"'],
+  ['a limit in words', { rpm_limit: '5' }, '"rpm_limit" is "5"'],
+  ['a limit of nothing', { rpm_limit: 0 }, '"rpm_limit" is 0'],
+  ['a limit above the tier', { rpm_limit: 61 }, '"rpm_limit" is 61; tier free allows 60'],
+  ['tokens above the tier', { tpm_limit: 100_001 }, '"tpm_limit" is 100001'],
+  ['half a cent', { daily_cap_cents: 0.5 }, '"daily_cap_cents" is 0.5'],
+  ['a day that is none', { expires_at: 'tomorrow' }, '"expires_at" is "tomorrow"'],
+  [
+    'a day without its time',
+    { expires_at: '2030-01-01' },
+    'it must be a time with its zone, such as 2026-01-31T12:00:00Z.',
+  ],
+  ['an end that is over', { expires_at: '2025-12-31T23:59:59Z' }, 'not in the future'],
+  ['an origin with a path', { allowed_origins: ['https://app.example/x'] }, '"allowed_origins[0]" '],
+  ['a star for an origin', { allowed_origins: ['*'] }, '"allowed_origins[0]" is "*"'],
+  ['an origin with a password', { allowed_origins: ['https://a:b@app.example'] }, '"allowed_origins[0]" '],
+  ['an origin that is no web page', { allowed_origins: ['file:///a'] }, 'scheme and a host'],
+  ['an org without one active', { scope: 'org' }, 'POST /orgs/{id}/activate', { code: 'org_required' }],
+  ['an org for a personal key', { scope: 'personal', org_id: none }, '"org_id"'],
+  ['an org nobody knows', { org_id: none }, 'No organization', { status: 404, code: 'not_found' }],
+  ['an org id that is none', { org_id: '../etc' }, 'No organization', { status: 404, code: 'not_found' }],
+])
 
-  const calls: [string, string, unknown][] = [
-    ['POST', 'keys', { name: 5 }],
-    ['GET', 'keys', undefined],
-    ['GET', 'keys/x', undefined],
-    ['PUT', 'keys/x', { name: 5 }],
-    ['PATCH', 'keys/x', 'not json'],
-    ['DELETE', 'keys/x', undefined],
-  ]
-  test.each(calls)('%s %s without the scope, before it looks at anything else (D17)', async (method, path, body) => {
-    const limited = await world.person({ scopes: ['completions'] })
-    const refused = await limited.send(method, path, body)
-    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
-  })
+const narrow = await world.person({ scopes: ['billing'] })
+refusals(
+  'a key that may only bill cannot give (A22)',
+  { world, as: narrow, request: 'POST keys', status: 403, code: 'missing_scope' },
+  [
+    ['a scope it has not', { scopes: ['billing', 'connectors'] }, 'not connectors'],
+    ['every scope', {}, ''],
+    ['itself such a scope', { scopes: ['billing', 'completions'] }, '', { request: `PUT keys/${narrow.keyId}` }],
+  ],
+)
 
-  test.each(calls)('%s %s without a key, with the header that says how', async (method, path, body) => {
-    const refused = await world.send(method, path, body)
-    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 401, code: 'invalid_api_key' })
-    expect(refused.headers.get('www-authenticate')).toBe('Bearer')
-  })
-
-  test('scopes the caller lacks (A22)', async () => {
-    const limited = await world.person({ scopes: ['billing'] })
-    const refused = await limited.send('POST', 'keys', { name: 'a', scopes: ['billing', 'connectors'] })
-    expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
-  })
-})
-
-describe("someone else's key (I22)", () => {
-  const verbs: [string, unknown][] = [
-    ['GET', undefined],
-    ['PUT', { name: 'mine' }],
-    ['PATCH', { name: 'mine' }],
-    ['DELETE', undefined],
-  ]
-  test.each(verbs)('answers %s like an id nobody has and like none at all', async (method, body) => {
-    const [ada, eve] = [await world.person(), await world.person()]
-    const answers = await Promise.all(
-      [ada.keyId, crypto.randomUUID(), 'x', '..%2f..', 'a%00b'].map((id) => eve.send(method, `keys/${id}`, body)),
-    )
-    expect(new Set(answers.map((answer) => JSON.stringify(words(answer)))).size).toBe(1)
-    expect(words(answers[0]!)).toMatchObject({ status: 404, text: expect.stringContaining('not_found') })
-    expect((await ada.send('GET', `keys/${ada.keyId}`)).body).toMatchObject({ name: 'test', status: 'active' })
-  })
-})
+const rotating = await world.person()
+refusals(
+  'POST /keys/{id}/rotate refuses (A19)',
+  { world, as: rotating, request: `POST keys/${rotating.keyId}/rotate` },
+  [
+    ...[-1, 604_801, 0.5, '60', null].map(
+      (grace_period_seconds): Refusal => [
+        `a grace of ${JSON.stringify(grace_period_seconds)} seconds`,
+        { grace_period_seconds },
+        '"grace_period_seconds" is ',
+      ],
+    ),
+    ['a body that is a list', '[]', ''],
+  ],
+)

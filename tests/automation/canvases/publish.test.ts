@@ -116,7 +116,7 @@ describe('publishing a canvas (contract 9.3)', () => {
     [{ keywords: Array(11).fill('a') }, 'keywords'],
     [{ license: 'EVIL' }, 'license'],
     [{ license: '<script>' }, 'license'],
-  ])('row %# is 400 at its member', async (more, param) => {
+  ])('row %# is 400 at its member (L16, L19)', async (more, param) => {
     const ada = await world.person()
     const reply = await publish(ada, await canvasOf(ada), order(more))
     expect(reply.status).toBe(400)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { DomainEvent } from '../../../src/events'
+import { type Refusal, refusals } from '../../support/refusals'
 import { createWorld, operatorCall, type Person } from '../../support/world'
 
 const world = await createWorld({ config: { signup: 'open' } })
@@ -47,27 +48,6 @@ describe('POST /rate-limits/request-increase', () => {
     ])
   })
 
-  const refusals = [
-    ['the tier it has', { requested_tier: 'starter' }, 400, 'validation_error'],
-    ['the tier below', { requested_tier: 'free' }, 400, 'validation_error'],
-    ['a tier that is none', { requested_tier: 'gold' }, 400, 'validation_error'],
-    ['a tier in capitals', { requested_tier: 'PRO' }, 400, 'validation_error'],
-    ['no use case', { use_case: undefined }, 400, 'validation_error'],
-    ['an empty use case', { use_case: '' }, 400, 'validation_error'],
-    ['no volume', { expected_volume: undefined }, 400, 'validation_error'],
-    ['2,001 characters', { expected_volume: 'x'.repeat(2_001) }, 400, 'validation_error'],
-    ['a volume that is a number', { expected_volume: 5 }, 400, 'validation_error'],
-  ] as const
-  test.each(refusals)('refuses %s', async (_why, input, status, code) => {
-    const ada = await world.person({ tier: 'starter' })
-    const reply = await ask(ada, input)
-    const { error } = reply.body
-    expect({ status: reply.status, code: error.code }).toEqual({ status, code })
-    const [field] = Object.keys(input)
-    expect({ param: error.param, path: error.details[0].path }).toEqual({ param: field, path: field })
-    expect((await ada.send('GET', 'rate-limits')).body.pending_request).toBeNull()
-  })
-
   test('takes nothing from the body that is not asked for', async () => {
     const ada = await world.person({ tier: 'free' })
     const greedy = { id: 'rli_mine', status: 'approved', current_tier: 'pro', granted_tier: 'pro', key_id: 'x' }
@@ -82,14 +62,34 @@ describe('POST /rate-limits/request-increase', () => {
     expect(statuses.filter((status) => status === 409)).toHaveLength(19)
   })
 
-  test('needs the scope billing', async () => {
-    const ada = await world.person({ scopes: ['completions'] })
-    expect((await ask(ada)).body.error.code).toBe('missing_scope')
-  })
-
   test('from a session without any key has nothing to raise', async () => {
     expect((await ask(await inDashboard())).status).toBe(409)
   })
+})
+
+const starter = await world.person({ tier: 'starter' })
+const asking = { world, as: starter, request: 'POST rate-limits/request-increase', body: ORDER }
+refusals('POST /rate-limits/request-increase refuses (I-11)', asking, [
+  ['the tier it has', { requested_tier: 'starter' }, '"requested_tier" is "starter"'],
+  ['the tier below', { requested_tier: 'free' }, '"requested_tier" is "free"'],
+  ...['gold', 'PRO', '__proto__', 'constructor', '', null, 1, ['pro']].map(
+    (requested_tier): Refusal => [
+      `the tier ${JSON.stringify(requested_tier)}`,
+      { requested_tier },
+      '"requested_tier" is ',
+    ],
+  ),
+  ['no use case', { use_case: undefined }, '"use_case" is missing'],
+  ['an empty use case', { use_case: '' }, '"use_case" '],
+  ['a megabyte of use case', { use_case: 'x'.repeat(1_000_000) }, '"use_case" has 1000000 characters'],
+  ['no volume', { expected_volume: undefined }, '"expected_volume" is missing'],
+  ['2,001 characters', { expected_volume: 'x'.repeat(2_001) }, '"expected_volume" has 2001 characters'],
+  ['a volume that is a number', { expected_volume: 5 }, '"expected_volume" is 5'],
+  ['of a key that is at the top', { requested_tier: 'enterprise' }, '', { as: await world.person() }],
+])
+
+test('what was refused waits for no decision', async () => {
+  expect((await starter.send('GET', 'rate-limits')).body.pending_request).toBeNull()
 })
 
 describe('a decision', () => {
