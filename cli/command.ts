@@ -1,4 +1,4 @@
-import { EXIT } from './exit'
+import { EXIT } from './failure'
 import type { Column } from './output/columns'
 import type { MONITOR_FORMATS } from './output/print'
 import type { Shell } from './shell'

@@ -1,8 +1,8 @@
 import { clean } from '../src/kernel/text'
-import type { Connection } from './connection'
 import { CheckFailed, expectData } from './failure'
 import { column } from './output/columns'
 import type { Shell } from './shell'
+import type { Connection } from './transport'
 
 export type Check = { check: string; ok: boolean; latency_ms: number; detail: string }
 

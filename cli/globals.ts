@@ -1,8 +1,8 @@
 import type { Flags, Input } from './command'
 import { usageFailure } from './failure'
-import type { Io } from './io'
 import { FORMATS, type Format, MONITOR_FORMATS, type PrintStyle } from './output/print'
 import { TIME_STYLES } from './output/time'
+import type { Io } from './shell'
 import { choice, duration, flag, list, text, whole } from './words'
 
 /** The flags every command has (dx 2.3), in the order help shows them. */

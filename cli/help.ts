@@ -1,9 +1,8 @@
 import { wrap } from '../src/kernel/text'
 import { type Arg, type Command, type Flag, type Flags, resourceOf, verbOf } from './command'
-import { EXIT_MEANINGS } from './exit'
+import { EXIT_MEANINGS } from './failure'
 import { GLOBAL_FLAGS } from './globals'
-import { otherVerbsOf } from './other-words'
-import { kebab } from './program'
+import { aliasesOf, kebab } from './program'
 
 /** Help for everything, a noun or one command, generated from the registry and wrapped at 80 columns. */
 export function helpFor(about: readonly string[], commands: readonly Command[]): string {
@@ -53,7 +52,7 @@ function resourceHelp(resource: string, commands: readonly Command[]): string {
 type Row = [string, string]
 
 const others = (resource: string, commands: readonly Command[]): Row[] =>
-  otherVerbsOf(resource).flatMap(([words, path]) => {
+  aliasesOf(resource).flatMap(([words, path]) => {
     const meant = commands.find((command) => command.path === path)
     if (meant) return [[words, `${meant.summary} (${path})`] as Row]
     const isResource = path !== resource && !path.includes(' ') && !words.includes(' ')

@@ -2,6 +2,6 @@
 import { bundled } from '../src/app/bundle'
 
 const made = bundled('cli.js')
-const { enter }: typeof import('./enter') = await import(made ?? './enter')
+const { enter }: typeof import('./entry') = await import(made ?? './entry')
 
 await enter(process.argv.slice(2), made)

@@ -3,15 +3,23 @@ import { didYouMean } from '../src/kernel/nearest'
 import { type Command, type Flag, resourceOf } from './command'
 import { type CommandFailed, usageFailure } from './failure'
 import { type Environment, GLOBAL_FLAGS, type Globals } from './globals'
-import { underTheirNames } from './other-words'
-import { plainWords } from './plain-words'
-import { buildProgram, childrenOf, type Input, kebab, markCents, readNamed, singularOf } from './program'
+import {
+  buildProgram,
+  childrenOf,
+  type Input,
+  kebab,
+  markCents,
+  plainWords,
+  readNamed,
+  singularOf,
+  withoutAliases,
+} from './program'
 
 export type { Input } from './program'
 
 /** Parses the command line. Pure: opens, prints and runs nothing. @throws CommandFailed with exit code 2 */
 export function parse(given: readonly string[], commands: readonly Command[], env: Environment): Input {
-  const argv = underTheirNames(given)
+  const argv = withoutAliases(given)
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
   if (own.includes('-h') || own.includes('--help')) return { type: 'help', about: namedCommand(own, commands) }
   if (own.includes('--version')) return parse(['version'], commands, env)

@@ -9,7 +9,7 @@ type Load = () => Promise<readonly Command[]>
  * longer to load than most take to run.
  */
 const groups: Readonly<Record<string, Load>> = {
-  init: async () => [(await import('./commands/init')).init],
+  init: async () => [(await import('./commands/serve')).init],
   quickstart: async () => [(await import('./commands/quickstart')).quickstart],
   serve: async () => [(await import('./commands/serve')).serve],
   status: async () => [(await import('./commands/status')).status],
@@ -17,9 +17,9 @@ const groups: Readonly<Record<string, Load>> = {
   open: async () => [(await import('./commands/open')).openPage],
   doctor: async () => [(await import('./commands/doctor')).doctor],
   try: async () => [(await import('./commands/try')).tryPrompt],
-  trace: async () => [(await import('./commands/trace')).trace],
+  trace: async () => [(await import('./commands/logs')).trace],
   logs: async () => (await import('./commands/logs')).logCommands,
-  verify: async () => [(await import('./commands/verify')).verify],
+  verify: async () => [(await import('./commands/status')).verify],
   keys: async () => [...(await import('./commands/keys')).keyCommands, (await import('./commands/keys-bind')).bindKey],
   limits: async () => (await import('./commands/limits')).limitCommands,
   tiers: async () => (await import('./commands/tiers')).tierCommands,
@@ -93,7 +93,7 @@ const groups: Readonly<Record<string, Load>> = {
     ...(await import('./commands/browser')).browserCommands,
     ...(await import('./commands/browser-look')).browserLookCommands,
     ...(await import('./commands/browser-steps')).browserStepCommands,
-    (await import('./commands/browser-doctor')).browserDoctor,
+    (await import('./commands/doctor')).browserDoctor,
   ],
   takeovers: async () => (await import('./commands/takeovers')).takeoverCommands,
   deliveries: async () => [
@@ -105,14 +105,14 @@ const groups: Readonly<Record<string, Load>> = {
   keyring: async () => (await import('./commands/keyring')).keyringCommands,
   migrate: async () => (await import('./commands/migrate')).migrateCommands,
   backup: async () => (await import('./commands/backup')).backupCommands,
-  dev: async () => (await import('./commands/dev')).devCommands,
+  dev: async () => [(await import('./commands/dev-seed')).devSeed, ...(await import('./commands/dev')).devCommands],
   config: async () => (await import('./commands/config')).configCommands,
   profiles: async () => (await import('./commands/profiles')).profileCommands,
   completion: async () => [(await import('./commands/completion')).completion],
-  commands: async () => [(await import('./commands/list')).listCommands],
-  cheat: async () => [(await import('./commands/cheat')).cheat],
+  commands: async () => [(await import('./commands/help')).listCommands],
+  cheat: async () => [(await import('./commands/help')).cheat],
   help: async () => [(await import('./commands/help')).help],
-  version: async () => [(await import('./commands/version')).version],
+  version: async () => [(await import('./commands/status')).version],
 }
 
 /**

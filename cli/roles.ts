@@ -1,7 +1,6 @@
 import { type OperatorRole, seesContent } from '../src/kernel/caller'
 import type { Command } from './command'
-import { EXIT } from './exit'
-import { CommandFailed, expectData } from './failure'
+import { CommandFailed, EXIT, expectData } from './failure'
 import type { Shell } from './shell'
 
 /** Whose changes are besides the admin's (dx 2.2); the server decides, and a test compares them. */

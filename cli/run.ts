@@ -1,21 +1,18 @@
 import { AppError } from '../src/kernel/errors'
 import { clean } from '../src/kernel/text'
 import type { Command } from './command'
-import { EXIT } from './exit'
-import { CheckFailed, CommandFailed, usageFailure } from './failure'
+import { withProfile } from './commands/profiles'
+import { CheckFailed, CommandFailed, EXIT, usageFailure } from './failure'
 import { formatOf, type Globals, usesColor } from './globals'
 import { helpFor } from './help'
-import { type Io, ReaderGone } from './io'
-import { underTheirNames } from './other-words'
 import { safeJson } from './output/json'
 import { type Paint, paintFor } from './output/paint'
 import { FORMATS, type Format, isStructured } from './output/print'
 import { readQuery } from './output/query'
 import { type Input, parse } from './parse'
-import { plainWords } from './plain-words'
-import { withProfile } from './profiles'
+import { plainWords, withoutAliases } from './program'
 import { commandsUnder, outlinedCommands } from './registry'
-import { createShell, type Shell, type World } from './shell'
+import { createShell, type Io, ReaderGone, type Shell, type World } from './shell'
 
 const envelopeOf = (failure: CommandFailed) => ({
   error: {
@@ -56,7 +53,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
 const COMPLETE = '__complete'
 
 async function completed(argv: readonly string[], world: World): Promise<number> {
-  const { complete } = await import('./completion/complete')
+  const { complete } = await import('./commands/completion')
   await complete(argv[0] === '--' ? argv.slice(1) : argv, await outlinedCommands(world.outlines), world)
   return EXIT.done
 }
@@ -86,7 +83,7 @@ const needsWords = ({ args, flags }: Command): boolean => Object.keys({ ...args,
 
 function firstWord(argv: readonly string[]): string {
   if (argv.includes('--version')) return 'version'
-  const words = underTheirNames(argv)
+  const words = withoutAliases(argv)
   return words[plainWords(words)[0]!] ?? ''
 }
 

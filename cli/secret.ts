@@ -1,6 +1,5 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
-import { EXIT } from './exit'
-import { CommandFailed, usageFailure } from './failure'
+import { CommandFailed, EXIT, usageFailure } from './failure'
 import { formatOf } from './globals'
 import type { Column } from './output/columns'
 import type { JsonObject } from './output/json'

@@ -1,9 +1,17 @@
-import type { Config } from '../src/app/config'
+import type { Config, ConfigOverrides } from '../src/app/config'
 import type { Setting } from '../src/kernel/config'
 import { withoutUserInfo } from '../src/kernel/text'
+import { usageFailure } from './failure'
 import { safeJson } from './output/json'
-import { overridesOf } from './overrides'
 import type { Shell } from './shell'
+import { fromHere } from './transport'
+
+/** Configuration set by global flags, which override every other source (dx 2.3). */
+export const overridesOf = ({ globals, cwd, env }: Pick<Shell, 'globals' | 'cwd' | 'env'>): ConfigOverrides => ({
+  userEnv: env,
+  ...(globals.config ? { configFile: fromHere(cwd, globals.config) } : {}),
+  ...(globals.dataDir ? { dataDir: fromHere(cwd, globals.dataDir) } : {}),
+})
 
 /** A setting as it is shown. */
 export type Explained = { name: string; value: string; origin: string; env: string; default: string; about: string }
@@ -26,4 +34,45 @@ function shown(value: unknown, secret: boolean | undefined): string {
   const text = typeof value === 'string' ? value : safeJson(value)
   if (secret) return value === '' || /^\{("\w+":\{\},?)*\}$/.test(text) ? 'not set' : 'set, not shown'
   return withoutUserInfo(text)
+}
+
+/**
+ * Writes settings to the configuration file, and takes out those that are undefined. The file as it would be is checked
+ * before. @returns its path, or null with `--dry-run`
+ */
+export async function changeSettings(
+  shell: Shell,
+  changes: Record<string, unknown>,
+  ofUser = false,
+): Promise<string | null> {
+  const { resolveSettings } = await import('../src/kernel/config')
+  const { RETIRED, SETTINGS } = await import('../src/app/config')
+  const { assertRewritable, readConfigFile, writeConfigFile } = await import('../src/kernel/config-file')
+  const path = await configFileOf(shell, ofUser)
+  const before = readConfigFile(path)
+  const all = Object.entries({ ...before.config, ...changes }).filter(([, value]) => value !== undefined)
+  const after = Object.fromEntries(all)
+  resolveSettings(SETTINGS, {}, after, RETIRED)
+  const [set, unset] = [true, false].map((isSet) =>
+    Object.keys(changes)
+      .filter((name) => (changes[name] !== undefined) === isSet)
+      .join(', '),
+  )
+  const what = [set && `set ${set} in ${path}`, unset && `remove ${unset} from ${path}`].filter(Boolean).join(', ')
+  if (shell.planned(what)) return null
+  assertRewritable(before, changes)
+  await writeConfigFile(path, after)
+  return path
+}
+
+/** Where the configuration file is, or would be made; that of the user for all servers, when asked. */
+export async function configFileOf(shell: Shell, ofUser = false): Promise<string> {
+  const { configPath, userConfigPath } = await import('../src/app/config')
+  if (ofUser) {
+    const path = userConfigPath(shell.env)
+    if (path) return path
+    throw usageFailure('There is no home folder to store settings in.', 'set XDG_CONFIG_HOME or HOME')
+  }
+  const { configFile } = overridesOf(shell)
+  return configPath(configFile && fromHere(shell.cwd, configFile))
 }

@@ -1,15 +1,50 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import type { Clock } from '../src/kernel/clock'
 import { clean } from '../src/kernel/text'
 import type { Command } from './command'
-import type { Connection } from './connection'
-import { EXIT } from './exit'
-import { CommandFailed, usageFailure } from './failure'
+import { CommandFailed, EXIT, usageFailure } from './failure'
 import { type Environment, type Globals, mayAsk, printStyleOf, usesColor } from './globals'
-import type { Io } from './io'
 import { type Paint, paintFor, toAscii } from './output/paint'
 import { createPrinter, type Printer } from './output/print'
 import type { Query } from './output/query'
+import type { Connection } from './transport'
+
+/** Where a command prints: data to stdout, messages to stderr (dx 2.4). The CLI prints through nothing else. */
+export type Io = {
+  /** One line of data. */
+  out(line: string): void
+  /** Data exactly as given, for streams. */
+  raw(text: string): void
+  /** One message line. */
+  err(line: string): void
+  readonly outIsTty: boolean
+  readonly errIsTty: boolean
+  /** Columns of the terminal; null when stdout is not one. */
+  readonly width: number | null
+  /** Lines of stdin as they are typed or come in. */
+  lines(): AsyncIterable<string>
+  readonly inIsTty: boolean
+  /** All of stdin, for `-f -` and secrets in a pipe. */
+  readStdin(): Promise<string>
+}
+
+export const realIo: Io = {
+  out: (line) => emit(1, `${line}\n`),
+  raw: (text) => emit(1, text),
+  err: (line) => emit(2, `${line}\n`),
+  outIsTty: process.stdout.isTTY === true,
+  errIsTty: process.stderr.isTTY === true,
+  width: process.stdout.isTTY ? (process.stdout.columns ?? 80) : null,
+  lines: () => createInterface({ input: process.stdin, terminal: false }),
+  inIsTty: process.stdin.isTTY === true,
+  readStdin: () => Bun.stdin.text(),
+}
+
+/** The reader of the pipe has gone (`| head`). There is no one to print to, and that is not an error. */
+export class ReaderGone extends Error {
+  override name = 'ReaderGone'
+}
 
 /** Asks questions on the terminal device, so that stdin and stdout stay free for data (dx 2.6). */
 type Prompt = {
@@ -204,4 +239,26 @@ function openTerminal(path: string): number | null {
   } catch {
     return null
   }
+}
+
+/** Synchronous, so that no output is lost when the process exits right afterwards. */
+function emit(descriptor: 1 | 2, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(descriptor, bytes, at)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EPIPE') throw new ReaderGone()
+      if (code !== 'EAGAIN') throw error
+      Bun.sleepSync(2)
+    }
+  }
+}
+
+/** For commands marked R: the reason is recorded with the change (dx 2.3), so a dry run has none. @throws CommandFailed 2 */
+export function requireReason({ globals }: Shell, command: string): string {
+  const { reason = '', dryRun } = globals
+  if (reason.trim() || dryRun) return reason
+  throw usageFailure(`${command} is recorded and needs a reason.`, 'add --reason "…"')
 }

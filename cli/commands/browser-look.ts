@@ -4,9 +4,9 @@ import { deliver, piecesOf } from '../download'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import type { Shell } from '../shell'
-import { openInWebBrowser } from '../web-browser'
 import { duration, flag, text } from '../words'
 import { args, ID, sessionAt } from './browser'
+import { openInWebBrowser } from './open'
 
 const linkColumns = [
   column('session_id', 'SESSION', { keep: true }),

@@ -1,9 +1,35 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { defineCommand } from '../command'
+import { type Command, defineCommand, type Flag, type Flags, resourceOf, verbOf } from '../command'
 import { usageFailure } from '../failure'
-import type { Environment } from '../globals'
+import { type Environment, GLOBAL_FLAGS, type Globals } from '../globals'
+import { FORMATS } from '../output/print'
+import { childrenOf, kebab, singularOf } from '../program'
+import { createShell, type Io, type World } from '../shell'
 import { argument, flag } from '../words'
+
+/** A word that may stand where the cursor is, and what it means. */
+type Candidate = { word: string; about: string }
+
+/** What may follow on a command line: known words, and the command that lists what its next argument names. */
+type Next = { candidates: Candidate[]; listed: Command | null }
+
+const known = (all: Candidate[], typed: string): Next => ({
+  candidates: all.filter(({ word }) => word.startsWith(typed)),
+  listed: null,
+})
+
+const tops = (commands: readonly Command[]): Candidate[] =>
+  childrenOf(null, commands).map((word) => {
+    const single = commands.find(({ path }) => path === word)
+    const inside = commands.filter((command) => resourceOf(command) === word).map(verbOf)
+    return { word, about: single?.summary ?? inside.join(', ') }
+  })
+
+/** Longest wait for a server's names; after it there are none. */
+const PATIENCE_MS = 150
+
+const MAX_NAMES = 50
 
 /** Asks for candidates a line each, `word<TAB>about`; a shell that got none completes names of files. */
 const ASK = 'svc-admin __complete --'
@@ -92,4 +118,95 @@ function placeOf(shell: ShellName, { HOME, XDG_DATA_HOME, XDG_CONFIG_HOME }: Env
     return join(XDG_DATA_HOME ?? join(HOME, '.local/share'), 'bash-completion/completions/svc-admin')
   if (shell === 'fish') return join(XDG_CONFIG_HOME ?? join(HOME, '.config'), 'fish/completions/svc-admin.fish')
   return shell === 'zsh' ? join(HOME, '.zfunc/_svc-admin') : null
+}
+
+/**
+ * Prints what may stand at the cursor, `word<TAB>about` a line each (dx 2.20). It never fails and never asks: what is
+ * typed may be half a command.
+ */
+export async function complete(words: readonly string[], commands: readonly Command[], world: World): Promise<void> {
+  const { candidates, listed } = nextOf(words, commands)
+  const names = listed ? await namesOf(listed, commands, world) : []
+  const typed = words.at(-1) ?? ''
+  for (const { word, about } of [...candidates, ...names.filter((name) => name.word.startsWith(typed))])
+    world.io.out(`${word}\t${about}`)
+}
+
+/** The first page of a noun's list, from a server that runs. */
+async function namesOf(list: Command, commands: readonly Command[], world: World): Promise<Candidate[]> {
+  const lines: string[] = []
+  const io: Io = { ...world.io, out: (line) => lines.push(line), raw: () => undefined, err: () => undefined }
+  const globals = { output: 'jsonl', quiet: true, noInput: true } as Globals
+  // A list that must not open the data folder asks the server or nobody.
+  const request: Command = { ...list, offline: false }
+  const shell = createShell({ ...world, io }, globals, request, commands)
+  const given = Object.fromEntries(Object.keys(list.args).map((name) => [name, undefined]))
+  const requested = list.run(shell, given).catch(() => undefined)
+  await Promise.race([requested, world.clock.sleep(PATIENCE_MS, world.signal)])
+  return lines.slice(0, MAX_NAMES).flatMap(nameIn)
+}
+
+function nameIn(line: string): Candidate[] {
+  const { id, slug, name, title } = JSON.parse(line) as Record<string, unknown>
+  const word = slug ?? id
+  return typeof word === 'string'
+    ? [{ word, about: [name, title].find((one) => typeof one === 'string') ?? '' } as Candidate]
+    : []
+}
+
+/**
+ * Reads the words before the cursor and the one it is in (the last, which may be empty), without the program's name.
+ * Pure: asks no server (dx 2.20).
+ */
+export function nextOf(words: readonly string[], commands: readonly Command[]): Next {
+  const before = words.slice(0, -1)
+  const typed = words.at(-1) ?? ''
+  const named = namedIn(before, commands)
+  const flags: Flags = { ...named.command?.flags, ...GLOBAL_FLAGS }
+  const waiting = flagOf(before.at(-1), flags)
+  if (waiting?.value !== undefined) return known(valuesOf(waiting, named.command), typed)
+  if (typed.startsWith('-'))
+    return known(
+      Object.entries(flags).map(([name, { about }]) => ({ word: `--${kebab(name)}`, about })),
+      typed,
+    )
+  if (!named.command)
+    return known(
+      named.resource
+        ? commands
+            .filter((command) => resourceOf(command) === named.resource)
+            .map((command) => ({ word: verbOf(command), about: command.summary }))
+        : tops(commands),
+      typed,
+    )
+  const takesMore = Object.values(named.command.args).some(({ variadic }) => variadic)
+  if (!takesMore && named.given >= Object.keys(named.command.args).length) return known([], typed)
+  const listed = commands.find(({ path }) => path === `${resourceOf(named.command!)} list`) ?? null
+  return { candidates: [], listed: named.given === 0 ? listed : null }
+}
+
+/** Which noun and command the words name, and how many of its arguments are there. */
+function namedIn(words: readonly string[], commands: readonly Command[]) {
+  const plain = words.filter(
+    (word, at) => !word.startsWith('-') && flagOf(words[at - 1], GLOBAL_FLAGS)?.value === undefined,
+  )
+  const [first, second] = plain
+  const single = commands.find((command) => resourceOf(command) === null && command.path === first)
+  if (single) return { resource: null, command: single, given: plain.length - 1 }
+  const resource = childrenOf(null, commands).find((word) => word === first || singularOf(word) === first) ?? null
+  const command = commands.find(({ path }) => resource !== null && path === `${resource} ${second}`) ?? null
+  return { resource, command, given: Math.max(0, plain.length - 2) }
+}
+
+function flagOf(word: string | undefined, flags: Flags): Flag | undefined {
+  if (!word?.startsWith('-')) return undefined
+  return Object.entries(flags).find(([name, { short }]) => word === `--${kebab(name)}` || word === `-${short}`)?.[1]
+}
+
+function valuesOf(flag: Flag, command: Command | null): Candidate[] {
+  if (flag === (GLOBAL_FLAGS.output as Flag))
+    return [...FORMATS, ...(command?.formats ?? [])].map((word) => ({ word, about: '' }))
+  if (flag === (GLOBAL_FLAGS.fields as Flag))
+    return (command?.columns ?? []).map(({ field, header }) => ({ word: field, about: header }))
+  return (flag.words ?? []).map((word) => ({ word, about: '' }))
 }

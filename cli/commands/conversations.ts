@@ -6,8 +6,8 @@ import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'
 import { eachEntry, type PageQuery, pageFlags, printPages } from '../pages'
-import { requireReason } from '../reason'
 import type { Shell } from '../shell'
+import { requireReason } from '../shell'
 import { argument, duration, flag, text } from '../words'
 
 type Wanted = { key?: string | undefined; since?: number | undefined }

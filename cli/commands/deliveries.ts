@@ -1,13 +1,36 @@
 import type { Delivery } from '../../src/webhooks/schema'
 import { defineCommand } from '../command'
-import { attempts, filters, WEBHOOK_FLAG } from '../delivery-log'
-import { EXIT } from '../exit'
-import { CommandFailed, expectData } from '../failure'
+import { BadWord, CommandFailed, EXIT, expectData } from '../failure'
 import { column } from '../output/columns'
-import { tail } from '../tail'
-import { webhookAt } from '../webhook-at'
-import { argument, choice, flag, LAST } from '../words'
+import { eachEntry, tail } from '../pages'
+import type { Shell } from '../shell'
+import { webhookAt, webhookIds } from '../webhook-at'
+import { argument, choice, duration, flag, LAST, text } from '../words'
 import { deliveryColumns as columns } from './webhooks-columns'
+
+/** Which attempts are wanted; those not named are all. */
+type Wanted = {
+  webhook: string | undefined
+  status?: Delivery['status'] | undefined
+  event: string | undefined
+  since: number | undefined
+  http: string | undefined
+}
+
+const WEBHOOK_FLAG = text('ID', 'id of the webhook; all of yours by default')
+
+export const filters = {
+  webhook: WEBHOOK_FLAG,
+  event: text('TYPE', 'only of this event'),
+  since: duration('24h', 'only attempts at most this old'),
+  http: {
+    ...text('CODE', 'only this answer: 503, 5xx, or none'),
+    read: (word: string) => {
+      if (/^([1-9]\d\d|[1-9]xx|none)$/.test(word)) return word
+      throw new BadWord(`is "${word}"; it must be a status such as 503 or 5xx, or none`)
+    },
+  },
+}
 
 const common = { apis: ['tenant', 'operator'] } as const
 const read = [
@@ -94,3 +117,34 @@ export function findAttempt(all: readonly Delivery[], id: string): Delivery {
 }
 
 export const deliveryCommands = [listDeliveries, tailDeliveries, getDelivery]
+
+/** The newest attempts of one webhook, or of all, newest first: fifty of each, or all that is kept. */
+export async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Delivery[]> {
+  const oldest = wanted.since === undefined ? 0 : shell.clock.now() - wanted.since
+  const ids = wanted.webhook === undefined ? await webhookIds(shell) : [wanted.webhook]
+  const found: Delivery[] = []
+  for (const id of ids) {
+    const { hook } = await webhookAt(shell, id)
+    const page = async ({ cursor }: { cursor?: string }) => {
+      const query = { ...(cursor ? { cursor } : {}), ...(wanted.status === undefined ? {} : { status: wanted.status }) }
+      const { deliveries, next_cursor } = expectData(await hook.deliveries.get({ query }))
+      const reaches = deliveries.every(({ created_at }) => Date.parse(created_at) >= oldest)
+      return { items: deliveries, next: reaches ? next_cursor : null }
+    }
+    const read = all ? eachEntry(page) : (await page({})).items
+    for await (const one of read)
+      if (
+        (wanted.event === undefined || one.event_type === wanted.event) &&
+        answeredSo(one.http_status, wanted.http) &&
+        Date.parse(one.created_at) >= oldest
+      )
+        found.push(one)
+  }
+  return found.sort((a, b) => b.created_at.localeCompare(a.created_at))
+}
+
+function answeredSo(status: number | null, http: string | undefined): boolean {
+  if (http === undefined) return true
+  if (http === 'none' || status === null) return http === 'none' && status === null
+  return http.endsWith('xx') ? Math.floor(status / 100) === Number(http[0]) : status === Number(http)
+}

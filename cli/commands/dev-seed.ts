@@ -1,20 +1,38 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadConfig } from '../../src/app/config'
+import type { Target } from '../../src/app/client'
+import { type Config, loadConfig } from '../../src/app/config'
+import { systemClock } from '../../src/kernel/clock'
 import { writeWhole } from '../../src/kernel/config-file'
 import { randomBase62 } from '../../src/kernel/crypto'
+import { createLog } from '../../src/kernel/log'
 import { defineCommand } from '../command'
-import type { Connection } from '../connection'
 import { expectData, replyFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
-import { overridesOf } from '../overrides'
-import { type Caller, callerWith } from '../seed/call'
-import { assertDev, notForProduction } from '../seed/dev-only'
-import { type PastApp, seedPast } from '../seed/past'
-import { promptOf } from '../seed/prompts'
+import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
+import type { Connection } from '../transport'
 import { choice, flag } from '../words'
-import { resetData } from './dev-reset'
+import { assertDev, type Caller, callerWith, notForProduction, resetData } from './dev'
+
+/** Prompts that ordinary code answers, so that a seeded server needs no language model. */
+const REQUESTS = [
+  { mode: 'fast', prompt: 'Count to {n}' },
+  { mode: 'fast', prompt: 'What is {n} times 17?' },
+  { mode: 'think', prompt: 'How many days are there between 2026-01-01 and 2026-03-{n}?' },
+  { mode: 'code', prompt: 'Write a regular expression for exactly {n} digits' },
+  { mode: 'auto', prompt: 'Convert {n} miles to kilometres' },
+  { mode: 'auto', prompt: 'Summarise: The harbour opens at {n} o’clock. Boats leave with the tide. Nobody waits.' },
+] as const
+
+const DAY_MS = 86_400_000
+
+const DAYS = 30
+
+/** Calls that share their commits, which take most of the time. */
+const AT_ONCE = 6
+
+type PastApp = { ops: { handle: Extract<Target, { kind: 'app' }>['handle'] } }
 
 /** What seeding makes, as a row of its table. */
 type Made = { what: string; count: number; see: string }
@@ -107,8 +125,6 @@ export const devSeed = defineCommand({
     else shell.note('Look at it: svc-admin dashboard')
   },
 })
-
-type Config = ReturnType<typeof loadConfig>
 
 /** What the first start would have made: an owner with credit and a key, which examples find in `dev-key`. */
 async function firstKey({ ops }: PastApp, { dataDir }: Config): Promise<string> {
@@ -263,4 +279,45 @@ async function* seedWork({ call, mark, isServed }: Demo): AsyncGenerator<Made> {
   const { job_id } = await call<{ job_id: string }>('POST', 'research', { prompt: 'This one is cancelled' })
   await call('POST', `jobs/${job_id}/cancel`, {}).catch(() => undefined)
   yield { what: isServed ? 'jobs' : 'jobs, which run once a server starts', count: 3, see: 'jobs list' }
+}
+
+/**
+ * A month of use before today, for a database that nobody has written to: the app runs in this command by a clock that
+ * is behind, so each row is what such a request leaves. The record stays in the order of its times.
+ * @returns how many calls there were
+ */
+async function seedPast(
+  config: Config,
+  { max, signal, key }: { max: number; signal: AbortSignal; key(app: PastApp): Promise<string> },
+): Promise<number> {
+  const { openApp } = await import('../../src/app/open')
+  let behindMs = DAYS * DAY_MS
+  const clock = { ...systemClock, now: () => Date.now() - behindMs }
+  const log = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
+  const app = await openApp({ config, clock, log, serving: false })
+  try {
+    const call = callerWith({ kind: 'app', handle: app.api.handle }, await key(app), signal)
+    let count = 0
+    for (let day = DAYS; day > 0 && !signal.aborted; day--) {
+      // How a day of the past is drawn: a week has its shape, and each day a little more than the one before.
+      const today = Math.max(
+        1,
+        Math.round(max * ([0.4, 0.9, 1, 0.95, 0.9, 0.8, 0.3][day % 7]! * (0.5 + (0.5 * (DAYS - day)) / DAYS))),
+      )
+      for (let n = 0; n < today; n += AT_ONCE) {
+        behindMs = day * DAY_MS - Math.floor((n * DAY_MS) / (today * 3))
+        const some = Array.from({ length: Math.min(AT_ONCE, today - n) }, () => promptOf(count++))
+        await Promise.all(some.map((prompt) => call('POST', 'completions', prompt)))
+      }
+    }
+    return count
+  } finally {
+    await app.close()
+  }
+}
+
+/** The nth prompt, each a little different, so that the cache answers some and not all. */
+function promptOf(n: number): { mode: string; prompt: string } {
+  const { mode, prompt } = REQUESTS[n % REQUESTS.length]!
+  return { mode, prompt: prompt.replace('{n}', String(10 + ((n * 7) % 18))) }
 }

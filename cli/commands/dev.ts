@@ -1,25 +1,67 @@
-import { loadConfig } from '../../src/app/config'
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { send, type Target } from '../../src/app/client'
+import { type Config, loadConfig } from '../../src/app/config'
 import { inUse } from '../../src/kernel/port-holder'
-import { changeSettings } from '../change-settings'
 import { defineCommand } from '../command'
-import { EXIT } from '../exit'
-import { BadWord, CheckFailed, replyFailure, usageFailure } from '../failure'
+import { BadWord, CheckFailed, CommandFailed, EXIT, expectData, replyFailure, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'
 import { isStructured } from '../output/print'
-import { overridesOf } from '../overrides'
-import { assertDev, notForProduction } from '../seed/dev-only'
+import { changeSettings, overridesOf } from '../settings'
 import type { Shell } from '../shell'
+import type { Connection } from '../transport'
 import { duration, flag, text, whole } from '../words'
-import { devReset } from './dev-reset'
-import { devSeed } from './dev-seed'
+
+const resetColumns = [
+  column('folder', 'FOLDER'),
+  column('database', 'DATABASE'),
+  column('reset', 'RESET', { kind: 'flag' }),
+]
+
+const devReset = defineCommand({
+  path: 'dev reset',
+  summary: 'Delete the database and files of a development server',
+  about:
+    'This cannot be undone. Secrets, the configuration and backups stay. Engines that you added are deleted with the database. It asks for the name of the data folder, and the server must be stopped. Not available in production mode.',
+  examples: ['dev reset --confirm data', 'dev reset --data-dir ./try --dry-run'],
+  apis: ['host'],
+  impact: 'write',
+  danger: 'severe',
+  exits: [1, 5],
+  columns: resetColumns,
+  async run(shell) {
+    const config = loadConfig(overridesOf(shell))
+    if (shell.planned(`delete the database and files of ${config.dataDir}`)) return
+    await resetData(shell, config)
+    const database = config.databaseUrl ? 'postgres' : 'svc.db'
+    shell.print.item({ folder: config.dataDir, database, reset: true }, resetColumns)
+    shell.note('Fill it again: svc-admin dev seed')
+  },
+})
+
+export const notForProduction = (command: string): CommandFailed =>
+  new CommandFailed({
+    exitCode: EXIT.conflict,
+    code: 'conflict',
+    message: `${command} is for development, but this server is in production mode.`,
+    fix: 'choose another data folder with --data-dir',
+  })
+
+/** Calls a route of the API by its path below `/api/v1/`. @throws CommandFailed for an error */
+export type Caller = <Answer = { id: string }>(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: object,
+  headers?: Record<string, string>,
+) => Promise<Answer>
 
 const MAX_BYTES = 1024 * 1024
 
 const PORT = 5056
 
-const columnsDevSink = [
+const sinkColumns = [
   column('at', 'AT', { kind: 'time' }),
   column('method', 'METHOD'),
   column('path', 'PATH'),
@@ -36,7 +78,7 @@ const devSink = defineCommand({
   examples: ['dev sink', 'dev sink --port 3000 --status 503 --delay 2s --print-body'],
   apis: ['host'],
   impact: 'read',
-  columns: columnsDevSink,
+  columns: sinkColumns,
   flags: {
     port: whole('N', `port to listen on; ${PORT} by default, 0 picks a free one`, { min: 0, max: 65_535 }),
     status: whole('N', 'status to answer with; 204 by default', { min: 200, max: 599 }),
@@ -75,7 +117,7 @@ const FOR_MS = 60_000
 /** Prompts that ordinary code can answer, each a little different so that the cache answers none. */
 const PROMPTS = ['What is {n} times 7?', 'Count to five slowly, {n}', 'Write the date {n} days from today']
 
-const columnsDevLoad = [
+const loadColumns = [
   column('sent', 'SENT', { kind: 'number' }),
   column('ok', 'OK', { kind: 'number' }),
   column('failed', 'FAILED', { kind: 'number' }),
@@ -95,7 +137,7 @@ const devLoad = defineCommand({
   offline: false,
   impact: 'write',
   exits: [5, 9],
-  columns: columnsDevLoad,
+  columns: loadColumns,
   flags: {
     rps: whole('N', 'calls per second; 5 by default', { min: 1, max: 500 }),
     for: duration('60s', 'how long to run; 60s by default'),
@@ -135,12 +177,12 @@ const devLoad = defineCommand({
     const sorted = times.toSorted((a, b) => a - b)
     const per_second = Math.round((calls.length / seconds) * 10) / 10
     const sums = { sent: calls.length, ok: times.length, failed, per_second, p50_ms: at(0.5), p95_ms: at(0.95) }
-    shell.print.item({ ...sums, first_problem: problem }, columnsDevLoad)
+    shell.print.item({ ...sums, first_problem: problem }, loadColumns)
     if (failed) throw new CheckFailed()
   },
 })
 
-const columns = [
+const engineColumns = [
   column('latency_ms', 'WAITS MS', { kind: 'number' }),
   column('fail_rate', 'FAILS', { kind: 'number' }),
   column('chunk', 'WORDS A PART', { kind: 'number' }),
@@ -164,7 +206,7 @@ const devEngine = defineCommand({
   apis: ['host'],
   impact: 'write',
   exits: [5],
-  columns,
+  columns: engineColumns,
   flags: {
     latency: duration('2s', 'how long to wait before an answer'),
     failRate: share,
@@ -185,11 +227,11 @@ const devEngine = defineCommand({
       shell.note(`Written to ${path}. Restart the server to use it.`)
     }
     const { builtinDelayMs, builtinFailRate, builtinChunk } = loadConfig(overridesOf(shell))
-    shell.print.item({ latency_ms: builtinDelayMs, fail_rate: builtinFailRate, chunk: builtinChunk }, columns)
+    shell.print.item({ latency_ms: builtinDelayMs, fail_rate: builtinFailRate, chunk: builtinChunk }, engineColumns)
   },
 })
 
-export const devCommands = [devSeed, devReset, devEngine, devSink, devLoad]
+export const devCommands = [devReset, devEngine, devSink, devLoad]
 
 /** What an event of this server calls itself; null in what is none. */
 function eventIn(body: string): string | null {
@@ -213,10 +255,51 @@ function listen(port: number, fetch: (request: Request) => Promise<Response>) {
 
 function printer(shell: Shell, withBody: boolean) {
   const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
-  const feed = asJson ? null : shell.print.feed(columnsDevSink)
+  const feed = asJson ? null : shell.print.feed(sinkColumns)
   return (row: object, body: string, headers: Headers): void => {
     if (feed) feed([row])
     else shell.io.out(safeJson({ ...row, headers: Object.fromEntries(headers), ...(withBody ? { body } : {}) }))
     if (feed && withBody) shell.io.out(safeJson(body))
+  }
+}
+
+/** Calls with a key, or with `null` as a visitor of a widget does. */
+export function callerWith(target: Target, key: string | null, signal: AbortSignal): Caller {
+  return async <Answer>(method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+    const answer = await send(target, `/api/v1/${path}`, {
+      method,
+      signal,
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw replyFailure(answer.status, text)
+    return JSON.parse(text) as Answer
+  }
+}
+
+/** @throws CommandFailed 5 for a server that was started for production */
+export async function assertDev(connection: Connection, command: string): Promise<void> {
+  const { mode } = expectData(await connection.ops().status.get())
+  if (mode === 'production') throw notForProduction(command)
+}
+
+/** Asks for the name of the folder, and deletes the data. @throws CommandFailed 2, 5 */
+export async function resetData(shell: Shell, config: Config): Promise<void> {
+  const { dataDir, production, databaseUrl } = config
+  if (production) throw notForProduction('dev reset')
+  const name = basename(dataDir)
+  const what = databaseUrl ? 'the tables of the Postgres database and the files' : 'the database and the files'
+  if (existsSync(dataDir)) shell.confirmName(`Delete ${what} of ${dataDir}? This cannot be undone.`, name)
+  try {
+    await (await import('../../src/app/reset')).resetData(config)
+  } catch (error) {
+    const { name: kind, message } = error as Error
+    if (kind !== 'ConfigError') throw error
+    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message, fix: 'stop the server first' })
   }
 }

@@ -1,16 +1,28 @@
+import { writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { didYouMean } from '../../src/kernel/nearest'
 import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
-import type { Context, Result } from '../doctor'
+import { type Context, elsewhere, type Result, runChecks } from '../doctor/check'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
-import { overridesOf } from '../overrides'
+import { overridesOf, settingsOf } from '../settings'
 import type { Shell } from '../shell'
+import { fromHere } from '../transport'
 import { flag, list, text, words } from '../words'
 
-export const columns = [
+/** How many of the newest requests are reported. */
+const MAX_LINES = 500
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+/** What monitors call the states: the exit code of their plug-ins is the place in this list. */
+const STATES = ['OK', 'WARNING', 'CRITICAL'] as const
+
+const LEVELS = { ok: 0, skip: 0, warn: 1, fail: 2 } as const
+
+const columns = [
   column('check', 'CHECK'),
   column('status', 'RESULT'),
   column('detail', 'EVIDENCE'),
@@ -44,7 +56,7 @@ export const doctor = defineCommand({
     bundle: text('FILE', 'also write a report for support, as .tgz'),
   },
   async run(shell, { checks, only, skip, fix, bundle }) {
-    const { CHECKS, elsewhere, runChecks } = await import('../doctor')
+    const { CHECKS } = await import('../doctor')
     const names = CHECKS.map(({ name }) => name)
     const chosen = [...checks, ...(only ?? [])]
     for (const name of [...chosen, ...(skip ?? [])]) assertCheck(name, names)
@@ -57,7 +69,7 @@ export const doctor = defineCommand({
     }
     let { context, shown } = await look()
     if (fix && (await mended(shell, context, shown))) ({ context, shown } = await look())
-    if (bundle) await (await import('../doctor/report-file')).writeReport(context, shown, bundle)
+    if (bundle) await writeReport(context, shown, bundle)
     const format = formatOf(shell.globals)
     if (format === 'nagios' || format === 'prometheus') return tellMonitor(shell, shown, format)
     if (format === 'table') draw(shell, shown)
@@ -66,9 +78,32 @@ export const doctor = defineCommand({
   },
 })
 
+/** Checks the browser of this machine, by starting it (dx 2.15). */
+export const browserDoctor = defineCommand({
+  path: 'browser doctor',
+  summary: 'Test the browser of this machine for sessions',
+  about:
+    'Finds Chromium as the server does, starts it, renders a page and measures the time. Shows whether the sandbox works and which scripts have no font. Does not need a server. Exits 9 when a check fails.',
+  examples: ['browser doctor', 'browser doctor --json'],
+  apis: ['host'],
+  impact: 'read',
+  exits: [9],
+  columns,
+  async run(shell) {
+    const [{ browserChecks }, { loadConfig }] = await Promise.all([
+      import('../doctor/browser'),
+      import('../../src/app/config'),
+    ])
+    const context = { shell, config: () => loadConfig(overridesOf(shell)), connect: () => shell.connect() }
+    const results = await runChecks(browserChecks(), context)
+    if (formatOf(shell.globals) === 'table') draw(shell, results)
+    else shell.print.list(results, columns, 'No checks.')
+    if (results.some(({ status }) => status === 'fail')) throw new CheckFailed()
+  },
+})
+
 /** Nagios wants its own exit codes: 0, 1 for a warning, 2 for a failure. */
 async function tellMonitor(shell: Shell, shown: readonly Result[], format: 'nagios' | 'prometheus'): Promise<void> {
-  const { nagiosOf, prometheusOf } = await import('../doctor/monitors')
   const { lines, code } = nagiosOf(shown)
   for (const line of format === 'nagios' ? lines : prometheusOf(shown)) shell.io.out(line)
   if (format === 'nagios') shell.exitCode = code
@@ -129,4 +164,59 @@ export function draw({ io, paint, note, globals }: Shell, results: readonly Resu
   }
   const count = (status: Result['status']) => results.filter((result) => result.status === status).length
   if (count('fail') || count('warn')) note(`\n${count('fail')} failed, ${count('warn')} warnings`)
+}
+
+/** One line for Nagios and its kin, then the evidence of what is wrong; `code` is the exit code that they expect. */
+export function nagiosOf(results: readonly Result[]): { lines: string[]; code: 0 | 1 | 2 } {
+  const code = Math.max(0, ...results.map(({ status }) => LEVELS[status])) as 0 | 1 | 2
+  const count = (status: Result['status']) => results.filter((one) => one.status === status).length
+  const wrong = results.filter(({ status }) => LEVELS[status] > 0)
+  const counts = (['ok', 'warn', 'fail', 'skip'] as const).map((status) => `${status}=${count(status)}`)
+  const named = wrong.length ? wrong.map(({ check }) => check).join(', ') : `${count('ok')} checks`
+  // A bar divides what people read from what is drawn.
+  const notices = wrong.map(({ check, status, detail }) => `${check} ${status}: ${detail.replaceAll('|', '/')}`)
+  return { lines: [`SVC ${STATES[code]} - ${named} | ${counts.join(' ')}`, ...notices].map(clean), code }
+}
+
+/** Gauges for a textfile collector: 0 is ok, 1 warn, 2 fail; what was skipped has none. */
+export function prometheusOf(results: readonly Result[]): string[] {
+  const ran = results.filter(({ status }) => status !== 'skip')
+  return [
+    '# HELP svc_doctor_status Result of a svc-admin doctor check: 0 ok, 1 warn, 2 fail.',
+    '# TYPE svc_doctor_status gauge',
+    ...ran.map(({ check, status }) => `svc_doctor_status{check="${check}"} ${LEVELS[status]}`),
+    '# HELP svc_doctor_seconds Duration of the check.',
+    '# TYPE svc_doctor_seconds gauge',
+    ...ran.map(({ check, ms }) => `svc_doctor_seconds{check="${check}"} ${ms / 1000}`),
+  ]
+}
+
+/**
+ * Writes what a person who helps needs to know, as a packed archive, and first says what is in it (dx 2.19): the
+ * checks, versions, the settings without secrets, and the newest requests without what was sent.
+ */
+async function writeReport(context: Context, results: readonly Result[], out: string): Promise<void> {
+  const { shell } = context
+  const files: Record<string, string> = {
+    'doctor.json': json(results),
+    'versions.json': json({ bun: Bun.version, platform: `${process.platform}-${process.arch}` }),
+  }
+  const attempts: Record<string, () => Promise<unknown>> = {
+    'settings.json': () => settingsOf(shell),
+    'status.json': async () => expectData(await (await context.connect()).ops().status.get()),
+    'requests.json': () => requestsOf(context),
+  }
+  for (const [name, attempt] of Object.entries(attempts)) {
+    files[name] = json(await attempt().catch((error: Error) => ({ not_there: error.message })))
+  }
+  for (const [name, text] of Object.entries(files)) shell.note(`  ${name}  ${text.length} characters`)
+  const packed = await new Bun.Archive(files, { compress: 'gzip' }).bytes()
+  writeFileSync(fromHere(shell.cwd, out), packed, { mode: 0o600 })
+  shell.note(`Written to ${out}. Read it before you send it.`)
+}
+
+async function requestsOf(context: Context): Promise<unknown[]> {
+  const connection = await context.connect()
+  const { topics } = expectData(await connection.ops().snapshot.get({ query: { topics: 'logs' } }))
+  return topics.flatMap(({ rows }) => rows as unknown[]).slice(0, MAX_LINES)
 }

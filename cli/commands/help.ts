@@ -1,14 +1,75 @@
 import type { Setting } from '../../src/kernel/config'
 import { didYouMean } from '../../src/kernel/nearest'
 import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
-import { defineCommand, type Flag } from '../command'
-import { EXIT_MEANINGS } from '../exit'
-import { usageFailure } from '../failure'
+import { type Command, defineCommand, type Flag } from '../command'
+import { EXIT_MEANINGS, usageFailure } from '../failure'
 import { GLOBAL_FLAGS } from '../globals'
-import { helpFor, rows } from '../help'
+import { exitsOf, helpFor, rows } from '../help'
+import { column } from '../output/columns'
 import { kebab } from '../program'
 import type { Shell } from '../shell'
 import { optional } from '../words'
+
+export const cheat = defineCommand({
+  path: 'cheat',
+  summary: 'Print examples of commands, ready to paste',
+  about:
+    'Prints two or more examples for each command of a noun, with what they do. Without a noun it prints one for each command.',
+  examples: ['cheat keys', 'cheat | less'],
+  apis: ['host'],
+  impact: 'read',
+  args: { resource: optional('a noun, such as keys') },
+  async run({ io, commands }, { resource }) {
+    const words = [...new Set(commands.map(({ path }) => path.split(' ')[0]!))]
+    const own = commands.filter(({ path }) => {
+      const [first] = path.split(' ')
+      return resource === undefined || first === resource || first === `${resource}s`
+    })
+    if (!own.length)
+      throw usageFailure(`There is no noun "${resource}".${didYouMean(resource!, words)}`, 'svc-admin help')
+    for (const { summary, examples } of own) {
+      io.out(`# ${summary}`)
+      for (const example of resource === undefined ? examples.slice(0, 1) : examples) io.out(`svc-admin ${example}`)
+      io.out('')
+    }
+  },
+})
+
+const SCHEMA_VERSION = 1
+
+export const listCommands = defineCommand({
+  path: 'commands',
+  summary: 'List every command',
+  about:
+    'In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. A program can use these to decide what to run.',
+  examples: ['commands', 'commands -o json'],
+  apis: ['host'],
+  impact: 'read',
+  columns: [column('command', 'COMMAND'), column('impact', 'IMPACT'), column('summary', 'SUMMARY')],
+  async run(shell) {
+    shell.print.list(shell.commands.map(describe), listCommands.columns!, 'No commands.')
+  },
+})
+
+const describe = (command: Command) => ({
+  schema_version: SCHEMA_VERSION,
+  command: command.path,
+  summary: command.summary,
+  impact: command.impact === 'read' ? 'ro' : 'rw',
+  danger: command.danger,
+  planes: command.apis,
+  offline: command.offline,
+  arguments: Object.entries(command.args).map(([name, { about, required }]) => ({ name, about, required })),
+  flags: Object.entries(command.flags).map(([name, { about, value, words }]) => ({
+    name: `--${kebab(name)}`,
+    about,
+    value: value ?? null,
+    words: words ?? null,
+  })),
+  columns: (command.columns ?? []).map(({ field }) => field),
+  exit_codes: exitsOf(command),
+  examples: command.examples.map((example) => `svc-admin ${example}`),
+})
 
 /** Help topics that are no command (dx 2.8): what holds for all commands, each as lines of at most 80 columns. */
 const TOPIC_PAGES: Readonly<Record<string, string>> = {

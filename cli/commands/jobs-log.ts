@@ -1,7 +1,6 @@
 import type { JobLog } from '../../src/charging/public-jobs-schema'
 import { defineCommand } from '../command'
-import { EXIT } from '../exit'
-import { expectData } from '../failure'
+import { EXIT, expectData } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'

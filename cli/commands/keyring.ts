@@ -1,11 +1,10 @@
 import { loadConfig } from '../../src/app/config'
 import type { Keyring } from '../../src/app/keyring'
 import { defineCommand } from '../command'
-import { EXIT } from '../exit'
-import { CheckFailed, CommandFailed, usageFailure } from '../failure'
+import { CheckFailed, CommandFailed, EXIT, usageFailure } from '../failure'
 import { column } from '../output/columns'
-import { overridesOf } from '../overrides'
 import { readSecretInput } from '../secret-input'
+import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import { text } from '../words'
 

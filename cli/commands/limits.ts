@@ -5,8 +5,8 @@ import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column, valueAt } from '../output/columns'
 import { type PageQuery, pageFlags, printPages } from '../pages'
-import { requireReason } from '../reason'
 import { resolveKey } from '../resolve'
+import { requireReason } from '../shell'
 import { argument, choice, flag, optional, text } from '../words'
 
 /** PEAK is the busiest minute of the last seven days, shown beside the current and the requested limits. */

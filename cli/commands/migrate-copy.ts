@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseLocation, Schema } from '../../src/kernel/store'
-import { identitiesOf } from '../age-files'
 import { defineCommand } from '../command'
-import { EXIT } from '../exit'
-import { CheckFailed, CommandFailed, notFoundFailure, usageFailure } from '../failure'
+import { CheckFailed, CommandFailed, EXIT, notFoundFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
-import { overridesOf } from '../overrides'
 import { readSecretInput } from '../secret-input'
+import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { text } from '../words'
+import { identitiesOf } from './backup'
 
 const columns = [
   column('table', 'TABLE'),

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { defineCommand } from '../command'
-import { EXIT } from '../exit'
-import { expectData, replyFailure, unreachable, unreadable } from '../failure'
+import { EXIT, expectData, replyFailure, unreachable, unreadable } from '../failure'
 import { safeJson } from '../output/json'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'

@@ -1,8 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
+import { bundled, NO_RELEASE, RELEASE_FACTS, type Release, ROOT } from '../../src/app/bundle'
+import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData } from '../failure'
 import { column } from '../output/columns'
 import { spellSpan } from '../output/time'
 import { flag } from '../words'
+
+const verifyColumns = [
+  column('check', 'CHECK'),
+  column('ok', 'HOLDS', { kind: 'flag' }),
+  column('violations', 'VIOLATIONS', {
+    // Each has a line of its own below; all of them in a cell would make every row of a pipe as wide.
+    show: ({ violations }) => {
+      const found = violations as string[]
+      return found.length ? `${found.length}: ${found[0]}` : '-'
+    },
+  }),
+  column('ms', 'MS', { kind: 'number' }),
+]
+
+export const verify = defineCommand({
+  path: 'verify',
+  summary: 'Check the integrity of the store: ledger, holds, audit chain',
+  about:
+    'Prints each check and what fails it. Exits 9 when a check fails. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.',
+  examples: ['verify', 'verify --data-dir ./copy --json', 'verify -q && echo sound'],
+  apis: ['operator'],
+  impact: 'read',
+  exits: [9],
+  columns: verifyColumns,
+  watchable: true,
+  async run(shell) {
+    const connection = await shell.connect()
+    const { ok, checks } = expectData(await connection.ops().verify.post())
+    const rows = checks.map((check) => ({ ...check, ok: check.violations.length === 0 }))
+    if (!shell.globals.quiet) shell.print.list(rows, verifyColumns, 'Nothing was checked.')
+    for (const { check, violations } of checks) {
+      for (const violation of violations)
+        shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(`${check}: ${violation}`)}`)
+    }
+    if (!ok) throw new CheckFailed()
+  },
+})
+
+export const version = defineCommand({
+  path: 'version',
+  summary: 'Print the versions of svc and its runtime',
+  about:
+    'Needs no server and no configuration. `svc-admin --version` prints the same. The commit and the hash of the OpenAPI document come from the bundle; without a bundle they are unknown.',
+  examples: ['version', 'version --json'],
+  apis: ['host'],
+  impact: 'read',
+  columns: [
+    column('version', 'SVC'),
+    column('commit', 'COMMIT'),
+    column('bun', 'BUN'),
+    column('platform', 'PLATFORM'),
+    column('migrations', 'MIGRATIONS', { kind: 'number' }),
+    column('openapi', 'OPENAPI'),
+  ],
+  async run(shell) {
+    const file = bundled(RELEASE_FACTS)
+    const { commit, openapi } = file ? json<Release>(file) : NO_RELEASE
+    // Both databases have as many.
+    const facts = {
+      version: manifest.version,
+      commit,
+      bun: Bun.version,
+      platform: `${process.platform}-${process.arch}`,
+      migrations: json<{ entries: unknown[] }>(join(ROOT, 'drizzle/sqlite/meta/_journal.json')).entries.length,
+      openapi,
+    }
+    shell.print.item(facts, version.columns!)
+  },
+})
+
+const json = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8'))
 
 const columns = [
   column('version', 'VERSION'),

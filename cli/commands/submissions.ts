@@ -3,7 +3,7 @@ import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { type PageQuery, pageFlags, printPages } from '../pages'
-import { requireReason } from '../reason'
+import { requireReason } from '../shell'
 import { argument, choice, flag, text } from '../words'
 
 const columns = [

@@ -6,8 +6,8 @@ import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { isStructured } from '../output/print'
 import { pageFlags, printPages } from '../pages'
-import { requireReason } from '../reason'
 import type { Shell } from '../shell'
+import { requireReason } from '../shell'
 import {
   type ChatRoutes,
   chatAt,

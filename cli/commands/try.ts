@@ -1,14 +1,37 @@
 import { readFileSync } from 'node:fs'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { send } from '../../src/app/client'
+import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
-import type { TenantApi } from '../connection'
-import { expectData, unreadable, usageFailure } from '../failure'
+import { CommandFailed, EXIT, expectData, replyFailure, unreadable, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
+import { safeJson } from '../output/json'
 import type { Shell } from '../shell'
+import type { TenantApi } from '../transport'
 import { fromHere } from '../transport'
 import { flag, list, optional, text } from '../words'
-import { type Answer, sameCall, summaryOf, type TryBody } from './try-words'
+
+type Frames = { meta?: Partial<Answer>; done?: Partial<Answer> }
+
+export type TryBody = { prompt: string; mode?: string; skills?: string[]; stream?: boolean }
+
+/** The facts of a completion, whole or streamed. */
+export type Answer = {
+  id: string
+  content: string
+  mode: string
+  resolved_mode: string
+  model: { id: string; label: string }
+  usage: { cost_cents: number; total_tokens: number; cached?: boolean }
+  request_id: string
+  warnings?: string[]
+}
+
+/** Quotes a word for the shell when necessary. */
+const quoted = (text: string, always = false): string =>
+  always || !/^[\w./@:+-]+$/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : text
 
 export const tryPrompt = defineCommand({
   path: 'try',
@@ -43,7 +66,7 @@ export const tryPrompt = defineCommand({
     const connection = await shell.connect()
     const tenant = await connection.tenant()
     const began = shell.clock.monotonic()
-    const ask = stream ? (await import('./try-stream')).streamAnswer : wholeAnswer
+    const ask = stream ? streamAnswer : wholeAnswer
     const answer = await ask(shell, tenant, body)
     const ms = Math.round(shell.clock.monotonic() - began)
     const { host, port } = connection.config
@@ -76,4 +99,87 @@ async function wholeAnswer(shell: Shell, { client }: TenantApi, body: TryBody): 
   if (['table', 'wide'].includes(formatOf(shell.globals))) shell.io.out(clean(answer.content))
   else shell.print.item(answer, tryPrompt.columns!)
   return answer
+}
+
+/** The summary under an answer (dx 4.1): engine, mode, cost, duration. */
+export function summaryOf(
+  { model, mode, resolved_mode, usage, request_id, warnings = [] }: Answer,
+  ms: number,
+): string[] {
+  const route = mode === resolved_mode ? mode : `${mode} → ${resolved_mode}`
+  const cost = `${spellCents(centsToMicro(usage.cost_cents))}¢`
+  const facts = [
+    `model ${model.id} (${model.label})`,
+    `mode ${route}`,
+    cost,
+    `${usage.total_tokens} tokens`,
+    `${ms} ms`,
+  ]
+  return [
+    '',
+    clean(facts.join('  ')),
+    `request ${clean(request_id)}`,
+    ...(usage.cached ? ['served from cache, free'] : []),
+    ...warnings.map((warning) => `warning: ${clean(warning)}`),
+  ]
+}
+
+/** The same call as a curl command, for use without this tool. It never contains the key itself. */
+export function sameCall(body: TryBody, origin: string, keySource: string): string[] {
+  const named = /^SVC_[A-Z_]+$/.test(keySource)
+  return [
+    'same call:',
+    ...(named ? [] : [`  export SVC_API_KEY=$(cat ${quoted(keySource)})`]),
+    `  curl ${body.stream ? '-N ' : ''}${origin}/api/v1/completions \\`,
+    `    -H "Authorization: Bearer $${named ? keySource : 'SVC_API_KEY'}" \\`,
+    '    -H "Content-Type: application/json" \\',
+    `    -d ${quoted(safeJson(body), true)}`,
+  ]
+}
+
+/**
+ * Prints an answer while it arrives: plain text in table format, one JSON event per line in every other.
+ * @throws CommandFailed when the stream ends with an error, or without its end
+ */
+async function streamAnswer(shell: Shell, { target, key }: TenantApi, body: TryBody): Promise<Answer> {
+  const response = await send(target, '/api/v1/completions', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: shell.signal,
+  })
+  if (!response.ok || !response.body) throw replyFailure(response.status, await response.text())
+  const frames: Frames = {}
+  const asText = ['table', 'wide'].includes(formatOf(shell.globals))
+  const show = asText
+    ? (frame: EventSourceMessage) => {
+        if (frame.event === 'token') shell.io.raw(clean(String(JSON.parse(frame.data).token)))
+      }
+    : (frame: EventSourceMessage) => {
+        shell.io.out(safeJson({ event: frame.event, data: JSON.parse(frame.data) }))
+      }
+  const parser = createParser({
+    onEvent: (frame) => {
+      const data = JSON.parse(frame.data)
+      if (frame.event === 'error') throw replyFailure(500, data)
+      if (frame.event === 'meta') frames.meta = data
+      if (frame.event === 'done') frames.done = data
+      show(frame)
+    },
+  })
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    parser.feed(decoder.decode(chunk, { stream: true }))
+  }
+  if (asText) shell.io.raw('\n')
+  return joined(frames)
+}
+
+function joined({ meta, done }: Frames): Answer {
+  if (meta && done) return { ...meta, ...done } as Answer
+  throw new CommandFailed({
+    exitCode: EXIT.failed,
+    code: 'stream_cut',
+    message: 'The stream stopped before its end. The answer above may be incomplete.',
+  })
 }

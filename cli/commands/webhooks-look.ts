@@ -1,6 +1,5 @@
 import { defineCommand } from '../command'
-import { EXIT } from '../exit'
-import { CheckFailed, expectData } from '../failure'
+import { CheckFailed, EXIT, expectData } from '../failure'
 import { column } from '../output/columns'
 import { prepareSecret, SECRET_FLAGS, SIGNING_FATE } from '../secret'
 import type { Shell } from '../shell'

@@ -1,8 +1,8 @@
 import type { Config } from '../../src/app/config'
 import { withoutUserInfo } from '../../src/kernel/text'
 import type { Status } from '../../src/operators/schema'
-import type { Connection } from '../connection'
 import type { Shell } from '../shell'
+import type { Connection } from '../transport'
 
 export type Finding = {
   status: 'ok' | 'warn' | 'fail' | 'skip'

@@ -1,10 +1,8 @@
 /** Doctor: checks of this machine and this server, each with one sentence of evidence and one fix (dx 2.19). */
 import { browserCheck } from './browser'
 import type { Check } from './check'
-import { classifierEngineCheck, guardrailEngineCheck } from './deciders'
+import { classifierEngineCheck, guardrailEngineCheck, speechCheck, transcriptionCheck, videoMarkCheck } from './engines'
 import { backupsCheck, configCheck, diskCheck, filesCheck, portCheck, secretsCheck, socketCheck } from './host'
-import { webhooksCheck, widgetsCheck } from './reach'
-import { redisCheck } from './redis'
 import {
   auditCheck,
   clockCheck,
@@ -15,10 +13,10 @@ import {
   ledgerCheck,
   migrationsCheck,
   publicUrlCheck,
+  redisCheck,
+  webhooksCheck,
+  widgetsCheck,
 } from './server'
-import { speechCheck, transcriptionCheck, videoMarkCheck } from './sound'
-
-export { type Context, elsewhere, type Result, runChecks } from './check'
 
 export const CHECKS: readonly Check[] = [
   configCheck,

@@ -4,10 +4,95 @@ import { send } from '../../src/app/client'
 import { DEV_KEY, DEV_OWNER } from '../../src/kernel/first-run'
 import type { DatabaseLocation } from '../../src/kernel/store'
 import type { Status } from '../../src/operators/schema'
+import type { SharedRoutes } from '../api'
+import { bringUp } from '../commands/migrate'
 import { expectData } from '../failure'
-import { bringUp } from '../migrating'
+import { eachEntry } from '../pages'
 import { everyKey } from '../resolve'
 import { type Check, type Context, type Finding, fail, mendable, ok, skip, warn } from './check'
+
+/** Whether receivers of webhooks take what is sent, and whether the guard keeps private addresses out. */
+export const webhooksCheck: Check = {
+  name: 'webhooks out',
+  asksServer: true,
+  needs: ['database'],
+  async run(context) {
+    const api: SharedRoutes = (await context.connect()).ops()
+    let [all, failing] = [0, 0]
+    let worst: { id: string; failure_count: number } | null = null
+    for await (const one of eachWebhook(api)) {
+      if (!one.enabled && one.disabled_reason === null) continue
+      all += 1
+      if (one.failure_count === 0 && one.disabled_reason === null) continue
+      failing += 1
+      if (worst === null || one.failure_count > worst.failure_count) worst = one
+    }
+    const open = context.shell.globals.url ? '' : context.config().egressAllow
+    const guard = open ? `the egress guard allows ${open}` : 'the egress guard blocks private addresses'
+    if (worst) return warn(`${failing} of ${all} webhooks fail; ${guard}`, `svc-admin webhooks stats ${worst.id}`)
+    const fine = all ? `none of ${all} webhooks fails` : 'no webhooks'
+    return open ? warn(`${guard}; ${fine}`, 'unset SVC_EGRESS_ALLOW, in production') : ok(`${guard}; ${fine}`)
+  },
+}
+
+const eachWebhook = (api: SharedRoutes) =>
+  eachEntry(async (query) => {
+    const { webhooks, next_cursor } = expectData(await api.webhooks.get({ query }))
+    return { items: webhooks, next: next_cursor }
+  })
+
+/** Whether each active widget has a page that may show it, and a key that works. */
+export const widgetsCheck: Check = {
+  name: 'widget origins',
+  asksServer: true,
+  needs: ['database'],
+  async run(context) {
+    const api: SharedRoutes = (await context.connect()).ops()
+    const live = new Map((await everyKey(api, { live: true })).map((key) => [key.id as string, key.allowed_origins]))
+    const problems: { id: string; what: string; fix: string }[] = []
+    let count = 0
+    for await (const { id, name, status, api_key_id, security } of eachWidget(api)) {
+      if (status !== 'active') continue
+      count += 1
+      const origins = live.get(api_key_id)
+      if (!origins) problems.push({ id, what: `the key of widget "${name}" no longer works`, fix: `widgets get ${id}` })
+      else if (!security.allowedOrigins.length && !origins.length)
+        problems.push({
+          id,
+          what: `widget "${name}" has no origins, so no page can show it`,
+          fix: `widgets update ${id} --origin https://YOUR-SITE`,
+        })
+    }
+    if (!count) return skip('no active widgets')
+    const [first] = problems
+    if (!first) return ok(`${count} of ${count} active widgets have pages that can show them`)
+    const more = problems.length > 1 ? `, and ${problems.length - 1} more` : ''
+    return warn(`${first.what}${more}`, `svc-admin ${first.fix}`)
+  },
+}
+
+const eachWidget = (api: SharedRoutes) =>
+  eachEntry(async (query) => {
+    const { configs, next_cursor } = expectData(await api.iframes.get({ query }))
+    return { items: configs, next: next_cursor }
+  })
+
+export const redisCheck: Check = {
+  name: 'redis',
+  asksServer: true,
+  needs: ['database'],
+  async run(context) {
+    const { redis, database } = await statusOf(context)
+    if (!redis) return skip('not set')
+    const { problem, latency_ms } = redis
+    if (problem)
+      return warn(
+        `${problem}; nodes that reach it count for the others, or each node allows its share of the limits`,
+        'svc-admin config get redisUrl',
+      )
+    return database.dialect === 'sqlite' ? skip('not used: with SQLite there is only one node') : ok(`${latency_ms} ms`)
+  },
+}
 
 /** Where the database is; null when there is none yet, since opening it would create it. */
 async function databaseOf(context: Context): Promise<DatabaseLocation | null> {
@@ -218,7 +303,7 @@ const once = <T>(ask: (context: Context) => Promise<T>) => {
   }
 }
 
-export const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
+const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
 /** The server of this data folder, which may have been started with other settings than this shell has; null without. */
 export async function runningOf(context: Context): Promise<Status | null> {
   if (!existsSync(join(context.config().dataDir, 'ops.sock'))) return null

@@ -93,7 +93,7 @@ export async function makeBundle(root: string, say: (step: string) => void = () 
     const taken = new Set<string>()
     say('compiling the command line')
     await compile({
-      entry: join(root, 'cli/enter.ts'),
+      entry: join(root, 'cli/entry.ts'),
       file: join(unfinished, 'cli.js'),
       plugins: [sourcePaths, fromServer(server, taken), withoutDashboard],
       external: [server],

@@ -27,7 +27,7 @@ beforeEach(async () => {
   await Bun.write(join(root, 'src/app/open.ts'), "export const opened = 'from the sources'\n")
   await Bun.write(join(root, 'src/kernel/store/index.ts'), "export const stored = 'in a folder'\n")
   await Bun.write(
-    join(root, 'cli/enter.ts'),
+    join(root, 'cli/entry.ts'),
     "export { word } from '../src/kernel/words'\nexport const open = async () => [(await import('../src/app/open')).opened, (await import('../src/kernel/store')).stored]\n",
   )
 })
@@ -67,7 +67,7 @@ test('where no repository and no API is, what is known of the release is that it
 })
 
 test.each([
-  ['a command that changes', () => Bun.write(join(root, 'cli/enter.ts'), '')],
+  ['a command that changes', () => Bun.write(join(root, 'cli/entry.ts'), '')],
   ['a source that changes', () => Bun.write(join(root, 'src/kernel/words.ts'), "export const word = 'two'\n")],
   ['a source that is new', () => Bun.write(join(root, 'src/kernel/more.ts'), '')],
   ['a source that goes', () => rmSync(join(root, 'src/kernel/words.ts'))],

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { EXIT, EXIT_MEANINGS } from '../../cli/exit'
-import { underTheirNames } from '../../cli/other-words'
+import { EXIT, EXIT_MEANINGS } from '../../cli/failure'
+import { withoutAliases } from '../../cli/program'
 import { cli } from '../support/io'
 import { AGREED } from './agreed'
 
@@ -21,7 +21,7 @@ const listed: Listed[] = JSON.parse((await cli(['commands', '-o', 'json'])).stdo
 
 /** The command that the agreed words run: help lists some under shorter ones. */
 const meant = (words: string): Listed | undefined => {
-  const path = underTheirNames(words.split(' ')).join(' ')
+  const path = withoutAliases(words.split(' ')).join(' ')
   return listed.find(({ command }) => command === path)
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { exitOfStatus } from '../../cli/exit'
-import { expectData, unreadable } from '../../cli/failure'
+import { exitOfStatus, expectData, unreadable } from '../../cli/failure'
 import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
 import { cli, fakeIo } from '../support/io'
 

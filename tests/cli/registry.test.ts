@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { resourceOf } from '../../cli/command'
-import { EXIT_MEANINGS } from '../../cli/exit'
+import { EXIT_MEANINGS } from '../../cli/failure'
 import { GLOBAL_FLAGS } from '../../cli/globals'
 import { helpFor } from '../../cli/help'
 import { parse } from '../../cli/parse'

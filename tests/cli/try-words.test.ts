@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { sameCall, summaryOf } from '../../cli/commands/try-words'
+import { sameCall, summaryOf } from '../../cli/commands/try'
 
 const PROMPTS = [`it's "here"`, '$HOME `id` \\ !', 'two\nlines', '', '-n --help', 'ünïcode 🎈', '\u202ebackwards']
 

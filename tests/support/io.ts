@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from '../../cli/command'
-import type { Io } from '../../cli/io'
 import { runCli } from '../../cli/run'
-import type { World } from '../../cli/shell'
+import type { Io, World } from '../../cli/shell'
 import { fakeClock } from './clock'
 
 export type Terminal = Io & { stdout(): string; stderr(): string }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Context, runChecks } from '../../cli/doctor/check'
-import { classifierEngineCheck, guardrailEngineCheck } from '../../cli/doctor/deciders'
+import { classifierEngineCheck, guardrailEngineCheck } from '../../cli/doctor/engines'
 import { loadConfig } from '../../src/app/config'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'

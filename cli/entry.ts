@@ -2,9 +2,9 @@ import { dirname, join } from 'node:path'
 import { OUTLINES } from '../src/app/bundle'
 import { systemClock } from '../src/kernel/clock'
 import { type Signal, untilSignal } from '../src/kernel/signals'
-import { EXIT } from './exit'
-import { realIo } from './io'
+import { EXIT } from './failure'
 import { runCli } from './run'
+import { realIo } from './shell'
 
 const FAREWELL_MS = 100
 const CODES: Readonly<Record<Signal, number>> = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated }
