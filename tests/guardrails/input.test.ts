@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
-import { onTerms, under } from './support'
+import { manifest } from '../skills/support'
+import { readFrames } from '../support/frames'
+import { onKind, onTerms, under } from './support'
 
 const { world, upstream } = await createUpstreamWorld()
 
@@ -151,5 +153,126 @@ describe('the input phase (contract 12)', () => {
       { ...about, guardrail_id: 'blocked_terms', phase: 'input', verdict: 'flag' },
       { ...about, guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block' },
     ])
+  })
+})
+
+const notifiedLast = (): string => JSON.stringify(upstream.calls.at(-1)!.body.messages)
+
+describe('ways round a policy', () => {
+  test('earlier turns from before the policy was in force reach no engine unchecked', async () => {
+    const ada = await world.person()
+    const first = await ada.send('POST', 'completions', { prompt: 'I saw a zeppelin', mode: 'fast' })
+    const secret = await ada.send('POST', 'completions', {
+      prompt: 'My address is ada@example.com',
+      mode: 'fast',
+      conversation_id: first.body.conversation_id,
+    })
+    expect(secret.status).toBe(200)
+    await under(ada, [onTerms('input', 'block', ['zeppelin']), onKind('pii', 'input', 'redact')])
+    for (const prompt of ['Go on', 'And on']) {
+      const input = { prompt, mode: 'fast', conversation_id: first.body.conversation_id }
+      const { status, body } = await ada.send('POST', 'completions', input)
+      expect(status).toBe(200)
+      expect(notifiedLast()).not.toContain('zeppelin')
+      expect(notifiedLast()).not.toContain('ada@example.com')
+      expect(notifiedLast()).toContain('[REDACTED:email]')
+      expect(body.guardrails).toContainEqual(expect.objectContaining({ detail: expect.stringMatching(/earlier turn/) }))
+    }
+  })
+
+  test('stealth requests are under it, and the audit log does not quote them', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken'])])
+    const blocked = await ada.send('POST', 'completions', { prompt: 'zeppelin', mode: 'stealth_text' })
+    expect(blocked.body.error.code).toBe('guardrail_blocked')
+    const input = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'stealth_text' }
+    expect((await ada.send('POST', 'completions', input)).body.content).toBe('the [REDACTED:blocked_term]')
+    expect((await ada.send('GET', 'audit')).text.toLowerCase()).not.toContain('zeppelin')
+  })
+
+  test('look-alike letters, invisible characters and accents hide no term', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    for (const prompt of ['ZEPPELIN', 'zeppеlin', 'zep\u200bpelin', 'ｚｅｐｐｅｌｉｎ', 'zéppelin']) {
+      const { body } = await ada.send('POST', 'completions', { prompt })
+      expect({ prompt, code: body.error?.code }).toEqual({ prompt, code: 'guardrail_blocked' })
+    }
+  })
+
+  test('every mode, format and endpoint is under it, streaming or not', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'a zeppelin' }] }]
+    const replies = await Promise.all([
+      ...['auto', 'fast', 'think', 'code', 'image', 'data_extraction'].map((mode) =>
+        ada.send('POST', 'completions', { prompt: 'a zeppelin', mode }),
+      ),
+      ada.send('POST', 'completions', { prompt: 'a zeppelin', format: 'compat' }),
+      ada.send('POST', 'completions', { prompt: 'a zeppelin', persona: 'none', stream: true }),
+      ada.send('POST', 'chat/completions', { messages }),
+      ada.send('POST', 'chat/completions', { messages, stream: true }),
+    ])
+    // A stream may have begun before the rule has run: then the refusal is its last frame.
+    const codes = replies.map(({ body, text }) => body?.error?.code ?? /"code":"(\w+)"/.exec(text)?.[1])
+    expect(codes).toEqual(replies.map(() => 'guardrail_blocked'))
+  })
+
+  test('identical requests at the same moment are all blocked', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' })])
+    const input = { prompt: freshPrompt('Speak [[say:the kraken]] [[delay:50]]'), mode: 'fast' }
+    const replies = await Promise.all([1, 2, 3].map(() => ada.send('POST', 'completions', input)))
+    for (const { body } of replies) {
+      expect(body).toMatchObject({ content: 'No sea monsters.', guardrails: [{ verdict: 'block' }] })
+    }
+  })
+
+  test('a stream served from the cache is as guarded as the answer was', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('output', 'redact', ['kraken'])])
+    const input = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
+    await ada.send('POST', 'completions', input)
+    const { text } = await ada.send('POST', 'completions', { ...input, stream: true })
+    const done = readFrames(text).at(-1)!.data
+    expect(done).toMatchObject({ content: 'the [REDACTED:blocked_term]', _cached: true, guardrails: [{}] })
+  })
+
+  test("a person's other key is not under a bound policy, and finds no answer made under it", async () => {
+    const ada = await world.person()
+    const other = { authorization: `Bearer ${(await ada.send('POST', 'keys', {})).body.key}` }
+    await under(ada, [onTerms('output', 'redact', ['kraken'])])
+    const input = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
+    await ada.send('POST', 'completions', input)
+    expect((await world.send('POST', 'completions', input, other)).body.content).toBe('the kraken')
+    expect((await ada.send('POST', 'completions', input)).body.content).toBe('the [REDACTED:blocked_term]')
+  })
+
+  test('a skill on trial is under it', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken'])])
+    const trial = (prompt: string) => ada.send('POST', 'skills/sandbox', { skill_id: 'email-drafter', prompt })
+    expect((await trial('a zeppelin')).body.error.code).toBe('guardrail_blocked')
+    expect((await trial('Speak [[say:the kraken]]')).body.response).toBe('the [REDACTED:blocked_term]')
+    const [row] = (await ada.send('GET', 'audit?action=skill.tested')).body
+    expect(row.outputSummary.guardrails).toHaveLength(1)
+  })
+
+  test('a skill on trial brings nothing past it in its manifest or in answers of before', async () => {
+    const ada = await world.person()
+    await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('input', 'redact', ['kraken'])])
+    const trial = (input: object) =>
+      ada.send('POST', 'skills/sandbox', { manifest: manifest(), prompt: 'Hi', ...input })
+    const tool = { name: 'look', description: 'Looks for a zeppelin', inputSchema: { type: 'object' } }
+    for (const more of [{ systemPromptExtension: 'Speak of the zeppelin' }, { tools: [tool] }]) {
+      const { body } = await trial({ manifest: manifest(more) })
+      expect(body).toMatchObject({ error: { code: 'guardrail_blocked', param: 'manifest' } })
+    }
+    const before = upstream.calls.length
+    const history = ['zeppelin', 'kraken'].map((content) => ({ role: 'assistant', content }))
+    const { status } = await trial({ history, manifest: manifest({ systemPromptExtension: 'Speak of the kraken' }) })
+    const heard = JSON.stringify(upstream.calls.slice(before))
+    expect(status).toBe(200)
+    expect(heard).toContain('Speak of the [REDACTED:blocked_term]')
+    expect(heard).not.toMatch(/zeppelin|kraken/)
   })
 })

@@ -1,12 +1,13 @@
 // Both databases: workers claim by its statements.
 import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { GiveUp } from '../../src/jobs'
+import { jobs as table } from '../../src/jobs/table'
 import { AppError } from '../../src/kernel/errors'
 import { eventually } from '../support/eventually'
 import { createJobsWorld, kindOf } from './support'
 
 const { store, queue, rowOf } = await createJobsWorld()
-
 const mine = { owner: 'user:ada' as const, payload: null }
 
 describe('a job', () => {
@@ -223,5 +224,190 @@ describe('cancelling', () => {
     await aborted.promise
     await running
     expect(await rowOf(id)).toMatchObject({ state: 'failed', error: 'cancelled', result: null })
+  })
+})
+
+const jobOf = (owner: string, n = 0) => ({ owner: `user:${owner}` as const, payload: { n } })
+
+describe('the line', () => {
+  test('takes turns between owners, in their own order', async () => {
+    const { jobs } = queue('one')
+    const order: string[] = []
+    const kind = kindOf<{ n: number }>({
+      concurrency: 1,
+      run: async ({ owner, payload }) => {
+        order.push(`${owner!.slice(5)}${payload.n}`)
+        return {}
+      },
+    })
+    jobs.register(kind)
+    await store.write(async (tx) => {
+      for (let n = 0; n < 50; n++) await jobs.enqueue(tx, kind, jobOf('ada', n))
+      for (let n = 0; n < 3; n++) await jobs.enqueue(tx, kind, jobOf('eve', n))
+    })
+    await jobs.runDue()
+    expect(order).toHaveLength(53)
+    expect(order.filter((name) => name.startsWith('ada'))).toEqual(Array.from({ length: 50 }, (_, n) => `ada${n}`))
+    expect(order.slice(0, 6).filter((name) => name.startsWith('eve'))).toEqual(['eve0', 'eve1', 'eve2'])
+  })
+
+  test('runs no more of a kind, and of one key, than it may', async () => {
+    const { jobs } = queue('one')
+    const now = new Map<string, number>()
+    let max = 0
+    let maxOfOne = 0
+    const kind = kindOf<{ n: number }>({
+      concurrency: 6,
+      concurrencyPerKey: 2,
+      run: async ({ owner }) => {
+        now.set(owner!, (now.get(owner!) ?? 0) + 1)
+        max = Math.max(
+          max,
+          now.values().reduce((sum, count) => sum + count, 0),
+        )
+        maxOfOne = Math.max(maxOfOne, ...now.values())
+        for (let turn = 0; turn < 5; turn++) await Bun.sleep(0)
+        now.set(owner!, now.get(owner!)! - 1)
+        return {}
+      },
+    })
+    jobs.register(kind)
+    await store.write(async (tx) => {
+      for (let n = 0; n < 10; n++) for (const who of ['a', 'b', 'c', 'd']) await jobs.enqueue(tx, kind, jobOf(who, n))
+    })
+    expect(await jobs.runDue()).toBe(40)
+    expect({ max, mostOfOne: maxOfOne }).toEqual({ max: 6, mostOfOne: 2 })
+  })
+
+  test('lets the others through where one key has as many runs as it may', async () => {
+    const { jobs } = queue('one')
+    const stuck = Promise.withResolvers<void>()
+    const done: string[] = []
+    const kind = kindOf<{ n: number }>({
+      concurrency: 4,
+      concurrencyPerKey: 1,
+      run: async ({ owner }) => {
+        if (owner === 'user:dead') await stuck.promise
+        done.push(owner!)
+        return {}
+      },
+    })
+    jobs.register(kind)
+    await store.write(async (tx) => {
+      for (let n = 0; n < 40; n++) await jobs.enqueue(tx, kind, jobOf('dead', n))
+    })
+    const loop = await jobs.start()
+    await store.write((tx) => jobs.enqueue(tx, kind, jobOf('healthy')))
+    while (!done.includes('user:healthy')) await Bun.sleep(1)
+    expect(done).toEqual(['user:healthy'])
+    stuck.resolve()
+    while (done.length < 41) await Bun.sleep(1)
+    await loop.stop()
+  })
+
+  test('leaves kinds that a process does not know to one that does', async () => {
+    const [older, newer] = [queue('older'), queue('newer')]
+    const kind = kindOf<{ n: number }>({ run: async () => ({ result: { by: 'newer' } }) })
+    newer.jobs.register(kind)
+    const id = await store.write((tx) => older.jobs.enqueue(tx, kind, jobOf('ada')))
+    expect(await older.jobs.runDue()).toBe(0)
+    expect(await newer.jobs.runDue()).toBe(1)
+    expect(await rowOf(id)).toMatchObject({ state: 'completed' })
+  })
+})
+
+describe('work that recurs', () => {
+  test('runs at the start and then this long after each end, one at a time in all processes', async () => {
+    const { clock } = queue('none')
+    const [one, two] = [queue('one', { clock }), queue('two', { clock })]
+    let runs = 0
+    const kind = kindOf<null>({
+      everyMs: 5_000,
+      run: async () => {
+        runs += 1
+        return {}
+      },
+    })
+    const loops = []
+    for (const { jobs } of [one, two]) {
+      jobs.register(kind)
+      loops.push(await jobs.start())
+    }
+    while (runs < 1) await Bun.sleep(1)
+    for (let round = 2; round <= 4; round++) {
+      while (runs < round) {
+        clock.advance(500)
+        await Bun.sleep(1)
+      }
+    }
+    await Promise.all(loops.map((loop) => loop.stop()))
+    expect(await store.read.$count(store.read.of(table), eq(store.read.of(table).kind, kind.name))).toBe(1)
+  })
+
+  test('rests until something is due, where it knows when, and runs sooner when it is asked for', async () => {
+    const { jobs, clock } = queue('one')
+    const began = clock.now()
+    const ran: number[] = []
+    let due: number | null = null
+    const kind = kindOf<null>({
+      everyMs: 5_000,
+      dueAt: async () => due,
+      run: async () => {
+        ran.push(clock.now() - began)
+        return {}
+      },
+    })
+    jobs.register(kind)
+    const request = { owner: null, payload: null, uniqueKey: 'recurring' }
+    const passes = async (ms: number) => {
+      clock.advance(ms)
+      await jobs.runDue(kind.name)
+    }
+    await store.write((tx) => jobs.enqueue(tx, kind, request))
+    await passes(0)
+    await passes(299_999)
+    expect(ran).toEqual([0])
+    due = began + 301_000
+    await passes(1)
+    // What is due sooner than that is not looked at more often than all other work that recurs.
+    await passes(4_999)
+    expect(ran).toEqual([0, 300_000])
+    due = began + 400_000
+    await passes(1)
+    expect(ran).toEqual([0, 300_000, 305_000])
+    await store.write((tx) => jobs.ensure(tx, kind, { ...request, runAt: began + 350_000 }))
+    await passes(44_999)
+    expect(ran).toHaveLength(3)
+    await passes(1)
+    await passes(50_000)
+    expect(ran).toEqual([0, 300_000, 305_000, 350_000, 400_000])
+  })
+
+  test('goes on after a failure, later each time', async () => {
+    const { jobs, clock, faults } = queue('one')
+    let runs = 0
+    const kind = kindOf<null>({
+      everyMs: 1_000,
+      run: async () => {
+        runs += 1
+        if (runs < 3) throw new Error('broken')
+        return {}
+      },
+    })
+    jobs.register(kind)
+    await store.write((tx) => jobs.enqueue(tx, kind, { owner: null, payload: null, uniqueKey: 'recurring' }))
+    await jobs.runDue()
+    clock.advance(1_999)
+    await jobs.runDue()
+    expect(runs).toBe(1)
+    clock.advance(1)
+    await jobs.runDue()
+    clock.advance(4_000)
+    await jobs.runDue()
+    expect(runs).toBe(3)
+    expect(faults).toHaveLength(2)
+    clock.advance(1_000)
+    await jobs.runDue()
+    expect(runs).toBe(4)
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { createWorld } from '../support/world'
+import { isHigher } from '../../src/skills/review/version'
+import { createWorld, type Person } from '../support/world'
 import { manifest, reviewer, securityManifest, staffManifest, submit } from './support'
 
 const world = await createWorld()
@@ -199,5 +200,203 @@ describe('drafts', () => {
   test('a skill for an org says whose it is', async () => {
     const { reply } = await submit(await world.person(), manifest(), { visibility: 'org' })
     expect({ status: reply.status, param: reply.body.error.param }).toEqual({ status: 400, param: 'target_org_id' })
+  })
+})
+
+describe('whom a new version is for', () => {
+  test('is whom the one before it was for, so that nothing private is published by leaving something out', async () => {
+    const [ada, bob] = [await world.person(), await world.person()]
+    const { slug, skillId } = await submit(ada, manifest(), { visibility: 'private' })
+    const next = await submit(ada, manifest({ slug, version: '1.1.0' }), { skill_id: skillId })
+    expect(next.reply.status).toBe(201)
+    expect((await ada.send('GET', `skills/${skillId}`)).body).toMatchObject({ version: '1.1.0', visibility: 'private' })
+    expect((await bob.send('GET', `skills/${skillId}`)).status).toBe(404)
+  })
+
+  test('of an org stays that org, and is another when it says so', async () => {
+    const ada = await world.person()
+    const org = (await ada.send('POST', 'orgs', { name: 'Readers' })).body.id
+    const { slug, skillId } = await submit(ada, manifest(), { visibility: 'org', target_org_id: org })
+    await submit(ada, manifest({ slug, version: '1.1.0' }), { skill_id: skillId })
+    const seen = async () => (await ada.send('GET', `skills/${skillId}`)).body
+    expect(await seen()).toMatchObject({ version: '1.1.0', visibility: 'org', orgScopeId: org })
+    await submit(ada, manifest({ slug, version: '1.2.0' }), { skill_id: skillId, visibility: 'public' })
+    expect(await seen()).toMatchObject({ version: '1.2.0', visibility: 'public', orgScopeId: null })
+  })
+
+  test('is everyone where a draft is submitted that only its author ever had', async () => {
+    const [ada, bob] = [await world.person(), await world.person()]
+    const members = { name: 'Draft', slug: 'from-draft', category: 'domain', system_prompt_ext: 'Help with tides.' }
+    const { id } = (await ada.send('POST', 'skills/create', members)).body.skill
+    const { reply } = await submit(ada, manifest({ slug: 'from-draft' }), { skill_id: id })
+    expect(reply.status).toBe(201)
+    expect(reply.body.submission?.manifestVersion).toBe('1.0.0')
+    expect((await bob.send('GET', `skills/${id}`)).body).toMatchObject({ visibility: 'public', version: '1.0.0' })
+  })
+})
+
+describe('changing by hand', () => {
+  test('nothing is 400, and leaves what is in force in force', async () => {
+    const ada = await world.person()
+    const { skillId } = await submit(ada, manifest(), { visibility: 'private' })
+    for (const body of [{}, { colour: 'red' }]) {
+      const reply = await ada.send('PATCH', `skills/${skillId}`, body)
+      expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
+    }
+    expect((await ada.send('GET', `skills/${skillId}`)).body.reviewStatus).toBe('approved')
+  })
+})
+
+describe('of what happens at the same moment one thing counts', () => {
+  test('deciding, withdrawing, deleting and replacing what waits', async () => {
+    for (let round = 0; round < 6; round++) {
+      const ada = await world.person()
+      const { id, skillId, slug } = await submit(ada, staffManifest())
+      const replies = await Promise.all([
+        admin.decide(id, 'approve'),
+        admin.decide(id, 'reject', 'because'),
+        ada.send('DELETE', `skills/submissions/${id}`),
+        ada.send('DELETE', `skills/${skillId}`),
+        ada.send('PATCH', `skills/${skillId}`, { name: 'Other' }),
+        submit(ada, staffManifest({ slug, version: '1.0.1' }), { skill_id: skillId }).then(({ reply }) => reply),
+        ada.send('POST', 'skills', { skillId }),
+        ada.send('DELETE', 'skills', { skillId }),
+      ])
+      for (const { status, text } of replies) expect([200, 201, 404, 409], text).toContain(status)
+      const skill = await ada.send('GET', `skills/${skillId}`)
+      const own = (await ada.send('GET', 'skills/submissions')).body.submissions
+      if (skill.status === 404) expect(own).toEqual([])
+      else {
+        const states = own.map(({ status }: { status: string }) => status)
+        expect(states.includes('pending_review')).toBe(
+          skill.body.reviewStatus === 'pending_review' || (skill.body.reviewStatus === 'approved' && states.length > 1),
+        )
+      }
+      const { skills } = (await ada.send('GET', 'skills?filter=installed')).body
+      if (skill.status === 404) expect(skills).toEqual([])
+    }
+  })
+})
+
+describe('the order of versions is that of semver', () => {
+  test.each([
+    ['1.0.0', '1.0.0-rc.1'],
+    ['1.0.0-rc.10', '1.0.0-rc.9'],
+    ['1.0.0-rc.99999999999999999999', '1.0.0-rc.99999999999999999998'],
+    ['1.0.0-beta', '1.0.0-9'],
+    ['1.0.0-beta.1', '1.0.0-beta'],
+  ])('%s comes after %s', (later, earlier) => {
+    expect(isHigher(later, earlier)).toBe(true)
+    expect(isHigher(earlier, later)).toBe(false)
+  })
+})
+
+const { skills, tools } = world.app.container
+type Entry = { name: string; skillId: string | null; category: string; permissionLevel: string }
+
+const listed = async (person: Person, query = ''): Promise<Entry[]> =>
+  (await person.send('GET', `tools${query}`)).body.tools
+
+const ofSkills = async (person: Person) => (await listed(person)).filter(({ skillId }) => skillId !== null)
+const namesOf = async (person: Person) => (await ofSkills(person)).map(({ name }) => name)
+
+/** What an engine is offered of skills when it is asked something. */
+async function offered(person: Person, prompt = 'hello') {
+  const call = world.callAs(person)
+  const active = await skills.activeFor(call, { slugs: [], prompt })
+  return tools.assemble({ inline: [], skills: active.tools, system: false, approved: [], call })
+}
+
+const tool = (name: string, members: object = {}) => ({ name, description: 'A tool.', ...members })
+
+async function published(members: Record<string, unknown>) {
+  const made = await submit(await world.person(), manifest(members))
+  await admin.decide(made.id, 'approve')
+  return made
+}
+
+const install = (person: Person, { skillId }: { skillId: string }) => person.send('POST', 'skills', { skillId })
+
+describe('GET /tools', () => {
+  test('lists the tools of what is installed and on, as a run offers them', async () => {
+    const [ada, stranger] = [await world.person(), await world.person()]
+    const made = await published({ tools: [tool('count_feet', { requiresApproval: true })] })
+    expect(await namesOf(ada)).toEqual([])
+    await install(ada, made)
+    expect(await ofSkills(ada)).toEqual([
+      {
+        name: 'count_feet',
+        description: 'A tool.',
+        inputSchema: { type: 'object' },
+        category: 'skill',
+        permissionLevel: 'user',
+        requiresApproval: true,
+        skillId: made.skillId,
+        available: true,
+        unavailableReason: null,
+        requiredScope: null,
+      } as never,
+    ])
+    expect([...(await offered(ada)).tools.keys()]).toEqual(['count_feet'])
+    expect(await namesOf(stranger)).toEqual([])
+
+    await ada.send('PATCH', `skills/${made.skillId}/installation`, { enabled: false })
+    expect(await namesOf(ada)).toEqual([])
+    await ada.send('PATCH', `skills/${made.skillId}/installation`, { enabled: true })
+    expect(await namesOf(ada)).toEqual(['count_feet'])
+    await ada.send('DELETE', 'skills', { skillId: made.skillId })
+    expect(await namesOf(ada)).toEqual([])
+  })
+
+  test('leaves out what a run would: tools without their permission, of levels one is not on, of suspended skills', async () => {
+    const ada = await world.person()
+    const withheld = await published({ tools: [tool('withheld')], permissions: ['read:artifacts'] })
+    const levels = ['user', 'org_member', 'org_admin', 'system'].map((permissionLevel) =>
+      tool(`level_${permissionLevel.replace('system', 'server')}`, { permissionLevel }),
+    )
+    const levelled = await published({ tools: levels })
+    const down = await published({ tools: [tool('taken_down')] })
+    for (const one of [withheld, levelled, down]) await install(ada, one)
+    await admin.decide(down.id, 'suspend', 'It broke the rules.')
+    expect(await namesOf(ada)).toEqual(['level_user'])
+    expect([...(await offered(ada)).tools.keys()]).toEqual(['level_user'])
+  })
+
+  test('an organization’s tools are those of its own installations', async () => {
+    const orgAda = await world.person({ ofOrg: true })
+    const made = await published({ tools: [tool('org_count', { permissionLevel: 'org_member' })] })
+    await install(orgAda, made)
+    expect(await namesOf(orgAda)).toEqual(['org_count'])
+  })
+
+  test('counts keyword skills in, since a prompt may call on them', async () => {
+    const ada = await world.person()
+    const keywords = { trigger: { type: 'keyword', config: { keywords: ['haiku'] } }, tools: [tool('on_keyword')] }
+    await install(ada, await published(keywords))
+    expect(await namesOf(ada)).toEqual(['on_keyword'])
+    expect((await offered(ada, 'hello')).tools.size).toBe(0)
+    expect((await offered(ada, 'a haiku')).tools.size).toBe(1)
+  })
+
+  test('names each tool once: the first skill that brings a name keeps it', async () => {
+    const ada = await world.person()
+    const first = await published({ tools: [tool('same')] })
+    const second = await published({ tools: [tool('same'), tool('other')] })
+    await install(ada, second)
+    await install(ada, first)
+    await ada.send('PATCH', `skills/${first.skillId}/installation`, { priority: 1 })
+    expect((await ofSkills(ada)).map(({ name, skillId }) => [name, skillId])).toEqual([
+      ['same', first.skillId],
+      ['other', second.skillId],
+    ])
+    expect((await offered(ada)).tools.get('same')?.skillId).toBe(first.skillId)
+    expect((await listed(ada, '?category=skill')).map(({ name }) => name)).toEqual(['same', 'other'])
+    expect((await listed(ada, '?category=search')).map(({ name }) => name)).not.toContain('same')
+  })
+
+  test.each(['web_search', 'generate_image', 'deep_research', 'browser_act'])('%s stays ours', async (name) => {
+    const { reply } = await submit(await world.person(), manifest({ tools: [tool(name)] }))
+    expect(reply.status).toBe(422)
+    expect(reply.body.review.checks.tool_names).toContain('reserved by this server')
   })
 })
