@@ -172,7 +172,7 @@ async function openRooms(
     redis,
     leaving,
     stopping,
-    observeEngine: (engine, outcome) => metrics.engineCalls.inc({ engine, outcome }),
+    observeEngine: (engine, outcome) => metrics.engineCalls.add(1, engine, outcome),
     observeCall: (entry) => {
       metrics.calls(entry)
       telemetry?.call(entry)
@@ -227,7 +227,7 @@ function openStore(location: DatabaseLocation, log: Log, metrics: Metrics): Stor
   if (location.dialect === 'postgres') return openPostgres({ url: location.url })
   return openSqlite({
     path: location.path,
-    onBatch: (units) => metrics.storeBatches.observe(units),
+    onBatch: (units) => metrics.storeBatches.add(units),
     onDiskFailure: (error) => {
       log.error(errorFields(error), 'the disk failed under a commit; stopping')
       process.exit(1)

@@ -154,7 +154,7 @@ async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknow
 /** Logs and counts uncaught errors. They are bugs, but no reason to stop serving (I43). */
 function watchForBugs({ log, metrics }: OpenApp): void {
   const report = (error: unknown) => {
-    metrics.faults.inc()
+    metrics.faults.add(1)
     log.error(errorFields(error), 'unhandled')
   }
   process.on('unhandledRejection', report)

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
+import { createTally } from './tally'
 
 /** What is counted of a call that was settled. */
 export type MeteredCall = {
@@ -28,49 +29,44 @@ const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120]
 
 /** Metrics of calls by engine and mode: tokens, money, cache and times. */
 export function createCallMetrics(registry: Registry) {
-  const registers = [registry]
-  const calls = new Counter({
+  const calls = createTally(registry, {
     name: 'svc_calls_total',
     help: 'Settled calls by engine, mode, outcome, and whether the cache answered',
-    labelNames: [...BY, 'outcome', 'cached'],
-    registers,
+    labels: [...BY, 'outcome', 'cached'],
   })
-  const tokens = new Counter({
+  const tokens = createTally(registry, {
     name: 'svc_tokens_total',
     help: 'Tokens by engine, mode and kind: prompt or completion',
-    labelNames: [...BY, 'kind'],
-    registers,
+    labels: [...BY, 'kind'],
   })
-  const cost = new Counter({
+  const cost = createTally(registry, {
     name: 'svc_cost_cents_total',
     help: 'Charges in cents, by engine and mode',
-    labelNames: BY,
-    registers,
+    labels: BY,
   })
-  const seconds = new Histogram({
+  const seconds = createTally(registry, {
     name: 'svc_call_seconds',
     help: 'Time of a whole call by engine and mode',
-    labelNames: BY,
+    labels: BY,
     buckets: SECONDS,
-    registers,
   })
-  const first = new Histogram({
+  const first = createTally(registry, {
     name: 'svc_first_token_seconds',
     help: 'Time to the first token of a stream by engine and mode',
-    labelNames: BY,
+    labels: BY,
     buckets: SECONDS,
-    registers,
   })
 
   return function observe(call: MeteredCall): void {
-    const by = { engine: call.model || 'none', mode: call.resolvedMode ?? call.mode ?? 'none' }
+    const engine = call.model || 'none'
+    const mode = call.resolvedMode ?? call.mode ?? 'none'
     const outcome = call.status < 400 ? 'answered' : call.status < 500 ? 'refused' : 'failed'
-    calls.inc({ ...by, outcome, cached: call.cached ? 'yes' : 'no' })
-    if (call.promptTokens) tokens.inc({ ...by, kind: 'prompt' }, call.promptTokens)
-    if (call.completionTokens) tokens.inc({ ...by, kind: 'completion' }, call.completionTokens)
-    if (call.costMicro > 0) cost.inc(by, call.costMicro / MICRO_PER_CENT)
-    seconds.observe(by, call.latencyMs / 1_000)
-    if (call.ttftMs !== null) first.observe(by, call.ttftMs / 1_000)
+    calls.add(1, engine, mode, outcome, call.cached ? 'yes' : 'no')
+    if (call.promptTokens) tokens.add(call.promptTokens, engine, mode, 'prompt')
+    if (call.completionTokens) tokens.add(call.completionTokens, engine, mode, 'completion')
+    if (call.costMicro > 0) cost.add(call.costMicro / MICRO_PER_CENT, engine, mode)
+    seconds.add(call.latencyMs / 1_000, engine, mode)
+    if (call.ttftMs !== null) first.add(call.ttftMs / 1_000, engine, mode)
   }
 }
 

@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { createCallMetrics } from './call-metrics'
+import { createTally } from './tally'
 
 /** How often the delay of the event loop is looked at. */
 const LAG_EVERY_MS = 1_000
@@ -21,46 +22,38 @@ function processMetrics(): Registry {
 /** All Prometheus metrics, served at `/metrics` on the operator socket. */
 export function createMetrics() {
   const registry = Registry.merge([processMetrics()])
-  const requests = new Counter({
+  const requests = createTally(registry, {
     name: 'svc_http_requests_total',
     help: 'Requests by method, route pattern and status',
-    labelNames: ['method', 'route', 'status'],
-    registers: [registry],
+    labels: ['method', 'route', 'status'],
   })
-  const seconds = new Histogram({
+  const seconds = createTally(registry, {
     name: 'svc_http_request_seconds',
     help: 'Time from arrival to the end of the answer, by route pattern, without endless streams',
-    labelNames: ['route'],
+    labels: ['route'],
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120],
-    registers: [registry],
-  })
-  const engineCalls = new Counter({
-    name: 'svc_engine_calls_total',
-    help: 'Engine calls by service engine id and outcome',
-    labelNames: ['engine', 'outcome'],
-    registers: [registry],
-  })
-  const storeBatches = new Histogram({
-    name: 'svc_store_batch_units',
-    help: 'Units of work committed together (SQLite)',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-    registers: [registry],
-  })
-  const faults = new Counter({
-    name: 'svc_unhandled_errors_total',
-    help: 'Uncaught errors; each is a bug',
-    registers: [registry],
   })
   return {
     registry,
-    faults,
-    engineCalls,
-    storeBatches,
+    faults: createTally(registry, {
+      name: 'svc_unhandled_errors_total',
+      help: 'Uncaught errors; each is a bug',
+    }),
+    engineCalls: createTally(registry, {
+      name: 'svc_engine_calls_total',
+      help: 'Engine calls by service engine id and outcome',
+      labels: ['engine', 'outcome'],
+    }),
+    storeBatches: createTally(registry, {
+      name: 'svc_store_batch_units',
+      help: 'Units of work committed together (SQLite)',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    }),
     calls: createCallMetrics(registry),
     http: {
       observe: (method: string, route: string, status: number, duration: number | null) => {
-        requests.inc({ method, route, status })
-        if (duration !== null) seconds.observe({ route }, duration)
+        requests.add(1, method, route, `${status}`)
+        if (duration !== null) seconds.add(duration, route)
       },
     },
   }
