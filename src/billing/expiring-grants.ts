@@ -1,17 +1,33 @@
 import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
-import type { Jobs } from '../jobs'
+import { type Jobs, RECURRING, recurring } from '../jobs'
 import type { OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import { command, query, type Reader, type Store, type Tx } from '../kernel/store'
-import { expireAt } from './expired-credit'
 import type { BalanceWatch } from './low-balance'
 import { claim, debit, insertEntry, walletOf } from './repository'
 import { spendGrants } from './rules'
 import { type ExpiringGrant, ISSUED } from './schema'
 import { type ExpiringGrantRow, expiringGrants } from './table'
+
+/** Longest time that expired credit stays in a balance. */
+const EVERY_MS = 5_000
+
+const NAME = 'billing.expiry'
+
+/** Job that removes expired credit; at a start this is done before the first request, too. */
+export const expiredCredit = ({ expireDue, dueAt }: Pick<ExpiringGrants, 'expireDue' | 'dueAt'>) => {
+  const work = async () => {
+    while ((await expireDue()) > 0);
+  }
+  return recurring(NAME, EVERY_MS, work, { dueAt })
+}
+
+/** Has that job run at the end of new credit. */
+const expireAt = (jobs: Pick<Jobs, 'ensure'>, tx: Tx, runAt: number): Promise<void> =>
+  jobs.ensure(tx, { name: NAME }, { owner: null, payload: null, uniqueKey: RECURRING, runAt })
 
 const insertGrant = command<ExpiringGrantRow>()((tx, p) =>
   tx.insert(tx.of(expiringGrants)).values({

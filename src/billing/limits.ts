@@ -3,19 +3,108 @@ import type { AuditLog } from '../audit'
 import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { defineError, invalidInput } from '../kernel/errors'
-import { microToCents } from '../kernel/money'
-import type { Reader, Store, Tx } from '../kernel/store'
-import { spendOfOwner, startOwnerSpend } from '../usage'
-import { type AccountLimitsOf, toLimits } from './account-limits'
+import { microToCents, centsToMicro } from '../kernel/money'
+import { type Reader, type Store, type Tx, type Dialect, command, counted, query } from '../kernel/store'
+import { spendOfOwner, startOwnerSpend, costOfDay } from '../usage'
 import { LOW_BALANCE_CENTS } from './config'
-import { limitsOf, markCapped, saveLimits } from './limits-repository'
 import { type BillingLimits, LimitsPatch } from './limits-schema'
 import type { BalanceWatch } from './low-balance'
 import { newestTopUp } from './payments/repository'
 import { walletOf } from './repository'
 import { hasCaps } from './rules'
 import { type BillingScope, payingOwner, scopeOf } from './scope'
-import type { LimitsRow } from './table'
+import { type LimitsRow, billingLimits, wallets } from './table'
+import { createReadCache, freshFor } from '../kernel/read-cache'
+import type { Caps } from './schema'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+
+const limitsOf = query<{ owner: OwnerScope }>()((db, p) => {
+  const t = db.of(billingLimits)
+  return db.select().from(t).where(eq(t.owner, p.owner))
+})
+
+export const saveLimits = command<LimitsRow>()((tx, p) => {
+  const t = tx.of(billingLimits)
+  const set = {
+    daily_cap_cents: sql`excluded.daily_cap_cents`,
+    monthly_cap_cents: sql`excluded.monthly_cap_cents`,
+    low_balance_threshold_cents: sql`excluded.low_balance_threshold_cents`,
+    top_up_enabled: sql`excluded.top_up_enabled`,
+    top_up_threshold_cents: sql`excluded.top_up_threshold_cents`,
+    top_up_amount_cents: sql`excluded.top_up_amount_cents`,
+    updated_at: sql`excluded.updated_at`,
+  }
+  return tx
+    .insert(t)
+    .values({
+      owner: p.owner,
+      daily_cap_cents: p.daily_cap_cents,
+      monthly_cap_cents: p.monthly_cap_cents,
+      low_balance_threshold_cents: p.low_balance_threshold_cents,
+      top_up_enabled: p.top_up_enabled,
+      top_up_threshold_cents: p.top_up_threshold_cents,
+      top_up_amount_cents: p.top_up_amount_cents,
+      updated_at: p.updated_at,
+    })
+    .onConflictDoUpdate({ target: t.owner, set })
+})
+
+/** Switches automatic top-up off where it is on. */
+export const stopTopUp = counted<{ owner: OwnerScope }>()((tx, p) => {
+  const t = tx.of(billingLimits)
+  return tx
+    .update(t)
+    .set({ top_up_enabled: false })
+    .where(and(eq(t.owner, p.owner), eq(t.top_up_enabled, true)))
+})
+
+/** Marks in the wallet whether its owner has caps. On Postgres the row lock also makes charges of the owner wait. */
+const markCapped = command<{ id: OwnerScope; capped: boolean }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .insert(t)
+    .values({ id: p.id, balance: 0, held: 0, capped: p.capped })
+    .onConflictDoUpdate({ target: t.id, set: { capped: sql`excluded.capped` } })
+    .returning({ balance: t.balance, held: t.held })
+})
+
+/** `unclaim` for Postgres, also returning the balance: it costs nothing there, and another node may have changed it. */
+export const unclaimReturning = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .update(t)
+    .set({ balance: sql`${t.balance} - ${p.charged}`, held: sql`${t.held} - ${p.held}` })
+    .where(eq(t.id, p.id))
+    .returning({ balance: t.balance, capped: t.capped })
+})
+
+/** An owner's limits in micro-cents, in the form that paid calls check. */
+export type AccountLimits = {
+  readonly caps: Caps
+  readonly lowBalance: number
+  /** Null when automatic top-up is off. */
+  readonly topUp: { readonly below: number; readonly amountCents: number } | null
+}
+
+export type AccountLimitsOf = ReturnType<typeof createAccountLimits>
+
+type AccountLimitsDeps = {
+  dialect: Dialect
+  clock: Clock
+  /** How many owners are cached. */
+  max?: number
+}
+
+const toLimits = (row: LimitsRow | undefined): AccountLimits => ({
+  caps: { daily: micro(row?.daily_cap_cents ?? null), monthly: micro(row?.monthly_cap_cents ?? null) },
+  lowBalance: centsToMicro(row?.low_balance_threshold_cents ?? LOW_BALANCE_CENTS),
+  topUp:
+    row?.top_up_enabled && row.top_up_threshold_cents !== null && row.top_up_amount_cents !== null
+      ? { below: centsToMicro(row.top_up_threshold_cents), amountCents: row.top_up_amount_cents }
+      : null,
+})
+
+const micro = (cents: number | null): number | null => (cents === null ? null : centsToMicro(cents))
 
 type Deps = {
   store: Store
@@ -169,4 +258,52 @@ function merged(row: LimitsRow, { auto_top_up, ...patch }: Omit<LimitsPatch, 'sc
       )
   }
   return next
+}
+
+/** Cached limits of owners: every paid call reads them, and they rarely change. */
+export function createAccountLimits({ dialect, clock, max = 20_000 }: AccountLimitsDeps) {
+  const cache = createReadCache<OwnerScope, AccountLimits>({
+    max: max,
+    maxAgeMs: freshFor(dialect),
+    clock,
+    joins: false,
+  })
+  const changing = new Map<OwnerScope, number>()
+
+  return { of, changeFor, forget: (owner: OwnerScope): void => cache.forget(owner) }
+
+  /** Synchronous when cached. An owner without a row has the defaults. */
+  function of(reader: Reader, owner: OwnerScope): AccountLimits | Promise<AccountLimits> {
+    const load = async () => toLimits((await limitsOf(reader, { owner }))[0])
+    return changing.has(owner) ? load() : (cache.get(owner, load) as AccountLimits | Promise<AccountLimits>)
+  }
+
+  /**
+   * Runs a change of an owner's limits. Meanwhile the cache is bypassed: transactions may already see the new limits
+   * while readers outside still see the old ones.
+   */
+  async function changeFor<T>(owner: OwnerScope, change: () => Promise<T>): Promise<T> {
+    changing.set(owner, (changing.get(owner) ?? 0) + 1)
+    try {
+      return await change()
+    } finally {
+      const left = changing.get(owner)! - 1
+      if (left) changing.set(owner, left)
+      else changing.delete(owner)
+      cache.forget(owner)
+    }
+  }
+}
+
+/** All caps of a day together, and how much of them is used; null where nobody has one. Cents; for operators. */
+export async function capsOfDay(reader: Reader, now: number) {
+  const t = reader.of(billingLimits)
+  const isCapped = isNotNull(t.daily_cap_cents)
+  const [sum] = await reader
+    .select({ cap: sql<number | null>`sum(${t.daily_cap_cents})` })
+    .from(t)
+    .where(isCapped)
+  if (!sum?.cap) return { cap_cents: null, capped_cents: 0 }
+  const capped = await costOfDay(reader, now, reader.select({ owner: t.owner }).from(t).where(isCapped))
+  return { cap_cents: Number(sum.cap), capped_cents: capped }
 }

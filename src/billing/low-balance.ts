@@ -1,12 +1,19 @@
-import type { EventBus } from '../events'
+import { type EventBus, defineEvent } from '../events'
 import type { OwnerScope } from '../kernel/caller'
 import { createLru } from '../kernel/lru'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
-import type { AccountLimits, AccountLimitsOf } from './account-limits'
-import { creditsLow } from './events'
+import type { AccountLimits, AccountLimitsOf } from './limits'
 import { walletOf } from './repository'
 import { crossed } from './rules'
+
+/** `credits.low` (contract 14.2): the balance fell below the owner's threshold. */
+const creditsLow = defineEvent<{
+  scope: 'user' | 'org'
+  org_id: string | null
+  balance_cents: number
+  threshold_cents: number
+}>('credits.low')
 
 type Deps = {
   limits: AccountLimitsOf

@@ -7,7 +7,7 @@ import { type Loop, startLoop } from '../kernel/loop'
 import { centsToMicro, MAX_CENTS } from '../kernel/money'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
-import type { AccountLimitsOf } from './account-limits'
+import type { AccountLimitsOf } from './limits'
 import {
   amountTooSmall,
   balanceTooLow,
@@ -18,9 +18,9 @@ import {
   walletFull,
 } from './errors'
 import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
-import { unclaimReturning } from './limits-repository'
+import { unclaimReturning } from './limits'
 import type { BalanceWatch } from './low-balance'
-import { createReconciliation } from './reconcile'
+import { createReconciliation } from './verify'
 import {
   anyAbandoned,
   claim,

@@ -3,6 +3,45 @@ import type { Draft, Source } from '../files'
 import type { About, Artifact, ArtifactId } from '../files/schema'
 import type { Call, OwnerScope } from '../kernel/caller'
 import type { Tx } from '../kernel/store'
+import { AppError, defineError } from '../kernel/errors'
+import { isBlank } from '../kernel/text'
+import { defineEvent } from '../events'
+import type { KeyId } from '../kernel/ids'
+
+/** Data of `completion.created` (contract 14.2); never the prompt, the answer, or what tools were asked. */
+export type CompletionFacts = {
+  completion_id: string
+  /** `completion`, or the kind of thing that was made (contract 6). */
+  object: string
+  mode: string
+  resolved_mode: string
+  model: { id: string; label: string; engine: string }
+  conversation_id: string | null
+  api_key_id: KeyId | null
+  usage: {
+    cost_cents: number
+    prompt_tokens: number
+    completion_tokens: number
+    total_tokens: number
+    cached?: true
+  }
+  tools_used: { name: string; status: string }[]
+  artifact_count: number
+  metadata: Record<string, unknown> | null
+  request_id: string
+  created: string
+}
+
+export const completionCreated = defineEvent<CompletionFacts>('completion.created')
+
+/** Never sent, because the client is gone; the usage and audit rows name it as the reason. */
+export const clientLeft = defineError('invalid', 'client_closed', () => 'The client closed the connection.')
+
+export const tookTooLong = defineError(
+  'timeout',
+  'request_timeout',
+  (seconds: number) => `This did not finish within ${seconds} s. Nothing was charged; try again, or ask for less.`,
+)
 
 /** What can be made, as the record and the event name it (contract 6). */
 type Kind = 'image' | 'video' | 'code' | 'document' | 'tts' | 'stt' | 'voice' | 'research' | 'browser_step'
@@ -65,4 +104,11 @@ export type Input<M extends Made, Answer> = Wanted & {
   make(work: Work): Promise<M>
   /** The answer to the request; stored for its Idempotency-Key. */
   answer(finished: Finished<M>): Answer
+}
+
+/** The prompt of a request that makes something. Throws 400 `missing_prompt` when it is absent or blank (contract 6). */
+export function promptIn({ prompt }: { prompt?: string | undefined }): string {
+  if (prompt !== undefined && !isBlank(prompt)) return prompt
+  const message = '"prompt" is missing or blank. Send a non-empty string that describes what to create.'
+  throw new AppError('invalid', 'missing_prompt', message, { param: 'prompt', details: [{ path: 'prompt', message }] })
 }

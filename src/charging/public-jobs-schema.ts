@@ -1,6 +1,108 @@
-import { JOB_STATES, JOB_TYPES, JobId, STEP_KINDS } from '../jobs/schema'
+import { JOB_STATES, JOB_TYPES, JobId, STEP_KINDS, type JobType } from '../jobs/schema'
 import { PageQuery } from '../kernel/page'
 import { deletionMembers, JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { defineError } from '../kernel/errors'
+import { defineEvent } from '../events'
+import type { Hold, Payer } from '../billing/schema'
+import type { Draft, Files } from '../files'
+import type { About, ArtifactId, Artifact } from '../files/schema'
+import { type JobKind, type Running, type JobRow, statusOf } from '../jobs'
+import type { UserId } from '../kernel/ids'
+import type { Tx, Reader } from '../kernel/store'
+import { iso } from '../kernel/clock'
+import { microToCents } from '../kernel/money'
+
+/** What `result_data` says of a file (contract 7). A deleted one has no address. */
+const factsOf = (file: Artifact | null): Record<string, unknown> =>
+  file === null
+    ? { url: null }
+    : {
+        url: file.url,
+        url_expires_at: file.url_expires_at,
+        artifact_id: file.id,
+        duration_seconds: file.duration_seconds,
+        width: file.width,
+        height: file.height,
+        mime_type: file.mime_type,
+        size_bytes: file.size_bytes,
+      }
+
+/** What a run made. */
+export type JobResult = {
+  /** The result as callers read it; with a file its address stands in its place. */
+  text?: string
+  /** `result_data`, besides what is known of the file. */
+  data?: Record<string, unknown>
+  file?: { draft: Draft; about: About }
+  /** Micro-cents; no more than what was held is charged. */
+  cost: number
+  /** Commits with the end of the job, once. */
+  effects?(tx: Tx): Promise<unknown>
+}
+
+/** A kind of job that callers start, follow and pay for. The hold is settled or released with its end, once (I9). */
+export type PublicKind<Input extends object> = Pick<
+  JobKind,
+  'name' | 'retry' | 'timeLimitMs' | 'concurrency' | 'concurrencyPerKey' | 'remembers'
+> & {
+  shown: JobType
+  run(job: Running<Input>): Promise<JobResult>
+  describe?(error: unknown): string
+}
+
+/** What is stored of the order. */
+export type Ordered<Input extends object = object> = {
+  input: Input
+  payer: Payer
+  hold: Hold | null
+  /** Of the request that started it, for the record. */
+  requestId: string
+  userId: UserId | null
+}
+
+/** What is stored of the result. */
+export type Ended = {
+  text: string | null
+  data: Record<string, unknown> | null
+  artifact: ArtifactId | null
+  /** Micro-cents that were charged. */
+  cost: number
+}
+
+type JobEnded = {
+  job_id: string
+  type: string
+  status: string
+  result: string | null
+  error: string | null
+  usage: { cost_cents: number }
+  created_at: string
+  completed_at: string | null
+}
+
+/** Contract 14.2. */
+export const jobCompleted = defineEvent<JobEnded>('job.completed')
+
+export const jobFailed = defineEvent<JobEnded>('job.failed')
+
+/** The job was not stored (I16), or no process would run it. */
+export const queueUnavailable = defineError(
+  'unavailable',
+  'queue_unavailable',
+  () => 'The job could not be queued right now. Nothing was started or charged; try again shortly.',
+)
+
+export const hasEnded = defineError(
+  'conflict',
+  'conflict',
+  (status: string) => `The job has ${status}; only a queued or active job can be cancelled.`,
+)
+
+export const hasNotFailed = defineError(
+  'conflict',
+  'conflict',
+  (status: string) => `The job is ${status}; only a failed job can be retried.`,
+)
 
 const members = {
   id: JobId.schema,
@@ -86,3 +188,25 @@ export type JobPurge = Static<typeof JobPurge>
 
 export const JobsPurged = t.Object({ object: t.Literal('job_purge'), jobs: t.Integer() })
 export type JobsPurged = Static<typeof JobsPurged>
+
+/** A job as callers see it; the address of its file is signed anew each time. */
+export async function presentJob(reader: Reader, row: JobRow, files: Pick<Files, 'find'>): Promise<Job> {
+  const ended = row.state === 'completed' ? (row.result as Ended | null) : null
+  const file = ended?.artifact && row.owner ? await files.find(reader, row.owner, ended.artifact) : null
+  const at = (moment: number | null) => (moment === null ? null : iso(moment))
+  return {
+    id: row.id,
+    type: row.type!,
+    status: statusOf(row),
+    progress: row.progress,
+    stage: row.stage,
+    attempts: row.attempts,
+    result: ended?.artifact ? (file?.url ?? null) : (ended?.text ?? null),
+    result_data: ended?.artifact ? { ...ended.data, ...factsOf(file) } : (ended?.data ?? null),
+    error: row.error,
+    usage: { cost_cents: microToCents(ended?.cost ?? 0) },
+    created_at: iso(row.created_at),
+    started_at: at(row.started_at),
+    completed_at: at(row.completed_at),
+  }
+}

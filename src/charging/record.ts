@@ -10,7 +10,7 @@ import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import type { UsageLog } from '../usage'
-import { completionCreated } from './events'
+import { completionCreated } from './kind'
 import type { Made, Wanted } from './kind'
 
 type Guarded = { call: Pick<Call, 'caller' | 'requestId' | 'depth'>; guard: Pick<Guard, 'policyId'> | null }

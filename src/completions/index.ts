@@ -1,13 +1,13 @@
 /** The way of a prompt to its answer: completions, chat format, voice and the agent loop. */
-export { fitHistory } from './agent-history'
+export { fitHistory } from './agent-loop'
 export { createAgent } from './agent-loop'
 export { assembleSystem, createSandbox, type Sandbox, type Voice } from './agent-sandbox'
 export { modeOfCall } from './agent-turn'
 export { formOfSchema } from './chat-from-wire'
-export { createChat } from './chat-routes'
+export { createChat } from './routes'
 export { cacheRulesOf } from './config'
 
-export { type CompletionRequest, DEFAULT_ITERATIONS, requestFromOrder } from './request'
+export { type CompletionRequest, DEFAULT_ITERATIONS, requestFromOrder } from './run'
 export { assertAttachment, assertOrder, base64Of } from './rules'
 export type { Progress } from './run'
 export {

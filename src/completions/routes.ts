@@ -3,8 +3,47 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
 import { checked, t } from '../kernel/schema'
-import { ChatCompletion, Completion, CompletionInput } from './schema'
-import type { CompletionService } from './service'
+import { ChatCompletion, Completion, CompletionInput, ChatInput } from './schema'
+import type { CompletionService, AnswerStream } from './service'
+import type { Call } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { requestFromChat } from './chat-from-wire'
+import { OPENING_MS } from './stages/show'
+import { chatFramer } from './stream'
+
+type Deps = { completions: CompletionService; clock: Clock }
+
+type ChatService = ReturnType<typeof createChat>
+
+/** What chat clients call unless they are told otherwise, and what to call here. */
+export const NOT_SERVED: Readonly<Record<string, string>> = {
+  '/responses':
+    'Call POST /api/v1/chat/completions: chat.completions.create() of a client, or provider.chat(model) where models default to responses.',
+  '/messages': 'This server speaks chat completions: POST /api/v1/chat/completions takes the same key.',
+  '/embeddings': 'It has no embeddings.',
+}
+
+export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
+  new Elysia({ tags: ['Chat'] }).use(guard).post(
+    '/chat/completions',
+    ({ body, request, exchange, route }) => {
+      const call = toCall({ exchange, request, route })
+      if (body.stream) return streams.open({ ...chat.stream(call, body), exchange, request, route }) as never
+      exchange.keepOpen()
+      return chat.complete(call, body)
+    },
+    {
+      scope: 'completions',
+      idempotent: true,
+      timeLimit: 'own',
+      body: checked(ChatInput),
+      response: { 200: answer(ChatCompletion), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504) },
+      detail: {
+        summary: 'Answer chat messages in the chat-completions format',
+        'x-streams': true,
+      } as object,
+    },
+  )
 
 /** `Cache-Control: no-cache` skips the look-up and refreshes the entry (contract 22.1). */
 const wantsFresh = (request: Request) => /\bno-cache\b|\bno-store\b/i.test(request.headers.get('cache-control') ?? '')
@@ -41,3 +80,20 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
       } as object,
     },
   )
+
+/** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
+export function createChat({ completions, clock }: Deps) {
+  return {
+    /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
+    complete(call: Call, input: ChatInput): Promise<ChatCompletion> {
+      return completions.pipeline.complete(call, requestFromChat(input))
+    },
+
+    stream(call: Call, input: ChatInput): AnswerStream {
+      const request = requestFromChat(input)
+      const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
+      const includeUsage = input.stream_options?.include_usage === true
+      return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true, openingMs: OPENING_MS }
+    },
+  }
+}

@@ -3,7 +3,7 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checked } from '../kernel/schema'
 import type { Voice } from './voice'
-import { ActionInput, ActionResult, TokenInput, VoiceToken } from './voice-schema'
+import { ActionInput, ActionResult, TokenInput, VoiceToken } from './voice'
 
 /** `/voice` (contract 6). */
 export const voiceRoutes = (voice: Voice, guard: Guard) =>

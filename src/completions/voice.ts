@@ -7,8 +7,8 @@ import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { hmacHex } from '../kernel/crypto'
-import { notFound } from '../kernel/errors'
-import type { KeyId } from '../kernel/ids'
+import { notFound, defineError } from '../kernel/errors'
+import { type KeyId, defineId } from '../kernel/ids'
 import type { Reader, Store } from '../kernel/store'
 import { shorten } from '../kernel/text'
 import type { ConversationService, SkillService } from '../skills'
@@ -18,8 +18,85 @@ import type { Agent } from './agent-loop'
 import { assembleSystem } from './agent-sandbox'
 import type { Acting } from './agent-schema'
 import type { voiceSettings } from './voice-config'
-import { invalidToken, voiceUnavailable } from './voice-errors'
-import { type ActionInput, type ActionResult, type TokenInput, VoiceSessionId, type VoiceToken } from './voice-schema'
+import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+
+const VoiceSessionId = defineId('voice session', 'voice')
+
+type VoiceSessionId = Static<typeof VoiceSessionId.schema>
+
+export const TokenInput = t.Object(
+  {
+    voice: t.Optional(
+      t.String({ maxLength: 200, description: 'For the live voice server, which reads it from the token' }),
+    ),
+    conversation_id: t.Optional(nullable(t.String({ maxLength: 200, description: 'Conversation to continue' }))),
+    skills: t.Optional(
+      t.Array(t.String({ maxLength: 200 }), {
+        maxItems: 20,
+        description: 'Slugs of skills to use in addition to the installed ones',
+      }),
+    ),
+  },
+  { $id: 'VoiceTokenOrder' },
+)
+
+export type TokenInput = Static<typeof TokenInput>
+
+const FunctionDeclaration = t.Object({ name: t.String(), description: t.String(), parameters: JsonObject })
+
+/** What a client attaches to its live session (contract 6). */
+export const VoiceToken = t.Object(
+  {
+    object: t.Literal('voice_session'),
+    token: t.String({
+      description: 'svc_voice_ and a JSON Web Token; for the live voice server and for /voice/action',
+    }),
+    expiresAt: Timestamp,
+    url: t.String({ description: 'Address of the live voice server' }),
+    systemInstruction: t.String(),
+    tools: t.Array(t.Object({ functionDeclarations: t.Array(FunctionDeclaration) })),
+    warnings: t.Optional(t.Array(t.String())),
+  },
+  { $id: 'VoiceToken' },
+)
+
+export type VoiceToken = Static<typeof VoiceToken>
+
+export const ActionInput = t.Object(
+  {
+    tool: t.String({ minLength: 1, maxLength: 300, description: 'Name of one of the tools of the session' }),
+    arguments: t.Optional(JsonObject),
+    session_token: t.Optional(t.String({ maxLength: 8_192, description: 'The token of the session' })),
+  },
+  { $id: 'VoiceActionOrder' },
+)
+
+export type ActionInput = Static<typeof ActionInput>
+
+export const ActionResult = t.Object(
+  {
+    object: t.Literal('voice_action'),
+    tool: t.String(),
+    status: oneOf(['success', 'error'] as const),
+    result: t.Unknown({ description: 'Result of the tool; null after an error' }),
+    error: nullable(t.String()),
+  },
+  { $id: 'VoiceActionResult' },
+)
+
+export type ActionResult = Static<typeof ActionResult>
+
+const voiceUnavailable = defineError(
+  'unavailable',
+  'voice_unavailable',
+  () => 'This server has no live voice. Its operator can set SVC_VOICE_URL to the address of a live voice server.',
+)
+
+const invalidToken = defineError(
+  'unauthenticated',
+  'invalid_token',
+  () => '"session_token" is not a voice token of this account, or it has expired. Get one with POST /voice/token.',
+)
 
 /** What a token says of its session. */
 type VoiceSession = {

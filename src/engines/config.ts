@@ -1,11 +1,204 @@
-import type { PriceTable } from '../billing/schema'
+import { type PriceTable, Price } from '../billing/schema'
 import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
-import { type Static, t } from '../kernel/schema'
-import { AUDIO_ENGINES, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './catalog'
-import { EVERY_TEXT_ENGINE, shortForms, shortSettings } from './short-forms'
-import { NOTHING_STORED, type StoredEngines } from './stored'
-import { OUR_HEADERS, Upstream, type UpstreamConfig } from './upstream'
+import { type Static, t, oneOf } from '../kernel/schema'
+import { AUDIO_ENGINES, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES, type AudioEngine } from './catalog'
+import { NOTHING_STORED, type StoredEngines } from './table'
+import { form } from '../kernel/form'
+
+/** Stands for every text engine that is not named. */
+const EVERY_TEXT_ENGINE = '*'
+
+/** Settings that connect one upstream without the long form. */
+const shortSettings = {
+  engineBaseUrl: setting({
+    env: 'SVC_ENGINE_BASE_URL',
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
+    default: '',
+    about:
+      'Base address of one chat-completions server that answers every text mode, such as http://127.0.0.1:8080/v1.',
+  }),
+  engineApiKey: setting({
+    env: 'SVC_ENGINE_API_KEY',
+    schema: t.String(),
+    default: '',
+    about: 'The key sent to SVC_ENGINE_BASE_URL as a bearer token.',
+    secret: true,
+  }),
+  engineModel: setting({
+    env: 'SVC_ENGINE_MODEL',
+    schema: t.String({ minLength: 1 }),
+    default: 'default',
+    about: 'The model name sent to SVC_ENGINE_BASE_URL.',
+  }),
+  engineContextWindow: setting({
+    env: 'SVC_ENGINE_CONTEXT_WINDOW',
+    schema: t.Integer({ minimum: 1_000, maximum: 100_000_000 }),
+    default: 128_000,
+    about: 'Maximum tokens of prompt and answer together at SVC_ENGINE_BASE_URL.',
+  }),
+  engineMaxOutputTokens: setting({
+    env: 'SVC_ENGINE_MAX_OUTPUT_TOKENS',
+    schema: t.Integer({ minimum: 1, maximum: 1_000_000 }),
+    default: 4_096,
+    about: 'Maximum tokens of an answer from SVC_ENGINE_BASE_URL.',
+  }),
+  engineTimeoutS: setting({
+    env: 'SVC_ENGINE_TIMEOUT_S',
+    schema: t.Number({ minimum: 0.1, maximum: 600 }),
+    default: 600,
+    about: 'Timeout of a call to SVC_ENGINE_BASE_URL in seconds. A request takes at most 120, a stream 600.',
+  }),
+  engineVision: setting({
+    env: 'SVC_ENGINE_VISION',
+    schema: t.Union([t.Boolean(), t.Literal('auto')]),
+    default: 'auto',
+    about: 'Whether SVC_ENGINE_BASE_URL accepts images; "auto" uses its model list.',
+  }),
+  ttsBaseUrl: setting({
+    env: 'SVC_TTS_BASE_URL',
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
+    default: '',
+    about: 'Base address of a server with /audio/speech for /audio/tts, such as http://127.0.0.1:8880/v1.',
+  }),
+  ttsApiKey: setting({
+    env: 'SVC_TTS_API_KEY',
+    schema: t.String(),
+    default: '',
+    about: 'The key sent to SVC_TTS_BASE_URL as a bearer token.',
+    secret: true,
+  }),
+  ttsModel: setting({
+    env: 'SVC_TTS_MODEL',
+    schema: t.String({ minLength: 1 }),
+    default: 'tts-1',
+    about: 'The model name sent to SVC_TTS_BASE_URL.',
+  }),
+  sttBaseUrl: setting({
+    env: 'SVC_STT_BASE_URL',
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
+    default: '',
+    about: 'Base address of a server with /audio/transcriptions for /audio/stt, such as http://127.0.0.1:8000/v1.',
+  }),
+  sttApiKey: setting({
+    env: 'SVC_STT_API_KEY',
+    schema: t.String(),
+    default: '',
+    about: 'The key sent to SVC_STT_BASE_URL as a bearer token.',
+    secret: true,
+  }),
+  sttModel: setting({
+    env: 'SVC_STT_MODEL',
+    schema: t.String({ minLength: 1 }),
+    default: 'whisper-1',
+    about: 'The model name sent to SVC_STT_BASE_URL.',
+  }),
+  videoBaseUrl: setting({
+    env: 'SVC_VIDEO_BASE_URL',
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
+    default: '',
+    about: 'Base address of a server with /videos, such as http://127.0.0.1:8091/v1.',
+  }),
+  videoApiKey: setting({
+    env: 'SVC_VIDEO_API_KEY',
+    schema: t.String(),
+    default: '',
+    about: 'The key sent to SVC_VIDEO_BASE_URL as a bearer token.',
+    secret: true,
+  }),
+  videoModel: setting({
+    env: 'SVC_VIDEO_MODEL',
+    schema: t.String({ minLength: 1 }),
+    default: 'default',
+    about: 'The model name sent to SVC_VIDEO_BASE_URL.',
+  }),
+}
+
+type ShortSettings = Values<typeof shortSettings>
+
+type ShortForm = {
+  /** Of the upstream that the settings define. */
+  name: string
+  engineId: typeof EVERY_TEXT_ENGINE | AudioEngine | 'svc-1-motion'
+  model: string
+  upstream: UpstreamConfig
+}
+
+const compat = (baseUrl: string, apiKey: string): UpstreamConfig => ({ kind: 'compat', baseUrl, apiKey })
+
+const textUpstream = (settings: ShortSettings): UpstreamConfig => ({
+  kind: 'compat',
+  baseUrl: settings.engineBaseUrl,
+  apiKey: settings.engineApiKey,
+  contextWindow: settings.engineContextWindow,
+  maxOutputTokens: settings.engineMaxOutputTokens,
+  ...(settings.engineTimeoutS < 600 ? { timeoutMs: Math.round(settings.engineTimeoutS * 1_000) } : {}),
+  ...(settings.engineVision === 'auto' ? {} : { vision: settings.engineVision }),
+})
+
+export const UPSTREAM_KINDS = ['compat', 'anthropic', 'google', 'openai'] as const
+
+/** Headers of the message itself, which nobody may set. */
+const OUR_HEADERS = [
+  'host',
+  'connection',
+  'content-type',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+]
+
+const limit = (minimum: number, maximum: number, description: string) =>
+  t.Optional(t.Integer({ minimum, maximum, description }))
+
+const ability = (description: string) => t.Optional(t.Boolean({ description }))
+
+/** What an operator may set of an upstream, whatever its kind (contract 28.4). */
+export const UPSTREAM_SETTINGS = {
+  contextWindow: limit(1_000, 100_000_000, 'Maximum tokens of prompt and answer together; default 128000'),
+  maxOutputTokens: limit(1, 1_000_000, 'Maximum tokens of an answer; default 4096'),
+  timeoutMs: limit(100, 600_000, 'Longest whole call; a request itself takes at most 120 s, as a stream 600 s'),
+  silenceMs: limit(100, 600_000, 'Longest wait for the next byte; default: no limit'),
+  concurrency: limit(0, 100_000, 'Maximum calls at a time, others wait up to 30 s; 0: no limit'),
+  headers: t.Optional(
+    t.Record(
+      t.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }),
+      t.String({ maxLength: 4_096, pattern: '^[\\x20-\\x7e]*$' }),
+      { maxProperties: 20, description: 'Headers for every call; they are added to the default ones or replace them' },
+    ),
+  ),
+  vision: ability('Whether it accepts images; default: what it reports'),
+  tools: ability('Whether it supports tools; default: what it reports'),
+  json: ability('Whether it can answer in JSON on request; default: what it reports'),
+  imageEdits: ability('Whether it edits pictures (POST /images/edits); default: models named gpt-image'),
+  off: ability('Whether it is disabled: its settings stay, but it gets no calls'),
+  /** Micro-cents, for the engines that ask it first; SVC_PRICES goes before them, and members left out keep the engine's price. */
+  prices: t.Optional(Price),
+}
+
+const Upstream = t.Object(
+  {
+    kind: oneOf(UPSTREAM_KINDS),
+    baseUrl: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
+    apiKey: t.Optional(t.String()),
+    apiKeyFile: t.Optional(t.String({ description: 'Path of a file that contains only the key' })),
+    models: t.Optional(t.Array(t.String({ minLength: 1 }))),
+    outputLimitField: t.Optional(t.String({ pattern: '^[a-z_]{1,40}$' })),
+    ...UPSTREAM_SETTINGS,
+  },
+  { additionalProperties: false },
+)
+
+export type UpstreamConfig = Static<typeof Upstream>
 
 /** The long form in svc.server.json: upstreams by name, and for each engine its targets, `name:model`, best first. */
 export const EnginesFile = t.Object(
@@ -158,4 +351,17 @@ function spread(named: ReadonlyMap<string, TargetRef[]>): Map<string, readonly T
   const fast = targets.get('svc-1-flash')
   if (fast && !named.has('svc-1-auto')) targets.set('svc-1-auto', fast)
   return targets
+}
+
+/** The upstreams that the short settings define, and the engines they answer for. */
+function shortForms(settings: ShortSettings): ShortForm[] {
+  const { engineModel, ttsBaseUrl, ttsApiKey, ttsModel, sttBaseUrl, sttApiKey, sttModel } = settings
+  const { videoBaseUrl, videoApiKey, videoModel } = settings
+  const forms: ShortForm[] = [
+    { name: 'default', engineId: EVERY_TEXT_ENGINE, model: engineModel, upstream: textUpstream(settings) },
+    { name: 'tts', engineId: 'svc-1-voice', model: ttsModel, upstream: compat(ttsBaseUrl, ttsApiKey) },
+    { name: 'stt', engineId: 'svc-1-transcribe', model: sttModel, upstream: compat(sttBaseUrl, sttApiKey) },
+    { name: 'video', engineId: 'svc-1-motion', model: videoModel, upstream: compat(videoBaseUrl, videoApiKey) },
+  ]
+  return forms.filter(({ upstream }) => upstream.baseUrl)
 }

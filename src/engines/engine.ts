@@ -1,8 +1,88 @@
 /** The interface between the service and its engine drivers. Drivers depend on it, never on each other. */
 
-import type { Refusal } from './refusals'
-import type { SpeechRequest, Transcription, TranscriptionRequest } from './speech'
-import type { VideoDriver } from './video'
+import type { Refusal } from './failures'
+
+/** Whether a model changes a picture that is sent to it, where no setting says so. */
+export const changesPictures = (model: string): boolean => /^(?:gpt-image|chatgpt-image)/.test(model)
+
+const asSentence = (text: string): string => {
+  const trimmed = text.trim()
+  return /[.!?…。！？]["'”’»)]?$/.test(trimmed) ? trimmed : `${trimmed}.`
+}
+
+/** Sizes that servers of this format know, by model: one square, one wide, one tall (contract 28.1). */
+const SIZES = { square: '1024x1024', wide: '1536x1024', tall: '1024x1536' }
+
+const DALL_E_3 = { square: '1024x1024', wide: '1792x1024', tall: '1024x1792' }
+
+/** What is asked of a driver of videos. An upstream makes them slowly, under an id of its own. */
+
+export type VideoRequest = {
+  /** The upstream's own name for the model. */
+  model: string
+  /** The whole description. */
+  prompt: string
+  seconds: number
+  /** Pixels. */
+  width: number
+  height: number
+  /** The same for every try of one order, for upstreams that look at it. */
+  key: string
+  signal: AbortSignal
+}
+
+/** How far an upstream is with a video. */
+export type VideoState =
+  | { status: 'working'; percent: number }
+  /** Seconds and pixels as the upstream stated them; null where it did not. */
+  | { status: 'made'; seconds: number | null; width: number | null; height: number | null }
+  /** `code` and `words` are the upstream's own, for operators. */
+  | { status: 'failed'; refused: boolean; code: string; words: string }
+
+export type VideoDriver = {
+  /** Orders a video and returns its id. Throws {@link EngineFailure}; `inDoubt` tells whether it may be made all the same. */
+  order(request: VideoRequest): Promise<string>
+  /** Throws {@link EngineFailure}. */
+  look(id: string, signal: AbortSignal): Promise<VideoState>
+  /** The bytes of a video that was made, or of a still of it. Throws {@link EngineFailure}. */
+  content(id: string, what: 'video' | 'thumbnail', signal: AbortSignal): AsyncGenerator<Uint8Array>
+  /** Tells the upstream that nobody wants it any more. Throws {@link EngineFailure}. */
+  drop(id: string, signal: AbortSignal): Promise<void>
+}
+
+/** What is asked of a driver of speech, and what a transcription is. */
+
+export type SpeechRequest = {
+  /** The upstream's own name for the model. */
+  model: string
+  text: string
+  /** The upstream's own name for the voice. */
+  voice: string
+  /** 0.25 to 4; 1 is the voice's own. */
+  speed: number
+  signal: AbortSignal
+}
+
+export type TranscriptionRequest = {
+  model: string
+  /** Path of the recording, and what its bytes are. */
+  path: string
+  filename: string
+  mimeType: string
+  /** ISO 639-1; absent, the upstream finds out. */
+  language?: string | undefined
+  signal: AbortSignal
+}
+
+/** A stretch of a recording, in seconds from its beginning. */
+export type Segment = { start: number; end: number; text: string }
+
+export type Transcription = {
+  text: string
+  /** As the upstream stated it: unchecked. */
+  language: string | null
+  segments: Segment[]
+}
 
 export type ImagePart = { type: 'image'; mimeType: string; base64: string }
 export type Part = { type: 'text'; text: string } | ImagePart
@@ -164,4 +244,32 @@ export class EngineFailure extends Error {
   get retryable(): boolean {
     return this.kind === 'refused' || this.kind === 'server'
   }
+}
+
+/** The whole description of a picture: the caller's words, what is to change, then style and aspect ratio (contract 6). */
+export function imagePrompt({ prompt, changes, style, aspectRatio }: Omit<ImageRequest, 'model'>): string {
+  const messages = [prompt, ...changes.map((change) => `Change: ${change}`)]
+  if (style) messages.push(`Style: ${style}`)
+  if (aspectRatio) messages.push(`Aspect ratio: ${aspectRatio}`)
+  return messages.length === 1 ? prompt : messages.map(asSentence).join(' ')
+}
+
+/** What an upstream that gets the picture itself is told: the last change alone. */
+export function editPrompt({ prompt, changes, ...request }: ImageRequest): string {
+  return imagePrompt({ ...request, prompt: changes.at(-1) ?? prompt, changes: [] })
+}
+
+/** The size nearest to an aspect ratio; undefined leaves it to the upstream. */
+export function sizeFor(model: string, aspectRatio: string | null): string | undefined {
+  if (!aspectRatio) return undefined
+  const [width, height] = aspectRatio.split(':').map(Number) as [number, number]
+  const sizes = model.startsWith('dall-e-3') ? DALL_E_3 : SIZES
+  return width === height ? sizes.square : width > height ? sizes.wide : sizes.tall
+}
+
+/** The upstream's word for a quality other than its usual one. */
+export function qualityFor(model: string, quality: ImageRequest['quality']): string | undefined {
+  if (quality === 'standard') return undefined
+  if (model.startsWith('dall-e')) return quality === 'hd' ? 'hd' : undefined
+  return quality === 'hd' ? 'high' : 'low'
 }

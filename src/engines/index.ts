@@ -1,7 +1,7 @@
 /** Engines that answer prompts: drivers of upstreams, and the built-in engine. */
 
 export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answering'
-export type { Observe } from './attempt'
+export type { Observe } from './answering'
 export { createBuiltinDriver } from './builtin/client'
 export { needsModel } from './builtin/no-model'
 export { ENGINES, engineOfMode, findEngine } from './catalog'
@@ -20,9 +20,9 @@ export {
   type ToolCall,
   type ToolChoice,
 } from './engine'
-export { engineMissing, engineUnable, engineUnavailable } from './errors'
+export { engineMissing, engineUnable, engineUnavailable } from './failures'
 export { type OrderedVideo, VideoInDoubt } from './filming'
-export { imagePrompt } from './image-prompt'
+export { imagePrompt } from './engine'
 export { readKey } from './parts'
 export { startProbeLoop, type UpstreamState } from './probes'
 export {
@@ -33,7 +33,7 @@ export {
   type EngineVersion,
   startEngineSettingsLoop,
 } from './service'
-export type { Transcription } from './speech'
-export { resealEngines, type StoredEngines } from './stored'
-export { countPrompt, countTokens } from './tokens'
-export { UPSTREAM_KINDS, UPSTREAM_SETTINGS, type UpstreamConfig } from './upstream'
+export type { Transcription } from './engine'
+export { resealEngines, type StoredEngines } from './table'
+export { countPrompt, countTokens } from './meter'
+export { UPSTREAM_KINDS, UPSTREAM_SETTINGS, type UpstreamConfig } from './config'

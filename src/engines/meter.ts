@@ -1,13 +1,5 @@
+import { type EngineTool, type Message, type ToolCall, type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest, type FinishReason, type StatedUsage } from './engine'
 import type { Clock } from '../kernel/clock'
-import {
-  type EngineAnswer,
-  EngineFailure,
-  type EnginePart,
-  type EngineRequest,
-  type FinishReason,
-  type StatedUsage,
-} from './engine'
-import { countPrompt, cutToWeight, UNITS_PER_TOKEN, weigh, weighCalls } from './tokens'
 
 /** Tokens a call is charged for: the upstream's numbers where they are plausible, else our own count (G7). */
 export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean }
@@ -25,6 +17,120 @@ const MAX_DURATION_MS = 10 * 60_000
 
 /** The weight at which an answer is cut. Above the limit, so that our estimate never cuts an upstream that keeps it. */
 const cutAt = (maxOutputTokens: number): number => (maxOutputTokens * 1.25 + 16) * UNITS_PER_TOKEN
+
+const isWithin = (value: unknown, low: number, high: number): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
+
+/** Called at the end of a stream: `finished` or `broke`, neither when the reader left, and `over` always. */
+export type StreamEnd = {
+  finished(): void
+  /** Turns the driver's exception into the one to throw. */
+  broke(error: unknown): unknown
+  over(): void
+}
+
+const UNWATCHED: StreamEnd = { finished: () => undefined, broke: (error) => error, over: () => undefined }
+
+type Meter = {
+  /** Parts with the limits enforced: exactly one `usage`, then one `finish`. Throws what `end.broke` returns. */
+  parts(source: AsyncGenerator<EnginePart>, first: EnginePart, end?: StreamEnd): AsyncGenerator<RunPart>
+  /** Our own count so far, to charge an answer that was not read to its end. */
+  soFar(): CheckedUsage
+}
+
+/**
+ * Our own token count: an estimate within about 20 %, for reservations, for limits, and for charging when an
+ * upstream states no usage or a false one (G7). One table look-up a character, no dictionary.
+ *
+ * Additive: the weights of two halves add up to the weight of the whole, so a stream can be counted piece
+ * by piece.
+ */
+export const UNITS_PER_TOKEN = 100
+
+const LETTER = 22
+const DIGIT = 38
+const PUNCTUATION = 55
+const NEWLINE = 45
+
+const ASCII = new Uint8Array(128).fill(PUNCTUATION)
+for (let code = 0; code < 128; code++) {
+  const char = String.fromCharCode(code)
+  if (/[A-Za-z ]/.test(char)) ASCII[code] = LETTER
+  else if (/\d/.test(char)) ASCII[code] = DIGIT
+  else if (/\s/.test(char)) ASCII[code] = NEWLINE
+}
+
+/** Scripts by their blocks of 256 code units: the first page, the last page, the weight of one code unit. */
+const SCRIPTS: [number, number, number][] = [
+  [0x00, 0x02, 48], // Latin with marks
+  [0x03, 0x05, 42], // Greek, Cyrillic, Armenian, Hebrew
+  [0x06, 0x08, 45], // Arabic, Syriac
+  [0x09, 0x0d, 60], // scripts of India
+  [0x0e, 0x0f, 60], // Thai, Lao, Tibetan
+  [0x11, 0x11, 90], // Hangul parts
+  [0x20, 0x2f, 75], // symbols
+  [0x30, 0x31, 80], // kana
+  [0x32, 0x9f, 95], // Han
+  [0xac, 0xd7, 85], // Hangul syllables
+  [0xd8, 0xdf, 110], // halves of pairs: emoji, rare Han
+]
+
+const PAGES = new Uint8Array(256).fill(70)
+for (const [first, last, weight] of SCRIPTS) PAGES.fill(weight, first, last + 1)
+
+/** The weight of a text in hundredths of a token. */
+export function weigh(text: string): number {
+  let units = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    units += code < 128 ? ASCII[code]! : PAGES[code >> 8]!
+  }
+  return units
+}
+
+/** Tokens of a text; 0 only when it is empty. */
+export const countTokens = (text: string): number => Math.ceil(weigh(text) / UNITS_PER_TOKEN)
+
+const TOKENS_PER_MESSAGE = 4
+const TOKENS_PER_ANSWER_START = 3
+/** Tokens that most engines count for an image of usual size. */
+const TOKENS_PER_IMAGE = 800
+
+/** The weight of calls: their names and arguments. */
+export const weighCalls = (calls: readonly ToolCall[]): number =>
+  calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
+
+/** Tokens of a whole prompt: texts, calls, images, tool definitions, and a fixed number per message. */
+export function countPrompt(messages: readonly Message[], tools: readonly EngineTool[] = []): number {
+  let units = tools.length ? weigh(JSON.stringify(tools)) : 0
+  let tokens = TOKENS_PER_ANSWER_START
+  for (const message of messages) {
+    tokens += TOKENS_PER_MESSAGE
+    if (message.role === 'assistant' && message.toolCalls) units += weighCalls(message.toolCalls)
+    if (typeof message.content === 'string') {
+      units += weigh(message.content)
+      continue
+    }
+    for (const part of message.content) {
+      if (part.type === 'text') units += weigh(part.text)
+      else tokens += TOKENS_PER_IMAGE
+    }
+  }
+  return tokens + Math.ceil(units / UNITS_PER_TOKEN)
+}
+
+/** The beginning of a text that weighs at most `units`, never half a surrogate pair. */
+export function cutToWeight(text: string, units: number): string {
+  let left = units
+  let at = 0
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    left -= code < 128 ? ASCII[code]! : PAGES[code >> 8]!
+    if (left < 0) break
+  }
+  const code = text.charCodeAt(at - 1)
+  return text.slice(0, code >= 0xd800 && code < 0xdc00 ? at - 1 : at)
+}
 
 /**
  * Checks the usage that an upstream states. Whole numbers that are possible for this prompt and an answer
@@ -45,9 +151,6 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
     stated: true,
   }
 }
-
-const isWithin = (value: unknown, low: number, high: number): boolean =>
-  Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
 
 /** No tokenizer counts more for this prompt: four tokens a character, and room for images, tools and templates. */
 function maxPromptTokens({ messages, tools }: Limits): number {
@@ -74,23 +177,6 @@ export function meterAnswer(
   const more = weigh(answer.reasoning) + weigh(answer.refusal) + weighCalls(answer.toolCalls)
   const usage = checkUsage(stated, limits, weigh(text) + more)
   return { ...answer, text, finish: long ? 'length' : answer.finish, usage }
-}
-
-/** Called at the end of a stream: `finished` or `broke`, neither when the reader left, and `over` always. */
-export type StreamEnd = {
-  finished(): void
-  /** Turns the driver's exception into the one to throw. */
-  broke(error: unknown): unknown
-  over(): void
-}
-
-const UNWATCHED: StreamEnd = { finished: () => undefined, broke: (error) => error, over: () => undefined }
-
-export type Meter = {
-  /** Parts with the limits enforced: exactly one `usage`, then one `finish`. Throws what `end.broke` returns. */
-  parts(source: AsyncGenerator<EnginePart>, first: EnginePart, end?: StreamEnd): AsyncGenerator<RunPart>
-  /** Our own count so far, to charge an answer that was not read to its end. */
-  soFar(): CheckedUsage
 }
 
 /** Watches one stream: counts it as it passes and ends it at the token limit or after ten minutes. */

@@ -8,7 +8,7 @@ import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { sameInWork } from '../kernel/work'
 import type { PictureRequest, RunOptions, RunRequest } from './answering'
-import type { Observe } from './attempt'
+import type { Observe } from './answering'
 import {
   AUDIO_ENGINES,
   type AudioEngine,
@@ -25,10 +25,10 @@ import type { OrderedVideo } from './filming'
 import { createPart, createParts } from './parts'
 import type { ProviderHealth, UpstreamState } from './probes'
 import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
-import type { SessionState } from './state'
-import { NOTHING_STORED, type StoredEngines, storedRepository } from './stored'
+import type { SessionState } from './snapshot'
+import { NOTHING_STORED, type StoredEngines, storedRepository } from './table'
 import type { Target } from './targets'
-import { countPrompt, countTokens } from './tokens'
+import { countPrompt, countTokens } from './meter'
 import { type TrialCheck, tryTarget } from './trial'
 
 type Settings = EngineSettings & { prices: PriceTable }

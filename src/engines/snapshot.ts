@@ -1,17 +1,23 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
 import { createAnswering, type Origin } from './answering'
-import { type Observe, type Reached, reach } from './attempt'
-import { AUDIO_ENGINES, type AudioEngine, ENGINES, findEngine, IMAGE_ENGINES } from './catalog'
+import { type Observe, type Reached, reach, type Candidate } from './answering'
+import { AUDIO_ENGINES, type AudioEngine, ENGINES, findEngine, IMAGE_ENGINES, type EngineEntry } from './catalog'
 import { type EngineConfig, fingerprintOf } from './config'
 import { type Driver, EngineFailure } from './engine'
-import { engineMissing } from './errors'
+import { engineMissing } from './failures'
 import { createFilming } from './filming'
 import type { UpstreamPart } from './parts'
 import { createProbes } from './probes'
-import type { SpeechRequest, Transcription, TranscriptionRequest } from './speech'
-import { type SessionState, stateOf } from './state'
+import type { SpeechRequest, Transcription, TranscriptionRequest } from './engine'
 import { createTargets, type Target, type Targets } from './targets'
+
+type ModelStatus = 'available' | 'degraded' | 'down'
+
+/** Whether an engine would answer now, and what is in the way, for operators; null where nothing is. */
+export type SessionState = { status: ModelStatus; why: string | null }
+
+type StateEntry = Pick<EngineEntry | (typeof AUDIO_ENGINES)[number], 'mode' | 'kind'>
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number }
 
@@ -117,4 +123,37 @@ function createSounding({ targets, ...deps }: Deps) {
     reached.pass.succeeded()
     return reached.value
   }
+}
+
+/**
+ * What `GET /models`, `engines list` and `doctor` say of an engine (contract 5.1), by what is known already: nothing is
+ * asked. `plan`: its targets, then those of its fallback. `lacks`: what else the mode needs and this server has not.
+ */
+function stateOf({ mode, kind }: StateEntry, plan: readonly Candidate[], lacks: string | null): SessionState {
+  if (!plan.length) return { status: 'down', why: 'nothing is connected' }
+  const able = plan.filter(({ target }) => whyUnable(target, mode, kind) === null)
+  if (!able.length) return { status: 'down', why: whyUnable(plan[0]!.target, mode, kind) }
+  const working = able.filter(({ target }) => whyStill(target) === null)
+  const why = plan.map(({ target }) => whyUnable(target, mode, kind) ?? whyStill(target)).find((one) => one !== null)
+  if (!working.length) return { status: 'down', why: why ?? null }
+  const own = plan.filter(({ fallback }) => !fallback)
+  const whole = own.every((one) => working.includes(one))
+  return whole && lacks === null
+    ? { status: 'available', why: null }
+    : { status: 'degraded', why: lacks ?? why ?? null }
+}
+
+/** What a target cannot do that the engine is for. */
+function whyUnable({ id, driver, can }: Target, mode: string, kind: StateEntry['kind']): string | null {
+  if (mode === 'vision' && can.vision === false) return `${id} does not accept images`
+  const makes =
+    kind === 'text' ||
+    { image: driver.image, video: driver.video, speech: driver.speak, transcription: driver.transcribe }[kind]
+  return makes ? null : `${id} is of a kind that does not support ${kind}`
+}
+
+/** Why a target would not answer now. */
+function whyStill({ id, breaker, fault, presence }: Target): string | null {
+  const why = fault.now() ?? presence.away() ?? (breaker.state() === 'open' ? 'its calls failed' : null)
+  return why === null ? null : `${id}: ${why}`
 }

@@ -1,4 +1,61 @@
-import { defineTable } from '../kernel/store'
+import { defineTable, query, type Reader, type Tx } from '../kernel/store'
+import { eq, sql } from 'drizzle-orm'
+import type { PriceTable } from '../billing/schema'
+import { open, type Resealed, reseal, seal } from '../kernel/crypto'
+import type { UpstreamConfig } from './config'
+
+/** Engine settings that were made while servers ran. They come before those of the file and of the environment. */
+export type StoredEngines = {
+  upstreams: Record<string, UpstreamConfig>
+  /** Targets by engine id, best first. `only`: those of the file and of the environment do not follow. */
+  models: Record<string, { targets: string[]; only: boolean }>
+  prices: PriceTable
+}
+
+export const NOTHING_STORED: StoredEngines = { upstreams: {}, models: {}, prices: {} }
+
+const ID = 1
+
+/** What the sealed value is bound to. */
+const CONTEXT = 'engine settings'
+
+const revisionRow = query()((db) =>
+  db.select({ revision: db.of(engineSettingsRow).revision }).from(db.of(engineSettingsRow)),
+)
+
+const wholeRow = query()((db) => db.select().from(db.of(engineSettingsRow)))
+
+export const storedRepository = {
+  /** 0 before the first change. */
+  revision: async (db: Reader): Promise<number> => (await revisionRow(db, {}))[0]?.revision ?? 0,
+
+  /** Throws where the master key is not the one that it was sealed with. */
+  async read(db: Reader, masterKey: Uint8Array): Promise<{ revision: number; kept: StoredEngines }> {
+    const [row] = await wholeRow(db, {})
+    return { revision: row?.revision ?? 0, kept: row ? opened(masterKey, row.value) : NOTHING_STORED }
+  },
+
+  /** Takes the next revision, which no other change has until this unit ends, and answers what was kept before. */
+  async claim(tx: Tx, masterKey: Uint8Array): Promise<{ revision: number; kept: StoredEngines }> {
+    const t = tx.of(engineSettingsRow)
+    const value = seal(masterKey, CONTEXT, JSON.stringify(NOTHING_STORED))
+    await tx.insert(t).values({ id: ID, revision: 0, value }).onConflictDoNothing()
+    const [row] = await tx
+      .update(t)
+      .set({ revision: sql`${t.revision} + 1` })
+      .where(eq(t.id, ID))
+      .returning()
+    return { revision: row!.revision, kept: opened(masterKey, row!.value) }
+  },
+
+  async write(tx: Tx, masterKey: Uint8Array, stored: StoredEngines): Promise<void> {
+    const t = tx.of(engineSettingsRow)
+    const value = seal(masterKey, CONTEXT, JSON.stringify(stored))
+    await tx.update(t).set({ value }).where(eq(t.id, ID))
+  },
+}
+
+const opened = (masterKey: Uint8Array, value: string): StoredEngines => JSON.parse(open(masterKey, CONTEXT, value))
 
 /**
  * One row: the engine settings that operators made while servers ran, for every node. `value` is sealed JSON, because it
@@ -11,3 +68,13 @@ export const engineSettingsRow = defineTable((k) =>
     value: k.text('value').notNull(),
   }),
 )
+
+/** Encrypts the settings with another master key; with none it only counts what `from` opens. */
+export async function resealEngines(db: Reader | Tx, from: Uint8Array, to: Uint8Array | null): Promise<Resealed> {
+  const [row] = await wholeRow(db, {})
+  if (!row) return { sealed: 0, unreadable: 0 }
+  const value = reseal(from, to, CONTEXT, row.value)
+  const t = db.of(engineSettingsRow)
+  if (value !== null && to !== null && 'update' in db) await db.update(t).set({ value }).where(eq(t.id, ID))
+  return { sealed: 1, unreadable: value === null ? 1 : 0 }
+}

@@ -1,13 +1,33 @@
 import type { Fit } from './addresses'
 import { AUDIO_ENGINES, ENGINES, IMAGE_ENGINES } from './catalog'
-import type { ConcurrencySlots } from './concurrency'
 import type { EngineConfig } from './config'
-import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-vendors'
-import type { Driver } from './engine'
-import type { Abilities } from './needs'
+import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-watched-fetch'
+import { type Driver, type EngineRequest, EngineFailure } from './engine'
 import type { Fault, Presence, UpstreamPart } from './parts'
 import type { TargetBreaker } from './target-breaker'
-import type { UpstreamConfig } from './upstream'
+import type { UpstreamConfig } from './config'
+import type { Clock } from '../kernel/clock'
+import { createSemaphore } from '../kernel/semaphore'
+
+/** Longest wait for a slot; then the next target is asked. */
+const WAIT_MS = 30_000
+
+export type ConcurrencySlots = NonNullable<ReturnType<typeof createConcurrencySlots>>
+
+type Deps = { clock: Pick<Clock, 'after'> }
+
+/** What a request may need that not every engine can (contract 28.4). */
+type Need = 'vision' | 'tools' | 'json'
+
+/** What an engine can: true or false where the operator says so or the upstream does, else absent. */
+export type Abilities = { readonly [N in Need]?: boolean | undefined }
+
+type Able = { target: { can: Abilities } }
+
+const hasImage = ({ content }: EngineRequest['messages'][number]): boolean =>
+  typeof content !== 'string' && content.some(({ type }) => type === 'image')
+
+const WORDS = { vision: 'images', tools: 'tools', json: 'JSON output' }
 
 type Makes = (typeof ENGINES)[number]['kind'] | (typeof AUDIO_ENGINES)[number]['kind']
 
@@ -115,5 +135,75 @@ function abilitiesOf({ vision, tools, json }: Abilities, message: Abilities): Pi
       can.json = json ?? found.json
       Object.assign(message, found)
     },
+  }
+}
+
+export function needsOf({ messages, tools, json }: Pick<EngineRequest, 'messages' | 'tools' | 'json'>): Need[] {
+  const needs: Need[] = []
+  if (messages.some(hasImage)) needs.push('vision')
+  if (tools?.length) needs.push('tools')
+  if (json) needs.push('json')
+  return needs
+}
+
+/**
+ * Those that can do what is needed, in their order; for images those that are known to see go first. Where nothing
+ * is known of one, it is tried.
+ */
+export function ableTo<C extends Able>(candidates: readonly C[], needs: readonly Need[]): readonly C[] {
+  if (needs.length === 0) return candidates
+  const able = candidates.filter(({ target }) => needs.every((need) => target.can[need] !== false))
+  if (!needs.includes('vision')) return able
+  return able.toSorted((a, b) => Number(b.target.can.vision ?? false) - Number(a.target.can.vision ?? false))
+}
+
+/** What is missing, in words for the caller: what none of them can, or else what no single one can together. */
+export function missingIn(candidates: readonly Able[], needs: readonly Need[]): string {
+  const missing = needs.filter((need) => candidates.every(({ target }) => target.can[need] === false))
+  return (missing.length ? missing : needs).map((need) => WORDS[need]).join(' and ')
+}
+
+/**
+ * Bounds the calls of one upstream (contract 28.4): beyond `concurrency` they wait in the order of their arrival, the
+ * owner with the fewest calls first. Null for 0 or nothing, which is no bound.
+ */
+export function createConcurrencySlots({ concurrency = 0 }: { concurrency?: number }, { clock }: Deps) {
+  if (concurrency === 0) return null
+  const semaphore = createSemaphore(concurrency)
+
+  return {
+    /** Another bound, 0 for none: what runs goes on, and counts. */
+    resize: (max: number): void => semaphore.resize(max || Number.POSITIVE_INFINITY),
+
+    /** Has a slot during the work. Throws `throttled` when none was free for 30 s, and the caller's own reason. */
+    async hold<T>(owner: string | undefined, caller: AbortSignal, work: () => Promise<T>): Promise<T> {
+      const free = await enter(owner, caller)
+      try {
+        return await work()
+      } finally {
+        free()
+      }
+    },
+
+    /** The same until the stream ends or its reader leaves. */
+    async *holdStream<T>(owner: string | undefined, caller: AbortSignal, open: () => AsyncGenerator<T>) {
+      const free = await enter(owner, caller)
+      try {
+        yield* open()
+      } finally {
+        free()
+      }
+    },
+  }
+
+  async function enter(owner: string | undefined, caller: AbortSignal): Promise<() => void> {
+    const tired = new AbortController()
+    const full = new EngineFailure('throttled', `no slot was free for ${WAIT_MS / 1_000} s`)
+    const disarm = clock.after(WAIT_MS, () => tired.abort(full))
+    try {
+      return await semaphore.enter(owner ?? '', AbortSignal.any([caller, tired.signal]))
+    } finally {
+      disarm()
+    }
   }
 }

@@ -5,14 +5,32 @@ import { microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
 import { grainsOf, HOUR_MS, startOf } from './buckets'
 import { type CallSums, sumsOf } from './call-repository'
-import { addEncoded, cellOf, type Histogram, noCalls, percentiles } from './latency'
+import { addEncoded, cellOf, type Histogram, noCalls, percentiles } from './buckets'
 import { type Rolled, rolledIn } from './report-repository'
-import type { Benchmarks, BenchmarkWindow } from './schema-benchmarks'
+import type { Benchmarks, BenchmarkWindow } from './schema'
 import { planOf, type Span } from './spans'
-import { speedsIn, timedCalls } from './speed-repository'
-import { modeOf, type Timed } from './speeds'
-import type { SpeedRow } from './table'
-import { tailOf } from './tail'
+import { speedsIn, timedCalls } from './report-repository'
+import { modeOf, type Timed } from './buckets'
+import { type SpeedRow, usageRecords, usageRollups } from './table'
+import { tailOf } from './spans'
+import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import type { KeyId } from '../kernel/ids'
+import { nextTurn } from '../kernel/turns'
+
+/** The most requests and the most tokens of one key in one clock minute. */
+type Peak = { requests: number; tokens: number }
+
+/** Selects the calls of one key of an owner, or of the owner's busiest key. */
+type KeySelector = { owner: OwnerScope; keyId: KeyId | null }
+
+const PEAK_HOUR_MS = 3_600_000
+
+const DAYS = 7
+
+/** Hours read at most; when so many are equally busy, another one is hardly busier. */
+const MAX_HOURS = 48
+
+const whole = (value: SQL) => sql<number>`${value}`.mapWith(Number)
 
 type Latencies = { latencies: readonly number[] }
 
@@ -171,4 +189,69 @@ function histogramOf(histograms: Map<string, Histogram>, mode: string): Histogra
   const known = histograms.get(mode) ?? noCalls()
   histograms.set(mode, known)
   return known
+}
+
+/**
+ * The busiest minute of the last seven days. An hour with fewer calls and tokens than the peak so far cannot hold a
+ * busier minute, so only few hours are read. The newest two are always read: the rollups may not have them yet.
+ */
+export async function peakOf(reader: Reader, selector: KeySelector, now: number): Promise<Peak> {
+  const newest = Math.floor(now / PEAK_HOUR_MS) * PEAK_HOUR_MS
+  const rolled = await hoursOf(reader, selector, { from: newest - DAYS * 24 * PEAK_HOUR_MS, to: newest - PEAK_HOUR_MS })
+  const fresh = [newest, newest - PEAK_HOUR_MS].map((at) => ({ at, requests: Infinity, tokens: Infinity }))
+  let peak: Peak = { requests: 0, tokens: 0 }
+  let hoursRead = 0
+  for (const hour of [...fresh, ...rolled.sort((a, b) => b.requests - a.requests)]) {
+    if (hour.requests <= peak.requests && hour.tokens <= peak.tokens) continue
+    if (hoursRead++ === MAX_HOURS) break
+    await nextTurn()
+    for (const minute of await minutesOf(reader, selector, hour.at)) {
+      peak = {
+        requests: Math.max(peak.requests, minute.requests),
+        tokens: Math.max(peak.tokens, minute.tokens),
+      }
+    }
+  }
+  return peak
+}
+
+async function hoursOf(db: Reader, { owner, keyId }: KeySelector, { from, to }: { from: number; to: number }) {
+  const r = db.of(usageRollups)
+  return db
+    .select({
+      at: r.at,
+      requests: whole(sql`sum(${r.requests})`),
+      tokens: whole(sql`sum(${r.prompt_tokens} + ${r.completion_tokens})`),
+    })
+    .from(r)
+    .where(
+      and(
+        eq(r.owner, owner),
+        eq(r.grain, 'hour'),
+        eq(r.api_key, keyId ?? ''),
+        eq(r.skill, ''),
+        gte(r.at, from),
+        lt(r.at, to),
+      ),
+    )
+    .groupBy(r.at)
+}
+
+async function minutesOf(db: Reader, { owner, keyId }: KeySelector, hour: number) {
+  const t = db.of(usageRecords)
+  return db
+    .select({
+      requests: whole(sql`count(*)`),
+      tokens: whole(sql`sum(${t.prompt_tokens} + ${t.completion_tokens})`),
+    })
+    .from(t)
+    .where(
+      and(
+        eq(t.owner, owner),
+        gte(t.at, hour),
+        lt(t.at, hour + PEAK_HOUR_MS),
+        keyId === null ? undefined : eq(t.api_key_id, keyId),
+      ),
+    )
+    .groupBy(t.api_key_id, sql`${t.at} / 60000`)
 }

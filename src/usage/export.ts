@@ -1,15 +1,19 @@
-import { iso } from '../kernel/clock'
-import { type CsvCell, csvFile, csvHeaders } from '../kernel/csv'
+import { and, desc, eq, gte, inArray, lt, type SQLWrapper, sql } from 'drizzle-orm'
 import { microToCents, plainCents } from '../kernel/money'
 import type { Reader } from '../kernel/store'
+import { WIDTHS } from './buckets'
+import { addEncoded, noCalls, percentiles } from './buckets'
+import { usageRollups } from './table'
+import { iso } from '../kernel/clock'
+import { type CsvCell, csvFile, csvHeaders } from '../kernel/csv'
 import { nextTurn } from '../kernel/turns'
 import { type ExportRow, exportPage, type Mark } from './call-repository'
-import { EXPORT_ROWS } from './errors'
+import { EXPORT_ROWS, type ExportFormat, UsageExportRow } from './schema'
 import type { Choice } from './report-repository'
-import { type ExportFormat, UsageExportRow } from './schema'
 import type { Span } from './spans'
 
 const PAGE = 1_000
+
 const COLUMNS = Object.keys(UsageExportRow.properties)
 
 type Input = { choice: Choice; span: Span; signal: AbortSignal }
@@ -25,6 +29,118 @@ export const EXPORT_HEADERS: Record<ExportFormat, Record<string, string>> = {
   csv: csvHeaders('usage'),
   json: headersOf('json', 'application/json'),
   jsonl: headersOf('jsonl', 'application/jsonl'),
+}
+
+const toRow = (row: ExportRow): UsageExportRow => ({
+  timestamp: iso(row.at),
+  request_id: row.request_id,
+  api_key_id: row.api_key_id,
+  endpoint: row.endpoint,
+  mode: row.mode,
+  resolved_mode: row.resolved_mode,
+  model: row.model,
+  status: row.status,
+  prompt_tokens: row.prompt_tokens,
+  completion_tokens: row.completion_tokens,
+  total_tokens: row.prompt_tokens + row.completion_tokens,
+  cost_cents: microToCents(row.cost_micro),
+  cached: row.cached,
+  latency_ms: row.latency_ms,
+})
+
+const toCells = (row: ExportRow): CsvCell[] =>
+  Object.values({ ...toRow(row), cost_cents: plainCents(row.cost_micro) } satisfies Record<string, CsvCell>)
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const SLOT_MS = WIDTHS.slot
+const MAX_OWNERS = 3
+
+const sumOf = (column: typeof usageRollups.sqlite.requests) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number)
+
+/** What everyone's calls of this UTC day cost, by owner, the last hour by mode, and beside it a day ago; for operators. */
+export async function usageOfAllOwners(reader: Reader, now: number) {
+  const t = reader.of(usageRollups)
+  const whole = and(eq(t.api_key, ''), eq(t.skill, ''))
+  const ofToday = and(whole, eq(t.grain, 'day'), eq(t.at, now - (now % DAY_MS)))
+  const [day] = await reader
+    .select({ cost: sumOf(t.cost_micro), total: sumOf(t.requests), cached: sumOf(t.cached) })
+    .from(t)
+    .where(ofToday)
+  const owners = await reader
+    .select({ owner: t.owner, cost: sumOf(t.cost_micro) })
+    .from(t)
+    .where(ofToday)
+    .groupBy(t.owner)
+    .orderBy(desc(sumOf(t.cost_micro)))
+    .limit(MAX_OWNERS)
+  const slotsFrom = (from: number, to: number) =>
+    reader
+      .select()
+      .from(t)
+      .where(and(whole, eq(t.grain, 'slot'), gte(t.at, from), lt(t.at, to)))
+  const slots = await slotsFrom(now - HOUR_MS, now)
+  // The last slot that is whole, beside the same one of yesterday.
+  const to = now - (now % SLOT_MS)
+  const before = await slotsFrom(to - SLOT_MS - DAY_MS, to - DAY_MS)
+  const { cost, total, cached } = day!
+  return {
+    cost_cents: microToCents(cost),
+    cache_rate: total ? cached / total : 0,
+    /** What the answers from the cache would have cost, if each had cost as much as the others did. */
+    saved_cents: total > cached ? microToCents(Math.round((cost / (total - cached)) * cached)) : 0,
+    /** Of each slot of the last hour, oldest first. */
+    cached: Array.from({ length: HOUR_MS / SLOT_MS }, (_, at) => {
+      const rows = slots.filter((slot) => slot.at === to - HOUR_MS + (at + 1) * SLOT_MS)
+      const total = rows.reduce((sum, { requests }) => sum + requests, 0)
+      return total ? rows.reduce((sum, { cached }) => sum + cached, 0) / total : 0
+    }),
+    /** Who spent most. */
+    owners: owners.map(({ owner, cost }) => ({ owner, cost_cents: microToCents(cost) })),
+    modes: byMode(slots),
+    slot: { now: sumsOf(slots.filter(({ at }) => at === to - SLOT_MS)), day_ago: sumsOf(before) },
+  }
+}
+
+/** What the calls of the owners that a query finds cost on this UTC day, in cents; for operators. */
+export async function costOfDay(reader: Reader, now: number, owners: SQLWrapper): Promise<number> {
+  const t = reader.of(usageRollups)
+  const ofToday = and(eq(t.api_key, ''), eq(t.skill, ''), eq(t.grain, 'day'), eq(t.at, now - (now % DAY_MS)))
+  const [sum] = await reader
+    .select({ cost: sumOf(t.cost_micro) })
+    .from(t)
+    .where(and(ofToday, inArray(t.owner, owners)))
+  return microToCents(sum!.cost)
+}
+
+type Slot = typeof usageRollups.sqlite.$inferSelect
+
+function byMode(slots: readonly Slot[]) {
+  const groups = Map.groupBy(slots, ({ mode, resolved_mode }) => resolved_mode || mode || 'other')
+  return [...groups]
+    .map(([mode, rows]) => {
+      const { requests, ...sums } = sumsOf(rows)
+      return { mode, per_minute: requests / 60, ...sums }
+    })
+    .sort((a, b) => b.per_minute - a.per_minute)
+    .slice(0, 8)
+}
+
+function sumsOf(rows: readonly Slot[]) {
+  const latency = noCalls()
+  for (const row of rows) addEncoded(latency, row.latency)
+  const requests = rows.reduce((sum, row) => sum + row.requests, 0)
+  const errors = rows.reduce((sum, row) => sum + row.client_errors + row.server_errors, 0)
+  // What was refused before it was counted is an error and no request.
+  const requested = rows.reduce((sum, row) => sum + row.refused, requests)
+  const [p50, p95] = percentiles(latency, [0.5, 0.95])
+  return {
+    requests,
+    p50: p50 || null,
+    p95: p95 || null,
+    error_rate: requested ? errors / requested : 0,
+    cost_cents: microToCents(rows.reduce((sum, row) => sum + row.cost_micro, 0)),
+  }
 }
 
 /** The calls, newest first, as pieces of the requested format (contract 18.1). */
@@ -70,23 +186,3 @@ async function* pages(db: Reader, { choice, span, signal }: Input): AsyncGenerat
     await nextTurn()
   }
 }
-
-const toRow = (row: ExportRow): UsageExportRow => ({
-  timestamp: iso(row.at),
-  request_id: row.request_id,
-  api_key_id: row.api_key_id,
-  endpoint: row.endpoint,
-  mode: row.mode,
-  resolved_mode: row.resolved_mode,
-  model: row.model,
-  status: row.status,
-  prompt_tokens: row.prompt_tokens,
-  completion_tokens: row.completion_tokens,
-  total_tokens: row.prompt_tokens + row.completion_tokens,
-  cost_cents: microToCents(row.cost_micro),
-  cached: row.cached,
-  latency_ms: row.latency_ms,
-})
-
-const toCells = (row: ExportRow): CsvCell[] =>
-  Object.values({ ...toRow(row), cost_cents: plainCents(row.cost_micro) } satisfies Record<string, CsvCell>)

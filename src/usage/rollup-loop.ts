@@ -4,7 +4,7 @@ import { type Loop, startLoop } from '../kernel/loop'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
 import { type Bucket, createBuckets } from './buckets'
-import { addEncoded, encode, type Histogram, noCalls } from './latency'
+import { addEncoded, encode, type Histogram, noCalls } from './buckets'
 import {
   addToRollup,
   cursorAt,
@@ -16,8 +16,8 @@ import {
   skillsOf,
 } from './rollup-repository'
 import type { Span } from './spans'
-import { addSpeeds } from './speed-repository'
-import { type Speed, speedsOf } from './speeds'
+import { addSpeeds } from './report-repository'
+import { type Speed, speedsOf } from './buckets'
 import { skillCalls } from './table'
 
 const newest = async (db: Reader): Promise<number> => (await newestId(db, {}))[0]?.id ?? 0

@@ -6,6 +6,26 @@ import { checkedQuery } from '../kernel/schema'
 import { EXPORT_HEADERS } from './export'
 import type { UsageReading } from './reading'
 import { UsageExport, UsageExportQuery, UsageQuery, UsageReport } from './schema'
+import type { BenchmarkService } from './benchmarks'
+import { BenchmarkQuery, Benchmarks } from './schema'
+
+type RoutesBenchmarksDeps = { benchmarks: BenchmarkService }
+
+/** How fast and how well the caller's calls were answered (contract 21). */
+export const benchmarkRoutes = ({ benchmarks }: RoutesBenchmarksDeps, guard: Guard) =>
+  new Elysia({ tags: ['Usage'] })
+    .use(guard)
+    .get('/benchmarks', (context) => benchmarks.read(toCall(context), context.query.window), {
+      signedIn: true,
+      query: checkedQuery(BenchmarkQuery),
+      response: { 200: answer(Benchmarks), ...errors(400, 401, 429) },
+      detail: {
+        summary: 'Read the latency of your calls, by mode',
+        description:
+          "Counts the account's own calls in whole hours up to and including the current one; percentiles are less than 1 % off. " +
+          'Figures are cached for five seconds.',
+      },
+    })
 
 type Deps = { usageReading: UsageReading }
 

@@ -1,5 +1,81 @@
 import { RangeQuery } from '../kernel/range'
 import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { type AppError, defineError, invalidInput } from '../kernel/errors'
+
+/** Limits of an export (contract 18.1) and the longest span of a report. */
+export const EXPORT_DAYS = 92
+
+export const REPORT_DAYS = 366
+
+export const EXPORT_ROWS = 1_000_000
+
+export const tooLong = (days: number, max: number): AppError =>
+  invalidInput('from', `"from" and "to" are ${days} days apart; the maximum is ${max}. Use a shorter period.`)
+
+export const tooManyRows = (rows: number): AppError =>
+  invalidInput(
+    'from',
+    `This export would have ${rows} rows; the maximum is ${EXPORT_ROWS}. Use a shorter period or a filter.`,
+  )
+
+export const personalKeyRequired = defineError(
+  'forbidden',
+  'forbidden',
+  () => "This key belongs to an organization and reads only the organization's usage. Use a personal key for your own.",
+)
+
+const BENCHMARK_WINDOWS = ['24h', '7d', '30d'] as const
+
+export type BenchmarkWindow = (typeof BENCHMARK_WINDOWS)[number]
+
+export const BenchmarkQuery = t.Object({ window: oneOf(BENCHMARK_WINDOWS, { default: '24h' }) })
+
+const SchemaBenchmarksCount = t.Integer({ minimum: 0 })
+
+const Ms = t.Number({ minimum: 0 })
+
+const Latency = t.Object({ p50: Ms, p95: Ms, p99: Ms, count: SchemaBenchmarksCount }, { $id: 'BenchmarkLatency' })
+
+const Speed = t.Object({ p50: Ms, p95: Ms, count: SchemaBenchmarksCount }, { $id: 'BenchmarkSpeed' })
+
+/** `GET /benchmarks` (contract 21). Durations in milliseconds. */
+export const Benchmarks = t.Object(
+  {
+    window: oneOf(BENCHMARK_WINDOWS),
+    latency_by_mode: t.Record(t.String(), Latency, {
+      description:
+        'Milliseconds from the request to the end of its answer, by the mode that answered. Includes cached answers, not failed calls',
+    }),
+    ttft_by_mode: t.Record(t.String(), Speed, {
+      description: 'Milliseconds from the request to the first text of a stream, by mode',
+    }),
+    /** How long it took to choose the mode of `auto` calls; null when none was chosen. */
+    classification: nullable(Speed),
+    counters: t.Object({
+      total: SchemaBenchmarksCount,
+      failover_count: t.Integer({
+        minimum: 0,
+        description: 'Calls answered by a fallback engine instead of the first choice',
+      }),
+      routing_accuracy: t.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          'Share of answered `auto` calls whose mode was not corrected with a routing correction for their completion; 1 without such calls',
+      }),
+      total_tokens: SchemaBenchmarksCount,
+      total_cost_cents: t.Number(),
+      by_mode: t.Record(t.String(), SchemaBenchmarksCount),
+    }),
+    bucket: t.String({
+      pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}$',
+      description: 'The current hour in UTC, the newest of the window',
+    }),
+  },
+  { $id: 'Benchmarks' },
+)
+
+export type Benchmarks = Static<typeof Benchmarks>
 
 const USAGE_SCOPES = ['user', 'org'] as const
 export type UsageScope = (typeof USAGE_SCOPES)[number]

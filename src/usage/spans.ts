@@ -1,5 +1,24 @@
 import { HOUR_MS, startOf, WIDTHS } from './buckets'
-import type { Grain } from './table'
+import { type Grain, usageRecords } from './table'
+import { and, eq, gte, lte } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import type { Reader } from '../kernel/store'
+import { nextTurn } from '../kernel/turns'
+import { type Calls, newCalls } from './call-repository'
+import type { Choice } from './report-repository'
+import { newestId } from './rollup-repository'
+
+/** Calls read per slice. */
+export const SLICE = 4_000
+
+/** Yields to the event loop between two slices (I28). */
+export type Turn = () => Promise<void>
+
+/** A call's usage and audit rows share a transaction but read the clock separately; their times differ by less. */
+const MAX_CLOCK_GAP_MS = 60_000
+
+/** The requested mode, the resolved mode and the time of a call; null when it has no record. */
+export type ModeOfCall = { mode: string | null; resolved: string | null; at: number }
 
 /** Half-open range of time, epoch ms. */
 export type Span = { from: number; to: number }
@@ -28,5 +47,36 @@ function cut({ from, to }: Span, [grain, ...finer]: readonly Grain[]): Cut {
   return {
     rolled: [...before.rolled, { grain, ...inner }, ...after.rolled],
     calls: [...before.calls, ...after.calls],
+  }
+}
+
+/** Finds the record by request id, searching around its approximate time. */
+export async function modeOfCall(
+  db: Reader,
+  owner: OwnerScope,
+  { requestId, at }: { requestId: string; at: number },
+): Promise<ModeOfCall | null> {
+  const table = db.of(usageRecords)
+  const nearTime = and(gte(table.at, at - MAX_CLOCK_GAP_MS), lte(table.at, at + MAX_CLOCK_GAP_MS))
+  const found = await db
+    .select({ mode: table.mode, resolved: table.resolved_mode, at: table.at })
+    .from(table)
+    .where(and(eq(table.owner, owner), nearTime, eq(table.request_id, requestId)))
+    .limit(1)
+  return found[0] ?? null
+}
+
+/** Conditions for the calls of a span that are not rolled up yet, slice by slice. */
+export async function* tailOf(
+  db: Reader,
+  choice: Choice,
+  span: Span,
+  position: number,
+  turn: Turn = nextTurn,
+): AsyncGenerator<Calls> {
+  const newest = (await newestId(db, {}))[0]?.id ?? 0
+  for (let above = position; above < newest; above += SLICE) {
+    if (above > position) await turn()
+    yield newCalls(db, choice, { ...span, above, upTo: Math.min(above + SLICE, newest) })
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { pages } from '../../src/billing/pages'
+import { pages } from '../../src/billing/verify-queries'
 import { holds, ledgerEntries, wallets } from '../../src/billing/table'
 import type { OwnerScope } from '../../src/kernel/caller'
 import { openTestStore } from '../support/store'

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createAiSdkDriver } from '../../src/engines/drivers/ai-sdk-client'
-import { readListing } from '../../src/engines/drivers/listing'
+import { readListing } from '../../src/engines/drivers/upstream'
 import { fakeClock } from '../support/clock'
 import { startUpstream } from '../support/upstream'
 import { long, openEngines } from './setup'

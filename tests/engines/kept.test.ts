@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { resealEngines } from '../../src/engines'
-import { storedRepository } from '../../src/engines/stored'
+import { storedRepository } from '../../src/engines/table'
 import { createWorld } from '../support/world'
 
 test('another master key opens the settings that were kept, and the old one no more', async () => {

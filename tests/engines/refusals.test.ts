@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type RefusedPart, readRefusal } from '../../src/engines/refusals'
+import { type RefusedPart, readRefusal } from '../../src/engines/failures'
 
 const error = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } })
 

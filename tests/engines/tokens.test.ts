@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { countPrompt, countTokens, cutToWeight, UNITS_PER_TOKEN, weigh } from '../../src/engines/tokens'
+import { countPrompt, countTokens, cutToWeight, UNITS_PER_TOKEN, weigh } from '../../src/engines/meter'
 import { effortOf } from '../support/effort'
 
 /** Texts with the counts common tokenizers give them; the estimate may be a third off. */

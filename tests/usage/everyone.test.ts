@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { capsOfDay } from '../../src/billing'
-import { saveLimits } from '../../src/billing/limits-repository'
+import { saveLimits } from '../../src/billing/limits'
 import type { OwnerScope } from '../../src/kernel/caller'
 import { UserId } from '../../src/kernel/ids'
 import { createRollup, createUsageLog, usageOfAllOwners } from '../../src/usage'

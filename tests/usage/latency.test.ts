@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { addEncoded, cellOf, encode, noCalls, percentiles } from '../../src/usage/latency'
+import { addEncoded, cellOf, encode, noCalls, percentiles } from '../../src/usage/buckets'
 
 const latency = fc.oneof(fc.nat(300), fc.nat(120_000), fc.nat(2 ** 31 - 1))
 

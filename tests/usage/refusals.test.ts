@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createRollup } from '../../src/usage'
-import { createRefusals } from '../../src/usage/refusals'
+import { createRefusals } from '../../src/usage/service'
 import { usageRollups } from '../../src/usage/table'
 import { fakeClock } from '../support/clock'
 import { createWorld, type Person } from '../support/world'

@@ -9,16 +9,16 @@ import { type Choice, type Classifier, type EffectiveRouting, engineLeft, standI
 import { readBrowsing } from '../../text'
 import type { Tools } from '../../tools'
 import type { McpServer, Toolset } from '../../tools/schema'
-import { fitHistory } from '../agent-history'
+import { fitHistory } from '../agent-loop'
 import { assembleSystem } from '../agent-sandbox'
 import type { Image } from '../agent-schema'
 import { modeOfCall } from '../agent-turn'
-import { promptTooLong } from '../errors'
+import { promptTooLong } from '../rules'
 import { typeOfPicture } from '../pictures'
-import { IMAGE_ENGINE, type SentImage } from '../request'
+import { IMAGE_ENGINE, type SentImage } from '../run'
 import { approvedIn, base64Of, inlineOf, isStealth, MAX_IMAGE_BYTES, workOf } from '../rules'
 import type { Run } from '../run'
-import { researchOf } from './research'
+import { researchOf } from './think'
 
 const TIMEOUT_MS = 10_000
 

@@ -13,12 +13,12 @@ import { checksOf, codeBlocks, isProject, kindOf, problemsIn, zipOf } from '../.
 import type { ConversationService } from '../../skills'
 import type { AgentResult } from '../agent-schema'
 import type { AnswerCache, StoredAnswer } from '../cache'
-import { cacheScopeOf } from '../cache-key'
+import { cacheScopeOf } from '../cache'
 import { firedIn, structuredOutput, workOf } from '../rules'
 import type { Run } from '../run'
 import type { FollowUp, ModelRef } from '../schema'
 import { costOfTurns } from './money'
-import type { createRecord } from './record'
+import type { createRecord } from './money'
 import { explained } from './think'
 
 type Maker = { model: ModelRef; createdAt: number }

@@ -27,7 +27,7 @@ import {
   type ToolCall,
   type ToolChoice,
 } from '../engine'
-import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../image-prompt'
+import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../engine'
 import { createPartReader, explainVendorError, readResult } from './ai-sdk-from-wire'
 import {
   loadImageVendor,
@@ -36,18 +36,18 @@ import {
   VENDOR_URLS,
   type Vendor,
   type VendorOptions,
-} from './ai-sdk-vendors'
+} from './ai-sdk-watched-fetch'
 import { type WatchedFetch, watchFetch } from './ai-sdk-watched-fetch'
-import { collect, partsOfAnswer } from './answers'
-import { argumentsForHistory, finishWith } from './calls'
-import { askModels } from './listing'
+import { collect, partsOfAnswer } from './compat-body'
+import { argumentsForHistory, finishWith } from './compat-body'
+import { askModels } from './upstream'
 import {
   PLAIN_TIMEOUT_MS,
   STREAM_TIMEOUT_MS,
   startTimeout,
   type TimeoutSettings,
   type UpstreamTimeout,
-} from './upstream-timeout'
+} from './upstream'
 
 type Spoken = Exclude<Message, { role: 'tool' }>
 

@@ -13,7 +13,7 @@ import {
   type StatedUsage,
   type ToolCall,
 } from '../engine'
-import { argumentsOf, finishOf, finishWith } from './calls'
+import { argumentsOf, finishOf, finishWith } from './compat-body'
 
 /** Translates the parts of a vendor stream one by one: most to none, `finish` to usage and finish. Throws on errors. */
 export function createPartReader(isBlocked: () => boolean) {

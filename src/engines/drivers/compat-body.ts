@@ -1,7 +1,40 @@
-import { EngineFailure } from '../engine'
-import { atMost } from './answers'
-import { createEventSplitter, type WireEvent } from './events'
-import type { UpstreamTimeout } from './upstream-timeout'
+import { EngineFailure, type EngineAnswer, type EnginePart, type FinishReason, type ToolCall } from '../engine'
+import type { UpstreamTimeout } from './upstream'
+
+/** Arguments as JSON text. Blank text becomes `{}`, because readers parse it. */
+export const argumentsOf = (text: string): string => (text.trim() === '' ? '{}' : text)
+
+/** Words of upstreams for the end of an answer, in lower case without `_`, `-` and blanks. */
+const FINISHES = new Map<string, FinishReason>([
+  ...['stop', 'endturn', 'end', 'eos', 'eostoken', 'stopsequence', 'stoptoken', 'complete', 'completed', 'done'].map(
+    (word) => [word, 'stop'] as const,
+  ),
+  ...['length', 'maxtokens', 'maxoutputtokens', 'maxlength', 'modellength', 'modelcontextwindowexceeded'].map(
+    (word) => [word, 'length'] as const,
+  ),
+  ...['toolcalls', 'toolcall', 'tooluse', 'functioncall'].map((word) => [word, 'tool-calls'] as const),
+  ...['contentfilter', 'safety', 'refusal', 'sensitive', 'recitation', 'blocklist', 'prohibitedcontent', 'spii'].map(
+    (word) => [word, 'content-filter'] as const,
+  ),
+])
+
+const typeOf = (response: Response): string => response.headers.get('content-type') ?? ''
+
+export const isEventStream = (response: Response): boolean => /^text\/event-stream\b/i.test(typeOf(response))
+
+export const isJson = (response: Response): boolean => /^application\/json\b/i.test(typeOf(response))
+
+const callOf = ({ type: _, ...call }: Extract<EnginePart, { type: 'tool-call' }>) => call
+
+/** Most characters of one event. */
+const MAX_EVENT_CHARS = 4 * 1024 * 1024
+
+const CARRIAGE_RETURN = 13
+
+/** One server-sent event: its data as it came, and the JSON in it. */
+export type WireEvent = { raw: string; value: unknown }
+
+const tooLargeEvents = () => new EngineFailure('too-large', 'one event of the upstream is too large')
 
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024
 /** Longest wait for the end of a finished stream, so that its connection can be reused. */
@@ -99,4 +132,142 @@ function openBytes(response: Response, timeout: UpstreamTimeout, max = MAX_TOTAL
     // Cancels the rest of a stream that nobody reads, so that it does not keep its connection busy.
     close: async () => void (await reader?.cancel().catch(() => null)),
   }
+}
+
+/**
+ * Splits a stream of server-sent events into events of JSON, up to `[DONE]`. Servers part events by one line end or
+ * two, and send empty ones to keep the connection: so a line of data that is whole JSON is an event by itself, and one
+ * that is not goes on in the next line. Throws `too-large` for an event over 4 MB, `malformed` for one that is no JSON.
+ */
+export function createEventSplitter() {
+  let line = ''
+  let data = ''
+  let events: WireEvent[] = []
+  let done = false
+
+  function takeLine(text: string): void {
+    if (text === '') {
+      if (data !== '') flush()
+      return
+    }
+    const isBare = text.startsWith('{')
+    if (!isBare && !text.startsWith('data:')) return
+    const raw = isBare ? text : text.slice(text[5] === ' ' ? 6 : 5)
+    const isObject = raw.startsWith('{')
+    if (!isObject && raw.trim() === '[DONE]') done = true
+    else if (data !== '') data += `\n${raw}`
+    else {
+      const value = parsed(raw)
+      if (value === undefined) data = raw
+      else events.push({ raw, value })
+    }
+  }
+
+  function flush(): void {
+    const raw = data
+    data = ''
+    if (raw.trim() === '') return
+    const value = parsed(raw)
+    if (value === undefined) throw new EngineFailure('malformed', 'an event of the stream is not JSON')
+    events.push({ raw, value })
+  }
+
+  return {
+    /** `[DONE]` came: what follows is ignored. */
+    get isDone() {
+      return done
+    },
+    /** The events that this text completes. */
+    take(text: string): WireEvent[] {
+      events = []
+      let from = 0
+      // Only new text is searched: an event in many small pieces costs no more than one in a few.
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+        const piece = text.slice(from, text.charCodeAt(end - 1) === CARRIAGE_RETURN && end > from ? end - 1 : end)
+        // The line end itself may have come in two pieces.
+        const whole = piece === '' && line.endsWith('\r') ? line.slice(0, -1) : line + piece
+        if (whole.length > MAX_EVENT_CHARS) throw tooLargeEvents()
+        if (!done) takeLine(whole)
+        line = ''
+        from = end + 1
+      }
+      line += from === 0 ? text : text.slice(from)
+      if (line.length + data.length > MAX_EVENT_CHARS) throw tooLargeEvents()
+      return events
+    },
+    /** The event that the end of the stream completes. */
+    end(): WireEvent[] {
+      return this.take('\n\n')
+    },
+  }
+}
+
+/** Undefined for what is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a stream to its end as one answer. Pieces of calls are left out, because whole calls follow. */
+export async function collect(parts: AsyncIterable<EnginePart>): Promise<EngineAnswer> {
+  const answer: EngineAnswer = { text: '', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage: null }
+  for await (const part of parts) {
+    if (part.type === 'text-delta') answer.text += part.text
+    else if (part.type === 'reasoning-delta') answer.reasoning += part.text
+    else if (part.type === 'refusal-delta') answer.refusal += part.text
+    else if (part.type === 'tool-call') answer.toolCalls.push(callOf(part))
+    else if (part.type === 'usage') answer.usage = part
+    else if (part.type === 'finish') answer.finish = part.reason
+  }
+  return answer
+}
+
+/** A whole answer as the parts of a stream. */
+export function* partsOfAnswer(answer: EngineAnswer): Generator<EnginePart> {
+  if (answer.reasoning) yield { type: 'reasoning-delta', text: answer.reasoning }
+  if (answer.text) yield { type: 'text-delta', text: answer.text }
+  if (answer.refusal) yield { type: 'refusal-delta', text: answer.refusal }
+  for (const call of answer.toolCalls) yield { type: 'tool-call', ...call }
+  if (answer.usage) yield { type: 'usage', ...answer.usage }
+  yield { type: 'finish', reason: answer.finish }
+}
+
+/** Waits for a promise at most `ms`; null when it comes too late or fails. */
+export async function atMost<T>(ms: number, something: Promise<T>): Promise<T | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>()
+  const timer = setTimeout(() => resolve(null), ms)
+  const result = await Promise.race([something, late]).catch(() => null)
+  clearTimeout(timer)
+  return result
+}
+
+/** Arguments that an upstream accepts in a history: vendors refuse anything but a JSON object. */
+export function argumentsForHistory(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {}
+  } catch {
+    return {}
+  }
+}
+
+/**
+ * What a finish word of an upstream means. Throws `truncated` for one that is unknown or tells of a failure: such an
+ * answer is not whole (contract 22.3).
+ */
+export function finishOf(word: string): FinishReason {
+  const known = FINISHES.get(word.toLowerCase().replace(/[_\s-]/g, ''))
+  if (known) return known
+  throw new EngineFailure('truncated', `the upstream ended its answer with "${word.slice(0, 40)}"`)
+}
+
+/** Makes the finish reason fit the calls: some upstreams report `stop` beside a call they were forced to make. */
+export function finishWith(reason: FinishReason, calls: readonly ToolCall[]): FinishReason {
+  if (reason === 'stop' && calls.length) return 'tool-calls'
+  return reason === 'tool-calls' && !calls.length ? 'stop' : reason
 }

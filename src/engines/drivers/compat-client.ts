@@ -13,17 +13,17 @@ import {
   type Part,
 } from '../engine'
 import { failureOfReport, failureOfStatus } from '../failures'
-import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../image-prompt'
-import { atMost, collect, isEventStream, isJson, partsOfAnswer } from './answers'
-import { argumentsForHistory } from './calls'
+import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../engine'
+import { atMost, collect, isEventStream, isJson, partsOfAnswer } from './compat-body'
+import { argumentsForHistory } from './compat-body'
 import { openEvents, readBytes, readText } from './compat-body'
-import { type CallOptions, headersOf, urlOf } from './compat-call-options'
+import { type CallOptions, headersOf, urlOf } from './upstream'
 import { createStreamReader, type ExplainError, readAnswer } from './compat-from-wire'
-import { createCompatSpeech } from './compat-speech'
-import { createCompatTranscription } from './compat-transcription'
+import { createCompatSpeech } from './compat-audio'
+import { createCompatTranscription } from './compat-audio'
 import { createCompatVideos } from './compat-videos'
-import { askModels } from './listing'
-import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from './upstream-timeout'
+import { askModels } from './upstream'
+import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from './upstream'
 
 const MAX_IMAGE_BYTES = 32 * 1024 * 1024
 

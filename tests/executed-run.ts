@@ -1,0 +1,131 @@
+/** `bun run prove executed`: how many files of `src` run for one completion, event with delivery and visitor's message. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPeer } from './bench/processes'
+import { freePort } from './support/free-port'
+import { cleanEnv } from './support/server-process'
+
+const ROUNDS = 12
+const isListed = process.argv.includes('--files')
+const folder = mkdtempSync(join(tmpdir(), 'svc-executed-'))
+const [port, upstream] = [await freePort(), await startPeer('upstream')]
+const server = Bun.spawn([process.execPath, join(import.meta.dir, 'support/executed-server.ts')], {
+  env: cleanEnv({
+    SVC_DATA_DIR: folder,
+    SVC_PORT: String(port),
+    SVC_ENGINE_BASE_URL: `http://127.0.0.1:${upstream.port}`,
+    SVC_ENGINE_MODEL: 'bench',
+    SVC_CREDITS_INITIAL_CENTS: '100000',
+    SVC_ALLOW_PRIVATE_WEBHOOKS: 'true',
+    SVC_LOG_LEVEL: 'error',
+  }),
+  stdin: 'pipe',
+  stdout: 'ignore',
+  stderr: 'pipe',
+})
+const lines = linesOf(server.stderr)
+const api = `http://127.0.0.1:${port}/api/v1`
+while (
+  !(await fetch(`${api}/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  ))
+)
+  await Bun.sleep(50)
+const key = readFileSync(join(folder, 'dev-key'), 'utf8').trim()
+
+async function send(path: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(`${api}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
+  return JSON.parse(text)
+}
+
+/** Files that ran since the last question. */
+async function ran(): Promise<string[]> {
+  server.stdin.write('\n')
+  server.stdin.flush()
+  for (;;) {
+    const { value } = await lines.next()
+    if (value?.startsWith('["') || value === '[]') return JSON.parse(value)
+  }
+}
+
+/** The files that ran in every round: loops of the server that happened to run meanwhile are not among them. */
+async function measure(name: string, act: () => Promise<unknown>): Promise<void> {
+  await act()
+  let common: Set<string> | null = null
+  for (let round = 0; round < ROUNDS; round++) {
+    await Bun.sleep(100 + 37 * round)
+    await ran()
+    await act()
+    const files = new Set(await ran())
+    common = common ? common.intersection(files) : files
+  }
+  process.stdout.write(`${name.padEnd(50)} ${common!.size}\n`)
+  if (isListed)
+    process.stdout.write(
+      [...common!]
+        .sort()
+        .map((file) => `  ${file}\n`)
+        .join(''),
+    )
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const piece of stream) {
+    const parts = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = parts.pop()!
+    yield* parts
+  }
+}
+
+const messages = [{ role: 'user', content: 'What is the answer?' }]
+await measure('files run for a completion', () => send('/chat/completions', { model: 'svc-1-flash', messages }))
+
+let delivered = Promise.withResolvers<void>()
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: () => {
+    delivered.resolve()
+    return new Response('ok')
+  },
+})
+await send('/webhooks', { url: `http://127.0.0.1:${receiver.port}/`, event_types: ['tried.*'] })
+await measure('files run for an event with its delivery', async () => {
+  delivered = Promise.withResolvers<void>()
+  await send('/events', { type: 'tried.out', data: { one: 1 } })
+  await delivered.promise
+  await Bun.sleep(50)
+})
+
+const { keys } = await fetch(`${api}/keys`, { headers: { authorization: `Bearer ${key}` } }).then(
+  (one) => one.json() as Promise<{ keys: { id: string }[] }>,
+)
+const { id } = await send('/iframes', {
+  api_key_id: keys[0]!.id,
+  security: { allowedOrigins: ['https://shop.example'] },
+})
+const origin = { origin: 'https://shop.example' }
+const chat = await send(`/iframes/${id}/sessions`, {}, origin)
+await measure("files run for a visitor's message", () =>
+  send(
+    `/iframes/${id}/sessions/${chat.session_id}/messages`,
+    { content: 'Hello' },
+    { ...origin, authorization: `Bearer ${chat.token}` },
+  ),
+)
+
+server.kill()
+await server.exited
+await upstream.stop()
+receiver.stop(true)
+rmSync(folder, { recursive: true, force: true })
