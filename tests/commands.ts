@@ -28,6 +28,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     usage: one('bench/usage', 'reports and exports over ten million calls'),
   },
   prove: {
+    executed: one('executed-run', "files of `src` that run for a completion, an event and a visitor's message"),
     deliveries: one('webhooks/kills-run', 'nodes killed under events to receivers that refuse, and under workflows'),
     eval: {
       what: 'accuracy, calibration and speed of the classifier and the guardrails',

@@ -17,7 +17,6 @@ const server = Bun.spawn([process.execPath, join(import.meta.dir, 'support/execu
     SVC_ENGINE_BASE_URL: `http://127.0.0.1:${upstream.port}`,
     SVC_ENGINE_MODEL: 'bench',
     SVC_CREDITS_INITIAL_CENTS: '100000',
-    SVC_ALLOW_PRIVATE_WEBHOOKS: 'true',
     SVC_LOG_LEVEL: 'error',
   }),
   stdin: 'pipe',
@@ -90,21 +89,11 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 const messages = [{ role: 'user', content: 'What is the answer?' }]
 await measure('files run for a completion', () => send('/chat/completions', { model: 'svc-1-flash', messages }))
 
-let delivered = Promise.withResolvers<void>()
-const receiver = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  fetch: () => {
-    delivered.resolve()
-    return new Response('ok')
-  },
-})
-await send('/webhooks', { url: `http://127.0.0.1:${receiver.port}/`, event_types: ['tried.*'] })
+// No network is reached: the delivery is tried and put off.
+await send('/webhooks', { url: 'http://203.0.112.7:9/', event_types: ['tried.*'] })
 await measure('files run for an event with its delivery', async () => {
-  delivered = Promise.withResolvers<void>()
   await send('/events', { type: 'tried.out', data: { one: 1 } })
-  await delivered.promise
-  await Bun.sleep(50)
+  await Bun.sleep(400)
 })
 
 const { keys } = await fetch(`${api}/keys`, { headers: { authorization: `Bearer ${key}` } }).then(
@@ -127,5 +116,4 @@ await measure("files run for a visitor's message", () =>
 server.kill()
 await server.exited
 await upstream.stop()
-receiver.stop(true)
 rmSync(folder, { recursive: true, force: true })

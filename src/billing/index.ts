@@ -1,14 +1,14 @@
 /** Billing: wallets, holds before work, a double-entry ledger after it, caps and prices. */
-export { createAccountLimits } from './limits'
+
 export { billingSettings } from './config'
 export { refAlreadyUsed, toolsUnpaid } from './errors'
 export { expiredCredit } from './expiring-grants'
-export { type LedgerEntry, listLedger } from './verify-queries'
-export { capsOfDay } from './limits'
+export { capsOfDay, createAccountLimits } from './limits'
 export { createBalanceWatch } from './low-balance'
 export { type AccountBilling, createAccountBilling } from './payments'
 export { type Consumption, createPrices, followPrices, type Prices } from './prices'
-export type { Difference } from './verify'
 export { jobHolds } from './repository'
 export { chargeOf } from './rules'
 export { type Billing, createBilling, releaseAbandonedBatch, startHoldRecovery } from './service'
+export type { Difference } from './verify'
+export { type LedgerEntry, listLedger } from './verify-queries'

@@ -1,4 +1,4 @@
-import { type EventBus, defineEvent } from '../events'
+import { defineEvent, type EventBus } from '../events'
 import type { OwnerScope } from '../kernel/caller'
 import { createLru } from '../kernel/lru'
 import { microToCents } from '../kernel/money'

@@ -7,7 +7,6 @@ import { type Loop, startLoop } from '../kernel/loop'
 import { centsToMicro, MAX_CENTS } from '../kernel/money'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
-import type { AccountLimitsOf } from './limits'
 import {
   amountTooSmall,
   balanceTooLow,
@@ -18,9 +17,9 @@ import {
   walletFull,
 } from './errors'
 import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
+import type { AccountLimitsOf } from './limits'
 import { unclaimReturning } from './limits'
 import type { BalanceWatch } from './low-balance'
-import { createReconciliation } from './verify'
 import {
   anyAbandoned,
   claim,
@@ -50,7 +49,7 @@ import {
   type Reservation,
   requestOf,
 } from './schema'
-import { verifyLedger } from './verify'
+import { createReconciliation, verifyLedger } from './verify'
 
 const IDLE_MS = 30_000
 

@@ -1,8 +1,8 @@
-import { and, asc, eq, gt, sql, desc, lt, max } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lt, max, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import { decodeCursor, encodeCursor } from '../kernel/page'
 import { command, query, type Reader } from '../kernel/store'
 import { holds, ledgerEntries, wallets } from './table'
-import { decodeCursor, encodeCursor } from '../kernel/page'
 
 /** One row of an owner's ledger and the balance after it. Micro-cents. */
 export type LedgerEntry = {

@@ -1,10 +1,20 @@
-import type { Reader, Store, Tx } from '../kernel/store'
-import { pages, booksOf, entriesSum, setWallet } from './verify-queries'
-import { ISSUED, REVENUE } from './schema'
-import { entriesFrom, heldMismatches, holdsFrom, movementSum, walletAndSum, walletsFrom } from './verify-queries'
 import type { OwnerScope } from '../kernel/caller'
+import type { Reader, Store, Tx } from '../kernel/store'
 import type { ExpiringGrants } from './expiring-grants'
 import type { BalanceWatch } from './low-balance'
+import { ISSUED, REVENUE } from './schema'
+import {
+  booksOf,
+  entriesFrom,
+  entriesSum,
+  heldMismatches,
+  holdsFrom,
+  movementSum,
+  pages,
+  setWallet,
+  walletAndSum,
+  walletsFrom,
+} from './verify-queries'
 
 /** A wallet that disagrees with the ledger. Micro-cents; `balance` and `held` as stored, null without a wallet. */
 export type Difference = {

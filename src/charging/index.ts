@@ -1,10 +1,9 @@
 /** Credit held and settled for what the server makes, at once or as a public job. */
-export { clientLeft, promptIn } from './kind'
-export { type CompletionFacts, completionCreated } from './kind'
+
 export type { Made, Work } from './kind'
+export { type CompletionFacts, clientLeft, completionCreated, promptIn } from './kind'
 export { createPublicJobs, type Later, type PublicJobs, pollUrlOf } from './public-jobs'
-export { queueUnavailable } from './public-jobs-schema'
-export { jobCompleted, jobFailed } from './public-jobs-schema'
 export type { JobResult, PublicKind } from './public-jobs-schema'
+export { jobCompleted, jobFailed, queueUnavailable } from './public-jobs-schema'
 export { type Ending, emitFirings, endingOf } from './record'
 export { type ChargingService, createCharging, createHolds, type Deadline, type Holds, startDeadline } from './service'

@@ -1,12 +1,12 @@
 import type { Consumption } from '../billing'
+import { defineEvent } from '../events'
 import type { Draft, Source } from '../files'
 import type { About, Artifact, ArtifactId } from '../files/schema'
 import type { Call, OwnerScope } from '../kernel/caller'
-import type { Tx } from '../kernel/store'
 import { AppError, defineError } from '../kernel/errors'
-import { isBlank } from '../kernel/text'
-import { defineEvent } from '../events'
 import type { KeyId } from '../kernel/ids'
+import type { Tx } from '../kernel/store'
+import { isBlank } from '../kernel/text'
 
 /** Data of `completion.created` (contract 14.2); never the prompt, the answer, or what tools were asked. */
 export type CompletionFacts = {

@@ -14,11 +14,21 @@ import { AppError, notFound } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { hasEnded, hasNotFailed, queueUnavailable } from './public-jobs-schema'
-import { jobCompleted, jobFailed } from './public-jobs-schema'
-import type { Ended, JobResult, Ordered, PublicKind } from './public-jobs-schema'
-import { presentJob } from './public-jobs-schema'
-import type { Job, JobLog, JobPage, JobPurge, JobQuery, JobQueues, JobReply, JobsPurged } from './public-jobs-schema'
+import type {
+  Ended,
+  Job,
+  JobLog,
+  JobPage,
+  JobPurge,
+  JobQuery,
+  JobQueues,
+  JobReply,
+  JobResult,
+  JobsPurged,
+  Ordered,
+  PublicKind,
+} from './public-jobs-schema'
+import { hasEnded, hasNotFailed, jobCompleted, jobFailed, presentJob, queueUnavailable } from './public-jobs-schema'
 
 type OperatorAccessDeps = {
   store: Store

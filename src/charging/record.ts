@@ -10,8 +10,8 @@ import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import type { UsageLog } from '../usage'
-import { completionCreated } from './kind'
 import type { Made, Wanted } from './kind'
+import { completionCreated } from './kind'
 
 type Guarded = { call: Pick<Call, 'caller' | 'requestId' | 'depth'>; guard: Pick<Guard, 'policyId'> | null }
 

@@ -15,8 +15,8 @@ import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
 import { expectedTokens, type RateLimiter } from '../limits'
 import type { UsageLog } from '../usage'
-import { clientLeft, tookTooLong } from './kind'
 import type { Input, Made, Wanted, Work } from './kind'
+import { clientLeft, tookTooLong } from './kind'
 import { type Charging, createRecord } from './record'
 
 type HoldsDeps = { store: Store; clock: Clock; billing: Billing }

@@ -2,6 +2,7 @@ import { type EngineService, type Message, originOf, type Part, type RunRequest,
 import type { Clock } from '../kernel/clock'
 import { shorten } from '../kernel/text'
 import type { Trace } from '../kernel/trace'
+import { centralSentences, sentencesOf } from '../text'
 import type { Tools } from '../tools'
 import { observe } from './agent-observe'
 import type { Acting, AgentResult, Emit, Offered, Spent, Task } from './agent-schema'
@@ -16,7 +17,6 @@ import {
   takeTurn,
   wantedBy,
 } from './agent-turn'
-import { centralSentences, sentencesOf } from '../text'
 
 /** Share of the room that the summary of older turns may take. */
 const SUMMARY_SHARE = 0.2

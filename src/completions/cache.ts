@@ -1,12 +1,15 @@
 import { LRUCache } from 'lru-cache'
+import type { BrandSoul } from '../accounts/keys/schema'
 import type { ToolCall } from '../engines'
 import type { Artifact } from '../files/schema'
 import type { Firing } from '../guardrails/schema'
-import { type OwnerScope, type Call, keyIdOf } from '../kernel/caller'
+import { type Call, keyIdOf, type OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
 import type { KeyId } from '../kernel/ids'
+import type { Activation } from '../skills'
 import type { FinishedBecause } from './agent-schema'
+import type { CompletionRequest } from './run'
 import type {
   CompletionId,
   FollowUp,
@@ -17,9 +20,6 @@ import type {
   StructuredOutput,
   ToolUse,
 } from './schema'
-import type { BrandSoul } from '../accounts/keys/schema'
-import type { Activation } from '../skills'
-import type { CompletionRequest } from './run'
 
 /** State besides the request that shapes an answer; any change of it changes the cache key. */
 export type Around = {

@@ -1,16 +1,22 @@
 import { findEngine, type Message } from '../engines'
 import { messageOf } from '../kernel/errors'
 import { validatorOf } from '../tools'
-import { assertSchema } from './chat-functions'
-import { blankPrompt, emptyPrompt } from './rules'
-import { functionsOf, serversIn, turnsWithCalls } from './chat-functions'
-import { asks, assertContent, imagesOf, spoken, textOf } from './chat-functions'
-import type { ChatInput, ChatMessage } from './schema'
+import {
+  asks,
+  assertContent,
+  assertSchema,
+  functionsOf,
+  imagesOf,
+  serversIn,
+  spoken,
+  textOf,
+  turnsWithCalls,
+} from './chat-functions'
 import { ignoredIn } from './ignored'
 import { toChatCompletion } from './present'
+import { assertAttachment, assertMetadata, blankPrompt, emptyPrompt } from './rules'
 import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './run'
-import { assertAttachment, assertMetadata } from './rules'
-import type { ChatCompletion } from './schema'
+import type { ChatCompletion, ChatInput, ChatMessage } from './schema'
 
 type Form = Pick<CompletionRequest, 'json' | 'checkJson'>
 

@@ -1,12 +1,12 @@
 import type { EngineTool, Message, ToolCall } from '../engines'
 import { invalidInput, messageOf, quoted } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
-import { newAllowance, sizeIfWritten, problemsOf } from '../tools'
+import { isBlank } from '../kernel/text'
+import { newAllowance, problemsOf, sizeIfWritten } from '../tools'
 import type { McpServer } from '../tools/schema'
 import type { Offered } from './agent-schema'
-import type { ChatInput, ChatMessage, FunctionCall, FunctionTool } from './schema'
 import type { CompletionRequest, SentImage } from './run'
-import { isBlank } from '../kernel/text'
+import type { ChatInput, ChatMessage, FunctionCall, FunctionTool } from './schema'
 
 /** The text of a message; text parts are joined by line breaks, a refusal is text. */
 export const textOf = ({ content, refusal }: ChatMessage): string => {

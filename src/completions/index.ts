@@ -1,15 +1,13 @@
 /** The way of a prompt to its answer: completions, chat format, voice and the agent loop. */
-export { fitHistory } from './agent-loop'
-export { createAgent } from './agent-loop'
+export { createAgent, fitHistory } from './agent-loop'
 export { assembleSystem, createSandbox, type Sandbox, type Voice } from './agent-sandbox'
 export { modeOfCall } from './agent-turn'
 export { formOfSchema } from './chat-from-wire'
-export { createChat } from './routes'
 export { cacheRulesOf } from './config'
-
-export { type CompletionRequest, DEFAULT_ITERATIONS, requestFromOrder } from './run'
+export { createChat } from './routes'
 export { assertAttachment, assertOrder, base64Of } from './rules'
 export type { Progress } from './run'
+export { type CompletionRequest, DEFAULT_ITERATIONS, requestFromOrder } from './run'
 export {
   type CacheChoice,
   type CacheReading,

@@ -1,12 +1,11 @@
 import { type Call, keyIdOf, ownerOf } from '../kernel/caller'
-import type { AgentResult } from './agent-schema'
-import type { AnswerCache, StoredAnswer } from './cache'
-import type { CompletionRequest } from './run'
-import type { Run, Write } from './run'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Trace, TraceStep } from '../kernel/trace'
+import type { AgentResult } from './agent-schema'
+import type { AnswerCache, StoredAnswer } from './cache'
+import type { CompletionRequest, Run, Write } from './run'
 
 type Facts = NonNullable<TraceStep['facts']>
 

@@ -1,5 +1,5 @@
 import type { Firing } from '../guardrails/schema'
-import { invalidInput, AppError, defineError } from '../kernel/errors'
+import { AppError, defineError, invalidInput } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import type { StoredAnswer } from './cache'
 import { typeOfPicture } from './pictures'

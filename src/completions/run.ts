@@ -1,11 +1,14 @@
+import type { Settings } from '../accounts'
 import type { BrandSoul } from '../accounts/keys/schema'
 import type { Hold } from '../billing/schema'
 import type { Deadline, Later } from '../charging'
-import type { Message, ImageQuality } from '../engines'
+import type { ImageQuality, Message } from '../engines'
 import type { Draft } from '../files'
 import type { ArtifactId } from '../files/schema'
 import type { Guard, HoldBack } from '../guardrails'
 import type { Call } from '../kernel/caller'
+import { invalidInput } from '../kernel/errors'
+import type { Tx } from '../kernel/store'
 import type { TokenTicket } from '../limits'
 import type { Picture } from '../media'
 import type { Request } from '../research'
@@ -13,18 +16,24 @@ import type { Effective } from '../routing'
 import type { Activation } from '../skills'
 import type { ConversationId } from '../skills/conversations/schema'
 import type { Tool } from '../tools'
-import type { Toolset, InlineTool, McpServer } from '../tools/schema'
+import type { InlineTool, McpServer, Toolset } from '../tools/schema'
+import type { Voice } from './agent-sandbox'
 import type { Image, Offered, Spent, Step, Task } from './agent-schema'
 import type { StoredAnswer } from './cache'
-import type { CompletionId, ModelRef, Routing, Attachment, ChatCompletion, Completion, CompletionInput, Mode } from './schema'
-import type { Stage } from './pipeline'
-import type { Settings } from '../accounts'
-import { invalidInput } from '../kernel/errors'
-import type { Tx } from '../kernel/store'
-import type { Voice } from './agent-sandbox'
 import { ignoredIn } from './ignored'
+import type { Stage } from './pipeline'
 import { toChatCompletion, toCompletion } from './present'
 import { isStealth, modeWarnings, pathOfAttachment } from './rules'
+import type {
+  Attachment,
+  ChatCompletion,
+  Completion,
+  CompletionId,
+  CompletionInput,
+  Mode,
+  ModelRef,
+  Routing,
+} from './schema'
 
 /** What refusals and warnings name: paths in the request body. */
 type Origins = {

@@ -1,13 +1,13 @@
 import { Artifact } from '../files/schema'
 import { Firing } from '../guardrails/schema'
+import { JobId } from '../jobs/schema'
+import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { ImageModel, ImageQuality } from '../media/schema'
 import { ConversationId } from '../skills/conversations/schema'
 import { InlineTool, McpServer } from '../tools/schema'
 import { IGNORED_MEMBERS } from './ignored'
-import { JobId } from '../jobs/schema'
-import { form } from '../kernel/form'
 
 const TextPart = t.Object({ type: oneOf(['text'] as const), text: t.String() })
 

@@ -1,17 +1,24 @@
 import { type Call, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
+import type { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import type { Log } from '../kernel/log'
 import type { EngineEntry } from './catalog'
 import { collect } from './drivers/compat-body'
-import { type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest, type ImageRequest, type MadeImage, type FailureKind } from './engine'
-import { engineBrokeOff, engineMissing, engineUnable, engineRejected, engineUnavailable } from './failures'
-import { type CheckedUsage, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
-import { type Abilities, ableTo, missingIn, needsOf } from './targets'
-import type { Target, Targets } from './targets'
-import { countPrompt } from './meter'
-import type { AppError } from '../kernel/errors'
+import {
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type FailureKind,
+  type ImageRequest,
+  type MadeImage,
+} from './engine'
+import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable } from './failures'
+import { type CheckedUsage, countPrompt, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
 import type { Permit } from './target-breaker'
+import type { Target, Targets } from './targets'
+import { type Abilities, ableTo, missingIn, needsOf } from './targets'
 
 /** A target to try, and the engine it answers for; `fallback` when that is not the engine asked. */
 export type Candidate = { engineId: string; target: Target; fallback: boolean }

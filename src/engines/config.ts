@@ -1,10 +1,10 @@
-import { type PriceTable, Price } from '../billing/schema'
+import { Price, type PriceTable } from '../billing/schema'
 import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
-import { type Static, t, oneOf } from '../kernel/schema'
-import { AUDIO_ENGINES, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES, type AudioEngine } from './catalog'
-import { NOTHING_STORED, type StoredEngines } from './table'
 import { form } from '../kernel/form'
+import { oneOf, type Static, t } from '../kernel/schema'
+import { AUDIO_ENGINES, type AudioEngine, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './catalog'
+import { NOTHING_STORED, type StoredEngines } from './table'
 
 /** Stands for every text engine that is not named. */
 const EVERY_TEXT_ENGINE = '*'
@@ -147,15 +147,7 @@ const textUpstream = (settings: ShortSettings): UpstreamConfig => ({
 export const UPSTREAM_KINDS = ['compat', 'anthropic', 'google', 'openai'] as const
 
 /** Headers of the message itself, which nobody may set. */
-const OUR_HEADERS = [
-  'host',
-  'connection',
-  'content-type',
-  'content-length',
-  'transfer-encoding',
-  'upgrade',
-  'te',
-]
+const OUR_HEADERS = ['host', 'connection', 'content-type', 'content-length', 'transfer-encoding', 'upgrade', 'te']
 
 const limit = (minimum: number, maximum: number, description: string) =>
   t.Optional(t.Integer({ minimum, maximum, description }))

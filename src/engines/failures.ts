@@ -1,5 +1,5 @@
-import { EngineFailure } from './engine'
 import { type AppError, defineError } from '../kernel/errors'
+import { EngineFailure } from './engine'
 
 /** What the caller can do: try again, or use `fast` unless that failed. A chat has no `mode`; its `model` decides. */
 const alternative = (mode: string) =>

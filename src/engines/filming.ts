@@ -2,10 +2,10 @@ import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
 import type { Origin } from './answering'
 import { type Observe, reach } from './answering'
+import type { VideoDriver, VideoRequest, VideoState } from './engine'
 import { EngineFailure } from './engine'
 import { engineMissing } from './failures'
 import type { Target, Targets } from './targets'
-import type { VideoDriver, VideoRequest, VideoState } from './engine'
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number; hasBuiltin: boolean }
 

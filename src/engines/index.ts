@@ -1,11 +1,19 @@
 /** Engines that answer prompts: drivers of upstreams, and the built-in engine. */
 
-export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answering'
 export type { Observe } from './answering'
+export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answering'
 export { createBuiltinDriver } from './builtin/client'
 export { needsModel } from './builtin/no-model'
 export { ENGINES, engineOfMode, findEngine } from './catalog'
-export { type EngineSettings, EnginesFile, engineSettings } from './config'
+export {
+  type EngineSettings,
+  EnginesFile,
+  engineSettings,
+  UPSTREAM_KINDS,
+  UPSTREAM_SETTINGS,
+  type UpstreamConfig,
+} from './config'
+export type { Transcription } from './engine'
 export {
   type AnswerSchema,
   type Driver,
@@ -13,6 +21,7 @@ export {
   type EngineTool,
   type ImagePart,
   type ImageQuality,
+  imagePrompt,
   type JsonSchema,
   type MadeImage,
   type Message,
@@ -22,7 +31,7 @@ export {
 } from './engine'
 export { engineMissing, engineUnable, engineUnavailable } from './failures'
 export { type OrderedVideo, VideoInDoubt } from './filming'
-export { imagePrompt } from './engine'
+export { countPrompt, countTokens } from './meter'
 export { readKey } from './parts'
 export { startProbeLoop, type UpstreamState } from './probes'
 export {
@@ -33,7 +42,4 @@ export {
   type EngineVersion,
   startEngineSettingsLoop,
 } from './service'
-export type { Transcription } from './engine'
 export { resealEngines, type StoredEngines } from './table'
-export { countPrompt, countTokens } from './meter'
-export { UPSTREAM_KINDS, UPSTREAM_SETTINGS, type UpstreamConfig } from './config'

@@ -1,5 +1,15 @@
-import { type EngineTool, type Message, type ToolCall, type EngineAnswer, EngineFailure, type EnginePart, type EngineRequest, type FinishReason, type StatedUsage } from './engine'
 import type { Clock } from '../kernel/clock'
+import {
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type EngineTool,
+  type FinishReason,
+  type Message,
+  type StatedUsage,
+  type ToolCall,
+} from './engine'
 
 /** Tokens a call is charged for: the upstream's numbers where they are plausible, else our own count (G7). */
 export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean }

@@ -7,8 +7,7 @@ import { errorFields, type Log } from '../kernel/log'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { sameInWork } from '../kernel/work'
-import type { PictureRequest, RunOptions, RunRequest } from './answering'
-import type { Observe } from './answering'
+import type { Observe, PictureRequest, RunOptions, RunRequest } from './answering'
 import {
   AUDIO_ENGINES,
   type AudioEngine,
@@ -22,13 +21,13 @@ import {
 import { type EngineConfig, type EngineSettings, readEngineConfig, upstreamPrices } from './config'
 import type { Driver } from './engine'
 import type { OrderedVideo } from './filming'
+import { countPrompt, countTokens } from './meter'
 import { createPart, createParts } from './parts'
 import type { ProviderHealth, UpstreamState } from './probes'
-import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
 import type { SessionState } from './snapshot'
+import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
 import { NOTHING_STORED, type StoredEngines, storedRepository } from './table'
 import type { Target } from './targets'
-import { countPrompt, countTokens } from './meter'
 import { type TrialCheck, tryTarget } from './trial'
 
 type Settings = EngineSettings & { prices: PriceTable }

@@ -1,7 +1,7 @@
-import { defineTable, query, type Reader, type Tx } from '../kernel/store'
 import { eq, sql } from 'drizzle-orm'
 import type { PriceTable } from '../billing/schema'
 import { open, type Resealed, reseal, seal } from '../kernel/crypto'
+import { defineTable, query, type Reader, type Tx } from '../kernel/store'
 import type { UpstreamConfig } from './config'
 
 /** Engine settings that were made while servers ran. They come before those of the file and of the environment. */

@@ -1,13 +1,12 @@
-import type { Fit } from './addresses'
-import { AUDIO_ENGINES, ENGINES, IMAGE_ENGINES } from './catalog'
-import type { EngineConfig } from './config'
-import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-watched-fetch'
-import { type Driver, type EngineRequest, EngineFailure } from './engine'
-import type { Fault, Presence, UpstreamPart } from './parts'
-import type { TargetBreaker } from './target-breaker'
-import type { UpstreamConfig } from './config'
 import type { Clock } from '../kernel/clock'
 import { createSemaphore } from '../kernel/semaphore'
+import type { Fit } from './addresses'
+import { AUDIO_ENGINES, ENGINES, IMAGE_ENGINES } from './catalog'
+import type { EngineConfig, UpstreamConfig } from './config'
+import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-watched-fetch'
+import { type Driver, EngineFailure, type EngineRequest } from './engine'
+import type { Fault, Presence, UpstreamPart } from './parts'
+import type { TargetBreaker } from './target-breaker'
 
 /** Longest wait for a slot; then the next target is asked. */
 const WAIT_MS = 30_000

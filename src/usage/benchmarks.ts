@@ -1,21 +1,28 @@
+import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
+import type { KeyId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
-import { grainsOf, HOUR_MS, startOf } from './buckets'
-import { type CallSums, sumsOf } from './call-repository'
-import { addEncoded, cellOf, type Histogram, noCalls, percentiles } from './buckets'
-import { type Rolled, rolledIn } from './report-repository'
-import type { Benchmarks, BenchmarkWindow } from './schema'
-import { planOf, type Span } from './spans'
-import { speedsIn, timedCalls } from './report-repository'
-import { modeOf, type Timed } from './buckets'
-import { type SpeedRow, usageRecords, usageRollups } from './table'
-import { tailOf } from './spans'
-import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
-import type { KeyId } from '../kernel/ids'
 import { nextTurn } from '../kernel/turns'
+import {
+  addEncoded,
+  cellOf,
+  grainsOf,
+  type Histogram,
+  HOUR_MS,
+  modeOf,
+  noCalls,
+  percentiles,
+  startOf,
+  type Timed,
+} from './buckets'
+import { type CallSums, sumsOf } from './call-repository'
+import { type Rolled, rolledIn, speedsIn, timedCalls } from './report-repository'
+import type { Benchmarks, BenchmarkWindow } from './schema'
+import { planOf, type Span, tailOf } from './spans'
+import { type SpeedRow, usageRecords, usageRollups } from './table'
 
 /** The most requests and the most tokens of one key in one clock minute. */
 type Peak = { requests: number; tokens: number }

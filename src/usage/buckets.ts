@@ -1,5 +1,5 @@
 import type { OwnerScope } from '../kernel/caller'
-import type { Grain, UsageRow, SpeedRow } from './table'
+import type { Grain, SpeedRow, UsageRow } from './table'
 
 /**
  * A histogram that can be added up: calls by cell. Up to 128 ms every millisecond has its own cell; above, a cell

@@ -1,10 +1,9 @@
 import { and, asc, desc, eq, exists, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../kernel/store'
 import { type Counted, DAY_MS, type Sums } from './buckets'
-import { callFields } from './table'
 import type { Choice } from './report-repository'
 import type { Span } from './spans'
-import { type UsageRow, usageRecords, usageSkills } from './table'
+import { callFields, type UsageRow, usageRecords, usageSkills } from './table'
 
 /** An SQL condition that selects usage records. */
 export type Calls = SQL | undefined

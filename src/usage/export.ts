@@ -1,16 +1,15 @@
 import { and, desc, eq, gte, inArray, lt, type SQLWrapper, sql } from 'drizzle-orm'
-import { microToCents, plainCents } from '../kernel/money'
-import type { Reader } from '../kernel/store'
-import { WIDTHS } from './buckets'
-import { addEncoded, noCalls, percentiles } from './buckets'
-import { usageRollups } from './table'
 import { iso } from '../kernel/clock'
 import { type CsvCell, csvFile, csvHeaders } from '../kernel/csv'
+import { microToCents, plainCents } from '../kernel/money'
+import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
+import { addEncoded, noCalls, percentiles, WIDTHS } from './buckets'
 import { type ExportRow, exportPage, type Mark } from './call-repository'
-import { EXPORT_ROWS, type ExportFormat, UsageExportRow } from './schema'
 import type { Choice } from './report-repository'
+import { EXPORT_ROWS, type ExportFormat, UsageExportRow } from './schema'
 import type { Span } from './spans'
+import { usageRollups } from './table'
 
 const PAGE = 1_000
 

@@ -1,11 +1,20 @@
-import { and, eq, gte, lt, ne, or, sql, isNotNull } from 'drizzle-orm'
+import { and, eq, gte, isNotNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { type Reader, command, query, type Tx } from '../kernel/store'
+import { command, query, type Reader, type Tx } from '../kernel/store'
+import { addEncoded, encode, type Histogram, noCalls, type Speed, type Timed } from './buckets'
+import type { Calls } from './call-repository'
 import { CURSOR } from './rollup-repository'
 import type { Plan, Span } from './spans'
-import { type Grain, type RollupRow, usageCursors, usageRollups, speedFields, type SpeedRow, usageRecords, usageSpeeds } from './table'
-import type { Calls } from './call-repository'
-import { addEncoded, encode, type Histogram, noCalls, type Speed, type Timed } from './buckets'
+import {
+  type Grain,
+  type RollupRow,
+  type SpeedRow,
+  speedFields,
+  usageCursors,
+  usageRecords,
+  usageRollups,
+  usageSpeeds,
+} from './table'
 
 type SpeedKey = Pick<SpeedRow, 'owner' | 'grain' | 'at' | 'mode'>
 
@@ -176,7 +185,10 @@ export async function speedsIn(
     .from(c)
     .leftJoin(s, and(eq(s.owner, owner), or(...spans)))
     .where(eq(c.name, CURSOR))
-  return { position: found[0]?.position ?? 0, rows: found.filter(({ mode }) => mode !== null) as SpeedRepositoryRolled[] }
+  return {
+    position: found[0]?.position ?? 0,
+    rows: found.filter(({ mode }) => mode !== null) as SpeedRepositoryRolled[],
+  }
 }
 
 /** Calls with a value that benchmarks use. */

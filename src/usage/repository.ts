@@ -1,7 +1,7 @@
 import { and, eq, gte, lte, type Placeholder, sql } from 'drizzle-orm'
-import { command, query, type Tx, type Reader } from '../kernel/store'
-import { spendDays, type UsageRow, usageRecords, usageSkills } from './table'
 import { utcDay } from '../kernel/clock'
+import { command, query, type Reader, type Tx } from '../kernel/store'
+import { spendDays, type UsageRow, usageRecords, usageSkills } from './table'
 
 /** Micro-cents: `spent` is charged, `held` is reserved by work that is still running. */
 type Amounts = { spent: number; held: number }

@@ -3,8 +3,17 @@ import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
-import { type Bucket, createBuckets } from './buckets'
-import { addEncoded, encode, type Histogram, noCalls } from './buckets'
+import {
+  addEncoded,
+  type Bucket,
+  createBuckets,
+  encode,
+  type Histogram,
+  noCalls,
+  type Speed,
+  speedsOf,
+} from './buckets'
+import { addSpeeds } from './report-repository'
 import {
   addToRollup,
   cursorAt,
@@ -16,8 +25,6 @@ import {
   skillsOf,
 } from './rollup-repository'
 import type { Span } from './spans'
-import { addSpeeds } from './report-repository'
-import { type Speed, speedsOf } from './buckets'
 import { skillCalls } from './table'
 
 const newest = async (db: Reader): Promise<number> => (await newestId(db, {}))[0]?.id ?? 0

@@ -1,8 +1,7 @@
 import { and, asc, eq, gt, lte, max, type Placeholder, sql } from 'drizzle-orm'
 import { command, counted, query, type Reader } from '../kernel/store'
 import type { RollupKey } from './buckets'
-import { callFields, speedFields } from './table'
-import { type RollupRow, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
+import { callFields, type RollupRow, speedFields, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
 
 /** Name of the only cursor row. */
 export const CURSOR = 'rollups'

@@ -3,11 +3,10 @@ import type { Downloads } from '../http/download'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checkedQuery } from '../kernel/schema'
+import type { BenchmarkService } from './benchmarks'
 import { EXPORT_HEADERS } from './export'
 import type { UsageReading } from './reading'
-import { UsageExport, UsageExportQuery, UsageQuery, UsageReport } from './schema'
-import type { BenchmarkService } from './benchmarks'
-import { BenchmarkQuery, Benchmarks } from './schema'
+import { BenchmarkQuery, Benchmarks, UsageExport, UsageExportQuery, UsageQuery, UsageReport } from './schema'
 
 type RoutesBenchmarksDeps = { benchmarks: BenchmarkService }
 

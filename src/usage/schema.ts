@@ -1,6 +1,6 @@
+import { type AppError, defineError, invalidInput } from '../kernel/errors'
 import { RangeQuery } from '../kernel/range'
 import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
-import { type AppError, defineError, invalidInput } from '../kernel/errors'
 
 /** Limits of an export (contract 18.1) and the longest span of a report. */
 export const EXPORT_DAYS = 92

@@ -1,14 +1,13 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
-import type { Reader, Tx, Store } from '../kernel/store'
-import { insertRecord, insertRecordReturningId, insertSkill } from './repository'
-import { spendOf } from './repository'
+import { type Loop, startLoop } from '../kernel/loop'
+import type { Reader, Store, Tx } from '../kernel/store'
 import { grainsOf, type RollupKey, startOf } from './buckets'
 import type { Choice } from './report-repository'
+import { insertRecord, insertRecordReturningId, insertSkill, spendOf } from './repository'
 import { addRefused, placeCursor } from './rollup-repository'
 import type { Span } from './spans'
-import { type Loop, startLoop } from '../kernel/loop'
 
 const IDLE_MS = 10_000
 

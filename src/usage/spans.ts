@@ -1,12 +1,12 @@
-import { HOUR_MS, startOf, WIDTHS } from './buckets'
-import { type Grain, usageRecords } from './table'
 import { and, eq, gte, lte } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { Reader } from '../kernel/store'
 import { nextTurn } from '../kernel/turns'
+import { HOUR_MS, startOf, WIDTHS } from './buckets'
 import { type Calls, newCalls } from './call-repository'
 import type { Choice } from './report-repository'
 import { newestId } from './rollup-repository'
+import { type Grain, usageRecords } from './table'
 
 /** Calls read per slice. */
 export const SLICE = 4_000

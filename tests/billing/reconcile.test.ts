@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { pages } from '../../src/billing/verify-queries'
 import { holds, ledgerEntries, wallets } from '../../src/billing/table'
+import { pages } from '../../src/billing/verify-queries'
 import type { OwnerScope } from '../../src/kernel/caller'
 import { openTestStore } from '../support/store'
 import { createWorld } from './world'

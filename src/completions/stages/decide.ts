@@ -13,11 +13,10 @@ import { fitHistory } from '../agent-loop'
 import { assembleSystem } from '../agent-sandbox'
 import type { Image } from '../agent-schema'
 import { modeOfCall } from '../agent-turn'
-import { promptTooLong } from '../rules'
 import { typeOfPicture } from '../pictures'
-import { IMAGE_ENGINE, type SentImage } from '../run'
-import { approvedIn, base64Of, inlineOf, isStealth, MAX_IMAGE_BYTES, workOf } from '../rules'
+import { approvedIn, base64Of, inlineOf, isStealth, MAX_IMAGE_BYTES, promptTooLong, workOf } from '../rules'
 import type { Run } from '../run'
+import { IMAGE_ENGINE, type SentImage } from '../run'
 import { researchOf } from './think'
 
 const TIMEOUT_MS = 10_000

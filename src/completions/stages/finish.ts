@@ -17,8 +17,8 @@ import { cacheScopeOf } from '../cache'
 import { firedIn, structuredOutput, workOf } from '../rules'
 import type { Run } from '../run'
 import type { FollowUp, ModelRef } from '../schema'
-import { costOfTurns } from './money'
 import type { createRecord } from './money'
+import { costOfTurns } from './money'
 import { explained } from './think'
 
 type Maker = { model: ModelRef; createdAt: number }

@@ -1,11 +1,10 @@
 import { type Blocked, type Guard, guardrailBlocked, type HoldBack, standIn } from '../../guardrails'
 import type { Store } from '../../kernel/store'
-import type { CompletionRequest } from '../run'
-import { readJsonAnswer, wantsJson, workOf } from '../rules'
-import type { Run } from '../run'
-import type { createRecord } from './money'
-import type { AgentResult, ToolUse } from '../agent-schema'
 import type { Findings } from '../../research'
+import type { AgentResult, ToolUse } from '../agent-schema'
+import { readJsonAnswer, wantsJson, workOf } from '../rules'
+import type { CompletionRequest, Run } from '../run'
+import type { createRecord } from './money'
 
 /** The hold-back of a streamed answer; null when no rule needs one. */
 export const holdBackOf = (run: Run): HoldBack | null =>

@@ -1,28 +1,33 @@
+import type { AuditLog } from '../../audit'
 import type { Billing, Prices } from '../../billing'
 import { payerOf } from '../../billing/schema'
-import { type Holds, type CompletionFacts, completionCreated, emitFirings, type Ending as RunEnding } from '../../charging'
+import {
+  type CompletionFacts,
+  completionCreated,
+  emitFirings,
+  type Holds,
+  type Ending as RunEnding,
+} from '../../charging'
 import type { EngineService } from '../../engines'
-import { AppError } from '../../kernel/errors'
-import { failpoint } from '../../kernel/failpoint'
-import type { Store, Tx } from '../../kernel/store'
-import type { VideoService } from '../../media'
-import type { ResearchService } from '../../research'
-import type { CountedTurn, AgentResult } from '../agent-schema'
-import { overBounds, isStealth } from '../rules'
-import { workOf } from '../rules'
-import type { Run } from '../run'
-import { isHandedOver, isVideo } from './think'
-import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
 import type { Firing } from '../../guardrails/schema'
 import { keyIdOf, ownerOf } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { sha256Hex } from '../../kernel/crypto'
+import { AppError } from '../../kernel/errors'
+import { failpoint } from '../../kernel/failpoint'
 import { microToCents } from '../../kernel/money'
+import type { Store, Tx } from '../../kernel/store'
+import type { VideoService } from '../../media'
+import type { ResearchService } from '../../research'
 import type { UsageLog } from '../../usage'
+import type { AgentResult, CountedTurn } from '../agent-schema'
 import type { StoredAnswer } from '../cache'
 import { usageOf } from '../present'
+import { isStealth, overBounds, workOf } from '../rules'
+import type { Run } from '../run'
 import { type ChatCompletionId, type CompletionId, chatIdOf } from '../schema'
+import { isHandedOver, isVideo } from './think'
 
 type RecordDeps = { clock: Clock; usage: UsageLog; audit: AuditLog; events: EventBus }
 

@@ -20,8 +20,8 @@ import {
 import { ConversationId } from '../../skills/conversations/schema'
 import type { Tools } from '../../tools'
 import { cacheKeyOf } from '../cache'
-import type { CompletionRequest } from '../run'
 import { isStealth } from '../rules'
+import type { CompletionRequest } from '../run'
 import { type Run, UNDECIDED, type Write } from '../run'
 import { CompletionId } from '../schema'
 

@@ -13,21 +13,25 @@ import type {
 } from '@ai-sdk/provider'
 import type { Clock } from '../../kernel/clock'
 import {
+  changesPictures,
   type Driver,
   type EngineAnswer,
   EngineFailure,
   type EnginePart,
   type EngineRequest,
   type EngineTool,
+  editPrompt,
   type ImagePart,
   type ImageRequest,
+  imagePrompt,
   type MadeImage,
   type Message,
   type Part,
+  qualityFor,
+  sizeFor,
   type ToolCall,
   type ToolChoice,
 } from '../engine'
-import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../engine'
 import { createPartReader, explainVendorError, readResult } from './ai-sdk-from-wire'
 import {
   loadImageVendor,
@@ -36,12 +40,12 @@ import {
   VENDOR_URLS,
   type Vendor,
   type VendorOptions,
+  type WatchedFetch,
+  watchFetch,
 } from './ai-sdk-watched-fetch'
-import { type WatchedFetch, watchFetch } from './ai-sdk-watched-fetch'
-import { collect, partsOfAnswer } from './compat-body'
-import { argumentsForHistory, finishWith } from './compat-body'
-import { askModels } from './upstream'
+import { argumentsForHistory, collect, finishWith, partsOfAnswer } from './compat-body'
 import {
+  askModels,
   PLAIN_TIMEOUT_MS,
   STREAM_TIMEOUT_MS,
   startTimeout,

@@ -1,11 +1,10 @@
+import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider'
 import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
 import { EngineFailure } from '../engine'
 import { failureOfError, failureOfReport, failureOfStatus } from '../failures'
-import { atMost, isEventStream, isJson } from './compat-body'
-import { createEventSplitter } from './compat-body'
+import { atMost, createEventSplitter, isEventStream, isJson } from './compat-body'
 import type { UpstreamTimeout } from './upstream'
-import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider'
 
 const VENDORS = ['anthropic', 'google', 'openai'] as const
 

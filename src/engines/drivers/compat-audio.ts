@@ -1,12 +1,11 @@
+import { fileTypeFromBuffer } from 'file-type'
 import { randomHex } from '../../kernel/crypto'
 import { trustedFetch } from '../../kernel/outbound'
+import type { Segment, Transcription, TranscriptionRequest } from '../engine'
 import { type Driver, EngineFailure } from '../engine'
 import { failureOfStatus } from '../failures'
-import type { Segment, Transcription, TranscriptionRequest } from '../engine'
-import { readText, readBytes } from './compat-body'
-import { type CallOptions, headersOf, urlOf } from './upstream'
-import { PLAIN_TIMEOUT_MS, startTimeout } from './upstream'
-import { fileTypeFromBuffer } from 'file-type'
+import { readBytes, readText } from './compat-body'
+import { type CallOptions, headersOf, PLAIN_TIMEOUT_MS, startTimeout, urlOf } from './upstream'
 
 /** An hour at 64 kbit/s, twice over. */
 const MAX_SPEECH_BYTES = 64 * 1024 * 1024

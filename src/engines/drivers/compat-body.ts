@@ -1,4 +1,4 @@
-import { EngineFailure, type EngineAnswer, type EnginePart, type FinishReason, type ToolCall } from '../engine'
+import { type EngineAnswer, EngineFailure, type EnginePart, type FinishReason, type ToolCall } from '../engine'
 import type { UpstreamTimeout } from './upstream'
 
 /** Arguments as JSON text. Blank text becomes `{}`, because readers parse it. */

@@ -1,29 +1,47 @@
 import { trustedFetch } from '../../kernel/outbound'
 import {
+  changesPictures,
   type Driver,
   type EngineAnswer,
   EngineFailure,
   type EnginePart,
   type EngineRequest,
   type EngineTool,
+  editPrompt,
   type ImagePart,
   type ImageRequest,
+  imagePrompt,
   type MadeImage,
   type Message,
   type Part,
+  qualityFor,
+  sizeFor,
 } from '../engine'
 import { failureOfReport, failureOfStatus } from '../failures'
-import { changesPictures, editPrompt, imagePrompt, qualityFor, sizeFor } from '../engine'
-import { atMost, collect, isEventStream, isJson, partsOfAnswer } from './compat-body'
-import { argumentsForHistory } from './compat-body'
-import { openEvents, readBytes, readText } from './compat-body'
-import { type CallOptions, headersOf, urlOf } from './upstream'
+import { createCompatSpeech, createCompatTranscription } from './compat-audio'
+import {
+  argumentsForHistory,
+  atMost,
+  collect,
+  isEventStream,
+  isJson,
+  openEvents,
+  partsOfAnswer,
+  readBytes,
+  readText,
+} from './compat-body'
 import { createStreamReader, type ExplainError, readAnswer } from './compat-from-wire'
-import { createCompatSpeech } from './compat-audio'
-import { createCompatTranscription } from './compat-audio'
 import { createCompatVideos } from './compat-videos'
-import { askModels } from './upstream'
-import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from './upstream'
+import {
+  askModels,
+  type CallOptions,
+  headersOf,
+  PLAIN_TIMEOUT_MS,
+  STREAM_TIMEOUT_MS,
+  startTimeout,
+  type UpstreamTimeout,
+  urlOf,
+} from './upstream'
 
 const MAX_IMAGE_BYTES = 32 * 1024 * 1024
 

@@ -7,8 +7,8 @@ import {
   type StatedUsage,
   type ToolCall,
 } from '../engine'
-import { argumentsOf, finishOf, finishWith } from './compat-body'
 import type { WireEvent } from './compat-body'
+import { argumentsOf, finishOf, finishWith } from './compat-body'
 
 /** A call, or a piece of one; other members are what the upstream wants back with it. */
 type WireCall = {

@@ -1,10 +1,17 @@
 import { trustedFetch } from '../../kernel/outbound'
+import type { VideoDriver, VideoState } from '../engine'
 import { type Driver, EngineFailure } from '../engine'
 import { failureOfStatus } from '../failures'
-import type { VideoDriver, VideoState } from '../engine'
 import { readPieces, readText } from './compat-body'
-import { type CallOptions, headersOf, urlOf } from './upstream'
-import { PLAIN_TIMEOUT_MS, STREAM_TIMEOUT_MS, startTimeout, type UpstreamTimeout } from './upstream'
+import {
+  type CallOptions,
+  headersOf,
+  PLAIN_TIMEOUT_MS,
+  STREAM_TIMEOUT_MS,
+  startTimeout,
+  type UpstreamTimeout,
+  urlOf,
+} from './upstream'
 
 /** A minute at 130 Mbit/s. */
 const MAX_VIDEO_BYTES = 1024 * 1024 * 1024

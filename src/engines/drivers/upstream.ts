@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock'
+import { trustedFetch } from '../../kernel/outbound'
 import { EngineFailure, type ModelFacts } from '../engine'
 import { failureOfError, failureOfStatus } from '../failures'
-import { trustedFetch } from '../../kernel/outbound'
 import { readText } from './compat-body'
 
 type Request = {
