@@ -90,7 +90,7 @@ const messages = [{ role: 'user', content: 'What is the answer?' }]
 await measure('files run for a completion', () => send('/chat/completions', { model: 'svc-1-flash', messages }))
 
 // No network is reached: the delivery is tried and put off.
-await send('/webhooks', { url: 'http://203.0.112.7:9/', event_types: ['tried.*'] })
+await send('/webhooks', { url: 'https://203.0.112.7/', event_types: ['tried.*'] })
 await measure('files run for an event with its delivery', async () => {
   await send('/events', { type: 'tried.out', data: { one: 1 } })
   await Bun.sleep(400)
