@@ -13,7 +13,6 @@ import {
   createUnattended,
   createUsers,
   findOwner,
-  type KeyBindings,
   mayDo,
   orgDeleted,
   type Sessions,
@@ -31,7 +30,6 @@ import { createIncreases, createRateLimiter, createTiers } from '../limits'
 import type { ResourceDeps } from '../resource'
 import { createUsageReading } from '../usage'
 import { createWebhooks } from '../webhooks'
-import type { Deps } from './container-deps'
 import type { Foundation } from './container-foundation'
 
 /** How often the "last used" time of a key or session is written at most. */
@@ -42,124 +40,88 @@ const DEV_CREDIT_CENTS = 1_000_000
 
 export type Accounts = ReturnType<typeof buildAccounts>
 
-/** Builds the rooms about callers: keys, sessions, sign-in, rate limits, billing and usage. */
-export function buildAccounts(deps: Deps, foundation: Foundation) {
-  const { lookup, ...callers } = buildCallers(deps, foundation)
-  const money = buildMoney(deps, foundation)
-  const { sessions } = callers
-  const resources = buildResources(deps, foundation, callers.keys.bindings)
-  return {
-    ...callers,
-    ...money,
-    ...buildEvents(deps, foundation, resources),
-    ...buildSignIn(deps, foundation, { sessions, grantInitial: money.billing.openAccount }),
-    authenticate: createAuthenticator({ keys: lookup, sessions }),
-    unattended: createUnattended({ store: deps.store, keys: lookup, orgs: foundation.orgs }),
-    resources,
-    access: createAccessWatch({
-      store: deps.store,
-      keys: lookup,
-      sessions,
-      orgs: foundation.orgs,
-      writeSessionUses: () => writeSessionUses({ store: deps.store, sightings: callers.sessionUses }),
-    }),
-  }
-}
-
-function buildCallers(
-  { config, store, clock, node, redis }: Deps,
-  { audit, events, orgs, usage, nodes, live }: Foundation,
-) {
+/** Adds the rooms about callers: keys, sessions, sign-in, rate limits, billing, usage, and what resources need. */
+export function buildAccounts(rooms: Foundation) {
+  const { config, store, clock, redis, events, orgs, usage, nodes } = rooms
   const tiers = createTiers(config.tiers)
   const keyUses = createLastSeenBuffer<KeyId>({ everyMs: USES_EVERY_MS, clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
-  const rooms = { settings: config, limitsOf: tiers.limitsOf, spentBy: usage.spent }
-  const keys = createKeys({ store, audit, events, orgs, lookup, clock, ...rooms })
+  const limitsOf = tiers.limitsOf
+  const keys = createKeys({ ...rooms, lookup, settings: config, limitsOf, spentBy: usage.spent })
   const sessionUses = createLastSeenBuffer<SessionId>({ everyMs: USES_EVERY_MS, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
-  const shared = redis && nodes.isCluster ? { scripts: redis, live, node, nodes: nodes.serving } : null
+  const access = createAccessWatch({
+    ...{ store, keys: lookup, sessions, orgs },
+    writeSessionUses: () => writeSessionUses({ store, sightings: sessionUses }),
+  })
+  const shared =
+    redis && nodes.isCluster ? { scripts: redis, live: rooms.live, node: rooms.node, nodes: nodes.serving } : null
+  const resources = {
+    ...{ store, clock, audit: rooms.audit, storeAnswer, bindings: keys.bindings },
+    orgs: {
+      ...orgs,
+      mayDo,
+      actingUserOf,
+      findOwner,
+      onEnd: (end: Parameters<ResourceDeps['orgs']['onEnd']>[0]) =>
+        events.inTransaction(orgDeleted, (tx, { data }) => end(tx, data)),
+    },
+  } satisfies ResourceDeps
   const limiter = createRateLimiter({ clock, tiers, shared })
-  const increases = createIncreases({ store, audit, events, clock, tiers, keys, orgs })
-  return { tiers, keys, keyUses, lookup, sessions, sessionUses, limiter, increases }
-}
-
-/** What each declared resource is built with. */
-function buildResources({ store, clock }: Deps, { audit, events, orgs }: Foundation, bindings: KeyBindings) {
-  const owners = {
-    ...orgs,
-    mayDo,
-    actingUserOf,
-    findOwner,
-    onEnd: (end: Parameters<ResourceDeps['orgs']['onEnd']>[0]) =>
-      events.inTransaction(orgDeleted, (tx, { data }) => end(tx, data)),
-  }
-  return { store, clock, audit, storeAnswer, bindings, orgs: owners } satisfies ResourceDeps
-}
-
-/** What callers publish, and the webhooks that receive it. */
-function buildEvents(
-  { config, store, clock, masterKey }: Deps,
-  { audit, events, fanOut, jobs, outbound }: Foundation,
-  resources: ReturnType<typeof buildResources>,
-) {
-  const { orgs } = resources
+  const increases = createIncreases({ ...rooms, tiers, keys })
+  const money = buildMoney(rooms)
   return {
-    published: createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, settings: config }),
-    webhooks: createWebhooks({
-      resources,
-      fanOut,
-      masterKey,
-      settings: config,
-      jobs,
-      audit,
-      events,
-      outbound,
-      random: randomFraction,
-    }),
+    ...rooms,
+    ...money,
+    tiers,
+    keys,
+    keyUses,
+    sessions,
+    sessionUses,
+    access,
+    resources,
+    limiter,
+    increases,
+    published: createEvents({ ...rooms, storeAnswer, orgs: resources.orgs, settings: config }),
+    webhooks: createWebhooks({ ...rooms, resources, settings: config, random: randomFraction }),
+    ...buildSignIn(rooms, { sessions, grantInitial: money.billing.openAccount }),
+    authenticate: createAuthenticator({ keys: lookup, sessions }),
+    unattended: createUnattended({ store, keys: lookup, orgs }),
   }
 }
 
-function buildMoney({ config, store, clock, node, masterKey, origin }: Deps, foundation: Foundation) {
-  const { audit, events, files, jobs, nodes, orgs, usage, engineRegistry } = foundation
+function buildMoney(rooms: Foundation) {
+  const { config, store, clock, events, nodes, orgs } = rooms
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
   const limits = createAccountLimits({ dialect: store.dialect, clock })
   const watch = createBalanceWatch({ limits, events })
-  const billing = createBilling({ store, clock, audit, limits, watch, jobs, node, initialCredit })
-  const deps = { store, clock, audit, events, jobs, orgs, billing, limits, watch, masterKey, origin }
-  const accountBilling = createAccountBilling({ ...deps, settings: config })
-  const usageReading = createUsageReading({
-    store,
-    clock,
-    audit,
-    refusals: usage.refusals,
-    balanceOf: billing.balance,
-    expiringOf: billing.expiringGrants.of,
-    capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
-    assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
-  })
-  const isServed = () => nodes.isServed('jobs')
-  const publicJobs = createPublicJobs({ store, clock, jobs, audit, events, files, billing, isServed })
+  const billing = createBilling({ ...rooms, limits, watch, initialCredit })
   return {
     billing,
-    accountBilling,
-    publicJobs,
-    usageReading,
-    prices: followPrices(() => engineRegistry.version().prices),
+    accountBilling: createAccountBilling({ ...rooms, billing, limits, watch, settings: config }),
+    publicJobs: createPublicJobs({ ...rooms, billing, isServed: () => nodes.isServed('jobs') }),
+    usageReading: createUsageReading({
+      ...rooms,
+      refusals: rooms.usage.refusals,
+      balanceOf: billing.balance,
+      expiringOf: billing.expiringGrants.of,
+      capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
+      assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
+    }),
+    prices: followPrices(() => rooms.engineRegistry.version().prices),
   }
 }
 
 type People = { sessions: Sessions; grantInitial: Parameters<typeof createAuth>[0]['grantInitial'] }
 
-function buildSignIn(deps: Deps, { audit, orgs, jobs, mail }: Foundation, people: People) {
-  const { config, store, clock, masterKey, origin } = deps
-  const { sessions, grantInitial } = people
-  const { signup, production } = config
+function buildSignIn(rooms: Foundation, { sessions, grantInitial }: People) {
+  const { signup, production } = rooms.config
   const passwords = createPasswords()
-  const attempts = createAttempts({ store, clock, masterKey })
-  const entry = createEntry({ audit, orgs, sessions, attempts })
-  const rooms = { store, audit, orgs, passwords, attempts, entry, clock }
-  const auth = createAuth({ ...rooms, sessions, signup, grantInitial })
-  const signInLinks = createSignInLinks({ ...rooms, jobs, mail, production, origin })
-  return { auth, signInLinks, attempts, users: createUsers({ store, audit, orgs, auth, sessions, signInLinks }) }
+  const attempts = createAttempts(rooms)
+  const entry = createEntry({ ...rooms, sessions, attempts })
+  const signIn = { ...rooms, passwords, attempts, entry }
+  const auth = createAuth({ ...signIn, sessions, signup, grantInitial })
+  const signInLinks = createSignInLinks({ ...signIn, production })
+  return { auth, signInLinks, attempts, users: createUsers({ ...rooms, auth, sessions, signInLinks }) }
 }

@@ -15,14 +15,12 @@ import {
 } from '../routing'
 import { createBenchmarks } from '../usage'
 import type { Accounts } from './container-accounts'
-import type { Deps } from './container-deps'
-import type { Foundation } from './container-foundation'
 
 export type Decisions = ReturnType<typeof buildDecisions>
 
-/** Builds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
-export function buildDecisions({ config, store, clock, log, observeEngine }: Deps, rooms: Foundation & Accounts) {
-  const { traces, audit, usage, events, files, keys, resources, limiter, billing, prices, engineRegistry } = rooms
+/** Adds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
+export function buildDecisions(rooms: Accounts) {
+  const { config, clock, log, traces, keys, resources, engineRegistry } = rooms
   const noSearch = hasSearch(config)
     ? null
     : 'no search server is set, so research reads only the addresses in a prompt'
@@ -35,47 +33,34 @@ export function buildDecisions({ config, store, clock, log, observeEngine }: Dep
     log,
     builtin: { ...createBuiltinDriver({ clock, habits: config }), ...createIllustrator() },
     observe: (engine, outcome, attempt) => {
-      if (outcome !== 'passed over') observeEngine(engine, outcome, attempt)
+      if (outcome !== 'passed over') rooms.observeEngine(engine, outcome, attempt)
       const { requestId, target: name, ms, mode, error } = attempt
       if (requestId) traces.step(requestId, 'engine', name, ms, { engine, mode, outcome, error })
     },
   })
   const { bindings } = keys
-  const effective = createEffective({ store, clock, bindings })
-  const benchmarks = createBenchmarks({ store, clock, wronglyChosenIn })
+  const effective = createEffective({ ...rooms, bindings })
+  const benchmarks = createBenchmarks({ ...rooms, wronglyChosenIn })
   const opinion = createEngineOpinion({ engines, clock, chosen: config.guardrailEngine })
   const guardrails = createGuardrails({ resources, bindings, opinion, settings: config })
-  const admission = createUnbilledAdmission({ store, limiter, billing, guardrails, engines })
-  const routing = { resources, bindings, effective, engines }
-  const taught = { audit, events, settings: config, admit: admission.texts }
-  const preferences = createPreferences({ ...routing, ...taught })
+  const admission = createUnbilledAdmission({ ...rooms, guardrails, engines })
+  const routing = { ...rooms, bindings, effective, engines }
+  const preferences = createPreferences({ ...routing, settings: config, admit: admission.texts })
   const engineClassifier = createEngineClassifier({ engines, clock })
   const classifier = createClassifier({ engine: engineClassifier })
   const explain = createExplain({ classifier, engine: engineClassifier, clock })
   const routingPreview = createRoutingPreview({
     ...routing,
     preferences: preferences.preferences,
-    keys,
     explain,
     screen: guardrails.screen,
     admit: admission.prompt,
   })
-  const charging = createCharging({
-    store,
-    clock,
-    audit,
-    usage,
-    events,
-    files,
-    limiter,
-    billing,
-    prices,
-    guardrails,
-    engines,
-  })
+  const charging = createCharging({ ...rooms, guardrails, engines })
   const pictures = createPictures(engines)
   const images = createImages({ charging, engines, pictures })
   return {
+    ...rooms,
     engines,
     opinion,
     effective,

@@ -16,39 +16,70 @@ import {
   eitherWire,
   type RequestLine,
 } from '../cluster'
-import { createEngineRegistry } from '../engines'
+import { createEngineRegistry, type Observe } from '../engines'
 import { createEventBus, createFanOut } from '../events'
 import { createFilePlace, createFiles } from '../files'
 import { createIdempotency } from '../idempotency'
 import { createJobs, createTakeovers } from '../jobs'
-import { errorFields } from '../kernel/log'
+import type { Clock } from '../kernel/clock'
+import { errorFields, type Log } from '../kernel/log'
 import { microToCents } from '../kernel/money'
 import { createOutbound } from '../kernel/outbound'
-import type { Reader } from '../kernel/store'
+import type { SigningKey } from '../kernel/signing'
+import type { Reader, Store } from '../kernel/store'
 import type { Trace } from '../kernel/trace'
 import { createUsageLog, type UsageEntry } from '../usage'
-import { type Deps, words } from './container-deps'
+import type { Config } from './config'
+import type { Redis } from './redis'
 import { takesJobs } from './roles'
+import type { Telemetry } from './telemetry'
+
+/** What the rooms are built from: configuration, infrastructure and keys. */
+export type Deps = {
+  config: Config
+  store: Store
+  clock: Clock
+  /** Told how far the clock of this machine is ahead of the database's, in milliseconds. */
+  onClock(aheadMs: number): void
+  log: Log
+  /** Signs the checkpoints of the audit record. */
+  auditKey: SigningKey
+  /** Encrypts stored secrets that must be read again. */
+  masterKey: Uint8Array
+  /** The origin by which browsers reach this server: its public URL, or the address it listens on. */
+  origin(): string
+  /** Random id of this process, new at each start. */
+  node: string
+  /** Id of the data folder. */
+  home: string
+  /** False for one command, which does nothing for others. */
+  serving: boolean
+  /** Null when no Redis is configured. */
+  redis: Redis | null
+  /** Counts engine calls by engine and outcome. */
+  observeEngine: Observe
+  /** Counts each charged call by what it consumed. */
+  observeCall(entry: UsageEntry): void
+  /** Where traces and metrics go; null unless a collector is set. */
+  telemetry: Telemetry | null
+  /** Aborts when the server is about to stop. */
+  leaving: AbortSignal
+  /** Aborts when streams must end because the server stops. */
+  stopping: AbortSignal
+}
+
+/** Splits a comma-separated setting into its words. */
+export const words = (list: string): string[] =>
+  list
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)
 
 export type Foundation = ReturnType<typeof buildFoundation>
 
 /** Builds what every other room uses: outbound calls, audit record, settings, usage, events, organizations. */
-export function buildFoundation({
-  config,
-  store,
-  clock,
-  onClock,
-  log,
-  auditKey,
-  masterKey,
-  node,
-  home,
-  serving,
-  redis,
-  origin,
-  observeCall,
-  telemetry,
-}: Deps) {
+export function buildFoundation(deps: Deps) {
+  const { config, store, clock, log, masterKey, node, redis, telemetry } = deps
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')
   const outbound = createOutbound({
     allow: words(config.egressAllow),
@@ -56,11 +87,8 @@ export function buildFoundation({
     httpsOnly: config.production,
   })
   const nodes = createNodes({
-    store,
-    node,
-    onClock,
-    home,
-    roles: serving ? config.roles : '',
+    ...{ store, node, home: deps.home, onClock: deps.onClock },
+    roles: deps.serving ? config.roles : '',
     ownFiles: !config.filesDir && !config.filesS3Bucket,
   })
   const takes = takesJobs(config)
@@ -85,13 +113,13 @@ export function buildFoundation({
     store,
     clock,
     book,
-    key: auditKey,
+    key: deps.auditKey,
     onBroken: ({ scope, seq, signed_at }) => log.error({ scope, seq, signed_at }, 'the record is not what was signed'),
   })
   const mail = createMail({ settings: config })
   const engineRegistry = createEngineRegistry({ store, settings: config, masterKey, log })
   const settings = createSettings({ store, audit, clock })
-  const usage = createUsageLog({ clock, witness: witnessOf(traces.step, observeCall) })
+  const usage = createUsageLog({ clock, witness: witnessOf(traces.step, deps.observeCall) })
   const filePlace = createFilePlace(config)
   const files = createFiles({
     store,
@@ -99,7 +127,7 @@ export function buildFoundation({
     audit,
     ...filePlace,
     masterKey,
-    origin,
+    origin: deps.origin,
     rules: {
       ownerMb: config.filesOwnerMb,
       ownerCount: config.filesOwnerCount,
@@ -113,7 +141,7 @@ export function buildFoundation({
   events.inTransaction('*', fanOut.ofServer)
   const orgs = createOrgs({ store, audit, events, clock, settings: config })
   const ownerNamed = async (reader: Reader, word: string) => (await findOwner(reader, word)).scope
-  const operatorAccess = createAuditOperatorAccess({ store, clock, audit, checkpoints, book, key: auditKey })
+  const operatorAccess = createAuditOperatorAccess({ store, clock, audit, checkpoints, book, key: deps.auditKey })
   const auditReading = createAuditReading({
     store,
     clock,
@@ -123,6 +151,7 @@ export function buildFoundation({
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewAudit', orgId),
   })
   return {
+    ...deps,
     onError,
     engineRegistry,
     outbound,

@@ -19,107 +19,58 @@ import { createResearch, createWeb } from '../research'
 import { createConversations, createMemory, createSkills, saveMemory } from '../skills'
 import { createSystemTools, createTools } from '../tools'
 import { createWidgets } from '../widgets'
-import type { Accounts } from './container-accounts'
 import type { Decisions } from './container-decisions'
-import { type Deps, words } from './container-deps'
-import type { Foundation } from './container-foundation'
+import { words } from './container-foundation'
 import { NEEDED } from './roles'
 import { API_VERSION } from './version'
 
 export type Work = ReturnType<typeof buildWork>
 
-type Rooms = Foundation & Accounts & Decisions
-
-/** Builds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
-export function buildWork(deps: Deps, rooms: Rooms) {
-  const { config, store, clock, redis, stopping } = deps
-  const { outbound, audit, settings, usage, events, keys, access, limiter, billing, prices, nodes } = rooms
-  const { engines, classifier, guardrails, effective, resources, traces } = rooms
-  const reach = buildReach(deps, rooms)
-  const { tools, skills } = reach
+/** Adds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
+export function buildWork(decisions: Decisions) {
+  const rooms = { ...decisions, ...buildReach(decisions) }
+  const { config, store, clock, redis, keys, nodes, engines, traces, tools, settings } = rooms
   const agent = createAgent({ engines, tools, clock, trace: traces.step })
-  const sandbox = createSandbox({ store, audit, agent, engines, tools, skills, guardrails, limiter })
-  const voice = createVoice({
-    ...reach,
-    store,
-    clock,
-    agent,
-    guardrails,
-    masterKey: deps.masterKey,
-    settings: config,
-    preferences: settings,
-    charging: rooms.charging,
-    brandSoulOf: keys.brandSoulOf,
-  })
+  const { brandSoulOf } = keys
+  const sandbox = createSandbox({ ...rooms, agent })
+  const voice = createVoice({ ...rooms, agent, brandSoulOf, settings: config, preferences: settings })
   const completions = createCompletions({
+    ...rooms,
     trace: traces.step,
-    ...reach,
-    store,
-    clock,
-    audit,
-    usage,
-    events,
-    settings,
-    limiter,
-    billing,
-    prices,
-    engines,
-    classifier,
     agent,
-    guardrails,
-    files: rooms.files,
-    pictures: rooms.pictures,
-    outbound,
-    access,
-    stopping,
-    brandSoulOf: keys.brandSoulOf,
-    routing: effective,
+    brandSoulOf,
+    routing: rooms.effective,
     caching: cacheRulesOf(config),
   })
-  const runs = createSkillRuns({
-    ...rooms,
-    ...reach,
-    store,
-    clock,
-    completions,
-    stopping,
-    lockOwner: rooms.orgs.lockOwner,
-  })
-  registerPrompts({ events, runs })
-  registerTriggers({ ...rooms, store, clock, skills, runs })
-  const channels = createChannels({ ...rooms, store, clock, orgs: rooms.resources.orgs })
-  const hooks = createHooks({ ...rooms, skills, runs, settings: config })
-  const { charging, filePlace } = rooms
-  const audio = createAudio({ charging, engines, clock, settings: config, folder: filePlace.incoming })
-  const chat = createChat({ completions, clock })
-  const canvases = createCanvases({ resources, skills, completions, settings: config })
+  const runs = createSkillRuns({ ...rooms, completions, lockOwner: rooms.orgs.lockOwner })
+  registerPrompts({ events: rooms.events, runs })
+  registerTriggers({ ...rooms, runs })
+  const channels = createChannels({ ...rooms, orgs: rooms.resources.orgs })
+  const hooks = createHooks({ ...rooms, runs, settings: config })
+  const audio = createAudio({ ...rooms, settings: config, folder: rooms.filePlace.incoming })
+  const canvases = createCanvases({ ...rooms, completions, settings: config })
   const workflows = createWorkflows({
     ...rooms,
-    ...reach,
-    store,
-    clock,
     completions,
     canvases,
     workflowSettings: config,
     secretOf: tools.signingSecret,
-    zoneOf: reach.zoneOf,
   })
   const widgets = createWidgets({
     ...rooms,
-    ...reach,
-    clock,
     completions,
-    stopping,
-    masterKey: deps.masterKey,
-    origin: deps.origin,
     settings: config,
     secretOf: tools.signingSecretOf,
-    keyOf: (id: KeyId) => keyCallerOf(rooms, id),
+    // Whom the work of a key runs as; null where the key no longer works.
+    keyOf: async (id: KeyId): Promise<KeyCaller | null> => {
+      const caller = await rooms.unattended({ user_id: '' as UserId, api_key_id: id, active_org_id: null })
+      return caller?.type === 'key' ? caller : null
+    },
   })
   const health = createHealth({
     clock,
     version: API_VERSION,
-    leaving: deps.leaving,
+    leaving: rooms.leaving,
     pingDatabase: store.ping,
     confirmWrites: store.confirm,
     isFailing: store.failing,
@@ -130,77 +81,53 @@ export function buildWork(deps: Deps, rooms: Rooms) {
     engineChanges: engines.changes,
   })
   return {
-    ...reach,
-    audio,
-    voice,
+    ...rooms,
     agent,
     sandbox,
+    voice,
     completions,
-    chat,
+    channels,
+    hooks,
+    audio,
+    chat: createChat({ completions, clock }),
     canvases,
     workflows,
-    hooks,
-    channels,
     widgets,
     health,
   }
 }
 
-/** Whom the work of a key runs as; null where the key no longer works. */
-const keyCallerOf = async ({ unattended }: Pick<Rooms, 'unattended'>, id: KeyId): Promise<KeyCaller | null> => {
-  const caller = await unattended({ user_id: '' as UserId, api_key_id: id, active_org_id: null })
-  return caller?.type === 'key' ? caller : null
-}
-
 /** Builds what an answer may use: tools, skills, conversations and memory. */
-function buildReach({ config, store, clock, log, masterKey, node, origin }: Deps, rooms: Rooms) {
-  const { outbound, audit, orgs } = rooms
-  const web = createWeb({ outbound, settings: config })
-  const documents = createDocuments({
-    ...rooms,
-    store,
-    clock,
-    isServed: () => rooms.nodes.isServed('jobs'),
-    settings: config,
-  })
-  const code = createCode({ clock, ...rooms })
-  const video = createVideo({
-    ...rooms,
-    clock,
-    callerOf: rooms.unattended,
-    settings: config,
-    folder: rooms.filePlace.incoming,
-  })
+function buildReach(rooms: Decisions) {
+  const { config, store, clock, log, orgs, settings } = rooms
+  const { incoming: folder } = rooms.filePlace
+  const web = createWeb({ outbound: rooms.outbound, settings: config })
+  const documents = createDocuments({ ...rooms, isServed: () => rooms.nodes.isServed('jobs'), settings: config })
+  const code = createCode(rooms)
+  const video = createVideo({ ...rooms, callerOf: rooms.unattended, settings: config, folder })
   const research = createResearch({
     ...rooms,
-    store,
-    clock,
     web,
     knowledgeOf: (call, question) => skills.knowledgeOf(call, question),
     callerOf: rooms.unattended,
   })
   const tools = createTools({
-    outbound,
-    masterKey,
+    ...rooms,
     system: createSystemTools({ web, code, documents, images: rooms.images, research, video }),
     enabled: words(config.systemTools),
     roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
-  const { settings } = rooms
   const zoneOf = async (reader: Reader, userId: UserId) => (await settings.read(reader, userId)).timezone
-  const skills = createSkills({ ...rooms, store, clock, tools, zoneOf, settings: config })
+  const skills = createSkills({ ...rooms, tools, zoneOf, settings: config })
   tools.bringSkills(skills.toolsOf)
   const conversations = createConversations({
     ...rooms,
-    store,
-    audit,
-    clock,
     keyOwner: async (call, key) => ownerOf(await rooms.keys.callerOf(call, key)),
   })
-  const memory = createMemory({ store, audit, clock })
+  const memory = createMemory({ store, audit: rooms.audit, clock })
   tools.register(saveMemory(memory))
-  const browser = createBrowser({ ...rooms, store, clock, log, node, masterKey, origin, settings: config })
+  const browser = createBrowser({ ...rooms, settings: config })
   for (const tool of browser.listedTools()) tools.register(tool)
   const unknown = tools.unknownNames()
   if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that do not exist')
