@@ -11,6 +11,7 @@ import { createEntering } from '../pages/routes-entering'
 import { homeRoutes } from '../pages/routes-home'
 import { inboxRoutes } from '../pages/routes-inbox'
 import { linkPageRoutes } from '../pages/routes-links'
+import { frameOf, listChats, presentPublic, readChat } from '../widgets'
 import type { Config } from './config'
 import type { Container } from './container'
 
@@ -22,7 +23,7 @@ const MAX = 100
 /** Everything that people see in a browser, with what each page needs of the rooms. */
 export function pageRoutes({ config, container, guard, streams, ownOrigin }: Deps) {
   const { auth, signInLinks, usageReading, keys, limiter, assets, clock, orgs, widgets: chats } = container
-  const { widgets, operators } = chats
+  const { widgets } = chats
   const entering = createEntering({
     authenticate: container.authenticate,
     assertOwnPage: (headers) => assertOwnPage(headers, ownOrigin),
@@ -73,8 +74,8 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
               return activeOrgId === null ? [] : orgs.members.all(container.store.read, activeOrgId)
             },
             widgets: listed,
-            chats: async (call, id) => (await operators.list(call, id, { limit: MAX })).conversations,
-            chat: operators.read,
+            chats: async (call, id) => (await listChats(chats.deps, call, id, { limit: MAX })).conversations,
+            chat: (call, which, after) => readChat(chats.deps, call, which, after),
             ...chats.watch,
           },
           entering,
@@ -89,11 +90,11 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
 
 /** A page for a widget that may be shown; a preview that is over, or no widget, has none. */
 const findWidget =
-  ({ visitorAuth, visitors }: Container['widgets']): FindWidget =>
+  ({ deps }: Container['widgets']): FindWidget =>
   async (id, preview) => {
     try {
-      const { widget, ancestors } = await visitorAuth.frame(id, preview ?? undefined)
-      const config = await visitors.shown(widget)
+      const { widget, ancestors } = await frameOf(deps, id, preview ?? undefined)
+      const config = await presentPublic(deps, widget)
       return { config, frameAncestors: [ancestors] }
     } catch (error) {
       if (error instanceof AppError) return null

@@ -1,16 +1,13 @@
-import type { Heard, Live } from '../cluster'
-import type { Clock } from '../kernel/clock'
+import type { Heard } from '../cluster'
 import { type Loop, startLoop } from '../kernel/loop'
-import type { Store } from '../kernel/store'
 import { sseFrame } from '../kernel/stream'
+import type { Deps } from './deps'
 import { tooFast } from './errors'
 import { presentMessage } from './present'
 import { sessionRepository as rows } from './repository'
 import type { ChatEvent, WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
-import { CHAT, type Recent } from './transcript'
-
-type Deps = { store: Store; clock: Clock; live: Live; recent: Recent; onError(name: string, error: unknown): void }
+import { CHAT } from './transcript'
 
 /** The one in the middle; null without any. */
 export function median(values: readonly number[]): number | null {

@@ -1,10 +1,13 @@
-import type { Clock } from '../kernel/clock'
 import { hmacHex, timingSafeEqual } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import { storable } from '../kernel/text'
-import { badIdentity } from './errors'
-import type { IdentityInput, VisitorIdentity } from './schema-sessions'
+import type { Deps } from './deps'
+import { badIdentity, isClosed, isOthers } from './errors'
+import { sessionRepository as rows } from './repository'
+import type { Identified, IdentityInput, VisitContext, VisitorIdentity } from './schema-sessions'
 import type { WidgetRow } from './table'
+import { markChat, tellChat } from './transcript'
+import { enterChat, type VisitorRequest } from './visitor-auth'
 
 type Message = Pick<NonNullable<IdentityInput>, 'name' | 'email' | 'external_id' | 'hash'>
 
@@ -23,34 +26,68 @@ function signIdentity(secret: string, until: number, { external_id = '', email =
   return `${until}.${hmacHex(new TextEncoder().encode(secret), [until, external_id, email, name].join('\n'))}`
 }
 
-/** Who visitors are, as their page says it, or signed by the owner's server (M4, M5). */
-export function createIdentities({ clock, masterKey }: { clock: Clock; masterKey: Uint8Array }) {
-  /** Null for nobody. Throws 400 for what has line breaks, and 401 for a signature that does not hold. */
-  return function read(widget: WidgetRow, message: Message): VisitorIdentity | null {
-    for (const name of ['name', 'email', 'external_id'] as const)
-      if (MORE_LINES.test(message[name] ?? '')) throw invalidInput(name, `"${name}" has line breaks.`)
-    const { name = '', email = '', external_id = '', hash } = message
-    const verified = hash !== undefined
-    if (verified) assertSigned(widget, { ...message, hash })
-    if (!name && !email && !external_id) return null
-    const stored = (text: string) => storable(text) || null
-    return { name: stored(name), email: stored(email), external_id: stored(external_id), verified }
-  }
-
-  function assertSigned(widget: WidgetRow, message: Message & { hash: string }): void {
-    const secret = identitySecretOf(masterKey, widget)
-    const [, until = ''] = /^([1-9]\d{9})\.[0-9a-f]{64}$/.exec(message.hash) ?? []
-    if (!secret) throw badIdentity('this widget has no identity secret')
-    if (!until) throw badIdentity('it is not "<unix seconds>.<64 hex digits>"')
-    if (!message.external_id && !message.email) throw badIdentity('neither "external_id" nor "email" was sent')
-    if (!timingSafeEqual(message.hash, signIdentity(secret, Number(until), message)))
-      throw badIdentity('it was made with another secret or from other values')
-    if (Number(until) * 1_000 <= clock.now()) throw badIdentity('it has expired')
-  }
+/**
+ * Who a visitor is, as the page says it, or signed by the owner's server (M4, M5); null for nobody. Throws 400 for what
+ * has line breaks, and 401 for a signature that does not hold.
+ */
+function readIdentity(deps: Deps, widget: WidgetRow, message: Message): VisitorIdentity | null {
+  for (const name of ['name', 'email', 'external_id'] as const)
+    if (MORE_LINES.test(message[name] ?? '')) throw invalidInput(name, `"${name}" has line breaks.`)
+  const { name = '', email = '', external_id = '', hash } = message
+  if (hash !== undefined) assertSigned(deps, widget, { ...message, hash })
+  if (!name && !email && !external_id) return null
+  const stored = (text: string) => storable(text) || null
+  const verified = hash !== undefined
+  return { name: stored(name), email: stored(email), external_id: stored(external_id), verified }
 }
 
+function assertSigned({ clock, masterKey }: Deps, widget: WidgetRow, message: Message & { hash: string }): void {
+  const secret = identitySecretOf(masterKey, widget)
+  const [, until = ''] = /^([1-9]\d{9})\.[0-9a-f]{64}$/.exec(message.hash) ?? []
+  if (!secret) throw badIdentity('this widget has no identity secret')
+  if (!until) throw badIdentity('it is not "<unix seconds>.<64 hex digits>"')
+  if (!message.external_id && !message.email) throw badIdentity('neither "external_id" nor "email" was sent')
+  if (!timingSafeEqual(message.hash, signIdentity(secret, Number(until), message)))
+    throw badIdentity('it was made with another secret or from other values')
+  if (Number(until) * 1_000 <= clock.now()) throw badIdentity('it has expired')
+}
+
+/**
+ * Keeps who the visitor is and what their page says about the visit; what is left out of an order with a context alone
+ * stays. Throws 401 for a signature that does not hold, and 409 where the chat is of another proven person.
+ */
+export async function identifyVisitor(
+  deps: Deps,
+  visitorRequest: VisitorRequest,
+  sessionId: string,
+  input: NonNullable<IdentityInput> = {},
+): Promise<Identified> {
+  const { widget, session } = await enterChat(deps, visitorRequest, sessionId)
+  const { context, ...message } = input
+  const names = Object.keys(message).length > 0 || context === undefined
+  const identity = names ? readIdentity(deps, widget, message) : null
+  return deps.store.write(async (tx) => {
+    const row = await rows.lock(tx, session.id)
+    if (row?.status !== 'open') throw isClosed()
+    if (isAnother(row.identity, identity)) throw isOthers()
+    const now = names ? identity : row.identity
+    const visit = context === undefined ? {} : { context: storableValues(context) }
+    await markChat(deps, tx, row.id, { identity: now, ...visit })
+    tellChat(deps, tx, row, { what: 'visitor' })
+    return { session_id: row.id, verified: now?.verified ?? false }
+  })
+}
+
+const storableValues = (context: VisitContext): VisitContext =>
+  Object.fromEntries(
+    Object.entries(context).map(([name, value]) => [
+      storable(name),
+      typeof value === 'string' ? storable(value) : value,
+    ]),
+  )
+
 /** Whether two who are both proven are two: then the chat of the one is not the other's. */
-export function isAnother(before: VisitorIdentity | null, now: VisitorIdentity | null): boolean {
+function isAnother(before: VisitorIdentity | null, now: VisitorIdentity | null): boolean {
   if (!before?.verified || !now?.verified) return false
   return before.external_id !== now.external_id || (before.external_id === null && before.email !== now.email)
 }

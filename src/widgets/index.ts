@@ -1,6 +1,8 @@
 /** Widgets: chats on other people's pages, answered by the AI and, when it matters, by a person (contract 15). */
 
 export { chatSums, openChats, wordsOfWidgets } from './analytics'
+export { listChats, readChat } from './operators'
 export { holderIdOf, publicName } from './present'
 export { createWidgets } from './service'
-export { frameAncestors } from './visitor-auth'
+export { frameAncestors, frameOf } from './visitor-auth'
+export { presentPublic } from './visitors'

@@ -1,10 +1,11 @@
 import { assertAttachment, base64Of } from '../completions'
 import type { Attachment } from '../completions/schema'
-import type { Draft, Files } from '../files'
+import type { Draft } from '../files'
 import type { ArtifactId } from '../files/schema'
 import { AppError, invalidInput } from '../kernel/errors'
 import { redrawn } from '../kernel/pictures'
-import type { Store, Tx } from '../kernel/store'
+import type { Tx } from '../kernel/store'
+import type { Deps } from './deps'
 import { cannotKeep } from './errors'
 import { presentMessage } from './present'
 import type { WidgetMessage } from './schema-sessions'
@@ -16,70 +17,74 @@ const QUALITY = 90
 const GIF = Buffer.from('GIF8')
 
 type Image = Extract<Attachment, { data: string }>
-type Deps = { store: Store; files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'> }
 export type Stored = { draft: Draft; image: Image }
 
-/** Pictures that visitors attach, where their widget allows it: kept as files of the owner. */
-export function createPictures({ store, files }: Deps) {
-  return { read, receive, keep, discarded, shown }
+/** Throws 400 unless the widget takes pictures, and these are some. */
+export function readPictures({ behavior }: WidgetRow, attachments: readonly Attachment[]): Image[] {
+  if (attachments.length && !behavior.enableFileUpload)
+    throw invalidInput('attachments', 'This widget does not accept attachments. Leave "attachments" out.')
+  return attachments.map((attachment, at) => {
+    const path = `attachments[${at}]`
+    if (attachment.type !== 'image_base64')
+      throw invalidInput(path, `"${path}" is an address. Send the picture itself, as image_base64.`)
+    assertAttachment(attachment, `${path}.data`)
+    return attachment
+  })
+}
 
-  /** Throws 400 unless the widget takes pictures, and these are some. */
-  function read({ behavior }: WidgetRow, attachments: readonly Attachment[]): Image[] {
-    if (attachments.length && !behavior.enableFileUpload)
-      throw invalidInput('attachments', 'This widget does not accept attachments. Leave "attachments" out.')
-    return attachments.map((attachment, at) => {
-      const path = `attachments[${at}]`
-      if (attachment.type !== 'image_base64')
-        throw invalidInput(path, `"${path}" is an address. Send the picture itself, as image_base64.`)
-      assertAttachment(attachment, `${path}.data`)
-      return attachment
-    })
+/** Keeps the pixels; they belong to nobody yet. Throws 400 for what its bytes say is no picture (catalogue O5, O17). */
+export async function receivePictures(deps: Deps, images: readonly Image[]): Promise<Stored[]> {
+  const { files } = deps
+  const stored: Stored[] = []
+  for (const [at, image] of images.entries()) {
+    const clean = await bare(Buffer.from(base64Of(image.data), 'base64'))
+    if (!clean) return discardPictures(deps, stored, noPicture(at))
+    const draft = await files.receive(clean.bytes, clean.type).catch((error) => discardPictures(deps, stored, error))
+    const data = clean.bytes.toString('base64')
+    stored.push({ draft, image: { ...image, data, mime_type: draft.mimeType } })
+    if (draft.mimeType !== clean.type) await discardPictures(deps, stored, noPicture(at))
   }
+  return stored
+}
 
-  /** Keeps the pixels; they belong to nobody yet. Throws 400 for what its bytes say is no picture (catalogue O5, O17). */
-  async function receive(images: readonly Image[]): Promise<Stored[]> {
-    const stored: Stored[] = []
-    for (const [at, image] of images.entries()) {
-      const clean = await bare(Buffer.from(base64Of(image.data), 'base64'))
-      if (!clean) return discarded(stored, noPicture(at))
-      const draft = await files.receive(clean.bytes, clean.type).catch((error) => discarded(stored, error))
-      const data = clean.bytes.toString('base64')
-      stored.push({ draft, image: { ...image, data, mime_type: draft.mimeType } })
-      if (draft.mimeType !== clean.type) await discarded(stored, noPicture(at))
-    }
-    return stored
-  }
-
-  /** Throws 503 where the owner keeps as much as they may: how much that is concerns no visitor (O14). */
-  async function keep(tx: Tx, { owner, id }: WidgetRow, stored: readonly Stored[]): Promise<Record<string, unknown>[]> {
-    const made: Record<string, unknown>[] = []
-    for (const { draft } of stored) {
-      const about = { type: 'image' as const, filename: 'picture', engine: 'visitor', model: `widget ${id}` }
-      made.push(
-        await files.add(tx, owner, draft, about).catch((error) => {
-          throw error instanceof AppError && error.kind === 'conflict' ? cannotKeep.with({ cause: error }) : error
-        }),
-      )
-    }
-    return made
-  }
-
-  /** Messages with links that work now, since those of files end; one of a file that is gone has none. */
-  function shown({ owner }: Pick<SessionRow, 'owner'>, messages: readonly MessageRow[]): Promise<WidgetMessage[]> {
-    const fresh = async (artifact: Record<string, unknown>) => {
-      if (typeof artifact.id !== 'string' || artifact.url == null) return artifact
-      return (await files.find(store.read, owner, artifact.id as ArtifactId)) ?? { ...artifact, url: null }
-    }
-    return Promise.all(
-      messages.map(async (row) => presentMessage({ ...row, artifacts: await Promise.all(row.artifacts.map(fresh)) })),
+/** Throws 503 where the owner keeps as much as they may: how much that is concerns no visitor (O14). */
+export async function keepPictures(
+  { files }: Deps,
+  tx: Tx,
+  { owner, id }: WidgetRow,
+  stored: readonly Stored[],
+): Promise<Record<string, unknown>[]> {
+  const made: Record<string, unknown>[] = []
+  for (const { draft } of stored) {
+    const about = { type: 'image' as const, filename: 'picture', engine: 'visitor', model: `widget ${id}` }
+    made.push(
+      await files.add(tx, owner, draft, about).catch((error) => {
+        throw error instanceof AppError && error.kind === 'conflict' ? cannotKeep.with({ cause: error }) : error
+      }),
     )
   }
+  return made
+}
 
-  /** The message was not stored, so its pictures go. */
-  async function discarded(stored: readonly Stored[], error: unknown): Promise<never> {
-    await Promise.all(stored.map(({ draft }) => files.discard(draft).catch(() => undefined)))
-    throw error
+/** Messages with links that work now, since those of files end; one of a file that is gone has none. */
+export function shownMessages(
+  { files, store }: Deps,
+  { owner }: Pick<SessionRow, 'owner'>,
+  messages: readonly MessageRow[],
+): Promise<WidgetMessage[]> {
+  const fresh = async (artifact: Record<string, unknown>) => {
+    if (typeof artifact.id !== 'string' || artifact.url == null) return artifact
+    return (await files.find(store.read, owner, artifact.id as ArtifactId)) ?? { ...artifact, url: null }
   }
+  return Promise.all(
+    messages.map(async (row) => presentMessage({ ...row, artifacts: await Promise.all(row.artifacts.map(fresh)) })),
+  )
+}
+
+/** The message was not stored, so its pictures go. */
+export async function discardPictures({ files }: Deps, stored: readonly Stored[], error: unknown): Promise<never> {
+  await Promise.all(stored.map(({ draft }) => files.discard(draft).catch(() => undefined)))
+  throw error
 }
 
 /** Only pixels: neither the engine nor the owner learns where a visitor took a photograph. A GIF keeps its moves. */

@@ -7,11 +7,13 @@ import type { Streams } from '../http/sse'
 import { checked, checkedPath, checkedQuery, described, t } from '../kernel/schema'
 import { sseFrame } from '../kernel/stream'
 import { chatFrame, lastEventOf } from './hub'
+import { identifyVisitor } from './identity'
 import { PublicWidget } from './schema'
 import * as words from './schema-sessions'
 import type { WidgetService } from './service'
-import { bearerOf, type VisitorRequest } from './visitor-auth'
+import { bearerOf, enterChat, type VisitorRequest } from './visitor-auth'
 import type { Shown } from './visitors'
+import * as visitors from './visitors'
 
 type Context = { exchange: Exchange; request: Request; route: string; params: { id: string } }
 
@@ -41,10 +43,10 @@ function visitorRequestOf({ exchange, request, route, params }: Context): Visito
 }
 
 /** What visitors' pages call (contract 15.3): no account's credential, but the widget's origin and the chat's token. */
-export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams, guard: Guard) =>
+export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, guard: Guard) =>
   new Elysia({ prefix: '/iframes/:id', tags: ['Widget visitors'] })
     .use(guard)
-    .get('/public', (context) => visitors.describe(visitorRequestOf(context)), {
+    .get('/public', (context) => visitors.describeWidget(deps, visitorRequestOf(context)), {
       open: true,
       params: OfWidget,
       response: { 200: answer(PublicWidget), ...errors(400, 403, 404) },
@@ -52,7 +54,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     })
     .post(
       '/sessions',
-      async (context) => context.status(201, await visitors.begin(visitorRequestOf(context), context.body)),
+      async (context) => context.status(201, await visitors.beginChat(deps, visitorRequestOf(context), context.body)),
       {
         open: true,
         params: OfWidget,
@@ -63,7 +65,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     )
     .get(
       '/sessions/:sessionId',
-      (context) => visitors.read(visitorRequestOf(context), context.params.sessionId, context.query.after),
+      (context) => visitors.readOwnChat(deps, visitorRequestOf(context), context.params.sessionId, context.query.after),
       {
         open: true,
         params: OfChat,
@@ -77,7 +79,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
       async ({ exchange, request, route, params, body }) => {
         const visitorRequest = visitorRequestOf({ exchange, request, route, params })
         exchange.keepOpen()
-        const answering = await visitors.say(visitorRequest, params.sessionId, body)
+        const answering = await visitors.sayToWidget(deps, visitorRequest, params.sessionId, body)
         if ('now' in answering) return answering.now
         const { frame, heartbeat } = nativeFramer()
         return streams.open<Shown>({
@@ -111,7 +113,8 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     .get(
       '/sessions/:sessionId/events',
       async ({ exchange, request, route, params }) => {
-        const { session } = await visitors.enter(
+        const { session } = await enterChat(
+          deps,
           visitorRequestOf({ exchange, request, route, params }),
           params.sessionId,
         )
@@ -142,7 +145,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     )
     .post(
       '/sessions/:sessionId/typing',
-      (context) => visitors.typing(visitorRequestOf(context), context.params.sessionId),
+      (context) => visitors.typeInChat(deps, visitorRequestOf(context), context.params.sessionId),
       {
         open: true,
         params: OfChat,
@@ -155,7 +158,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     )
     .post(
       '/sessions/:sessionId/request-human',
-      (context) => visitors.requestHuman(visitorRequestOf(context), context.params.sessionId, context.body),
+      (context) => visitors.requestHuman(deps, visitorRequestOf(context), context.params.sessionId, context.body),
       {
         open: true,
         params: OfChat,
@@ -166,7 +169,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     )
     .post(
       '/sessions/:sessionId/identify',
-      (context) => visitors.identify(visitorRequestOf(context), context.params.sessionId, context.body),
+      (context) => identifyVisitor(deps, visitorRequestOf(context), context.params.sessionId, context.body),
       {
         open: true,
         params: OfChat,
@@ -181,7 +184,7 @@ export const visitorRoutes = ({ visitors, hub }: WidgetService, streams: Streams
     )
     .post(
       '/sessions/:sessionId/feedback',
-      (context) => visitors.feedback(visitorRequestOf(context), context.params.sessionId, context.body),
+      (context) => visitors.rateChat(deps, visitorRequestOf(context), context.params.sessionId, context.body),
       {
         open: true,
         params: OfChat,

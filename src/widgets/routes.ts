@@ -2,6 +2,8 @@ import type { Guard } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
 import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { analyse } from './analytics'
+import * as operators from './operators'
 import * as words from './schema'
 import * as chats from './schema-sessions'
 import type { WidgetService } from './service'
@@ -14,7 +16,7 @@ const VISITOR = ['identity', 'context', 'page_url', 'user_agent', 'origin', 'rea
 const which = ({ id, ids }: { id: string; ids: Record<string, string> }) => ({ id, sessionId: ids.sessionId ?? '' })
 
 /** What owners do with their widgets (contract 15.1). */
-const ownerVerbs = ({ widgets, ...service }: WidgetService) =>
+const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
   [
     ...resourceVerbs(widgets),
     verb(
@@ -60,7 +62,8 @@ const ownerVerbs = ({ widgets, ...service }: WidgetService) =>
         errors: [404],
         summary: 'Check by DNS or a file whether you own a domain',
       },
-      (call, { id, body }) => service.verify(call, id, body),
+      async (call, { id, body }) =>
+        service.verifyDomain((await widgets.find(deps.store.read, call.caller, id)).id, body),
     ),
     verb(
       {
@@ -72,12 +75,13 @@ const ownerVerbs = ({ widgets, ...service }: WidgetService) =>
         errors: [404],
         summary: 'Read the statistics of a widget by day; default: the last 30 days',
       },
-      (call, { id, query }) => service.analytics(call, id, query),
+      async (call, { id, query }) =>
+        analyse(deps.store.read, deps.clock, (await widgets.find(deps.store.read, call.caller, id)).id, query),
     ),
   ] as const
 
 /** What people do in visitors' chats (contract 15.2). */
-const chatVerbs = ({ operators }: WidgetService) =>
+const chatVerbs = ({ deps }: WidgetService) =>
   [
     verb(
       {
@@ -89,7 +93,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404],
         summary: 'List the conversations of a widget, last activity first',
       },
-      (call, { id, query }) => operators.list(call, id, query),
+      (call, { id, query }) => operators.listChats(deps, call, id, query),
     ),
     verb(
       {
@@ -101,7 +105,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404],
         summary: 'Read a conversation and its messages',
       },
-      (call, request) => operators.read(call, which(request), request.query.after),
+      (call, request) => operators.readChat(deps, call, which(request), request.query.after),
     ),
     verb(
       {
@@ -114,7 +118,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404, 409],
         summary: 'Take over a conversation; the AI is silent until you release it',
       },
-      (call, request) => operators.take(call, which(request), request.body),
+      (call, request) => operators.takeChat(deps, call, which(request), request.body),
     ),
     verb(
       {
@@ -127,7 +131,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404, 409],
         summary: 'Write to the visitor in a conversation that you have taken over',
       },
-      (call, request) => operators.say(call, which(request), request.body.content),
+      (call, request) => operators.sayToVisitor(deps, call, which(request), request.body.content),
     ),
     verb(
       {
@@ -138,7 +142,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404, 409],
         summary: 'Show the visitor that you are typing',
       },
-      (call, request) => operators.typing(call, which(request)),
+      (call, request) => operators.showTyping(deps, call, which(request)),
     ),
     verb(
       {
@@ -151,7 +155,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404, 409],
         summary: 'Write a note for other operators; the visitor never sees it',
       },
-      (call, request) => operators.note(call, which(request), request.body),
+      (call, request) => operators.writeNote(deps, call, which(request), request.body),
     ),
     verb(
       {
@@ -164,7 +168,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404, 409],
         summary: 'Hand your conversation over to another member of its team',
       },
-      (call, request) => operators.handover(call, which(request), request.body),
+      (call, request) => operators.handOver(deps, call, which(request), request.body),
     ),
     verb(
       {
@@ -177,7 +181,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [402, 404, 409],
         summary: "Ask the AI to draft a reply; nothing is sent, and the widget's key pays",
       },
-      (call, request) => operators.draft(call, which(request)),
+      (call, request) => operators.draftReply(deps, call, which(request)),
     ),
     verb(
       {
@@ -190,7 +194,7 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404],
         summary: 'Release a conversation to the AI, from any state; the body is ignored',
       },
-      (call, request) => operators.release(call, which(request)),
+      (call, request) => operators.releaseChat(deps, call, which(request)),
     ),
     verb(
       {
@@ -202,11 +206,11 @@ const chatVerbs = ({ operators }: WidgetService) =>
         errors: [404],
         summary: 'Close a conversation',
       },
-      (call, request) => operators.close(call, which(request)),
+      (call, request) => operators.closeChat(deps, call, which(request)),
     ),
   ] as const
 
-const queueVerb = ({ operators }: WidgetService) =>
+const queueVerb = ({ deps }: WidgetService) =>
   verb(
     {
       method: 'get',
@@ -216,7 +220,7 @@ const queueVerb = ({ operators }: WidgetService) =>
       reply: chats.WidgetSessionPage,
       summary: 'List the conversations of all widgets, last activity first',
     },
-    (_, { query }) => operators.listAll(query),
+    (_, { query }) => operators.listAllChats(deps, query),
   )
 
 export const widgetRoutes = (service: WidgetService, guard: Guard) =>

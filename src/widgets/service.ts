@@ -1,39 +1,25 @@
 import { resolveTxt } from 'node:dns/promises'
 import { LRUCache } from 'lru-cache'
-import type { OrgService } from '../accounts'
-import type { AuditLog } from '../audit'
 import type { Live } from '../cluster'
-import type { EngineService } from '../engines'
-import type { Files } from '../files'
 import { storeAnswer } from '../idempotency'
-import { type Holder, type Jobs, recurring } from '../jobs'
+import { recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
-import type { Values } from '../kernel/config'
 import { hmacHex } from '../kernel/crypto'
 import { AppError, atField, invalidInput, notFound, quoted } from '../kernel/errors'
-import { KeyId, OrgId, UserId } from '../kernel/ids'
-import { type Outbound, OutboundFailure } from '../kernel/outbound'
-import type { Reader, Tx } from '../kernel/store'
-import { type Change, createResource, type ResourceDeps } from '../resource'
-import type { SkillService } from '../skills'
-import type { Send } from '../webhooks'
-import { analyse } from './analytics'
-import type { widgetSettings } from './config'
-import { noSuchPerson, noSuchSkill } from './errors'
+import { KeyId } from '../kernel/ids'
+import { OutboundFailure } from '../kernel/outbound'
+import type { Tx } from '../kernel/store'
+import { type Change, createResource } from '../resource'
+import type { Deps, Given } from './deps'
+import { noSuchSkill } from './errors'
 import { readGroups } from './groups'
 import { createHub } from './hub'
 import { identitySecretOf } from './identity'
-import { createBotCheck, createLimits } from './limits'
-import { createOperatorSide, subjectOf } from './operators'
-import { createPictures } from './pictures'
-import { publicName } from './present'
 import { sessionRepository as rows } from './repository'
-import { createRequestHandoff } from './request-handoff'
+import { callJob } from './request-handoff'
 import { widget } from './resource'
 import {
-  type Analytics,
-  type AnalyticsQuery,
   type DomainCheck,
   type DomainChecked,
   type Duplicate,
@@ -45,18 +31,8 @@ import {
   type WidgetPatch,
 } from './schema'
 import type { WidgetRow } from './table'
-import { CHAT, createRecent, createTranscript, type TranscriptDeps } from './transcript'
-import { createTurns } from './turns'
-import { createVisitorAuth } from './visitor-auth'
-import { createVisitorSide } from './visitors'
-
-type DomainsDeps = {
-  clock: Clock
-  masterKey: Uint8Array
-  outbound: Pick<Outbound, 'fetchPublic' | 'readUrl'>
-  /** The TXT records of a name; by default those of this system's resolver. */
-  txtOf?: (name: string) => Promise<string[][]>
-}
+import { CHAT, CHATS, createRecent, markChat, subjectOf, takeoverChanged, tellChat } from './transcript'
+import { makePreview } from './visitor-auth'
 
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
@@ -74,67 +50,34 @@ const WRITES_MS = 5_000
 
 const MAX_WRITING = 2_000
 
-type AgentAvailabilityDeps = { orgs: Pick<OrgService, 'user' | 'userByEmail' | 'members'> }
-
-type Deps = Omit<TranscriptDeps, 'recent'> &
-  Omit<Parameters<typeof createTurns>[0], 'store' | 'live' | 'transcript'> & {
-    resources: ResourceDeps
-    audit: AuditLog
-    jobs: Pick<Jobs, 'register' | 'enqueue'>
-    webhooks: { send: Send }
-    /** What signs calls to addresses of this owner. */
-    secretOf(owner: OwnerScope): string
-    files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'>
-    engines: Pick<EngineService, 'knowsMode'>
-    skills: Pick<SkillService, 'runnable'>
-    outbound: Pick<Outbound, 'fetchPublic' | 'readUrl' | 'assertPublicUrl'>
-    orgs: Pick<OrgService, 'user' | 'userByEmail' | 'members'>
-    masterKey: Uint8Array
-    origin(): string
-    settings: Values<typeof widgetSettings>
-    txtOf?: (name: string) => Promise<string[][]>
-    onError(name: string, error: unknown): void
-  }
-
 export type WidgetService = ReturnType<typeof createWidgets>
+
+/** Chats of which it is known that their visitor writes. */
+const MAX_TYPING = 2_000
 
 const TIDY = { everyMs: 60_000, batch: 500 }
 
 /** Chat widgets: what owners set up, what visitors do, and how people take over (contract 15). */
-export function createWidgets(deps: Deps) {
-  const { resources, audit, jobs, engines, clock, live, files, orgs, keyOf, masterKey, origin, settings, onError } =
-    deps
+export function createWidgets(given: Given) {
+  const { resources, audit, jobs, engines, clock, live, keyOf, masterKey, origin, settings, takeovers } = given
   const { store } = resources
-  const bots = createBotCheck(deps.outbound, settings)
-  const recent = createRecent()
-  const transcript = createTranscript({ ...deps, recent })
-  const ask = createRequestHandoff({ ...deps, store, transcript })
-  const visitorAuth = createVisitorAuth({ store, clock, masterKey, origin, keyOf })
-  const limits = createLimits({ clock, settings })
-  const turns = createTurns({ ...deps, store, transcript })
-  const pictures = createPictures({ store, files })
-  const hub = createHub({ store, clock, live, recent, onError })
-  const watch = createWatch({ live, clock })
-  const visitors = createVisitorSide({ ...deps, store, visitorAuth, transcript, ask, limits, bots, turns, pictures })
-  const verifyDomain = createDomains(deps)
+  const chats = takeovers.of({ ...CHATS, changed: (tx, change) => takeoverChanged(deps, tx, change) })
   const resource = createResource(resources, widget, {
     max: settings.maxWidgets,
     read,
     changed,
     answer: (_, { row }) => ({ embed_snippet: snippetOf(row.id) }),
   })
-  const operators = createOperatorSide({
+  const deps: Deps = {
+    ...given,
     store,
-    audit,
-    live,
-    transcript,
-    clock,
+    chats,
+    recent: createRecent(),
+    replies: new Map(),
+    typingShownAt: new LRUCache({ max: MAX_TYPING }),
     findWidget: resource.find,
-    nameOf,
-    personOf: createPeople({ orgs }),
-    drafts: turns,
-    pictures,
-  })
+  }
+  jobs.register(callJob(deps))
   jobs.register(recurring('widgets.tidy', TIDY.everyMs, tidy))
   /** With the snippet, which has this server's address. */
   const widgets = {
@@ -146,17 +89,14 @@ export function createWidgets(deps: Deps) {
     get: async (...requests: Parameters<typeof resource.get>) => withSnippet(await resource.get(...requests)),
   }
   return {
+    deps,
     widgets,
-    operators,
-    visitors,
-    hub,
-    watch,
-    visitorAuth,
+    hub: createHub(deps),
+    watch: createWatch({ live, clock }),
+    verifyDomain: createDomains(given),
     duplicate,
     preview,
     identitySecret,
-    verify,
-    analytics,
     tidy,
   }
 
@@ -168,7 +108,11 @@ export function createWidgets(deps: Deps) {
     const key = await keyFor(caller, keyId, before)
     const status = 'status' in sent ? sent.status : undefined
     const { knowsMode } = engines
-    const groups = readGroups(sent, before, { knowsMode, hasBotCheck: bots.isSetUp, tier: key?.tier ?? 'free' })
+    const groups = readGroups(sent, before, {
+      knowsMode,
+      hasBotCheck: settings.turnstileSecret !== '',
+      tier: key?.tier ?? 'free',
+    })
     if (groups.intents?.action === 'webhook' && groups.intents.url) await assertCallable(groups.intents.url)
     await assertRunnable(key ?? caller, sent.behavior?.skills ?? [], before?.behavior.skills ?? [])
     const paying = keyId === undefined || !key ? {} : { api_key_id: key.keyId, key_owner: ownerOf(key) }
@@ -177,7 +121,7 @@ export function createWidgets(deps: Deps) {
 
   /** As for the addresses of webhooks. Throws 400 `url_blocked`. */
   async function assertCallable(url: string): Promise<void> {
-    await deps.outbound.assertPublicUrl(url).catch((error) => {
+    await given.outbound.assertPublicUrl(url).catch((error) => {
       throw atField(error, 'intents.url')
     })
   }
@@ -185,7 +129,7 @@ export function createWidgets(deps: Deps) {
   /** Throws 404 for a skill that the widget's answers could not use. One that it had before may be gone by now. */
   async function assertRunnable(caller: Caller, slugs: readonly string[], before: readonly string[]): Promise<void> {
     for (const slug of slugs)
-      if (!before.includes(slug) && !(await deps.skills.runnable(caller, slug))) throw noSuchSkill(slug)
+      if (!before.includes(slug) && !(await given.skills.runnable(caller, slug))) throw noSuchSkill(slug)
   }
 
   /** The key that pays. Throws 404 for one that the caller does not have; null where it no longer works. */
@@ -208,8 +152,8 @@ export function createWidgets(deps: Deps) {
       throw notFound('API key')
     if (verb !== 'deleted') return
     const gone = await rows.removeOf(tx, row.id)
-    await transcript.chats.forget(tx, gone)
-    for (const id of gone) transcript.tell(tx, { id, config_id: row.id }, { what: 'closed' })
+    await chats.forget(tx, gone)
+    for (const id of gone) tellChat(deps, tx, { id, config_id: row.id }, { what: 'closed' })
   }
 
   /** A copy for the same owner, paid by the same key. Throws 403, 409 where the owner has the most. */
@@ -227,7 +171,7 @@ export function createWidgets(deps: Deps) {
 
   async function preview({ caller }: Call<Caller>, id: string): Promise<PreviewToken> {
     const row = await resource.find(store.read, caller, id)
-    const { token, until } = visitorAuth.previews.make(row.id, clock.now())
+    const { token, until } = makePreview(deps, row.id)
     return { token, preview_url: `${origin()}/embed/widget/${row.id}?preview=${token}`, expires_at: iso(until) }
   }
 
@@ -241,14 +185,6 @@ export function createWidgets(deps: Deps) {
       await audit.record(tx, call, { action: 'iframe.identity_secret_made', ...about })
       return storeAnswer(tx, call, { secret: identitySecretOf(masterKey, { ...before, identity_version: version })! })
     })
-  }
-
-  async function verify({ caller }: Call<Caller>, id: string, input: DomainCheck) {
-    return verifyDomain((await resource.find(store.read, caller, id)).id, input)
-  }
-
-  async function analytics({ caller }: Call<Caller>, id: string, query: AnalyticsQuery): Promise<Analytics> {
-    return analyse(store.read, clock, (await resource.find(store.read, caller, id)).id, query)
   }
 
   function snippetOf(id: WidgetId): string {
@@ -265,33 +201,12 @@ export function createWidgets(deps: Deps) {
     for (const { id, owner, config_id } of due) {
       await store.write(async (tx) => {
         const subject = subjectOf({ id, owner })
-        await transcript.chats.release(tx, subject, { call: null })
-        await transcript.changed(tx, id, { status: 'closed' })
-        transcript.tell(tx, { id, config_id }, { what: 'closed' })
+        await chats.release(tx, subject, { call: null })
+        await markChat(deps, tx, id, { status: 'closed' })
+        tellChat(deps, tx, { id, config_id }, { what: 'closed' })
       })
     }
     return due.length
-  }
-
-  async function nameOf(reader: Reader, caller: Caller): Promise<string | null> {
-    return caller.type === 'operator' ? null : ((await orgs.user(reader, caller.userId))?.name ?? null)
-  }
-}
-
-/** Who may answer in a widget's chats: its team, or the one person whose it is. */
-function createPeople({ orgs }: AgentAvailabilityDeps) {
-  /** By e-mail address or id. Throws 404 for whoever is not one of them, or has no account that works. */
-  return async function personOf(reader: Reader, owner: OwnerScope, ref: string): Promise<Holder> {
-    const user = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
-    if (!user || user.disabled_at !== null || !(await isOneOf(reader, owner, user.id))) throw noSuchPerson()
-    return { id: user.id, name: publicName(user.name) }
-  }
-
-  async function isOneOf(reader: Reader, owner: OwnerScope, userId: UserId): Promise<boolean> {
-    if (owner === `user:${userId}`) return true
-    const orgId = owner.startsWith('org:') ? owner.slice('org:'.length) : ''
-    if (!OrgId.is(orgId)) return false
-    return (await orgs.members.all(reader, orgId)).some(({ user_id }) => user_id === userId)
   }
 }
 
@@ -336,7 +251,12 @@ export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
 }
 
 /** Whether a widget's owner controls a domain: a TXT record or a file says the value of this widget (contract 15.1). */
-export function createDomains({ clock, masterKey, outbound, txtOf = resolveTxt }: DomainsDeps) {
+export function createDomains({
+  clock,
+  masterKey,
+  outbound,
+  txtOf = resolveTxt,
+}: Pick<Given, 'clock' | 'masterKey' | 'outbound' | 'txtOf'>) {
   return async function verify(id: string, { domain: sent, method = 'dns' }: DomainCheck): Promise<DomainChecked> {
     const domain = readDomain(sent)
     const value = `svc-verify=${hmacHex(masterKey, `widget-domain ${id} ${domain}`).slice(0, 40)}`

@@ -1,12 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import type { AuditLog } from '../audit'
-import type { Live } from '../cluster'
-import { defineEvent, type EventBus } from '../events'
-import type { Change, Takeovers } from '../jobs'
-import type { Clock } from '../kernel/clock'
+import { defineEvent } from '../events'
+import type { Change } from '../jobs'
 import { newRequestId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { MessageId } from '../skills/conversations/schema'
+import type { Deps } from './deps'
 import { isClosed, sessionNotFound } from './errors'
 import { sessionRepository as rows } from './repository'
 import type { WidgetSessionId } from './schema-sessions'
@@ -42,116 +40,117 @@ export function createRecent() {
   }
 }
 
-export type TranscriptDeps = {
-  clock: Clock
-  audit: AuditLog
-  events: EventBus
-  live: Live
-  takeovers: Takeovers
-  recent: Recent
-}
-
-export type Transcript = ReturnType<typeof createTranscript>
 type Written = Pick<MessageRow, 'role' | 'content'> & Partial<Pick<MessageRow, 'artifacts' | 'ip_hash' | 'failed'>>
 
 type Place = Pick<SessionRow, 'id' | 'config_id'>
 
 /** The topic of what listeners of a chat are told: `begun`, `message`, `takeover`, `typing`, `closed`, `left` and `back`. */
 export const CHAT = 'widget.session'
-/** Chats as a kind of takeover. */
 export const CHAT_KIND = 'widget_session'
-/** How long an operator may be silent (contract 15.2). */
-const SILENCE_MS = 30 * 60_000
+/** Chats as a kind of takeover; an operator may be silent for half an hour (contract 15.2). */
+export const CHATS = { name: CHAT_KIND, title: 'conversation', silenceMs: 30 * 60_000 }
 
-/** What visitors, operators and the AI do to a chat alike: write in it, and change who answers. */
-export function createTranscript({ clock, audit, events, live, takeovers, recent }: TranscriptDeps) {
-  const chats = takeovers.of({ name: CHAT_KIND, title: 'conversation', silenceMs: SILENCE_MS, changed })
-  return { chats, write, reply, tell, changed: mark }
-
-  /** Writes a message at the end of a chat, and tells who listens. The chat must be locked by this unit. */
-  async function write(
-    tx: Tx,
-    session: SessionRow,
-    { role, content, artifacts = [], ip_hash = null, failed = false }: Written,
-    more: Partial<SessionRow> = {},
-  ): Promise<{ message: MessageRow; session: SessionRow }> {
-    const now = clock.now()
-    const seq = session.message_count + 1
-    const message = messageOf(session, { role, content, artifacts, ip_hash, failed }, seq, now)
-    await rows.insertMessage(tx, message)
-    const { first_asked_at: requested, first_response_ms: answered } = session
-    const isFirst = answered === null && requested !== null && (role === 'assistant' || role === 'operator')
-    const response = isFirst ? { first_response_ms: Math.max(0, now - requested) } : {}
-    const changes = { message_count: seq, last_message_at: now, changed_at: now, ...response, ...more }
-    const changed = await rows.change(tx, session.id, changes)
-    tell(tx, session, { what: 'message', seq }, message)
-    return { message, session: changed }
-  }
-
-  /**
-   * As `write`, for the person who has the chat, whose time of silence begins anew. Few statements, sent together where
-   * they can be: people type into many chats at once. Throws 404, and 409 unless it is open and theirs.
-   */
-  async function reply(
-    tx: Tx,
-    { id, owner }: SessionRow,
-    { holderId, content }: { holderId: string; content: string },
-  ): Promise<MessageRow> {
-    const now = clock.now()
-    const [, session] = await together([chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now)])
-    if (!session) throw (await rows.byIds(tx, [id])).length ? isClosed() : sessionNotFound()
-    const response = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
-    const message = messageOf(session, response, session.message_count, now)
-    tell(tx, session, { what: 'message', seq: message.seq }, message)
-    await rows.insertMessage(tx, message)
-    return message
-  }
-
-  /** Changes a chat in a way that its listeners are to see. */
-  async function mark(tx: Tx, id: WidgetSessionId, columns: Partial<SessionRow>): Promise<SessionRow> {
-    return rows.change(tx, id, { ...columns, changed_at: clock.now() })
-  }
-
-  function tell(
-    tx: Tx,
-    { id, config_id: widget }: Place,
-    heard: Record<string, string | number>,
-    message?: MessageRow,
-  ): void {
-    tx.afterCommit(() => {
-      if (message) recent.keep(message)
-      live.tell(CHAT, id, { ...heard, widget })
-    })
-  }
-
-  /** Part of each change of who answers: the chat's own columns, the record, the event, and who is told. */
-  async function changed(tx: Tx, { subject, now, before, cause, call }: Change): Promise<void> {
-    const isPickedUp = cause === 'taken' && before.status === 'requested' && before.since !== null
-    const session = await mark(tx, subject.id as WidgetSessionId, {
-      takeover_status: now.status,
-      operator_id: now.holder?.id ?? null,
-      operator_name: now.holder?.name ?? null,
-      reason: now.reason,
-      ...(isPickedUp ? { waited_ms: Math.max(0, now.since! - before.since!) } : {}),
-    })
-    tell(tx, session, { what: 'takeover', status: now.status })
-    if (cause === 'taken' || cause === 'stolen' || cause === 'handed')
-      await rows.change(tx, session.id, { takeovers: session.takeovers + 1 })
-    const { kind, action } = NAMES[cause]
-    await events.emit(tx, kind, subject.owner, {
-      config_id: session.config_id,
-      session_id: session.id,
-      takeover_status: now.status,
-      operator_id: (now.holder ?? before.holder)?.id ?? null,
-    })
-    if (!action) return
-    const about = { entityType: 'widget_session' as const, entityId: session.id }
-    const input = { metadata: { config_id: session.config_id, cause, operator: (now.holder ?? before.holder)?.name } }
-    if (call) await audit.record(tx, call, { action, ...about, scope: subject.owner, input })
-    else
-      await audit.recordUnattended(tx, { scope: subject.owner, requestId: newRequestId() }, { action, ...about, input })
-  }
+/** Writes a message at the end of a chat, and tells who listens. The chat must be locked by this unit. */
+export async function writeMessage(
+  deps: Deps,
+  tx: Tx,
+  session: SessionRow,
+  { role, content, artifacts = [], ip_hash = null, failed = false }: Written,
+  more: Partial<SessionRow> = {},
+): Promise<{ message: MessageRow; session: SessionRow }> {
+  const { clock } = deps
+  const now = clock.now()
+  const seq = session.message_count + 1
+  const message = messageOf(session, { role, content, artifacts, ip_hash, failed }, seq, now)
+  await rows.insertMessage(tx, message)
+  const { first_asked_at: requested, first_response_ms: answered } = session
+  const isFirst = answered === null && requested !== null && (role === 'assistant' || role === 'operator')
+  const response = isFirst ? { first_response_ms: Math.max(0, now - requested) } : {}
+  const changes = { message_count: seq, last_message_at: now, changed_at: now, ...response, ...more }
+  const changed = await rows.change(tx, session.id, changes)
+  tellChat(deps, tx, session, { what: 'message', seq }, message)
+  return { message, session: changed }
 }
+
+/**
+ * As `write`, for the person who has the chat, whose time of silence begins anew. Few statements, sent together where
+ * they can be: people type into many chats at once. Throws 404, and 409 unless it is open and theirs.
+ */
+export async function writeReply(
+  deps: Deps,
+  tx: Tx,
+  { id, owner }: SessionRow,
+  { holderId, content }: { holderId: string; content: string },
+): Promise<MessageRow> {
+  const { clock, chats } = deps
+  const now = clock.now()
+  const [, session] = await together([chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now)])
+  if (!session) throw (await rows.byIds(tx, [id])).length ? isClosed() : sessionNotFound()
+  const response = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
+  const message = messageOf(session, response, session.message_count, now)
+  tellChat(deps, tx, session, { what: 'message', seq: message.seq }, message)
+  await rows.insertMessage(tx, message)
+  return message
+}
+
+/** Changes a chat in a way that its listeners are to see. */
+export async function markChat(
+  { clock }: Deps,
+  tx: Tx,
+  id: WidgetSessionId,
+  columns: Partial<SessionRow>,
+): Promise<SessionRow> {
+  return rows.change(tx, id, { ...columns, changed_at: clock.now() })
+}
+
+export function tellChat(
+  { recent, live }: Deps,
+  tx: Tx,
+  { id, config_id: widget }: Place,
+  heard: Record<string, string | number>,
+  message?: MessageRow,
+): void {
+  tx.afterCommit(() => {
+    if (message) recent.keep(message)
+    live.tell(CHAT, id, { ...heard, widget })
+  })
+}
+
+/** Part of each change of who answers: the chat's own columns, the record, the event, and who is told. */
+export async function takeoverChanged(
+  deps: Deps,
+  tx: Tx,
+  { subject, now, before, cause, call }: Change,
+): Promise<void> {
+  const { events, audit } = deps
+  const isPickedUp = cause === 'taken' && before.status === 'requested' && before.since !== null
+  const session = await markChat(deps, tx, subject.id as WidgetSessionId, {
+    takeover_status: now.status,
+    operator_id: now.holder?.id ?? null,
+    operator_name: now.holder?.name ?? null,
+    reason: now.reason,
+    ...(isPickedUp ? { waited_ms: Math.max(0, now.since! - before.since!) } : {}),
+  })
+  tellChat(deps, tx, session, { what: 'takeover', status: now.status })
+  if (cause === 'taken' || cause === 'stolen' || cause === 'handed')
+    await rows.change(tx, session.id, { takeovers: session.takeovers + 1 })
+  const { kind, action } = NAMES[cause]
+  await events.emit(tx, kind, subject.owner, {
+    config_id: session.config_id,
+    session_id: session.id,
+    takeover_status: now.status,
+    operator_id: (now.holder ?? before.holder)?.id ?? null,
+  })
+  if (!action) return
+  const about = { entityType: 'widget_session' as const, entityId: session.id }
+  const input = { metadata: { config_id: session.config_id, cause, operator: (now.holder ?? before.holder)?.name } }
+  if (call) await audit.record(tx, call, { action, ...about, scope: subject.owner, input })
+  else
+    await audit.recordUnattended(tx, { scope: subject.owner, requestId: newRequestId() }, { action, ...about, input })
+}
+
+/** A chat as what is taken over. */
+export const subjectOf = ({ id, owner }: Pick<SessionRow, 'id' | 'owner'>) => ({ id, owner })
 
 /**
  * As `Promise.all`, but also waits where one fails: nothing may go on in a unit that has ended. Throws what failed first;

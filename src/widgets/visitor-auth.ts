@@ -1,9 +1,6 @@
-import type { KeyCaller } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
 import { hmacHex, randomBase62, sha256Hex, timingSafeEqual } from '../kernel/crypto'
 import { invalidInput, notFound, quoted } from '../kernel/errors'
-import type { KeyId } from '../kernel/ids'
-import type { Store } from '../kernel/store'
+import type { Deps } from './deps'
 import { badPreview, badToken, originRefused } from './errors'
 import { sessionRepository as rows } from './repository'
 import { WidgetId } from './schema'
@@ -73,35 +70,26 @@ export function bearerOf(header: string | null): string | null {
   return match ? match[1]! : null
 }
 
-/** Tokens that show a widget to whoever has them, for 15 minutes: signed, and stored nowhere. */
-function createPreviewTokens(masterKey: Uint8Array) {
-  const signed = (id: string, until: number) => hmacHex(masterKey, `widget-preview ${id} ${until}`).slice(0, 48)
-  return {
-    make(id: string, now: number): { token: string; until: number } {
-      const until = now + PREVIEW_MS
-      return { token: `${PREVIEW}${until.toString(36)}_${signed(id, until)}`, until }
-    },
-    /** Whether it is one of this widget, and its time is not over. */
-    fits(token: string, id: string, now: number): boolean {
-      const [, time = '', signature = ''] = token.match(/^svc_wp_([0-9a-z]{1,12})_([0-9a-f]{48})$/) ?? []
-      const until = Number.parseInt(time, 36)
-      return Number.isSafeInteger(until) && until > now && timingSafeEqual(signature, signed(id, until))
-    },
-  }
+const previewSignature = (masterKey: Uint8Array, id: string, until: number): string =>
+  hmacHex(masterKey, `widget-preview ${id} ${until}`).slice(0, 48)
+
+/** A token that shows a widget to whoever has it, for 15 minutes: signed, and stored nowhere. */
+export function makePreview({ masterKey, clock }: Deps, id: string): { token: string; until: number } {
+  const until = clock.now() + PREVIEW_MS
+  return { token: `${PREVIEW}${until.toString(36)}_${previewSignature(masterKey, id, until)}`, until }
+}
+
+/** Whether it is a preview of this widget, and its time is not over. */
+function fitsPreview({ masterKey, clock }: Deps, token: string, id: string): boolean {
+  const [, time = '', signature = ''] = token.match(/^svc_wp_([0-9a-z]{1,12})_([0-9a-f]{48})$/) ?? []
+  const until = Number.parseInt(time, 36)
+  const isValid = Number.isSafeInteger(until) && until > clock.now()
+  return isValid && timingSafeEqual(signature, previewSignature(masterKey, id, until))
 }
 
 /** Who an address is, for limits, without storing it. */
 export const addressHash = (masterKey: Uint8Array, widgetId: string, ip: string): string =>
   hmacHex(masterKey, `widget-address ${widgetId} ${ip}`).slice(0, 32)
-
-type Deps = {
-  store: Store
-  clock: Clock
-  masterKey: Uint8Array
-  origin(): string
-  /** The caller that the widget's answers run as; null where its key no longer works. */
-  keyOf(id: KeyId): Promise<KeyCaller | null>
-}
 
 /** A visitor's request, as far as it says who asks. */
 export type VisitorRequest = {
@@ -122,74 +110,74 @@ export type VisitorRequest = {
   readable(origin: string): void
 }
 
-export type VisitorAuth = ReturnType<typeof createVisitorAuth>
+/** Throws 404 for a widget that is not there or disabled. */
+async function active({ store }: Deps, id: string): Promise<WidgetRow> {
+  const row = WidgetId.is(id) ? await rows.widget(store.read, id) : undefined
+  if (row?.status !== 'active') throw notFound('widget')
+  return row
+}
 
-/** Lets visitors in: an active widget, a page that it allows, and the token of their own chat (contract 15.3). */
-export function createVisitorAuth({ store, clock, masterKey, origin, keyOf }: Deps) {
-  const previews = createPreviewTokens(masterKey)
-  return { enter, session, active, frame, previews }
+async function allowedOf({ keyOf }: Deps, { security, api_key_id }: WidgetRow): Promise<readonly string[]> {
+  if (security.allowedOrigins.length) return security.allowedOrigins
+  return (await keyOf(api_key_id))?.allowedOrigins ?? []
+}
 
-  /** Throws 404 for a widget that is not there or disabled. */
-  async function active(id: string): Promise<WidgetRow> {
-    const row = WidgetId.is(id) ? await rows.widget(store.read, id) : undefined
-    if (row?.status !== 'active') throw notFound('widget')
-    return row
-  }
+/** Before there is a chat. Throws 404, 403 `origin_not_allowed`, and 401 for a preview that is over. */
+export async function enterWidget(
+  deps: Deps,
+  visitorRequest: VisitorRequest,
+  preview?: string,
+): Promise<{ widget: WidgetRow; isOwn: boolean }> {
+  const { origin } = deps
+  const widget = await active(deps, visitorRequest.id)
+  const isOwn = isOwnPage(visitorRequest.page, origin())
+  const { origin: from } = visitorRequest.page
+  if (preview !== undefined) {
+    if (!fitsPreview(deps, preview, widget.id)) throw badPreview()
+    // Exact match of the whole origin (M2). `null` and none are no page, and no list allows none.
+  } else if (!isOwn && (from === null || from === 'null' || !(await allowedOf(deps, widget)).includes(from)))
+    throw originRefused(from)
+  if (from) visitorRequest.readable(from)
+  return { widget, isOwn }
+}
 
-  async function allowedOf({ security, api_key_id }: WidgetRow): Promise<readonly string[]> {
-    if (security.allowedOrigins.length) return security.allowedOrigins
-    return (await keyOf(api_key_id))?.allowedOrigins ?? []
-  }
+/** With a chat's token. Throws 404, 401 `invalid_token`, 403 for a page other than the one it was given to. */
+export async function enterChat(
+  deps: Deps,
+  visitorRequest: VisitorRequest,
+  sessionId: string,
+): Promise<{ widget: WidgetRow; session: SessionRow }> {
+  const { store, clock } = deps
+  const widget = await active(deps, visitorRequest.id)
+  const found = WidgetSessionId.is(sessionId) ? await rows.find(store.read, widget.id, sessionId) : undefined
+  const isBound = found && isBoundTo(deps, visitorRequest, found)
+  if (isBound && visitorRequest.page.origin) visitorRequest.readable(visitorRequest.page.origin)
+  const { token } = visitorRequest
+  if (
+    !found ||
+    token === null ||
+    !timingSafeEqual(sha256Hex(token), found.token_hash) ||
+    found.expires_at <= clock.now()
+  )
+    throw badToken()
+  if (!isBound) throw originRefused(visitorRequest.page.origin)
+  visitorRequest.known()
+  return { widget, session: found }
+}
 
-  /** Before there is a chat. Throws 404, 403 `origin_not_allowed`, and 401 for a preview that is over. */
-  async function enter(
-    visitorRequest: VisitorRequest,
-    preview?: string,
-  ): Promise<{ widget: WidgetRow; isOwn: boolean }> {
-    const widget = await active(visitorRequest.id)
-    const isOwn = isOwnPage(visitorRequest.page, origin())
-    const { origin: from } = visitorRequest.page
-    if (preview !== undefined) {
-      if (!previews.fits(preview, widget.id, clock.now())) throw badPreview()
-      // Exact match of the whole origin (M2). `null` and none are no page, and no list allows none.
-    } else if (!isOwn && (from === null || from === 'null' || !(await allowedOf(widget)).includes(from)))
-      throw originRefused(from)
-    if (from) visitorRequest.readable(from)
-    return { widget, isOwn }
-  }
+function isBoundTo({ origin }: Deps, { page, reads }: VisitorRequest, { token_origin: bound }: SessionRow): boolean {
+  if (reads && page.origin === null) return true
+  return bound === null ? isOwnPage(page, origin()) : page.origin === bound
+}
 
-  /** With a chat's token. Throws 404, 401 `invalid_token`, 403 for a page other than the one it was given to. */
-  async function session(
-    visitorRequest: VisitorRequest,
-    sessionId: string,
-  ): Promise<{ widget: WidgetRow; session: SessionRow }> {
-    const widget = await active(visitorRequest.id)
-    const found = WidgetSessionId.is(sessionId) ? await rows.find(store.read, widget.id, sessionId) : undefined
-    const isBound = found && isBoundTo(visitorRequest, found)
-    if (isBound && visitorRequest.page.origin) visitorRequest.readable(visitorRequest.page.origin)
-    const { token } = visitorRequest
-    if (
-      !found ||
-      token === null ||
-      !timingSafeEqual(sha256Hex(token), found.token_hash) ||
-      found.expires_at <= clock.now()
-    )
-      throw badToken()
-    if (!isBound) throw originRefused(visitorRequest.page.origin)
-    visitorRequest.known()
-    return { widget, session: found }
-  }
-
-  function isBoundTo({ page, reads }: VisitorRequest, { token_origin: bound }: SessionRow): boolean {
-    if (reads && page.origin === null) return true
-    return bound === null ? isOwnPage(page, origin()) : page.origin === bound
-  }
-
-  /** Who may frame the page of a widget, for its `frame-ancestors`. Throws as `enter`. */
-  async function frame(id: string, preview?: string): Promise<{ widget: WidgetRow; ancestors: string }> {
-    const widget = await active(id)
-    if (preview !== undefined && !previews.fits(preview, widget.id, clock.now())) throw badPreview()
-    const allowed = preview === undefined ? await allowedOf(widget) : []
-    return { widget, ancestors: frameAncestors(allowed, preview !== undefined) }
-  }
+/** Who may frame the page of a widget, for its `frame-ancestors`. Throws as `enter`. */
+export async function frameOf(
+  deps: Deps,
+  id: string,
+  preview?: string,
+): Promise<{ widget: WidgetRow; ancestors: string }> {
+  const widget = await active(deps, id)
+  if (preview !== undefined && !fitsPreview(deps, preview, widget.id)) throw badPreview()
+  const allowed = preview === undefined ? await allowedOf(deps, widget) : []
+  return { widget, ancestors: frameAncestors(allowed, preview !== undefined) }
 }

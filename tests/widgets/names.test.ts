@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { publicName } from '../../src/widgets'
+import { sayToVisitor, takeChat } from '../../src/widgets/operators'
 import { operatorCall } from '../support/world'
 import { createWidgetWorld } from './world'
 
@@ -15,12 +16,12 @@ test('of an operator of the server, visitors and owners read neither machine nor
   const { owner, id } = await widget()
   const chat = await begin(id)
   const notice = await follow(chat)
-  const { operators } = world.app.container.widgets
-  const taken = await operators.take(machine(), chat, { message: 'Good morning.' })
+  const { deps } = world.app.container.widgets
+  const taken = await takeChat(deps, machine(), chat, { message: 'Good morning.' })
   expect(taken.operator.name).toBe('Support')
   const { data } = await notice.until(({ data }) => data.takeover_status === 'human')
   expect(data.operator).toEqual({ name: 'Support' })
-  expect((await operators.say(machine(), chat, 'Still here.')).message.role).toBe('operator')
+  expect((await sayToVisitor(deps, machine(), chat, 'Still here.')).message.role).toBe('operator')
   const refused = await transcript(owner, chat)('POST', '/takeover', { operator_name: 'Ann' })
   expect(refused).toMatchObject({
     status: 409,

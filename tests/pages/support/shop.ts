@@ -2,6 +2,7 @@ import { afterAll } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import type { Frame, Page } from 'puppeteer-core'
 import { centsToMicro } from '../../../src/kernel/money'
+import { listChats, takeChat } from '../../../src/widgets/operators'
 import { listen } from '../../support/listening'
 import { createWorld, operatorCall } from '../../support/world'
 import { newPage } from './chromium'
@@ -82,9 +83,10 @@ export async function createShop() {
     makeWidget,
     /** Somebody else takes the newest chat of a widget. */
     async takeAs(name: string, id: string): Promise<void> {
-      const { operators } = world.app.container.widgets
-      const { conversations } = await operators.list(operatorCall(), id, { limit: 1 })
-      await operators.take(
+      const { deps } = world.app.container.widgets
+      const { conversations } = await listChats(deps, operatorCall(), id, { limit: 1 })
+      await takeChat(
+        deps,
         operatorCall(),
         { id, sessionId: conversations[0]!.session_id },
         { operator_name: name, force: true },
