@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-import { runSvc } from './commands/run'
+import { runSvc } from './commands'
 
 process.exitCode = await runSvc(process.argv.slice(2), {
   env: process.env,

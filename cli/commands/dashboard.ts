@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled } from '../../src/app/bundle'
 import { clean } from '../../src/kernel/text'
-import { dropEarlyKeys } from '../../tui/early-keys'
-import { type Host, queryOf } from '../../tui/host'
+import { type Host, queryOf } from '../../tui/data/connection'
 import type { Keymap } from '../../tui/keymap'
 import type { PaletteCommand, Screen, Where } from '../../tui/state/model'
 import { type Command, defineCommand } from '../command'
@@ -16,6 +15,8 @@ import type { Io, Shell } from '../shell'
 import type { Connection } from '../transport'
 import { choice, duration, flag } from '../words'
 import { createProfiles } from './profiles'
+
+const CTRL_C = '\u0003'
 
 const REPLY = /^[a-z0-9-]{1,20}$/
 
@@ -263,4 +264,30 @@ function repliesOf(env: Environment): ReadonlyMap<string, string> {
       'svc-admin profiles list names the file',
     )
   return new Map(all.map(([name, text]) => [name, clean(String(text))]))
+}
+
+/**
+ * Takes the keyboard before the screen is there: what is typed no longer shows, and is dropped, except Ctrl-C. `end` reads
+ * and drops what is still on its way, and leaves the keyboard to the screen; `giveBack` leaves it as it was.
+ */
+function dropEarlyKeys(stdin: NodeJS.ReadStream) {
+  const drop = (keys: Uint8Array) => {
+    if (!String(keys).includes(CTRL_C)) return
+    giveBack()
+    process.kill(process.pid, 'SIGINT')
+  }
+  const stop = () => void stdin.off('data', drop)
+  const giveBack = () => {
+    stop()
+    stdin.setRawMode(false)
+  }
+  stdin.setRawMode(true)
+  stdin.on('data', drop)
+  return {
+    giveBack,
+    async end(): Promise<void> {
+      await new Promise((resolve) => setTimeout(resolve))
+      stop()
+    },
+  }
 }

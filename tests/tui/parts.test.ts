@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { queryOf } from '../../tui/data/connection'
 import { listBody } from '../../tui/draw/list'
-import { queryOf } from '../../tui/host'
 import { LISTS } from '../../tui/screens'
 import { wantedOf } from '../../tui/state/model'
 import { chosenRow, shownRows } from '../../tui/state/rows'

@@ -1,8 +1,30 @@
 import { createParser } from 'eventsource-parser'
-import type { StreamEvent } from '../../src/operators/schema'
-import { type Host, queryOf, type Wanted } from '../host'
-import type { Event } from '../state/events'
-import { cleaned } from './clean'
+import { clean } from '../../src/kernel/text'
+import type { StreamEvent, TopicName } from '../../src/operators/schema'
+import type { Event } from '../state/model'
+
+/** Topics that are asked for, and how many rows of each, where that is more than the server gives by itself. */
+type Wanted = { topics: readonly TopicName[]; most: number | null }
+
+/** As the query of a request. */
+export const queryOf = ({ topics, most: max }: Wanted): string =>
+  `topics=${topics.join(',')}${max === null ? '' : `&most=${max}`}`
+
+/** What the dashboard needs of whoever starts it: the server, and the commands of `svc-admin`. */
+export type Host = {
+  /** Server-sent events of these topics. Rejects when no answer comes. */
+  stream(wanted: Wanted, ended: AbortSignal): Promise<Response>
+  /** What `GET /ops/v1/PATH` answers; `ended` gives up. Throws with a sentence. */
+  read(path: string, ended?: AbortSignal): Promise<unknown>
+  /** Runs one command line against the same server; `yes` answers its confirmation. */
+  run(argv: readonly string[], yes: boolean): Promise<{ exitCode: number; out: string; err: string }>
+  /** Writes a secret to a file of this user only. Returns its path. */
+  save(text: string): Promise<string>
+  /** Keeps the details of a fault. Returns where they are. */
+  crashed(error: unknown): string
+}
+
+const MAX_CHARS = 20_000
 
 type Deps = {
   host: Host
@@ -132,4 +154,12 @@ function wordsOf(error: unknown): string {
   if (code === 'ConnectionRefused' || code === 'FailedToOpenSocket' || code === 'ECONNREFUSED')
     return 'connection refused'
   return (message ?? String(error)).split('\n')[0]!.slice(0, 120)
+}
+
+/** Everything that comes from outside passes here, so that no view can forget it (dx 3.8). */
+export function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return clean(value.length > MAX_CHARS ? value.slice(0, MAX_CHARS) : value)
+  if (Array.isArray(value)) return value.map(cleaned)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleaned(one)]))
 }

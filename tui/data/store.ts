@@ -5,69 +5,34 @@ import { listBody } from '../draw/list'
 import { clockOf, spellAge } from '../draw/spell'
 import { LISTS } from '../screens'
 import { overview } from '../screens/overview'
-import { review } from '../screens/review'
+import { reviewBody } from '../screens/submissions'
 import { takeovers } from '../screens/takeovers'
-import type { Effect, Event } from '../state/events'
-import type { Model, Picture } from '../state/model'
+import type { Effect, Event, Model, Picture } from '../state/model'
 import { update } from '../state/update'
 
 /** The smallest window that has room for the frame. */
 const MIN = { columns: 80, rows: 24 }
 
 const FRAME_ROWS = 5
-
-const OFFLINE_ROWS = 8
-
-const OFFLINE_WIDTH = 78
+const [OFFLINE_ROWS, OFFLINE_WIDTH] = [8, 78]
 
 const CODES: Readonly<Record<Tone, string>> = { good: '36', warn: '33', bad: '91', retry: '95', dim: '2', strong: '1' }
 
 /** How lines become text for the terminal. */
 type Look = { color: boolean; ascii: boolean }
 
-/** Each of our own signs in one cell of ASCII, so that nothing moves; what others wrote becomes `?`. */
-const SIGNS: Readonly<Record<string, string>> = Object.fromEntries(
-  ['✓+', '◐~', '….', '✗x', '↻^', '●*', '○o', '▸>', '─-', '│|', '█#', '░.', '·.', '–-', '→>', '¢c', '▼v', '▲^'].map(
-    (pair) => [...pair],
-  ),
+/** Each of our own signs and the one cell of ASCII for it, so that nothing moves; what others wrote becomes `?`. */
+const ASCII: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ...['✓+', '◐~', '….', '✗x', '↻^', '●*', '○o', '▸>', '─-', '│|', '█#', '░.', '·.', '–-', '→>', '¢c', '▼v', '▲^'],
+    ...['↑^', '↓v', '⏎<', '⇥>', '“"', '”"', "’'", '∞-', '▾v', '┤+', '├+', '┌+', '┐+', '└+', '┘+', '┬+', '┴+', '┼+'],
+    ...['▁ ', '▂.', '▃:', '▄-', '▅=', '▆+', '▇*', '▏=', '▎=', '▍=', '▌=', '▋=', '▊=', '▉='],
+  ].map((pair) => [...pair]),
 )
-
-const MORE: Readonly<Record<string, string>> = {
-  '↑': '^',
-  '↓': 'v',
-  '⏎': '<',
-  '⇥': '>',
-  '“': '"',
-  '”': '"',
-  '’': "'",
-  '∞': '-',
-  '▾': 'v',
-  '┤': '+',
-  '├': '+',
-  '┌': '+',
-  '┐': '+',
-  '└': '+',
-  '┘': '+',
-  '┬': '+',
-  '┴': '+',
-  '┼': '+',
-}
-
-const LEVELS = ' .:-=+*#'
-
-const EIGHTHS = '▁▂▃▄▅▆▇█'
-
-const PARTS = '▏▎▍▌▋▊▉'
 
 const toAscii = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: everything that is not ASCII
-  text.replace(/[^\x00-\x7f]/gu, (sign) => {
-    const known = SIGNS[sign] ?? MORE[sign]
-    if (known) return known
-    if (EIGHTHS.includes(sign)) return LEVELS[EIGHTHS.indexOf(sign)]!
-    if (PARTS.includes(sign)) return '='
-    return '?'.repeat(Math.max(1, Bun.stringWidth(sign)))
-  })
+  text.replace(/[^\x00-\x7f]/gu, (sign) => ASCII[sign] ?? '?'.repeat(Math.max(1, Bun.stringWidth(sign))))
 
 type Deps = {
   start: Model
@@ -210,7 +175,7 @@ function bodyOf(model: Model, width: number, height: number): Line[] {
 function screenBody(model: Model, width: number, height: number): Line[] {
   if (model.screen === 'overview') return overview(model, width, height)
   if (model.screen === 'takeovers') return takeovers(model, width, height)
-  if (model.screen === 'submissions' && model.review) return review(model, width, height)
+  if (model.screen === 'submissions' && model.review) return reviewBody(model, width, height)
   return listBody(LISTS[model.screen]!, model, width, height)
 }
 

@@ -1,7 +1,7 @@
 import { hintsWith } from '../keymap'
 import { LISTS, TITLES } from '../screens'
 import { needsOf } from '../screens/needs'
-import { isLocked, submissionPath } from '../screens/review'
+import { isLocked, submissionPath } from '../screens/submissions'
 import { type Model, SCREENS } from '../state/model'
 import { between, fit, type Line, line, type Span, say, widthOf } from './line'
 import { clockOf, spellAge } from './spell'

@@ -1,8 +1,7 @@
 import { readFilter } from '../../src/kernel/filter'
 import type { Column, ListView } from '../screens/list-view'
 import type { Model, Row } from '../state/model'
-import { paneOf } from '../state/panes'
-import { allRows, chosenAt, listOf, shownRows } from '../state/rows'
+import { allRows, chosenAt, listOf, paneOf, shownRows } from '../state/rows'
 import { between, chosen, fit, fitLine, type Line, line, type Span, say } from './line'
 import { clockOf, spellCount } from './spell'
 

@@ -1,5 +1,4 @@
-import { bar } from '../draw/charts'
-import { fit, type Line, line, type Span, say } from '../draw/line'
+import { bar, fit, type Line, line, type Span, say } from '../draw/line'
 import { clockOf, spellAge, spellCount, spellMoney } from '../draw/spell'
 import type { Model, Row } from '../state/model'
 import { column, dialog, its, listView, namesOf } from './list-view'

@@ -1,5 +1,4 @@
-import { bar } from '../draw/charts'
-import { line, type Span, say } from '../draw/line'
+import { bar, line, type Span, say } from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellShare } from '../draw/spell'
 import type { Row } from '../state/model'
 import { column, dialog, its, listView, REASON } from './list-view'

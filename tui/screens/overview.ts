@@ -1,8 +1,20 @@
-import { bar, chart, spark } from '../draw/charts'
-import { between, fit, fitLine, type Line, line, placed, type Span, say, widthOf } from '../draw/line'
+import {
+  bar,
+  between,
+  chart,
+  fit,
+  fitLine,
+  type Line,
+  line,
+  placed,
+  type Span,
+  say,
+  spark,
+  widthOf,
+} from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellMs, spellShare, spellUptime } from '../draw/spell'
 import type { Model, Screen } from '../state/model'
-import { screenOfPane } from '../state/panes'
+import { screenOfPane } from '../state/rows'
 import { type Need, needRows } from './needs'
 
 type Probe = { status: string; latencyMs: number | null }

@@ -1,8 +1,47 @@
-import { line, type Span, say } from '../draw/line'
-import { spellAge } from '../draw/spell'
-import type { Row } from '../state/model'
+import { between, fit, fitLine, type Line, line, placed, type Span, say, wrapped } from '../draw/line'
+import { spellAge, spellShare } from '../draw/spell'
+import type { Model, Row } from '../state/model'
 import { column, dialog, its, listView, REASON } from './list-view'
-import { diffOf, isLocked } from './review'
+
+export type Part = 'checks' | 'diff' | 'manifest' | 'tools' | 'permissions'
+
+type Finding = { check: string; severity: string; path: string; line: number | null; message: string }
+
+type ReviewSubmission = Row & {
+  slug: string
+  name: string
+  manifestVersion: string
+  live_version: string | null
+  installed_by: number
+  reviewTier: string
+  createdAt: string
+  status: string
+  tier_reasons: string[]
+  findings: Finding[]
+  review: { checks: Record<string, string> }
+  manifest: Record<string, unknown> & { tools?: { name: string; description?: string }[]; permissions?: string[] }
+}
+
+type Diff = {
+  parts: { path: string; lines: { sign: ' ' | '+' | '-'; number: number; text: string; suspicious: boolean }[] }[]
+  added: number
+  removed: number
+  sha: string
+}
+
+export const submissionPath = (id: string): string => `submissions/${id}`
+
+export const diffPath = (id: string): string => `submissions/${id}/diff`
+
+const detailOf = <T>({ details }: Model, name: string): T | null => (details[name]?.value as T) ?? null
+
+const diffOf = (model: Model, id: string): Diff | null => detailOf<Diff>(model, diffPath(id))
+
+/** Tier security is approved only by who has opened the diff and the tools (dx 3.5). */
+export const isLocked = ({ review }: Model, tier: string): boolean =>
+  tier === 'security' && !(review?.opened.includes('diff') && review.opened.includes('tools'))
+
+type DiffLine = Diff['parts'][number]['lines'][number]
 
 type Submission = Row & {
   slug: string
@@ -95,3 +134,184 @@ export const submissions = listView<Submission>({
           ),
   },
 })
+
+/** One submission: its head, the tabs of its parts, and the open part. */
+export function reviewBody(model: Model, width: number, height: number): Line[] {
+  const { id, part, top } = model.review!
+  const found = detailOf<ReviewSubmission>(model, submissionPath(id))
+  const problem = model.details[submissionPath(id)]?.problem
+  if (!found) return [line(problem ? say(` ! ${problem}`, 'warn') : ' · · ·')]
+  const body = bodyOf(model, found, part as Part, width)
+  const room = height - 3
+  const from = Math.min(top, Math.max(0, body.length - room))
+  const shown = body.slice(from, from + room)
+  // As in a pager: how much of it is above the end of the window.
+  const isLong = body.length > room
+  if (isLong) shown[room - 1] = between(shown[room - 1]!, line(` ${spellShare((from + room) / body.length)} `), width)
+  return [head(model, found, width), tabs(model, found, part, width), line(say('─'.repeat(width), 'dim')), ...shown]
+}
+
+function head(model: Model, found: ReviewSubmission, width: number): Line {
+  const live = found.live_version ? `live now: ${found.live_version}` : 'new skill'
+  const needsPerson = found.reviewTier === 'auto' ? say(found.reviewTier) : say(`! ${found.reviewTier}`, 'warn')
+  const author = model.topics.submissions?.rows.find(({ id }) => id === found.id)?.author ?? ''
+  return placed(
+    width,
+    [0, ` ${found.slug} ${found.manifestVersion}  (${live})`],
+    [width - 36, found.status === 'pending_review' ? String(author) : found.status],
+    [width - 25, needsPerson],
+    [width - 11, `${spellAge(model.now - Date.parse(found.createdAt))} old`],
+  )
+}
+
+function tabs(model: Model, found: ReviewSubmission, part: string, width: number): Line {
+  const checks = Object.values(found.review.checks)
+  const passed = checks.filter((check) => check === 'pass').length
+  const diff = diffOf(model, found.id)
+  const names: [Part, string][] = [
+    ['checks', `c Checks ${passed}✓ ${checks.length - passed}!`],
+    ['diff', `d Diff${diff ? ` +${diff.added} -${diff.removed}` : ''}`],
+    ['manifest', 'm Manifest'],
+    ['tools', `t Tools ${found.manifest.tools?.length ?? 0}`],
+    ['permissions', 'P Permissions'],
+  ]
+  const shown = [...names.map(([name, title]) => (name === part ? `[${title}]` : ` ${title} `)), ' h Log'].join(
+    width < 100 ? '' : ' ',
+  )
+  return placed(width, [0, ` ${shown}`])
+}
+
+function bodyOf(model: Model, found: ReviewSubmission, part: Part, width: number): Line[] {
+  switch (part) {
+    case 'checks':
+      return checksOf(model, found, width)
+    case 'diff':
+      return diffLines(model, found.id, width)
+    case 'manifest':
+      return JSON.stringify(found.manifest, null, 2)
+        .split('\n')
+        .flatMap((text) => wrapped(text, width - 2, 20).map((row) => line(` ${row}`)))
+    case 'tools':
+      return (found.manifest.tools ?? []).length
+        ? found.manifest.tools!.flatMap((tool) => [
+            line(say(` ${tool.name}`, 'strong')),
+            ...JSON.stringify(tool, null, 2)
+              .split('\n')
+              .flatMap((text) => wrapped(text, width - 4, 20).map((row) => line(`   ${row}`))),
+            [],
+          ])
+        : [line(' It has no tools.')]
+    case 'permissions':
+      return (found.manifest.permissions ?? []).length
+        ? found.manifest.permissions!.map((name) =>
+            line(name.startsWith('external') || name.startsWith('write') ? say(` ! ${name}`, 'warn') : `   ${name}`),
+          )
+        : [line(' It needs no permissions.')]
+  }
+}
+
+function checksOf(model: Model, found: ReviewSubmission, width: number): Line[] {
+  const box = (part: string) => (model.review!.opened.includes(part) ? '[x]' : '[ ]')
+  const rows = Object.entries(found.review.checks).flatMap(([name, result]) => {
+    const sign =
+      result === 'pass'
+        ? say(' ✓ ', 'good')
+        : say(result.startsWith('fail') ? ' ✗ ' : ' ! ', result.startsWith('fail') ? 'bad' : 'warn')
+    const own = found.findings.filter(({ check }) => check === name)
+    const says = result === 'pass' ? 'passed' : result.replace(/^(warn|fail): /, '')
+    return [
+      line(sign, name.padEnd(17), says.slice(0, width - 22)),
+      ...own
+        .slice(0, 3)
+        .map(({ message, line: at, path }) =>
+          line(say(`      ${path}${at === null ? '' : ` line ${at}`}: ${message}`, 'dim')),
+        ),
+    ]
+  })
+  const why = found.tier_reasons.length
+    ? [
+        [],
+        line(say(' WHY A PERSON MUST REVIEW IT', 'strong')),
+        ...found.tier_reasons.flatMap((text) => wrapped(text, width - 2, 3).map((row) => line(` ${row}`))),
+      ]
+    : []
+  const before =
+    found.reviewTier === 'security'
+      ? [
+          [],
+          line(say(' BEFORE YOU CAN APPROVE', 'strong'), `    ${box('diff')} open Diff    ${box('tools')} open Tools`),
+        ]
+      : []
+  const installed = found.installed_by
+    ? [
+        line(
+          say(' INSTALLED BY', 'strong'),
+          `              ${found.installed_by} owners  → they get ${found.manifestVersion} on approval`,
+        ),
+      ]
+    : []
+  return [...rows, ...why, ...before, ...installed]
+}
+
+function diffLines(model: Model, id: string, width: number): Line[] {
+  const diff = diffOf(model, id)
+  if (!diff) return [line(' · · ·')]
+  if (!diff.parts.length) return [line(' Nothing changed.')]
+  if (model.review!.split) return splitLines(diff, width)
+  return diff.parts.flatMap(({ path, lines }, at) => [
+    placed(width, [0, say(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),
+    ...lines.flatMap(({ sign, number, text, suspicious }) =>
+      (model.wrap ? wrapped(text, width - 10, 20) : [fit(text, width - 10)]).map((row, place) =>
+        line(
+          place ? '      ' : String(number).padStart(5).padEnd(6),
+          say(
+            place ? '   ' : `${sign}${suspicious ? '!' : ' '} `,
+            sign === '+' ? 'good' : sign === '-' ? 'bad' : undefined,
+          ),
+          say(row, suspicious ? 'warn' : sign === ' ' ? 'dim' : undefined),
+        ),
+      ),
+    ),
+    [],
+  ])
+}
+
+/** What was on the left, what is on the right; a line that is the same stands on both. */
+function splitLines(diff: Diff, width: number): Line[] {
+  const half = Math.floor((width - 1) / 2)
+  const side = (one: DiffLine | undefined): Line => {
+    if (!one) return []
+    const tone = one.suspicious ? 'warn' : one.sign === '+' ? 'good' : one.sign === '-' ? 'bad' : 'dim'
+    return line(`${String(one.number).padStart(4)} `, say(`${one.sign}${one.suspicious ? '!' : ' '} ${one.text}`, tone))
+  }
+  return diff.parts.flatMap(({ path, lines }, at) => [
+    placed(width, [0, say(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),
+    ...paired(lines).map(([left, right]) => [...fitLine(side(left), half), say('│', 'dim'), ...side(right)]),
+    [],
+  ])
+}
+
+function paired(lines: readonly DiffLine[]): [DiffLine | undefined, DiffLine | undefined][] {
+  const pairs: [DiffLine | undefined, DiffLine | undefined][] = []
+  let [removed, added]: [DiffLine[], DiffLine[]] = [[], []]
+  const settle = () => {
+    for (let at = 0; at < Math.max(removed.length, added.length); at++) pairs.push([removed[at], added[at]])
+    ;[removed, added] = [[], []]
+  }
+  for (const one of lines) {
+    if (one.sign === '-') removed.push(one)
+    else if (one.sign === '+') added.push(one)
+    else {
+      settle()
+      pairs.push([one, one])
+    }
+  }
+  settle()
+  return pairs
+}
+
+/** The first row of each hunk, for jumping. */
+export function hunksOf(model: Model, width: number): number[] {
+  const rows = diffLines(model, model.review!.id, width)
+  return rows.flatMap((row, at) => (row.some(({ text }) => /^hunk \d+ of/.test(text)) ? [at] : []))
+}

@@ -1,7 +1,7 @@
 import { chosen, fit, fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
 import { clockOf, spellAge, spellCountdown, spellMoney } from '../draw/spell'
 import type { Model } from '../state/model'
-import { paneOf } from '../state/panes'
+import { paneOf } from '../state/rows'
 import {
   type Chat,
   chatPath,

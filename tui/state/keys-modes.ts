@@ -1,7 +1,6 @@
 import { commandLines } from '../draw/boxes'
 import { chosenChat } from '../screens/chats'
-import type { Effect } from './events'
-import type { Dialog, Model } from './model'
+import type { Dialog, Effect, Model } from './model'
 import { found, wordsOf } from './palette'
 import { listOf } from './rows'
 import { notify, refiltered, type Step, stay, VIEWER, withList, writing } from './step'

@@ -3,11 +3,10 @@ import { LISTS } from '../screens'
 import { CHAT_DIALOGS, chosenChat, readChat } from '../screens/chats'
 import type { Request } from '../screens/list-view'
 import { screenOfNeed } from '../screens/needs'
-import { diffPath, hunksOf, type Part, submissionPath } from '../screens/review'
+import { diffPath, hunksOf, type Part, submissionPath } from '../screens/submissions'
 import { inMode } from './keys-modes'
 import { type Model, type Picker, type Row, SCREENS, type Screen } from './model'
-import { paneOf, panesOf, screenOfPane } from './panes'
-import { allRows, chosenAt, chosenRow, listOf, pickedRows, shownRows } from './rows'
+import { allRows, chosenAt, chosenRow, listOf, paneOf, panesOf, pickedRows, screenOfPane, shownRows } from './rows'
 import { notify, refiltered, refusal, type Step, stay, withList, writing } from './step'
 
 /** What a key does, by the mode the program is in. */

@@ -4,6 +4,12 @@ import { chatsOf } from '../screens/chats'
 import { overviewRows } from '../screens/needs'
 import type { ListState, Model, Row, Screen } from './model'
 
+export const paneOf = (model: Model): string => panesOf(model)[model.pane] ?? panesOf(model)[0]!
+
+/** The screen that a pane of the overview stands for; null for the list of what needs a person. */
+export const screenOfPane = (model: Model): Screen | null =>
+  model.screen === 'overview' && model.pane > 0 ? (paneOf(model) as Screen) : null
+
 /** The rows of a screen in the order in which they are shown, without those that the filter hides. */
 export function shownRows(model: Model, screen: Screen = model.screen): readonly Row[] {
   if (screen === 'overview') return overviewRows(model)
@@ -61,4 +67,11 @@ export function pickedRows(model: Model): readonly Row[] {
   if (marked.length) return rows.filter(({ id }) => marked.includes(id))
   const row = rows[chosenAt(model, rows)]
   return row ? [row] : []
+}
+
+/** The parts of a screen that Tab goes through; the first is the list. A name that is a screen is opened by Enter. */
+export function panesOf({ screen, columns }: Model): readonly string[] {
+  if (screen === 'overview') return columns >= 120 ? ['needs', 'jobs', 'deliveries', 'browser'] : ['needs']
+  if (screen === 'takeovers') return ['queue', 'chat']
+  return ['list', 'details']
 }

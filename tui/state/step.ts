@@ -1,4 +1,4 @@
-import type { Effect } from './events'
+import type { Effect } from './model'
 import { type ListState, type Model, wantedOf } from './model'
 
 export type Step = { model: Model; effects: readonly Effect[] }

@@ -1,7 +1,7 @@
 import type { StreamEvent, TopicName } from '../../src/operators/schema'
 import { chatPath, chosenChat, readChat, suggestionOf } from '../screens/chats'
-import type { Effect, Event } from './events'
 import { keyed, pasted } from './keys'
+import type { Effect, Event } from './model'
 import { type Model, type Row, SCREENS, type Screen, type TopicData, topicsOf } from './model'
 import { lookedAt } from './rows'
 import { NOT_SHOWN, notify, type Step, VIEWER } from './step'

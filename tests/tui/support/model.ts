@@ -1,5 +1,5 @@
-import { cleaned } from '../../../tui/data/clean'
-import type { Effect, Event } from '../../../tui/state/events'
+import { cleaned } from '../../../tui/data/connection'
+import type { Effect, Event } from '../../../tui/state/model'
 import { type Model, SCREENS, startModel } from '../../../tui/state/model'
 import { update } from '../../../tui/state/update'
 import { type MockUp, mockUp } from './mock-up'

@@ -1,8 +1,8 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import { RELEASE } from '../../src/app/version'
-import { createMcpServer } from '../../src/pages'
-import type { Ask, Project } from '../../src/pages/mcp-schema'
-import { type Svc, SvcError } from '..'
+import { RELEASE } from '../src/app/version'
+import { createMcpServer } from '../src/pages'
+import type { Ask, Project } from '../src/pages/mcp-schema'
+import { type Svc, SvcError } from './index'
 
 const MAX_MS = 180_000
 
