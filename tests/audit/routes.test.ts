@@ -6,6 +6,7 @@ import { parse } from 'csv-parse/sync'
 import { verifyExport } from '../../src/audit/proof'
 import type { Checkpoint } from '../../src/audit/schema'
 import { sha256Hex } from '../../src/kernel/crypto'
+import { type Refusal, refusals } from '../support/refusals'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
@@ -72,23 +73,6 @@ describe('GET /audit', () => {
     expect(seen.some(({ inputSummary }) => inputSummary.api_key_id === ada.keyId)).toBe(false)
   })
 
-  test.each([
-    ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    ['limit=ten', 'limit'],
-    ['status=99', 'status'],
-    ['status=ok', 'status'],
-    ['cursor=!!', 'cursor'],
-    ['from=last%20week', 'from'],
-    ['to=2026-02-30', 'to'],
-  ])('?%s is 400 and names %s', async (query, param) => {
-    const ada = await world.person()
-    const reply = await ada.send('GET', `audit?${query}`)
-    expect(reply.status).toBe(400)
-    expect(reply.body.error.code).toBe('validation_error')
-    expect(reply.body.error.param).toEqual(param)
-  })
-
   test.each(['audit', 'audit/export', 'audit/integrity'])('of dates the wrong way round is 400 on %s', async (path) => {
     const ada = await world.person()
     const moment = '2026-01-02T00:00:00Z'
@@ -98,12 +82,6 @@ describe('GET /audit', () => {
     }
     expect((await ada.send('GET', `${path}?from=2026-01-02&to=2026-01-02`)).status).toBe(200)
     expect((await ada.send('GET', 'audit?action=audit.exported')).body.length).toBe(path === 'audit/export' ? 1 : 0)
-  })
-
-  test('needs the billing scope', async () => {
-    const ada = await world.person({ scopes: ['completions'] })
-    expect((await ada.send('GET', 'audit')).body.error.code).toBe('missing_scope')
-    expect((await world.send('GET', 'audit')).status).toBe(401)
   })
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
@@ -297,3 +275,32 @@ describe('an export and a checkpoint', () => {
     expect(proof.broken?.reason).toMatch(/signature .* is not genuine/)
   })
 })
+
+const DATES = [
+  '0000-13-99',
+  '275761-01-01',
+  '9999999999999',
+  'NaN',
+  '2026-02-31T00:00:00Z',
+  '%00',
+  '{}',
+  '1970',
+  'last%20week',
+]
+refusals('GET /audit refuses (Q4, Q10)', { world, as: await world.person(), request: 'GET audit' }, [
+  ...['0', '101', 'ten', '1000000'].map((limit): Refusal => queried('limit', limit)),
+  ...['99', 'ok'].map((status): Refusal => queried('status', status)),
+  ...['!!', 'WzUsImEiXQ'].map((cursor): Refusal => queried('cursor', cursor)),
+  ...['all', 'server'].map((scope): Refusal => queried('scope', scope)),
+  ...DATES.map((date): Refusal => queried('from', date)),
+  queried('to', '2026-02-30'),
+])
+
+function queried(param: string, value: string): Refusal {
+  return [
+    `?${param}=${value}`,
+    undefined,
+    /^(?!.*(\/src\/|node_modules))/,
+    { request: `GET audit?${param}=${value}`, param },
+  ]
+}

@@ -55,12 +55,4 @@ describe('the record of the active organization', () => {
     const refused = await (await team.orgKey(team.owner)).send('GET', request(path, 'user'))
     expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
   })
-
-  test('a scope that is none is 400', async () => {
-    const ada = await world.person()
-    expect((await ada.send('GET', 'audit?scope=all')).body.error).toMatchObject({
-      code: 'validation_error',
-      param: 'scope',
-    })
-  })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from './support'
 import { keepsItsPromises } from './support/oracle'
-import type { Reply, Sending } from './support/reply'
+import type { Reply } from './support/reply'
 
 const target = await startTarget()
 const { send, people } = target
@@ -10,49 +10,11 @@ const freeKey = async (cents = 100) => (await people.newcomer({ tier: 'free', ce
 const times = <T>(count: number, work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)))
 const statusesOf = (replies: readonly Reply[]) => replies.map(({ status }) => status)
-const SIX = [
-  'limit-requests',
-  'remaining-requests',
-  'reset-requests',
-  'limit-tokens',
-  'remaining-tokens',
-  'reset-tokens',
-]
-
 describe('I. requests', () => {
-  test('I-1 of 61 in a second on Free, 60 are let in and the last is told when to come again', async () => {
-    const key = await freeKey()
-    const replies: Reply[] = []
-    for (let n = 0; n < 61; n++) replies.push(await send('GET', 'models', { key }))
-    expect(statusesOf(replies.slice(0, 60))).toEqual(Array(60).fill(200))
-    const remaining = replies.slice(0, 60).map(({ headers }) => Number(headers.get('x-ratelimit-remaining-requests')))
-    expect(remaining).toEqual(Array.from({ length: 60 }, (_, n) => 59 - n))
-    const last = replies[60]!
-    expect({ status: last.status, code: last.body.error.code }).toEqual({ status: 429, code: 'rate_limit_exceeded' })
-    expect(Number(last.headers.get('retry-after'))).toBeWithin(1, 61)
-  })
-
-  test('I-1 61 at once are no more than 60', async () => {
-    const key = await freeKey()
-    const replies = await times(61, () => send('GET', 'models', { key }))
-    expect(statusesOf(replies).filter((status) => status === 200)).toHaveLength(60)
-  })
-
   test('I-6 the limit is of the key: another key of the same user still has its own', async () => {
     await times(60, () => send('GET', 'models', { as: 'free' }))
     expect((await send('GET', 'models', { as: 'free' })).status).toBe(429)
     expect((await send('GET', 'models', { as: 'k1' })).status).toBe(200)
-  })
-
-  test('I-7 a forged address that changes with each request changes nothing', async () => {
-    const key = await freeKey()
-    const replies = await times(70, (n) =>
-      send('GET', 'models', {
-        key,
-        headers: { 'x-forwarded-for': `10.0.0.${n}`, 'x-real-ip': `10.1.0.${n}`, forwarded: `for=10.2.0.${n}` },
-      }),
-    )
-    expect(statusesOf(replies).filter((status) => status === 200)).toHaveLength(60)
   })
 
   test('I-8 2,000 requests over the limit are cheap, and do not push the window out', async () => {
@@ -127,16 +89,6 @@ describe('I. modes and tokens', () => {
     expect(statusesOf(replies)).toEqual([...Array(30).fill(200), 429])
   })
 
-  test('I-5 a prompt that can never fit is told so, whatever it would wait', async () => {
-    const key = await freeKey()
-    const { status, body } = await send('POST', 'completions', {
-      key,
-      body: { prompt: 'word '.repeat(100_001), mode: 'fast' },
-    })
-    expect(status).toBeOneOf([400, 429])
-    expect(body.error.code).toBe(status === 400 ? 'validation_error' : 'token_limit_exceeded')
-  })
-
   test('I14 parallel prompts of 3,000 tokens claim no more than the limit together', async () => {
     const key = await freeKey(1_000)
     const prompt = 'word '.repeat(2_700)
@@ -154,38 +106,6 @@ describe('I. modes and tokens', () => {
 })
 
 describe('I. headers', () => {
-  const asks: [string, string, string, Sending, number][] = [
-    ['an answer', 'GET', 'models', {}, 200],
-    ['a list', 'GET', 'audit', {}, 200],
-    ['a bad body', 'POST', 'completions', { body: {} }, 400],
-    ['a body that is no JSON', 'POST', 'completions', { body: '{' }, 400],
-    ['an empty wallet', 'POST', 'completions', { as: 'kz', body: { prompt: 'x' } }, 402],
-    ['a missing scope', 'GET', 'models', { as: 'k0' }, 403],
-    ['an unknown id', 'GET', 'conversations/x', {}, 404],
-    ['an unknown route', 'GET', 'nothing', {}, 404],
-    ['a wrong method', 'PUT', 'models', { body: {} }, 405],
-    ['a wrong type', 'POST', 'completions', { body: 'x', headers: { 'content-type': 'text/plain' } }, 415],
-    ['a stream', 'POST', 'completions', { body: { prompt: 'x', stream: true } }, 200],
-    [
-      'a chat stream',
-      'POST',
-      'chat/completions',
-      { body: { messages: [{ role: 'user', content: 'x' }], stream: true } },
-      200,
-    ],
-    ['no credential', 'GET', 'models', { as: null }, 401],
-    ['health', 'GET', 'health', { as: null }, 200],
-    ['the public document', 'GET', '/openapi.json', { as: null }, 200],
-    ['the document', 'GET', 'openapi.json', {}, 200],
-    ['a session', 'GET', 'auth/me', { as: 'session' }, 200],
-  ]
-  test.each(asks)('I-14 %s carries the six', async (_, method, path, sending, status) => {
-    const reply = await send(method, path, sending)
-    expect(reply.status).toBe(status)
-    const seen = SIX.map((name) => reply.headers.get(`x-ratelimit-${name}`))
-    expect(seen.every((value, at) => new RegExp(at % 3 === 2 ? '^\\d+s$' : '^\\d+$').test(value ?? ''))).toBe(true)
-  })
-
   test('I-14 a refusal for the rate carries them too, with nothing left', async () => {
     const { status, headers } = await send('GET', 'models', { as: 'free' })
     expect(status).toBe(429)

@@ -24,16 +24,8 @@ const post = (script: string, tools: Tool[], more: object = {}) =>
 beforeEach(() => target.upstream.reset())
 
 describe('definitions of tools', () => {
-  const schemas: [string, string, object][] = [
-    ['B31', 'an address outside', { $ref: `http://127.0.0.1:${canary.port}/s` }],
-    ['B31', 'a file', { properties: { a: { $ref: 'file:///etc/passwd' } } }],
-    ['B31', 'look-around', { properties: { a: { pattern: '(?=(a+))\\1b' } } }],
-    ['B31', 'patterns that multiply', { properties: { a: { pattern: '(a{1000}){1000}' } } }],
-    ['B31', 'a thousand parts', { properties: Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [at, {}])) }],
-    ['B31', 'a name of 10 KB', { properties: { ['n'.repeat(10_000)]: { type: 'none' } } }],
-    ['L5', 'a name that is an escape', { properties: { '\u001b[31m': { type: 'none' } } }],
-  ]
-  test.each(schemas)('%s %s: 400, streamed or not, and no engine is asked (P2)', async (_, __, input_schema) => {
+  test('B31 with an address outside: 400, streamed or not, and no engine is asked (P2)', async () => {
+    const input_schema = { $ref: `http://127.0.0.1:${canary.port}/s` }
     for (const stream of [false, true]) {
       const { status, body } = await post('hi', [{ name: 'mine', input_schema }], { stream })
       expect(status).toBe(400)
@@ -50,22 +42,6 @@ describe('definitions of tools', () => {
     expect(status).toBe(200)
     expect(body.tools_used[0]).toMatchObject({ status: 'error', description: 'bad arguments' })
     await hasNotBlocked(target)
-  })
-
-  test.each(['a b', '\u001b[31m', '', 'x'.repeat(10_240), 'a/b', 'ключ'])('L5 the name %j: 400', async (name) => {
-    expect((await post('hi', [{ name }])).status).toBe(400)
-  })
-
-  test('L5 one name twice: 400', async () => {
-    expect((await post('hi', [{ name: 'mine' }, { name: 'mine' }])).body.error.param).toBe('tools[1].name')
-  })
-
-  test('L5 the name of a tool of ours is the caller’s own, and ours does not run', async () => {
-    const { body } = await post('[[plan:web_fetch{"url":"http://127.0.0.1/"};__proto__{}]]', [
-      { name: 'web_fetch' },
-      { name: '__proto__' },
-    ])
-    expect(body.tools_used).toMatchObject([{ result: { acknowledged: true } }, { result: { acknowledged: true } }])
   })
 })
 

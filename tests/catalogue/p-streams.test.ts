@@ -11,60 +11,8 @@ const { send, people } = target
 
 const chat = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], stream: true, ...more })
 const native = (prompt: string, more: object = {}) => ({ prompt, mode: 'fast', stream: true, ...more })
-const invalid = { is: 400, code: 'validation_error' } as const
-const isJson: Row['also'] = ({ headers }) => expect(headers.get('content-type')).toStartWith('application/json')
 
 const rows: Row[] = [
-  ...['true', 1, 0, [], 'yes'].flatMap((stream): Row[] => [
-    { ...invalid, id: 'P1', what: `stream ${JSON.stringify(stream)}`, body: { prompt: 'x', stream }, also: isJson },
-    {
-      ...invalid,
-      id: 'P1',
-      what: `stream ${JSON.stringify(stream)} on chat`,
-      ask: 'POST chat/completions',
-      body: chat('x', { stream }),
-      also: isJson,
-    },
-  ]),
-  { ...invalid, id: 'P2', what: 'no prompt', body: { stream: true }, also: isJson },
-  { ...invalid, id: 'P2', what: 'no messages', ask: 'POST chat/completions', body: { stream: true }, also: isJson },
-  {
-    id: 'P2',
-    what: 'no user message',
-    ask: 'POST chat/completions',
-    body: { stream: true, messages: [{ role: 'system', content: 'x' }] },
-    is: 400,
-    code: 'empty_prompt',
-    also: isJson,
-  },
-  {
-    id: 'P2',
-    what: 'an empty wallet',
-    as: 'kz',
-    body: native('x'),
-    is: 402,
-    code: 'insufficient_credits',
-    also: isJson,
-  },
-  { id: 'P2', what: 'no credential', as: null, body: native('x'), is: 401, code: 'invalid_api_key', also: isJson },
-  { id: 'P2', what: 'no scope', as: 'k0', body: native('x'), is: 403, code: 'missing_scope', also: isJson },
-  {
-    id: 'P2',
-    what: 'an unknown conversation',
-    body: native('x', { conversation_id: crypto.randomUUID() }),
-    is: 404,
-    code: 'not_found',
-    also: isJson,
-  },
-  {
-    id: 'P2',
-    what: 'an unknown conversation on chat',
-    ask: 'POST chat/completions',
-    body: chat('x', { conversation_id: 'nope' }),
-    is: 404,
-    code: 'not_found',
-    also: isJson,
-  },
   ...['\\r\\n', '8', '-1', 'x'.repeat(8_000)].map(
     (id): Row => ({
       id: 'P11',
@@ -76,7 +24,7 @@ const rows: Row[] = [
     }),
   ),
 ]
-attack('P. before a stream begins', target, rows)
+attack('P. how a stream is resumed', target, rows)
 
 describe('P. frames', () => {
   test('a native stream is meta, tokens, done, with the text in both, and headers that no proxy buffers', async () => {

@@ -72,8 +72,6 @@ async function run(statement: string): Promise<void> {
 }
 
 attack('Q4 asking for more than there is to see', target, [
-  { id: 'Q4', what: 'a page of a million', ask: 'GET audit?limit=1000000', is: 400, code: 'validation_error' },
-  { id: 'Q4', what: 'from=1970', ask: 'GET audit?from=1970', is: 400, code: 'validation_error' },
   {
     id: 'Q4',
     what: 'from the beginning of time',
@@ -88,7 +86,6 @@ attack('Q4 asking for more than there is to see', target, [
     is: 200,
     also: ({ body }) => expect(body).toEqual([]),
   },
-  { id: 'D14', what: '?scope=server opens nothing', ask: 'GET audit?scope=server', is: 400, code: 'validation_error' },
   ...['userId=U1', 'user_id=U1', 'orgId=O1', 'org_id=O1', 'owner=server'].map((query) => ({
     id: 'D14',
     what: `?${query} opens nothing`,
@@ -170,23 +167,5 @@ describe('Q6 secrets in metadata', () => {
     expect((await send('GET', 'audit/integrity')).body.valid).toBe(true)
   })
 })
-
-attack('Q10 what is no date', target, [
-  ...['0000-13-99', '275761-01-01', '9999999999999', 'NaN', '2026-02-31T00:00:00Z', '%00', '{}'].map((word) => ({
-    id: 'Q10',
-    what: `from=${word}`,
-    ask: `GET audit?from=${word}`,
-    is: 400,
-    code: 'validation_error',
-    also: ({ text }: { text: string }) => expect(text).not.toMatch(/\bat \w+ \(|\/src\/|node_modules/),
-  })),
-  {
-    id: 'Q10',
-    what: 'a cursor of another list',
-    ask: 'GET audit?cursor=WzUsImEiXQ',
-    is: 400,
-    code: 'validation_error',
-  },
-])
 
 keepsItsPromises(target)

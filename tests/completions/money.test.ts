@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MICRO_PER_CENT } from '../../src/kernel/money'
+import { readFrames } from '../support/frames'
 import { LIE_NAMES } from '../support/upstream'
 import { createWorld, type Person } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
@@ -55,16 +56,21 @@ describe('the price', () => {
     expect(spent).toBe(11 + 5_000)
   })
 
-  test.each(LIE_NAMES)('is our own count where the engine says nonsense: %s (G7)', async (lie) => {
-    const prompt = freshPrompt(`[[lies:${lie}]]`)
-    let usage = { prompt_tokens: 0, completion_tokens: 0 }
-    const spent = await spentBy(ada, async () => {
-      usage = (await ask(ada, { prompt })).body.usage
-    })
-    expect(usage.prompt_tokens).toBeGreaterThan(0)
-    expect(usage.completion_tokens).toBeWithin(4, 20)
-    expect(spent).toBe(usage.prompt_tokens + usage.completion_tokens * 1_000)
-  })
+  test.each(LIE_NAMES.flatMap((lie) => [false, true].map((stream) => [lie, stream] as const)))(
+    'is our own count where the engine says nonsense: %s, stream %p (G7)',
+    async (lie, stream) => {
+      const prompt = freshPrompt(`[[lies:${lie}]]`)
+      let usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+      const spent = await spentBy(ada, async () => {
+        const { text, body } = await ask(ada, { prompt, stream })
+        usage = stream ? readFrames(text).at(-1)!.data.usage : body.usage
+      })
+      expect(usage.prompt_tokens).toBeGreaterThan(0)
+      expect(usage.completion_tokens).toBeWithin(4, 20)
+      expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
+      expect(spent).toBe(usage.prompt_tokens + usage.completion_tokens * 1_000)
+    },
+  )
 
   test('of a failure is nothing', async () => {
     expect(await spentBy(ada, () => ask(ada, { prompt: freshPrompt('[[401]]') }))).toBe(0)
@@ -105,22 +111,17 @@ describe('without money', () => {
     ['completions', {}],
     ['completions', { stream: true }],
     ['completions', { mode: 'stealth_text' }],
+    ['chat/completions', {}],
+    ['chat/completions', { stream: true }],
   ])('%s %j is 402 before any work (G1)', async (path, members) => {
     const kim = await world.person({ cents: 0 })
     upstream.reset()
-    const { status, body } = await kim.send('POST', path, { prompt: freshPrompt(), ...members })
-    expect({ status, ...body.error }).toMatchObject({
-      status: 402,
-      code: 'insufficient_credits',
-      type: 'billing_error',
-    })
+    const prompt = freshPrompt()
+    const input = path === 'completions' ? { prompt } : { messages: [{ role: 'user', content: prompt }] }
+    const { status, body } = await kim.send('POST', path, { ...input, ...members })
+    const error = { code: 'insufficient_credits', type: 'billing_error' }
+    expect({ status, ...body.error }).toMatchObject({ status: 402, ...error })
     expect(upstream.calls).toHaveLength(0)
-  })
-
-  test('chat is 402 too', async () => {
-    const kim = await world.person({ cents: 0 })
-    const { status } = await kim.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'x' }] })
-    expect(status).toBe(402)
   })
 
   test('enough for the whole answer, one micro-cent less is 402 (G2)', async () => {

@@ -73,6 +73,13 @@ const REFUSED: Refusal[] = [
     /"tools\[0\]\.name" is "a{20,}.*it must be at most/,
     { param: 'tools[0].name' },
   ],
+  ...['', 'a/b', 'ключ', '\u001b[31m'].map(
+    (name): Refusal => [
+      `a tool named ${JSON.stringify(name)}`,
+      { tools: [{ name, description: 'x' }] },
+      '"tools[0].name" ',
+    ],
+  ),
   ['a tool without description', { tools: [{ name: 'a' }] }, '"tools[0].description" is missing.'],
   ['a persona nobody knows', { persona: 'admin' }, '"persona" is "admin"; it must be "svc", "none" or an object.'],
   ['a persona that is a number', { persona: 5 }, '"persona" is 5; it must be "svc", "none" or an object.'],
@@ -177,7 +184,9 @@ const REFUSED: Refusal[] = [
       '"max_iterations" is ',
     ],
   ),
-  ...['false', [], {}].map((stream): Refusal => [`stream as ${JSON.stringify(stream)}`, { stream }, '"stream" is ']),
+  ...['false', 'yes', 0, [], {}].map(
+    (stream): Refusal => [`stream as ${JSON.stringify(stream)}`, { stream }, '"stream" is '],
+  ),
   ...['', 'AUTO', 'auto ', '__proto__', 'constructor', 'toString', 1].map(
     (mode): Refusal => [`the mode ${JSON.stringify(mode)}`, { mode }, '"mode" is '],
   ),
@@ -203,7 +212,7 @@ refusals('POST /completions refuses', request, REFUSED)
 refusals(
   'POST /completions refuses as JSON when a stream was asked for (P2)',
   { ...request, body: { prompt: 'hi', stream: true } },
-  REFUSED.slice(0, 8),
+  REFUSED,
 )
 
 refusals(

@@ -27,6 +27,8 @@ const ANSWERS: [string, number, () => Promise<Reply>][] = [
     () => ada.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'x' }], stream: true }),
   ],
   ['an array', 200, () => ada.send('GET', 'audit')],
+  ['a session', 200, async () => (await world.signedIn(ada)).send('GET', 'auth/me')],
+  ['the document for clients', 200, () => ada.send('GET', 'openapi.json')],
   ['something created', 201, () => ada.send('POST', 'keys', { name: 'x' })],
   ['a bad body', 400, () => ada.send('POST', 'completions', {})],
   ['no JSON', 400, () => ada.send('POST', 'completions', '{')],
@@ -50,7 +52,7 @@ const ANSWERS: [string, number, () => Promise<Reply>][] = [
   ['what is not connected', 503, () => ada.send('POST', 'voice/token', {})],
 ]
 
-describe('every answer (contract 1.3)', () => {
+describe('every answer (contract 1.3, I-14)', () => {
   test.each(ANSWERS)('%s is %i, with its id, six rate headers and no sniffing', async (_, status, ask) => {
     const reply = await ask()
     expect(reply.status).toBe(status)

@@ -66,6 +66,7 @@ async function expectRefusal(table: Table, [, own, says, differs = {}]: Refusal)
   const { send } = anonymous ? world : as
   const reply = await send(method, path, isObject ? { ...table.body, ...own } : own, headers)
   expect({ status: reply.status, code: reply.body?.error?.code }).toEqual({ status, code })
+  expect(reply.headers.get('content-type')).toStartWith('application/json')
   const { error } = reply.body
   expect(error.type).toBe(TYPES[status] ?? 'api_error')
   const isAboutBody = /^validation_error$|_invalid$/.test(code)

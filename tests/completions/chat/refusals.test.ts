@@ -119,6 +119,9 @@ const REFUSED: Refusal[] = [
     { messages: [user, { role: 'tool', tool_call_id: 'c' }] },
     '"messages[1].content" is missing',
   ],
+  ...[1, 0, [], 'yes'].map(
+    (stream): Refusal => [`stream as ${JSON.stringify(stream)}`, { messages: [user], stream }, '"stream" is '],
+  ),
   ['stream as a word', { messages: [user], stream: 'true' }, '"stream" is "true"; it must be true or false'],
   ['a temperature of 3', { messages: [user], temperature: 3 }, 'it must be between 0 and 2'],
   ['a model that is a number', { messages: [user], model: 5 }, '"model" is 5; it must be a string or null.'],
@@ -152,5 +155,5 @@ const REFUSED: Refusal[] = [
 ]
 
 const request = { world, as: ada, request: 'POST chat/completions' }
-refusals('POST /chat/completions refuses (B23, B24)', request, REFUSED)
-refusals('POST /chat/completions refuses before a stream begins', { ...request, body: { stream: true } }, REFUSED)
+refusals('POST /chat/completions refuses (B23, B24, P1)', request, REFUSED)
+refusals('POST /chat/completions refuses before a stream begins (P2)', { ...request, body: { stream: true } }, REFUSED)
