@@ -75,6 +75,23 @@ export const operatorVerb = <const D extends Omit<Declared, 'summary'>>(
   run: (call: Call<OperatorCaller>, request: Request<D>) => Reply<D>,
 ) => ({ ...declared, summary: '', run: run as Run, isOperators: true as const })
 
+const operatorsBy =
+  <const Method extends Declared['method']>(method: Method) =>
+  <const Path extends string, const D extends Omit<Declared, 'method' | 'path' | 'summary'>>(
+    path: Path,
+    declared: D,
+    run: (call: Call<OperatorCaller>, request: Request<D>) => Reply<D>,
+  ) => ({ ...declared, method, path, summary: '', run: run as Run, isOperators: true as const })
+
+/** The same in short: `operator.get('/tiers', { … }, (call) => …)`. */
+export const operator = {
+  get: operatorsBy('get'),
+  post: operatorsBy('post'),
+  put: operatorsBy('put'),
+  patch: operatorsBy('patch'),
+  delete: operatorsBy('delete'),
+}
+
 type Of<Routes extends Record<string, unknown>> = Elysia<
   '',
   {

@@ -60,3 +60,7 @@ export const mapPage = <From, To>({ items, next }: Page<From>, make: (item: From
 
 /** The paging members of a list answer. */
 export const pageFields = (page: Page<unknown>) => ({ has_more: page.next !== null, next_cursor: page.next })
+
+/** A page as a list answers with it, its items under a name of their own. */
+export const pageAs = <const Name extends string, Item>(name: Name, page: Page<Item>) =>
+  ({ [name]: page.items, ...pageFields(page) }) as { [N in Name]: Item[] } & ReturnType<typeof pageFields>

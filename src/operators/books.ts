@@ -8,7 +8,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Page } from '../kernel/page'
 import type { Store } from '../kernel/store'
-import type { GrantCode, LedgerQuery, LedgerRow, NewAdjustment, NewCaps, NewCode } from './schema-credits'
+import type { GrantCode, LedgerQuery, LedgerRow, NewAdjustment, NewCaps, NewCode } from './schema'
 
 type Deps = {
   store: Store

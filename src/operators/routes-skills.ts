@@ -1,94 +1,85 @@
-import { Elysia } from 'elysia'
-import { answer, errors } from '../http/envelope'
-import { type operatorEdge, toOperatorCall } from '../http/operator-edge'
-import { PageQuery, pageFields } from '../kernel/page'
-import { checked, checkedQuery, t } from '../kernel/schema'
+import { operator } from '../http/verbs'
+import { PageQuery, pageAs } from '../kernel/page'
+import { t } from '../kernel/schema'
 import * as words from '../skills/schema'
 import type { OperatorService } from './service'
 
-const ByRef = checkedQuery(t.Object({ ref: t.String() }))
-const BySlug = checkedQuery(t.Object({ ref: t.String(), slug: t.String() }))
+const OF_REVIEW = { holds: 'content', role: 'reviewer' } as const
+const REVIEWS = { role: 'reviewer' } as const
+const Rerun = t.Object({ rerun: t.Optional(t.Boolean()) })
 
-/** `/ops/v1/skills`: all skills (dx 2.11). */
-export const skillRoutes = (skills: OperatorService['skills'], edge: ReturnType<typeof operatorEdge>) =>
-  new Elysia({ prefix: '/ops/v1/skills' })
-    .use(edge)
-    .get(
-      '',
-      async (context) => {
-        const page = await skills.list(toOperatorCall(context), context.query)
-        return { skills: page.items, ...pageFields(page) }
-      },
+/** All skills, what owners of keys have installed, the queue of submissions and past decisions (dx 2.11). */
+export const skillVerbs = ({ skills, submissions }: OperatorService) =>
+  [
+    operator.get(
+      '/skills',
       {
         holds: ['description', 'keywords'],
         role: 'reviewer',
-        query: checkedQuery(words.OperatorSkillQuery),
-        response: { 200: answer(words.OperatorSkillPage), ...errors(400, 404) },
+        query: words.OperatorSkillQuery,
+        reply: words.OperatorSkillPage,
       },
-    )
-    .post('', (context) => skills.put(toOperatorCall(context), context.body.manifest), {
-      role: 'reviewer',
-      body: checked(words.ImportInput),
-      response: { 200: answer(words.Imported), ...errors(400, 409, 422) },
-    })
-    .get('/:ref', (context) => skills.get(toOperatorCall(context), context.params.ref), {
-      holds: 'content',
-      role: 'reviewer',
-      params: ByRef,
-      response: { 200: answer(words.OperatorSkill), ...errors(404) },
-    })
-    .get(
-      '/:ref/versions',
-      async (context) => ({ versions: await skills.versions(toOperatorCall(context), context.params.ref) }),
+      async (call, { query }) => pageAs('skills', await skills.list(call, query)),
+    ),
+    operator.post('/skills', { ...REVIEWS, body: words.ImportInput, reply: words.Imported }, (call, { body }) =>
+      skills.put(call, body.manifest),
+    ),
+    operator.get('/skills/:ref', { ...OF_REVIEW, reply: words.OperatorSkill }, (call, { id }) => skills.get(call, id)),
+    operator.get('/skills/:ref/versions', { ...OF_REVIEW, reply: words.SkillVersions }, async (call, { id }) => ({
+      versions: await skills.versions(call, id),
+    })),
+    operator.get(
+      '/skills/:ref/reviews',
+      { ...OF_REVIEW, query: PageQuery, reply: words.OperatorReviewPage },
+      async (call, { id, query }) => pageAs('reviews', await skills.reviews(call, id, query.limit, query.cursor)),
+    ),
+    operator.post(
+      '/skills/:ref/disable',
+      { ...REVIEWS, body: words.Takedown, reply: words.OperatorSkillEntry },
+      (call, { id, body }) => skills.disable(call, id, body.also_installed === true),
+    ),
+    operator.post('/skills/:ref/enable', { ...REVIEWS, reply: words.OperatorSkillEntry }, (call, { id }) =>
+      skills.enable(call, id),
+    ),
+    operator.put('/keys/:ref/skills/:slug', { reply: words.Installed }, (call, { id, ids }) =>
+      skills.install(call, ids.slug!, id),
+    ),
+    operator.delete('/keys/:ref/skills/:slug', { reply: words.Uninstalled }, (call, { id, ids }) =>
+      skills.uninstall(call, ids.slug!, id),
+    ),
+    operator.get(
+      '/submissions',
       {
-        holds: 'content',
+        holds: ['reason'],
         role: 'reviewer',
-        params: ByRef,
-        response: { 200: answer(words.SkillVersions), ...errors(404) },
+        query: words.OperatorSubmissionQuery,
+        reply: words.OperatorSubmissionPage,
       },
-    )
-    .get(
-      '/:ref/reviews',
-      async (context) => {
-        const { limit, cursor } = context.query
-        const page = await skills.reviews(toOperatorCall(context), context.params.ref, limit, cursor)
-        return { reviews: page.items, ...pageFields(page) }
-      },
-      {
-        holds: 'content',
-        role: 'reviewer',
-        params: ByRef,
-        query: checkedQuery(PageQuery),
-        response: { 200: answer(words.OperatorReviewPage), ...errors(400, 404) },
-      },
-    )
-    .post(
-      '/:ref/disable',
-      (context) => skills.disable(toOperatorCall(context), context.params.ref, context.body.also_installed === true),
-      {
-        role: 'reviewer',
-        params: ByRef,
-        body: checked(words.Takedown),
-        response: { 200: answer(words.OperatorSkillEntry), ...errors(400, 404, 409) },
-      },
-    )
-    .post('/:ref/enable', (context) => skills.enable(toOperatorCall(context), context.params.ref), {
-      role: 'reviewer',
-      params: ByRef,
-      response: { 200: answer(words.OperatorSkillEntry), ...errors(404, 409) },
-    })
-
-/** Installing skills for the owner of a key; under `/keys`, because it acts for them. */
-export const installRoutes = (skills: OperatorService['skills'], edge: ReturnType<typeof operatorEdge>) =>
-  new Elysia({ prefix: '/ops/v1/keys' })
-    .use(edge)
-    .put(
-      '/:ref/skills/:slug',
-      ({ params: { slug, ref }, ...context }) => skills.install(toOperatorCall(context), slug, ref),
-      { params: BySlug, response: { 200: answer(words.Installed), ...errors(403, 404, 409) } },
-    )
-    .delete(
-      '/:ref/skills/:slug',
-      ({ params: { slug, ref }, ...context }) => skills.uninstall(toOperatorCall(context), slug, ref),
-      { params: BySlug, response: { 200: answer(words.Uninstalled), ...errors(403, 404, 409) } },
-    )
+      async (call, { query }) => pageAs('submissions', await submissions.list(call, query)),
+    ),
+    operator.get('/submissions/stats', { holds: 'facts', reply: words.SubmissionStats }, (call) =>
+      submissions.stats(call),
+    ),
+    operator.get('/submissions/:ref', { ...OF_REVIEW, reply: words.OperatorSubmission }, (call, { id }) =>
+      submissions.get(call, id),
+    ),
+    operator.get('/submissions/:ref/diff', { ...OF_REVIEW, reply: words.OperatorDiff }, (call, { id }) =>
+      submissions.diff(call, id),
+    ),
+    operator.get(
+      '/submissions/:ref/checks',
+      { ...OF_REVIEW, query: Rerun, reply: words.OperatorChecks },
+      (call, { id, query }) => submissions.checks(call, id, query.rerun === true),
+    ),
+    operator.post('/submissions/:ref/claim', { ...REVIEWS, reply: words.OperatorRecord }, (call, { id }) =>
+      submissions.claim(call, id),
+    ),
+    operator.delete('/submissions/:ref/claim', { ...REVIEWS, reply: words.OperatorRecord }, (call, { id }) =>
+      submissions.unclaim(call, id),
+    ),
+    operator.post(
+      '/submissions/:ref',
+      { ...REVIEWS, body: words.OperatorDecision, reply: words.OperatorRecord },
+      (call, { id, body }) => submissions.decide(call, id, body),
+    ),
+  ] as const

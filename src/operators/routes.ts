@@ -1,36 +1,22 @@
 import { Elysia } from 'elysia'
-import { ApiKey, OperatorKeyPatch } from '../accounts/keys/schema'
-import { OrgDetail } from '../accounts/orgs/schema'
 import { readJson } from '../http/body'
-import { answer, errors } from '../http/envelope'
-import { admitOperator, type operatorEdge, toOperatorCall } from '../http/operator-edge'
-import { pageFields } from '../kernel/page'
-import { checked, checkedQuery, t } from '../kernel/schema'
-import { IncreaseQuery, RateLimits } from '../limits/schema'
-import { auditRoutes } from './routes-audit'
-import { cacheRoutes } from './routes-cache'
-import { creditRoutes } from './routes-credits'
-import { engineRoutes } from './routes-engines'
-import { installRoutes, skillRoutes } from './routes-skills'
-import { streamRoutes } from './routes-stream'
-import { submissionRoutes } from './routes-submissions'
-import { usageRoutes } from './routes-usage'
+import { admitOperator, type OperatorEdge } from '../http/operator-edge'
+import { operatorRoutes as mounted, operator } from '../http/verbs'
+import { t } from '../kernel/schema'
+import { accountVerbs } from './routes-accounts'
+import { skillVerbs } from './routes-skills'
 import * as words from './schema'
-import * as backups from './schema-backup'
-import { RequestTrace, TraceQuery } from './schema-trace'
+import * as stored from './schema-backup'
+import * as engines from './schema-engines'
+import { Snapshots, StreamQuery } from './schema-stream'
 import type { OperatorService } from './service'
 
-const ByRef = checkedQuery(t.Object({ ref: t.String() }))
+const FACTS = { holds: 'facts' } as const
 
-/** What an owner tells the engine by a key, and what they ask a higher tier for. */
-const KEY_WORDS = ['brand_soul', 'routing_rules']
-const REQUEST_WORDS = ['use_case', 'expected_volume', 'reason']
-
-type Edge = ReturnType<typeof operatorEdge>
 type Exposition = { contentType: string; metrics(): Promise<string> }
 
 /** The operator API, `/ops/v1`, and `/metrics` for Prometheus (design 7). */
-export const operatorRoutes = (operators: OperatorService, edge: Edge, exposition: Exposition) =>
+export const operatorRoutes = (operators: OperatorService, edge: OperatorEdge, exposition: Exposition) =>
   // Any host will do: over a socket it is only a word, and the usual tools make up a short one.
   new Elysia({ handler: { standardHostname: false } })
     .use(edge)
@@ -47,123 +33,79 @@ export const operatorRoutes = (operators: OperatorService, edge: Edge, expositio
       },
       { holds: 'facts' },
     )
-    .use(limitRoutes(operators.limits, edge))
-    .use(accessRoutes(operators.access, edge))
-    .use(creditRoutes(operators, edge))
-    .use(cacheRoutes(operators.cache, edge))
-    .use(usageRoutes(operators.usage, edge))
-    .use(auditRoutes(operators.audit, edge))
-    .use(skillRoutes(operators.skills, edge))
-    .use(installRoutes(operators.skills, edge))
-    .use(submissionRoutes(operators.submissions, edge))
-    .use(engineRoutes(operators.engines, edge))
-    .use(streamRoutes(operators.stream, edge))
-    .use(serverRoutes(operators, edge))
+    .use(mounted(accountVerbs(operators), edge))
+    .use(mounted(skillVerbs(operators), edge))
+    .use(mounted(serverVerbs(operators), edge))
 
-const limitRoutes = (limits: OperatorService['limits'], edge: Edge) =>
-  new Elysia({ prefix: '/ops/v1' })
-    .use(edge)
-    .get('/tiers', (context) => ({ tiers: limits.tierTable(toOperatorCall(context)) }), {
-      holds: 'facts',
-      response: { 200: answer(words.TierList) },
-    })
-    .put('/tiers/:ref', (context) => limits.setTier(toOperatorCall(context), context.params.ref, context.body.tier), {
-      role: 'billing',
-      holds: KEY_WORDS,
-      params: ByRef,
-      body: checked(words.NewTier),
-      response: { 200: answer(ApiKey), ...errors(400, 404, 409) },
-    })
-    .put('/keys/:ref', (context) => limits.updateKey(toOperatorCall(context), context.params.ref, context.body), {
-      params: ByRef,
-      body: checked(OperatorKeyPatch),
-      response: { 200: answer(ApiKey), ...errors(400, 404, 409) },
-    })
-    .get('/keys/:ref/limits', (context) => limits.windowsOf(toOperatorCall(context), context.params.ref), {
-      holds: REQUEST_WORDS,
-      role: 'billing',
-      params: ByRef,
-      response: { 200: answer(RateLimits), ...errors(404, 409) },
-    })
-    .get(
-      '/limits',
-      async (context) => {
-        const page = await limits.list(toOperatorCall(context), context.query)
-        return { requests: page.items, ...pageFields(page) }
-      },
-      {
-        holds: REQUEST_WORDS,
-        role: 'billing',
-        query: checkedQuery(IncreaseQuery),
-        response: { 200: answer(words.WeighedIncreases), ...errors(400) },
-      },
-    )
-    .get('/limits/:ref', (context) => limits.get(toOperatorCall(context), context.params.ref), {
-      holds: REQUEST_WORDS,
-      role: 'billing',
-      params: ByRef,
-      response: { 200: answer(words.WeighedIncrease), ...errors(404) },
-    })
-    .post('/limits/:ref', (context) => limits.decide(toOperatorCall(context), context.params.ref, context.body), {
-      role: 'billing',
-      params: ByRef,
-      body: checked(words.LimitDecision),
-      response: { 200: answer(words.WeighedIncrease), ...errors(400, 404, 409) },
-    })
-
-const accessRoutes = (access: OperatorService['access'], edge: Edge) =>
-  new Elysia({ prefix: '/ops/v1/operators' })
-    .use(edge)
-    .get('', async (context) => ({ operators: await access.list(toOperatorCall(context)) }), {
-      holds: 'facts',
-      role: 'none',
-      response: { 200: answer(words.OperatorList) },
-    })
-    .post('', (context) => access.add(toOperatorCall(context), context.body), {
-      body: checked(words.NewOperator),
-      response: { 200: answer(words.OperatorWithSecret), ...errors(400, 409) },
-    })
-    .post('/:ref/rotate', (context) => access.rotate(toOperatorCall(context), context.params.ref), {
-      params: ByRef,
-      response: { 200: answer(words.OperatorWithSecret), ...errors(404, 409) },
-    })
-    .delete('/:ref', (context) => access.revoke(toOperatorCall(context), context.params.ref), {
-      params: ByRef,
-      response: { 200: answer(words.Operator), ...errors(404) },
-    })
-
-const serverRoutes = (operators: OperatorService, edge: Edge) =>
-  new Elysia({ prefix: '/ops/v1' })
-    .use(edge)
-    .get('/status', (context) => operators.status(toOperatorCall(context)), {
-      holds: 'facts',
-      response: { 200: answer(words.Status) },
-    })
-    .get('/orgs/:ref', (context) => operators.orgDetail(toOperatorCall(context), context.params.ref), {
-      holds: ['plan_note'],
-      role: 'billing',
-      params: ByRef,
-      response: { 200: answer(OrgDetail), ...errors(404, 409) },
-    })
-    .post('/verify', (context) => operators.verify(toOperatorCall(context)), {
-      role: 'support',
-      response: { 200: answer(words.Verification) },
-    })
-    .get('/requests/:ref', (context) => operators.trace(toOperatorCall(context), context.params.ref, context.query), {
-      holds: ['note'],
-      params: ByRef,
-      query: checkedQuery(TraceQuery),
-      response: { 200: answer(RequestTrace), ...errors(400, 404) },
-    })
-    .get('/backups', (context) => operators.backups.list(toOperatorCall(context)), {
-      holds: 'facts',
-      response: { 200: answer(backups.BackupList) },
-    })
-    .post('/backups/prune', (context) => operators.backups.prune(toOperatorCall(context), context.body), {
-      body: checked(backups.BackupPruning),
-      response: { 200: answer(backups.PrunedBackups), ...errors(400) },
-    })
-    .post('/backups', (context) => operators.backup(toOperatorCall(context), context.body), {
-      body: checked(backups.NewBackup),
-      response: { 200: answer(backups.Backup), ...errors(400, 409) },
-    })
+const serverVerbs = ({ access, cache, stream, backups, ...operators }: OperatorService) =>
+  [
+    operator.get('/operators', { ...FACTS, role: 'none', reply: words.OperatorList }, async (call) => ({
+      operators: await access.list(call),
+    })),
+    operator.post('/operators', { body: words.NewOperator, reply: words.OperatorWithSecret }, (call, { body }) =>
+      access.add(call, body),
+    ),
+    operator.post('/operators/:ref/rotate', { reply: words.OperatorWithSecret }, (call, { id }) =>
+      access.rotate(call, id),
+    ),
+    operator.delete('/operators/:ref', { reply: words.Operator }, (call, { id }) => access.revoke(call, id)),
+    operator.get('/cache', { ...FACTS, reply: words.CacheStats }, (call) => cache.stats(call)),
+    operator.post(
+      '/cache/find',
+      { role: 'any', body: words.CacheQuestion, reply: words.CacheFinding },
+      (call, { body }) => cache.find(call, body),
+    ),
+    operator.post('/cache/purge', { body: words.CachePurge, reply: words.CachePurged }, (call, { body }) =>
+      cache.purge(call, body),
+    ),
+    operator.get('/engines', { ...FACTS, reply: engines.EngineList }, async (call) => ({
+      engines: await operators.engines.list(call),
+    })),
+    operator.post('/engines', { body: engines.NewEngine, reply: engines.AddedEngine }, (call, { body }) =>
+      operators.engines.add(call, body),
+    ),
+    operator.patch('/engines/:name', { body: engines.EnginePatch, reply: engines.AddedEngine }, (call, { ids, body }) =>
+      operators.engines.update(call, ids.name!, body),
+    ),
+    operator.delete(
+      '/engines/:name',
+      { query: t.Object({ force: t.Optional(t.String()) }), reply: engines.RemovedEngine },
+      (call, { ids, query }) => operators.engines.remove(call, ids.name!, query.force === 'true'),
+    ),
+    operator.get('/engines/prices', { ...FACTS, reply: engines.EnginePrices }, (call) =>
+      operators.engines.prices.list(call),
+    ),
+    operator.put('/engines/prices', { body: engines.NewPrices, reply: engines.EnginePrices }, (call, { body }) =>
+      operators.engines.prices.set(call, body),
+    ),
+    operator.put(
+      '/engines/map/:mode',
+      { body: engines.EngineMap, reply: engines.MappedEngine },
+      (call, { ids, body }) => operators.engines.map(call, ids.mode!, body.targets),
+    ),
+    operator.post(
+      '/engines/test',
+      { query: engines.EngineTestQuery, reply: engines.EngineTests },
+      async (call, { query }) => ({ tests: await operators.engines.test(call, query) }),
+    ),
+    operator.get('/stream', { ...FACTS, query: StreamQuery, reply: t.String() }, (call, { query }) =>
+      stream.open(call, query),
+    ),
+    operator.get('/snapshot', { ...FACTS, query: StreamQuery, reply: Snapshots }, (call, { query }) =>
+      stream.snapshot(call, query),
+    ),
+    operator.get('/status', { ...FACTS, reply: words.Status }, (call) => operators.status(call)),
+    operator.post('/verify', { role: 'support', reply: words.Verification }, (call) => operators.verify(call)),
+    operator.get(
+      '/requests/:ref',
+      { holds: ['note'], query: words.TraceQuery, reply: words.RequestTrace },
+      (call, { id, query }) => operators.trace(call, id, query),
+    ),
+    operator.get('/backups', { ...FACTS, reply: stored.BackupList }, (call) => backups.list(call)),
+    operator.post('/backups/prune', { body: stored.BackupPruning, reply: stored.PrunedBackups }, (call, { body }) =>
+      backups.prune(call, body),
+    ),
+    operator.post('/backups', { body: stored.NewBackup, reply: stored.Backup }, (call, { body }) =>
+      operators.backup(call, body),
+    ),
+  ] as const

@@ -1,12 +1,14 @@
-import { OwnerRef } from '../accounts/orgs/schema'
+import { OwnerQuery, OwnerRef } from '../accounts/orgs/schema'
 import { AuditEvent, AuditExport, AuditQuery } from '../audit/schema'
+import { LimitsPatch } from '../billing/schema'
 import { OPERATOR_ROLES, TIERS } from '../kernel/caller'
 import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { MAX_CENTS } from '../kernel/money'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { PageQuery } from '../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Decision, Increase } from '../limits/schema'
-import { Expiring } from '../usage/schema'
+import { Expiring, UsageExportQuery, UsageQuery, UsageReport } from '../usage/schema'
 
 export type { StreamEvent, TopicName } from './schema-stream'
 
@@ -14,7 +16,6 @@ export type { StreamEvent, TopicName } from './schema-stream'
 const chain = { owner: t.Optional(OwnerRef) }
 export const OperatorAuditQuery = t.Object({ ...AuditQuery.properties, ...chain })
 export const OperatorAuditExport = t.Object({ ...AuditExport.properties, ...chain })
-export const ChainQuery = t.Object(chain)
 export const CheckQuery = t.Object({
   ...chain,
   from_seq: t.Optional(t.Integer({ minimum: 1, description: 'Sequence number to start at; default: the first event' })),
@@ -63,6 +64,157 @@ export const Grant = t.Object({
 })
 export type Grant = Static<typeof Grant>
 
+/** Body of `POST /ops/v1/credits/adjustments`: up or down, but never below what is on hold. */
+export const NewAdjustment = t.Object({
+  owner: OwnerRef,
+  amount_cents: t.Number({ minimum: -MAX_CENTS, maximum: MAX_CENTS }),
+  note: t.Optional(t.String({ maxLength: 500 })),
+  idempotency_key: t.Optional(
+    t.String({ pattern: form('^[A-Za-z0-9\\-_.:]{1,200}$', 'at most 200 letters, digits and - _ . :') }),
+  ),
+})
+export type NewAdjustment = Static<typeof NewAdjustment>
+
+export const Adjustment = t.Object({
+  ...Balance.properties,
+  object: t.Literal('credit_adjustment'),
+  amount_cents: t.Number(),
+  ref: t.String(),
+  already: t.Boolean({ description: 'true: this reference was booked before and nothing was changed' }),
+})
+export type Adjustment = Static<typeof Adjustment>
+
+export const LedgerQuery = t.Object({
+  ...PageQuery.properties,
+  owner: t.Optional(OwnerRef),
+  ref: t.Optional(
+    t.String({ minLength: 1, maxLength: 320, description: 'Only rows with this reference or request id' }),
+  ),
+})
+export type LedgerQuery = Static<typeof LedgerQuery>
+
+export const LedgerRow = t.Object({
+  id: t.Integer(),
+  at: Timestamp,
+  kind: t.String(),
+  ref: t.String(),
+  amount_cents: t.Number(),
+  balance_cents: t.Number({ description: 'Balance after this row' }),
+  note: nullable(t.String()),
+})
+export type LedgerRow = Static<typeof LedgerRow>
+export const LedgerRows = pageOf('entries', LedgerRow)
+
+/** A wallet that disagrees with its ledger entries and open holds. */
+const WalletDifference = t.Object({
+  id: t.String({ description: '`org:ID` or `user:ID`' }),
+  balance_cents: nullable(t.Number({ description: 'Balance of the wallet; null if there is none' })),
+  ledger_cents: t.Number({ description: 'The sum of its ledger entries' }),
+  held_cents: nullable(t.Number()),
+  open_cents: t.Number({ description: 'The sum of its open holds' }),
+  applied: t.Boolean(),
+})
+export const Reconciliation = t.Object({
+  object: t.Literal('credit_reconciliation'),
+  ok: t.Boolean({ description: 'true: no wallet differs from its ledger now' }),
+  differences: t.Array(WalletDifference),
+})
+export type Reconciliation = Static<typeof Reconciliation>
+
+/** Body of `POST /ops/v1/credits/codes`. */
+export const NewCode = t.Object({
+  amount_cents: t.Integer({ minimum: 500, maximum: 1_000_000 }),
+  valid_seconds: t.Optional(t.Integer({ minimum: 60, maximum: 31_536_000 })),
+  note: t.Optional(t.String({ maxLength: 500 })),
+})
+export type NewCode = Static<typeof NewCode>
+
+export const GrantCode = t.Object({
+  object: t.Literal('grant_code'),
+  code: t.String({ description: 'Shown once; only its hash is kept' }),
+  amount_cents: t.Integer(),
+  expires_at: Timestamp,
+})
+export type GrantCode = Static<typeof GrantCode>
+
+/** Body of `PUT /ops/v1/credits/caps`. */
+export const NewCaps = t.Object({
+  owner: OwnerRef,
+  daily_cap_cents: LimitsPatch.properties.daily_cap_cents,
+  monthly_cap_cents: LimitsPatch.properties.monthly_cap_cents,
+})
+export type NewCaps = Static<typeof NewCaps>
+
+const { scope: _report, ...filters } = UsageQuery.properties
+const { scope: _export, ...exportFilters } = UsageExportQuery.properties
+
+/** The owner and the filters of a usage report. */
+export const OperatorUsageQuery = t.Object({ ...OwnerQuery.properties, ...filters })
+export type OperatorUsageQuery = Static<typeof OperatorUsageQuery>
+
+export const OperatorUsageExportQuery = t.Object({ ...OwnerQuery.properties, ...exportFilters })
+export type OperatorUsageExportQuery = Static<typeof OperatorUsageExportQuery>
+
+export const OperatorUsage = t.Object({
+  id: t.String({ description: 'org:ID or user:ID' }),
+  object: t.Literal('usage'),
+  owner: t.String(),
+  ...UsageReport.properties,
+})
+export type OperatorUsage = Static<typeof OperatorUsage>
+
+const Count = t.Integer({ minimum: 0 })
+
+/** The answer cache of this process, and its hits since the process started. */
+export const CacheStats = t.Object({
+  object: t.Literal('cache'),
+  enabled: t.Boolean(),
+  entries: Count,
+  bytes: Count,
+  max_bytes: Count,
+  hits: Count,
+  misses: Count,
+  hit_rate: t.Number(),
+  saved_cents: t.Number(),
+  by_mode: t.Array(t.Object({ mode: t.String(), entries: Count, hits: Count })),
+})
+export type CacheStats = Static<typeof CacheStats>
+
+/** Filters: org or user, key, mode; all given ones must match. */
+const choice = { owner: t.Optional(OwnerRef), key: t.Optional(OwnerRef), mode: t.Optional(t.String({ maxLength: 64 })) }
+
+export const CacheQuestion = t.Object({ prompt: t.String({ minLength: 1, maxLength: 1_000_000 }), ...choice })
+export type CacheQuestion = Static<typeof CacheQuestion>
+
+const CachedAnswer = t.Object({
+  completion_id: t.String(),
+  owner: t.String(),
+  key_id: nullable(t.String()),
+  mode: t.String(),
+  model: t.String(),
+  hits: Count,
+  created: Timestamp,
+  expires: Timestamp,
+  cost_cents: t.Number(),
+})
+
+export const CacheFinding = t.Object({
+  object: t.Literal('cache_finding'),
+  verdict: oneOf(['hit', 'miss'] as const),
+  /** One sentence. */
+  why: t.String(),
+  answers: t.Array(CachedAnswer),
+})
+export type CacheFinding = Static<typeof CacheFinding>
+
+const PURGE_SCOPES = ['org', 'key', 'mode', 'all'] as const
+/** `name` is the org or user, key or mode; not used with `all`. */
+export const CachePurge = t.Object({ scope: oneOf(PURGE_SCOPES), name: t.Optional(OwnerRef) })
+export type CachePurge = Static<typeof CachePurge>
+
+export const CachePurged = t.Object({ object: t.Literal('cache_purge'), purged: Count })
+export type CachePurged = Static<typeof CachePurged>
+
 export const Status = t.Object({
   object: t.Literal('status'),
   version: t.String(),
@@ -109,8 +261,6 @@ export const Verification = t.Object({
   checks: t.Array(t.Object({ check: t.String(), violations: t.Array(t.String()), ms: t.Integer() })),
 })
 export type Verification = Static<typeof Verification>
-
-export type { RequestTrace } from './schema-trace'
 
 export const OperatorKeyId = defineId('operator_key')
 export type OperatorKeyId = Id<'operator_key'>
@@ -172,3 +322,59 @@ export const WeighedIncreases = pageOf('requests', WeighedIncrease)
 
 export const LimitDecision = t.Object({ ...Decision.properties, tier: t.Optional(oneOf(TIERS)) })
 export type LimitDecision = Static<typeof LimitDecision>
+
+export const TraceQuery = t.Object({
+  owner: t.Optional(t.String({ maxLength: 320, description: 'Owner of the request, if no process has it in memory' })),
+  since: t.Optional(Timestamp),
+})
+export type TraceQuery = Static<typeof TraceQuery>
+
+/** Answer of `GET /ops/v1/requests/{ref}`. */
+export const RequestTrace = t.Object({
+  object: t.Literal('trace'),
+  id: t.String(),
+  owner: nullable(t.String()),
+  request: nullable(
+    t.Object({
+      id: t.String(),
+      at: Timestamp,
+      method: t.String(),
+      path: t.String(),
+      status: t.Integer(),
+      ms: t.Number(),
+      key: nullable(t.String()),
+      user: nullable(t.String()),
+      code: nullable(t.String()),
+    }),
+  ),
+  steps: t.Array(
+    t.Object({
+      kind: oneOf(['stage', 'engine', 'tool', 'settled'] as const),
+      name: t.String(),
+      at: Timestamp,
+      ms: t.Number(),
+      facts: JsonObject,
+    }),
+  ),
+  ledger: t.Array(
+    t.Object({
+      ref: t.String(),
+      kind: t.String(),
+      amount_cents: t.Number(),
+      balance_cents: t.Number(),
+      at: Timestamp,
+      note: nullable(t.String()),
+    }),
+  ),
+  audit: t.Array(
+    t.Object({
+      id: t.String(),
+      action: t.String(),
+      entity_type: t.String(),
+      entity_id: nullable(t.String()),
+      at: Timestamp,
+      output: JsonObject,
+    }),
+  ),
+})
+export type RequestTrace = Static<typeof RequestTrace>

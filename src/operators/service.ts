@@ -21,10 +21,18 @@ import { createBookVerbs } from './books'
 import { createCreditVerbs } from './credits'
 import { createEngineVerbs } from './engines'
 import { createLimitVerbs } from './limits'
-import type { Verification } from './schema'
-import type { CacheFinding, CachePurge, CachePurged, CacheQuestion, CacheStats } from './schema-cache'
-import type { Reconciliation } from './schema-credits'
-import type { OperatorUsage, OperatorUsageExportQuery, OperatorUsageQuery } from './schema-usage'
+import type {
+  CacheFinding,
+  CachePurge,
+  CachePurged,
+  CacheQuestion,
+  CacheStats,
+  OperatorUsage,
+  OperatorUsageExportQuery,
+  OperatorUsageQuery,
+  Reconciliation,
+  Verification,
+} from './schema'
 import { createStatus } from './status'
 import { createStream } from './stream'
 import { createTrace } from './trace'

@@ -7,7 +7,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { Store } from '../kernel/store'
 import { traceNotFound } from './errors'
-import type { RequestTrace, TraceQuery } from './schema-trace'
+import type { RequestTrace, TraceQuery } from './schema'
 
 type Deps = { store: Store; clock: Clock; audit: AuditLog; traffic: Traffic; traces: Traces }
 

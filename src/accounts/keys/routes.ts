@@ -1,7 +1,7 @@
 import type { Guard } from '../../http/guard'
 import type { OperatorEdge } from '../../http/operator-edge'
-import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
-import { PageQuery, pageFields } from '../../kernel/page'
+import { operator, operatorRoutes, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
+import { PageQuery, pageAs } from '../../kernel/page'
 import { t } from '../../kernel/schema'
 import * as words from './schema'
 import type { KeyService } from './service'
@@ -38,10 +38,7 @@ const verbsOf = (keys: KeyService) => {
         operators: { query: words.OperatorKeyQuery },
         summary: 'List the keys you may manage, newest first',
       },
-      async (call, { query }) => {
-        const page = await keys.list(call, query)
-        return { keys: page.items, ...pageFields(page) }
-      },
+      async (call, { query }) => pageAs('keys', await keys.list(call, query)),
     ),
     verb(
       {
@@ -87,15 +84,9 @@ const verbsOf = (keys: KeyService) => {
         return call.caller.type === 'operator' ? key : { revoked: true as const, id: key.id }
       },
     ),
-    operatorVerb(
-      {
-        method: 'post',
-        path: '/keys/check',
-        role: 'any',
-        holds: KEY_WORDS,
-        body: words.KeyCheck,
-        reply: words.CheckedKey,
-      },
+    operator.post(
+      '/keys/check',
+      { role: 'any', holds: KEY_WORDS, body: words.KeyCheck, reply: words.CheckedKey },
       (call, { body }) => keys.check(call, body.key),
     ),
   ] as const

@@ -1,6 +1,6 @@
 import type { Guard } from '../../http/guard'
 import type { OperatorEdge } from '../../http/operator-edge'
-import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
+import { operator, operatorRoutes, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
 import type { Caller } from '../../kernel/caller'
 import { PageQuery, pageFields } from '../../kernel/page'
 import { t } from '../../kernel/schema'
@@ -103,9 +103,8 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
       },
       async (call, { id }) => ({ members: await members.list(call, id) }),
     ),
-    operatorVerb(
-      { method: 'post', path: '/orgs/:ref/members', body: words.NewMember, reply: words.Member },
-      (call, { id, body }) => members.add(call, id, body),
+    operator.post('/orgs/:ref/members', { body: words.NewMember, reply: words.Member }, (call, { id, body }) =>
+      members.add(call, id, body),
     ),
     verb(
       {
