@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, linkSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { operatorSender } from '../operators/support'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { createWorld, type Reply } from '../support/world'
@@ -8,6 +9,7 @@ import { noise, ownerOf, PIXEL, pathOf, saveFor, sha256, storedIn } from './supp
 
 const clock = fakeClock('2026-03-01T00:00:00.000Z')
 const world = await createWorld({ clock })
+const operator = operatorSender(world)
 const verify = () => world.app.container.files.verify(world.app.store.read)
 const find = (content: Uint8Array) => storedIn(world.folder).filter((name) => name.startsWith(sha256(content)))
 /** Waits until bytes are kept so many times: those of no artifact are removed after the answer. */
@@ -114,6 +116,10 @@ describe('an artifact (contract 2.3)', () => {
     expect(await of(`request_id=${request_id}&job_id=job_none`)).toEqual([])
     expect(await of(`job_id=${job_id}`, other)).toEqual([])
     expect(await of(`request_id=${request_id}`, other)).toEqual([])
+    for (const query of [`job_id=${job_id}`, `request_id=${request_id}`]) {
+      const seen = await operator('GET', `artifacts?${query}`)
+      expect(seen.body.artifacts.map(({ id }: Artifact) => id)).toEqual(files.map(({ id }: Artifact) => id))
+    }
   }, 60_000)
 
   test('is signed again each time it is read', async () => {
