@@ -1,12 +1,6 @@
 import { join } from 'node:path'
 import { createOrgs, createSettings, findOwner } from '../accounts'
-import {
-  createAuditLog,
-  createAuditOperatorAccess,
-  createAuditReading,
-  createCheckpointBook,
-  createCheckpoints,
-} from '../audit'
+import { createAuditLog, createAuditReading, createCheckpointBook, createCheckpoints } from '../audit'
 import {
   createLive,
   createMail,
@@ -140,14 +134,16 @@ export function buildFoundation(deps: Deps) {
   const fanOut = createFanOut({ audit })
   events.inTransaction('*', fanOut.ofServer)
   const orgs = createOrgs({ store, audit, events, clock, settings: config })
-  const ownerNamed = async (reader: Reader, word: string) => (await findOwner(reader, word)).scope
-  const operatorAccess = createAuditOperatorAccess({ store, clock, audit, checkpoints, book, key: deps.auditKey })
+  const ownerNamed = async (reader: Reader, word: string | undefined) => (await findOwner(reader, word)).scope
   const auditReading = createAuditReading({
     store,
     clock,
-    operatorAccess,
+    audit,
     checkpoints,
     book,
+    key: deps.auditKey,
+    ownerNamed,
+    userByEmail: orgs.userByEmail,
     assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewAudit', orgId),
   })
   return {
@@ -173,7 +169,6 @@ export function buildFoundation(deps: Deps) {
     events,
     fanOut,
     orgs,
-    operatorAccess,
     auditReading,
   }
 }

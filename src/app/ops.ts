@@ -46,7 +46,7 @@ type Deps = {
 
 /** The rooms that the operator API uses. */
 const roomsOf = (container: Container) => ({
-  operatorAccess: container.operatorAccess,
+  auditReading: container.auditReading,
   usageReading: container.usageReading,
   skills: container.skills,
   answers: container.completions.answers,

@@ -1,14 +1,12 @@
 import { findOwner, type KeyService, type OrgService } from '../accounts'
 import type { OperatorOrg } from '../accounts/orgs/schema'
-import type { AuditLog, AuditOperatorAccess } from '../audit'
-import type { AuditEvent, AuditExport, AuditHead, AuditQuery, ChainCheck, ChainScope } from '../audit/schema'
+import type { AuditLog, AuditReading } from '../audit'
 import type { Billing, Difference } from '../billing'
 import type { CacheChoice, CacheReading } from '../completions'
 import { type Call, type OperatorCaller, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { invalidInput } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
-import type { Page } from '../kernel/page'
 import type { Static } from '../kernel/schema'
 import type { Reader, Store } from '../kernel/store'
 import type { SkillService } from '../skills'
@@ -58,13 +56,6 @@ const present = ({ owner, balance, held, entries, open }: Difference, applied: b
   applied,
 })
 
-type AuditDeps = { store: Store; orgs: OrgService; audit: AuditLog; operatorAccess: AuditOperatorAccess }
-
-type WithOwner<T> = T & { owner?: string | undefined }
-
-/** The chain of events that belong to no tenant: engines, server settings, operators' own actions. */
-const SERVER = 'server'
-
 /** Filters of the skill list; `owner` as operators name one (dx 2.1). */
 type OperatorSkillWords = Static<typeof OperatorSkillQuery>
 
@@ -85,9 +76,9 @@ type VerifyDeps = { store: Store; clock: Clock; invariants: readonly Invariant[]
 
 type Deps = Parameters<typeof createCreditVerbs>[0] &
   Parameters<typeof createBookVerbs>[0] &
-  Parameters<typeof createReconcileVerbs>[0] &
-  Parameters<typeof createAuditVerbs>[0] &
-  Parameters<typeof createEngineVerbs>[0] &
+  Parameters<typeof createReconcileVerbs>[0] & { auditReading: AuditReading } & Parameters<
+    typeof createEngineVerbs
+  >[0] &
   Parameters<typeof createLimitVerbs>[0] &
   Parameters<typeof createOperatorAccess>[0] &
   Parameters<typeof createBackups>[0] &
@@ -114,7 +105,7 @@ export function createOperators(deps: Deps) {
     credits: createCreditVerbs(deps),
     books: createBookVerbs(deps),
     reconciliation: createReconcileVerbs(deps),
-    audit: createAuditVerbs(deps),
+    audit: deps.auditReading,
     engines: createEngineVerbs(deps),
     orgDetail: (call: OperatorCall, ref: string) => orgDetail(deps, call, ref),
     cache: createCacheVerbs(deps),
@@ -219,51 +210,6 @@ function createSkillVerbs({ store, keys, skills }: SkillsDeps) {
   async function callAsKey(call: OperatorCall, key: string): Promise<Call> {
     const { requestId, route, signal } = call
     return { caller: await keys.callerOf(call, key), requestId, route, signal }
-  }
-}
-
-/** What operators do with any audit chain: list it, export it and have it checked (dx 2.17). */
-function createAuditVerbs({ store, orgs, audit, operatorAccess }: AuditDeps) {
-  return { list, exportEvents, signatureOf: operatorAccess.signatureOf, head, actions, check }
-
-  async function list(
-    _call: Call<OperatorCaller>,
-    { owner, ...query }: WithOwner<AuditQuery>,
-  ): Promise<Page<AuditEvent>> {
-    return audit.list(store.read, await chainOf(owner), await withActorId(query))
-  }
-
-  /** The file the owner would get; the export is recorded in the owner's chain. */
-  async function* exportEvents(call: Call<OperatorCaller>, { owner, ...query }: WithOwner<AuditExport>) {
-    yield* operatorAccess.signedExport(call, await chainOf(owner), await withActorId(query))
-  }
-
-  /** Replaces an e-mail address by the user's id, which is what events contain. No match: it may be an operator's name. */
-  async function withActorId<Q extends { actor?: string }>(query: Q): Promise<Q> {
-    const user = query.actor?.includes('@') ? await orgs.userByEmail(store.read, query.actor) : undefined
-    return user ? { ...query, actor: user.id } : query
-  }
-
-  /** Where a chain ends, with its newest checkpoint. */
-  async function head(_call: Call<OperatorCaller>, owner?: string): Promise<AuditHead> {
-    return operatorAccess.head(await chainOf(owner))
-  }
-
-  /** How many events a chain has of each action, most frequent first. */
-  async function actions(call: Call<OperatorCaller>, owner?: string) {
-    return operatorAccess.actions(await chainOf(owner), call.signal)
-  }
-
-  /** Recomputes one chain from a `seq` on, and compares it with its checkpoint and a head noted elsewhere. */
-  async function check(
-    call: Call<OperatorCaller>,
-    { owner, ...query }: WithOwner<{ from_seq?: number; head?: string }>,
-  ): Promise<ChainCheck> {
-    return operatorAccess.check(await chainOf(owner), { ...query, signal: call.signal })
-  }
-
-  async function chainOf(owner: string | undefined): Promise<ChainScope> {
-    return owner === SERVER ? SERVER : (await findOwner(store.read, owner)).scope
   }
 }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { KeyService } from '../accounts'
-import { type AuditOperatorAccess, newestEvents } from '../audit'
+import { type AuditReading, newestEvents } from '../audit'
 import { openSessions, sessionSums } from '../browser'
 import type { Traffic } from '../cluster'
 import { newestJobs, payloadsOf } from '../jobs'
@@ -26,7 +26,7 @@ type Deps = {
   keys: KeyService
   limiter: RateLimiter
   increases: LimitIncreases
-  operatorAccess: Pick<AuditOperatorAccess, 'signedAt'>
+  auditReading: Pick<AuditReading, 'signedAt'>
   /** What the pages of this process' browser sessions take, in MB; null where that is not known. */
   pageMegabytes(): number | null
   /** Whether the visitor of this chat writes something now. */
@@ -216,7 +216,7 @@ export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call
 const requestedFor = (one: Increase | undefined) =>
   one ? { id: one.id, tier: one.requested_tier, why: one.use_case.slice(0, BEGINNING), at: one.created } : null
 
-export function auditTopic({ store, names, operatorAccess }: Deps, call: By): ReadTopic {
+export function auditTopic({ store, names, auditReading }: Deps, call: By): ReadTopic {
   return async (max = MAX) => {
     const { events, chains } = await newestEvents(store.read, max)
     const rows = events.map(async (event) => ({
@@ -224,7 +224,7 @@ export function auditTopic({ store, names, operatorAccess }: Deps, call: By): Re
       key: await names.key(call, event.apiKeyId),
       owner: await names.owner(event.scope),
     }))
-    const signed = chains.map(async (one) => ({ ...one, signed_at: await operatorAccess.signedAt(one.scope) }))
+    const signed = chains.map(async (one) => ({ ...one, signed_at: await auditReading.signedAt(one.scope) }))
     return { facts: { chains: await Promise.all(signed) }, rows: await Promise.all(rows) }
   }
 }
