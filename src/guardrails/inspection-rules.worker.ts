@@ -1,5 +1,5 @@
 import { compiledOf } from '../kernel/compiled'
-import { LOADED, type WorkerReply } from '../kernel/worker-pool'
+import { answerTasks } from '../kernel/worker-pool'
 import type { AboutText } from './guardrail'
 import { applyRules } from './inspection-apply-rules'
 import {
@@ -26,20 +26,6 @@ export type RulesInput = { texts: readonly string[] } | { value: unknown } | { e
 
 export type RulesAnswer = readonly Outcome[] | ValueOutcome | EveryRuleOutcome
 
-declare const self: Worker
-
-self.onmessage = async ({ data }: MessageEvent<RulesOrder>) => {
-  self.postMessage(await replyTo(data))
-}
-
-async function replyTo(input: RulesOrder): Promise<WorkerReply<RulesAnswer>> {
-  try {
-    return { ok: true, answer: await applied(input, compiledRules(input)) }
-  } catch (error) {
-    return { ok: false, problem: String(error) }
-  }
-}
-
 async function applied(input: RulesOrder, rules: readonly CompiledRule[]): Promise<RulesAnswer> {
   const about = { ...input.about, patient: true }
   if ('value' in input) return applyRulesToValue(rules, input.value, about)
@@ -60,4 +46,4 @@ function compiledRules({ key, owner, rules }: RulesOrder): readonly CompiledRule
   return compiled
 }
 
-self.postMessage(LOADED)
+answerTasks((input: RulesOrder) => applied(input, compiledRules(input)))

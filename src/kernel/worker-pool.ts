@@ -45,6 +45,21 @@ export const LOADED = 'loaded'
 
 type Message<Answer> = WorkerReply<Answer> | WorkerProgress | typeof LOADED
 
+/** For the script of a worker, at its end: answers each task with what `work` returns, or with why it failed. */
+export function answerTasks<Task>(work: (task: Task) => unknown): void {
+  const worker = self as unknown as Worker
+  worker.onmessage = async ({ data }: MessageEvent<Task>) => {
+    let reply: WorkerReply<unknown>
+    try {
+      reply = { ok: true, answer: await work(data) }
+    } catch (error) {
+      reply = { ok: false, problem: String(error instanceof Error ? error.stack : error) }
+    }
+    worker.postMessage(reply)
+  }
+  worker.postMessage(LOADED)
+}
+
 /** Why a worker gave no answer: it exceeded its time or memory and was ended, or its script failed. */
 export class WorkerFailure extends Error {
   override name = 'WorkerFailure'

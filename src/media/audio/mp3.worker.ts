@@ -1,28 +1,16 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { createMp3Encoder } from 'wasm-media-encoders'
-import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
+import { answerTasks } from '../../kernel/worker-pool'
 import { createStretcher } from './stretch'
 
 /** A WAV file of one channel and 16 bits, and how many times as long it shall last. */
 export type Mp3Input = { path: string; stretch: number }
 export type Mp3Answer = { mp3: Uint8Array; seconds: number }
 
-declare const self: Worker
-
 const HEADER_BYTES = 44
 const PIECE_SAMPLES = 65_536
 /** Of one channel of speech, at 22 kHz. */
 const BITRATE = 64
-
-self.onmessage = async ({ data }: MessageEvent<Mp3Input>) => {
-  let reply: WorkerReply<Mp3Answer>
-  try {
-    reply = { ok: true, answer: await encoded(data) }
-  } catch (error) {
-    reply = { ok: false, problem: String(error) }
-  }
-  self.postMessage(reply)
-}
 
 async function encoded({ path, stretch }: Mp3Input): Promise<Mp3Answer> {
   const file = openSync(path, 'r')
@@ -76,4 +64,4 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-self.postMessage(LOADED)
+answerTasks(encoded)

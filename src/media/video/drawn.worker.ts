@@ -1,5 +1,5 @@
 import { createH264MP4Encoder } from 'h264-mp4-encoder'
-import { LOADED, type WorkerProgress, type WorkerReply } from '../../kernel/worker-pool'
+import { answerTasks, type WorkerProgress } from '../../kernel/worker-pool'
 import { DRAWN_XMP } from '../drawing-png-label'
 import { framesOf, stillOf, toYuv } from './frames'
 import { finished } from './mp4'
@@ -19,16 +19,6 @@ const WORDS = {
   tool: 'svc local illustration',
   comment: 'AI-generated: a local illustration, animated from a description by rules. Not filmed.',
   xmp: DRAWN_XMP,
-}
-
-self.onmessage = async ({ data }: MessageEvent<ClipInput>) => {
-  let reply: WorkerReply<Video>
-  try {
-    reply = { ok: true, answer: await filmed(data) }
-  } catch (error) {
-    reply = { ok: false, problem: String(error) }
-  }
-  self.postMessage(reply)
 }
 
 async function filmed(input: ClipInput): Promise<Video> {
@@ -67,4 +57,4 @@ async function collected(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-self.postMessage(LOADED)
+answerTasks(filmed)

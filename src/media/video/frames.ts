@@ -64,7 +64,8 @@ export function stillOf(input: ClipInput): Uint8Array {
 const panned = ({ picture }: Shot, width: number, nth: number, share: number): number =>
   Math.round((picture.width - width) * (nth % 2 ? 1 - share : share))
 
-const rendered = (scene: Scene) => new Resvg(toSvg(scene), { font: { loadSystemFonts: false } }).render()
+/** A scene as pixels. */
+export const rendered = (scene: Scene) => new Resvg(toSvg(scene), { font: { loadSystemFonts: false } }).render()
 
 function pixelsOf(scene: Scene): Uint32Array {
   const { buffer, byteOffset, byteLength } = rendered(scene).pixels

@@ -1,11 +1,9 @@
 import { getDocumentProxy } from 'unpdf'
-import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
+import { answerTasks } from '../../kernel/worker-pool'
 import type { PageAnswer } from './page-reader.worker.ts'
 import { layOut } from './pdf-layout'
 
 export type DocumentInput = { bytes: Uint8Array; maxChars: number }
-
-declare const self: Worker
 
 /** Most pages read; a file of a few bytes may claim to have millions. */
 const MAX_PAGES = 300
@@ -13,22 +11,10 @@ const MAX_PAGES = 300
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-self.onmessage = async ({ data }: MessageEvent<DocumentInput>) => {
-  self.postMessage(await read(data))
-}
-
-async function read({ bytes, maxChars }: DocumentInput): Promise<WorkerReply<PageAnswer>> {
-  try {
-    return { ok: true, answer: await readable(bytes, maxChars) }
-  } catch (error) {
-    return { ok: false, problem: String(error) }
-  }
-}
-
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>
 
 /** Extracts a PDF's text page by page until `maxChars`. Images are not decoded and scripts are not run. */
-async function readable(bytes: Uint8Array, maxChars: number): Promise<PageAnswer> {
+async function readable({ bytes, maxChars }: DocumentInput): Promise<PageAnswer> {
   const quiet = { verbosity: 0, useSystemFonts: false, disableFontFace: true, maxImageSize: 1 }
   // A body may be a `Buffer`, which the library refuses.
   const document = await getDocumentProxy(new Uint8Array(bytes), quiet)
@@ -55,4 +41,4 @@ async function titleOf(document: Document): Promise<string | null> {
   return typeof title === 'string' ? title.trim().slice(0, 500) || null : null
 }
 
-self.postMessage(LOADED)
+answerTasks(readable)

@@ -1,30 +1,14 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
-import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
+import { answerTasks } from '../../kernel/worker-pool'
 import { textOf } from './page-text'
 
 export type PageQuery = { html: string; maxChars: number }
 /** `publishedAt` as the page says it, in whatever form. */
 export type PageAnswer = { title: string | null; text: string; publishedAt: string | null }
 
-declare const self: Worker
-
 const MAX_TITLE_CHARS = 500
 const MAX_DATE_CHARS = 40
-
-self.onmessage = ({ data }: MessageEvent<PageQuery>) => {
-  self.postMessage(read(data))
-}
-
-function read({ html, maxChars }: PageQuery): WorkerReply<PageAnswer> {
-  try {
-    const { title, text, publishedAt } = readable(html)
-    const cut = { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, maxChars) }
-    return { ok: true, answer: { ...cut, publishedAt: publishedAt?.slice(0, MAX_DATE_CHARS) ?? null } }
-  } catch (error) {
-    return { ok: false, problem: String(error) }
-  }
-}
 
 /**
  * Extracts the main article of a page, or all its text when there is none. Scripts are not run and nothing is loaded.
@@ -55,4 +39,8 @@ function documentOf(html: string): Document {
   return document
 }
 
-self.postMessage(LOADED)
+answerTasks(({ html, maxChars }: PageQuery): PageAnswer => {
+  const { title, text, publishedAt } = readable(html)
+  const cut = { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, maxChars) }
+  return { ...cut, publishedAt: publishedAt?.slice(0, MAX_DATE_CHARS) ?? null }
+})

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
+import { answerTasks } from '../../kernel/worker-pool'
 import { type Backtracker, openBacktracker, UnknownSyntax } from './backtracking'
 import { type CheckedPattern, checkPattern, ownMs } from './check'
 import { backtrackingExpression, compilePattern, type RulePattern } from './rule-pattern'
@@ -11,8 +11,6 @@ import { backtrackingExpression, compilePattern, type RulePattern } from './rule
 export type PatternTask = { patterns: readonly string[]; text: string | null; budgetMs: number } | CheckTask
 type CheckTask = { check: string; budgetMs: number }
 
-declare const self: Worker
-
 /** Estimated bytes of a cache entry besides its pattern. */
 const BASE_BYTES = 2_048
 const stored = new LRUCache<string, RulePattern>({
@@ -20,22 +18,6 @@ const stored = new LRUCache<string, RulePattern>({
   sizeCalculation: ({ weight }) => BASE_BYTES + weight,
 })
 let backtracker: Promise<Backtracker> | null = null
-
-self.onmessage = async ({ data }: MessageEvent<PatternTask>) => {
-  self.postMessage(await answered(data))
-}
-
-async function answered(
-  input: PatternTask,
-): Promise<WorkerReply<readonly (boolean | null)[] | { checked: CheckedPattern; ms: number }>> {
-  try {
-    return { ok: true, answer: 'check' in input ? await checked(input) : await answers(input) }
-  } catch (error) {
-    // The error may have left the engine broken, so the next order opens a new one.
-    backtracker = null
-    return { ok: false, problem: String(error) }
-  }
-}
 
 /** Share of its budget after which a list of patterns goes no further; the last one begun has the rest. */
 const LAST_BEGUN = 0.7
@@ -74,4 +56,12 @@ async function checked({ check: source, budgetMs }: CheckTask): Promise<{ checke
   }
 }
 
-self.postMessage(LOADED)
+answerTasks(async (input: PatternTask) => {
+  try {
+    return 'check' in input ? await checked(input) : await answers(input)
+  } catch (error) {
+    // The error may have left the engine broken, so the next order opens a new one.
+    backtracker = null
+    throw error
+  }
+})

@@ -7,25 +7,11 @@ import {
   RELEASE_SYNC,
   Scope,
 } from 'quickjs-emscripten'
-import { LOADED, type WorkerReply } from '../../kernel/worker-pool'
+import { answerTasks } from '../../kernel/worker-pool'
 
 export type CodeInput = { code: string; timeoutMs: number; memoryBytes: number; maxChars: number }
 /** `value` is JSON text, or null when there is none; `error` is what the code threw. */
 export type CodeAnswer = { value: string | null; output: string; error: string | null }
-
-declare const self: Worker
-
-self.onmessage = async ({ data }: MessageEvent<CodeInput>) => {
-  self.postMessage(await evaluate(data))
-}
-
-async function evaluate(input: CodeInput): Promise<WorkerReply<CodeAnswer>> {
-  try {
-    return { ok: true, answer: await inSandbox(input) }
-  } catch (error) {
-    return { ok: false, problem: String(error) }
-  }
-}
 
 /** Memory the interpreter needs for itself; the WebAssembly build requires at least this much. */
 const OWN_BYTES = 16 * 1024 * 1024
@@ -143,4 +129,4 @@ function takeDown(dispose: () => void): void {
   }
 }
 
-self.postMessage(LOADED)
+answerTasks(inSandbox)

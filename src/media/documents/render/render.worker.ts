@@ -1,5 +1,5 @@
 import { xmlText } from '../../../kernel/text'
-import { LOADED, type WorkerReply } from '../../../kernel/worker-pool'
+import { answerTasks } from '../../../kernel/worker-pool'
 import { readMarkdown } from '../blocks-markdown'
 import type { Block, Document, Image } from '../blocks-model'
 import { titled } from '../blocks-titled'
@@ -28,25 +28,15 @@ export type Rendered = { title: string; bytes: Uint8Array }
 export type OutlineInput = { outline: string }
 export type Outlined = { title: string; markdown: string }
 
-declare const self: Worker
-
 // What a document shows was given to it: nothing here needs a network.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-self.onmessage = async ({ data }: MessageEvent<RenderInput | OutlineInput>) => {
-  self.postMessage(await answerTo(data))
-}
-
-async function answerTo(input: RenderInput | OutlineInput): Promise<WorkerReply<Rendered | Outlined>> {
-  try {
-    if ('outline' in input) return { ok: true, answer: outlineOf(input.outline) }
-    const written = await documentOf(input)
-    const isRows = input.format === 'xlsx' || input.format === 'csv'
-    const document = isRows ? { ...written, blocks: written.blocks.map(asRows) } : written
-    return { ok: true, answer: { title: document.title, bytes: await bytesOf(input.format, document) } }
-  } catch (error) {
-    return { ok: false, problem: String(error instanceof Error ? error.stack : error) }
-  }
+async function answerTo(input: RenderInput | OutlineInput): Promise<Rendered | Outlined> {
+  if ('outline' in input) return outlineOf(input.outline)
+  const written = await documentOf(input)
+  const isRows = input.format === 'xlsx' || input.format === 'csv'
+  const document = isRows ? { ...written, blocks: written.blocks.map(asRows) } : written
+  return { title: document.title, bytes: await bytesOf(input.format, document) }
 }
 
 /** Each library is loaded for its first document. */
@@ -105,4 +95,4 @@ const sourcesIn = (blocks: readonly Block[]): Set<string> =>
     }),
   )
 
-self.postMessage(LOADED)
+answerTasks(answerTo)
