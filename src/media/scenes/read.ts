@@ -165,8 +165,8 @@ const SCENERY: Partial<Record<Setting, readonly string[]>> = {
   mountains: ['mountain'],
   snow: ['mountain', 'ice'],
   city: ['city'],
-  sea: ['wave'],
-  beach: ['wave'],
+  sea: ['water-wave'],
+  beach: ['water-wave'],
 }
 
 /** A setting that says more wins over one that says less: a beach is by the sea. */

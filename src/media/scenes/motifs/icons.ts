@@ -30,7 +30,7 @@ const PLACES: readonly (readonly [Place, Set<string>])[] = [
     listed(
       `fish tropical-fish blowfish shark dolphin whale spouting-whale octopus squid jellyfish seal sailboat canoe
       speedboat motor-boat ferry passenger-ship ship ring-buoy duck swan person-rowing-boat person-surfing
-      person-swimming`,
+      person-swimming water-wave`,
     ),
   ],
   ['space', listed('rocket satellite astronaut ringed-planet alien')],
@@ -43,7 +43,7 @@ const SIZES: readonly (readonly [number, Set<string>])[] = [
     listed(
       `deciduous-tree evergreen-tree palm-tree christmas-tree castle japanese-castle tokyo-tower statue-of-liberty
       ferris-wheel giraffe rocket roller-coaster office-building hotel church mosque synagogue hindu-temple
-      carousel-horse sauropod t-rex`,
+      carousel-horse sauropod t-rex person-standing man-standing woman-standing ringed-planet`,
     ),
   ],
   [
@@ -68,8 +68,8 @@ const SIZES: readonly (readonly [number, Set<string>])[] = [
 const LEFT_OUT = listed(
   `sunrise sunset sunrise-over-mountains fog foggy desert desert-island national-park cityscape cityscape-at-dusk
   night-with-stars milky-way beach-with-umbrella bridge-at-night mountain snow-capped-mountain mountain-railway fly pick
-  label hook construction cooking motorway selfie station seat mouth leg water-wave moon-viewing-ceremony knot thread
-  person man woman boy girl child fox wolf tent middle-finger mate custard ringed-planet ship cut-of-meat leafy-green
+  label hook construction cooking motorway selfie station seat mouth leg moon-viewing-ceremony knot thread
+  person man woman boy girl child fox wolf tent middle-finger mate custard ship cut-of-meat leafy-green
   memo input-latin-letters breast-feeding bikini briefs cigarette syringe coffin headstone pill`,
 )
 
@@ -80,6 +80,12 @@ const TAKEN_IN = listed(
 
 /** What people call what the set has under another name. */
 const CALLED: Record<string, string> = {
+  'person-standing': 'person,people,child,hiker,traveler,traveller,worker',
+  'man-standing': 'man,boy',
+  'woman-standing': 'woman,girl',
+  'hot-beverage': 'cup,coffee,mug,tea,cup of coffee,cup of tea,espresso,latte,cappuccino,teacup,cafe',
+  'ringed-planet': 'planet,saturn,jupiter,mars,galaxy,cosmos,universe',
+  'water-wave': 'wave,surf,tsunami',
   'deciduous-tree': 'tree,oak,maple,elm,orchard,birch,willow,apple tree',
   'evergreen-tree': 'pine,pine tree,fir,fir tree,spruce,conifer,evergreen,cypress,cedar',
   'palm-tree': 'palm,coconut tree',

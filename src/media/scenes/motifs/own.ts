@@ -38,8 +38,6 @@ const pointed = ({ paper, ink, main }: Palette, tip: `#${string}`): Shape[] => [
   path('M38 100 C38 94 46 94 46 100 Z M54 100 C54 94 62 94 62 100 Z', shade(main, -0.24)),
 ]
 
-const SKIN = '#d9a07a'
-
 /** What the picture set has no good picture of, or a poorer one. */
 export const OWN = [
   motif('mountain', 'ground', 0.62, ['peak', 'alps', 'summit'], ({ paper, main, second }) => [
@@ -47,16 +45,6 @@ export const OWN = [
     path('M10 100 L58 6 L112 100 Z', main),
     path('M58 6 L112 100 H66 Z', shade(main, -0.09)),
     path('M58 6 L76 37 L68 34 L62 42 L55 34 L47 40 L41.5 38.5 Z', paper),
-  ]),
-  motif('wave', 'water', 0.44, ['surf', 'tsunami'], ({ paper, main, second }) => [
-    path(
-      'M0 100 V70 C14 66 24 50 34 34 C46 14 70 6 88 20 C74 18 64 26 64 36 C64 48 78 54 90 46 C86 62 92 70 100 74 V100 Z',
-      main,
-    ),
-    path('M0 100 V86 C16 82 26 66 38 48 C48 34 56 30 64 36 C60 48 70 62 100 84 V100 Z', mix(main, second, 0.6)),
-    line('M34 34 C46 14 70 6 88 20', paper, 4),
-    ellipse(90, 23, 5, 4, paper),
-    ellipse(80, 15, 4, 3, paper),
   ]),
   motif('lighthouse', 'ground', 0.68, ['beacon'], ({ paper, ink, main, accent }) => [
     path('M50 22 L112 6 V30 L50 26 Z M50 22 L-12 6 V30 L50 26 Z', accent, { opacity: 0.35 }),
@@ -193,38 +181,6 @@ export const OWN = [
   motif('fox', 'ground', 0.46, ['vixen'], (palette) => pointed(palette, palette.paper), '#d9702b'),
   motif('wolf', 'ground', 0.48, [], (palette) => pointed(palette, shade(palette.main, -0.2)), '#7d8794'),
   motif(
-    'cup',
-    'table',
-    0.44,
-    ['coffee', 'mug', 'tea', 'cup of coffee', 'cup of tea', 'espresso', 'latte', 'cappuccino', 'teacup', 'cafe'],
-    ({ paper, ink, main, second }) => [
-      line('M36 26 C30 18 40 14 35 4 M50 26 C44 18 54 14 49 4 M64 26 C58 18 68 14 63 4', mix(paper, second, 0.6), 3),
-      ellipse(48, 95, 44, 5, mix(second, ink, 0.15)),
-      line('M76 46 C98 44 98 76 70 76', main, 7),
-      path('M16 36 H80 C80 70 72 90 60 92 H36 C24 90 16 70 16 36 Z', main),
-      path('M56 36 H80 C80 70 72 90 60 92 H50 C58 84 58 56 56 36 Z', shade(main, -0.08)),
-      ellipse(48, 36, 32, 6.4, shade(main, 0.1)),
-      ellipse(48, 36.6, 27, 4.6, '#4a2c1d'),
-    ],
-  ),
-  motif(
-    'person',
-    'ground',
-    0.56,
-    ['man', 'woman', 'boy', 'girl', 'child', 'people', 'hiker', 'traveler', 'traveller', 'worker'],
-    ({ ink, main, accent }) => [
-      path('M40 70 L36 100 H46 L50 78 L54 100 H64 L60 70 Z', ink),
-      path('M36 40 C26 46 22 60 22 70 L30 72 L38 54 Z M64 40 C74 46 78 60 78 70 L70 72 L62 54 Z', shade(main, -0.08)),
-      path('M36 38 Q50 32 64 38 L62 74 H38 Z', main),
-      circle(26, 72, 4, SKIN),
-      circle(74, 72, 4, SKIN),
-      rect(46, 28, 8, 9, shade(SKIN, -0.06)),
-      circle(50, 20, 12, SKIN),
-      path('M37 21 C34 4 66 4 63 21 C60 14 52 13 48 12 C44 14 40 16 37 21 Z', mix(ink, accent, 0.2)),
-      rect(38, 54, 24, 4, accent),
-    ],
-  ),
-  motif(
     'robot',
     'ground',
     0.52,
@@ -245,26 +201,6 @@ export const OWN = [
       circle(61, 32, 5, accent),
       rect(15, 26, 6, 12, accent, { radius: 3 }),
       rect(79, 26, 6, 12, accent, { radius: 3 }),
-    ],
-  ),
-  motif(
-    'planet',
-    'space',
-    0.5,
-    ['saturn', 'jupiter', 'mars', 'galaxy', 'cosmos', 'universe'],
-    ({ paper, main, second, accent }) => [
-      line('M14 64 C-14 66 10 42 50 36', accent, 5),
-      circle(50, 50, 34, main),
-      path(
-        'M18 40 C34 46 66 38 81 36 C83 40 84 44 84 48 C64 52 34 56 16.4 48 C16.6 45 17 42 18 40 Z',
-        mix(main, second, 0.6),
-      ),
-      path(
-        'M20 64 C40 68 68 60 82.6 58 C80 66 76 72 70 77 C54 80 36 78 28 75 C24 72 22 68 20 64 Z',
-        shade(main, -0.08),
-      ),
-      circle(38, 30, 6, mix(main, paper, 0.25)),
-      line('M14 64 C40 70 96 50 98 38 C99 32 92 32 82 34', accent, 5),
     ],
   ),
 ]
