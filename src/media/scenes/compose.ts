@@ -25,7 +25,7 @@ import { repainted } from './motifs/icon-picture'
 import { moods, type Palette, paletteFor } from './palette'
 import { randomOf } from './random'
 import { type Reading, readPrompt, type Setting } from './read'
-import { fitted, widthOf } from './typeface'
+import { fitted, lettered, widthOf } from './typeface'
 
 const HORIZON: Partial<Record<Setting, number>> = {
   sea: 0.6,
@@ -123,19 +123,11 @@ function nameplate({ width, height, palette }: Canvas, name: string): Shape {
   const [x, y] = [(width - wide) / 2, (height - tall) / 2]
   return group([
     group([rect(x, y, wide, tall, palette.paper, { radius: size * 0.3 })]),
-    ...lines.map(
-      (line, at): Shape => ({
-        type: 'text',
-        text: line,
-        x: width / 2,
-        y: y + size * (1.28 + at * leading),
-        size,
-        weight: 800,
-        tracking: -0.02,
-        anchor: 'middle',
-        fill: readableOn(palette.paper, palette.ink, palette.main),
-      }),
-    ),
+    ...lettered(text, {
+      x: width / 2,
+      y: y + size * 1.28,
+      fill: readableOn(palette.paper, palette.ink, palette.main),
+    }),
   ])
 }
 
@@ -204,18 +196,7 @@ function diagram(canvas: Canvas): { background: Paint; shapes: Shape[] } {
       group([
         rect(x, y + unit * 0.008, w, h, shade(fill, isDark(fill) ? -0.1 : -0.14), { radius: unit * 0.03 }),
         rect(x, y, w, h, fill, { radius: unit * 0.03 }),
-        ...text.lines.map(
-          (one, row): Shape => ({
-            type: 'text',
-            text: one,
-            x: x + w / 2,
-            y: middle + row * text.size * 1.15,
-            size: text.size,
-            weight: 600,
-            anchor: 'middle',
-            fill: ink,
-          }),
-        ),
+        ...lettered(text, { x: x + w / 2, y: middle, fill: ink }),
       ]),
     )
     if (at === count - 1) continue

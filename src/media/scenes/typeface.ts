@@ -10,6 +10,7 @@ import {
   piecesOf,
   signsIn,
 } from '../../files'
+import type { Color, Shape, TextLook } from './model'
 
 /** A word, and whether a blank stands before it when both share a line. */
 type Word = { text: string; isApart: boolean }
@@ -178,6 +179,16 @@ export function fitted(
     if ((fits && !wide) || size < 9) return { size, lines: lines.slice(0, maxLines), leading, weight, tracking }
   }
 }
+
+/** Fitted lines as shapes, the first on the baseline `y`. */
+export const lettered = (
+  { lines, size, leading, weight, tracking }: ReturnType<typeof fitted>,
+  { x, y, anchor = 'middle', fill }: { x: number; y: number; anchor?: TextLook['anchor']; fill: Color },
+): Shape[] =>
+  lines.map((text, at) => ({
+    type: 'text',
+    ...{ text, x, y: y + at * size * leading, size, weight, tracking, anchor, fill },
+  }))
 
 /** Words in lines; one that fits no line has one of its own. */
 function linesOf(words: readonly Word[], fits: (line: string) => boolean): string[] {

@@ -4,7 +4,7 @@ import { circle, group, rect, type Scene, type Shape } from '../scenes/model'
 import { paletteFor } from '../scenes/palette'
 import { randomOf } from '../scenes/random'
 import { readPrompt } from '../scenes/read'
-import { fitted, widthOf } from '../scenes/typeface'
+import { fitted, lettered, widthOf } from '../scenes/typeface'
 
 export type ClipInput = {
   prompt: string
@@ -91,18 +91,7 @@ function captioned(caption: string, width: number, height: number): Shape[] {
   const [x, y] = [height * 0.06, height * 0.94 - tall]
   return [
     rect(x, y, wide, tall, '#101418', { radius: size * 0.35, opacity: 0.72 }),
-    ...lines.map(
-      (line, at): Shape => ({
-        type: 'text',
-        text: line,
-        x: x + pad,
-        y: y + pad * 0.6 + size * (0.82 + at * leading),
-        size,
-        weight: 600,
-        anchor: 'start',
-        fill: '#ffffff',
-      }),
-    ),
+    ...lettered(text, { x: x + pad, y: y + pad * 0.6 + size * 0.82, anchor: 'start', fill: '#ffffff' }),
   ]
 }
 
@@ -136,19 +125,7 @@ function titleCard({ prompt, style, width, height }: ClipInput, title: string, s
     },
     lettering: [
       rect(edge, top - size * 0.45, unit * 0.14, unit * 0.016, palette.accent, { radius: unit * 0.008 }),
-      ...lines.map(
-        (line, at): Shape => ({
-          type: 'text',
-          text: line,
-          x: edge,
-          y: top + size * (0.8 + at * leading),
-          size,
-          weight: 800,
-          tracking: -0.025,
-          anchor: 'start',
-          fill: ink,
-        }),
-      ),
+      ...lettered(text, { x: edge, y: top + size * 0.8, anchor: 'start', fill: ink }),
     ],
   }
 }

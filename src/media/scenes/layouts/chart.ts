@@ -1,7 +1,7 @@
 import type { ChartData } from '../chart-data'
 import { contrast, isDark, mix, readableOn, shade } from '../color'
 import { type Color, circle, group, line, type Paint, path, rect, type Shape, type TextLook } from '../model'
-import { fitted, widthOf } from '../typeface'
+import { fitted, lettered, widthOf } from '../typeface'
 import type { Canvas } from './canvas'
 
 type Frame = {
@@ -24,21 +24,9 @@ export function chart(canvas: Canvas, data: ChartData): { background: Paint; sha
   const title = fitted(
     data.title,
     { width: width - margin * 2, height: unit * 0.14 },
-    { weight: 800, tracking: -0.025, max: unit * 0.058, lines: 2 },
+    { weight: 800, tracking: -0.025, max: unit * 0.058, leading: 1.1, lines: 2 },
   )
-  const head = title.lines.map(
-    (text, at): Shape => ({
-      type: 'text',
-      text,
-      x: margin,
-      y: margin + title.size * (0.9 + at * 1.1),
-      size: title.size,
-      weight: 800,
-      tracking: -0.025,
-      anchor: 'start',
-      fill: ink,
-    }),
-  )
+  const head = lettered(title, { x: margin, y: margin + title.size * 0.9, anchor: 'start', fill: ink })
   const top = margin + title.size * (title.lines.length * 1.1) + unit * 0.05
   const colors = [
     palette.main,

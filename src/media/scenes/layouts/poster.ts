@@ -1,7 +1,7 @@
 import { directionOf } from '../../../files'
 import { contrast, isDark, mix, readableOn, shade } from '../color'
 import { circle, group, type Paint, path, rect, type Shape } from '../model'
-import { fitted } from '../typeface'
+import { fitted, lettered } from '../typeface'
 import { tiles } from './abstract'
 import { type Canvas, paletteOf, state } from './canvas'
 
@@ -44,19 +44,7 @@ function lettering(
   const x = isTurned ? box.x + box.width : box.x
   const anchor = isTurned ? 'end' : 'start'
   const bar = rect(isTurned ? x - unit * 0.1 : x, box.y, unit * 0.1, unit * 0.014, second, { radius: unit * 0.007 })
-  const lines = headline.lines.map(
-    (text, at): Shape => ({
-      type: 'text',
-      text,
-      x,
-      y: top + size * (0.78 + at * leading),
-      size,
-      weight: 800,
-      tracking: -0.03,
-      anchor,
-      fill: ink,
-    }),
-  )
+  const lines = lettered(headline, { x, y: top + size * 0.78, anchor, fill: ink })
   let y = top + size * (0.78 + (headline.lines.length - 1) * leading)
   const below: Shape[] = []
   for (const words of more) {

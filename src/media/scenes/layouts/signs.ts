@@ -1,6 +1,6 @@
 import { mix, readableOn, shade, turned } from '../color'
 import { circle, type Gradient, group, type Paint, rect, type Shape } from '../model'
-import { fitted, widthOf, writable } from '../typeface'
+import { fitted, lettered, widthOf, writable } from '../typeface'
 import { tiles } from './abstract'
 import { type Canvas, paletteOf, state } from './canvas'
 
@@ -28,21 +28,14 @@ export function logo(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const wide = Math.max(...text.lines.map((one) => widthOf(one, text)), 1)
   const start = isWide ? (width - wide - size * 1.3) / 2 : (width - size) / 2
   const top = isWide ? (height - size) / 2 : height * 0.5 - size * 0.78
-  const words = text.lines.map(
-    (one, at): Shape => ({
-      type: 'text',
-      text: one,
-      x: isWide ? start + size * 1.3 : width / 2,
-      y: isWide
-        ? height / 2 + text.size * (0.36 + (at - (text.lines.length - 1) / 2) * text.leading)
-        : top + size * 1.26 + text.size * 0.7,
-      size: text.size,
-      weight: 800,
-      tracking: -0.035,
-      anchor: isWide ? 'start' : 'middle',
-      fill: palette.ink,
-    }),
-  )
+  const words = lettered(text, {
+    x: isWide ? start + size * 1.3 : width / 2,
+    y: isWide
+      ? height / 2 + text.size * (0.36 - ((text.lines.length - 1) / 2) * text.leading)
+      : top + size * 1.26 + text.size * 0.7,
+    anchor: isWide ? 'start' : 'middle',
+    fill: palette.ink,
+  })
   return { background: palette.paper, shapes: [mark(canvas, start, top, size), group(words)] }
 }
 
@@ -92,41 +85,13 @@ function mark(canvas: Canvas, x: number, y: number, size: number): Shape {
     [
       ground,
       group([shine], { clip: frame }),
-      {
-        type: 'text',
-        text: initials,
-        x: size / 2,
-        y: size / 2 + letters.size * 0.36,
-        size: letters.size,
-        weight: 800,
-        tracking: -0.05,
-        anchor: 'middle',
-        fill: ink,
-      },
+      ...lettered(letters, { x: size / 2, y: size / 2 + letters.size * 0.36, fill: ink }),
     ],
     { x, y },
   )
 }
 
-const SMALL = new Set([
-  'for',
-  'a',
-  'an',
-  'the',
-  'of',
-  'and',
-  'with',
-  'in',
-  'on',
-  'called',
-  'named',
-  'company',
-  'brand',
-  'modern',
-  'new',
-  'my',
-  'our',
-])
+const SMALL = new Set('for a an the of and with in on called named company brand modern new my our'.split(' '))
 
 const nameIn = (words: string): string =>
   words
