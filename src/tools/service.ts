@@ -4,25 +4,19 @@ import { hmacHex } from '../kernel/crypto'
 import { AppError, type ErrorDetail, quoted } from '../kernel/errors'
 import type { Outbound } from '../kernel/outbound'
 import { clean, shorten } from '../kernel/text'
-import { callEndpoint, type Endpoint, readEndpoint } from './endpoint'
+import { callEndpoint, readEndpoint } from './endpoint'
 import { isOffered, MAX_INLINE_TOOLS, mergeTools, TOOL_NAME, toToolset } from './rules'
 import { createRun } from './run'
 import type { InlineTool, ToolEntry, ToolQuery } from './schema'
 import { createServers } from './servers'
-import type { PermissionLevel, Tool, Toolset } from './tool'
+import { type PermissionLevel, systemTool, type Tool, type Toolset } from './tool'
 import { newAllowance, problemsOf } from './validation'
-
-type InlineDeps = { outbound: Outbound; secretOf: Parameters<typeof callEndpoint>[0]['secretOf'] }
-
-const INLINE_ANY_OBJECT: JsonSchema = { type: 'object' }
-
-const INLINE_TIMEOUT_MS = 10_000
 
 const MAX_PROBLEMS = 10
 
 const MAX_PATH_CHARS = 200
 
-type SkillDeps = { outbound: Outbound; secretOf: Parameters<typeof callEndpoint>[0]['secretOf'] }
+type EndpointDeps = Parameters<typeof callEndpoint>[0]
 
 /** A tool as a skill's manifest defines it (contract 8.1). */
 type SkillTool = {
@@ -40,29 +34,32 @@ const ANY_OBJECT: JsonSchema = { type: 'object' }
 const TIMEOUT_MS = 10_000
 
 /**
- * Converts a skill's tools into runnable ones. A tool without an endpoint is only acknowledged, and the caller acts
- * on it (contract 22.5). Throws 400 `validation_error` or `url_blocked` for an endpoint this server refuses to call.
+ * What a tool with an endpoint runs; one without is only acknowledged, and the caller acts on it (contract 22.5). Throws
+ * 400 `validation_error` or `url_blocked` for an endpoint this server refuses to call.
  */
-const createOfSkill =
-  (deps: SkillDeps) =>
-  (skillId: string, tools: readonly SkillTool[]): Tool[] =>
-    tools.map(({ name, description, inputSchema, outputSchema, permissionLevel, requiresApproval, endpoint }, at) => {
-      const called = endpoint ? readEndpoint(endpoint, `tools[${at}].endpoint`, deps.outbound) : null
-      return {
-        name,
-        description,
-        inputSchema: inputSchema ?? ANY_OBJECT,
-        ...(outputSchema ? { outputSchema } : {}),
-        category: 'skill' as const,
-        permissionLevel: permissionLevel ?? 'user',
-        skillId,
-        timeoutMs: TIMEOUT_MS,
-        requiresApproval: requiresApproval ?? false,
-        run: called
-          ? (args, context) => callEndpoint(deps, { name, endpoint: called, args, context })
-          : async () => ({ acknowledged: true }),
-      }
-    })
+function runOf(
+  deps: EndpointDeps,
+  { name, endpoint: given }: Pick<SkillTool, 'name' | 'endpoint'>,
+  at: number,
+): Tool['run'] {
+  if (!given) return async () => ({ acknowledged: true })
+  const endpoint = readEndpoint(given, `tools[${at}].endpoint`, deps.outbound)
+  return (args, context) => callEndpoint(deps, { name, endpoint, args, context })
+}
+
+const toolsOfSkill = (deps: EndpointDeps, skillId: string, tools: readonly SkillTool[]): Tool[] =>
+  tools.map((tool, at) => ({
+    name: tool.name,
+    description: tool.description,
+    inputSchema: tool.inputSchema ?? ANY_OBJECT,
+    ...(tool.outputSchema ? { outputSchema: tool.outputSchema } : {}),
+    category: 'skill',
+    permissionLevel: tool.permissionLevel ?? 'user',
+    skillId,
+    timeoutMs: TIMEOUT_MS,
+    requiresApproval: tool.requiresApproval ?? false,
+    run: runOf(deps, tool, at),
+  }))
 
 /**
  * The secret that signs calls to an owner's tool endpoints, one per user or org: 64 hexadecimal characters, used as
@@ -111,7 +108,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
   const registry = new Map(system.map((tool) => [tool.name, tool]))
   const secretOfOwner = createSecretOf(masterKey)
   const secretOf = ({ caller }: Call): string => secretOfOwner(ownerOf(caller))
-  const readInline = createInline({ outbound, secretOf })
+  const endpoints = { outbound, secretOf }
   const servers = createServers({ outbound })
   let ofSkills: SkillTools = async () => []
 
@@ -141,13 +138,13 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     },
 
     /** Validates inline tools before any other work of the request. Throws 400 `validation_error` or `url_blocked`. */
-    assertInline: (inline: readonly InlineTool[]): void => void readInline(inline),
+    assertInline: (inline: readonly InlineTool[]): void => void readInline(endpoints, inline),
 
     /** Checks the MCP servers of a request, and brings their tools (contract 28.2). */
     servers,
 
     /** Converts a skill's tools into runnable ones. Throws 400 `validation_error` or `url_blocked`. */
-    ofSkill: createOfSkill({ outbound, secretOf }),
+    ofSkill: (skillId: string, tools: readonly SkillTool[]) => toolsOfSkill(endpoints, skillId, tools),
 
     /** Selects the tools of one run. Throws 400 `validation_error` or `url_blocked` for faulty inline tools. */
     assemble({
@@ -168,7 +165,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       const allowed = offered(bound).filter((tool) => isWanted(tool) && on().some(({ name }) => name === tool.name))
       return toToolset(
         mergeTools({
-          inline: [...brought, ...readInline(inline)],
+          inline: [...brought, ...readInline(endpoints, inline)],
           skills: offered(skills),
           system: [...ours, ...allowed],
         }),
@@ -217,30 +214,18 @@ function toEntry(tool: Tool): ToolEntry {
  * Turns the tools defined in a request into runnable tools. Throws 400 `validation_error` with a detail for each
  * faulty definition, and 400 `url_blocked` for an endpoint this server refuses to call (contract 2.1, 22.5).
  */
-function createInline({ outbound, secretOf }: InlineDeps) {
-  return function readInline(tools: readonly InlineTool[]): Tool[] {
-    assertDefinitions(tools)
-    return tools.map((tool, at) => {
-      const endpoint = tool.endpoint ? readEndpoint(tool.endpoint, `tools[${at}].endpoint`, outbound) : null
-      return toTool(tool, endpoint)
-    })
-  }
-
-  function toTool({ name, description, input_schema }: InlineTool, endpoint: Endpoint | null): Tool {
-    return {
-      name,
-      description,
-      inputSchema: input_schema ?? INLINE_ANY_OBJECT,
-      category: 'inline' as const,
-      permissionLevel: 'user' as const,
-      requiresApproval: false,
-      skillId: null,
-      timeoutMs: INLINE_TIMEOUT_MS,
-      run: endpoint
-        ? (args, context) => callEndpoint({ outbound, secretOf }, { name, endpoint, args, context })
-        : async () => ({ acknowledged: true }),
-    }
-  }
+function readInline(deps: EndpointDeps, tools: readonly InlineTool[]): Tool[] {
+  assertDefinitions(tools)
+  return tools.map((tool, at) =>
+    systemTool({
+      name: tool.name,
+      description: tool.description,
+      inputSchema: tool.input_schema ?? ANY_OBJECT,
+      category: 'inline',
+      timeoutMs: TIMEOUT_MS,
+      run: runOf(deps, tool, at),
+    }),
+  )
 }
 
 function assertDefinitions(tools: readonly InlineTool[]): void {

@@ -50,6 +50,14 @@ export type Tool = {
   run(args: Record<string, unknown>, context: ToolContext): Promise<unknown>
 }
 
+/** A tool of this server that any user may have run, without approval. */
+export const systemTool = (tool: Omit<Tool, 'permissionLevel' | 'requiresApproval' | 'skillId'>): Tool => ({
+  ...tool,
+  permissionLevel: 'user',
+  requiresApproval: false,
+  skillId: null,
+})
+
 /** The tools of one run. Fixed before its first iteration, so that no tool result can change it. */
 export type Toolset = {
   readonly tools: ReadonlyMap<string, Tool>

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
-import { createWebFetch } from '../../src/tools/system/web-fetch'
+import { createWebFetch } from '../../src/tools/system/web'
 import { spentBy } from '../support/spent'
 import { pdfBomb, pdfCircle, pdfOf } from './pdf'
 import { contextOf, openTools, requestOf, wanted, webOf } from './world'

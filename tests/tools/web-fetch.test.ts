@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
-import { createWebFetch } from '../../src/tools/system/web-fetch'
+import { createWebFetch } from '../../src/tools/system/web'
 import { contextOf, openTools, requestOf, wanted, webOf } from './world'
 
 const ARTICLE = `<html><head><title>Tides</title><script>document.title = 'ran'</script></head><body><nav><a href="/">Home</a></nav>

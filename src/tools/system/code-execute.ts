@@ -1,7 +1,7 @@
 import { ownerOf } from '../../kernel/caller'
 import { storable } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import { type Tool, ToolFailure } from '../tool'
+import { systemTool, type Tool, ToolFailure } from '../tool'
 import type { CodeAnswer, CodeInput } from './code-sandbox.worker.ts'
 
 const CODE_MS = 5_000
@@ -18,7 +18,7 @@ export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
     max: 2,
     idleMs: 30_000,
   })
-  return {
+  return systemTool({
     name: 'code_execute',
     description:
       'Runs JavaScript in a sandbox without network, files or timers and gives the value of the last expression and what it logged. For calculations and for work on data that the code itself contains.',
@@ -33,9 +33,6 @@ export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
       required: ['value', 'output'],
     },
     category: 'code',
-    permissionLevel: 'user',
-    requiresApproval: false,
-    skillId: null,
     timeoutMs: threadMs + GRACE_MS,
     run: async ({ code }, { signal, call }) => {
       const input = { code: code as string, timeoutMs: codeMs, memoryBytes: MEMORY_BYTES, maxChars: MAX_CHARS }
@@ -49,7 +46,7 @@ export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
       }
       return { value: read(value), output: written }
     },
-  }
+  })
 }
 
 function explain(error: unknown): never {

@@ -2,13 +2,14 @@ import type { CodeService, Documents, ImageService, VideoService } from '../../m
 import type { ResearchService, Web } from '../../research'
 import type { Tool } from '../tool'
 import { createCodeExecute } from './code-execute'
-import { createDeepResearch } from './deep-research'
-import { createGenerateCode } from './generate-code'
-import { createGenerateDocument } from './generate-document'
-import { createGenerateImage } from './generate-image'
-import { createGenerateVideo } from './generate-video'
-import { createWebFetch } from './web-fetch'
-import { createWebSearch } from './web-search'
+import {
+  createDeepResearch,
+  createGenerateCode,
+  createGenerateDocument,
+  createGenerateImage,
+  createGenerateVideo,
+} from './generate'
+import { createWebFetch, createWebSearch } from './web'
 
 type Deps = {
   web: Web
