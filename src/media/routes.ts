@@ -1,10 +1,18 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import { checked } from '../kernel/schema'
+import { checked, checkedQuery, t } from '../kernel/schema'
+import type { CodeService } from './code'
+import { CodeInput, MadeCode } from './code-schema'
+import { DocumentInput, MadeDocument } from './documents/schema'
+import type { Documents } from './documents/service'
 import type { ImageService } from './images'
 import { GenerationInput, Generations, ImageInput, Images } from './schema'
+import { VideoAccepted, VideoInput } from './video/schema'
+import type { VideoService } from './video/service'
 
+/** What makes something within its request. */
+const MADE = { scope: 'completions', idempotent: true, timeLimit: 'own' } as const
 const REFUSALS = errors(400, 401, 402, 403, 409, 413, 415, 429, 500, 503, 504)
 
 /** `/images` (contract 6) and its alias for image clients (contract 28.1). */
@@ -12,9 +20,7 @@ export const imageRoutes = (images: ImageService, guard: Guard) =>
   new Elysia({ tags: ['Images'] })
     .use(guard)
     .post('/images', (context) => images.create(toCall(context), context.body), {
-      scope: 'completions',
-      idempotent: true,
-      timeLimit: 'own',
+      ...MADE,
       body: checked(ImageInput),
       response: { 200: answer(Images), ...REFUSALS },
       detail: {
@@ -24,10 +30,78 @@ export const imageRoutes = (images: ImageService, guard: Guard) =>
       },
     })
     .post('/images/generations', (context) => images.generate(toCall(context), context.body), {
-      scope: 'completions',
-      idempotent: true,
-      timeLimit: 'own',
+      ...MADE,
       body: checked(GenerationInput),
       response: { 200: answer(Generations), ...REFUSALS },
       detail: { summary: 'Create pictures, in the format of common image APIs' },
+    })
+
+/** `POST /code` (contract 6). */
+export const codeRoutes = (code: CodeService, guard: Guard) =>
+  new Elysia({ tags: ['Code'] }).use(guard).post(
+    '/code',
+    (context) => {
+      context.server?.timeout(context.request, 0)
+      return code.create(toCall(context), context.body)
+    },
+    {
+      ...MADE,
+      body: checked(CodeInput),
+      response: { 200: answer(MadeCode), ...REFUSALS },
+      detail: {
+        summary: 'Write code, as files that are checked',
+        description:
+          'Each file of the answer is an artifact with its text; several named files are also one archive. The syntax ' +
+          'is checked where possible, and `checks` has the results. Nothing is run.',
+      },
+    },
+  )
+
+const ById = checkedQuery(t.Object({ id: t.String() }))
+
+/** `/documents` (contract 6). */
+export const documentRoutes = (documents: Documents, guard: Guard) =>
+  new Elysia({ tags: ['Documents'] })
+    .use(guard)
+    .post(
+      '/documents',
+      (context) => {
+        context.server?.timeout(context.request, 0)
+        return documents.create(toCall(context), context.body)
+      },
+      {
+        ...MADE,
+        body: checked(DocumentInput),
+        response: {
+          200: answer(MadeDocument),
+          ...REFUSALS,
+        },
+        detail: {
+          summary: 'Create a document',
+          description:
+            'Writes what the prompt asks for, or lays out its text and data, as `pdf`, `docx`, `pptx`, ' +
+            '`xlsx` or `csv`. Pictures are the caller’s own artifacts, named as `![description](art_…)`.',
+        },
+      },
+    )
+    .get('/documents/:id', (context) => documents.get(toCall(context), context.params.id), {
+      scope: 'completions',
+      params: ById,
+      response: { 200: answer(MadeDocument), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'Read a document, with a new link to its file' },
+    })
+
+/** `/video` (contract 6). */
+export const videoRoutes = (video: VideoService, guard: Guard) =>
+  new Elysia({ tags: ['Videos'] })
+    .use(guard)
+    .post('/video', async (context) => context.status(202, await video.start(toCall(context), context.body)), {
+      scope: 'completions',
+      idempotent: true,
+      body: checked(VideoInput),
+      response: { 202: answer(VideoAccepted), ...errors(400, 401, 402, 403, 409, 429, 503) },
+      detail: {
+        summary: 'Create a short video',
+        description: 'Answers with a job. Its result is the address of an MP4 that is marked as AI-generated.',
+      },
     })

@@ -6,7 +6,7 @@ import { randomBase62 } from '../../kernel/crypto'
 import { createSemaphore } from '../../kernel/semaphore'
 import { createWorkerPool } from '../../kernel/worker-pool'
 import { languageOf } from '../../text'
-import { LocalSpeechFailure, tooLongToSpeak } from './errors'
+import { LocalSpeechFailure, tooLongToSpeak } from '../errors'
 import type { Mp3Answer, Mp3Input } from './mp3.worker.ts'
 import { LOCAL_VOICES, type Voice } from './voices'
 

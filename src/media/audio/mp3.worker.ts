@@ -29,7 +29,7 @@ async function encoded({ path, stretch }: Mp3Input): Promise<Mp3Answer> {
     for (const sound of soundOf(file)) encode(stretcher.push(sound))
     encode(stretcher.end())
     pieces.push(encoder.finalize().slice())
-    return { mp3: joined(pieces), seconds: samples / rate }
+    return { mp3: Uint8Array.from(Buffer.concat(pieces)), seconds: samples / rate }
   } finally {
     closeSync(file)
   }
@@ -52,16 +52,6 @@ function* soundOf(file: number): Generator<Float32Array> {
     at += read
     yield Float32Array.from(piece.subarray(0, read >> 1), (sample) => sample / 32_768)
   }
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
 }
 
 answerTasks(encoded)

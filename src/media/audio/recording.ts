@@ -1,7 +1,7 @@
 import { fileTypeFromFile } from 'file-type'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
+import { notARecording } from '../errors'
 import type { DurationAnswer, DurationInput } from './duration.worker.ts'
-import { notARecording } from './errors'
 
 /** What the bytes of a recording are, under the name that a transcriber is given. */
 export type Recording = { mimeType: string; filename: string; seconds: number | null }

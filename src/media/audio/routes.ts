@@ -2,13 +2,8 @@ import { Elysia } from 'elysia'
 import { answer, errors } from '../../http/envelope'
 import { type Guard, toCall } from '../../http/guard'
 import type { Upload } from '../../http/upload'
-import type { Clock } from '../../kernel/clock'
-import type { Values } from '../../kernel/config'
 import { invalidInput, messageOf } from '../../kernel/errors'
 import { checked, t } from '../../kernel/schema'
-import type { audioSettings } from './config'
-import { createLocalSpeech } from './espeak'
-import { createRecordings } from './recording'
 import {
   COMPAT_FORMATS,
   type CompatFormat,
@@ -18,27 +13,7 @@ import {
   SpeechInput,
   Transcript,
 } from './schema'
-import { createSpeech, type Speech } from './speech'
-import { createTranscription, type Transcribed } from './transcription'
-
-type Speaking = Omit<Parameters<typeof createSpeech>[0], 'recordings' | 'local' | 'names'>
-
-type Writing = Omit<Parameters<typeof createTranscription>[0], 'recordings'>
-
-type Deps = {
-  charging: Speaking['charging']
-  engines: Speaking['engines'] & Writing['engines']
-  clock: Clock
-  settings: Values<typeof audioSettings>
-  /** Folder of files that are gone when their request is answered. */
-  folder: string
-}
-
-type Audio = ReturnType<typeof createAudio>
-
-/** The path of the program that speaks where no upstream does; null where it is off or not here. */
-export const localSpeaker = ({ ttsLocal }: Pick<Values<typeof audioSettings>, 'ttsLocal'>): string | null =>
-  ttsLocal ? Bun.which(ttsLocal) : null
+import type { Audio, Speech, Transcribed } from './service'
 
 const SPOKEN = {
   scope: 'completions',
@@ -163,14 +138,3 @@ const formOf = (fields: Record<string, object>): object => ({
     },
   },
 })
-
-/** Speech from text and text from speech (contract 6). */
-export function createAudio({ charging, engines, clock, settings, folder }: Deps) {
-  const recordings = createRecordings()
-  const program = localSpeaker(settings)
-  const local = program ? createLocalSpeech({ program, folder, clock }) : null
-  return {
-    speak: createSpeech({ charging, engines, recordings, local, names: settings.ttsVoices }),
-    transcribe: createTranscription({ charging, engines, recordings }),
-  }
-}

@@ -1,5 +1,5 @@
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import { tooLarge } from './errors'
+import { tooLarge } from '../errors'
 import type { Outlined, OutlineInput, Rendered, RenderInput } from './render/render.worker.ts'
 
 const RENDER_MS = 30_000
