@@ -1,5 +1,5 @@
 import type { KeyInput } from 'puppeteer-core'
-import { checker, oneOf, t } from '../kernel/schema'
+import { checker, oneOf, type Static, t } from '../kernel/schema'
 import type { OpenSession } from './host'
 import { kindOfField, selectAll } from './in-page'
 import { within } from './live'
@@ -32,19 +32,10 @@ const MESSAGES = t.Union([
 ])
 const message = checker(MESSAGES)
 
-export type RemoteInputMessage =
-  | { type: 'ack' | 'back' | 'forward' | 'reload' | 'take' | 'release' | 'tree' | 'refresh' }
-  | { type: 'mouse'; kind: 'move' | 'down' | 'up'; x: number; y: number; button: 'left' | 'middle' | 'right' }
-  | { type: 'wheel'; x: number; y: number; dx: number; dy: number }
-  | { type: 'key'; kind: 'down' | 'up'; key: string }
-  | { type: 'text'; text: string }
-  | { type: 'tab'; id: string }
-  | { type: 'press'; ref: string }
-  | { type: 'fill'; ref: string; text: string }
+export type RemoteInputMessage = Static<typeof MESSAGES>
 
 /** A message of a viewer; null for anything that no live view sends. */
-export const readMessage = (value: unknown): RemoteInputMessage | null =>
-  message.is(value) ? (value as RemoteInputMessage) : null
+export const readMessage = (value: unknown): RemoteInputMessage | null => (message.is(value) ? value : null)
 
 /** What is done with the hand, and not only looked at. */
 const OF_REMOTE_INPUT = new Set(['mouse', 'wheel', 'key', 'text', 'back', 'forward', 'reload', 'tab', 'press', 'fill'])

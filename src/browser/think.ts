@@ -2,7 +2,7 @@ import { type JsonSchema, type Message, originOf } from '../engines'
 import type { Call, Caller } from '../kernel/caller'
 import { randomHex } from '../kernel/crypto'
 import { fence } from '../kernel/fence'
-import { checker, oneOf, t } from '../kernel/schema'
+import { checker, oneOf, type Static, t } from '../kernel/schema'
 import { storable } from '../kernel/text'
 import { type Step, scanForInjection } from '../text'
 import { ToolFailure, validatorOf } from '../tools'
@@ -84,29 +84,20 @@ const Ref = t.String({ pattern: '^e[0-9]{1,6}$' })
 
 const Text = t.String({ maxLength: 2_000 })
 
-const PLANNED = checker(
-  t.Union([
-    t.Object({ do: oneOf(['click', 'hover'] as const), ref: Ref }),
-    t.Object({ do: t.Literal('type'), ref: Ref, text: Text, enter: t.Optional(t.Boolean()) }),
-    t.Object({ do: t.Literal('select'), ref: Ref, option: Text }),
-    t.Object({ do: t.Literal('check'), ref: Ref, on: t.Boolean() }),
-    t.Object({
-      do: t.Literal('key'),
-      key: oneOf(['Enter', 'Escape', 'Tab', 'ArrowDown', 'ArrowUp', 'PageDown', 'PageUp'] as const),
-    }),
-    t.Object({ do: t.Literal('scroll'), to: oneOf(['up', 'down', 'top', 'bottom'] as const) }),
-    t.Object({ do: oneOf(['back', 'reload'] as const) }),
-  ]),
-)
-
-type PlannedStep =
-  | { do: 'click' | 'hover'; ref: string }
-  | { do: 'type'; ref: string; text: string; enter?: boolean }
-  | { do: 'select'; ref: string; option: string }
-  | { do: 'check'; ref: string; on: boolean }
-  | { do: 'key'; key: string }
-  | { do: 'scroll'; to: 'up' | 'down' | 'top' | 'bottom' }
-  | { do: 'back' | 'reload' }
+const PlannedStep = t.Union([
+  t.Object({ do: oneOf(['click', 'hover'] as const), ref: Ref }),
+  t.Object({ do: t.Literal('type'), ref: Ref, text: Text, enter: t.Optional(t.Boolean()) }),
+  t.Object({ do: t.Literal('select'), ref: Ref, option: Text }),
+  t.Object({ do: t.Literal('check'), ref: Ref, on: t.Boolean() }),
+  t.Object({
+    do: t.Literal('key'),
+    key: oneOf(['Enter', 'Escape', 'Tab', 'ArrowDown', 'ArrowUp', 'PageDown', 'PageUp'] as const),
+  }),
+  t.Object({ do: t.Literal('scroll'), to: oneOf(['up', 'down', 'top', 'bottom'] as const) }),
+  t.Object({ do: oneOf(['back', 'reload'] as const) }),
+])
+const PLANNED = checker(PlannedStep)
+type PlannedStep = Static<typeof PlannedStep>
 
 type Planned = { steps: Step[] } | { cannot: string }
 

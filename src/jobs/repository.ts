@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
-import { command, counted, insertAll, query, type Reader, rowsIn, type Tx, unlocked } from '../kernel/store'
+import { allOf, command, counted, insertAll, query, type Reader, rowsIn, type Tx, unlocked } from '../kernel/store'
 import type { JobId, StepKind } from './schema'
 import { type JobRow, jobAsks, jobMemory, jobSteps, jobs, type StepRow } from './table'
 
@@ -62,32 +62,7 @@ const OUT_OF_LINE = { turn: null, run_at: null, again_at: null, lease_until: nul
 const inserted = counted<JobRow>()((tx, p) =>
   tx
     .insert(tx.of(jobs))
-    .values({
-      id: p.id,
-      kind: p.kind,
-      type: p.type,
-      state: p.state,
-      owner: p.owner,
-      key_id: p.key_id,
-      fair_key: p.fair_key,
-      unique_key: p.unique_key,
-      payload: p.payload,
-      turn: p.turn,
-      run_at: p.run_at,
-      again_at: p.again_at,
-      lease_until: p.lease_until,
-      fence: p.fence,
-      node: p.node,
-      attempts: p.attempts,
-      progress: p.progress,
-      stage: p.stage,
-      result: p.result,
-      error: p.error,
-      created_at: p.created_at,
-      started_at: p.started_at,
-      completed_at: p.completed_at,
-      lined_up_at: p.lined_up_at,
-    } satisfies Record<keyof JobRow, unknown>)
+    .values(allOf(tx.of(jobs), p))
     .onConflictDoNothing(),
 )
 

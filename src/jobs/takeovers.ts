@@ -90,7 +90,7 @@ const touchHeld = command<{ kind: string; id: string; holder: string; until: num
 })
 
 /** Rows of takeovers. The room of a subject has checked whose it is. */
-const takeoverRepository = {
+const rows = {
   async find(db: Reader, kind: string, ids: readonly string[]): Promise<TakeoverRow[]> {
     const t = db.of(takeovers)
     return db
@@ -176,149 +176,126 @@ const BATCH = 200
  * changes come one after the other, also those of two processes, and commit with what they cause.
  */
 export function createTakeovers({ store, clock, jobs }: Deps) {
-  const kinds = new Map<string, TakeoverKind>()
-  jobs.register(recurring(SILENCE, LOOK_EVERY_MS, endSilent, { dueAt: takeoverRepository.soonest }))
+  const kinds = new Map<string, { endSilent(tx: Tx, subject: Subject): Promise<void> }>()
+  jobs.register(recurring(SILENCE, LOOK_EVERY_MS, endSilent, { dueAt: rows.soonest }))
   return { of, endSilent }
-
-  /** Declares a kind; once in each process, where its room is built. */
-  function of(kind: TakeoverKind) {
-    kinds.set(kind.name, kind)
-    return {
-      read: async (reader: Reader, id: string): Promise<Takeover> => (await readAll(reader, [id])).get(id) ?? UNTOUCHED,
-      /** By subject; one that is missing was never asked for: it is with the AI. */
-      readAll,
-      /** As `read`, and it stays so until the unit has committed. */
-      lock: async (tx: Tx, subject: Subject): Promise<Takeover> =>
-        toTakeover(await takeoverRepository.lock(tx, kind.name, subject)),
-      request: (tx: Tx, subject: Subject, requested: By & { reason?: string | null }) =>
-        request(tx, kind, subject, requested),
-      take: (tx: Tx, subject: Subject, taken: By & { holder: Holder; force?: boolean }) =>
-        take(tx, kind, subject, taken),
-      pass: (tx: Tx, subject: Subject, passed: By & { from: string; to: Holder }) => pass(tx, kind, subject, passed),
-      touch: (tx: Tx, subject: Subject, holderId: string) => touch(tx, kind, subject, holderId),
-      release: (tx: Tx, subject: Subject, by: By) => release(tx, kind, subject, by),
-      /** For subjects that are no more. */
-      forget: (tx: Tx, ids: readonly string[]) => takeoverRepository.remove(tx, kind.name, ids),
-    }
-
-    async function readAll(reader: Reader, ids: readonly string[]): Promise<Map<string, Takeover>> {
-      if (!ids.length) return new Map()
-      const found = await takeoverRepository.find(reader, kind.name, ids)
-      return new Map(found.map((row) => [row.subject_id, toTakeover(row)]))
-    }
-  }
-
-  /** Asks for a person. Changes nothing where one was asked for, or has it. */
-  async function request(
-    tx: Tx,
-    kind: TakeoverKind,
-    subject: Subject,
-    { call, reason = null }: By & { reason?: string | null },
-  ): Promise<Takeover> {
-    const row = await takeoverRepository.lock(tx, kind.name, subject)
-    if (row.status !== 'ai') return toTakeover(row)
-    return change(tx, kind, row, { status: 'requested', since: clock.now(), reason }, 'requested', call)
-  }
-
-  /** Gives it to one person. Throws 409 where another one has it, unless forced; for the holder it is a touch. */
-  async function take(
-    tx: Tx,
-    kind: TakeoverKind,
-    subject: Subject,
-    { call, holder, force = false }: By & { holder: Holder; force?: boolean },
-  ): Promise<Takeover> {
-    const row = await takeoverRepository.lock(tx, kind.name, subject)
-    const now = clock.now()
-    const until = now + kind.silenceMs
-    const isHeld = row.status === 'human'
-    if (isHeld && row.holder_id === holder.id && row.holder_name === holder.name) {
-      return toTakeover(await takeoverRepository.change(tx, row, { until }))
-    }
-    if (isHeld && !force) throw heldByAnother(kind.title, row.holder_name ?? '')
-    // A longer silence is seen by the next look. The job is one row, for which all who take something would wait.
-    if (kind.silenceMs < LONGEST_REST_MS)
-      await jobs.ensure(tx, { name: SILENCE }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: until })
-    const held = { status: 'human' as const, holder_id: holder.id, holder_name: holder.name, since: now, until }
-    return change(tx, kind, row, { ...held, fence: row.fence + 1 }, isHeld ? 'stolen' : 'taken', call)
-  }
-
-  /** Its holder gives it to another person; for oneself it is a touch. Throws 409 unless `from` has it. */
-  async function pass(
-    tx: Tx,
-    kind: TakeoverKind,
-    subject: Subject,
-    { call, from, to }: By & { from: string; to: Holder },
-  ): Promise<Takeover> {
-    const row = await takeoverRepository.lock(tx, kind.name, subject)
-    assertHolds(kind, row, from)
-    const now = clock.now()
-    const until = now + kind.silenceMs
-    if (to.id === from) return toTakeover(await takeoverRepository.change(tx, row, { until }))
-    const held = { holder_id: to.id, holder_name: to.name, since: now, until, fence: row.fence + 1 }
-    return change(tx, kind, row, held, 'handed', call)
-  }
-
-  /** The holder does something, so the time of silence begins anew. Throws 409 unless this person has it. */
-  async function touch(tx: Tx, kind: TakeoverKind, subject: Subject, holderId: string): Promise<Takeover> {
-    for (;;) {
-      const held = await takeoverRepository.touch(tx, kind.name, subject.id, holderId, clock.now() + kind.silenceMs)
-      if (held) return toTakeover(held)
-      // Not locked: the caller may have what others lock after it. Theirs by now, it was taken since, and is tried again.
-      const [row] = await takeoverRepository.find(tx, kind.name, [subject.id])
-      if (!row) throw notHeld(kind.title)
-      assertHolds(kind, row, holderId)
-    }
-  }
-
-  /** Back to the AI, from any state; a request for a person is withdrawn too. */
-  async function release(tx: Tx, kind: TakeoverKind, subject: Subject, { call }: By): Promise<Takeover> {
-    const row = await takeoverRepository.lock(tx, kind.name, subject)
-    return row.status === 'ai' ? toTakeover(row) : giveBack(tx, kind, row, 'released', call)
-  }
 
   /** Gives back what nobody touched for too long. */
   async function endSilent(): Promise<number> {
-    const due = await takeoverRepository.silent(store.read, clock.now(), BATCH)
-    for (const { kind, subject_id: id, owner } of due) {
-      const declared = kinds.get(kind)
-      if (declared) await store.write((tx) => endOne(tx, declared, { id, owner }))
-    }
+    const due = await rows.silent(store.read, clock.now(), BATCH)
+    for (const { kind, subject_id: id, owner } of due)
+      await store.write(async (tx) => kinds.get(kind)?.endSilent(tx, { id, owner }))
     return due.length
   }
 
-  async function endOne(tx: Tx, kind: TakeoverKind, subject: Subject): Promise<void> {
-    const row = await takeoverRepository.lock(tx, kind.name, subject)
-    if (row.until !== null && row.until <= clock.now()) await giveBack(tx, kind, row, 'silent', null)
-  }
+  /** Declares a kind; once in each process, where its room is built. */
+  function of({ name, title, silenceMs, changed }: TakeoverKind) {
+    kinds.set(name, {
+      async endSilent(tx, subject) {
+        const row = await rows.lock(tx, name, subject)
+        if (row.until !== null && row.until <= clock.now()) await giveBack(tx, row, 'silent', null)
+      },
+    })
+    return {
+      read: async (reader: Reader, id: string): Promise<Takeover> => (await readAll(reader, [id])).get(id) ?? UNTOUCHED,
+      readAll,
+      lock,
+      request,
+      take,
+      pass,
+      touch,
+      release,
+      /** For subjects that are no more. */
+      forget: (tx: Tx, ids: readonly string[]) => rows.remove(tx, name, ids),
+    }
 
-  function giveBack(
-    tx: Tx,
-    kind: TakeoverKind,
-    row: TakeoverRow,
-    cause: 'released' | 'silent',
-    call: Call<Caller> | null,
-  ): Promise<Takeover> {
-    const nobody = { holder_id: null, holder_name: null, until: null, reason: null }
-    const fencingToken = row.status === 'human' ? row.fence + 1 : row.fence
-    return change(tx, kind, row, { status: 'ai', ...nobody, since: clock.now(), fence: fencingToken }, cause, call)
-  }
+    /** By subject; one that is missing was never asked for: it is with the AI. */
+    async function readAll(reader: Reader, ids: readonly string[]): Promise<Map<string, Takeover>> {
+      const found = ids.length ? await rows.find(reader, name, ids) : []
+      return new Map(found.map((row) => [row.subject_id, toTakeover(row)]))
+    }
 
-  async function change(
-    tx: Tx,
-    kind: TakeoverKind,
-    row: TakeoverRow,
-    columns: Partial<TakeoverRow>,
-    cause: Change['cause'],
-    call: Call<Caller> | null,
-  ): Promise<Takeover> {
-    const now = toTakeover(await takeoverRepository.change(tx, row, columns))
-    const subject = { id: row.subject_id, owner: row.owner }
-    await kind.changed(tx, { subject, before: toTakeover(row), now, cause, call })
-    return now
+    /** As `read`, and it stays so until the unit has committed. */
+    async function lock(tx: Tx, subject: Subject): Promise<Takeover> {
+      return toTakeover(await rows.lock(tx, name, subject))
+    }
+
+    /** Asks for a person. Changes nothing where one was asked for, or has it. */
+    async function request(tx: Tx, subject: Subject, { call, reason = null }: By & { reason?: string | null }) {
+      const row = await rows.lock(tx, name, subject)
+      if (row.status !== 'ai') return toTakeover(row)
+      return change(tx, row, { status: 'requested', since: clock.now(), reason }, 'requested', call)
+    }
+
+    /** Gives it to one person. Throws 409 where another one has it, unless forced; for the holder it is a touch. */
+    async function take(tx: Tx, subject: Subject, taken: By & { holder: Holder; force?: boolean }): Promise<Takeover> {
+      const { call, holder, force = false } = taken
+      const row = await rows.lock(tx, name, subject)
+      const now = clock.now()
+      const until = now + silenceMs
+      const isHeld = row.status === 'human'
+      if (isHeld && row.holder_id === holder.id && row.holder_name === holder.name) {
+        return toTakeover(await rows.change(tx, row, { until }))
+      }
+      if (isHeld && !force) throw heldByAnother(title, row.holder_name ?? '')
+      // A longer silence is seen by the next look. The job is one row, for which all who take something would wait.
+      if (silenceMs < LONGEST_REST_MS)
+        await jobs.ensure(tx, { name: SILENCE }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: until })
+      const held = { status: 'human' as const, holder_id: holder.id, holder_name: holder.name, since: now, until }
+      return change(tx, row, { ...held, fence: row.fence + 1 }, isHeld ? 'stolen' : 'taken', call)
+    }
+
+    /** Its holder gives it to another person; for oneself it is a touch. Throws 409 unless `from` has it. */
+    async function pass(tx: Tx, subject: Subject, { call, from, to }: By & { from: string; to: Holder }) {
+      const row = await rows.lock(tx, name, subject)
+      assertHolds(title, row, from)
+      const now = clock.now()
+      const until = now + silenceMs
+      if (to.id === from) return toTakeover(await rows.change(tx, row, { until }))
+      const held = { holder_id: to.id, holder_name: to.name, since: now, until, fence: row.fence + 1 }
+      return change(tx, row, held, 'handed', call)
+    }
+
+    /** The holder does something, so the time of silence begins anew. Throws 409 unless this person has it. */
+    async function touch(tx: Tx, { id }: Subject, holderId: string): Promise<Takeover> {
+      for (;;) {
+        const held = await rows.touch(tx, name, id, holderId, clock.now() + silenceMs)
+        if (held) return toTakeover(held)
+        // Not locked: the caller may have what others lock after it. Theirs by now, it was taken since, and is tried again.
+        const [row] = await rows.find(tx, name, [id])
+        if (!row) throw notHeld(title)
+        assertHolds(title, row, holderId)
+      }
+    }
+
+    /** Back to the AI, from any state; a request for a person is withdrawn too. */
+    async function release(tx: Tx, subject: Subject, { call }: By): Promise<Takeover> {
+      const row = await rows.lock(tx, name, subject)
+      return row.status === 'ai' ? toTakeover(row) : giveBack(tx, row, 'released', call)
+    }
+
+    function giveBack(tx: Tx, row: TakeoverRow, cause: 'released' | 'silent', call: By['call']): Promise<Takeover> {
+      const nobody = { holder_id: null, holder_name: null, until: null, reason: null }
+      const fencingToken = row.status === 'human' ? row.fence + 1 : row.fence
+      return change(tx, row, { status: 'ai', ...nobody, since: clock.now(), fence: fencingToken }, cause, call)
+    }
+
+    async function change(
+      tx: Tx,
+      row: TakeoverRow,
+      columns: Partial<TakeoverRow>,
+      cause: Change['cause'],
+      call: By['call'],
+    ): Promise<Takeover> {
+      const now = toTakeover(await rows.change(tx, row, columns))
+      const subject = { id: row.subject_id, owner: row.owner }
+      await changed(tx, { subject, before: toTakeover(row), now, cause, call })
+      return now
+    }
   }
 }
 
-function assertHolds({ title }: TakeoverKind, { status, holder_id, holder_name }: TakeoverRow, holderId: string): void {
+function assertHolds(title: string, { status, holder_id, holder_name }: TakeoverRow, holderId: string): void {
   if (status !== 'human') throw notHeld(title)
   if (holder_id !== holderId) throw notYours(title, holder_name ?? '')
 }
@@ -327,7 +304,7 @@ const MAX_WAITING = 200
 
 /** Which subjects of a kind wait for a person, and what the person is asked to do; null where nothing was said. */
 export async function waitingOf(reader: Reader, kind: string): Promise<ReadonlyMap<string, string | null>> {
-  const waiting = await takeoverRepository.waiting(reader, kind, MAX_WAITING)
+  const waiting = await rows.waiting(reader, kind, MAX_WAITING)
   return new Map(waiting.map(({ subject_id, reason }) => [subject_id, reason]))
 }
 
@@ -340,6 +317,6 @@ export async function stateOf(
   kind: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Pick<TakeoverRow, 'since' | 'until'>>> {
-  const found = ids.length ? await takeoverRepository.find(reader, kind, ids) : []
+  const found = ids.length ? await rows.find(reader, kind, ids) : []
   return new Map(found.map(({ subject_id, since, until }) => [subject_id, { since, until }]))
 }

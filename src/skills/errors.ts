@@ -1,6 +1,11 @@
 import { defineError, invalidInput } from '../kernel/errors'
 import type { Review, SubmissionStatus } from './schema-review'
 
+const conflict = <Given extends unknown[]>(text: (...given: Given) => string) =>
+  defineError('conflict', 'conflict', text)
+const forbidden = <Given extends unknown[]>(text: (...given: Given) => string) =>
+  defineError('forbidden', 'forbidden', text)
+
 export const skillNotFound = defineError('missing', 'not_found', () => 'No skill with this id.')
 export const submissionNotFound = defineError('missing', 'not_found', () => 'No submission with this id.')
 export const notInstalled = defineError('missing', 'not_found', () => 'No installed skill with this id.')
@@ -28,117 +33,67 @@ export const tooManyTrials = defineError(
     `The sandbox allows ${max} free trials a day, and you have used them all. Try again in ${waitS} s, or install the skill and send a completion.`,
 )
 
-export const slugTaken = defineError(
-  'conflict',
-  'conflict',
-  (slug: string) => `The slug "${slug}" is taken or reserved. Choose another.`,
-)
+export const slugTaken = conflict((slug: string) => `The slug "${slug}" is taken or reserved. Choose another.`)
 
-export const claimedByOther = defineError(
-  'conflict',
-  'conflict',
+export const claimedByOther = conflict(
   (name: string, until: string) => `${name} has claimed this submission until ${until}. Ask them, or wait until then.`,
 )
-export const notClaimed = defineError(
-  'conflict',
-  'conflict',
-  () => 'No one has claimed this submission, so there is no claim to release.',
-)
-export const notPublished = defineError(
-  'conflict',
-  'conflict',
+export const notClaimed = conflict(() => 'No one has claimed this submission, so there is no claim to release.')
+export const notPublished = conflict(
   (slug: string) =>
     `"${slug}" is not a published skill, so it cannot be taken off the store. Only public, approved skills can.`,
 )
-export const slugOfOthers = defineError(
-  'conflict',
-  'conflict',
+export const slugOfOthers = conflict(
   (slug: string) =>
     `The slug "${slug}" belongs to a skill by another author. An import replaces only skills of this server; choose another slug.`,
 )
-export const notHigher = defineError(
-  'conflict',
-  'conflict',
+export const notHigher = conflict(
   (slug: string, version: string) => `"${slug}" already has version ${version}. Import a higher version.`,
 )
 
-export const suspendedSkill = defineError(
-  'conflict',
-  'conflict',
+export const suspendedSkill = conflict(
   () => 'This skill is suspended, so no new version can be submitted until a reviewer reinstates it.',
 )
 
-export const tooManyDrafts = defineError(
-  'conflict',
-  'conflict',
+export const tooManyDrafts = conflict(
   (max: number) => `You have ${max} drafts, which is the maximum per author. Delete or submit one of them first.`,
 )
 
-export const takenDown = defineError(
-  'conflict',
-  'conflict',
-  () => 'A reviewer took this skill down. It can be deleted once it is reinstated.',
-)
+export const takenDown = conflict(() => 'A reviewer took this skill down. It can be deleted once it is reinstated.')
 
-export const underReview = defineError(
-  'conflict',
-  'conflict',
+export const underReview = conflict(
   () =>
     'A version of this skill is under review and cannot be changed. Withdraw that submission first, or submit a higher version.',
 )
 
-export const publishedSkill = defineError(
-  'conflict',
-  'conflict',
+export const publishedSkill = conflict(
   (what: string) =>
     `This skill is published and others use it, so it cannot be ${what}. Submit a new version, or ask a reviewer to take it down.`,
 )
 
-export const notTheAuthor = defineError(
-  'forbidden',
-  'forbidden',
-  (what: string) => `Only the author of a skill may ${what} it.`,
-)
+export const notTheAuthor = forbidden((what: string) => `Only the author of a skill may ${what} it.`)
 
-export const ownSkill = defineError(
-  'forbidden',
-  'forbidden',
-  () => 'You are the author of this skill, and authors cannot rate their own skills.',
-)
+export const ownSkill = forbidden(() => 'You are the author of this skill, and authors cannot rate their own skills.')
 
-export const reviewersOnly = defineError(
-  'forbidden',
-  'forbidden',
+export const reviewersOnly = forbidden(
   () => 'Only platform reviewers, signed in to the dashboard, can decide on submissions.',
 )
 
-export const securityReviewersOnly = defineError(
-  'forbidden',
-  'forbidden',
+export const securityReviewersOnly = forbidden(
   () => 'This submission has tier security. Only a security reviewer or an admin can decide on it.',
 )
 
-export const ownSubmission = defineError(
-  'forbidden',
-  'forbidden',
-  () => 'This submission is your own. Another reviewer has to decide on it.',
-)
+export const ownSubmission = forbidden(() => 'This submission is your own. Another reviewer has to decide on it.')
 
-export const notInState = defineError(
-  'conflict',
-  'conflict',
+export const notInState = conflict(
   (status: SubmissionStatus, wanted: string) => `This submission is ${status}, so it cannot be ${wanted}.`,
 )
 
-export const notInForce = defineError(
-  'conflict',
-  'conflict',
+export const notInForce = conflict(
   () => 'This submission was replaced by a newer version. Decide on the submission of that version.',
 )
 
-export const unreadDiff = defineError(
-  'conflict',
-  'conflict',
+export const unreadDiff = conflict(
   () =>
     'A submission of tier security can be approved only after you read its diff. Run svc-admin submissions diff and send the sha that it prints last.',
 )
@@ -150,9 +105,7 @@ export const orgMissing = defineError(
     '"visibility" is "org", but "target_org_id" is missing. Send the id of the organization whose members can use it.',
 )
 
-export const notAMember = defineError(
-  'forbidden',
-  'forbidden',
+export const notAMember = forbidden(
   () =>
     'You are not a member of "target_org_id" with a role that may manage its skills. Ask an owner or admin of the organization.',
 )

@@ -1,5 +1,8 @@
 import { AppError, defineError, messageOf, notFound, quoted } from '../kernel/errors'
 
+const conflict = <Given extends unknown[]>(text: (...given: Given) => string) =>
+  defineError('conflict', 'conflict', text)
+
 export const sessionNotFound = () => notFound('conversation')
 
 export const badToken = defineError(
@@ -12,15 +15,9 @@ export const badIdentity = defineError(
   'invalid_token',
   (why: string) => `The identity was rejected: "hash" is wrong: ${why}. Sign it on your server; the guide shows how.`,
 )
-export const isOthers = defineError(
-  'conflict',
-  'conflict',
-  () => 'This chat belongs to another signed-in person. Start a new one.',
-)
-export const tooManyNotes = defineError('conflict', 'conflict', (max: number) => `A chat has at most ${max} notes.`)
-export const nothingRequested = defineError(
-  'conflict',
-  'conflict',
+export const isOthers = conflict(() => 'This chat belongs to another signed-in person. Start a new one.')
+export const tooManyNotes = conflict((max: number) => `A chat has at most ${max} notes.`)
+export const nothingRequested = conflict(
   () => 'The visitor has not said anything yet, so there is nothing to draft an answer to.',
 )
 export const noSuchPerson = () => notFound('person of this widget')
@@ -50,11 +47,7 @@ export const brandingNeedsTier = defineError(
   'forbidden',
   (tier: string) => `"appearance.hideBranding" needs a key of tier starter or higher, but this key is ${tier}.`,
 )
-export const isClosed = defineError(
-  'conflict',
-  'conflict',
-  () => 'This chat is closed. Start a new one to write again.',
-)
+export const isClosed = conflict(() => 'This chat is closed. Start a new one to write again.')
 /** 429 with the seconds after which it can be tried again. */
 export const tooFast = (seconds: number, what: string): AppError =>
   new AppError('throttled', 'rate_limit_exceeded', `${what} Try again in ${seconds} seconds.`, { retryAfterS: seconds })

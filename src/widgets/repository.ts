@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lte, ne
 import { iso } from '../kernel/clock'
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
-import { command, query, type Reader, type Tx } from '../kernel/store'
+import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import type { WidgetId } from './schema'
 import type { WidgetNote, WidgetSessionId } from './schema-sessions'
 import {
@@ -67,18 +67,7 @@ const messagesAfter = query<{ session: string; after: number }>()((db, p) => {
 })
 
 const insertMessage = command<MessageRow>()((tx, p) =>
-  tx.insert(tx.of(widgetMessages)).values({
-    id: p.id,
-    session_id: p.session_id,
-    config_id: p.config_id,
-    seq: p.seq,
-    role: p.role,
-    content: p.content,
-    artifacts: p.artifacts,
-    ip_hash: p.ip_hash,
-    failed: p.failed,
-    created_at: p.created_at,
-  }),
+  tx.insert(tx.of(widgetMessages)).values(allOf(tx.of(widgetMessages), p)),
 )
 /** The first answer by a person says how long the visitor waited, as in `desk.write`. */
 const countReply = command<{ id: WidgetSessionId; now: number }>()((tx, p) => {

@@ -7,6 +7,7 @@ export { databaseNow, postgresNow } from './now'
 export { openPostgres } from './postgres'
 export { openSqlite } from './sqlite'
 export {
+  allOf,
   command,
   counted,
   type Dialect,

@@ -1,4 +1,4 @@
-import { type Placeholder, sql } from 'drizzle-orm'
+import { getTableColumns, type Placeholder, sql } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
@@ -190,6 +190,10 @@ const changedBy = (result: unknown): number => {
   const { changes, count } = result as { changes?: number; count?: number }
   return changes ?? count ?? 0
 }
+
+/** The values of a whole row, by the columns of its table: for a statement that inserts it. */
+export const allOf = <P extends Record<string, Placeholder>>(table: sqlite.SQLiteTable, params: P): P =>
+  Object.fromEntries(Object.keys(getTableColumns(table)).map((name) => [name, params[name]])) as P
 
 /** Like {@link query}, for statements that change rows: they need a unit of work. */
 export const command = <P extends Record<string, unknown> = Record<never, never>>() => query<P, Tx>()

@@ -9,7 +9,7 @@ import { AppError, defineError, invalidInput, notFound } from '../../kernel/erro
 import { pagesBy } from '../../kernel/keyset'
 import { mapPage, type Page, type PageQuery, pageFields } from '../../kernel/page'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
-import { command, query, type Reader, type Store, type Tx } from '../../kernel/store'
+import { allOf, command, query, type Reader, type Store, type Tx } from '../../kernel/store'
 import { storable } from '../../kernel/text'
 import { nextTurn } from '../../kernel/turns'
 import { contentWords } from '../../text'
@@ -24,9 +24,7 @@ const tooManyMemories = defineError(
 )
 
 export const insertMemory = command<MemoryRow>()((tx, p) =>
-  tx
-    .insert(tx.of(memories))
-    .values({ id: p.id, owner: p.owner, content: p.content, source: p.source, created_at: p.created_at }),
+  tx.insert(tx.of(memories)).values(allOf(tx.of(memories), p)),
 )
 
 const countMemories = query<{ owner: OwnerScope }>()((db, p) => {

@@ -2,54 +2,17 @@ import { and, asc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../../kernel/caller'
 import { contains, pagesBy } from '../../kernel/keyset'
 import type { Page } from '../../kernel/page'
-import { command, query, type Reader, type Tx } from '../../kernel/store'
-import type { ConversationId, ConversationQuery, MessageId, Role } from './schema'
-import { type ConversationRow, conversations, type MessageAbout, type MessageRow, messages } from './table'
+import { allOf, command, query, type Reader, type Tx } from '../../kernel/store'
+import type { ConversationId, ConversationQuery } from './schema'
+import { type ConversationRow, conversations, type MessageRow, messages } from './table'
 
 const lastUpdatedFirst = pagesBy(conversations, 'updated_at')
 
-type NewConversation = {
-  id: ConversationId
-  owner: OwnerScope
-  title: string
-  last_message: string
-  count: number
-  now: number
-}
-
-const insertConversation = command<NewConversation>()((db, p) =>
-  db.insert(db.of(conversations)).values({
-    id: p.id,
-    owner: p.owner,
-    title: p.title,
-    last_message: p.last_message,
-    message_count: p.count,
-    created_at: p.now,
-    updated_at: p.now,
-  }),
+const insertConversation = command<ConversationRow>()((db, p) =>
+  db.insert(db.of(conversations)).values(allOf(db.of(conversations), p)),
 )
 
-type NewMessage = {
-  id: MessageId
-  conversation_id: ConversationId
-  seq: number
-  role: Role
-  content: string
-  about: MessageAbout | null
-  now: number
-}
-
-const insertMessage = command<NewMessage>()((db, p) =>
-  db.insert(db.of(messages)).values({
-    id: p.id,
-    conversation_id: p.conversation_id,
-    seq: p.seq,
-    role: p.role,
-    content: p.content,
-    about: p.about,
-    created_at: p.now,
-  }),
-)
+const insertMessage = command<MessageRow>()((db, p) => db.insert(db.of(messages)).values(allOf(db.of(messages), p)))
 
 const growConversation = command<{ id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }>()(
   (db, p) => {
@@ -86,8 +49,8 @@ const allMessages = query<{ conversation_id: ConversationId; after: number }>()(
 
 /** Rows of conversations and messages. Queries filter by owner, or by a conversation the owner was checked for. */
 export const conversationRepository = {
-  insert: (tx: Tx, row: NewConversation) => insertConversation(tx, row),
-  insertMessage: (tx: Tx, row: NewMessage) => insertMessage(tx, row),
+  insert: (tx: Tx, row: ConversationRow) => insertConversation(tx, row),
+  insertMessage: (tx: Tx, row: MessageRow) => insertMessage(tx, row),
 
   /** Adds `by` to the message count and returns the new count, or null when the conversation is gone. */
   grow: async (tx: Tx, change: { id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }) =>

@@ -83,7 +83,8 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
   async function start(tx: Tx, owner: OwnerScope, id: ConversationId, turn: Turn): Promise<ConversationId> {
     const now = clock.now()
     const title = beginningOf(turn.prompt, TITLE_CHARS)
-    await rows.insert(tx, { id, owner, title, last_message: preview(turn), count: 2, now })
+    const opening = { title, last_message: preview(turn), message_count: 2 }
+    await rows.insert(tx, { id, owner, ...opening, created_at: now, updated_at: now })
     await storeTurn(tx, id, 0, turn, now)
     return id
   }
@@ -206,23 +207,11 @@ const outline = ({ id, owner, message_count, created_at, updated_at }: Conversat
 /** Stores the question as message `after + 1` and the answer as `after + 2`. */
 async function storeTurn(tx: Tx, id: ConversationId, after: number, turn: Turn, now: number): Promise<void> {
   const { prompt, answer, ...about } = turn
-  const common = { conversation_id: id, now }
-  await rows.insertMessage(tx, {
-    ...common,
-    id: MessageId.create(),
-    seq: after + 1,
-    role: 'user',
-    content: prompt,
-    about: null,
-  })
-  await rows.insertMessage(tx, {
-    ...common,
-    id: MessageId.create(),
-    seq: after + 2,
-    role: 'assistant',
-    content: answer,
-    about,
-  })
+  const common = { conversation_id: id, created_at: now }
+  const question = { id: MessageId.create(), seq: after + 1, role: 'user' as const, content: prompt, about: null }
+  await rows.insertMessage(tx, { ...common, ...question })
+  const answered = { id: MessageId.create(), seq: after + 2, role: 'assistant' as const, content: answer, about }
+  await rows.insertMessage(tx, { ...common, ...answered })
 }
 
 const preview = (turn: Turn): string => shorten(turn.answer || turn.prompt, PREVIEW_CHARS)
