@@ -61,11 +61,3 @@ describe('GET /models/{id}', () => {
     },
   )
 })
-
-test.each(['models', 'models/svc-1-flash'])('%s needs a key with the scope completions', async (path) => {
-  const unsigned = await world.send('GET', path)
-  expect({ status: unsigned.status, code: unsigned.body.error.code }).toEqual({ status: 401, code: 'invalid_api_key' })
-  const narrow = await world.person({ scopes: ['billing'] })
-  const refused = await narrow.send('GET', path)
-  expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'missing_scope' })
-})

@@ -114,12 +114,6 @@ describe('what is refused', () => {
     expect({ status, code: body.error.code }).toEqual({ status: 402, code: 'insufficient_credits' })
     expect(storedIn(world.folder)).toHaveLength(stored)
   })
-
-  test('another owner finds nothing of it', async () => {
-    const [ada, eve] = [await world.person(), await world.person()]
-    const { images } = (await ada.send('POST', 'images', { prompt: 'a key' })).body
-    expect((await eve.send('GET', `artifacts/${images[0].artifact_id}`)).status).toBe(404)
-  })
 })
 
 describe('POST /images/generations (contract 28.1)', () => {

@@ -103,9 +103,4 @@ describe('GET /benchmarks (contract 21)', () => {
     const { status, body } = await benchmarks(await world.person(), query)
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
   })
-
-  test('needs a credential and no scope', async () => {
-    expect((await world.send('GET', 'benchmarks')).status).toBe(401)
-    expect((await benchmarks(await world.person({ scopes: ['tools'] }))).status).toBe(200)
-  })
 })

@@ -93,16 +93,6 @@ describe('a canvas as a workflow (contract 9, 10)', () => {
     expect(replies.filter(({ status }) => ![200, 409].includes(status))).toEqual([])
     expect((await ada.send('GET', 'workflows')).body.workflows).toHaveLength(1)
   })
-
-  test('is of the same owner: others find neither the canvas nor its runs', async () => {
-    const [ada, eve] = [await world.person(), await world.person()]
-    const canvas = await drawn(ada)
-    await workflowOf(ada, canvas)
-    for (const path of ['workflow', 'runs']) {
-      expect((await eve.send('GET', `evi/canvases/${canvas}/${path}`)).status).toBe(404)
-    }
-    expect((await workflowOf(eve, canvas)).status).toBe(404)
-  })
 })
 
 describe('the runs of a canvas on its nodes', () => {

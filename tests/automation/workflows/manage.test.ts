@@ -113,14 +113,4 @@ describe('a workflow (contract 10)', () => {
     expect({ status, param: message.error?.param }).toEqual({ status: 400, param })
     expect((await ada.send('GET', 'workflows')).body.workflows).toEqual([])
   })
-
-  test('is its owner’s alone: an organization’s key has the organization’s', async () => {
-    const [ada, eve, org] = [await world.person(), await world.person(), await world.person({ ofOrg: true })]
-    const { id } = (await ada.send('POST', 'workflows', flow())).body.workflow
-    for (const other of [eve, org]) {
-      expect((await other.send('GET', `workflows/${id}`)).status).toBe(404)
-      expect((await other.send('POST', `workflows/${id}/run`, {})).status).toBe(404)
-      expect((await other.send('GET', `workflows/${id}/runs`)).status).toBe(404)
-    }
-  })
 })

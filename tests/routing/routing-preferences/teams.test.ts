@@ -9,22 +9,6 @@ const own = (await ada.send('POST', 'routing-preferences', { name: 'Ours' })).bo
 const hers = (await ben.send('POST', 'routing-preferences', { name: 'Hers' })).body.id
 
 describe('preferences of a team and of a person', () => {
-  test.each(['GET', 'PATCH', 'DELETE'])('%s of somebody else’s is the 404 of an id nobody has (D5)', async (method) => {
-    const body = method === 'PATCH' ? { name: 'mine' } : undefined
-    const answers = []
-    for (const [who, id] of [
-      [ben, own],
-      [ada, hers],
-      [ben, crypto.randomUUID()],
-      [ben, 'nonsense'],
-    ] as const) {
-      const { status, body: answer } = await who.send(method, `routing-preferences/${id}`, body)
-      answers.push(JSON.stringify([status, answer.error.code, answer.error.message]))
-    }
-    expect(new Set(answers).size).toBe(1)
-    expect(answers[0]).toStartWith('[404,"not_found"')
-  })
-
   test('lists keep to their owners', async () => {
     expect((await ben.send('GET', 'routing-preferences')).text).not.toContain(own)
     expect((await ada.send('GET', 'routing-preferences')).text).not.toContain(hers)
