@@ -1,13 +1,12 @@
 // SQLite only: no database is opened.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig, SETTINGS } from '../../src/app/config'
 import { ConfigError, resolveSettings } from '../../src/kernel/config'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-config-')
 
 function problemsOf(read: () => unknown): string[] {
   try {

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/app/config'
 import { type OpenOptions, openApp } from '../../src/app/open'
@@ -10,12 +9,12 @@ import { start } from '../../src/app/start'
 import { createLog } from '../../src/kernel/log'
 import { skills } from '../../src/skills/table'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
+import { temporaryFolder } from '../support/temporary-folder'
 
 if (!postgresUrl)
   process.stdout.write('NOT RUN: nodes that start together, because SVC_TEST_POSTGRES_URL is not set.\n')
 
-const root = mkdtempSync(join(tmpdir(), 'svc-nodes-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-nodes-')
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
 let folders = 0
 

@@ -1,12 +1,10 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually'
 import { spawnServer } from '../support/server-process'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-json-log-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-json-log-')
 
 test('with --log-format json the start is told on stderr, so that stdout holds JSON lines only', async () => {
   const [out, err] = [join(root, 'out'), join(root, 'err')]

@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConfigOverrides, loadConfig } from '../../src/app/config'
 import { openApp } from '../../src/app/open'
@@ -10,9 +9,9 @@ import { loadSecrets } from '../../src/app/secrets'
 import { seedFirstRun } from '../../src/app/seed'
 import { createLog } from '../../src/kernel/log'
 import { migrate } from '../../src/kernel/store'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-open-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-open-')
 
 const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ConfigOverrides, loadConfig } from '../../src/app/config'
 import { takesJobs } from '../../src/app/roles'
@@ -9,9 +8,9 @@ import { start } from '../../src/app/start'
 import { createLog } from '../../src/kernel/log'
 import { eventually } from '../support/eventually'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-roles-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-roles-')
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
 let folders = 0
 if (!postgresUrl) process.stdout.write('NOT RUN: roles of two processes, because SVC_TEST_POSTGRES_URL is not set.\n')

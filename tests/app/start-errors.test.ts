@@ -1,15 +1,14 @@
 // SQLite only: the data folder is what stops these starts.
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/app/config'
 import { openApp } from '../../src/app/open'
 import { createLog } from '../../src/kernel/log'
 import { cli } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-unfit-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-unfit-')
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
 const opened = (dataDir: string) => openApp({ config: loadConfig({ dataDir, port: 0, production: false }), log })
 

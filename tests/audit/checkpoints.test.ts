@@ -1,17 +1,16 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCheckpointBook, createCheckpoints } from '../../src/audit'
 import { isAuthentic, signCheckpoint } from '../../src/audit/checkpoint'
 import { auditHeads } from '../../src/audit/table'
 import { newSigningKey, openSigningKey } from '../../src/kernel/signing'
 import { openTestStore } from '../support/store'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from './world'
 
 const store = await openTestStore()
-const root = mkdtempSync(join(tmpdir(), 'svc-checkpoints-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-checkpoints-')
 const key = openSigningKey(newSigningKey())
 
 /** Checkpoints of a store that others use too, in a folder of their own. */

@@ -1,17 +1,16 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAuditLog } from '../../src/audit'
 import { hashOf } from '../../src/audit/chain'
 import type { AuditEventRow } from '../../src/audit/table'
 import { migrate, openSqlite } from '../../src/kernel/store'
 import { fakeClock } from '../support/clock'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from './world'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-audit-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-audit-')
 const onDiskFailure = (error: unknown) => {
   throw error
 }

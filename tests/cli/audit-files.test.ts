@@ -1,16 +1,15 @@
 // SQLite only: a client of routes that tests of their rooms call on both.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliOver } from '../support/cli'
 import { cli } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const run = cliOver(world)
-const folder = mkdtempSync(join(tmpdir(), 'svc-audit-files-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-audit-files-')
 const file = (name: string) => join(folder, name)
 
 const ada = await world.person({ ofOrg: true })

@@ -1,21 +1,20 @@
 // SQLite only: a copy of Postgres needs pg_dump, and which backups there are is the same.
-import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { sweepUnfinished } from '../../src/operators'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
 import { startS3 } from '../support/s3'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
 const clock = fakeClock()
 const world = await createWorld({ clock })
 const over = cliOver(world)
 const run = (line: string[]) => over(line, { clock })
-const folder = mkdtempSync(join(tmpdir(), 'svc-backup-list-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-backup-list-')
 const paths = async () =>
   (JSON.parse((await run(['backup', 'list', '--json'])).stdout) as { path: string }[]).map(({ path }) => path)
 const make = async (...more: string[]): Promise<string> =>

@@ -1,12 +1,11 @@
 // SQLite only: files of this machine; no database is opened.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cli } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-config-change-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-config-change-')
 const fresh = (name: string) => join(folder, name)
 const on = (file: string, ...line: string[]) => cli(['config', ...line], { env: { SVC_CONFIG: file } })
 const saved = (file: string) => JSON.parse(readFileSync(file, 'utf8'))

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GLOBAL_FLAGS } from '../../cli/globals'
 import { unknownVariables } from '../../src/app/variables'
 import { cli } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-config-')
 const file = join(folder, 'svc.server.json')
 const upstreams = { main: { kind: 'openai', apiKey: 'canary-key' } }
 writeFileSync(file, JSON.stringify({ publicUrl: 'https://svc.example', engines: { upstreams, models: {} } }))

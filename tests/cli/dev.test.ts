@@ -1,15 +1,14 @@
 // SQLite only: commands of one machine; what they call is tested with its room on both.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openConnection } from '../../cli/open'
 import { systemClock } from '../../src/kernel/clock'
 import { eventually } from '../support/eventually'
 import { type CliOptions, cli, fakeIo } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-dev-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-dev-')
 const file = join(root, 'svc.server.json')
 writeFileSync(file, JSON.stringify({ dataDir: join(root, 'data'), port: 0 }))
 const here = ['--config', file]

@@ -1,6 +1,5 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nagiosOf, prometheusOf } from '../../cli/commands/doctor'
 import type { Result } from '../../cli/doctor/check'
@@ -10,10 +9,10 @@ import { jobsCheck, redisCheck } from '../../cli/doctor/server'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
 import { cli } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-doctor-')
 
 const context = { shell: { clock: fakeClock() } } as unknown as Context
 const check = (name: string, needs: string[], run: Check['run']): Check => ({ name, needs, run })

@@ -1,14 +1,13 @@
 // SQLite only: what the command asks and says; the rotation is tested with the app on both.
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openConnection } from '../../cli/open'
 import { systemClock } from '../../src/kernel/clock'
 import { cli, fakeIo } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-keyring-cli-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-keyring-cli-')
 const run = (line: string[], stdin = '') =>
   cli([...line, '--data-dir', join(root, 'data')], {
     clock: systemClock,

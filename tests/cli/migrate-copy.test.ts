@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { openConnection } from '../../cli/open'
@@ -12,9 +11,9 @@ import { run } from '../releases/make'
 import { cli, fakeIo } from '../support/io'
 import { devKeyOf, startServerProcess } from '../support/server-process'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-copy-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-copy-')
 const data = join(root, 'data')
 const fixtures = join(import.meta.dir, '../releases/fixtures')
 const [newest] = readdirSync(fixtures)

@@ -1,17 +1,16 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/kernel/clock'
 import { DEV_OWNER } from '../../src/kernel/first-run'
 import { cliOver } from '../support/cli'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
 world.app.listensAt('http://0.0.0.0:3400')
 const run = cliOver(world)
-const folder = mkdtempSync(join(tmpdir(), 'svc-open-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-open-')
 const LINK = /^http:\/\/127\.0\.0\.1:3400\/sign-in\/link#(svc_sl_\w{48})$/
 
 /** A program in place of a browser that ends like this. */

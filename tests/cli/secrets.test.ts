@@ -1,13 +1,12 @@
 // SQLite only: a client of routes that tests of their rooms call on both.
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliOver } from '../support/cli'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-secrets-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-secrets-')
 const configFile = join(folder, 'svc.server.json')
 writeFileSync(configFile, '{}')
 writeFileSync(join(folder, 'upstream-key'), 'canary-upstream-key\n')

@@ -1,16 +1,15 @@
 // SQLite only: files of a machine, and a document that the dialect does not change.
-import { afterAll, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openConnection } from '../../cli/open'
 import { systemClock } from '../../src/kernel/clock'
 import { cliOver } from '../support/cli'
 import { cli } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-setup-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-setup-')
 const run = (...line: string[]) => cli(line, { clock: systemClock, open: openConnection })
 const world = await createWorld()
 const modeOf = (path: string) => statSync(path).mode & 0o777

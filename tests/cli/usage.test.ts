@@ -1,15 +1,14 @@
 // SQLite only: a client of routes that tests of their rooms call on both.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliOver } from '../support/cli'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const run = cliOver(world)
-const folder = mkdtempSync(join(tmpdir(), 'svc-usage-cli-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-usage-cli-')
 
 const ada = await world.person({ ofOrg: true })
 const owner = ada.orgId!

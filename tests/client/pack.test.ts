@@ -1,10 +1,10 @@
 // SQLite only: what is packed is the client, which knows no database.
-import { afterAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listen } from '../support/listening'
 import { isLong } from '../support/long'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -13,8 +13,7 @@ if (!isLong) process.stdout.write('NOT RUN: the packed client in a project of No
 else if (!node)
   process.stdout.write('NOT RUN: the packed client in a project of Node, because node is not installed.\n')
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-pack-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-pack-')
 
 async function run(command: string[], env: Record<string, string> = {}): Promise<string> {
   const child = Bun.spawn(command, { cwd: folder, env: { ...process.env, ...env }, stdout: 'pipe', stderr: 'pipe' })

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually'
 import { cleanEnv } from '../support/server-process'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-terminal-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-terminal-')
 
 const dataDir = join(root, 'data')
 const CTRL_C = '\x03'

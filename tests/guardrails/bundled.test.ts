@@ -1,10 +1,8 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const outdir = mkdtempSync(join(tmpdir(), 'svc-bundled-'))
-afterAll(() => rmSync(outdir, { recursive: true, force: true }))
+const outdir = temporaryFolder('svc-bundled-')
 
 /** Built as the server is: packages may export something else there than they do to the sources. */
 test('personal data is found in a bundle as in the sources', async () => {

@@ -1,7 +1,5 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { Elysia } from 'elysia'
 import { assertBodyHeaders } from '../../src/http/body'
 import type { Exchange } from '../../src/http/context'
@@ -10,10 +8,10 @@ import { createBodyReader } from '../../src/http/idempotent'
 import { createRouteRules } from '../../src/http/route-rules'
 import type { Upload } from '../../src/http/upload'
 import type { AppError } from '../../src/kernel/errors'
+import { temporaryFolder } from '../support/temporary-folder'
 
 const MAX = 1024 * 1024
-const folder = mkdtempSync(join(tmpdir(), 'svc-upload-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-upload-')
 
 const declared = createRouteRules()
 const reader = createBodyReader({ idempotency: null as never, rules: declared, incoming: folder })

@@ -1,18 +1,18 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { cpSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTarget } from '../catalogue/support'
 import { keepsItsPromises } from '../catalogue/support/oracle'
 import { spawnServer } from '../catalogue/support/server'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
+import { temporaryFolder } from '../support/temporary-folder'
 
 const BACKUPS = 6
 const CLIENTS = 6
 const target = await startTarget()
-const folders = mkdtempSync(join(tmpdir(), 'svc-backups-'))
-afterAll(() => rmSync(folders, { recursive: true, force: true }))
+const folders = temporaryFolder('svc-backups-')
 
 /** What a backup gave back when it was restored: a running server on a folder or a database of its own. */
 async function restore(file: string) {

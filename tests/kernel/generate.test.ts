@@ -1,13 +1,12 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { migrate } from '../../src/kernel/store'
 import { BUN } from '../run/children'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const tree = mkdtempSync(join(tmpdir(), 'svc-generate-'))
-afterAll(() => rmSync(tree, { recursive: true, force: true }))
+const tree = temporaryFolder('svc-generate-')
 for (const part of ['src', 'drizzle', 'package.json', 'tsconfig.json'])
   cpSync(part, join(tree, part), { recursive: true })
 symlinkSync(resolve('node_modules'), join(tree, 'node_modules'))

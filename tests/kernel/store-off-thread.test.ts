@@ -1,14 +1,13 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runOffThread } from '../../src/kernel/store/off-thread'
 import { slowness } from '../support/effort'
 import { spentBy } from '../support/spent'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-off-thread-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-off-thread-')
 
 /** Makes a database file of about so many megabytes; answers its path. */
 function fileOf(megabytes: number): string {

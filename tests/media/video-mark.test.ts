@@ -1,9 +1,9 @@
 // SQLite only: the database sees nothing of how a clip is marked.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 import { frameAt, probed, programOf } from './support'
 import { CLIP, videoServer } from './video-server'
@@ -11,8 +11,7 @@ import { CLIP, videoServer } from './video-server'
 const ffmpeg = programOf('ffmpeg')
 const ffprobe = programOf('ffprobe')
 const server = videoServer()
-const folder = mkdtempSync(join(tmpdir(), 'svc-mark-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-mark-')
 const upstream = { videoBaseUrl: server.url, videoApiKey: 'sk-film', videoModel: 'filmer' }
 const world = await createWorld({ config: upstream })
 const bare = await createWorld({ config: { ...upstream, videoMarker: '' } })

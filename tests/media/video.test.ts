@@ -1,9 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { onTerms, under } from '../guardrails/support'
 import { eventually } from '../support/eventually'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld, type Person } from '../support/world'
 import { frameAt, probed, programOf } from './support'
 
@@ -12,8 +11,7 @@ setDefaultTimeout(90_000)
 
 const [ffprobe, ffmpeg] = [programOf('ffprobe'), programOf('ffmpeg')]
 const chromium = programOf('chromium', 'chromium-headless-shell')
-const folder = mkdtempSync(join(tmpdir(), 'svc-video-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-video-')
 
 const world = await createWorld()
 const { jobs } = world.app.container

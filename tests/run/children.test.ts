@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
+import { temporaryFolder } from '../support/temporary-folder'
 import { runTests } from './children'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-runner-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-runner-')
 
 const HEAD = `import { existsSync, writeFileSync } from 'node:fs'\nimport { expect, test } from 'bun:test'\n`
 

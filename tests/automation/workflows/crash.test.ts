@@ -1,14 +1,13 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually'
 import { isLong } from '../../support/long'
 import { startServerProcess } from '../../support/server-process'
+import { temporaryFolder } from '../../support/temporary-folder'
 import { startUpstream } from '../../support/upstream'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-workflow-crash-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-workflow-crash-')
 
 const upstream = await startUpstream()
 afterAll(() => upstream.stop())

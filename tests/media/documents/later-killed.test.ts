@@ -1,14 +1,13 @@
-import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually'
 import { isLong } from '../../support/long'
 import { devKeyOf, startServerProcess } from '../../support/server-process'
 import { createMigratedDatabase, postgresUrl } from '../../support/store'
+import { temporaryFolder } from '../../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-documents-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('svc-documents-')
 
 /** Takes seconds to lay out. */
 const ROWS = Array.from({ length: 4_000 }, (_, n) => `cell ${n},value ${n * 7},${n}`).join('\n')
