@@ -15,7 +15,7 @@ import type { SkillService } from '../skills'
 import { newestDeliveries } from '../webhooks'
 import { chatSums, openChats, wordsOfWidgets } from '../widgets'
 import type { Names } from './topics-names'
-import { type ReadTopic, seldom } from './topics-topic'
+import { seldom } from './topics-topic'
 
 type Deps = {
   store: Store
@@ -53,22 +53,22 @@ type Input = {
 }
 
 /** Jobs with who pays for them and what they were asked for; results are read one by one. */
-export function jobsTopic({ store, names }: Deps, call: By): ReadTopic {
+export function jobsTopic({ store, names }: Deps, call: By) {
   const orders = new LRUCache<string, Input>({ max: 4_000 })
-  return async (max = MAX) => {
+  return async (max: number = MAX) => {
     const jobs = await newestJobs(store.read, max)
     const unknown = jobs.filter(({ id }) => !orders.has(id)).map(({ id }) => id)
     for (const { id, payload } of await payloadsOf(store.read, unknown as JobId[])) orders.set(id, inputOf(payload))
     const line = jobs.filter(({ status }) => status === 'queued').sort((a, b) => (a.turn ?? 0) - (b.turn ?? 0))
     const places = new Map(line.map(({ id }, at) => [id, at + 1]))
     const rows = jobs.map(async ({ turn: _turn, ...job }) => {
-      const input = orders.get(job.id)
+      const input = orders.get(job.id) ?? inputOf(null)
       const owner = await names.owner(job.owner)
       return {
         ...job,
         ...input,
         owner,
-        key: (await names.key(call, input?.key ?? null)) ?? null,
+        key: (await names.key(call, input.key)) ?? null,
         place: places.get(job.id) ?? null,
       }
     })
@@ -107,8 +107,8 @@ const wishesOf = (input: Record<string, unknown>): string =>
     .slice(0, 4)
     .join(', ')
 
-export function deliveriesTopic({ store, names }: Deps): ReadTopic {
-  return async (max = MAX) => {
+export function deliveriesTopic({ store, names }: Deps) {
+  return async (max: number = MAX) => {
     const rows = (await newestDeliveries(store.read, max)).map(async ({ webhook, ...one }) => ({
       ...one,
       webhook: { ...webhook, owner: await names.owner(webhook.owner) },
@@ -117,7 +117,7 @@ export function deliveriesTopic({ store, names }: Deps): ReadTopic {
   }
 }
 
-export function takeoversTopic({ store, clock, names, writes }: Deps, call: By): ReadTopic {
+export function takeoversTopic({ store, clock, names, writes }: Deps, call: By) {
   const sums = seldom(clock, 15_000, () => chatSums(store.read, clock.now() - (clock.now() % DAY_MS)))
   const request = seldom(clock, 15_000, () => wordsOfWidgets(store.read))
   return async () => {
@@ -141,7 +141,7 @@ export function takeoversTopic({ store, clock, names, writes }: Deps, call: By):
 }
 
 /** Those that wait, and what was decided last. */
-export function submissionsTopic({ skills, names }: Deps, call: By): ReadTopic {
+export function submissionsTopic({ skills, names }: Deps, call: By) {
   return async () => {
     const [waiting, all] = await Promise.all([
       skills.operator.list(call, { limit: 100, status: 'pending_review' }),
@@ -153,7 +153,7 @@ export function submissionsTopic({ skills, names }: Deps, call: By): ReadTopic {
   }
 }
 
-export function browserTopic({ store, clock, names, settings, pageMegabytes }: Deps, call: By): ReadTopic {
+export function browserTopic({ store, clock, names, settings, pageMegabytes }: Deps, call: By) {
   return async () => {
     const now = clock.now()
     const [open, sums] = await Promise.all([
@@ -184,9 +184,9 @@ export function browserTopic({ store, clock, names, settings, pageMegabytes }: D
 const MB_STEP = 16
 const stepped = (mb: number | null): number | null => (mb === null ? null : Math.ceil(mb / MB_STEP) * MB_STEP)
 
-export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call: By): ReadTopic {
+export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call: By) {
   const total = seldom(clock, 15_000, () => keys.count(call))
-  return async (max = MAX) => {
+  return async (max: number = MAX) => {
     const [found, request] = await Promise.all([
       keys.newest(call, max),
       increases.operator.list(call, { limit: MAX_INCREASES, status: 'pending' }),
@@ -216,8 +216,8 @@ export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call
 const requestedFor = (one: Increase | undefined) =>
   one ? { id: one.id, tier: one.requested_tier, why: one.use_case.slice(0, BEGINNING), at: one.created } : null
 
-export function auditTopic({ store, names, auditReading }: Deps, call: By): ReadTopic {
-  return async (max = MAX) => {
+export function auditTopic({ store, names, auditReading }: Deps, call: By) {
+  return async (max: number = MAX) => {
     const { events, chains } = await newestEvents(store.read, max)
     const rows = events.map(async (event) => ({
       ...event,
@@ -229,8 +229,8 @@ export function auditTopic({ store, names, auditReading }: Deps, call: By): Read
   }
 }
 
-export function logsTopic({ traffic, names }: Deps, call: By): ReadTopic {
-  return async (max = MAX_LINES) => {
+export function logsTopic({ traffic, names }: Deps, call: By) {
+  return async (max: number = MAX_LINES) => {
     traffic.watch()
     const rows = traffic.newest(max).map(async (line) => ({ ...line, key: await names.key(call, line.key) }))
     return { facts: {}, rows: await Promise.all(rows) }

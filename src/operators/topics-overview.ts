@@ -12,7 +12,7 @@ import { deliverySums } from '../webhooks'
 import { openChats } from '../widgets'
 import type { Status } from './schema'
 import type { Names } from './topics-names'
-import { type ReadTopic, seldom } from './topics-topic'
+import { seldom } from './topics-topic'
 
 type Probe = { status: string; latencyMs: number | null }
 type Deps = {
@@ -31,7 +31,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 /** What needs a person, and how the server does (dx 3.5). */
-export function overviewTopic(deps: Deps, call: Call<OperatorCaller>): ReadTopic {
+export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
   const { store, clock, traffic, settings, names } = deps
   const { read } = store
   const sums = {

@@ -14,8 +14,7 @@ import { createNames } from './topics-names'
 import { overviewTopic } from './topics-overview'
 import { type ReadTopic, seldom } from './topics-topic'
 
-export type TopicDeps = Omit<Parameters<typeof overviewTopic>[0] & Parameters<typeof jobsTopic>[0], 'names'> &
-  Parameters<typeof createNames>[0]
+export type TopicDeps = Omit<Parameters<typeof readersOf>[0], 'names'> & Parameters<typeof createNames>[0]
 
 /** One read serves all who look within this time; a long one serves for longer. */
 const [SHARED_MS, LONG_MS] = [400, 2_000]
@@ -23,23 +22,27 @@ const [SHARED_MS, LONG_MS] = [400, 2_000]
 const LONGEST = 2_000
 
 /** What the dashboard shows, by topic; reads of several dashboards are shared. */
-export function createTopics(given: TopicDeps, call: Call<OperatorCaller>): Record<TopicName, ReadTopic> {
-  const deps = { ...given, names: createNames(given) }
-  const topics: Record<TopicName, ReadTopic> = {
-    overview: overviewTopic(deps, call),
-    jobs: jobsTopic(deps, call),
-    deliveries: deliveriesTopic(deps),
-    takeovers: takeoversTopic(deps, call),
-    submissions: submissionsTopic(deps, call),
-    browser: browserTopic(deps, call),
-    keys: keysTopic(deps, call),
-    audit: auditTopic(deps, call),
-    logs: logsTopic(deps, call),
-  }
+export function createTopics(given: TopicDeps, call: Call<OperatorCaller>) {
+  const readers: Record<TopicName, ReadTopic> = readersOf({ ...given, names: createNames(given) }, call)
   return Object.fromEntries(
-    Object.entries(topics).map(([name, read]) => [name, shared(given.clock, read)]),
-  ) as typeof topics
+    Object.entries(readers).map(([name, read]) => [name, shared(given.clock, read)]),
+  ) as typeof readers
 }
+
+const readersOf = (
+  deps: Parameters<typeof overviewTopic>[0] & Parameters<typeof jobsTopic>[0],
+  call: Call<OperatorCaller>,
+) => ({
+  overview: overviewTopic(deps, call),
+  jobs: jobsTopic(deps, call),
+  deliveries: deliveriesTopic(deps),
+  takeovers: takeoversTopic(deps, call),
+  submissions: submissionsTopic(deps, call),
+  browser: browserTopic(deps, call),
+  keys: keysTopic(deps, call),
+  audit: auditTopic(deps, call),
+  logs: logsTopic(deps, call),
+})
 
 /** One reading of the shown length and one of the longest serve everybody. */
 function shared(clock: TopicDeps['clock'], read: ReadTopic): ReadTopic {
@@ -51,3 +54,5 @@ function shared(clock: TopicDeps['clock'], read: ReadTopic): ReadTopic {
     return { facts, rows: rows.slice(0, max) }
   }
 }
+
+export type Readers = ReturnType<typeof readersOf>

@@ -1,29 +1,18 @@
+import type { TopicFacts } from '../../src/operators/topics-schema'
 import { line, type Span, say } from '../draw/line'
 import { momentOf, spellCount } from '../draw/spell'
-import type { Model, Row } from '../state/model'
+import { type Model, type RowOf, rowsOf } from '../state/model'
 import { column, dialog, its, listView } from './list-view'
 
-type Operator = { name?: string; reason?: string | null; role?: string; transport?: string }
-/** `signed_at`: when it was last found to have what was signed before, and signed. */
-type Chain = { scope: string; seq: number; hash: string; signed_at: string | null }
-type Event = Row & {
-  seq: number
-  scope: string
-  owner: string | null
-  key: string | null
-  action: string
-  entityType: string
-  entityId: string | null
-  userId: string | null
-  timestamp: string
-  inputSummary: Record<string, unknown> & { operator?: Operator }
-  outputSummary: Record<string, unknown>
-  requestId: string
-  prevHash: string
-  hash: string
-}
+type Event = RowOf<'audit'>
+type Chain = TopicFacts<'audit'>['chains'][number]
+/** Who changed it, where it was an operator. */
+const operatorOf = ({ inputSummary }: Event) =>
+  inputSummary.operator as { name?: string; reason?: string | null; transport?: string } | undefined
 
-function whoOf({ inputSummary: { operator }, key, userId }: Event): string {
+function whoOf(event: Event): string {
+  const { key, userId } = event
+  const operator = operatorOf(event)
   if (operator?.name) return `op ${operator.name.split('@')[0]}`
   if (key) return `key ${key}`
   return userId ? `user ${userId.slice(0, 8)}` : 'system'
@@ -33,9 +22,8 @@ const aboutOf = ({ entityType, entityId }: Event): string => entityId ?? entityT
 const shortHash = (hash: string): string => `${hash.slice(0, 4)}…${hash.slice(-4)}`
 
 /** Whether the event before it in its chain, where that is here, has the hash that this one names. */
-function linkOf({ scope, seq, prevHash }: Event, { topics }: Model): Span {
-  const rows = (topics.audit?.rows ?? []) as unknown as readonly Event[]
-  const before = rows.find((one) => one.scope === scope && one.seq === seq - 1)
+function linkOf({ scope, seq, prevHash }: Event, model: Model): Span {
+  const before = rowsOf(model, 'audit').find((one) => one.scope === scope && one.seq === seq - 1)
   if (!before) return say('')
   const fits = before.hash === prevHash
   const name = `#${spellCount(seq - 1)}`
@@ -91,7 +79,7 @@ export const audit = listView<Event>({
     line(
       say(' request  ', 'dim'),
       event.requestId.padEnd(34),
-      event.inputSummary.operator?.reason ? `reason "${event.inputSummary.operator.reason}"` : '',
+      operatorOf(event)?.reason ? `reason "${operatorOf(event)!.reason}"` : '',
     ),
     line(say(' input    ', 'dim'), summaryOf(event.inputSummary)),
     line(say(' output   ', 'dim'), summaryOf(event.outputSummary)),
@@ -101,11 +89,11 @@ export const audit = listView<Event>({
       linkOf(event, model),
     ),
     line(say(' chain    ', 'dim'), `${event.owner ?? event.scope}   #${spellCount(event.seq)}`, signedOf(event, model)),
-    ...(event.inputSummary.operator
+    ...(operatorOf(event)
       ? [
           line(
             say(' from     ', 'dim'),
-            `${event.inputSummary.operator.transport ?? 'socket'}, stated as ${event.inputSummary.operator.name ?? 'unknown'}`,
+            `${operatorOf(event)!.transport ?? 'socket'}, stated as ${operatorOf(event)!.name ?? 'unknown'}`,
           ),
         ]
       : []),

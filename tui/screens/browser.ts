@@ -1,26 +1,9 @@
 import { fit, type Line, line, say } from '../draw/line'
 import { clockOf, spellAge, spellDollars } from '../draw/spell'
-import type { Model, Row } from '../state/model'
+import type { Model, RowOf } from '../state/model'
 import { column, dialog, its, listView } from './list-view'
 
-type Session = Row & {
-  owner: string | null
-  key: string | null
-  region: string
-  keep_alive: boolean
-  proxies: boolean
-  url: string | null
-  title: string | null
-  view_version: number
-  viewers: number
-  started_at: string
-  expires_at: string
-  last_active_at: string
-  /** Whether a person is asked for, and to do what. */
-  waits?: boolean
-  wanted?: string | null
-  steps: readonly { at: string; actor: string; tool: string; input: string; ok: boolean }[]
-}
+type Session = RowOf<'browser'>
 
 const IDLE_MS = 30_000
 const NONE = 'No browser session is open.'

@@ -1,34 +1,7 @@
-import type { Dialog, Model, Row } from '../state/model'
+import { type Dialog, type Model, type RowOf, rowsOf } from '../state/model'
 import { dialog } from './list-view'
 
-export type Chat = Row & {
-  widget_id: string
-  widget: string
-  takeover_status: 'ai' | 'requested' | 'human'
-  operator_id: string | null
-  operator_name: string | null
-  reason: string | null
-  /** The widget's key, by name. */
-  key: string | null
-  /** Since when it has its standing; null and absent for one of an older server. */
-  since?: string | null
-  /** When the AI goes on unless the one who has it does something. */
-  back_at: string | null
-  /** When the visitor closed the page; null while they are there. */
-  left_at?: string | null
-  /** Whether the visitor writes something now. */
-  typing?: boolean
-  /** How many chats the visitor has had here, with this one. */
-  visits?: number | null
-  page_url: string | null
-  user_agent: string | null
-  message_count: number
-  cost_cents: number
-  said: string | null
-  created_at: string
-  changed_at: string
-  last_message_at: string
-}
+export type Chat = RowOf<'takeovers'>
 type Note = { author: { name: string }; content: string }
 type Visitor = { identity: { name: string | null } | null; context: Record<string, unknown> | null }
 export type Message = {
@@ -43,7 +16,7 @@ export const isMine = (model: Model, { operator_id }: Chat): boolean =>
 
 /** Waiting first with the longest wait on top, then mine, others', and those with the AI (dx 3.5). */
 export function chatsOf(model: Model): Chat[] {
-  const all = (model.topics.takeovers?.rows ?? []) as unknown as Chat[]
+  const all = rowsOf(model, 'takeovers')
   const of = (wanted: (chat: Chat) => boolean) => all.filter(wanted)
   const waiting = of(({ takeover_status }) => takeover_status === 'requested')
   const held = of(({ takeover_status }) => takeover_status === 'human')

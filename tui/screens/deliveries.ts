@@ -1,32 +1,9 @@
 import { line, type Span, say } from '../draw/line'
 import { clockOf, momentOf, spellMs } from '../draw/spell'
-import type { Model, Row } from '../state/model'
+import { type Model, type RowOf, rowsOf } from '../state/model'
 import { column, dialog, its, listView } from './list-view'
 
-type Delivery = Row & {
-  webhook_id: string
-  event_id: string
-  event_type: string
-  http_status: number | null
-  error_message: string | null
-  status: 'success' | 'failed'
-  attempt: number
-  next_retry_at: string | null
-  duration_ms: number
-  created_at: string
-  bytes: number | null
-  signature: string | null
-  secret_version: number | null
-  webhook: {
-    url: string
-    description: string | null
-    owner: string | null
-    enabled: boolean
-    disabled_reason: string | null
-    failure_count: number
-    failing_since: string | null
-  }
-}
+type Delivery = RowOf<'deliveries'>
 
 function resultOf({ status, next_retry_at }: Delivery): Span {
   if (status === 'success') return say('✓ ok', 'good')
@@ -43,9 +20,8 @@ function sentOf({ bytes, signature, secret_version, webhook }: Delivery): string
 const placeOf = ({ webhook }: Delivery): string => webhook.url.replace(/^https?:\/\//, '')
 
 /** Every try of the same event at the same webhook that is among the newest, oldest first. */
-function triesOf({ event_id, webhook_id }: Delivery, { topics }: Model): string {
-  const all = (topics.deliveries?.rows ?? []) as unknown as readonly Delivery[]
-  return all
+function triesOf({ event_id, webhook_id }: Delivery, model: Model): string {
+  return rowsOf(model, 'deliveries')
     .filter((one) => one.event_id === event_id && one.webhook_id === webhook_id)
     .toSorted((a, b) => a.created_at.localeCompare(b.created_at))
     .map(

@@ -1,27 +1,9 @@
 import { bar, fit, type Line, line, type Span, say } from '../draw/line'
 import { clockOf, spellAge, spellCount, spellMoney } from '../draw/spell'
-import type { Model, Row } from '../state/model'
+import type { Model, RowOf } from '../state/model'
 import { column, dialog, its, listView, namesOf } from './list-view'
 
-type Job = Row & {
-  type: string
-  status: 'queued' | 'active' | 'completed' | 'failed'
-  owner: string | null
-  key: string | null
-  progress: number
-  stage: string | null
-  attempts: number
-  error: string | null
-  place: number | null
-  request_id: string | null
-  text: string
-  chars: number
-  asked: string
-  hold_micro: number | null
-  created_at: string
-  started_at: string | null
-  completed_at: string | null
-}
+type Job = RowOf<'jobs'>
 
 const STATES: Readonly<Record<Job['status'], Span>> = {
   queued: say('… queued', 'dim'),

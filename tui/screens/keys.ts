@@ -1,33 +1,9 @@
 import { bar, line, type Span, say } from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellShare } from '../draw/spell'
-import type { Row } from '../state/model'
+import type { RowOf } from '../state/model'
 import { column, dialog, its, listView, REASON } from './list-view'
 
-type Use = { used: number; limit: number }
-type Key = Row & {
-  name: string
-  prefix: string
-  scopes: readonly string[]
-  tier: string
-  status: 'active' | 'rotating' | 'revoked'
-  owner: string
-  rpm: Use
-  tpm: Use
-  /** Requests a minute of each group of modes. */
-  modes: Readonly<Record<string, number>>
-  daily_cap_cents: number | null
-  spent_today_cents: number
-  allowed_origins: readonly string[]
-  routing_preference_id: string | null
-  guardrail_policy_id: string | null
-  /** Their names. */
-  policy?: string | null
-  preference?: string | null
-  last_used_at: string | null
-  expires_at: string | null
-  /** A request for a higher tier that waits. */
-  asked?: { id: string; tier: string; why: string; at: string } | null
-}
+type Key = RowOf<'keys'>
 
 const NEAR = 0.9
 const OLD_MS = 90 * 86_400_000
@@ -37,6 +13,8 @@ const isNearCap = ({ daily_cap_cents, spent_today_cents }: Key): boolean =>
 
 const unusedFor = ({ last_used_at }: Key, now: number): number | null =>
   last_used_at && now - Date.parse(last_used_at) > OLD_MS ? now - Date.parse(last_used_at) : null
+
+type Use = Key['rpm']
 
 function spendOf(key: Key): Span {
   const cap = key.daily_cap_cents === null ? '–' : `$${Math.round(key.daily_cap_cents / 100)}`
@@ -90,8 +68,10 @@ export const keys = listView<Key>({
     line(say(' scopes    ', 'dim'), key.scopes.join(' ').padEnd(Math.max(20, width - 30)), `owner ${key.owner}`),
     line(
       say(' limits    ', 'dim'),
-      `${key.tier}: ${spellCount(key.rpm.limit)} rpm, ${spellCount(key.tpm.limit)} tpm  ${['image', 'research', 'video']
-        .flatMap((mode) => (key.modes[mode] === undefined ? [] : [`${mode} ${key.modes[mode]}`]))
+      `${key.tier}: ${spellCount(key.rpm.limit)} rpm, ${spellCount(key.tpm.limit)} tpm  ${(
+        ['image', 'research', 'video'] as const
+      )
+        .flatMap((mode) => `${mode} ${key.modes[mode]}`)
         .join('  ')}`,
       key.expires_at ? `     ends ${key.expires_at.slice(0, 10)}` : '',
     ),

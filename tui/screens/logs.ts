@@ -1,19 +1,9 @@
 import { fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
 import { clockOf, spellCount, spellMoney, spellMs } from '../draw/spell'
-import type { Model, Row } from '../state/model'
+import type { Model, RowOf } from '../state/model'
 import { column, its, listView } from './list-view'
 
-type Entry = Row & {
-  at: string
-  method: string
-  path: string
-  status: number
-  ms: number
-  key: string | null
-  user: string | null
-  code: string | null
-  cost_cents: number | null
-}
+type Entry = RowOf<'logs'>
 
 function statusOf({ status }: Entry): Span {
   if (status >= 500) return say(`${status} ✗`, 'bad')

@@ -1,9 +1,10 @@
+import type { TopicFacts } from '../../src/operators/topics-schema'
 import { chosen, type Line, line, placed, say } from '../draw/line'
 import { spellAge } from '../draw/spell'
 import type { Model, Row, Screen } from '../state/model'
 
 /** What waits for a person, one entry a kind. */
-export type Need = { kind: string; count: number; about: string; since: string | null; failures?: number }
+type Need = TopicFacts<'overview'>['needs'][number]
 
 /** Where a row leads, and what it says. */
 const NEEDS: Readonly<Record<string, { screen: Screen; says(count: number, need: Need): string }>> = {

@@ -1,3 +1,4 @@
+import type { TopicFacts } from '../../src/operators/topics-schema'
 import {
   bar,
   between,
@@ -13,61 +14,14 @@ import {
   widthOf,
 } from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellMs, spellShare, spellUptime } from '../draw/spell'
-import type { Model, Screen } from '../state/model'
+import { type Model, rowsOf, type Screen } from '../state/model'
 import { screenOfPane } from '../state/rows'
-import { type Need, needRows } from './needs'
+import { needRows } from './needs'
 
-type Probe = { status: string; latencyMs: number | null }
-
-type Mode = {
-  mode: string
-  per_minute: number
-  p50: number | null
-  p95: number | null
-  error_rate: number
-  cost_cents: number
-}
-
-type Slot = { requests: number; p95: number | null; error_rate: number; cost_cents: number }
-
-export type Facts = {
-  status: { version: string; health: string; started_at: string; database: { latency_ms: number | null } }
-  providers: Record<string, Probe>
-  infrastructure: Record<string, Probe>
-  traffic: {
-    per_minute: number
-    requests: number[]
-    errors: number[]
-    p95s: number[]
-    recent: Record<string, number> & { p50: number | null; p95: number | null }
-  }
-  queue: { queued: number; active: number; failed: number; oldest: string | null; total: number }
-  delivery: { ok: number; failed: number; retrying: number; slowest_ms: number }
-  browser: { open: number; slots: number; longest_ms: number; cap_ms: number }
-  spend: {
-    cost_cents: number
-    cache_rate: number
-    saved_cents: number
-    cached: number[]
-    cap_cents: number | null
-    capped_cents: number
-    owners: { owner: string; cost_cents: number }[]
-    modes: Mode[]
-    slot: { now: Slot; day_ago: Slot }
-  }
-  needs: Need[]
-  /** Sources that do not answer now. */
-  failing?: string[]
-}
+export type Facts = TopicFacts<'overview'>
+type Probe = Facts['providers'][string]
 
 const DAY_MS = 86_400_000
-
-type Failing = {
-  webhook: { url: string; failure_count: number }
-  http_status: number | null
-  attempt: number
-  next_retry_at: string | null
-}
 
 /** Null before the first answer. */
 const factsOf = ({ topics }: Model): Facts | null => {
@@ -233,7 +187,7 @@ function besideYesterday({ now, day_ago: then }: Facts['spend']['slot']): Line[]
   ]
 }
 
-function modeRows(modes: readonly Mode[], width: number): Line[] {
+function modeRows(modes: Facts['spend']['modes'], width: number): Line[] {
   if (!modes.length) return [line(say(' no call in the last hour', 'dim'))]
   const max = Math.max(...modes.map(({ per_minute }) => per_minute))
   const share = Math.min(20, width - 55)
@@ -245,8 +199,8 @@ function modeRows(modes: readonly Mode[], width: number): Line[] {
 }
 
 /** The addresses that fail, each once, with its newest attempt. */
-function failingLines({ topics }: Model, arrived: number): Line[] {
-  const failed = (topics.deliveries?.rows ?? []).filter(({ status }) => status === 'failed') as unknown as Failing[]
+function failingLines(model: Model, arrived: number): Line[] {
+  const failed = rowsOf(model, 'deliveries').filter(({ status }) => status === 'failed')
   const newest = [...Map.groupBy(failed, ({ webhook }) => webhook.url).values()].map(([first]) => first!).slice(0, 3)
   if (!newest.length) return [line(say(` ✓ none, ${spellCount(arrived)} arrived in 1h`, 'good'))]
   return newest.map(({ webhook, http_status, attempt, next_retry_at }) =>
@@ -260,7 +214,9 @@ function failingLines({ topics }: Model, arrived: number): Line[] {
 }
 
 function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, width: number): Line[] {
-  const running = (model.topics.jobs?.rows ?? []).filter(({ status }) => status === 'active').slice(0, 4)
+  const running = rowsOf(model, 'jobs')
+    .filter(({ status }) => status === 'active')
+    .slice(0, 4)
   const title = (pane: Screen, text: string) =>
     line(screenOfPane(model) === pane ? say(`▸${text}`, 'strong') : ` ${text}`)
   // What the UTC day will have cost if it goes on like this; after its first hour.
@@ -271,9 +227,7 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
     [],
     title('jobs', 'JOBS RUNNING'),
     ...running.map((job) =>
-      line(
-        ` ◐ ${job.id.slice(0, 10)} ${String(job.type).padEnd(8)} ${bar(Number(job.progress) / 100, 12)} ${job.progress}%`,
-      ),
+      line(` ◐ ${job.id.slice(0, 10)} ${String(job.type).padEnd(8)} ${bar(job.progress / 100, 12)} ${job.progress}%`),
     ),
     line(
       queue.oldest
@@ -285,12 +239,14 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
     ...failingLines(model, delivery.ok),
     [],
     title('browser', `BROWSER ${browser.open} of ${browser.slots}`),
-    ...(model.topics.browser?.rows ?? []).slice(0, 3).map(({ id, title, url, expires_at, waits }) => {
-      const left = spellAge(Date.parse(String(expires_at)) - model.now)
-      const page = waits ? 'needs a person' : String(title ?? url ?? '').slice(0, 24)
-      const what = line(waits ? say(' ! ', 'warn') : ' ● ', `${id.slice(-6)} ${page}`)
-      return between(what, line(`${left} `), Math.max(widthOf(what), width - 2))
-    }),
+    ...rowsOf(model, 'browser')
+      .slice(0, 3)
+      .map(({ id, title, url, expires_at, waits }) => {
+        const left = spellAge(Date.parse(expires_at) - model.now)
+        const page = waits ? 'needs a person' : (title ?? url ?? '').slice(0, 24)
+        const what = line(waits ? say(' ! ', 'warn') : ' ● ', `${id.slice(-6)} ${page}`)
+        return between(what, line(`${left} `), Math.max(widthOf(what), width - 2))
+      }),
     [],
     line(
       ` SPEND TODAY  ${spellDollars(spend.cost_cents)}${gone < 1 / 24 || !spend.cost_cents ? '' : `  forecast $${Math.round(spend.cost_cents / gone / 100)}`}`,

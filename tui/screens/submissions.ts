@@ -1,33 +1,16 @@
+import type { Static } from '../../src/kernel/schema'
+import type { OperatorDiff, OperatorSubmission } from '../../src/skills/schema'
 import { between, fit, fitLine, type Line, line, placed, type Span, say, wrapped } from '../draw/line'
 import { spellAge, spellShare } from '../draw/spell'
-import type { Model, Row } from '../state/model'
+import { type Model, type RowOf, rowsOf } from '../state/model'
 import { column, dialog, its, listView, REASON } from './list-view'
 
 export type Part = 'checks' | 'diff' | 'manifest' | 'tools' | 'permissions'
 
-type Finding = { check: string; severity: string; path: string; line: number | null; message: string }
-
-type ReviewSubmission = Row & {
-  slug: string
-  name: string
-  manifestVersion: string
-  live_version: string | null
-  installed_by: number
-  reviewTier: string
-  createdAt: string
-  status: string
-  tier_reasons: string[]
-  findings: Finding[]
-  review: { checks: Record<string, string> }
-  manifest: Record<string, unknown> & { tools?: { name: string; description?: string }[]; permissions?: string[] }
+type ReviewSubmission = OperatorSubmission & {
+  manifest: { tools?: { name: string; description?: string }[]; permissions?: string[] }
 }
-
-type Diff = {
-  parts: { path: string; lines: { sign: ' ' | '+' | '-'; number: number; text: string; suspicious: boolean }[] }[]
-  added: number
-  removed: number
-  sha: string
-}
+type Diff = Static<typeof OperatorDiff>
 
 export const submissionPath = (id: string): string => `submissions/${id}`
 
@@ -43,19 +26,7 @@ export const isLocked = ({ review }: Model, tier: string): boolean =>
 
 type DiffLine = Diff['parts'][number]['lines'][number]
 
-type Submission = Row & {
-  slug: string
-  manifestVersion: string
-  status: string
-  reviewTier: string
-  visibility: string
-  reason: string | null
-  createdAt: string
-  updatedAt: string
-  review: { passed: boolean; checks: Record<string, string> }
-  claimedBy: string | null
-  author: string | null
-}
+type Submission = RowOf<'submissions'>
 
 function stateOf({ status }: Submission): Span {
   if (status === 'pending_review') return say('! pending', 'warn')
@@ -71,11 +42,11 @@ const found = ({ review }: Submission): string => {
 export const submissions = listView<Submission>({
   margin: 4,
   order: 'waiting first',
-  above: ({ topics, now }) => {
-    const rows = (topics.submissions?.rows ?? []) as unknown as readonly Submission[]
+  above: (model) => {
+    const rows = rowsOf(model, 'submissions')
     const [last] = rows.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
     if (!last || rows.some(({ status }) => status === 'pending_review')) return []
-    const age = spellAge(now - Date.parse(last.updatedAt))
+    const age = spellAge(model.now - Date.parse(last.updatedAt))
     return [line(` Nothing to review. Last decision ${age} ago: ${last.slug} ${last.status}.`)]
   },
   columns: [
@@ -154,7 +125,7 @@ export function reviewBody(model: Model, width: number, height: number): Line[] 
 function head(model: Model, found: ReviewSubmission, width: number): Line {
   const live = found.live_version ? `live now: ${found.live_version}` : 'new skill'
   const needsPerson = found.reviewTier === 'auto' ? say(found.reviewTier) : say(`! ${found.reviewTier}`, 'warn')
-  const author = model.topics.submissions?.rows.find(({ id }) => id === found.id)?.author ?? ''
+  const author = rowsOf(model, 'submissions').find(({ id }) => id === found.id)?.author ?? ''
   return placed(
     width,
     [0, ` ${found.slug} ${found.manifestVersion}  (${live})`],

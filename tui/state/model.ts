@@ -1,4 +1,5 @@
 import type { StreamEvent, TopicName } from '../../src/operators/schema'
+import type { TopicRow } from '../../src/operators/topics-schema'
 import type { Line } from '../draw/line'
 import { KEYMAP, type Keymap } from '../keymap'
 
@@ -48,6 +49,10 @@ export const SCREENS = [
 export type Screen = (typeof SCREENS)[number]
 
 export type Row = Readonly<Record<string, unknown>> & { id: string }
+/** A row of a screen, as the server makes it. */
+export type RowOf<Name extends Screen> = Row & TopicRow<Name>
+export const rowsOf = <Name extends Screen>({ topics }: Pick<Model, 'topics'>, name: Name) =>
+  (topics[name]?.rows ?? []) as readonly RowOf<Name>[]
 export type Facts = Readonly<Record<string, unknown>>
 /** What is known of one topic. Its strings are clean: the store takes no others. */
 export type TopicData = { rows: readonly Row[]; facts: Facts; seq: number; at: string; trouble: string | null }
