@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { DEV_OWNER } from '../../src/kernel/first-run'
+import { DEV_OWNER } from '../../src/kernel/user-folder'
 import { defineCommand } from '../command'
 import { BadWord, expectData, unreachable, usageFailure } from '../failure'
 import { column } from '../output/columns'

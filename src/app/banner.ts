@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { EngineService, UpstreamState } from '../engines'
-import { DEV_KEY } from '../kernel/first-run'
 import { clean, wrap } from '../kernel/text'
-import { originOf } from './origin'
+import { DEV_KEY } from '../kernel/user-folder'
+import { originOf } from './config'
 import type { RunningApp } from './start'
 import { RELEASE } from './version'
 

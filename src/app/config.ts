@@ -36,7 +36,36 @@ import { webhookSettings } from '../webhooks/config'
 import { widgetSettings } from '../widgets/config'
 import { PUBLIC_URL } from './canonical'
 import { otelSettings } from './otel-config'
-import { assertRoles, ROLES, ROLES_PATTERN, servesBrowser } from './roles'
+
+/** What a process may do, so that several on one database share the work (dx 2.8). */
+const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
+
+type Role = (typeof ROLES)[number]
+
+const ROLES_PATTERN = form(
+  `^(${ROLES.join('|')})(,(${ROLES.join('|')}))*$`,
+  `one or more of ${ROLES.join(', ')}, separated by commas without spaces`,
+)
+
+type Shared = { roles: string; databaseUrl: string }
+
+const has = ({ roles }: Pick<Shared, 'roles'>, role: Role): boolean => roles.split(',').includes(role)
+
+export const servesApi = (config: Pick<Shared, 'roles'>): boolean => has(config, 'api')
+
+const servesBrowser = (config: Pick<Shared, 'roles'>): boolean => has(config, 'browser')
+
+/** Kinds of jobs that deliver to webhooks. */
+const DELIVERS = /^webhooks\.(steady|slow)$/
+
+/** Which kinds of jobs a process takes. */
+export const takesJobs =
+  (config: Pick<Shared, 'roles'>) =>
+  (kind: string): boolean =>
+    has(config, DELIVERS.test(kind) ? 'deliveries' : 'jobs')
+
+/** What some process must do, or orders wait; a server may be without a browser. */
+export const NEEDED = ['api', 'jobs', 'deliveries'] as const satisfies Role[]
 
 const serverSettings = {
   port: setting({
@@ -242,4 +271,20 @@ function parsed(path: string): unknown {
   } catch (error) {
     throw new ConfigError([`${path} is not valid JSON: ${(error as Error).message}`])
   }
+}
+
+/** The origin for browsers: the public address, else the one listened on; none opens what means every network. */
+export function originOf({ publicUrl, host, port }: Config, url: string | null): string {
+  if (publicUrl) return publicUrl.replace(/\/$/, '')
+  const bound = url || `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return bound.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//127.0.0.1:')
+}
+
+/** On SQLite a data folder has one process, so what that leaves out nobody would do. */
+function assertRoles(config: Shared): void {
+  const left = NEEDED.filter((role) => !has(config, role))
+  if (!left.length || config.databaseUrl) return
+  throw new ConfigError([
+    `SVC_ROLES leaves out ${left.join(' and ')}. Other processes can take these roles only if they share a Postgres database. Set SVC_DATABASE_URL, or name all of ${ROLES.join(', ')}.`,
+  ])
 }

@@ -24,8 +24,8 @@ import type { Reader, Store } from '../kernel/store'
 import type { Trace } from '../kernel/trace'
 import { createUsageLog, type UsageEntry } from '../usage'
 import type { Config } from './config'
+import { takesJobs } from './config'
 import type { Redis } from './redis'
-import { takesJobs } from './roles'
 import type { Telemetry } from './telemetry'
 
 /** What the rooms are built from: configuration, infrastructure and keys. */

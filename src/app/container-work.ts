@@ -19,12 +19,10 @@ import { createResearch, createWeb } from '../research'
 import { createConversations, createMemory, createSkills, saveMemory } from '../skills'
 import { createSystemTools, createTools } from '../tools'
 import { createWidgets } from '../widgets'
+import { NEEDED } from './config'
 import type { Decisions } from './container-decisions'
 import { words } from './container-foundation'
-import { NEEDED } from './roles'
 import { API_VERSION } from './version'
-
-export type Work = ReturnType<typeof buildWork>
 
 /** Adds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
 export function buildWork(decisions: Decisions) {

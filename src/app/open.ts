@@ -1,32 +1,44 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { FAR_OFF_MS, OFF_MS } from '../cluster'
 import { createConnections } from '../http/connections'
 import { createMetrics, type Metrics } from '../http/metrics'
-import type { Clock } from '../kernel/clock'
+import { type Clock, correctedClock, systemClock } from '../kernel/clock'
+import { ConfigError } from '../kernel/config'
 import { randomBase62 } from '../kernel/crypto'
 import { shuttingDown } from '../kernel/errors'
 import { armFailpoint } from '../kernel/failpoint'
 import { createLog, errorFields, type Log } from '../kernel/log'
-import { type DatabaseLocation, inTurn, openPostgres, openSqlite, type Store } from '../kernel/store'
+import {
+  type DatabaseLocation,
+  inTurn,
+  migrate,
+  openPostgres,
+  openSqlite,
+  type Schema,
+  type Store,
+  schemaOf,
+} from '../kernel/store'
 import { sweepUnfinished } from '../operators'
-import { isTrustedProxy } from './client-address'
-import { type Config, type ConfigOverrides, loadConfig } from './config'
+import { type Config, type ConfigOverrides, loadConfig, originOf } from './config'
 import { buildContainer } from './container'
-import { databaseClock } from './database-clock'
 import { secretsFor } from './database-secrets'
 import { type DataLock, lockDataDir } from './lock'
-import { defaultLog } from './log-output'
 import { createOps } from './ops'
-import { originOf } from './origin'
 import { claimPrivate, makePrivate } from './private-file'
 import { assertMayServe, assertProductionReady, unmappedModes } from './production'
 import { connectRedis } from './redis'
-import { prepareSchema } from './schema-at-start'
-import { createServer } from './server'
+import { createServer, isTrustedProxy } from './server'
 import { namedForOperators } from './start-errors'
 import { openTelemetry } from './telemetry'
 
-export { assertOurs } from './schema-at-start'
+type Places = Pick<Config, 'databaseUrl' | 'dataDir'>
+
+/** Answers differ by less: a clock that jumped back and forth with each would be worse than one a little off. */
+const SLACK_MS = 100
+
+let isWatched = false
+
 export { loadSecrets } from './secrets'
 
 export type OpenOptions = {
@@ -240,4 +252,104 @@ export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
   const write = (line: string) => void process.stderr.write(line)
   const log = createLog({ level: 'warn', pretty: true, write })
   return openApp({ config: loadConfig(overrides), log, serving: false })
+}
+
+/**
+ * Standard output for a log. A line that it refuses, as on a full disk, is dropped: the server goes on without it. Once
+ * lines are taken again `onTaken` is told how many were lost.
+ */
+function createOutput(onTaken: (lost: number) => void): (line: string) => void {
+  let lost = 0
+  // Without a listener each refusal is an uncaught error, which is logged, which is refused.
+  if (!isWatched) for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  isWatched = true
+  return (line) => {
+    process.stdout.write(line, (error) => {
+      if (error) lost += 1
+      if (error || lost === 0) return
+      const count = lost
+      lost = 0
+      onTaken(count)
+    })
+  }
+}
+
+/** The log of a server, on standard output: lines for people on a terminal, else for programs, as the settings say. */
+function defaultLog({ logFormat, logLevel }: Config): Log {
+  const pretty = logFormat === 'auto' ? process.stdout.isTTY === true : logFormat === 'pretty'
+  const write = createOutput((lost) => log.warn({ lost }, 'log lines were lost'))
+  const log = createLog({ level: logLevel, pretty, write })
+  return log
+}
+
+/**
+ * The clock of the database, as far as it is known. Nodes share leases, due times and expiries, so all of them go by it.
+ * `onClock` is told how far the clock of this machine is ahead of it, and says so in the log where that is far.
+ */
+function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number): void } {
+  const clock = correctedClock(systemClock)
+  let corrected = 0
+  let text = ''
+  return {
+    clock,
+    onClock(aheadMs) {
+      if (Math.abs(aheadMs - corrected) > SLACK_MS) {
+        corrected = aheadMs
+        clock.correct(-aheadMs)
+      }
+      const off = Math.abs(aheadMs)
+      const state = off > FAR_OFF_MS ? 'takes no work' : off > OFF_MS ? 'uses the clock of the database' : ''
+      if (state === text) return
+      text = state
+      const fact = { clock_ahead_ms: aheadMs }
+      if (state)
+        log.warn(
+          fact,
+          `the clock of this machine differs from that of the database: this process ${state}. Synchronize the clock`,
+        )
+      else log.info(fact, 'the clock of this machine is correct again')
+    },
+  }
+}
+
+/**
+ * Brings the schema up to date, unless the settings leave that to someone; also while nodes of the release before serve,
+ * so that nodes can be replaced one by one.
+ * @throws ConfigError for a database of another release
+ */
+async function prepareSchema(location: DatabaseLocation, config: Config): Promise<Schema> {
+  const schema = await schemaOf(location)
+  assertOurs(schema, config)
+  if (schema.applied === schema.known || config.migrate === 'off') return schema
+  if (config.migrate === 'check') {
+    throw new ConfigError([`The database lacks ${schema.known - schema.applied} migrations. Run: svc-admin migrate up`])
+  }
+  await migrate(location)
+  return schema
+}
+
+/** @throws ConfigError for a database of a newer release, of another development version, or of half a copy */
+export function assertOurs(
+  { applied, known, strange, madeBy, unfinished }: Schema,
+  { databaseUrl, dataDir }: Places,
+): void {
+  if (unfinished) {
+    throw new ConfigError([
+      `A copy into the database (${databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')}) did not finish, so the data is incomplete. Run svc-admin migrate copy again from the source database; it starts over.`,
+    ])
+  }
+  if (applied > known) {
+    throw new ConfigError([
+      `The database has ${applied} migrations, but this release has only ${known}. Start the newer release. Nothing was changed.`,
+    ])
+  }
+  if (strange) {
+    const place = databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')
+    const elsewhere = `another ${databaseUrl ? 'database' : 'SVC_DATA_DIR'}`
+    throw new ConfigError([
+      madeBy
+        ? `The database (${place}) is from before the first release whose data lasts: commit ${madeBy} made its tables. That commit opens it (git checkout ${madeBy.split(' ')[0]}) and writes out what you need: svc-admin usage export, audit export, skills export, policies export. Then begin anew with ${elsewhere}, and import it. Nothing was changed.`
+        : `The database (${place}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with ${elsewhere}; nothing was changed.`,
+    ])
+  }
 }

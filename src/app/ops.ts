@@ -25,10 +25,9 @@ import { conversationOperatorRoutes } from '../skills/conversations/routes'
 import { deliverySums } from '../webhooks'
 import { webhookOperatorRoutes } from '../webhooks/routes'
 import { widgetOperatorRoutes } from '../widgets/routes'
-import { type Config, configPath } from './config'
+import { type Config, configPath, NEEDED } from './config'
 import type { Container } from './container'
 import type { Redis } from './redis'
-import { NEEDED } from './roles'
 import { RELEASE } from './version'
 
 export type OperatorApi = ReturnType<typeof operatorApi>

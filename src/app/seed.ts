@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import { DEV_KEY, DEV_OWNER } from '../kernel/first-run'
 import { newRequestId } from '../kernel/ids'
+import { DEV_KEY, DEV_OWNER } from '../kernel/user-folder'
 import type { Container } from './container'
 import { writePrivate } from './private-file'
 

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { LRUCache } from 'lru-cache'
 import { authRoutes } from '../accounts/auth/routes'
 import { keyRoutes } from '../accounts/keys/routes'
 import { orgRoutes } from '../accounts/orgs/routes'
@@ -21,11 +22,13 @@ import { artifactRoutes, fileRoutes } from '../files/routes'
 import { guardrailRoutes } from '../guardrails/routes'
 import { createAccessLog } from '../http/access-log'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
+import { type ClientAddress, createClientAddress } from '../http/client-address'
 import type { Connections } from '../http/connections'
 import { API } from '../http/context'
 import { createDownloads } from '../http/download'
 import { edge } from '../http/edge'
-import { guard as createGuard } from '../http/guard'
+import { answer } from '../http/envelope'
+import { guard as createGuard, type Guard } from '../http/guard'
 import { createBodyReader } from '../http/idempotent'
 import { limitIntake } from '../http/intake'
 import type { Metrics } from '../http/metrics'
@@ -34,7 +37,10 @@ import { toOpenApi } from '../http/openapi'
 import { createRouteRules } from '../http/route-rules'
 import { createStreams } from '../http/sse'
 import { createSuccessTable } from '../http/success'
+import { createAddressList } from '../kernel/addresses'
 import { keyIdOf, ownerOf } from '../kernel/caller'
+import { ConfigError } from '../kernel/config'
+import { JsonObject } from '../kernel/schema'
 import { asOneWork } from '../kernel/work'
 import { rateLimitRoutes } from '../limits/routes'
 import { audioRoutes } from '../media/audio/routes'
@@ -54,13 +60,32 @@ import { webhookRoutes } from '../webhooks/routes'
 import { widgetRoutes } from '../widgets/routes'
 import { visitorRoutes } from '../widgets/routes-visitors'
 import { canonicalUrl } from './canonical'
-import { clientAddressOf } from './client-address'
 import type { Config } from './config'
 import type { Container } from './container'
-import { documentRoutes, type OpenApiSource } from './document'
-import { homePageRoutes } from './home-page'
-import { pageRoutes } from './pages'
+import { homePageRoutes, pageRoutes } from './pages'
 import { API_VERSION, RELEASE } from './version'
+
+const entriesOf = (list: string): string[] => list.split(',').filter((entry) => entry.trim() !== '')
+
+type OpenApiSource = { get(): Record<string, unknown> }
+
+/** Serves the OpenAPI document twice: with a key, as the contract says, and without one for tools that import it. */
+const documentRoutes = (document: OpenApiSource, guard: Guard) =>
+  new Elysia()
+    .use(guard)
+    .get('/api/v1/openapi.json', () => published(document), {
+      signedIn: true,
+      response: { 200: answer(JsonObject) },
+      detail: { summary: 'Read this OpenAPI document', tags: ['Document'] },
+    })
+    .get('/openapi.json', () => published(document), {
+      open: true,
+      cors: 'anyone',
+      detail: { hide: true } as object,
+    })
+
+/** A Response, so that the edge does not add `request_id` to a document that is not a resource. */
+const published = (document: OpenApiSource) => Response.json(document.get())
 
 type Deps = { config: Config; container: Container; metrics: Metrics; connections: Connections; leaving: AbortSignal }
 
@@ -213,4 +238,36 @@ function insteadOf(path: string, methodsOf: (path: string) => string[]): string 
   if (other || meant === path) return other ?? null
   if (methodsOf(meant).length) return `The base address of the API is ${API}; call ${meant}.`
   return path.startsWith('/v1/') ? `The base address of the API is ${API}.` : null
+}
+
+/** Finds the client's address behind `SVC_TRUSTED_PROXIES`. Throws ConfigError for an invalid entry. */
+export function clientAddressOf({
+  trustedProxies,
+  unix = '',
+}: Pick<Config, 'trustedProxies'> & { unix?: string }): ClientAddress {
+  return named(() => createClientAddress(entriesOf(trustedProxies), unix !== ''))
+}
+
+/**
+ * Tells the addresses of `SVC_TRUSTED_PROXIES`; asked of each connection, so each address is read once.
+ * @throws ConfigError for an invalid entry
+ */
+export function isTrustedProxy({ trustedProxies }: Pick<Config, 'trustedProxies'>): (address: string) => boolean {
+  const entries = entriesOf(trustedProxies)
+  if (!entries.length) return () => false
+  const ours = named(() => createAddressList(entries))
+  const known = new LRUCache<string, boolean>({ max: 10_000 })
+  return (address) => {
+    const isOurs = known.get(address) ?? ours.has(address)
+    known.set(address, isOurs)
+    return isOurs
+  }
+}
+
+function named<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new ConfigError([`SVC_TRUSTED_PROXIES: ${(error as Error).message}.`])
+  }
 }

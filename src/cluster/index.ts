@@ -1,7 +1,6 @@
 /** What the processes of one installation share: messages between them, who is alive, traffic figures and mail. */
 
-export { createLive, type Heard, type Live } from './live'
-export { eitherWire } from './live-either-wire'
+export { createLive, eitherWire, type Heard, type Live } from './live'
 export { createMail, type Mail, MailFailure } from './mail'
 export {
   createNodes,
@@ -9,11 +8,12 @@ export {
   hasLease,
   hasOtherNodes,
   isGone,
+  keepSecrets,
   OFF_MS,
   RENEW_MS,
   renewLease,
+  secretsOf,
   startLeaseLoop,
-} from './nodes-lease-loop'
-export { keepSecrets, secretsOf } from './nodes-secrets'
+} from './nodes'
 export { createTraffic, type RequestLine, type Traffic } from './traffic'
 export { createTraces, type TracedStep, type Traces } from './traffic-traces'

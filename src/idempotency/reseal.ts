@@ -2,8 +2,7 @@ import { and, asc, eq, gt, isNotNull, or } from 'drizzle-orm'
 import { type Resealed, reseal } from '../kernel/crypto'
 import type { UserId } from '../kernel/ids'
 import type { Reader, Tx } from '../kernel/store'
-import { contextOf } from './context'
-import { idempotencyKeys } from './table'
+import { contextOf, idempotencyKeys } from './table'
 
 const BATCH = 200
 

@@ -1,13 +1,34 @@
 import { and, desc, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { recurring } from '../jobs'
 import { type Call, type Once, ownerOf, SCOPES, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { seal, sha256Hex, open as unseal } from '../kernel/crypto'
 import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
+import { type Loop, startLoop } from '../kernel/loop'
 import { command, counted, query, type Reader, type Store, type Tx } from '../kernel/store'
-import { contextOf } from './context'
 import { badKey, stillRunning, takenOver, usedOtherwise } from './errors'
-import { type IdempotencyRow, idempotencyKeys } from './table'
+import { contextOf, type IdempotencyRow, idempotencyKeys } from './table'
+
+type IdempotencyLoopDeps = { idempotency: Idempotency; clock: Clock; onError(name: string, error: unknown): void }
+
+/** A quarter of the lease, so that one late renewal does not lose it. */
+const RENEW_MS = 500
+
+/** Half the lease: one that begins meanwhile is renewed in time all the same. */
+const NONE_RUNS_MS = 1_000
+
+const EXPIRY_MS = 60_000
+
+const BATCH = 500
+
+/** Job that deletes expired keys. */
+export const expiredKeys = ({ removeExpired, dueAt }: Pick<Idempotency, 'removeExpired' | 'dueAt'>) => {
+  const work = async () => {
+    while ((await removeExpired(BATCH)) === BATCH);
+  }
+  return recurring('idempotency.expiry', EXPIRY_MS, work, { dueAt })
+}
 
 type Holder = { user_id: UserId; key: string; request_id: string }
 
@@ -317,4 +338,21 @@ function responseBody(answer: unknown, requestId: string): string {
 export async function storeAnswer<T>(tx: Tx, { once }: Pick<Call, 'once'>, answer: T, status?: number): Promise<T> {
   if (once) await once.keep(tx, answer, status)
   return answer
+}
+
+/** Renews the leases of the requests that run in this process (Postgres). */
+export function startIdempotencyLoop({ idempotency, clock, onError }: IdempotencyLoopDeps): Loop {
+  let running = 0
+  // On SQLite there are no leases: it would wake for nothing.
+  const napMs = () => (running ? RENEW_MS : NONE_RUNS_MS)
+  return startLoop({
+    name: 'idempotency-leases',
+    idleMs: idempotency.hasLeases ? napMs : EXPIRY_MS,
+    clock,
+    onError,
+    tick: async () => {
+      running = await idempotency.renewLeases()
+      return 0
+    },
+  })
 }

@@ -2,9 +2,9 @@ import { lookup as systemLookup } from 'node:dns/promises'
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { type AddressRule, createAddressRule } from './addresses'
-import { keepConnections } from './outbound-connections'
-import { dial } from './outbound-dial'
 import {
+  dial,
+  keepConnections,
   lookupBy,
   OutboundFailure,
   type PublicRequest,

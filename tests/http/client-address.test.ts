@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { clientAddressOf } from '../../src/app/client-address'
+import { clientAddressOf } from '../../src/app/server'
 import { createClientAddress } from '../../src/http/client-address'
 
 describe('who stands behind a connection', () => {

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { createOutbound, type Resolve } from '../../src/kernel/outbound'
-import { keepConnections } from '../../src/kernel/outbound-connections'
+import { keepConnections } from '../../src/kernel/outbound-send'
 import { selfSigned } from '../support/certificate'
 import { eventually } from '../support/eventually'
 

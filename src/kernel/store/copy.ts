@@ -5,9 +5,9 @@ import { drizzle } from 'drizzle-orm/bun-sql'
 import { storableJson } from '../text'
 import { type DatabaseLocation, markUnfinished, migrate, unmark } from './migrate'
 import { connect } from './postgres-client'
-import { reached } from './reach'
 import { openFile } from './sqlite-file'
 import type { Dialect } from './store'
+import { reached } from './store'
 
 type Column = { name: string; type: string }
 

@@ -1,9 +1,7 @@
 /** The store: tables defined once for both databases, reads, and units of work, which commit as a whole. */
 export { type CopiedTable, copyDatabase, isEmpty, lackingIn, wipe } from './copy'
 export { isBusy, isDiskFull, isUniqueViolation } from './errors'
-export { insertAll, rowsIn, unlocked } from './many'
 export { type DatabaseLocation, inTurn, knownMigrations, migrate, type Schema, schemaOf } from './migrate'
-export { databaseNow, postgresNow } from './now'
 export { openPostgres } from './postgres'
 export { openSqlite } from './sqlite'
 export {
@@ -11,14 +9,19 @@ export {
   command,
   counted,
   type Dialect,
+  databaseNow,
   defineClusteredTable,
   defineTable,
+  insertAll,
   type Kit,
+  postgresNow,
   query,
   type Reader,
   type Row,
+  rowsIn,
   type Store,
   type Table,
   type Tx,
+  unlocked,
 } from './store'
 export type { Wire } from './wire'

@@ -10,9 +10,9 @@ import { migrate as migrateSqlite } from 'drizzle-orm/bun-sqlite/migrator'
 import { sha256Hex } from '../crypto'
 import { failpoint } from '../failpoint'
 import { connect } from './postgres-client'
-import { reached } from './reach'
 import { openFile } from './sqlite-file'
 import type { Dialect } from './store'
+import { reached } from './store'
 
 export type Schema = {
   applied: number

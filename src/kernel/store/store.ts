@@ -1,10 +1,20 @@
-import { getTableColumns, type Placeholder, sql } from 'drizzle-orm'
+import { getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import * as pg from 'drizzle-orm/pg-core'
-import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
+import type { BaseSQLiteDatabase, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
+import { ConfigError } from '../config'
 import { storableJson } from '../text'
 import { type Plan, type Prepared, planned, type Statements } from './prepared'
 import type { Wire } from './wire'
+
+const TYPES = { text: sql`text`, bigint: sql`bigint` }
+
+/** Epoch milliseconds by the clock of Postgres. */
+export const postgresNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+
+/** Epoch milliseconds by the clock of the database, which all its processes share; one process has an SQLite file. */
+export const databaseNow = ({ dialect }: { dialect: Dialect }, own: number): SQL<number> =>
+  dialect === 'postgres' ? postgresNow : sql<number>`${own}`
 
 /**
  * Bun's Postgres client encodes jsonb itself; drizzle's own column would encode it twice. Postgres refuses NUL and half
@@ -197,3 +207,77 @@ export const allOf = <P extends Record<string, Placeholder>>(table: sqlite.SQLit
 
 /** Like {@link query}, for statements that change rows: they need a unit of work. */
 export const command = <P extends Record<string, unknown> = Record<never, never>>() => query<P, Tx>()
+
+/**
+ * Objects of JSON in one parameter as the table `given`, with these members as its columns: a statement that is built
+ * once serves however many there are.
+ *
+ *     const found = query<{ list: string }>()((db, p) =>
+ *       db.select({ id: t.id }).from(t).where(sql`${t.id} in (select id from ${rowsIn(db, p.list, { id: 'text' })})`))
+ *     await found(store.read, { list: JSON.stringify([{ id }]) })
+ */
+export function rowsIn(db: Reader, list: Placeholder, columns: Record<string, keyof typeof TYPES>): SQL {
+  const names = Object.entries(columns)
+  if (db.dialect === 'postgres') {
+    const typed = names.map(([name, type]) => sql`${sql.identifier(name)} ${TYPES[type]}`)
+    // As a text first: the driver would make JSON of it once more.
+    return sql`json_to_recordset(${list}::text::json) as given(${sql.join(typed, sql`, `)})`
+  }
+  const taken = names.map(([name]) => sql`json_extract(value, ${`$.${name}`}) as ${sql.identifier(name)}`)
+  return sql`(select ${sql.join(taken, sql`, `)} from json_each(${list})) as given`
+}
+
+/**
+ * Inserts many rows; those that are there already are left. On SQLite a statement for each is the cheapest, which `one`
+ * is; on Postgres it is one statement for all, with one parameter.
+ */
+export async function insertAll<T extends object>(
+  tx: Tx,
+  table: SQLiteTable,
+  rows: readonly T[],
+  one: (tx: Tx, row: T) => Promise<unknown>,
+): Promise<void> {
+  if (tx.dialect === 'sqlite' || rows.length < 2) {
+    for (const row of rows) await one(tx, row)
+    return
+  }
+  const names = sql.join(
+    Object.values(getTableColumns(table)).map(({ name }) => sql.identifier(name)),
+    sql`, `,
+  )
+  const given = sql`json_populate_recordset(null::${table}, ${JSON.stringify(rows)}::text::json)`
+  await tx.insert(table).select(sql`select ${names} from ${given}`).onConflictDoNothing()
+}
+
+/** Leaves out rows that another transaction has locked, so that several processes do not wait for each other. */
+export function unlocked<Q>(tx: Tx, select: Q): Q {
+  if (tx.dialect === 'sqlite') return select
+  // Only Postgres' builder has it; rooms see the types of SQLite's.
+  type Locking = { for(strength: 'update', how: { skipLocked: true }): unknown }
+  return (select as unknown as Locking).for('update', { skipLocked: true }) as Q
+}
+
+/**
+ * Asks Postgres the first thing. Where it cannot be reached, or refuses, the failure names its host, its database and
+ * the setting, never the password.
+ * @throws ConfigError
+ */
+export async function reached<T>(url: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    const { message, code, errno } = error as { message?: string; code?: string; errno?: string }
+    const which = [code, errno].find((one) => typeof one === 'string' && one !== '')
+    throw new ConfigError([
+      `${placeOf(url)}: ${`${String(message).replace(/\.$/, '')}${which ? ` (${which})` : ''}`}. Check SVC_DATABASE_URL.`,
+    ])
+  }
+}
+
+function placeOf(url: string): string {
+  const parsed = URL.parse(url)
+  if (!parsed) return 'The URL of Postgres cannot be read'
+  const { hostname, port, pathname, username } = parsed
+  const who = username ? ` as ${decodeURIComponent(username)}` : ''
+  return `Postgres at ${hostname || 'localhost'}:${port || '5432'} cannot be used (database ${pathname.slice(1) || username}${who})`
+}

@@ -1,7 +1,12 @@
-import { draw } from './draw'
-import { listenToRemoteInput } from './hand'
 import { type Known, stateOf, WHY } from './state'
-import { createWords } from './words'
+
+type Message = { ref: string; role: string; name: string; value: string; level: number | null; checked: boolean | null }
+
+type RemoteInput = { press(ref: string): void; fill(ref: string, text: string): void; holds(): boolean }
+
+const FIELDS = new Set(['textbox', 'searchbox', 'spinbutton'])
+
+const BUTTONS = ['left', 'middle', 'right']
 
 /** The page of a live view: a picture that moves, and a hand on it for whoever may (contract 16.3). */
 const url = new URL(location.href)
@@ -217,3 +222,114 @@ addEventListener('message', ({ source, data }) => {
 })
 post('ready')
 connect()
+
+/** Draws a frame of the stream: four bytes of length, a header in JSON, and a JPEG. */
+async function draw(canvas: HTMLCanvasElement, data: ArrayBuffer): Promise<void> {
+  const length = new DataView(data).getUint32(0)
+  const { w, h } = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length))) as { w: number; h: number }
+  const picture = await createImageBitmap(new Blob([new Uint8Array(data, 4 + length)], { type: 'image/jpeg' }))
+  // The canvas has the size of the page, so that a place on it is a place on the page.
+  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h]
+  canvas.getContext('2d')?.drawImage(picture, 0, 0, w, h)
+  picture.close()
+}
+
+/** Sends what mouse, wheel and keyboard do on the picture, while this viewer has the wheel. */
+function listenToRemoteInput(canvas: HTMLCanvasElement, holds: () => boolean, send: (message: object) => void): void {
+  const placeOf = ({ clientX, clientY }: MouseEvent) => {
+    const box = canvas.getBoundingClientRect()
+    const x = ((clientX - box.left) * canvas.width) / box.width
+    const y = ((clientY - box.top) * canvas.height) / box.height
+    return { x: Math.round(x), y: Math.round(y) }
+  }
+  let moved = 0
+  const mouse = (kind: 'move' | 'down' | 'up') => (event: MouseEvent) => {
+    if (!holds()) return
+    if (kind === 'move' && event.timeStamp - moved < 30) return
+    moved = event.timeStamp
+    if (kind === 'down') canvas.focus()
+    if (kind !== 'move') event.preventDefault()
+    send({ type: 'mouse', kind, ...placeOf(event), button: BUTTONS[event.button] ?? 'left' })
+  }
+  canvas.addEventListener('mousemove', mouse('move'))
+  canvas.addEventListener('mousedown', mouse('down'))
+  canvas.addEventListener('mouseup', mouse('up'))
+  canvas.addEventListener('contextmenu', (event) => event.preventDefault())
+  canvas.addEventListener(
+    'wheel',
+    (event) => {
+      if (!holds()) return
+      event.preventDefault()
+      send({ type: 'wheel', ...placeOf(event), dx: Math.round(event.deltaX), dy: Math.round(event.deltaY) })
+    },
+    { passive: false },
+  )
+  const key = (kind: 'down' | 'up') => (event: KeyboardEvent) => {
+    if (event.ctrlKey && event.altKey && event.key === 'Escape') return canvas.blur()
+    // A paste comes as an event of its own.
+    if (!holds() || ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'v')) return
+    event.preventDefault()
+    if ([...event.key].length === 1 && !event.ctrlKey && !event.metaKey) {
+      if (kind === 'down') send({ type: 'text', text: event.key })
+      return
+    }
+    send({ type: 'key', kind, key: event.key })
+  }
+  canvas.addEventListener('keydown', key('down'))
+  canvas.addEventListener('keyup', key('up'))
+  document.addEventListener('paste', (event) => {
+    const text = event.clipboardData?.getData('text/plain').slice(0, 10_000)
+    if (document.activeElement === canvas && holds() && text) send({ type: 'text', text })
+  })
+}
+
+/**
+ * The page as words: headings, texts, a field for each field, and a button for whatever else can be pressed. Texts are
+ * never markup.
+ */
+function createWords(place: HTMLElement, remoteInput: RemoteInput) {
+  let shown = ''
+  return (nodes: readonly Message[]): void => {
+    const held = remoteInput.holds()
+    const now = JSON.stringify([held, nodes])
+    // A field that somebody types in stays as it is.
+    if (now === shown || (place.contains(document.activeElement) && document.activeElement?.matches('input'))) return
+    shown = now
+    const at = [...place.querySelectorAll<HTMLElement>('[data-ref]')].find((node) => node === document.activeElement)
+    place.replaceChildren(...nodes.map((node) => nodeOf(node, held)))
+    if (at) place.querySelector<HTMLElement>(`[data-ref="${CSS.escape(at.dataset.ref!)}"]`)?.focus()
+  }
+
+  function nodeOf(message: Message, held: boolean): HTMLElement {
+    const { ref, role, name, value, level, checked } = message
+    if (role === 'heading') return textIn(document.createElement(`h${Math.min(6, Math.max(1, level ?? 2))}`), name)
+    if (role === 'StaticText' || role === 'image') return textIn(document.createElement('p'), name)
+    const line = document.createElement('p')
+    if (FIELDS.has(role)) {
+      line.append(fieldOf(message, held))
+      return line
+    }
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.dataset.ref = ref
+    button.disabled = !held
+    button.onclick = () => remoteInput.press(ref)
+    line.append(textIn(button, [role, name, value, checked && 'checked'].filter(Boolean).join(' ')))
+    return line
+  }
+
+  function fieldOf({ ref, name, value }: Message, held: boolean): HTMLElement {
+    const label = textIn(document.createElement('label'), `${name} `)
+    const field = document.createElement('input')
+    Object.assign(field, { type: 'text', value, disabled: !held, autocomplete: 'off' })
+    field.dataset.ref = ref
+    field.onchange = () => remoteInput.fill(ref, field.value)
+    label.append(field)
+    return label
+  }
+}
+
+function textIn<T extends HTMLElement>(node: T, text: string): T {
+  node.textContent = text
+  return node
+}

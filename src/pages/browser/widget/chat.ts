@@ -1,20 +1,32 @@
 /** The chat inside the frame (contract 15, dx 5.2). */
-import { h, pageData } from '../shared/dom'
+import { h, pageData, setText } from '../shared/dom'
 import type { Failure, ServerEvent } from '../shared/http'
 import { createBotCheck } from './bot-check'
 import { createBridge, type HostMessage } from './bridge'
 import { createComposer } from './composer'
 import { createListener } from './listen'
-import { createPanel } from './panel'
-import { createPeople } from './people'
-import { createRating } from './rating'
+import { createPanel, type Panel } from './panel'
 import { createSending, linksOf } from './sending'
 import { createShell } from './shell'
 import { createTranscript } from './transcript'
-import { createUnread } from './unread'
-import { createVisitor } from './visitor'
-import type { Message, PublicConfig, Takeover } from './wire'
+import { createVisitor, type Visitor } from './visitor'
+import type { Message, PublicConfig, Status, Takeover } from './wire'
 import { WORDS } from './words'
+
+type PeopleOptions = {
+  panel: Pick<Panel, 'setStatus'>
+  transcript: Pick<ReturnType<typeof createTranscript>, 'add' | 'setTyping'>
+  tell(takeover: Takeover): void
+}
+
+/** Typing is told over and over; without a word for so long it has ended. */
+const TYPING_MS = 5_000
+
+type Options = {
+  visitor: Pick<Visitor, 'hasRead' | 'markRead'>
+  panel: Pick<Panel, 'setUnread'>
+  isOpen(): boolean
+}
 
 /** Draws the chat into the page and lets it live; called once. */
 export function startChat(): void {
@@ -242,5 +254,121 @@ export function startChat(): void {
     const message = typeof who === 'object' && who !== null ? (who as Record<string, unknown>) : {}
     const names = ['name', 'email', 'external_id', 'hash'].filter((name) => message[name] !== undefined)
     return Object.fromEntries(names.map((name) => [name, message[name]]))
+  }
+}
+
+/** Counts what comes to the closed chat, once. What is shown in the open one is read, on the next page too. */
+function createUnread({ visitor, panel, isOpen }: Options) {
+  const ids = new Set<string>()
+  /** When the newest message came. */
+  let newest = ''
+  return {
+    count: () => ids.size,
+    opened(): void {
+      ids.clear()
+      visitor.markRead(newest)
+    },
+    arrived({ id, role, created_at }: Message): void {
+      if (created_at > newest) newest = created_at
+      if (isOpen()) visitor.markRead(newest)
+      else if ((role === 'assistant' || role === 'operator') && !visitor.hasRead(created_at)) {
+        ids.add(id)
+        panel.setUnread(ids.size)
+      }
+    },
+  }
+}
+
+/** The form by which a visitor says how the chat was, from 1 to 5. */
+function createRating(save: (rating: number, comment: string) => Promise<void>, done: (text: string) => void) {
+  const problem = h('p', { class: 'problem', role: 'alert' })
+  const comment = h('textarea', { id: 'comment', rows: 2 })
+  const choices = [1, 2, 3, 4, 5].map((stars) =>
+    h(
+      'label',
+      {},
+      h('input', { type: 'radio', name: 'rating', value: stars, required: true }),
+      h('span', { 'aria-hidden': 'true' }, String(stars)),
+      h('span', { class: 'hidden' }, `${stars}, ${WORDS.stars(stars)}`),
+    ),
+  )
+  const form = h(
+    'form',
+    { class: 'rating', hidden: true },
+    h('fieldset', {}, h('legend', {}, WORDS.rating), h('div', { class: 'stars' }, ...choices)),
+    h('label', { for: 'comment' }, WORDS.comment),
+    comment,
+    problem,
+    h(
+      'p',
+      { class: 'buttons' },
+      h('button', { type: 'submit', class: 'primary' }, WORDS.save),
+      h('button', { type: 'button', click: () => close('') }, WORDS.cancel),
+    ),
+  )
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const rating = Number(new FormData(form).get('rating'))
+    save(rating, comment.value.trim()).then(
+      () => close(WORDS.rated),
+      (error: Error) => setText(problem, error.message),
+    )
+  })
+
+  function close(text: string): void {
+    form.hidden = true
+    form.reset()
+    setText(problem, '')
+    done(text)
+  }
+
+  return {
+    form,
+    open(): void {
+      form.hidden = false
+      form.querySelector('input')?.focus()
+    },
+  }
+}
+
+/** Who answers: the assistant, or a person and their name (contract 15). */
+function createPeople({ panel, transcript, tell }: PeopleOptions) {
+  let status: Status = 'ai'
+  let changes = 0
+  /** Minutes; null where nobody knows. */
+  let wait: number | null = null
+  let name: string = WORDS.somebody
+  let typingEnds: ReturnType<typeof setTimeout> | undefined
+
+  function draw(): void {
+    panel.setStatus(status === 'requested' ? WORDS.asked(wait) : status === 'human' ? WORDS.joined(name) : '')
+  }
+
+  return {
+    draw,
+    name: () => name,
+    status: () => status,
+    /** Grows with each change: what was asked for before the last one may be older than it. */
+    changes: () => changes,
+    change(takeover: Takeover): void {
+      changes += 1
+      const before = status
+      status = takeover.takeover_status
+      if (takeover.usual_wait_s !== undefined) wait = Math.max(1, Math.round(takeover.usual_wait_s / 60))
+      if (takeover.operator?.name) name = takeover.operator.name
+      if (before === status) {
+        draw()
+        return
+      }
+      if (before === 'human') transcript.add('system', WORDS.left(name))
+      transcript.setTyping('')
+      draw()
+      tell({ takeover_status: status })
+    },
+    typing(role: string): void {
+      clearTimeout(typingEnds)
+      transcript.setTyping(role === 'operator' ? WORDS.personWrites(name) : WORDS.writing)
+      typingEnds = setTimeout(() => transcript.setTyping(''), TYPING_MS)
+    },
   }
 }

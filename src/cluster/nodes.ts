@@ -1,8 +1,52 @@
 import { and, eq, isNull, lte, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { type Clock, systemClock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
-import { command, postgresNow, query, type Reader, type Store, type Tx } from '../kernel/store'
-import { nodes } from './nodes-table'
+import { command, defineTable, postgresNow, query, type Reader, type Store, type Tx } from '../kernel/store'
+
+/**
+ * A process that serves this database with others. Empty on SQLite, where one process holds the file. Times are those
+ * of the database, so that nodes whose clocks differ agree.
+ */
+export const nodes = defineTable((k) =>
+  k.table('nodes', {
+    /** New at each start. */
+    id: k.text('id').primaryKey(),
+    /** The data folder, which one process at a time can use; null until the process has joined. */
+    home: k.text('home'),
+    /** What it does, comma-separated; empty for a command, null until the process has joined. */
+    roles: k.text('roles'),
+    /** Whether it keeps files in its own data folder, where no other node can read them. */
+    own_files: k.bool('own_files'),
+    lease_until: k.ms('lease_until').notNull(),
+  }),
+)
+
+/** One row: which secrets this database was written with, by a hash that does not tell them (contract 22.7). */
+export const databaseSecrets = defineTable((k) =>
+  k.table('database_secrets', {
+    id: k.int('id').primaryKey(),
+    fingerprint: k.text('fingerprint').notNull(),
+  }),
+)
+
+const ONLY = 1
+
+const stored = query<{ id: number }>()((db, p) => {
+  const t = db.of(databaseSecrets)
+  return db.select({ fingerprint: t.fingerprint }).from(t).where(eq(t.id, p.id))
+})
+
+const keep = command<{ id: number; fingerprint: string }>()((tx, p) => {
+  const t = tx.of(databaseSecrets)
+  return tx
+    .insert(t)
+    .values({ id: p.id, fingerprint: p.fingerprint })
+    .onConflictDoUpdate({ target: t.id, set: { fingerprint: sql`excluded.fingerprint` } })
+})
+
+/** The fingerprint of the secrets that the database was written with; null when it knows of none yet. */
+export const secretsOf = async (reader: Reader): Promise<string | null> =>
+  (await stored(reader, { id: ONLY }))[0]?.fingerprint ?? null
 
 /** How long a node is taken to live after it last said so. */
 const LEASE_MS = 5_000
@@ -234,4 +278,8 @@ export function isGone(db: Reader, id: SQL.Aliased | SQL | Parameters<typeof eq>
       .from(t)
       .where(eq(t.id, id as never)),
   )
+}
+
+export async function keepSecrets(tx: Tx, fingerprint: string): Promise<void> {
+  await keep(tx, { id: ONLY, fingerprint })
 }
