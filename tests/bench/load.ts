@@ -6,19 +6,27 @@ export type Volley = { perSecond: number; p50Ms: number; p99Ms: number; failures
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /**
- * Sends the same request over keep-alive connections, each as soon as the last answer is whole. Written
+ * Sends the same request over keep-alive connections, each as soon as the last answer is whole, for as long or as often
+ * as given. Written
  * on sockets because a client that parses would be measured along with the server.
  */
-export async function fire(shot: Shot, connections: number, durationMs: number): Promise<Volley> {
+export async function fire(
+  shot: Shot,
+  connections: number,
+  durationMs: number,
+  calls = Number.POSITIVE_INFINITY,
+): Promise<Volley> {
   const times: number[] = []
   let failures = 0
+  let sent = 0
   const endsAt = performance.now() + durationMs
   const one = () =>
     new Promise<void>((resolve, reject) => {
       let sentAt = 0
       let pending: Buffer = Buffer.alloc(0)
       const send = (socket: Socket) => {
-        if (performance.now() >= endsAt) return void socket.end()
+        if (performance.now() >= endsAt || sent >= calls) return void socket.end()
+        sent += 1
         sentAt = performance.now()
         socket.write(shot.request)
       }

@@ -1,11 +1,8 @@
 /**
  * What the product is measured against, each in a process of its own: `upstream` answers chat
  * completions at once, `tools` calls a tool five times first, `forward` passes bytes on and checks nothing,
- * `json` parses a POST, `get` answers one. `records`, `retell`, `remember` and `list` are the least that
- * the same takes under the contract.
+ * `paced` streams 50 tokens a second, `get` answers a GET.
  */
-import { answerFromMemory, keepRecords, listModels, retell } from './floors'
-
 const [role, target = ''] = process.argv.slice(2)
 
 const WORDS = Array.from({ length: 200 }, (_, place) => ` word${place}`)
@@ -37,6 +34,14 @@ const SSE_HEADERS = { 'content-type': 'text/event-stream' }
 
 async function* frames() {
   for (const frame of FRAMES) yield frame
+}
+
+/** A token every 20 ms, each in a read of its own. */
+async function* pacedFrames() {
+  for (const frame of FRAMES) {
+    await Bun.sleep(20)
+    yield frame
+  }
 }
 
 async function upstream(request: Request): Promise<Response> {
@@ -72,17 +77,13 @@ const ROLES: Record<string, Answer> = {
   upstream,
   tools,
   forward,
-  json: async (request) => Response.json({ length: ((await request.json()) as { prompt: string }).prompt.length }),
+  paced: async (request) =>
+    request.method === 'GET'
+      ? Response.json({ object: 'list', data: [] })
+      : new Response(pacedFrames() as unknown as BodyInit, { headers: SSE_HEADERS }),
   get: () => Response.json({ object: 'list', data: ['a', 'b'] }),
 }
 
-const FLOORS: Record<string, () => Answer | Promise<Answer>> = {
-  records: () => keepRecords(target),
-  retell: () => retell(target),
-  remember: () => answerFromMemory(),
-  list: listModels,
-}
-
-const answer = FLOORS[role ?? ''] ? await FLOORS[role ?? '']!() : ROLES[role ?? '']!
+const answer = ROLES[role ?? '']!
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 255, fetch: answer })
 process.stdout.write(`${server.port}\n`)

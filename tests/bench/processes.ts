@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
@@ -12,7 +12,7 @@ const SERVER_CORE = 0
 const OTHER_CORE = 1
 
 export async function startPeer(role: string, target = ''): Promise<Peer> {
-  const core = role === 'upstream' || role === 'tools' ? OTHER_CORE : SERVER_CORE
+  const core = ['upstream', 'paced', 'tools'].includes(role) ? OTHER_CORE : SERVER_CORE
   const child = Bun.spawn([...pin(core), process.execPath, join(import.meta.dir, 'peers.ts'), role, target], {
     stdout: 'pipe',
   })
@@ -57,6 +57,22 @@ export async function startProduct(
     cpuMs,
     stop: () => stop().then(() => rmSync(folder, { recursive: true, force: true })),
   }
+}
+
+/** Another gateway, fetched from the registry of packages: what a call through it costs in the same run. */
+export async function startGateway(): Promise<Peer> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-'))
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  const fetched = Bun.spawnSync(['npm', 'install', '--ignore-scripts', '@portkey-ai/gateway@1.15.2'], { cwd: folder })
+  if (!fetched.success) throw new Error(`the other gateway cannot be fetched: ${fetched.stderr}`)
+  const port = freePort()
+  const program = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js')
+  const child = Bun.spawn([...pin(SERVER_CORE), 'node', program, '--headless', `--port=${port}`], {
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  while (!(await fetch(`http://127.0.0.1:${port}/`).then(Boolean, () => false))) await Bun.sleep(50)
+  return { port, ...watched(child) }
 }
 
 const isHealthy = (port: number): Promise<boolean> =>

@@ -1,81 +1,151 @@
 /**
- * The budgets of design 11 that exist so far, in interleaved rounds against bare servers. Prints medians
- * and ratios; the machine is noisy, so only ratios of one run mean anything. Fails nothing.
+ * `bun run bench`: processor time and rate of svc beside a bare forwarder, and beside another gateway, on one core each.
+ * Both are warm: 30,000 calls first, and then until three rounds agree. Then rounds in turn, of as many calls each. The
+ * result is the median of the ratios of pairs, with its quartiles; only ratios of one run mean anything.
+ * `--only=chat` measures what has that in its name, `--rounds=12`, `--peer` also starts the other gateway. Fails nothing.
  */
 import { watchHealth } from '../catalogue/support/health'
 import { fire, requestBytes, type Volley } from './load'
-import { type Peer, startPeer, startProduct } from './processes'
+import { type Peer, startGateway, startPeer, startProduct } from './processes'
 
-const ROUNDS = Number(process.argv.find((word) => word.startsWith('--rounds='))?.slice(9) ?? 5)
-const ROUND_MS = 2_000
+const option = (name: string, usual: string): string =>
+  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? usual
+const ROUNDS = Number(option('rounds', '12'))
+const WARM_CALLS = Number(option('warm', '30000'))
+/** Rounds while warming up, of which the last three have to agree. */
+const MAX_WARM_ROUNDS = 8
+const AGREE = 0.03
+/** A forwarder that varies more tells that the machine does other things. */
+const QUIET = 0.1
 const STARTS = 3
-/** Until the compiler has seen enough: the time of an answer of ours falls for half a minute, a bare one's at once. */
-const WARM_UP_MS = 30_000
+const STREAMS = 250
+const TOKENS = 200
 const print = (line = '') => process.stdout.write(`${line}\n`)
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+const at = (values: number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? 0
+const median = (values: number[]) => at(values, 0.5)
+const spreadOf = (values: number[]) => (at(values, 0.75) - at(values, 0.25)) / median(values)
 
 const upstream = await startPeer('upstream')
+const paced = await startPeer('paced')
 const engineUrl = `http://127.0.0.1:${upstream.port}`
 const forwarder = await startPeer('forward', engineUrl)
-const recorder = await startPeer('records', engineUrl)
-const reteller = await startPeer('retell', engineUrl)
-const rememberer = await startPeer('remember')
-const lister = await startPeer('list')
-const jsonPost = await startPeer('json')
+const pacedForwarder = await startPeer('forward', `http://127.0.0.1:${paced.port}`)
 const bareGet = await startPeer('get')
 const product = await startProduct(engineUrl)
+const pacedProduct = await startProduct(`http://127.0.0.1:${paced.port}`)
+const gateway = process.argv.includes('--peer') ? await startGateway() : null
 
-const auth = { authorization: `Bearer ${product.key}` }
+type Opponent = { peer: Peer; request: Uint8Array }
+type Contest = {
+  name: string
+  connections: number
+  /** Calls of one round. */
+  calls: number
+  ours: Opponent
+  theirs: Opponent
+  gateway?: Opponent | null
+  /** What is counted of each answer; 1 for the answer itself. */
+  parts?: number
+  budget: string
+}
+
+const as = ({ key }: { key: string }) => ({ authorization: `Bearer ${key}` })
 const chatBody = (stream: boolean) => ({
   model: 'svc-1-flash',
   messages: [{ role: 'user', content: 'What is the answer to the question of life? '.repeat(20) }],
   ...(stream ? { stream: true } : {}),
 })
+const ask = (peer: Peer, path: string, headers: Record<string, string>, body: object): Opponent => ({
+  peer,
+  request: requestBytes('POST', path, headers, body),
+})
+const CHAT = '/api/v1/chat/completions'
+const forwarded = (body: object) => ask(forwarder, '/chat/completions', {}, body)
+const byGateway = (to: Peer, body: object): Opponent | null =>
+  gateway &&
+  ask(
+    gateway,
+    '/v1/chat/completions',
+    {
+      authorization: 'Bearer x',
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `http://127.0.0.1:${to.port}`,
+    },
+    body,
+  )
 const cachedBody = { prompt: 'What is the answer to everything?', mode: 'fast', conversation_id: null }
-
-type Opponent = { peer: Peer; request: Uint8Array }
-/** `floor`: who does the least that the contract asks of it, between the bare server and the product. */
-type Contest = { name: string; connections: number; ours: Uint8Array; theirs: Opponent; floor: Opponent }
 const chat = (connections: number): Contest => ({
-  name: `chat, ${connections} connections`,
+  name: `chat, ${connections} ${connections === 1 ? 'connection' : 'connections'}`,
   connections,
-  ours: requestBytes('POST', '/api/v1/chat/completions', auth, chatBody(false)),
-  theirs: { peer: forwarder, request: requestBytes('POST', '/chat/completions', {}, chatBody(false)) },
-  floor: { peer: recorder, request: requestBytes('POST', '/chat/completions', {}, chatBody(false)) },
+  calls: connections === 1 ? 2_000 : 6_000,
+  ours: ask(product, CHAT, as(product), chatBody(false)),
+  theirs: forwarded(chatBody(false)),
+  gateway: byGateway(upstream, chatBody(false)),
+  budget: 'must 4.0, goal 3.3',
 })
 const contests: Contest[] = [
   chat(16),
   chat(1),
   {
-    name: 'cache hit, 16 connections',
+    name: 'cached answer',
     connections: 16,
-    ours: requestBytes('POST', '/api/v1/completions', auth, cachedBody),
-    theirs: { peer: jsonPost, request: requestBytes('POST', '/', {}, cachedBody) },
-    floor: { peer: rememberer, request: requestBytes('POST', '/', auth, cachedBody) },
+    calls: 6_000,
+    ours: ask(product, '/api/v1/completions', as(product), cachedBody),
+    theirs: forwarded(chatBody(false)),
+    budget: '2.2',
   },
   {
-    name: 'GET /models, 16 connections',
+    name: 'refused: no such key',
     connections: 16,
-    ours: requestBytes('GET', '/api/v1/models', auth),
+    calls: 6_000,
+    ours: ask(product, CHAT, { authorization: `Bearer svc_sk_live_${'x'.repeat(48)}` }, chatBody(false)),
+    theirs: forwarded(chatBody(false)),
+    budget: '1.0',
+  },
+  {
+    name: 'GET /models, beside a bare GET',
+    connections: 16,
+    calls: 12_000,
+    ours: { peer: product, request: requestBytes('GET', '/api/v1/models', as(product)) },
     theirs: { peer: bareGet, request: requestBytes('GET', '/', {}) },
-    floor: { peer: lister, request: requestBytes('GET', '/', auth) },
+    budget: '2.0',
   },
   {
-    name: 'stream of 200 tokens, 16 connections',
-    connections: 16,
-    ours: requestBytes('POST', '/api/v1/chat/completions', auth, chatBody(true)),
-    theirs: { peer: forwarder, request: requestBytes('POST', '/chat/completions', {}, chatBody(true)) },
-    floor: { peer: reteller, request: requestBytes('POST', '/chat/completions', auth, chatBody(true)) },
+    name: `a token, ${STREAMS} streams at 50 a second`,
+    connections: STREAMS,
+    calls: STREAMS,
+    ours: ask(pacedProduct, CHAT, as(pacedProduct), chatBody(true)),
+    theirs: ask(pacedForwarder, '/chat/completions', {}, chatBody(true)),
+    gateway: byGateway(paced, chatBody(true)),
+    parts: TOKENS,
+    budget: 'must 2.0, goal 1.7',
   },
 ]
 
-const aim = (peer: Peer, request: Uint8Array) => ({ host: '127.0.0.1', port: peer.port, request })
+type Sample = Volley & { cpuUs: number }
 
-type Sample = Volley & { cpuPerAnswer: number }
-async function measure(peer: Peer, request: Uint8Array, connections: number): Promise<Sample> {
+/** One round: processor time of all threads of the server for each part of an answer, in microseconds. */
+async function measure({ peer, request }: Opponent, { connections, calls, parts = 1 }: Contest): Promise<Sample> {
   const before = peer.cpuMs()
-  const volley = await fire(aim(peer, request), connections, ROUND_MS)
-  return { ...volley, cpuPerAnswer: (peer.cpuMs() - before) / Math.max(1, volley.count) }
+  const volley = await fire(
+    { host: '127.0.0.1', port: peer.port, request },
+    connections,
+    Number.POSITIVE_INFINITY,
+    calls,
+  )
+  return { ...volley, cpuUs: ((peer.cpuMs() - before) * 1_000) / (volley.count * parts) }
+}
+
+async function warmUp(opponent: Opponent, contest: Contest): Promise<void> {
+  const rounds = contest.parts ? 2 : WARM_CALLS / contest.calls
+  for (let round = 0; round < rounds; round++) await measure(opponent, contest)
+  const last: number[] = []
+  for (let round = 0; round < MAX_WARM_ROUNDS && !contest.parts; round++) {
+    last.push((await measure(opponent, { ...contest, calls: contest.calls / 2 })).cpuUs)
+    const three = last.slice(-3)
+    if (three.length === 3 && (Math.max(...three) - Math.min(...three)) / median(three) < AGREE) return
+  }
 }
 
 /** Of some starts, each on an empty folder and with the cores a server has. */
@@ -92,58 +162,44 @@ async function startMs(): Promise<string> {
 /** What `/health` takes while 16 connections chat: others' answers do not wait for them (I28). */
 async function reportHealth(): Promise<void> {
   const health = watchHealth(product.port, product.pid)
-  await fire(aim(product, chat(16).ours), 16, ROUNDS * ROUND_MS)
+  await measure(chat(16).ours, { ...chat(16), calls: 20_000 })
   await health.stop()
-  const taken = health.latencies().toSorted((a, b) => a - b)
-  const at = (share: number) => (taken[Math.floor(taken.length * share)] ?? 0).toFixed(1)
-  print()
-  print(`GET /health beside 16 connections that chat: p50 ${at(0.5)} ms, p95 ${at(0.95)} (budget 50), p99 ${at(0.99)}`)
+  const taken = health.latencies()
+  const shown = (share: number) => at(taken, share).toFixed(1)
+  print(
+    `GET /health beside 16 connections that chat: p50 ${shown(0.5)} ms, p95 ${shown(0.95)} (budget 50), p99 ${shown(0.99)}`,
+  )
 }
 
-const wanted = process.argv.find((word) => word.startsWith('--only='))?.slice(7) ?? ''
+const ratioOf = (ours: Sample[], theirs: Sample[], pick: (sample: Sample) => number) => {
+  const ratios = ours.map((sample, round) => pick(sample) / pick(theirs[round]!))
+  return `${median(ratios).toFixed(2)}  (${at(ratios, 0.25).toFixed(2)}–${at(ratios, 0.75).toFixed(2)})`
+}
+
+async function compete(contest: Contest): Promise<void> {
+  const contestants = [contest.theirs, contest.ours, ...(contest.gateway ? [contest.gateway] : [])]
+  for (const one of contestants) await warmUp(one, contest)
+  const samples: Sample[][] = contestants.map(() => [])
+  for (let round = 0; round < (contest.parts ? Math.ceil(ROUNDS / 3) : ROUNDS); round++)
+    for (const [place, one] of contestants.entries()) samples[place]!.push(await measure(one, contest))
+  const [theirs, ours, others] = samples as [Sample[], Sample[], Sample[]?]
+  const us = (all: Sample[]) => median(all.map(({ cpuUs }) => cpuUs)).toFixed(0)
+  const failures = ours.reduce((sum, one) => sum + one.failures, 0)
+  print(`\n${contest.name}${failures ? `  (${failures} answers were not 2xx)` : ''}`)
+  print(`  processor µs  svc ${us(ours)}  bare ${us(theirs)}${others ? `  other gateway ${us(others)}` : ''}`)
+  print(`  ratio         ${ratioOf(ours, theirs, ({ cpuUs }) => cpuUs)}  budget ${contest.budget}`)
+  if (others) print(`  other gateway ${ratioOf(others, theirs, ({ cpuUs }) => cpuUs)}`)
+  if (!contest.parts) print(`  of its rate   ${ratioOf(ours, theirs, ({ perSecond }) => perSecond)}`)
+  const spread = spreadOf(theirs.map(({ cpuUs }) => cpuUs))
+  if (spread > QUIET) print(`  unquiet: the bare server varied by ${(spread * 100).toFixed(0)} %, so this is no result`)
+}
+
 print(
   `start to first healthy answer: ${await startMs()} ms (budget 500), on one core ${product.startedMs.toFixed(0)} ms`,
 )
-for (const { name, connections, ours, theirs, floor } of contests.filter((contest) => contest.name.includes(wanted))) {
-  const samples: { ours: Sample; theirs: Sample }[] = []
-  const min: Sample[] = []
-  await fire(aim(product, ours), connections, WARM_UP_MS)
-  for (const { peer, request } of [theirs, floor]) {
-    await fire(aim(peer, request), connections, WARM_UP_MS / 10)
-  }
-  for (let round = 0; round < ROUNDS; round++) {
-    const bare = await measure(theirs.peer, theirs.request, connections)
-    min.push(await measure(floor.peer, floor.request, connections))
-    samples.push({ theirs: bare, ours: await measure(product, ours, connections) })
-  }
-  const of = (pick: (sample: Sample) => number) => ({
-    ours: median(samples.map((sample) => pick(sample.ours))),
-    theirs: median(samples.map((sample) => pick(sample.theirs))),
-  })
-  const rate = of((sample) => sample.perSecond)
-  const p50 = of((sample) => sample.p50Ms)
-  const cpu = of((sample) => sample.cpuPerAnswer)
-  const failures = samples.reduce((sum, sample) => sum + sample.ours.failures, 0)
-  print()
-  print(`${name}${failures ? `  (${failures} answers were not 2xx)` : ''}`)
-  print(
-    `  requests/s   svc ${rate.ours.toFixed(0)}  bare ${rate.theirs.toFixed(0)}  ratio ${(rate.ours / rate.theirs).toFixed(2)}`,
-  )
-  print(
-    `  p50 ms       svc ${p50.ours.toFixed(2)}  bare ${p50.theirs.toFixed(2)}  added ${(p50.ours - p50.theirs).toFixed(2)}`,
-  )
-  print(
-    `  CPU ms/req   svc ${cpu.ours.toFixed(3)}  bare ${cpu.theirs.toFixed(3)}  ratio ${(cpu.ours / cpu.theirs).toFixed(2)}`,
-  )
-  const floorRate = median(min.map(({ perSecond }) => perSecond))
-  const floorCpu = median(min.map(({ cpuPerAnswer }) => cpuPerAnswer))
-  const floorP50 = median(min.map(({ p50Ms }) => p50Ms))
-  print(
-    `  the least that the contract takes: ratio ${(floorRate / rate.theirs).toFixed(2)}, added p50 ${(floorP50 - p50.theirs).toFixed(2)}, CPU ${floorCpu.toFixed(3)}, ratio ${(floorCpu / cpu.theirs).toFixed(2)}`,
-  )
-}
-
+for (const contest of contests.filter(({ name }) => name.includes(option('only', '')))) await compete(contest)
+print()
 await reportHealth()
 
-for (const peer of [product, forwarder, recorder, reteller, rememberer, lister, jsonPost, bareGet, upstream])
-  await peer.stop()
+for (const peer of [product, pacedProduct, gateway, forwarder, pacedForwarder, bareGet, upstream, paced])
+  await peer?.stop()
