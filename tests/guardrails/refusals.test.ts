@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { refusals } from '../support/refusals'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
@@ -93,21 +94,6 @@ describe('a policy that is refused (contract 12, K17)', () => {
     },
   )
 
-  test.each([
-    ['no name', {}, 'name'],
-    ['an empty name', { name: '' }, 'name'],
-    ['blanks', { name: '   ' }, 'name'],
-    ['invisible letters', { name: '\u200b\u2060' }, 'name'],
-    ['129 characters', { name: 'x'.repeat(129) }, 'name'],
-    ['a long description', { name: 'a', description: 'x'.repeat(513) }, 'description'],
-    ['rules that are an object', { name: 'a', rules: {} }, 'rules'],
-    ['a rule that is a string', { name: 'a', rules: ['x'] }, 'rules[0]'],
-    ['an unknown scope', { name: 'a', scope: 'world' }, 'scope'],
-    ['a default that is a string', { name: 'a', is_default: 'yes' }, 'is_default'],
-  ])('%s is a wrong body', async (_, input, param) => {
-    expect(await refused(input)).toMatchObject({ code: 'validation_error', param })
-  })
-
   test('a patch is checked as strictly', async () => {
     const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Fine', rules: [fine] })
     const patched = await ada.send('PATCH', `guardrail-policies/${body.id}`, { rules: [{ ...fine, verdict: 'x' }] })
@@ -115,6 +101,19 @@ describe('a policy that is refused (contract 12, K17)', () => {
     expect((await ada.send('GET', `guardrail-policies/${body.id}`)).body.rules).toEqual([fine])
   })
 })
+
+refusals('POST /guardrail-policies refuses a wrong body', { world, as: ada, request: 'POST guardrail-policies' }, [
+  ['no name', {}, '"name" '],
+  ['an empty name', { name: '' }, '"name" '],
+  ['blanks', { name: '   ' }, '"name" '],
+  ['invisible letters', { name: '\u200b\u2060' }, '"name" '],
+  ['129 characters', { name: 'x'.repeat(129) }, '"name" '],
+  ['a long description', { name: 'a', description: 'x'.repeat(513) }, '"description" '],
+  ['rules that are an object', { name: 'a', rules: {} }, '"rules" '],
+  ['a rule that is a string', { name: 'a', rules: ['x'] }, '"rules[0]" '],
+  ['an unknown scope', { name: 'a', scope: 'world' }, '"scope" '],
+  ['a default that is a string', { name: 'a', is_default: 'yes' }, '"is_default" '],
+])
 
 describe('GET /guardrails', () => {
   test('every guardrail has phases, verdicts and a config schema with the common members', async () => {

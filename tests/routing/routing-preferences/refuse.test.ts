@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { type Refusal, refusals } from '../../support/refusals'
 import { createWorld } from '../../support/world'
 
 const world = await createWorld()
@@ -8,88 +9,62 @@ const ask = (body: object) => ada.send('POST', 'routing-preferences', { name: 'M
 const withRule = (rule: object) => ({ rules: [{ ...good, ...rule }] })
 const example = { prompt: 'hello', expected_mode: 'fast' }
 
-test.each(['  ', '\u200b\u2060'])('a name that shows nothing is none: %j', async (name) => {
-  const { status, body } = await ask({ name })
-  expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'validation_error', param: 'name' })
-})
+const INVALID: [what: string, preference: object, param: string][] = [
+  ['a label that names a vendor', { name: 'OpenAI first' }, 'name'],
+  ['a spaced one', { name: 'o p e n a i' }, 'name'],
+  ['a description that does', { description: 'ask Cl4ude' }, 'description'],
+  ['a description of a rule that does', withRule({ description: 'to Anthropic' }), 'rules[0].description'],
+  ['51 rules', { rules: Array.from({ length: 51 }, () => good) }, 'rules'],
+  ['31 examples', { examples: Array.from({ length: 31 }, () => example) }, 'examples'],
+  ['an example of 1,025 characters', { examples: [{ ...example, prompt: 'x'.repeat(1_025) }] }, 'examples[0].prompt'],
+  [
+    'an example of an unknown mode',
+    { examples: [{ ...example, expected_mode: 'dance' }] },
+    'examples[0].expected_mode',
+  ],
+  [
+    'an example of an unknown engine',
+    { examples: [{ ...example, expected_engine: 'x' }] },
+    'examples[0].expected_engine',
+  ],
+  ['an unknown mode', withRule({ target_mode: 'dance' }), 'rules[0].target_mode'],
+  ['a rule to auto', withRule({ target_mode: 'auto' }), 'rules[0].target_mode'],
+  ['an unknown engine', withRule({ target_engine: 'gpt-4' }), 'rules[0].target_engine'],
+  ['a text mode on an engine of pictures', withRule({ target_engine: 'svc-1-create' }), 'rules[0].target_engine'],
+  [
+    'a picture on a text engine',
+    withRule({ target_mode: 'image', target_engine: 'svc-1-flash' }),
+    'rules[0].target_engine',
+  ],
+  ['a floor of an unknown mode', { confidence_floor_overrides: { dance: 0.7 } }, 'confidence_floor_overrides.dance'],
+  ['a pattern of 513 characters', withRule({ pattern: 'x'.repeat(513) }), 'rules[0].pattern'],
+  ['an empty pattern', withRule({ pattern: '' }), 'rules[0].pattern'],
+  ['the second rule', { rules: [good, { ...good, pattern: '(' }] }, 'rules[1].pattern'],
+]
+/** Patterns that do not compile or are too large (K1, K5), and those that mean a vendor (K10). */
+const PATTERNS = [
+  ...['(', '[', '*a', '\\', '(?<n>', 'a{2,1}', '(?i)x', '(a{1,100}){1,100}', '\\p{L}'.repeat(100)],
+  ...['openai', 'op[e]nai', '(open)(ai)', '\\x6fpenai', 'o\u200bpenai', 'o.?p.?e.?n.?a.?i', 'OPENAI', '[o0]penai'],
+]
+const posting = { world, as: ada, request: 'POST routing-preferences', body: { name: 'Mine' } }
+refusals('routing_preference_invalid', { ...posting, code: 'routing_preference_invalid' }, [
+  ...INVALID.map(([what, preference, param]): Refusal => [what, preference, '', { param }]),
+  ...PATTERNS.map((pattern): Refusal => [`the pattern ${pattern}`, withRule({ pattern }), '"rules[0].pattern" ']),
+])
 
-describe('routing_preference_invalid', () => {
-  test.each<[string, object, string]>([
-    ['a label that names a vendor', { name: 'OpenAI first' }, 'name'],
-    ['a spaced one', { name: 'o p e n a i' }, 'name'],
-    ['a description that does', { description: 'ask Cl4ude' }, 'description'],
-    ['a description of a rule that does', withRule({ description: 'to Anthropic' }), 'rules[0].description'],
-    ['51 rules', { rules: Array.from({ length: 51 }, () => good) }, 'rules'],
-    ['31 examples', { examples: Array.from({ length: 31 }, () => example) }, 'examples'],
-    ['an example of 1,025 characters', { examples: [{ ...example, prompt: 'x'.repeat(1_025) }] }, 'examples[0].prompt'],
-    [
-      'an example of an unknown mode',
-      { examples: [{ ...example, expected_mode: 'dance' }] },
-      'examples[0].expected_mode',
-    ],
-    [
-      'an example of an unknown engine',
-      { examples: [{ ...example, expected_engine: 'x' }] },
-      'examples[0].expected_engine',
-    ],
-    ['an unknown mode', withRule({ target_mode: 'dance' }), 'rules[0].target_mode'],
-    ['a rule to auto', withRule({ target_mode: 'auto' }), 'rules[0].target_mode'],
-    ['an unknown engine', withRule({ target_engine: 'gpt-4' }), 'rules[0].target_engine'],
-    ['a text mode on an engine of pictures', withRule({ target_engine: 'svc-1-create' }), 'rules[0].target_engine'],
-    [
-      'a picture on a text engine',
-      withRule({ target_mode: 'image', target_engine: 'svc-1-flash' }),
-      'rules[0].target_engine',
-    ],
-    ['a floor of an unknown mode', { confidence_floor_overrides: { dance: 0.7 } }, 'confidence_floor_overrides.dance'],
-    ['a pattern of 513 characters', withRule({ pattern: 'x'.repeat(513) }), 'rules[0].pattern'],
-    ['an empty pattern', withRule({ pattern: '' }), 'rules[0].pattern'],
-    ['the second rule', { rules: [good, { ...good, pattern: '(' }] }, 'rules[1].pattern'],
-  ])('%s', async (_, body, param) => {
-    const { status, body: answer } = await ask(body)
-    expect(status).toBe(400)
-    expect(answer.error.code).toBe('routing_preference_invalid')
-    expect(answer.error.param).toEqual(param)
-  })
-
-  test.each(['(', '[', '*a', '\\', '(?<n>', 'a{2,1}', '(?i)x', '(a{1,100}){1,100}', '\\p{L}'.repeat(100)])(
-    'the pattern %s (K1, K5)',
-    async (pattern) => {
-      const { status, body } = await ask(withRule({ pattern }))
-      expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'routing_preference_invalid' })
-    },
-  )
-
-  test.each([
-    'openai',
-    'op[e]nai',
-    '(open)(ai)',
-    '\\x6fpenai',
-    'o\u200bpenai',
-    'o.?p.?e.?n.?a.?i',
-    'OPENAI',
-    '[o0]penai',
-  ])('the pattern %s, which means a vendor (K10)', async (pattern) => {
-    const { status, body } = await ask(withRule({ pattern }))
-    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'routing_preference_invalid' })
-  })
-})
-
-describe('what is no shape of a preference is validation_error', () => {
-  test.each<[string, object]>([
-    ['no name', { name: undefined }],
-    ['an empty name', { name: '' }],
-    ['a name of 129 characters', { name: 'x'.repeat(129) }],
-    ['a description of 513 characters', { description: 'x'.repeat(513) }],
-    ['rules that are no list', { rules: {} }],
-    ['a rule without a pattern', { rules: [{ target_mode: 'code' }] }],
-    ['a confidence in words (K8)', withRule({ confidence: '0.9' })],
-    ['an unknown scope', { scope: 'world' }],
-  ])('%s', async (_, body) => {
-    const { status, body: answer } = await ask(body)
-    expect({ status, code: answer.error.code }).toEqual({ status: 400, code: 'validation_error' })
-  })
-})
+refusals('what is no shape of a preference', posting, [
+  ['no name', { name: undefined }, '"name" is missing'],
+  ['an empty name', { name: '' }, '"name" '],
+  ...['  ', '\u200b\u2060'].map(
+    (name): Refusal => [`the name ${JSON.stringify(name)}, which shows nothing`, { name }, '"name" '],
+  ),
+  ['a name of 129 characters', { name: 'x'.repeat(129) }, '"name" '],
+  ['a description of 513 characters', { description: 'x'.repeat(513) }, '"description" '],
+  ['rules that are no list', { rules: {} }, '"rules" is {}'],
+  ['a rule without a pattern', { rules: [{ target_mode: 'code' }] }, '"rules[0].pattern" is missing'],
+  ['a confidence in words (K8)', withRule({ confidence: '0.9' }), '"rules[0].confidence" is "0.9"'],
+  ['an unknown scope', { scope: 'world' }, '"scope" is "world"'],
+])
 
 test('a pattern that backtracks without end is refused with a text that shows it (design 1.9)', async () => {
   for (const pattern of ['(?=(a+)+b)', '^(?!(x+x+)+y)z']) {
