@@ -89,6 +89,9 @@ export class CommandFailed extends Error {
 export const usageFailure = (message: string, fix?: string): CommandFailed =>
   new CommandFailed({ exitCode: EXIT.usage, code: 'usage', message, fix })
 
+export const conflictFailure = (message: string, fix?: string): CommandFailed =>
+  new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message, fix })
+
 export const notFoundFailure = (message: string, fix?: string): CommandFailed =>
   new CommandFailed({ exitCode: EXIT.missing, code: 'not_found', message, fix })
 

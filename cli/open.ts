@@ -6,7 +6,7 @@ import { type Config, loadConfig } from '../src/app/config'
 import type { OpenApp } from '../src/app/open'
 import { clean } from '../src/kernel/text'
 import type { Command } from './command'
-import { CommandFailed, EXIT, expectData, unreachable } from './failure'
+import { CommandFailed, conflictFailure, EXIT, expectData, unreachable, usageFailure } from './failure'
 import { formatOf } from './globals'
 import { isStructured } from './output/print'
 import { overridesOf } from './settings'
@@ -180,7 +180,7 @@ async function openHere(shell: Shell, command: Command, config: Config, why: str
         'run the same command again in a moment',
       )
     const fix = 'leave out --local to go through the server, or stop it first'
-    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message: `${holder}.`, fix })
+    throw conflictFailure(`${holder}.`, fix)
   }
 }
 
@@ -229,7 +229,7 @@ function assertSvc(url: string, status: number, headers: Headers): void {
 }
 
 /** A socket file outlives a killed server, so only an accepted connection counts. */
-async function isListening(path: string): Promise<boolean> {
+export async function isListening(path: string): Promise<boolean> {
   try {
     const socket = await Bun.connect({ unix: path, socket: { data: () => undefined } })
     socket.end()
@@ -294,10 +294,6 @@ function readKey(path: string): string {
     return readFileSync(path, 'utf8').trim()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new CommandFailed({
-      exitCode: EXIT.usage,
-      code: 'usage',
-      message: `The key file ${path} cannot be read (${code ?? 'unknown reason'}).`,
-    })
+    throw usageFailure(`The key file ${path} cannot be read (${code ?? 'unknown reason'}).`)
   }
 }

@@ -20,12 +20,7 @@ export async function assertSeesContent(shell: Shell): Promise<void> {
   if (api !== 'operator') return
   const { role } = expectData(await ops().status.get()).operator
   if (seesContent(role)) return
-  throw new CommandFailed({
-    exitCode: EXIT.refused,
-    code: 'forbidden',
-    message: `The role ${role} cannot see what people wrote. Ask an operator with the role support.`,
-    help: 'error forbidden',
-  })
+  throw forbidden(`The role ${role} cannot see what people wrote. Ask an operator with the role support.`)
 }
 
 /** Refuses a `--dry-run` where the change itself would be refused. @throws CommandFailed 4 */
@@ -34,10 +29,8 @@ export async function assertRole(shell: Shell, { path }: Command): Promise<void>
   if (transport.kind !== 'remote' || api !== 'operator') return
   const { role } = expectData(await ops().status.get()).operator
   if (mayRun(role, path)) return
-  throw new CommandFailed({
-    exitCode: EXIT.refused,
-    code: 'forbidden',
-    message: `The role ${role} cannot run ${path}. Ask an operator with another role.`,
-    help: 'error forbidden',
-  })
+  throw forbidden(`The role ${role} cannot run ${path}. Ask an operator with another role.`)
 }
+
+const forbidden = (message: string): CommandFailed =>
+  new CommandFailed({ exitCode: EXIT.refused, code: 'forbidden', message, help: 'error forbidden' })

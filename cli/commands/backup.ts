@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { CheckedBackup } from '../../src/app/backups'
 import type { ConfigOverrides } from '../../src/app/config'
 import { defineCommand } from '../command'
-import { CheckFailed, CommandFailed, EXIT, expectData, unreadable, usageFailure } from '../failure'
+import { CheckFailed, conflictFailure, expectData, unreadable, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { readSecretInput } from '../secret-input'
 import { overridesOf } from '../settings'
@@ -161,7 +161,7 @@ async function restored(
     return await restore(overrides, folder, manifest, { only, confirmed: globals.confirm, now: clock.now() })
   } catch (error) {
     const { message } = error as Error
-    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message })
+    throw conflictFailure(message)
   }
 }
 

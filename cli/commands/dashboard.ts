@@ -6,7 +6,7 @@ import { bundled } from '../../src/app/bundle'
 import { clean } from '../../src/kernel/text'
 import { type Host, queryOf } from '../../tui/data/connection'
 import type { Keymap } from '../../tui/keymap'
-import type { PaletteCommand, Screen, Where } from '../../tui/state/model'
+import { type PaletteCommand, SCREENS, type Screen, type Where } from '../../tui/state/model'
 import { type Command, defineCommand } from '../command'
 import { CommandFailed, EXIT, usageFailure } from '../failure'
 import { type Environment, usesColor } from '../globals'
@@ -21,18 +21,6 @@ const CTRL_C = '\u0003'
 const REPLY = /^[a-z0-9-]{1,20}$/
 
 const REPLY_CHARS = 4_000
-
-const SCREENS = [
-  'overview',
-  'jobs',
-  'deliveries',
-  'takeovers',
-  'submissions',
-  'browser',
-  'keys',
-  'audit',
-  'logs',
-] as const satisfies readonly Screen[]
 
 /** Commands that need the terminal for themselves, or never end. */
 const NOT_INSIDE = /^(dashboard|serve|completion|.* (tail|watch|listen|attach|wait))$/

@@ -4,7 +4,16 @@ import { send, type Target } from '../../src/app/client'
 import { type Config, loadConfig } from '../../src/app/config'
 import { inUse } from '../../src/kernel/port-holder'
 import { defineCommand } from '../command'
-import { BadWord, CheckFailed, CommandFailed, EXIT, expectData, replyFailure, usageFailure } from '../failure'
+import {
+  BadWord,
+  CheckFailed,
+  type CommandFailed,
+  conflictFailure,
+  EXIT,
+  expectData,
+  replyFailure,
+  usageFailure,
+} from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'
@@ -42,12 +51,10 @@ const devReset = defineCommand({
 })
 
 export const notForProduction = (command: string): CommandFailed =>
-  new CommandFailed({
-    exitCode: EXIT.conflict,
-    code: 'conflict',
-    message: `${command} is for development, but this server is in production mode.`,
-    fix: 'choose another data folder with --data-dir',
-  })
+  conflictFailure(
+    `${command} is for development, but this server is in production mode.`,
+    'choose another data folder with --data-dir',
+  )
 
 /** Calls a route of the API by its path below `/api/v1/`. @throws CommandFailed for an error */
 export type Caller = <Answer = { id: string }>(
@@ -107,7 +114,8 @@ const devSink = defineCommand({
   },
 })
 
-const stopped = (signal: AbortSignal): Promise<void> =>
+/** Resolves when the signal aborts. */
+export const stopped = (signal: AbortSignal): Promise<void> =>
   signal.aborted
     ? Promise.resolve()
     : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -300,6 +308,6 @@ export async function resetData(shell: Shell, config: Config): Promise<void> {
   } catch (error) {
     const { name: kind, message } = error as Error
     if (kind !== 'ConfigError') throw error
-    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message, fix: 'stop the server first' })
+    throw conflictFailure(message, 'stop the server first')
   }
 }

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/app/config'
 import type { Keyring } from '../../src/app/keyring'
 import { defineCommand } from '../command'
-import { CheckFailed, CommandFailed, EXIT, usageFailure } from '../failure'
+import { CheckFailed, conflictFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { readSecretInput } from '../secret-input'
 import { overridesOf } from '../settings'
@@ -87,7 +87,7 @@ async function attempted<T extends Keyring>(work: () => Promise<T>): Promise<T> 
   } catch (error) {
     const { name, message } = error as Error
     if (name !== 'ConfigError') throw error
-    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message })
+    throw conflictFailure(message)
   }
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseLocation, Schema } from '../../src/kernel/store'
 import { defineCommand } from '../command'
-import { CheckFailed, CommandFailed, EXIT, notFoundFailure, usageFailure } from '../failure'
+import { CheckFailed, conflictFailure, notFoundFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { readSecretInput } from '../secret-input'
 import { overridesOf } from '../settings'
@@ -98,7 +98,11 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
   ])
   assertReady(await schemaOf(source.from))
   const state = await targetStateOf(to)
-  if (state === 'taken') throw taken(to)
+  if (state === 'taken')
+    throw conflictFailure(
+      `The target is not empty${to.dialect === 'sqlite' ? `: ${to.path} exists` : ''}. Nothing was changed.`,
+      to.dialect === 'sqlite' ? 'choose another folder with --to' : 'createdb NAME, then use that database in --to',
+    )
   if (
     shell.planned(
       `${state === 'unfinished' ? 'empty the target, and ' : ''}copy ${nameOf(source.from)} to ${nameOf(to)}`,
@@ -123,23 +127,13 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
   )
 }
 
-const taken = (to: DatabaseLocation): CommandFailed =>
-  new CommandFailed({
-    exitCode: EXIT.conflict,
-    code: 'conflict',
-    message: `The target is not empty${to.dialect === 'sqlite' ? `: ${to.path} exists` : ''}. Nothing was changed.`,
-    fix: to.dialect === 'sqlite' ? 'choose another folder with --to' : 'createdb NAME, then use that database in --to',
-  })
-
 /** @throws CommandFailed 5 for a source that is not whole, or of another release */
 function assertReady({ applied, known, strange, unfinished }: Schema): void {
   if (applied === known && !strange && !unfinished) return
-  throw new CommandFailed({
-    exitCode: EXIT.conflict,
-    code: 'conflict',
-    message: `The source is not at this release: it has ${applied} of ${known} migrations${strange ? ', and others' : ''}${unfinished ? ', and is an unfinished copy' : ''}.`,
-    fix: 'svc-admin migrate up; for a backup, first svc-admin backup restore FOLDER',
-  })
+  throw conflictFailure(
+    `The source is not at this release: it has ${applied} of ${known} migrations${strange ? ', and others' : ''}${unfinished ? ', and is an unfinished copy' : ''}.`,
+    'svc-admin migrate up; for a backup, first svc-admin backup restore FOLDER',
+  )
 }
 
 /** Without name and password. */

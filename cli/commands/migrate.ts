@@ -3,7 +3,7 @@ import { copyFile, cp } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseLocation } from '../../src/kernel/store'
 import { defineCommand } from '../command'
-import { CheckFailed, CommandFailed, EXIT, notFoundFailure, usageFailure } from '../failure'
+import { CheckFailed, conflictFailure, notFoundFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
@@ -99,12 +99,10 @@ const migrateUp = defineCommand({
 function assertAhead(to: number, { applied, known }: State): void {
   if (to > known) throw usageFailure(`--to is ${to}; this release has ${known} migrations.`, 'svc-admin migrate status')
   if (to >= applied) return
-  throw new CommandFailed({
-    exitCode: EXIT.conflict,
-    code: 'conflict',
-    message: `The database has ${applied} migrations, and migrate up cannot remove any.`,
-    fix: 'svc-admin migrate down',
-  })
+  throw conflictFailure(
+    `The database has ${applied} migrations, and migrate up cannot remove any.`,
+    'svc-admin migrate down',
+  )
 }
 
 const restored = [column('restored', 'RESTORED'), column('kept', 'WHAT WAS THERE')]
@@ -122,7 +120,11 @@ const migrateDown = defineCommand({
   exits: [1, 3, 5, 7],
   async run(shell) {
     const { location, dataDir } = await look(shell)
-    if (location.dialect !== 'sqlite') throw notOnPostgres()
+    if (location.dialect !== 'sqlite')
+      throw conflictFailure(
+        'migrate down works only with SQLite; this server uses Postgres.',
+        'svc-admin backup restore FOLDER, into an empty database',
+      )
     const copy = newestCopy(dataDir)
     if (copy === null)
       throw notFoundFailure('This data folder has no copy from migrate up.', 'svc-admin backup restore FOLDER')
@@ -132,14 +134,6 @@ const migrateDown = defineCommand({
     shell.print.item({ restored: copy, kept: stored }, restored)
   },
 })
-
-const notOnPostgres = (): CommandFailed =>
-  new CommandFailed({
-    exitCode: EXIT.conflict,
-    code: 'conflict',
-    message: 'migrate down works only with SQLite; this server uses Postgres.',
-    fix: 'svc-admin backup restore FOLDER, into an empty database',
-  })
 
 const problems = [column('problem', 'PROBLEM')]
 

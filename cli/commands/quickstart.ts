@@ -7,12 +7,13 @@ import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
 import { EXIT, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
+import { isListening } from '../open'
 import { column } from '../output/columns'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { flag } from '../words'
-import { assertDev, callerWith } from './dev'
+import { assertDev, callerWith, stopped } from './dev'
 
 const columns = [
   column('step', 'STEP'),
@@ -72,22 +73,12 @@ function draw({ io, paint }: Shell, { step, came, ms, command }: Row): void {
 async function startUnlessThere(shell: Shell): Promise<RunningApp | null> {
   const config = loadConfig(overridesOf(shell))
   const socket = join(config.dataDir, 'ops.sock')
-  if (shell.globals.socket || (existsSync(socket) && (await answers(socket)))) return null
+  if (shell.globals.socket || (existsSync(socket) && (await isListening(socket)))) return null
   const { start } = await import('../../src/app/start')
   const log = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
   const running = await start({ config, log })
   if (running.seed) shell.note(`Your first API key is in ${running.seed.keyFile}. Only you can read the file.`)
   return running
-}
-
-async function answers(unix: string): Promise<boolean> {
-  try {
-    const socket = await Bun.connect({ unix, socket: { data: () => undefined } })
-    socket.end()
-    return true
-  } catch {
-    return false
-  }
 }
 
 async function* firstSteps(shell: Shell, connection: Connection): AsyncGenerator<Row> {
@@ -167,8 +158,6 @@ function sayNext({ note }: Shell, api: string | null): void {
 
 async function untilStopped(shell: Shell): Promise<void> {
   shell.note('\nThe server keeps running. Ctrl-C stops it.')
-  const { signal } = shell
-  if (!signal.aborted)
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  await stopped(shell.signal)
   shell.exitCode = EXIT.interrupted
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineCommand } from '../command'
-import { BadWord, CommandFailed, EXIT, usageFailure } from '../failure'
+import { BadWord, conflictFailure, usageFailure } from '../failure'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'
 import { overridesOf } from '../settings'
@@ -53,7 +53,11 @@ export const init = defineCommand({
     if (print) return shell.io.out(safeJson(config, 2))
     const file = join(root, 'svc.server.json')
     const isThere = existsSync(file)
-    if (isThere && !force && Object.keys(config).length > 1) throw thereAlready(file)
+    if (isThere && !force && Object.keys(config).length > 1)
+      throw conflictFailure(
+        `${file} already exists. Nothing was changed.`,
+        'svc-admin config set NAME VALUE, or init --force',
+      )
     const isStored = isThere && !force
     if (shell.planned(isStored ? `keep ${file}` : `write ${file} and the secrets of a new server`)) return
     if (isThere && force) shell.confirm(`Replace ${file}? Its current contents will be lost.`)
@@ -69,14 +73,6 @@ export const init = defineCommand({
     for (const [check, step] of STEPS) shell.note(`  ${check.padEnd(11)} ${step}`)
   },
 })
-
-const thereAlready = (file: string): CommandFailed =>
-  new CommandFailed({
-    exitCode: EXIT.conflict,
-    code: 'conflict',
-    message: `${file} already exists. Nothing was changed.`,
-    fix: 'svc-admin config set NAME VALUE, or init --force',
-  })
 
 /** As in src/app/roles, which a command that only prints help need not load. */
 const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const

@@ -1,16 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { send } from '../../src/app/client'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
 import { defineCommand } from '../command'
-import { CommandFailed, EXIT, expectData, replyFailure, unreadable, usageFailure } from '../failure'
+import { CommandFailed, EXIT, expectData, replyFailure, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { column } from '../output/columns'
 import { safeJson } from '../output/json'
+import { readTextFile } from '../preference-file'
 import type { Shell } from '../shell'
 import type { TenantApi } from '../transport'
-import { fromHere } from '../transport'
 import { flag, list, optional, text } from '../words'
 
 type Frames = { meta?: Partial<Answer>; done?: Partial<Answer> }
@@ -85,12 +84,7 @@ async function promptOf(shell: Shell, prompt: string | undefined, file: string |
     throw usageFailure('try takes a prompt or a file, not both. Leave one out.')
   if (prompt !== undefined) return prompt
   if (file === undefined) throw usageFailure('try needs a PROMPT.', 'svc-admin try "Count to five slowly"')
-  if (file === '-') return shell.io.readStdin()
-  try {
-    return readFileSync(fromHere(shell.cwd, file), 'utf8')
-  } catch (error) {
-    throw unreadable(file, error)
-  }
+  return readTextFile(shell, file)
 }
 
 async function wholeAnswer(shell: Shell, { client }: TenantApi, body: TryBody): Promise<Answer> {
