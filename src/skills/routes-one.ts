@@ -5,6 +5,9 @@ import { PageQuery, pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import * as words from './schema'
 import type { SkillService } from './service'
+import * as author from './service/author'
+import * as install from './service/install'
+import * as read from './service/read'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 
@@ -12,20 +15,20 @@ const ById = checkedQuery(t.Object({ id: t.String() }))
 export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
   new Elysia()
     .use(guard)
-    .get('/:id', (context) => skills.reading.get(toCall(context), context.params.id), {
+    .get('/:id', (context) => read.getSkill(skills.deps, toCall(context), context.params.id), {
       scope: 'skills',
       params: ById,
       response: { 200: answer(words.Skill), ...errors(401, 403, 404, 429) },
       detail: { summary: 'Read one skill, by id or slug' },
     })
-    .patch('/:id', (context) => skills.authoring.patch(toCall(context), context.params.id, context.body), {
+    .patch('/:id', (context) => author.patchSkill(skills.deps, toCall(context), context.params.id, context.body), {
       scope: 'skills',
       params: ById,
       body: checked(words.SkillPatch),
       response: { 200: answer(words.SkillReply), ...errors(400, 401, 403, 404, 409, 429) },
       detail: { summary: 'Change one of your drafts or private skills' },
     })
-    .delete('/:id', (context) => skills.authoring.remove(toCall(context), context.params.id), {
+    .delete('/:id', (context) => author.removeSkill(skills.deps, toCall(context), context.params.id), {
       scope: 'skills',
       params: ById,
       response: { 200: answer(words.SkillDeleted), ...errors(401, 403, 404, 409, 429) },
@@ -35,7 +38,11 @@ export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
       '/:id/install',
       (context) => {
         const { id } = context.params
-        return skills.installing.uninstall(toCall(context), words.SkillId.is(id) ? { skillId: id } : { slug: id })
+        return install.uninstallSkill(
+          skills.deps,
+          toCall(context),
+          words.SkillId.is(id) ? { skillId: id } : { slug: id },
+        )
       },
       {
         scope: 'skills',
@@ -47,7 +54,12 @@ export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
     .patch(
       '/:id/installation',
       async (context) => ({
-        installation: await skills.installing.configure(toCall(context), context.params.id, context.body),
+        installation: await install.configureInstallation(
+          skills.deps,
+          toCall(context),
+          context.params.id,
+          context.body,
+        ),
       }),
       {
         scope: 'skills',
@@ -59,7 +71,7 @@ export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
     )
     .get(
       '/:id/versions',
-      async (context) => ({ versions: await skills.reading.versions(toCall(context), context.params.id) }),
+      async (context) => ({ versions: await read.listVersions(skills.deps, toCall(context), context.params.id) }),
       {
         scope: 'skills',
         params: ById,
@@ -70,7 +82,7 @@ export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
     .get(
       '/:id/reviews',
       async (context) => {
-        const page = await skills.ratings.list(toCall(context), context.params.id, context.query)
+        const page = await read.listRatings(skills.deps, toCall(context), context.params.id, context.query)
         return { reviews: page.items, average_rating: page.average, total: page.total, ...pageFields(page) }
       },
       {
@@ -84,7 +96,9 @@ export const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
     .post(
       '/:id/reviews',
       async (context) =>
-        context.status(201, { review: await skills.ratings.rate(toCall(context), context.params.id, context.body) }),
+        context.status(201, {
+          review: await read.rateSkill(skills.deps, toCall(context), context.params.id, context.body),
+        }),
       {
         scope: 'skills',
         idempotent: true,

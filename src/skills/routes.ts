@@ -9,6 +9,11 @@ import { skillMoreRoutes } from './routes-one'
 import * as words from './schema'
 import * as review from './schema-review'
 import type { SkillService } from './service'
+import * as author from './service/author'
+import * as submissions from './service/decide'
+import * as install from './service/install'
+import * as read from './service/read'
+import { submit } from './service/submit'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 
@@ -22,7 +27,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     .get(
       '',
       async (context) => {
-        const page = await skills.reading.list(toCall(context), context.query)
+        const page = await read.listSkills(skills.deps, toCall(context), context.query)
         return { skills: page.items, ...pageFields(page) }
       },
       {
@@ -35,7 +40,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     .post(
       '',
       async (context) => {
-        const { isNew } = await skills.installing.install(toCall(context), context.body)
+        const { isNew } = await install.installSkill(skills.deps, toCall(context), context.body)
         return context.status(isNew ? 201 : 200, { installed: true as const })
       },
       {
@@ -50,7 +55,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
         detail: { summary: 'Install a skill; answers 200 if it is already installed' },
       },
     )
-    .delete('', (context) => skills.installing.uninstall(toCall(context), context.body), {
+    .delete('', (context) => install.uninstallSkill(skills.deps, toCall(context), context.body), {
       scope: 'skills',
       body: checked(words.SkillRef),
       response: { 200: answer(words.Uninstalled), ...errors(400, 401, 403, 404, 429) },
@@ -58,7 +63,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     })
     .post(
       '/create',
-      async (context) => context.status(201, await skills.authoring.create(toCall(context), context.body)),
+      async (context) => context.status(201, await author.createSkill(skills.deps, toCall(context), context.body)),
       {
         scope: 'skills',
         idempotent: true,
@@ -70,7 +75,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     .post(
       '/submit',
       async (context) => {
-        const outcome = await skills.submit(toCall(context), context.body)
+        const outcome = await submit(skills.deps, toCall(context), context.body)
         if (!outcome.accepted) throw reviewFailed(outcome.review)
         const { accepted: _, ...answered } = outcome
         return context.status(201, answered)
@@ -90,7 +95,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     .get(
       '/submissions',
       async (context) => {
-        const page = await skills.submissions.list(toCall(context), context.query)
+        const page = await submissions.listSubmissions(skills.deps, toCall(context), context.query)
         return { submissions: page.items, ...pageFields(page) }
       },
       {
@@ -102,7 +107,9 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     )
     .get(
       '/submissions/:id',
-      async (context) => ({ submission: await skills.submissions.get(toCall(context), context.params.id) }),
+      async (context) => ({
+        submission: await submissions.getSubmission(skills.deps, toCall(context), context.params.id),
+      }),
       {
         scope: 'skills',
         params: ById,
@@ -112,7 +119,9 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     )
     .delete(
       '/submissions/:id',
-      async (context) => ({ submission: await skills.submissions.withdraw(toCall(context), context.params.id) }),
+      async (context) => ({
+        submission: await submissions.withdrawSubmission(skills.deps, toCall(context), context.params.id),
+      }),
       {
         scope: 'skills',
         params: ById,
@@ -123,7 +132,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     .post(
       '/submissions/:id/review',
       async (context) => ({
-        submission: await skills.submissions.decide(toCall(context), context.params.id, context.body),
+        submission: await submissions.decideSubmission(skills.deps, toCall(context), context.params.id, context.body),
       }),
       {
         signedIn: true,
@@ -144,7 +153,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
       },
       detail: { summary: 'Try a skill or a manifest on a prompt; nothing is billed or stored' },
     })
-    .get('/earnings', (context) => skills.earnings(toCall(context), context.query), {
+    .get('/earnings', (context) => read.readEarnings(skills.deps, toCall(context), context.query), {
       scope: 'skills',
       query: checkedQuery(words.EarningsQuery),
       response: { 200: answer(words.Earnings), ...errors(400, 401, 403, 429) },

@@ -11,7 +11,7 @@ import type { CanvasRow } from './table'
 
 export type CanvasDeps = {
   resources: ResourceDeps
-  skills: Pick<SkillService, 'examine' | 'submitIn' | 'reading'>
+  skills: Pick<SkillService, 'examine' | 'submitIn' | 'get'>
   completions: CompletionService
   settings: Values<typeof canvasSettings>
 }

@@ -77,7 +77,7 @@ export const publish = ({ resources: { store, clock }, canvases, skills }: Canva
   async function state(call: Call, id: SkillId | null): Promise<SkillId | null> {
     if (id === null) return null
     try {
-      return (await skills.reading.get(call, id)).id
+      return (await skills.get(call, id)).id
     } catch (error) {
       if (error instanceof AppError && error.kind === 'missing') return null
       throw error

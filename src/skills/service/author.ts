@@ -31,139 +31,144 @@ type Sound = { manifest: SkillManifest; warnings: string[] }
 /** Most drafts of one owner: slugs are shared by everyone, so nobody may reserve them in bulk. */
 const MAX_DRAFTS = 200
 
-/** Skills created by form: private drafts that their author can change and run at once. */
-export function createAuthoring(deps: SkillDeps) {
-  const { store, orgs, clock } = deps
-  const submitIn = submitInUnit(deps)
-  return { create, patch, remove }
-
-  /**
-   * `POST /skills/create`. With `is_public` the draft is submitted to review as its first version. Throws 409 for a
-   * slug that is taken or reserved and for too many drafts, 422 `review_failed`.
-   */
-  async function create(call: Call, input: NewSkill): Promise<SkillReply> {
-    const { manifest, warnings } = await draftOf(call, input)
-    const examined = input.is_public ? await examineAll(deps, manifest) : null
-    try {
-      return await store.write(async (tx) => {
-        await assertMayManage(deps, tx, call.caller)
-        if (isReserved(input.slug) || (await rows.bySlug(tx, input.slug))) throw slugTaken(input.slug)
-        const row = examined ? await submitted(tx, call, manifest, examined) : await drafted(tx, call, manifest)
-        await recordSkill(deps, tx, call, row, { action: 'skill.created' })
-        tx.afterCommit(() => deps.changed(null))
-        const skill = presentSkill(row, manifest, ownView(call))
-        return storeAnswer(tx, call, { skill, warnings })
-      })
-    } catch (error) {
-      throw isUniqueViolation(error) ? slugTaken(input.slug) : error
-    }
-  }
-
-  async function draftOf(call: Call, input: NewSkill): Promise<Sound> {
-    const user = await orgs.user(store.read, call.caller.userId)
-    const { name, slug, category, description = '', system_prompt_ext, tool_definitions = [] } = input
-    return sound({
-      name,
-      slug,
-      category,
-      description,
-      version: '1.0.0',
-      author: { name: user?.name || 'Author' },
-      systemPromptExtension: system_prompt_ext,
-      tools: tool_definitions,
-    })
-  }
-
-  async function drafted(tx: Tx, { caller }: Call, manifest: SkillManifest): Promise<SkillRow> {
-    if ((await rows.draftsOf(tx, ownerOf(caller), MAX_DRAFTS)) >= MAX_DRAFTS) throw tooManyDrafts(MAX_DRAFTS)
-    const now = clock.now()
-    const ownerFilter = { owner: ownerOf(caller), author_user_id: caller.userId, org_scope_id: null }
-    const skill = newSkill(manifest, { ...ownerFilter, visibility: 'private', status: 'draft' }, now)
-    const version = newVersion(skill.id, manifest, now)
-    await rows.insert(tx, { ...skill, draft_version_id: version.id })
-    await rows.insertVersion(tx, version)
-    return (await rows.find(tx, skill.id))!
-  }
-
-  async function submitted(tx: Tx, call: Call, manifest: SkillManifest, examined: Examined): Promise<SkillRow> {
-    const outcome = await submitIn(tx, call, { manifest, visibility: 'public' }, examined)
-    if (!outcome.accepted) throw reviewFailed(outcome.review)
-    return (await rows.find(tx, outcome.submission.skillId))!
-  }
-
-  /**
-   * `PATCH /skills/{id}`: changes prompt, tools, name or description of a draft or private skill, which becomes a draft
-   * again. Throws 403 for anyone but its author, 400 for an empty change, and 409 once others may use it or while a
-   * version is under review: the approved version must be the one that was read.
-   */
-  function patch(call: Call, ref: string, change: SkillPatch): Promise<SkillReply> {
-    return store.write(async (tx) => {
-      const row = await ownIn(tx, call, ref, 'change')
-      const { name, description, system_prompt_ext, tool_definitions } = change
-      const fields = fieldsOf({ name, description, system_prompt_ext, tool_definitions })
-      if (!fields.length) throw nothingToChange()
-      // Refuses changes to versions that are reviewed or under review for others (L7).
-      if (row.status === 'suspended') throw suspendedSkill()
-      const forOthers = row.visibility !== 'private' && row.live_version_id !== null
-      if (forOthers || row.status === 'pending_review') throw publishedSkill('changed')
-      if (await submissions.pendingOf(tx, row.id)) throw underReview()
-      const versionId = row.draft_version_id ?? row.live_version_id ?? (await rows.versions(tx, row.id))[0]!.id
-      const before = (await rows.version(tx, versionId))!
-      const { manifest, warnings } = sound({
-        ...before.manifest,
-        ...(name === undefined ? {} : { name }),
-        ...(description === undefined ? {} : { description }),
-        ...(system_prompt_ext === undefined ? {} : { systemPromptExtension: system_prompt_ext }),
-        ...(tool_definitions === undefined ? {} : { tools: tool_definitions }),
-      })
-      await rows.updateVersion(tx, versionId, { manifest, status: 'pending' })
-      const after = await rows.update(tx, row.id, {
-        ...facesOf(manifest),
-        status: 'draft',
-        live_version_id: null,
-        draft_version_id: versionId,
-        updated_at: clock.now(),
-      })
-      await recordSkill(deps, tx, call, after, { action: 'skill.updated', fields })
+/**
+ * `POST /skills/create`. With `is_public` the draft is submitted to review as its first version. Throws 409 for a
+ * slug that is taken or reserved and for too many drafts, 422 `review_failed`.
+ */
+export async function createSkill(deps: SkillDeps, call: Call, input: NewSkill): Promise<SkillReply> {
+  const { store } = deps
+  const { manifest, warnings } = await draftOf(deps, call, input)
+  const examined = input.is_public ? await examineAll(deps, manifest) : null
+  try {
+    return await store.write(async (tx) => {
+      await assertMayManage(deps, tx, call.caller)
+      if (isReserved(input.slug) || (await rows.bySlug(tx, input.slug))) throw slugTaken(input.slug)
+      const row = examined
+        ? await submitted(deps, tx, call, manifest, examined)
+        : await drafted(deps, tx, call, manifest)
+      await recordSkill(deps, tx, call, row, { action: 'skill.created' })
       tx.afterCommit(() => deps.changed(null))
-      return { skill: presentSkill(after, manifest, ownView(call)), warnings }
+      const skill = presentSkill(row, manifest, ownView(call))
+      return storeAnswer(tx, call, { skill, warnings })
     })
+  } catch (error) {
+    throw isUniqueViolation(error) ? slugTaken(input.slug) : error
   }
+}
 
-  /** `DELETE /skills/{id}`, with its installations. Throws 409 when it is public and approved, or suspended. */
-  function remove(call: Call, ref: string): Promise<{ deleted: true }> {
-    return store.write(async (tx) => {
-      const row = await ownIn(tx, call, ref, 'delete')
-      if (row.live_version_id && row.visibility === 'public') throw publishedSkill('deleted')
-      if (row.status === 'suspended') throw takenDown()
-      await rows.remove(tx, row.id)
-      await recordSkill(deps, tx, call, row, { action: 'skill.deleted' })
-      tx.afterCommit(() => deps.changed(null))
-      return { deleted: true }
+async function draftOf(deps: SkillDeps, call: Call, input: NewSkill): Promise<Sound> {
+  const { orgs, store } = deps
+  const user = await orgs.user(store.read, call.caller.userId)
+  const { name, slug, category, description = '', system_prompt_ext, tool_definitions = [] } = input
+  return sound(deps, {
+    name,
+    slug,
+    category,
+    description,
+    version: '1.0.0',
+    author: { name: user?.name || 'Author' },
+    systemPromptExtension: system_prompt_ext,
+    tools: tool_definitions,
+  })
+}
+
+async function drafted({ clock }: SkillDeps, tx: Tx, { caller }: Call, manifest: SkillManifest): Promise<SkillRow> {
+  if ((await rows.draftsOf(tx, ownerOf(caller), MAX_DRAFTS)) >= MAX_DRAFTS) throw tooManyDrafts(MAX_DRAFTS)
+  const now = clock.now()
+  const ownerFilter = { owner: ownerOf(caller), author_user_id: caller.userId, org_scope_id: null }
+  const skill = newSkill(manifest, { ...ownerFilter, visibility: 'private', status: 'draft' }, now)
+  const version = newVersion(skill.id, manifest, now)
+  await rows.insert(tx, { ...skill, draft_version_id: version.id })
+  await rows.insertVersion(tx, version)
+  return (await rows.find(tx, skill.id))!
+}
+
+async function submitted(
+  deps: SkillDeps,
+  tx: Tx,
+  call: Call,
+  manifest: SkillManifest,
+  examined: Examined,
+): Promise<SkillRow> {
+  const outcome = await submitInUnit(deps, tx, call, { manifest, visibility: 'public' }, examined)
+  if (!outcome.accepted) throw reviewFailed(outcome.review)
+  return (await rows.find(tx, outcome.submission.skillId))!
+}
+
+/**
+ * `PATCH /skills/{id}`: changes prompt, tools, name or description of a draft or private skill, which becomes a draft
+ * again. Throws 403 for anyone but its author, 400 for an empty change, and 409 once others may use it or while a
+ * version is under review: the approved version must be the one that was read.
+ */
+export function patchSkill(deps: SkillDeps, call: Call, ref: string, change: SkillPatch): Promise<SkillReply> {
+  const { store, clock } = deps
+  return store.write(async (tx) => {
+    const row = await ownIn(deps, tx, call, ref, 'change')
+    const { name, description, system_prompt_ext, tool_definitions } = change
+    const fields = fieldsOf({ name, description, system_prompt_ext, tool_definitions })
+    if (!fields.length) throw nothingToChange()
+    // Refuses changes to versions that are reviewed or under review for others (L7).
+    if (row.status === 'suspended') throw suspendedSkill()
+    const forOthers = row.visibility !== 'private' && row.live_version_id !== null
+    if (forOthers || row.status === 'pending_review') throw publishedSkill('changed')
+    if (await submissions.pendingOf(tx, row.id)) throw underReview()
+    const versionId = row.draft_version_id ?? row.live_version_id ?? (await rows.versions(tx, row.id))[0]!.id
+    const before = (await rows.version(tx, versionId))!
+    const { manifest, warnings } = sound(deps, {
+      ...before.manifest,
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+      ...(system_prompt_ext === undefined ? {} : { systemPromptExtension: system_prompt_ext }),
+      ...(tool_definitions === undefined ? {} : { tools: tool_definitions }),
     })
-  }
+    await rows.updateVersion(tx, versionId, { manifest, status: 'pending' })
+    const after = await rows.update(tx, row.id, {
+      ...facesOf(manifest),
+      status: 'draft',
+      live_version_id: null,
+      draft_version_id: versionId,
+      updated_at: clock.now(),
+    })
+    await recordSkill(deps, tx, call, after, { action: 'skill.updated', fields })
+    tx.afterCommit(() => deps.changed(null))
+    return { skill: presentSkill(after, manifest, ownView(call)), warnings }
+  })
+}
 
-  async function ownIn(tx: Tx, call: Call, ref: string, what: string): Promise<SkillRow> {
-    const { row, viewer } = await seen(deps, tx, call.caller, ref)
-    if (!isOwn(row, viewer)) throw notTheAuthor(what)
-    await assertMayManage(deps, tx, call.caller)
-    await rows.lock(tx, row.id)
-    // Read again under the lock: it may have been approved while waiting.
-    const locked = await rows.find(tx, row.id)
-    if (!locked) throw skillNotFound()
-    return locked
-  }
+/** `DELETE /skills/{id}`, with its installations. Throws 409 when it is public and approved, or suspended. */
+export function removeSkill(deps: SkillDeps, call: Call, ref: string): Promise<{ deleted: true }> {
+  const { store } = deps
+  return store.write(async (tx) => {
+    const row = await ownIn(deps, tx, call, ref, 'delete')
+    if (row.live_version_id && row.visibility === 'public') throw publishedSkill('deleted')
+    if (row.status === 'suspended') throw takenDown()
+    await rows.remove(tx, row.id)
+    await recordSkill(deps, tx, call, row, { action: 'skill.deleted' })
+    tx.afterCommit(() => deps.changed(null))
+    return { deleted: true }
+  })
+}
 
-  /** A draft need not pass the review, but must be a manifest this server can run. Throws 400. */
-  function sound(written: Record<string, unknown>): Sound {
-    const { manifest, findings, dropped } = readManifest(written)
-    const problem = [...findings, ...(manifest ? checkToolNames(manifest) : [])].find(
-      ({ severity }) => severity === 'fail',
-    )
-    if (!manifest || problem) throw invalidInput(problem?.path ?? 'tool_definitions', problem?.message ?? 'is no skill')
-    deps.tools.ofSkill('draft', manifest.tools)
-    return { manifest: withDefaults(manifest), warnings: warningsOf(dropped, 'tool_definitions') }
-  }
+async function ownIn(deps: SkillDeps, tx: Tx, call: Call, ref: string, what: string): Promise<SkillRow> {
+  const { row, viewer } = await seen(deps, tx, call.caller, ref)
+  if (!isOwn(row, viewer)) throw notTheAuthor(what)
+  await assertMayManage(deps, tx, call.caller)
+  await rows.lock(tx, row.id)
+  // Read again under the lock: it may have been approved while waiting.
+  const locked = await rows.find(tx, row.id)
+  if (!locked) throw skillNotFound()
+  return locked
+}
+
+/** A draft need not pass the review, but must be a manifest this server can run. Throws 400. */
+function sound(deps: SkillDeps, written: Record<string, unknown>): Sound {
+  const { manifest, findings, dropped } = readManifest(written)
+  const problem = [...findings, ...(manifest ? checkToolNames(manifest) : [])].find(
+    ({ severity }) => severity === 'fail',
+  )
+  if (!manifest || problem) throw invalidInput(problem?.path ?? 'tool_definitions', problem?.message ?? 'is no skill')
+  deps.tools.ofSkill('draft', manifest.tools)
+  return { manifest: withDefaults(manifest), warnings: warningsOf(dropped, 'tool_definitions') }
 }
 
 /** Sorted names of the members that were sent. */

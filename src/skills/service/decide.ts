@@ -29,118 +29,128 @@ const DONE: Record<Decision, string> = {
   reinstate: 'reinstated',
 }
 
-/** The state changes of existing submissions, exactly those of contract 8.2. */
-export function createDecisions(deps: SkillDeps) {
-  const { store, audit, orgs, clock } = deps
-  return { list, get, withdraw, decide, settle, find }
+export async function listSubmissions(
+  { store }: SkillDeps,
+  { caller }: Call,
+  query: SubmissionQuery,
+): Promise<Page<SubmissionRecord>> {
+  const own = { owner: ownerOf(caller), status: query.status }
+  return mapPage(await submissions.list(store.read, own, query), presentRecord)
+}
 
-  async function list({ caller }: Call, query: SubmissionQuery): Promise<Page<SubmissionRecord>> {
-    const own = { owner: ownerOf(caller), status: query.status }
-    return mapPage(await submissions.list(store.read, own, query), presentRecord)
-  }
+export async function getSubmission({ store }: SkillDeps, { caller }: Call, id: string): Promise<SubmissionRecord> {
+  const row = SubmissionId.is(id) ? await submissions.findOwn(store.read, ownerOf(caller), id) : undefined
+  if (!row) throw submissionNotFound()
+  return presentRecord(row)
+}
 
-  async function get({ caller }: Call, id: string): Promise<SubmissionRecord> {
-    const row = SubmissionId.is(id) ? await submissions.findOwn(store.read, ownerOf(caller), id) : undefined
-    if (!row) throw submissionNotFound()
+/** `DELETE /skills/submissions/{id}`: the author withdraws a pending submission. Throws 409 once it is decided. */
+export function withdrawSubmission(deps: SkillDeps, call: Call, id: string): Promise<SubmissionRecord> {
+  const { store, audit } = deps
+  return store.write(async (tx) => {
+    const own = SubmissionId.is(id) ? await submissions.findOwn(tx, ownerOf(call.caller), id) : undefined
+    if (!own) throw submissionNotFound()
+    await assertMayManage(deps, tx, call.caller)
+    // Locks the skill first, like every other state change, so that no deadlock is possible.
+    await rows.lock(tx, own.skill_id)
+    const row = await moved(deps, tx, own, 'pending_review', { status: 'withdrawn' }, 'withdrawn')
+    await endVersion(deps, tx, row, 'draft')
+    await audit.record(tx, call, {
+      action: 'skill.withdrawn',
+      entityType: 'submission',
+      entityId: row.id,
+      ...aboutOf(row),
+    })
+    tx.afterCommit(() => deps.changed(null))
     return presentRecord(row)
-  }
+  })
+}
 
-  /** `DELETE /skills/submissions/{id}`: the author withdraws a pending submission. Throws 409 once it is decided. */
-  function withdraw(call: Call, id: string): Promise<SubmissionRecord> {
-    return store.write(async (tx) => {
-      const own = SubmissionId.is(id) ? await submissions.findOwn(tx, ownerOf(call.caller), id) : undefined
-      if (!own) throw submissionNotFound()
-      await assertMayManage(deps, tx, call.caller)
-      // Locks the skill first, like every other state change, so that no deadlock is possible.
-      await rows.lock(tx, own.skill_id)
-      const row = await moved(tx, own, 'pending_review', { status: 'withdrawn' }, 'withdrawn')
-      await endVersion(tx, row, 'draft')
-      await audit.record(tx, call, {
-        action: 'skill.withdrawn',
-        entityType: 'submission',
-        entityId: row.id,
-        ...aboutOf(row),
-      })
-      tx.afterCommit(() => deps.changed(null))
-      return presentRecord(row)
-    })
-  }
+/** Decides with a platform reviewer's session. Throws 409 for an impossible state change. */
+export async function decideSubmission(
+  deps: SkillDeps,
+  call: Call,
+  id: string,
+  input: DecisionInput,
+): Promise<SubmissionRecord> {
+  const { orgs, store } = deps
+  const { caller } = call
+  const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
+  const role = user?.platform_role ?? null
+  if (role === null) throw reviewersOnly()
+  return settle(deps, call, id, input, (row) => {
+    if (row.author_user_id === caller.userId) throw ownSubmission()
+    if (!mayDecide(role, row.tier)) throw securityReviewersOnly()
+  })
+}
 
-  /** Decides with a platform reviewer's session. Throws 409 for an impossible state change. */
-  async function decide(call: Call, id: string, input: DecisionInput): Promise<SubmissionRecord> {
-    const { caller } = call
-    const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
-    const role = user?.platform_role ?? null
-    if (role === null) throw reviewersOnly()
-    return settle(call, id, input, (row) => {
-      if (row.author_user_id === caller.userId) throw ownSubmission()
-      if (!mayDecide(role, row.tier)) throw securityReviewersOnly()
-    })
-  }
+/** Applies a decision. `assertMay` checks the permission once the submission is read, and throws. */
+export function settle(
+  deps: SkillDeps,
+  call: Call<Caller>,
+  id: string,
+  { decision, reason, code }: DecisionInput,
+  assertMay: (row: SubmissionRow) => void | Promise<void>,
+): Promise<SubmissionRecord> {
+  const { store } = deps
+  return store.write(async (tx) => {
+    const row = await findSubmission(tx, id)
+    await assertMay(row)
+    await rows.lock(tx, row.skill_id)
+    const skill = await rows.find(tx, row.skill_id)
+    // Its author deleted it while this waited for the lock.
+    if (!skill) throw submissionNotFound()
+    assertMeaning(decision, row, skill)
+    const { from, to } = MOVES[decision]
+    const notice = reason ?? (decision === 'reinstate' ? null : row.reason)
+    const reason_code = decision === 'reject' ? (code ?? null) : row.reason_code
+    const settled = await moved(deps, tx, row, from, { status: to, reason: notice, reason_code }, DONE[decision])
+    await effect(deps, tx, decision, settled, skill)
+    await tellSubmission(deps, tx, call, settled, NEWS[decision])
+    tx.afterCommit(() => deps.changed(null))
+    return storeAnswer(tx, call, presentRecord(settled))
+  })
+}
 
-  /** Applies a decision. `assertMay` checks the permission once the submission is read, and throws. */
-  function settle(
-    call: Call<Caller>,
-    id: string,
-    { decision, reason, code }: DecisionInput,
-    assertMay: (row: SubmissionRow) => void | Promise<void>,
-  ): Promise<SubmissionRecord> {
-    return store.write(async (tx) => {
-      const row = await find(tx, id)
-      await assertMay(row)
-      await rows.lock(tx, row.skill_id)
-      const skill = await rows.find(tx, row.skill_id)
-      // Its author deleted it while this waited for the lock.
-      if (!skill) throw submissionNotFound()
-      assertMeaning(decision, row, skill)
-      const { from, to } = MOVES[decision]
-      const notice = reason ?? (decision === 'reinstate' ? null : row.reason)
-      const reason_code = decision === 'reject' ? (code ?? null) : row.reason_code
-      const settled = await moved(tx, row, from, { status: to, reason: notice, reason_code }, DONE[decision])
-      await effect(tx, decision, settled, skill)
-      await tellSubmission(deps, tx, call, settled, NEWS[decision])
-      tx.afterCommit(() => deps.changed(null))
-      return storeAnswer(tx, call, presentRecord(settled))
-    })
-  }
+/** Any submission, for reviewers and operators. Throws 404. */
+export async function findSubmission(reader: Tx | SkillDeps['store']['read'], id: string): Promise<SubmissionRow> {
+  const row = SubmissionId.is(id) ? await submissions.find(reader, id) : undefined
+  if (!row) throw submissionNotFound()
+  return row
+}
 
-  /** Any submission, for reviewers and operators. Throws 404. */
-  async function find(reader: Tx | SkillDeps['store']['read'], id: string): Promise<SubmissionRow> {
-    const row = SubmissionId.is(id) ? await submissions.find(reader, id) : undefined
-    if (!row) throw submissionNotFound()
-    return row
-  }
+async function moved(
+  { clock }: SkillDeps,
+  tx: Tx,
+  row: SubmissionRow,
+  from: SubmissionRow['status'],
+  change: Partial<SubmissionRow>,
+  wanted: string,
+) {
+  const next = await submissions.move(tx, row.id, from, { ...change, updated_at: clock.now() })
+  if (!next) throw notInState((await findSubmission(tx, row.id)).status, wanted)
+  return next
+}
 
-  async function moved(
-    tx: Tx,
-    row: SubmissionRow,
-    from: SubmissionRow['status'],
-    change: Partial<SubmissionRow>,
-    wanted: string,
-  ) {
-    const next = await submissions.move(tx, row.id, from, { ...change, updated_at: clock.now() })
-    if (!next) throw notInState((await find(tx, row.id)).status, wanted)
-    return next
-  }
+async function effect(deps: SkillDeps, tx: Tx, decision: Decision, row: SubmissionRow, skill: SkillRow): Promise<void> {
+  const { clock } = deps
+  const updated_at = clock.now()
+  if (decision === 'approve') return putInForce(deps, tx, row, (await rows.version(tx, row.version_id))!.manifest)
+  if (decision === 'reject') return endVersion(deps, tx, row, 'rejected')
+  const suspended = decision === 'suspend'
+  const listed = !suspended && skill.visibility === 'public'
+  await rows.update(tx, skill.id, { status: suspended ? 'suspended' : 'approved', listed, updated_at })
+  await deps.triggers.followAll(tx, skill.id)
+}
 
-  async function effect(tx: Tx, decision: Decision, row: SubmissionRow, skill: SkillRow): Promise<void> {
-    const updated_at = clock.now()
-    if (decision === 'approve') return putInForce(deps, tx, row, (await rows.version(tx, row.version_id))!.manifest)
-    if (decision === 'reject') return endVersion(tx, row, 'rejected')
-    const suspended = decision === 'suspend'
-    const listed = !suspended && skill.visibility === 'public'
-    await rows.update(tx, skill.id, { status: suspended ? 'suspended' : 'approved', listed, updated_at })
-    await deps.triggers.followAll(tx, skill.id)
-  }
-
-  /** Withdraws an unapproved version. The live one stays; a skill without one takes the status `without`. */
-  async function endVersion(tx: Tx, row: SubmissionRow, without: 'draft' | 'rejected'): Promise<void> {
-    await rows.updateVersion(tx, row.version_id, { status: 'withdrawn' })
-    const skill = (await rows.find(tx, row.skill_id))!
-    const status = skill.live_version_id ? skill.status : without
-    await rows.update(tx, skill.id, { status, draft_version_id: null, updated_at: clock.now() })
-    await deps.triggers.followAll(tx, skill.id)
-  }
+/** Withdraws an unapproved version. The live one stays; a skill without one takes the status `without`. */
+async function endVersion(deps: SkillDeps, tx: Tx, row: SubmissionRow, without: 'draft' | 'rejected'): Promise<void> {
+  const { clock } = deps
+  await rows.updateVersion(tx, row.version_id, { status: 'withdrawn' })
+  const skill = (await rows.find(tx, row.skill_id))!
+  const status = skill.live_version_id ? skill.status : without
+  await rows.update(tx, skill.id, { status, draft_version_id: null, updated_at: clock.now() })
+  await deps.triggers.followAll(tx, skill.id)
 }
 
 /** Only the live version can be suspended or reinstated, and nothing is approved while the skill is suspended. */

@@ -1,3 +1,4 @@
+import type { LRUCache } from 'lru-cache'
 import type { OrgService } from '../../accounts'
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
@@ -11,7 +12,7 @@ import type { skillSettings } from '../config'
 import { skillNotFound } from '../errors'
 import { skillRepository as rows } from '../repository'
 import { maySee, type Viewer } from '../rules'
-import { SkillId } from '../schema'
+import { type SkillDetails, SkillId, type VersionId } from '../schema'
 import type { SkillRow } from '../table'
 import type { SkillTriggers } from './triggers'
 
@@ -24,6 +25,8 @@ export type SkillDeps = {
   tools: Pick<Tools, 'ofSkill'>
   triggers: Pick<SkillTriggers, 'follow' | 'followAll'>
   settings: Values<typeof skillSettings>
+  /** What lists show of live versions besides the row. */
+  details: LRUCache<VersionId, { details: SkillDetails; chars: number }>
   /** An engine's second opinion on what nobody would look at; null where none may be asked. */
   opinion: EngineOpinion | null
   /** Invalidates the cached active skills of an owner, or of all owners with null. Call it after the commit. */

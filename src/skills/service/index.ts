@@ -1,31 +1,38 @@
+import { LRUCache } from 'lru-cache'
 import { accessChanged, memberJoined, orgDeleted } from '../../accounts'
 import { subscribe } from '../../events'
-import type { OwnerScope, TenantCaller } from '../../kernel/caller'
+import type { Call, OwnerScope, TenantCaller } from '../../kernel/caller'
 import type { Reader, Tx } from '../../kernel/store'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs, trialRepository as trials } from '../repository-installs'
 import { createActivating } from '../runtime-active'
-import { createAuthoring } from './author'
-import { createDecisions } from './decide'
 import { assertMayManage, type SkillDeps } from './deps'
-import { createInstalling } from './install'
+import { installSkill, uninstallSkill } from './install'
 import { operateSkills } from './operate'
-import { createStarters, operateStore } from './operate-store'
-import { createEarnings, createRatings, createReading } from './read'
-import { examineAll, submit, submitInUnit } from './submit'
-import { claimTrial, createTrial } from './trial'
+import { openStarters, operateStore } from './operate-store'
+import { getSkill } from './read'
+import { examineAll, submitInUnit } from './submit'
+import { claimTrial, trialOf } from './trial'
 import { createTriggers, type TriggerDeps } from './triggers'
 
 export type SkillService = ReturnType<typeof createSkills>
 
-type Deps = Omit<SkillDeps, 'changed' | 'triggers'> & Pick<TriggerDeps, 'jobs' | 'zoneOf'>
+type Deps = Omit<SkillDeps, 'changed' | 'triggers' | 'details'> & Pick<TriggerDeps, 'jobs' | 'zoneOf'>
+
+/** Size of the cached details as JSON; it holds the most requested pages. */
+const MAX_KEPT_CHARS = 16_000_000
 
 /** All verbs of skills: writing, reviewing, publishing, installing, rating, and activating them in runs. */
 export function createSkills(given: Deps) {
   const activating = createActivating(given)
   const changed = (owner: string | null) => activating.forget(owner as OwnerScope | null)
   const triggers = createTriggers({ ...given, changed })
-  const deps: SkillDeps = { ...given, changed, triggers }
+  const deps: SkillDeps = {
+    ...given,
+    changed,
+    triggers,
+    details: new LRUCache({ maxSize: MAX_KEPT_CHARS, sizeCalculation: ({ chars }) => chars }),
+  }
   given.events.afterCommit(accessChanged, () => activating.forget(null))
   // A new member gets the org's skills from their next request.
   given.events.afterCommit(memberJoined, () => activating.forget(null))
@@ -33,37 +40,32 @@ export function createSkills(given: Deps) {
     await endOwner(tx, scope)
     tx.afterCommit(() => activating.forget(null))
   })
-  const decisions = createDecisions(deps)
   return {
+    deps,
     triggers,
-    activeFor: activating.activeFor,
-    onlyNamed: activating.onlyNamed,
-    toolsOf: activating.toolsOf,
-    knowledgeOf: activating.knowledgeOf,
-    everyTool: activating.everyTool,
-    alone: activating.alone,
-    aloneBySlug: activating.aloneBySlug,
-    runnable: activating.runnable,
-    submit: submit(deps),
+    ...activating,
     /** For rooms that publish in their own transaction; call it before the transaction begins. */
     examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),
-    submitIn: submitInUnit(deps),
+    submitIn: (...given: Rest<typeof submitInUnit>) => submitInUnit(deps, ...given),
     /** For rooms that publish skills. Throws 403 for an org's key whose creator may no longer manage skills. */
     assertMayManage: (db: Reader, caller: TenantCaller) => assertMayManage(deps, db, caller),
-    submissions: decisions,
-    reading: createReading(deps),
-    installing: createInstalling(deps),
-    authoring: createAuthoring(deps),
-    ratings: createRatings(deps),
-    earnings: createEarnings(deps),
-    trial: createTrial(deps),
-    claimTrial: claimTrial(deps),
-    operator: operateSkills(deps, decisions),
-    store: operateStore(deps, decisions),
+    get: (...given: Rest<typeof getSkill>) => getSkill(deps, ...given),
+    installing: {
+      install: (...given: Rest<typeof installSkill>) => installSkill(deps, ...given),
+      uninstall: (...given: Rest<typeof uninstallSkill>) => uninstallSkill(deps, ...given),
+    },
+    trial: (...given: Rest<typeof trialOf>) => trialOf(deps, ...given),
+    claimTrial: (call: Call) => claimTrial(deps, call),
+    operator: operateSkills(deps),
+    store: operateStore(deps),
     /** Puts the bundled skills into the store at start. */
-    openStarters: createStarters(deps),
+    openStarters: () => openStarters(deps),
   }
 }
+
+/** What a verb takes after its deps. */
+type Rest<Verb extends (deps: SkillDeps, ...given: never[]) => unknown> =
+  Parameters<Verb> extends [SkillDeps, ...infer Given] ? Given : never
 
 /**
  * Cleans up after a deleted org: removes its installations and the skills only it could see. Its public skills stay,

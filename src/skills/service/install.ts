@@ -18,112 +18,124 @@ const MAX_CONFIG_BYTES = 16 * 1024
 
 type Hooked = { row: SkillRow; viewer: Viewer; cause: HookDue['cause'] }
 
-/** Installs, removes and configures skills. An installation belongs to the owner and applies to all their keys. */
-export function createInstalling(deps: SkillDeps) {
-  const { store, events, clock, triggers } = deps
-  return { install, uninstall, configure }
-
-  /**
-   * `POST /skills`. Repeating it changes nothing and returns `isNew: false`. Throws 400 when no skill is named, 404
-   * for one the caller may not see or run. `by` is the actor for the audit log.
-   */
-  function install(call: Call, ref: SkillRef, by: Call<Caller> = call): Promise<{ isNew: boolean }> {
-    const owner = ownerOf(call.caller)
-    return store.write(async (tx) => {
-      await assertMayManage(deps, tx, call.caller)
-      const { row, viewer } = await seen(deps, tx, call.caller, named(ref))
-      if (!runnableVersion(row, viewer) || (isDelisted(row) && !isOwn(row, viewer))) throw skillNotFound()
-      const { userId: user_id } = call.caller
-      const id = InstallationId.create()
-      const isNew = await installs.insert(tx, {
-        id,
-        owner,
-        skill_id: row.id,
-        user_id,
-        enabled: true,
-        config: {},
-        intensity: 1,
-        priority: 0,
-        api_key_id: keyIdOf(call.caller),
-        next_run_at: null,
-        failures: 0,
-        installed_at: clock.now(),
-      })
-      if (isNew) {
-        // Its author deleted it meanwhile, so the installation must not remain.
-        if (!(await installs.countInstalls(tx, row.id, 1))) throw skillNotFound()
-        const [metadata, output] = [{ version: row.version }, { status: 201 }]
-        await recordSkill(deps, tx, by, row, { action: 'skill.installed', metadata, output }, owner)
-        await events.emit(tx, skillInstalled, owner, factsOf(row, call))
-        await hookDue(tx, call, { row, viewer, cause: 'install' })
-        await triggers.follow(tx, owner, id)
-        tx.afterCommit(() => deps.changed(owner))
-      }
-      await storeAnswer(tx, call, { installed: true }, isNew ? 201 : 200)
-      return { isNew }
+/**
+ * `POST /skills`. Repeating it changes nothing and returns `isNew: false`. Throws 400 when no skill is named, 404
+ * for one the caller may not see or run. `by` is the actor for the audit log.
+ */
+export function installSkill(
+  deps: SkillDeps,
+  call: Call,
+  ref: SkillRef,
+  by: Call<Caller> = call,
+): Promise<{ isNew: boolean }> {
+  const { store, clock, events, triggers } = deps
+  const owner = ownerOf(call.caller)
+  return store.write(async (tx) => {
+    await assertMayManage(deps, tx, call.caller)
+    const { row, viewer } = await seen(deps, tx, call.caller, named(ref))
+    if (!runnableVersion(row, viewer) || (isDelisted(row) && !isOwn(row, viewer))) throw skillNotFound()
+    const { userId: user_id } = call.caller
+    const id = InstallationId.create()
+    const isNew = await installs.insert(tx, {
+      id,
+      owner,
+      skill_id: row.id,
+      user_id,
+      enabled: true,
+      config: {},
+      intensity: 1,
+      priority: 0,
+      api_key_id: keyIdOf(call.caller),
+      next_run_at: null,
+      failures: 0,
+      installed_at: clock.now(),
     })
-  }
-
-  /** Removes an installation. Throws 404 when it is not installed, whether or not the skill exists. */
-  function uninstall(call: Call, ref: SkillRef, by: Call<Caller> = call): Promise<{ uninstalled: true }> {
-    const owner = ownerOf(call.caller)
-    return store.write(async (tx) => {
-      await assertMayManage(deps, tx, call.caller)
-      const name = named(ref)
-      const row = SkillId.is(name) ? await rows.find(tx, name) : await rows.bySlug(tx, name)
-      const gone = row && (await installs.remove(tx, owner, row.id))
-      if (!row || !gone) throw notInstalled()
-      await installs.countInstalls(tx, row.id, -1)
-      const metadata = { version: row.version }
-      await recordSkill(deps, tx, by, row, { action: 'skill.uninstalled', metadata }, owner)
-      await events.emit(tx, skillUninstalled, owner, factsOf(row, call))
-      const viewer = await viewerOf(deps, tx, call.caller)
-      await triggers.follow(tx, owner, gone.id)
-      if (gone.enabled) await hookDue(tx, call, { row, viewer, cause: 'uninstall' })
+    if (isNew) {
+      // Its author deleted it meanwhile, so the installation must not remain.
+      if (!(await installs.countInstalls(tx, row.id, 1))) throw skillNotFound()
+      const [metadata, output] = [{ version: row.version }, { status: 201 }]
+      await recordSkill(deps, tx, by, row, { action: 'skill.installed', metadata, output }, owner)
+      await events.emit(tx, skillInstalled, owner, factsOf(row, call))
+      await hookDue(deps, tx, call, { row, viewer, cause: 'install' })
+      await triggers.follow(tx, owner, id)
       tx.afterCommit(() => deps.changed(owner))
-      return { uninstalled: true }
-    })
-  }
+    }
+    await storeAnswer(tx, call, { installed: true }, isNew ? 201 : 200)
+    return { isNew }
+  })
+}
 
-  /** Emits `skill.hook_due` when the caller's version has a prompt for this; suspended skills have none. */
-  async function hookDue(tx: Tx, call: Call, { row, viewer, cause }: Hooked): Promise<void> {
-    const versionId = runnableVersion(row, viewer)
-    const hooks = versionId ? (await rows.version(tx, versionId))?.manifest.hooks : undefined
-    const prompt = cause === 'install' ? hooks?.onInstall : hooks?.onUninstall
-    if (!prompt?.trim()) return
-    await events.emit(tx, skillHookDue, ownerOf(call.caller), { call, skill: row, cause, prompt })
-  }
+/** Removes an installation. Throws 404 when it is not installed, whether or not the skill exists. */
+export function uninstallSkill(
+  deps: SkillDeps,
+  call: Call,
+  ref: SkillRef,
+  by: Call<Caller> = call,
+): Promise<{ uninstalled: true }> {
+  const { store, events, triggers } = deps
+  const owner = ownerOf(call.caller)
+  return store.write(async (tx) => {
+    await assertMayManage(deps, tx, call.caller)
+    const name = named(ref)
+    const row = SkillId.is(name) ? await rows.find(tx, name) : await rows.bySlug(tx, name)
+    const gone = row && (await installs.remove(tx, owner, row.id))
+    if (!row || !gone) throw notInstalled()
+    await installs.countInstalls(tx, row.id, -1)
+    const metadata = { version: row.version }
+    await recordSkill(deps, tx, by, row, { action: 'skill.uninstalled', metadata }, owner)
+    await events.emit(tx, skillUninstalled, owner, factsOf(row, call))
+    const viewer = await viewerOf(deps, tx, call.caller)
+    await triggers.follow(tx, owner, gone.id)
+    if (gone.enabled) await hookDue(deps, tx, call, { row, viewer, cause: 'uninstall' })
+    tx.afterCommit(() => deps.changed(owner))
+    return { uninstalled: true }
+  })
+}
 
-  /** `PATCH /skills/{id}/installation`. Throws 400 for a config that is too large or violates the skill's schema. */
-  function configure(call: Call, id: string, patch: InstallationPatch): Promise<Installation> {
-    const owner = ownerOf(call.caller)
-    return store.write(async (tx) => {
-      await assertMayManage(deps, tx, call.caller)
-      const row = SkillId.is(id) ? await rows.find(tx, id) : await rows.bySlug(tx, id)
-      const before = row && (await installs.find(tx, owner, row.id))
-      if (!row || !before) throw notInstalled()
-      if (patch.config) await assertConfig(row, patch.config)
-      const { enabled, config, intensity, priority } = { ...before, ...patch }
-      // Enabling counts the failures of its trigger anew.
-      const failures = patch.enabled ? 0 : before.failures
-      const after = await installs.update(tx, owner, row.id, { enabled, config, intensity, priority, failures })
-      // Uninstalled in between: on Postgres the read above locks nothing.
-      if (!after) throw notInstalled()
-      await triggers.follow(tx, owner, after.id)
-      await recordSkill(deps, tx, call, row, { action: 'skill.updated', fields: Object.keys(patch).sort() })
-      tx.afterCommit(() => deps.changed(owner))
-      return presentInstallation(after, row)
+/** Emits `skill.hook_due` when the caller's version has a prompt for this; suspended skills have none. */
+async function hookDue({ events }: SkillDeps, tx: Tx, call: Call, { row, viewer, cause }: Hooked): Promise<void> {
+  const versionId = runnableVersion(row, viewer)
+  const hooks = versionId ? (await rows.version(tx, versionId))?.manifest.hooks : undefined
+  const prompt = cause === 'install' ? hooks?.onInstall : hooks?.onUninstall
+  if (!prompt?.trim()) return
+  await events.emit(tx, skillHookDue, ownerOf(call.caller), { call, skill: row, cause, prompt })
+}
 
-      async function assertConfig({ live_version_id, draft_version_id }: SkillRow, value: Record<string, unknown>) {
-        const bytes = Buffer.byteLength(JSON.stringify(value))
-        if (bytes > MAX_CONFIG_BYTES) throw configTooLarge(bytes, MAX_CONFIG_BYTES)
-        const versionId = live_version_id ?? draft_version_id
-        const schema = versionId ? (await rows.version(tx, versionId))?.manifest.configSchema : null
-        const problem = schema ? validatorOf(schema)(value) : null
-        if (problem) throw invalidInput('config', `"config" does not fit the settings of this skill. ${problem}`)
-      }
-    })
-  }
+/** `PATCH /skills/{id}/installation`. Throws 400 for a config that is too large or violates the skill's schema. */
+export function configureInstallation(
+  deps: SkillDeps,
+  call: Call,
+  id: string,
+  patch: InstallationPatch,
+): Promise<Installation> {
+  const { store, triggers } = deps
+  const owner = ownerOf(call.caller)
+  return store.write(async (tx) => {
+    await assertMayManage(deps, tx, call.caller)
+    const row = SkillId.is(id) ? await rows.find(tx, id) : await rows.bySlug(tx, id)
+    const before = row && (await installs.find(tx, owner, row.id))
+    if (!row || !before) throw notInstalled()
+    if (patch.config) await assertConfig(row, patch.config)
+    const { enabled, config, intensity, priority } = { ...before, ...patch }
+    // Enabling counts the failures of its trigger anew.
+    const failures = patch.enabled ? 0 : before.failures
+    const after = await installs.update(tx, owner, row.id, { enabled, config, intensity, priority, failures })
+    // Uninstalled in between: on Postgres the read above locks nothing.
+    if (!after) throw notInstalled()
+    await triggers.follow(tx, owner, after.id)
+    await recordSkill(deps, tx, call, row, { action: 'skill.updated', fields: Object.keys(patch).sort() })
+    tx.afterCommit(() => deps.changed(owner))
+    return presentInstallation(after, row)
+
+    async function assertConfig({ live_version_id, draft_version_id }: SkillRow, value: Record<string, unknown>) {
+      const bytes = Buffer.byteLength(JSON.stringify(value))
+      if (bytes > MAX_CONFIG_BYTES) throw configTooLarge(bytes, MAX_CONFIG_BYTES)
+      const versionId = live_version_id ?? draft_version_id
+      const schema = versionId ? (await rows.version(tx, versionId))?.manifest.configSchema : null
+      const problem = schema ? validatorOf(schema)(value) : null
+      if (problem) throw invalidInput('config', `"config" does not fit the settings of this skill. ${problem}`)
+    }
+  })
 }
 
 function named({ skillId, slug }: SkillRef): string {

@@ -12,7 +12,7 @@ import { isDelisted } from '../rules'
 import { type Imported, type OperatorSkill, type OperatorSkillEntry, SkillId, type SkillVersion } from '../schema'
 import { REVIEW_OF_STARTERS, STARTERS } from '../starters'
 import type { SkillRow } from '../table'
-import type { createDecisions } from './decide'
+import { settle } from './decide'
 import { recordSkill, type SkillDeps } from './deps'
 import { newSkill, newSubmission, newVersion, putInForce } from './versions'
 
@@ -27,7 +27,7 @@ type Query = {
 }
 
 /** Operators' actions on any skill (dx 2.11). */
-export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof createDecisions>) {
+export function operateStore(deps: SkillDeps) {
   const { store, clock } = deps
   return { list, get, versions, reviews, disable, enable, put }
 
@@ -75,7 +75,7 @@ export function operateStore(deps: SkillDeps, { settle }: ReturnType<typeof crea
   async function move(call: By, { id, slug, live_version_id }: SkillRow, decision: 'suspend' | 'reinstate') {
     const live = live_version_id ? await submissions.ofVersion(store.read, id, live_version_id) : undefined
     if (!live) throw notPublished(slug)
-    await settle(call, live.id, { decision, reason: call.caller.reason }, () => {})
+    await settle(deps, call, live.id, { decision, reason: call.caller.reason }, () => {})
     return shown((await rows.find(store.read, id))!)
   }
 
@@ -125,7 +125,7 @@ const shown = (row: SkillRow): OperatorSkillEntry => ({ ...presentOutline(row), 
  * Publishes the bundled skills at start, in one transaction. A higher version replaces the stored one; a slug owned by
  * a tenant is left alone. Returns the published slugs.
  */
-export const createStarters = (deps: SkillDeps) => async (): Promise<string[]> => {
+export async function openStarters(deps: SkillDeps): Promise<string[]> {
   const missing: SkillManifest[] = []
   for (const starter of STARTERS) {
     const known = await rows.bySlug(deps.store.read, starter.slug)

@@ -20,7 +20,7 @@ import type {
 } from '../schema-operator'
 import { REVIEW_TIERS, type Tier } from '../schema-review'
 import type { SubmissionRow } from '../table'
-import type { createDecisions } from './decide'
+import { findSubmission as find, settle } from './decide'
 import type { SkillDeps } from './deps'
 
 type DiffLine = {
@@ -52,10 +52,8 @@ const CLAIM_MS = 30 * 60_000
 type By = Call<OperatorCaller>
 
 /** Operators' actions on submissions (dx 2.11). */
-export function operateSkills(
-  { store, clock, audit }: SkillDeps,
-  { find, settle }: ReturnType<typeof createDecisions>,
-) {
+export function operateSkills(deps: SkillDeps) {
+  const { store, clock, audit } = deps
   return { list, get, checks, diff, claim, unclaim, decide, stats }
 
   async function list({ caller }: By, query: OperatorSubmissionQuery): Promise<Page<OperatorRecord>> {
@@ -123,7 +121,7 @@ export function operateSkills(
    * diff. Throws 409 for an impossible state change or an unread diff.
    */
   async function decide(call: By, id: string, input: OperatorDecision): Promise<OperatorRecord> {
-    await settle(call, id, input, async (row) => {
+    await settle(deps, call, id, input, async (row) => {
       if (input.decision !== 'approve' || row.tier !== 'security' || row.status !== 'pending_review') return
       if ((await diffOf(store.read, row)).sha !== input.read_diff) throw unreadDiff()
     })

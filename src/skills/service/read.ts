@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { storeAnswer } from '../../idempotency'
 import { type Call, ownerOf } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
@@ -32,119 +31,107 @@ import { markOf, searchSkills, wordsOf } from '../search'
 import type { ListedRow, SkillRow } from '../table'
 import { recordSkill, type SkillDeps, seen, viewerOf } from './deps'
 
-/** Size of the cached details as JSON; it holds the most requested pages. */
-const MAX_KEPT_CHARS = 16_000_000
-
 /** Manifests read between two turns of the event loop, since they may be long (I28). */
 const AT_ONCE = 25
 
-/** Reads skills: the store, installed ones, one's own, and single ones. */
-export function createReading(deps: SkillDeps) {
+/** `GET /skills`: the store unless `filter` is given. Throws 400 for an invalid cursor. */
+export function listSkills(deps: SkillDeps, call: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
+  if (query.filter === 'installed') return installed(deps, call, query)
+  return found(deps, call, query)
+}
+
+async function found(deps: SkillDeps, { caller }: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
   const { store } = deps
-  const detailsFor = createDetails()
-  return { list, get, versions, whole }
+  const { filter, category, q, limit } = query
+  const isMine = filter === 'mine'
+  const sort = query.sort ?? (isMine ? 'newest' : 'installs')
+  const wanted = { category, sort, words: q === undefined || q.trim() === '' ? null : wordsOf(q) }
+  const before = decodeCursor(query.cursor)
+  const search = (among: Parameters<typeof searchSkills>[1]) =>
+    searchSkills(store.read, among, wanted, before, limit + 1)
+  const mark = markOf(sort)
+  const viewer = await viewerOf(deps, store.read, caller)
+  if (isMine) return present(deps, toPage(await search({ owner: ownerOf(caller) }), limit, mark), viewer)
+  const { orgIds } = viewer
+  const [listed, ofOrgs] = [await search({ listed: true }), orgIds.length ? await search({ orgIds }) : []]
+  const merged = [...listed, ...ofOrgs].sort((a, b) => mark(b).at - mark(a).at || b.seq - a.seq)
+  return present(deps, toPage(merged, limit, mark), viewer)
+}
 
-  /** `GET /skills`: the store unless `filter` is given. Throws 400 for an invalid cursor. */
-  function list(call: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
-    if (query.filter === 'installed') return installed(call, query)
-    return found(call, query)
-  }
+async function present(deps: SkillDeps, page: Page<ListedRow>, viewer: Viewer): Promise<Page<SkillEntry>> {
+  const details = await detailsFor(deps, page.items, viewer)
+  return { ...page, items: page.items.map((row) => presentEntry(row, details.get(row.id))) }
+}
 
-  async function found({ caller }: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
-    const { filter, category, q, limit } = query
-    const isMine = filter === 'mine'
-    const sort = query.sort ?? (isMine ? 'newest' : 'installs')
-    const wanted = { category, sort, words: q === undefined || q.trim() === '' ? null : wordsOf(q) }
-    const before = decodeCursor(query.cursor)
-    const search = (among: Parameters<typeof searchSkills>[1]) =>
-      searchSkills(store.read, among, wanted, before, limit + 1)
-    const mark = markOf(sort)
-    const viewer = await viewerOf(deps, store.read, caller)
-    if (isMine) return present(toPage(await search({ owner: ownerOf(caller) }), limit, mark), viewer)
-    const { orgIds } = viewer
-    const [listed, ofOrgs] = [await search({ listed: true }), orgIds.length ? await search({ orgIds }) : []]
-    const merged = [...listed, ...ofOrgs].sort((a, b) => mark(b).at - mark(a).at || b.seq - a.seq)
-    return present(toPage(merged, limit, mark), viewer)
-  }
+/** Installed skills, suspended ones included; those the owner may no longer see are left out. */
+async function installed(deps: SkillDeps, { caller }: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
+  const { store } = deps
+  const { category, q } = query
+  const viewer = await viewerOf(deps, store.read, caller)
+  const words = q === undefined || q.trim() === '' ? [] : wordsOf(q)
+  const page = await installs.list(store.read, viewer.owner, query)
+  const remaining = page.items
+    .filter(({ skill }) => maySee(skill, viewer) || skill.status === 'suspended')
+    .filter(({ skill }) => category === undefined || skill.category === category)
+    .filter(({ skill }) => words.every((word) => skill.search_text.includes(word)))
+  const skills = remaining.map(({ skill }) => skill)
+  const details = await detailsFor(deps, skills, viewer)
+  const items = remaining.map(({ skill, installation }) => ({
+    ...presentEntry(skill, details.get(skill.id)),
+    enabled: installation.enabled,
+    installedAt: iso(installation.installed_at),
+  }))
+  return { ...page, items }
+}
 
-  async function present(page: Page<ListedRow>, viewer: Viewer): Promise<Page<SkillEntry>> {
-    const details = await detailsFor(store.read, page.items, viewer)
-    return { ...page, items: page.items.map((row) => presentEntry(row, details.get(row.id))) }
-  }
+/** One skill by id or slug. */
+export async function getSkill(deps: SkillDeps, { caller }: Call, ref: string): Promise<Skill> {
+  const { store } = deps
+  const { row, viewer } = await seen(deps, store.read, caller, ref)
+  return whole(store.read, row, viewer)
+}
 
-  /** Installed skills, suspended ones included; those the owner may no longer see are left out. */
-  async function installed({ caller }: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
-    const { category, q } = query
-    const viewer = await viewerOf(deps, store.read, caller)
-    const words = q === undefined || q.trim() === '' ? [] : wordsOf(q)
-    const page = await installs.list(store.read, viewer.owner, query)
-    const remaining = page.items
-      .filter(({ skill }) => maySee(skill, viewer) || skill.status === 'suspended')
-      .filter(({ skill }) => category === undefined || skill.category === category)
-      .filter(({ skill }) => words.every((word) => skill.search_text.includes(word)))
-    const skills = remaining.map(({ skill }) => skill)
-    const details = await detailsFor(store.read, skills, viewer)
-    const items = remaining.map(({ skill, installation }) => ({
-      ...presentEntry(skill, details.get(skill.id)),
-      enabled: installation.enabled,
-      installedAt: iso(installation.installed_at),
-    }))
-    return { ...page, items }
-  }
+async function whole(db: Reader, row: SkillRow, viewer: Viewer): Promise<Skill> {
+  const shown = isOwn(row, viewer) ? (row.draft_version_id ?? row.live_version_id) : row.live_version_id
+  const version = shown ? await rows.version(db, shown) : (await rows.versions(db, row.id))[0]
+  if (!version) throw skillNotFound()
+  return presentSkill(row, version.manifest, viewer)
+}
 
-  /** One skill by id or slug. */
-  async function get({ caller }: Call, ref: string): Promise<Skill> {
-    const { row, viewer } = await seen(deps, store.read, caller, ref)
-    return whole(store.read, row, viewer)
-  }
-
-  async function whole(db: Reader, row: SkillRow, viewer: Viewer): Promise<Skill> {
-    const shown = isOwn(row, viewer) ? (row.draft_version_id ?? row.live_version_id) : row.live_version_id
-    const version = shown ? await rows.version(db, shown) : (await rows.versions(db, row.id))[0]
-    if (!version) throw skillNotFound()
-    return presentSkill(row, version.manifest, viewer)
-  }
-
-  /** Versions that are or were live, newest first; the author also sees withdrawn ones. */
-  async function versions({ caller }: Call, ref: string): Promise<SkillVersion[]> {
-    const { row, viewer } = await seen(deps, store.read, caller, ref)
-    const own = isOwn(row, viewer)
-    return (await rows.versions(store.read, row.id))
-      .map((version) => presentVersion(version, own))
-      .filter((version) => version !== null)
-      .filter(({ status }) => own || status !== 'withdrawn')
-  }
+/** Versions that are or were live, newest first; the author also sees withdrawn ones. */
+export async function listVersions(deps: SkillDeps, { caller }: Call, ref: string): Promise<SkillVersion[]> {
+  const { store } = deps
+  const { row, viewer } = await seen(deps, store.read, caller, ref)
+  const own = isOwn(row, viewer)
+  return (await rows.versions(store.read, row.id))
+    .map((version) => presentVersion(version, own))
+    .filter((version) => version !== null)
+    .filter(({ status }) => own || status !== 'withdrawn')
 }
 
 /** Reads the details that lists show besides the row; cached for live versions, which never change. */
-function createDetails() {
-  const known = new LRUCache<VersionId, { details: SkillDetails; chars: number }>({
-    maxSize: MAX_KEPT_CHARS,
-    sizeCalculation: ({ chars }) => chars,
-  })
-
-  return async function detailsFor(db: Reader, listed: readonly ListedRow[], viewer: Viewer) {
-    const found = new Map<SkillId, SkillDetails>()
-    const missing = new Map<VersionId, ListedRow>()
-    for (const row of listed) {
-      const versionId = await shownOf(db, row, viewer)
-      const stored = versionId && !isOwn(row, viewer) ? known.get(versionId) : undefined
-      if (stored) found.set(row.id, stored.details)
-      else if (versionId) missing.set(versionId, row)
-    }
-    const ids = [...missing.keys()]
-    for (let from = 0; from < ids.length; from += AT_ONCE) {
-      if (from > 0) await nextTurn()
-      for (const { id, manifest } of await rows.withVersions(db, ids.slice(from, from + AT_ONCE))) {
-        const row = missing.get(id)!
-        const own = isOwn(row, viewer)
-        const details = detailsOf(manifest, own)
-        if (!own) known.set(id, { details, chars: JSON.stringify(details).length })
-        found.set(row.id, details)
-      }
-    }
-    return found
+async function detailsFor({ store, details: known }: SkillDeps, listed: readonly ListedRow[], viewer: Viewer) {
+  const db = store.read
+  const found = new Map<SkillId, SkillDetails>()
+  const missing = new Map<VersionId, ListedRow>()
+  for (const row of listed) {
+    const versionId = await shownOf(db, row, viewer)
+    const stored = versionId && !isOwn(row, viewer) ? known.get(versionId) : undefined
+    if (stored) found.set(row.id, stored.details)
+    else if (versionId) missing.set(versionId, row)
   }
+  const ids = [...missing.keys()]
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    if (from > 0) await nextTurn()
+    for (const { id, manifest } of await rows.withVersions(db, ids.slice(from, from + AT_ONCE))) {
+      const row = missing.get(id)!
+      const own = isOwn(row, viewer)
+      const details = detailsOf(manifest, own)
+      if (!own) known.set(id, { details, chars: JSON.stringify(details).length })
+      found.set(row.id, details)
+    }
+  }
+  return found
 }
 
 /** The version whose details are shown: the newest one to its owner, else the live one. */
@@ -160,68 +147,76 @@ const MAX_SKILLS = 1_000
  * `GET /skills/earnings`. Earnings are zero, because skills are free to use. Activations are the calls a skill took
  * part in, as counted so far.
  */
-export const createEarnings =
-  ({ store, clock }: Pick<SkillDeps, 'store' | 'clock'>) =>
-  async ({ caller }: Call, query: EarningsQuery): Promise<Earnings> => {
-    const range = readRange(query)
-    const to = range.to ?? clock.now()
-    const from = range.from ?? to - DEFAULT_MS
-    if (from >= to) throw invalidInput('from', `"from" is ${iso(from)}, which is not before "to", ${iso(to)}.`)
-    const own = { words: null, sort: 'newest' as const }
-    const mine = await searchSkills(store.read, { owner: ownerOf(caller) }, own, null, MAX_SKILLS)
-    const calls = await callsWithSkills(
-      store.read,
-      mine.map(({ id }) => id),
-      { from, to },
-    )
-    return {
-      period: { from: iso(from), to: iso(to) },
-      total_cents: 0,
-      by_skill: mine.map(({ id, slug }) => ({
-        skillId: id,
-        slug,
-        activations: calls.get(id) ?? 0,
-        earned_cents: 0,
-      })),
-    }
+export async function readEarnings(
+  { store, clock }: SkillDeps,
+  { caller }: Call,
+  query: EarningsQuery,
+): Promise<Earnings> {
+  const range = readRange(query)
+  const to = range.to ?? clock.now()
+  const from = range.from ?? to - DEFAULT_MS
+  if (from >= to) throw invalidInput('from', `"from" is ${iso(from)}, which is not before "to", ${iso(to)}.`)
+  const own = { words: null, sort: 'newest' as const }
+  const mine = await searchSkills(store.read, { owner: ownerOf(caller) }, own, null, MAX_SKILLS)
+  const calls = await callsWithSkills(
+    store.read,
+    mine.map(({ id }) => id),
+    { from, to },
+  )
+  return {
+    period: { from: iso(from), to: iso(to) },
+    total_cents: 0,
+    by_skill: mine.map(({ id, slug }) => ({
+      skillId: id,
+      slug,
+      activations: calls.get(id) ?? 0,
+      earned_cents: 0,
+    })),
   }
+}
 
 type RatingPage = Page<SkillReview> & { average: number | null; total: number }
 
-/** Ratings of skills: one per user, a new one replaces the old. */
-export function createRatings(deps: SkillDeps) {
+export async function listRatings(
+  deps: SkillDeps,
+  { caller }: Call,
+  ref: string,
+  query: PageQuery,
+): Promise<RatingPage> {
+  const { store } = deps
+  const { row } = await seen(deps, store.read, caller, ref)
+  const page = mapPage(await ratings.ratings(store.read, row.id, query), presentRating)
+  return { ...page, average: averageOf(row), total: row.rating_count }
+}
+
+/** Rates a skill. Throws 403 `forbidden` for the caller's own skill. */
+export function rateSkill(
+  deps: SkillDeps,
+  call: Call,
+  ref: string,
+  { rating, body }: NewSkillReview,
+): Promise<SkillReview> {
   const { store, clock } = deps
-  return { list, rate }
-
-  async function list({ caller }: Call, ref: string, query: PageQuery): Promise<RatingPage> {
-    const { row } = await seen(deps, store.read, caller, ref)
-    const page = mapPage(await ratings.ratings(store.read, row.id, query), presentRating)
-    return { ...page, average: averageOf(row), total: row.rating_count }
-  }
-
-  /** Rates a skill. Throws 403 `forbidden` for the caller's own skill. */
-  function rate(call: Call, ref: string, { rating, body }: NewSkillReview): Promise<SkillReview> {
-    const { userId: user_id } = call.caller
-    return store.write(async (tx) => {
-      const { row: skill, viewer } = await seen(deps, tx, call.caller, ref)
-      if (isOwn(skill, viewer) || skill.author_user_id === user_id) throw ownSkill()
-      if (!(await rows.lock(tx, skill.id))) throw skillNotFound()
-      const before = await ratings.ratingOf(tx, skill.id, user_id)
-      const row = {
-        id: before?.id ?? SkillReviewId.create(),
-        skill_id: skill.id,
-        user_id,
-        rating,
-        body: body == null ? null : storable(body),
-        created_at: clock.now(),
-      }
-      if (before) await ratings.replaceRating(tx, row)
-      else await ratings.insertRating(tx, row)
-      await ratings.addRating(tx, skill.id, rating - (before?.rating ?? 0), before ? 0 : 1)
-      await recordSkill(deps, tx, call, skill, { action: 'skill.reviewed', metadata: { rating } })
-      const review = presentRating(row)
-      await storeAnswer(tx, call, { review })
-      return review
-    })
-  }
+  const { userId: user_id } = call.caller
+  return store.write(async (tx) => {
+    const { row: skill, viewer } = await seen(deps, tx, call.caller, ref)
+    if (isOwn(skill, viewer) || skill.author_user_id === user_id) throw ownSkill()
+    if (!(await rows.lock(tx, skill.id))) throw skillNotFound()
+    const before = await ratings.ratingOf(tx, skill.id, user_id)
+    const row = {
+      id: before?.id ?? SkillReviewId.create(),
+      skill_id: skill.id,
+      user_id,
+      rating,
+      body: body == null ? null : storable(body),
+      created_at: clock.now(),
+    }
+    if (before) await ratings.replaceRating(tx, row)
+    else await ratings.insertRating(tx, row)
+    await ratings.addRating(tx, skill.id, rating - (before?.rating ?? 0), before ? 0 : 1)
+    await recordSkill(deps, tx, call, skill, { action: 'skill.reviewed', metadata: { rating } })
+    const review = presentRating(row)
+    await storeAnswer(tx, call, { review })
+    return review
+  })
 }

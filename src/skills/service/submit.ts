@@ -36,26 +36,23 @@ export type Outcome =
  * both cases; nothing is stored for a manifest that fails. Throws 404 for an unknown `skill_id`, 403 for a foreign
  * org, 409 while the skill is suspended, 429 `rate_limit_exceeded`.
  */
-export const submit = (deps: SkillDeps) => {
-  const submitIn = submitInUnit(deps)
-  return async (call: Call, input: SubmitInput): Promise<Outcome> => {
-    // Checked before the costly examination as well as inside the transaction.
-    await assertPace(deps, deps.store.read, call.caller)
-    const examined = await examineAll(deps, input.manifest)
-    const unit = async (tx: Tx): Promise<Outcome> => {
-      const outcome = await submitIn(tx, call, input, examined)
-      if (!outcome.accepted) return outcome
-      const { accepted: _, ...answer } = outcome
-      await storeAnswer(tx, call, answer)
-      return outcome
-    }
-    try {
-      return await deps.store.write(unit)
-    } catch (error) {
-      // The slug was taken between the check and the insert; the second attempt reports that.
-      if (isUniqueViolation(error)) return deps.store.write(unit)
-      throw error
-    }
+export async function submit(deps: SkillDeps, call: Call, input: SubmitInput): Promise<Outcome> {
+  // Checked before the costly examination as well as inside the transaction.
+  await assertPace(deps, deps.store.read, call.caller)
+  const examined = await examineAll(deps, input.manifest)
+  const unit = async (tx: Tx): Promise<Outcome> => {
+    const outcome = await submitInUnit(deps, tx, call, input, examined)
+    if (!outcome.accepted) return outcome
+    const { accepted: _, ...answer } = outcome
+    await storeAnswer(tx, call, answer)
+    return outcome
+  }
+  try {
+    return await deps.store.write(unit)
+  } catch (error) {
+    // The slug was taken between the check and the insert; the second attempt reports that.
+    if (isUniqueViolation(error)) return deps.store.write(unit)
+    throw error
   }
 }
 
@@ -78,27 +75,31 @@ export async function examineAll(
 }
 
 /** Submits an examined manifest within the given transaction. */
-export const submitInUnit =
-  (deps: SkillDeps) =>
-  async (tx: Tx, call: Call, input: SubmitInput, examined: Examined): Promise<Outcome> => {
-    const { caller } = call
-    await assertMayManage(deps, tx, caller)
-    const updating = input.skill_id == null ? null : await ownSkill(tx, caller, input.skill_id)
-    const target = await targetOf(deps, tx, caller, updating ? await asBefore(tx, updating, input) : input)
-    await assertPace(deps, tx, caller)
-    const { manifest } = examined
-    // Without a valid manifest there is no slug or version to check.
-    if (!manifest)
-      return {
-        accepted: false,
-        review: { passed: hasPassed(examined.checks), tier: examined.tier, checks: examined.checks },
-        evidence: examined.evidence,
-      }
-    const { review, evidence } = complete(examined, await surroundings(tx, caller, manifest, updating))
-    if (!review.passed) return { accepted: false, review, evidence }
-    const submission = await publishVersion(deps, tx, call, { manifest, review, evidence, updating, target })
-    return { accepted: true, submission, review, warnings: warningsOf(examined.dropped) }
-  }
+export async function submitInUnit(
+  deps: SkillDeps,
+  tx: Tx,
+  call: Call,
+  input: SubmitInput,
+  examined: Examined,
+): Promise<Outcome> {
+  const { caller } = call
+  await assertMayManage(deps, tx, caller)
+  const updating = input.skill_id == null ? null : await ownSkill(tx, caller, input.skill_id)
+  const target = await targetOf(deps, tx, caller, updating ? await asBefore(tx, updating, input) : input)
+  await assertPace(deps, tx, caller)
+  const { manifest } = examined
+  // Without a valid manifest there is no slug or version to check.
+  if (!manifest)
+    return {
+      accepted: false,
+      review: { passed: hasPassed(examined.checks), tier: examined.tier, checks: examined.checks },
+      evidence: examined.evidence,
+    }
+  const { review, evidence } = complete(examined, await surroundings(tx, caller, manifest, updating))
+  if (!review.passed) return { accepted: false, review, evidence }
+  const submission = await publishVersion(deps, tx, call, { manifest, review, evidence, updating, target })
+  return { accepted: true, submission, review, warnings: warningsOf(examined.dropped) }
+}
 
 /** Keeps the skill's visibility unless another is requested, so that omitting it cannot publish a private skill. */
 async function asBefore(tx: Tx, { id, visibility, org_scope_id }: SkillRow, input: SubmitInput): Promise<SubmitInput> {

@@ -14,27 +14,23 @@ import { type SkillDeps, seen } from './deps'
  * The activation for a sandbox run of a stored skill or a given manifest. Its tools are only acknowledged. Throws 400
  * unless exactly one is named, 404, 422 `review_failed` for a manifest that fails its checks.
  */
-export const createTrial =
-  (deps: SkillDeps) =>
-  async (call: Call, input: SandboxInput): Promise<Activation> => {
-    const manifest = await manifestOf(deps, call, input)
-    const tools = manifest.tools.map(({ endpoint: _, ...tool }) => tool)
-    return composeTrial({ ...manifest, tools }, deps.tools.ofSkill, input.prompt)
-  }
+export async function trialOf(deps: SkillDeps, call: Call, input: SandboxInput): Promise<Activation> {
+  const manifest = await manifestOf(deps, call, input)
+  const tools = manifest.tools.map(({ endpoint: _, ...tool }) => tool)
+  return composeTrial({ ...manifest, tools }, deps.tools.ofSkill, input.prompt)
+}
 
 const DAY_MS = 24 * 60 * 60_000
 
 /** Counts one sandbox run of the owner before it starts. Throws 429 `rate_limit_exceeded`. */
-export const claimTrial =
-  ({ store, clock, settings }: Pick<SkillDeps, 'store' | 'clock' | 'settings'>) =>
-  async ({ caller }: Call): Promise<void> => {
-    const max = settings.sandboxRunsPerDay
-    const now = clock.now()
-    const day = Math.floor(now / DAY_MS)
-    if (await store.write((tx) => trials.claim(tx, ownerOf(caller), day, max))) return
-    const retryAfterS = Math.max(1, Math.ceil(((day + 1) * DAY_MS - now) / 1000))
-    throw tooManyTrials.with({ retryAfterS }, max, retryAfterS)
-  }
+export async function claimTrial({ store, clock, settings }: SkillDeps, { caller }: Call): Promise<void> {
+  const max = settings.sandboxRunsPerDay
+  const now = clock.now()
+  const day = Math.floor(now / DAY_MS)
+  if (await store.write((tx) => trials.claim(tx, ownerOf(caller), day, max))) return
+  const retryAfterS = Math.max(1, Math.ceil(((day + 1) * DAY_MS - now) / 1000))
+  throw tooManyTrials.with({ retryAfterS }, max, retryAfterS)
+}
 
 async function manifestOf(
   deps: SkillDeps,
