@@ -132,7 +132,7 @@ async function execute(resources: Resources, step: Step): Promise<string | null>
 async function assertApplicable(filed: readonly FiledPolicy[]): Promise<void> {
   assertOneDefault(filed)
   // Here, because loading the checks takes longer than most commands run.
-  const { reviewPolicy } = await import('../../src/guardrails/review')
+  const { reviewPolicy } = await import('../../src/guardrails/policy')
   const { reviewPreference } = await import('../../src/routing/routing-preferences/review')
   const found: { code: string; message: string }[] = []
   for (const { file, document } of filed) {

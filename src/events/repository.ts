@@ -4,10 +4,38 @@ import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import { command, query, type Reader, type Tx } from '../kernel/store'
-import type { stemsOf } from './patterns'
 import type { EventId } from './schema'
-import type { Subscriber } from './subscriptions'
-import { type BusEventRow, busEvents, eventSubscriptions, type SubscriptionRow } from './table'
+import { type BusEventRow, busEvents, eventSubscriptions } from './table'
+
+/** What is looked up of a name at most, in words: more words make no narrower index. */
+const MAX_WORDS = 4
+
+/** The words of a pattern before its first `*`, four at most: its place in the index, empty for `*`. */
+const stemOf = (pattern: string): string => {
+  const words = pattern.split('.')
+  const star = words.indexOf('*')
+  return words.slice(0, Math.min(star < 0 ? words.length : star, MAX_WORDS)).join('.')
+}
+
+/** The places at which patterns that match a name can be, always five of them: `''`, `order`, `order.created`. */
+function stemsOf(type: string): Record<'s0' | 's1' | 's2' | 's3' | 's4', string> {
+  const words = type.split('.')
+  const first = (count: number) => words.slice(0, count).join('.')
+  return { s0: '', s1: first(1), s2: first(2), s3: first(3), s4: first(4) }
+}
+
+/**
+ * Whether a pattern matches the name of an event (contract 11.1): `*` alone all, in the middle one word, at the end one
+ * or more. With `prefix` a pattern without `*` also matches what begins with it: `share` matches `share.accepted`.
+ */
+export function matchesPattern(pattern: string, type: string, { prefix }: { prefix: boolean }): boolean {
+  if (pattern === '*' || pattern === type) return true
+  const [wanted, words] = [pattern.split('.'), type.split('.')]
+  const isOpen = wanted.at(-1) === '*'
+  const fits = wanted.every((word, index) => index < words.length && (word === '*' || word === words[index]))
+  if (!fits) return false
+  return words.length === wanted.length || isOpen || (prefix && !pattern.includes('*'))
+}
 
 const newestFirst = pagesBy(busEvents, 'created_at')
 
@@ -32,7 +60,7 @@ const interested = query<{ owner: OwnerScope } & ReturnType<typeof stemsOf>>()((
   return found.groupBy(t.subscriber, t.pattern)
 })
 
-export type Listed = Wanted & { type?: string | undefined; range: Range }
+type Listed = Wanted & { type?: string | undefined; range: Range }
 
 /** One name, or with `.*` at its end a family: `order.*` holds `order.created` and `order.line.added`. */
 function ofType(column: { type: unknown }['type'] & object, type: string | undefined): SQL | undefined {
@@ -81,15 +109,86 @@ export const eventRepository = {
   },
 }
 
-export const subscriptionRepository = {
-  interested,
+/** What may subscribe to events. Only webhooks take a pattern without `*` as one name (contract 14.1). */
+export type Subscriber = 'webhook' | 'hook' | 'workflow' | 'skill'
 
-  async insert(tx: Tx, row: SubscriptionRow): Promise<void> {
-    await tx.insert(tx.of(eventSubscriptions)).values(row)
-  },
+type Target = { owner: OwnerScope; subscriber: Subscriber; target: string }
 
-  async remove(tx: Tx, subscriber: Subscriber, target: string): Promise<void> {
-    const t = tx.of(eventSubscriptions)
-    await tx.delete(t).where(and(eq(t.subscriber, subscriber), eq(t.target, target)))
-  },
+/** What nobody is subscribed to, as owner and type. Every paid call emits, and most owners have no subscriber. */
+type Silence = { known: Set<string>; changes: number }
+
+const MAX_KNOWN = 50_000
+
+/** By connection, and so on SQLite alone: on Postgres another process may subscribe. */
+const silences = new WeakMap<object, Silence>()
+
+function silenceOf({ prepared }: Tx): Silence | null {
+  if (!prepared) return null
+  const found = silences.get(prepared) ?? { known: new Set(), changes: 0 }
+  silences.set(prepared, found)
+  return found
+}
+
+/** Has a target receive what these patterns match, and nothing else; none ends it. */
+export async function subscribe(tx: Tx, { owner, subscriber, target }: Target, patterns: readonly string[]) {
+  const silence = silenceOf(tx)
+  if (silence) {
+    silence.changes += 1
+    silence.known.clear()
+  }
+  const t = tx.of(eventSubscriptions)
+  await tx.delete(t).where(and(eq(t.subscriber, subscriber), eq(t.target, target)))
+  for (const pattern of new Set(patterns)) {
+    await tx.insert(t).values({ owner, subscriber, target, pattern, stem: stemOf(pattern) })
+  }
+}
+
+type Reached = ReadonlyMap<Subscriber, string[]>
+
+const NOBODY: Reached = new Map()
+
+/** The targets of an owner that an event of this type reaches, by kind of subscriber. At once where it is known: none. */
+export function subscribersOf(tx: Tx, owner: OwnerScope, type: string): Reached | Promise<Reached> {
+  const silence = silenceOf(tx)
+  const place = `${owner} ${type}`
+  return silence?.known.has(place) ? NOBODY : askFor(tx, owner, type, silence, place)
+}
+
+async function askFor(
+  tx: Tx,
+  owner: OwnerScope,
+  type: string,
+  silence: Silence | null,
+  place: string,
+): Promise<Reached> {
+  const found = await interested(tx, { owner, ...stemsOf(type) })
+  if (silence && !found.length) keepOnceCommitted(tx, silence, place)
+  return reachedBy(found, type)
+}
+
+/** How many webhooks of an owner an event of this type would reach now. */
+export async function webhooksFor(reader: Reader, owner: OwnerScope, type: string): Promise<number> {
+  const found = await interested(reader, { owner, ...stemsOf(type) })
+  return reachedBy(found, type).get('webhook')?.length ?? 0
+}
+
+function reachedBy(patterns: Awaited<ReturnType<typeof interested>>, type: string): Reached {
+  const found = new Map<Subscriber, Set<string>>()
+  for (const { subscriber, targets, pattern } of patterns) {
+    if (!matchesPattern(pattern, type, { prefix: subscriber !== 'webhook' })) continue
+    const all = found.get(subscriber) ?? new Set()
+    for (const target of targets.split(' ')) all.add(target)
+    found.set(subscriber, all)
+  }
+  return new Map([...found].map(([subscriber, targets]) => [subscriber, [...targets]]))
+}
+
+/** An end of a subscription that this unit saw may still be undone, and another may begin before the commit. */
+function keepOnceCommitted(tx: Tx, silence: Silence, place: string): void {
+  const { changes } = silence
+  tx.afterCommit(() => {
+    if (silence.changes !== changes) return
+    if (silence.known.size >= MAX_KNOWN) silence.known.clear()
+    silence.known.add(place)
+  })
 }

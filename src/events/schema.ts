@@ -91,5 +91,5 @@ export const BusEventQuery = t.Object({
 })
 export type BusEventQuery = Static<typeof BusEventQuery>
 
-export { matchesPattern } from './patterns'
+export { matchesPattern } from './repository'
 export { SAMPLES } from './samples'

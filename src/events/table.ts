@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { defineTable, type Row } from '../kernel/store'
+import type { Subscriber } from './repository'
 import type { EventId } from './schema'
-import type { Subscriber } from './subscriptions'
 
 /** Lists published events, and server events that have a subscriber. */
 export const busEvents = defineTable((k) =>
@@ -47,4 +47,3 @@ export const eventSubscriptions = defineTable((k) =>
 )
 
 export type BusEventRow = Row<typeof busEvents>
-export type SubscriptionRow = Row<typeof eventSubscriptions>

@@ -22,12 +22,17 @@ import {
   touches,
   urlsBut,
 } from '../text'
-import { jailbreak, promptInjection } from './detectors-attack'
-import { groundedness } from './detectors-groundedness'
-import { pii } from './detectors-pii'
-import { regexMatch } from './detectors-regex-match'
+import { groundedness, jailbreak, pii, promptInjection, regexMatch } from './detectors'
 import { systemPromptLeak } from './detectors-system-prompt-leak'
-import { defineGuardrail, type Guardrail, type GuardrailId, InvalidConfig, ordinaryFinding } from './guardrail'
+import {
+  DEFAULT_THRESHOLD,
+  defineGuardrail,
+  type Guardrail,
+  type GuardrailId,
+  InvalidConfig,
+  ordinaryFinding,
+  Threshold,
+} from './guardrail'
 
 /** A shorter text is a greeting or a reply, and never off topic. */
 const MIN_WORDS = 4
@@ -79,8 +84,6 @@ const [, ...CATEGORIES] = LABELS.safety
 
 type Category = (typeof CATEGORIES)[number]
 
-const USUAL_THRESHOLD = 0.8
-
 /** Below this a text is ordinary, and no engine is asked about it. */
 const MIN_DOUBT = 0.5
 
@@ -112,11 +115,11 @@ const contentSafety = defineGuardrail({
   config: t.Object(
     {
       categories: t.Optional(t.Array(oneOf(CATEGORIES), { minItems: 1, uniqueItems: true })),
-      threshold: t.Optional(t.Number({ minimum: 0, maximum: 1, default: USUAL_THRESHOLD })),
+      threshold: Threshold,
     },
     { additionalProperties: false },
   ),
-  prepare({ categories = [...CATEGORIES], threshold = USUAL_THRESHOLD }) {
+  prepare({ categories = [...CATEGORIES], threshold = DEFAULT_THRESHOLD }) {
     loadModel('safety')
     return (text, { unsure }) => {
       const [any, ...each] = safetyOf(text)

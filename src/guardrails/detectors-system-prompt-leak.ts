@@ -1,8 +1,6 @@
-import { t } from '../kernel/schema'
 import { decodedPieces, reading, remember } from '../text'
-import { defineGuardrail, type Match } from './guardrail'
+import { DEFAULT_THRESHOLD, defineGuardrail, type Match, ThresholdOnly } from './guardrail'
 
-const USUAL_THRESHOLD = 0.8
 /** Runs of so many letters are equal by chance only in set phrases. */
 const RUN = 14
 /** A shorter passage holds nothing worth protecting: `You are a helpful assistant.` */
@@ -18,11 +16,8 @@ export const systemPromptLeak = defineGuardrail({
     'Answers that repeat a passage of the system prompt, including with changed spaces or signs between its letters, backwards, in rot13 or in base64. Does not find translations',
   phases: ['output'],
   verdicts: ['block', 'redact', 'flag'],
-  config: t.Object(
-    { threshold: t.Optional(t.Number({ minimum: 0, maximum: 1, default: USUAL_THRESHOLD })) },
-    { additionalProperties: false },
-  ),
-  prepare({ threshold = USUAL_THRESHOLD }) {
+  config: ThresholdOnly,
+  prepare({ threshold = DEFAULT_THRESHOLD }) {
     return (text, { systemPrompt }) => {
       if (!systemPrompt) return null
       const prompt = promptOf(systemPrompt)

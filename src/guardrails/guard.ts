@@ -1,12 +1,11 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { AboutText, Phase } from './guardrail'
-import type { Blocked, Outcome } from './inspection-outcome'
-import { markOf } from './inspection-redaction'
+import { type Blocked, markOf, type Outcome } from './inspection'
 import type { Inspection, RuleRunner } from './inspection-runner'
-import type { CompiledPolicy } from './policy-compile-policy'
+import type { CompiledPolicy } from './policy'
 import type { Firing, GuardrailPolicyId } from './schema'
 import { newBudget } from './second-look'
-import { createHoldAll, createHoldBack, createHoldIfJson, HELD, type HoldBack } from './streaming-hold-back'
+import { createHoldAll, createHoldBack, createHoldIfJson, HELD, type HoldBack } from './streaming'
 
 /** What was let through, perhaps with parts redacted, or the rule that blocked it. */
 type Checked<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }

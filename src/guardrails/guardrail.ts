@@ -1,4 +1,4 @@
-import type { Static, TSchema } from '../kernel/schema'
+import { type Static, type TSchema, t } from '../kernel/schema'
 import type { Match } from '../text/schema'
 
 /*
@@ -80,6 +80,15 @@ export type Guardrail = {
   /** The statement an engine judges where this was unsure; it goes on after "The text". */
   question?(config: Record<string, unknown>): string
 }
+
+/** How sure a rule must be to fire that sets no threshold, from 0 to 1. */
+export const DEFAULT_THRESHOLD = 0.8
+
+/** The `threshold` in the config of guardrails that score texts. */
+export const Threshold = t.Optional(t.Number({ minimum: 0, maximum: 1, default: DEFAULT_THRESHOLD }))
+
+/** The config of guardrails that have nothing but a threshold to set. */
+export const ThresholdOnly = t.Object({ threshold: Threshold }, { additionalProperties: false })
 
 /** Thrown by what would hold up the event loop; the rules then run in a process. */
 export class TooSlow extends Error {

@@ -1,15 +1,9 @@
 import { compiledOf } from '../kernel/compiled'
 import { answerTasks } from '../kernel/worker-pool'
 import type { AboutText } from './guardrail'
-import { applyRules } from './inspection-apply-rules'
-import {
-  applyEveryRuleToValue,
-  applyRulesToValue,
-  type EveryRuleOutcome,
-  type ValueOutcome,
-} from './inspection-apply-to-value'
-import type { Outcome } from './inspection-outcome'
-import { type CompiledRule, compileRule, weightOf } from './policy-compile-rule'
+import { applyRules, type Outcome } from './inspection'
+import { applyEveryRuleToValue, applyRulesToValue, type EveryRuleOutcome, type ValueOutcome } from './inspection-value'
+import { type CompiledRule, compileRule, weightOf } from './policy'
 import type { GuardrailRule } from './schema'
 
 /** Rules over what is too long to be read on the event loop, for the process of this file. */

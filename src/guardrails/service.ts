@@ -1,33 +1,50 @@
 import type { KeyBindings } from '../accounts'
-import { ownerOf, type TenantCaller } from '../kernel/caller'
+import type { ApiKey } from '../accounts/keys/schema'
+import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import type { Values } from '../kernel/config'
+import { createReadCache, freshFor, type ReadCache } from '../kernel/read-cache'
 import { createResource, type Resource, type ResourceDeps } from '../resource'
+import { GUARDRAILS } from './catalogue'
 import type { guardrailSettings } from './config'
+import { foreignToKey, guardrailBlocked } from './errors'
 import { createGuard, type Guard } from './guard'
-import { createRuleRunner } from './inspection-runner'
-import type { CompiledPolicy } from './policy-compile-policy'
-import { createPolicyLookup } from './policy-lookup'
-import { validateContent } from './policy-validate'
+import type { GuardrailId, Phase } from './guardrail'
+import { createRuleRunner, type RuleRunner } from './inspection-runner'
+import {
+  type CompiledPolicy,
+  compiledPolicy,
+  compilePolicy,
+  configSchemaOf,
+  dropCompiledPolicy,
+  readsRequestsOnly,
+  validateContent,
+} from './policy'
 import { guardrailPolicy } from './resource'
-import type { EngineOpinion } from './second-look-engine-opinion'
-import { bindPolicy } from './service-bind'
-import { createScreen } from './service-screen'
-import { createTryOut } from './service-try-out'
+import type { Evaluated, Evaluation, GuardrailBinding, GuardrailCatalogue, GuardrailPolicyId } from './schema'
+import type { EngineOpinion } from './second-look'
+import type { PolicyRow } from './table'
 
 export type GuardrailService = ReturnType<typeof createGuardrails>
-export type Policies = Resource<typeof guardrailPolicy>
 
+/** What the verbs of this module work with. */
 type Deps = {
   resources: ResourceDeps
   bindings: KeyBindings
-  settings: Pick<Values<typeof guardrailSettings>, 'maxPolicies'>
-  opinion: EngineOpinion | null
+  policies: Resource<typeof guardrailPolicy>
+  lookup: PolicyLookup
+  runner: RuleRunner
 }
 
-/** Guardrail policies: kept, tried out, bound to keys, and in force in runs. */
-export function createGuardrails({ resources, bindings, settings, opinion }: Deps) {
-  const { store } = resources
-  const runner = createRuleRunner(opinion)
+/** Guardrail policies: stored, tried out, bound to keys, and in force in runs. */
+export function createGuardrails({
+  resources,
+  bindings,
+  settings,
+  opinion,
+}: Pick<Deps, 'resources' | 'bindings'> & {
+  settings: Pick<Values<typeof guardrailSettings>, 'maxPolicies'>
+  opinion: EngineOpinion | null
+}) {
   const lookup = createPolicyLookup(resources)
   const policies = createResource(resources, guardrailPolicy, {
     max: settings.maxPolicies,
@@ -39,17 +56,204 @@ export function createGuardrails({ resources, bindings, settings, opinion }: Dep
     }),
     changed: (tx, { row }) => tx.afterCommit(() => lookup.forget(row)),
   })
+  const deps: Deps = { resources, bindings, policies, lookup, runner: createRuleRunner(opinion) }
   return {
     policies,
-    ...createTryOut({ store, policies, runner }),
-    bind: bindPolicy({ store, bindings, policies }),
-    screen: createScreen({ lookup, runner }),
+    catalogue,
+    evaluate: (call: Call<Caller>, id: string, input: Evaluation) => evaluatePolicy(deps, call, id, input),
+    bind: (call: Call, keyId: string, input: GuardrailBinding) => bindPolicy(deps, call, keyId, input),
+    screen: (of: UnderPolicy, prompt: string, signal: AbortSignal) => screenPrompt(deps, of, prompt, signal),
 
     /** The guard of one run; null for a caller without a policy. Without a promise when the policy is remembered. */
     guardOf(caller: TenantCaller): Guard | null | Promise<Guard | null> {
       const found = lookup.policyOf(caller)
-      const guardBy = (policy: CompiledPolicy | null) => policy && createGuard(policy, runner, ownerOf(caller))
+      const guardBy = (policy: CompiledPolicy | null) => policy && createGuard(policy, deps.runner, ownerOf(caller))
       return found instanceof Promise ? found.then(guardBy) : guardBy(found)
     },
   }
+}
+
+/** `GET /guardrails`. */
+const catalogue = (): GuardrailCatalogue => ({
+  guardrails: [...GUARDRAILS.values()].map(({ id, description, phases, verdicts }) => ({
+    guardrail_id: id,
+    description: readsRequestsOnly(id) ? `${description}. ${REQUESTS_ONLY}` : description,
+    phases: [...phases],
+    verdicts: [...verdicts],
+    config_schema: configSchemaOf(id),
+  })),
+})
+
+const REQUESTS_ONLY =
+  'In the input phase it checks the prompt and the other user messages, but not system messages, earlier answers and memories.'
+
+/**
+ * `POST /guardrail-policies/{id}/evaluate`: what every rule of the phase finds. Nothing is billed, stored or sent to an
+ * engine (contract 12). Throws 404.
+ */
+async function evaluatePolicy(
+  { resources: { store }, policies, runner }: Deps,
+  call: Call<Caller>,
+  id: string,
+  input: Evaluation,
+): Promise<Evaluated> {
+  const row = await policies.find(store.read, call.caller, id)
+  const { phase, text, tool_name } = input
+  const { rules, key } = (await compilePolicy(row)).of(phase)
+  const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
+  const given = readAs(phase, text)
+  const inspection = { set: { rules, key }, about, who: row.owner, signal: call.signal }
+  const { value, findings } = await runner.everyRule(inspection, given)
+  return {
+    results: rules.map(({ guardrail_id, verdict }, index) => {
+      const found = findings[index]?.detail ?? null
+      const detail = found ?? notSeen(guardrail_id, input)
+      return { guardrail_id, verdict, triggered: found !== null, detail }
+    }),
+    text: value === given ? text : typeof value === 'string' ? value : JSON.stringify(value),
+  }
+}
+
+/** Arguments of a tool are parsed where they are JSON, and its results where they are an object or an array. */
+function readAs(phase: Phase, text: string): unknown {
+  if (phase !== 'tool_call' && phase !== 'tool_result') return text
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' || phase === 'tool_call' ? (value ?? text) : text
+  } catch {
+    return text
+  }
+}
+
+/** What a rule that did not fire could not read, because only a run has it; null where it read everything. */
+function notSeen(id: GuardrailId, { phase, tool_name }: Evaluation): string | null {
+  if (id === 'system_prompt_leak') return 'not checked: only a run has a system prompt'
+  if (id === 'groundedness') return 'not checked: only a run has sources'
+  if (phase !== 'tool_call' || tool_name !== undefined) return null
+  if (id === 'tool_allowlist') return 'not checked: "tool_name" was not sent'
+  return 'only the arguments were checked: "tool_name" was not sent'
+}
+
+/**
+ * `PUT /keys/{id}/guardrails`: in force for the next request. Throws 404 for a key or a policy that is not the
+ * caller's, 400 `validation_error` where the two belong to different owners.
+ */
+function bindPolicy(
+  { resources: { store }, bindings, policies }: Deps,
+  call: Call,
+  keyId: string,
+  { guardrail_policy_id: id }: GuardrailBinding,
+): Promise<ApiKey> {
+  return store.write((tx) =>
+    bindings.set(tx, call, keyId, async (key) => {
+      if (id === null) return { guardrail_policy_id: null }
+      const policy = await policies.findLocked(tx, call.caller, id)
+      if (policy.owner !== ownerOf(key)) throw foreignToKey(policy.org_id ? TEAMS : PERSONAL)
+      return { guardrail_policy_id: policy.id }
+    }),
+  )
+}
+
+const TEAMS =
+  '"guardrail_policy_id" is a team policy, but the key does not belong to its organization. Bind a personal policy, or use a key of the organization.'
+const PERSONAL =
+  '"guardrail_policy_id" is a personal policy, but the key belongs to an organization. Create the policy with "scope":"team".'
+
+/** A prompt as a policy lets it in. */
+export type Screened = {
+  /** Without what redacting rules found. */
+  text: string
+  /** What a call with this prompt is refused with; null when it is let in. */
+  refusal: Error | null
+}
+
+/**
+ * What the input rules in force for someone make of a prompt, for trying it out. Nothing is recorded and no engine is
+ * asked about what the rules are unsure of.
+ */
+async function screenPrompt(
+  { lookup, runner }: Deps,
+  ownerFilter: UnderPolicy,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<Screened> {
+  const set = (await lookup.policyOf(ownerFilter))?.of('input')
+  if (!set?.rules.length) return { text: prompt, refusal: null }
+  const inspection = { set, about: { phase: 'input' as const }, who: ownerOf(ownerFilter), signal }
+  const { text, blocked } = (await runner.texts(inspection, [prompt]))[0]!
+  if (!blocked) return { text, refusal: null }
+  return { text: prompt, refusal: guardrailBlocked(blocked.guardrailId, blocked.message, 'prompt', blocked.detail) }
+}
+
+const { rows } = guardrailPolicy
+
+/** Whose policy applies: the one bound to their key, else the default of their owner. */
+type UnderPolicy = Pick<TenantCaller, 'orgId' | 'userId'> & { guardrailPolicyId?: string | null }
+type PolicyLookup = ReturnType<typeof createPolicyLookup>
+
+const REMEMBERED = 20_000
+
+/**
+ * Which policy is in force, or that none is: most callers have none, so that is remembered too. The compiled policy
+ * itself is heavy and is kept where memory is bounded by weight.
+ */
+type Known = { id: GuardrailPolicyId; fingerprint: string } | { id: null }
+
+/**
+ * Finds the policy of a request (contract 12): the one bound to its key, else the default of its team or person,
+ * else none. Remembered, so that callers without a policy pay nothing.
+ */
+function createPolicyLookup({ store, clock }: ResourceDeps) {
+  const options = { max: REMEMBERED, maxAgeMs: freshFor(store.dialect), clock }
+  const bound = createReadCache<string, Known>(options)
+  const defaults = createReadCache<OwnerScope, Known>(options)
+
+  return {
+    /** Without a promise when it is remembered. */
+    policyOf(caller: UnderPolicy): CompiledPolicy | null | Promise<CompiledPolicy | null> {
+      const id = caller.guardrailPolicyId ?? null
+      if (id === null) return defaultOf(caller)
+      const found = cachedPolicy(bound, id, () => rows.find(store.read, 'everyone', id))
+      // On other nodes a key may stay bound to a deleted policy for a moment; then the default holds.
+      return found instanceof Promise
+        ? found.then((policy) => policy ?? defaultOf(caller))
+        : (found ?? defaultOf(caller))
+    },
+
+    /** To be called after the commit that changed or deleted the policy. */
+    forget({ id, owner }: Pick<PolicyRow, 'id' | 'owner'>): void {
+      bound.forget(id)
+      defaults.forget(owner)
+      dropCompiledPolicy(id)
+    },
+  }
+
+  function defaultOf(caller: UnderPolicy): CompiledPolicy | null | Promise<CompiledPolicy | null> {
+    const owner = ownerOf(caller)
+    return cachedPolicy(defaults, owner, () => rows.defaultOf(store.read, owner))
+  }
+}
+
+type Read = () => Promise<PolicyRow | undefined>
+
+function cachedPolicy<K extends string>(
+  cache: ReadCache<K, Known>,
+  key: K,
+  read: Read,
+): CompiledPolicy | null | Promise<CompiledPolicy | null> {
+  const known = cache.get(key, async () => toKnown(await read()))
+  return known instanceof Promise ? known.then((found) => inMemory(found!, read)) : inMemory(known, read)
+}
+
+function inMemory(known: Known, read: Read): CompiledPolicy | null | Promise<CompiledPolicy | null> {
+  return known.id === null ? null : (compiledPolicy(known.id, known.fingerprint) ?? compiledAgain(read))
+}
+
+const toKnown = async (row: PolicyRow | undefined): Promise<Known> =>
+  row ? { id: row.id, fingerprint: (await compilePolicy(row)).fingerprint } : { id: null }
+
+/** The compiled policy had been dropped to make room for others. */
+async function compiledAgain(read: Read): Promise<CompiledPolicy | null> {
+  const row = await read()
+  return row ? compilePolicy(row) : null
 }

@@ -19,7 +19,7 @@ import {
   tierNotHigher,
 } from './errors'
 import { rateLimitUpgraded, type Upgrade } from './events'
-import { type IncreaseSubject, isAbove, subjectOfIncrease } from './rules'
+import { type IncreaseSubject, isAbove, subjectOfIncrease } from './limiter'
 import {
   type Decision,
   type Increase,

@@ -1,18 +1,19 @@
 import type { Live } from '../cluster'
 import type { Clock } from '../kernel/clock'
-import { createMemoryWindows } from './memory-windows'
-import { type Answer, createPeers, type FromNode, type Question } from './peers'
-import { createRedisLink, type Scripts } from './redis-link'
-import { usedBefore, WINDOW_MS, type Window } from './window'
+import { type Answer, createPeers, createRedisLink, type FromNode, type Question, type Scripts } from './redis'
 import {
   createLocalStore,
+  createMemoryWindows,
   type Entry,
   type LocalStore,
   type Taken,
+  usedBefore,
   type View,
+  WINDOW_MS,
+  type Window,
   type WindowName,
   type WindowStore,
-} from './window-store'
+} from './window'
 
 type Used = { node: string; used: number }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { subscribe } from '../../src/events'
-import { subscribersOf } from '../../src/events/subscriptions'
+import { subscribersOf } from '../../src/events/repository'
 import type { OwnerScope } from '../../src/kernel/caller'
 import type { Tx } from '../../src/kernel/store'
 import { openTestStore } from '../support/store'

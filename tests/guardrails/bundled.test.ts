@@ -6,11 +6,9 @@ const outdir = temporaryFolder('svc-bundled-')
 
 /** Built as the server is: packages may export something else there than they do to the sources. */
 test('personal data is found in a bundle as in the sources', async () => {
-  const entry = join(import.meta.dir, '../../src/guardrails/detectors-pii.ts')
+  const entry = join(import.meta.dir, '../../src/guardrails/detectors.ts')
   await Bun.build({ entrypoints: [entry], outdir, target: 'bun', format: 'cjs' })
-  const { pii } = (await import(
-    join(outdir, 'detectors-pii.js')
-  )) as typeof import('../../src/guardrails/detectors-pii')
+  const { pii } = (await import(join(outdir, 'detectors.js'))) as typeof import('../../src/guardrails/detectors')
   const text =
     'DE89 3704 0044 0532 0130 00, 4111 1111 1111 1111, 12345678Z, Steuer-ID 86095742719, +49 30 1234567, 192.0.2.44'
   const found = await pii.prepare({})(text, { phase: 'input' })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { compilePolicy } from '../../src/guardrails/policy-compile-policy'
-import { validateRules } from '../../src/guardrails/policy-validate'
+import { compilePolicy, validateRules } from '../../src/guardrails/policy'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
 import type { OwnerScope } from '../../src/kernel/caller'
 import { createWorld } from '../support/world'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { GuardrailId } from '../../src/guardrails/guardrail'
-import { applyRulesToValue, decodedForms } from '../../src/guardrails/inspection-apply-to-value'
-import { compileRule } from '../../src/guardrails/policy-compile-rule'
+import { applyRulesToValue, decodedForms } from '../../src/guardrails/inspection-value'
+import { compileRule } from '../../src/guardrails/policy'
 import { effortOf } from '../support/effort'
 
 const about = { phase: 'tool_call', tool: { name: 'note' }, patient: true } as const

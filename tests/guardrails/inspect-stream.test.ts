@@ -2,11 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { createGuard } from '../../src/guardrails/guard'
 import type { Inspect } from '../../src/guardrails/guardrail'
 import { createRuleRunner } from '../../src/guardrails/inspection-runner'
-import type { CompiledPolicy } from '../../src/guardrails/policy-compile-policy'
-import type { CompiledRule } from '../../src/guardrails/policy-compile-rule'
-import type { RuleSet } from '../../src/guardrails/policy-rule-sets'
+import type { CompiledPolicy, CompiledRule, RuleSet } from '../../src/guardrails/policy'
 import { GuardrailPolicyId } from '../../src/guardrails/schema'
-import type { EngineOpinion, Question } from '../../src/guardrails/second-look-engine-opinion'
+import type { EngineOpinion, Question } from '../../src/guardrails/second-look'
 
 const signal = new AbortController().signal
 // Patient: on a thread, where a busy machine sends it, the rule below would be the real one.

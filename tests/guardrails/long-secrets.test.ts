@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { GUARDRAILS } from '../../src/guardrails/catalogue'
-import { applyRules } from '../../src/guardrails/inspection-apply-rules'
-import { compilePolicy } from '../../src/guardrails/policy-compile-policy'
+import { applyRules } from '../../src/guardrails/inspection'
+import { compilePolicy } from '../../src/guardrails/policy'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
-import { createHoldBack } from '../../src/guardrails/streaming-hold-back'
+import { createHoldBack } from '../../src/guardrails/streaming'
 import type { OwnerScope } from '../../src/kernel/caller'
 
 const OWNER = 'user:ada' as OwnerScope

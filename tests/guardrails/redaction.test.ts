@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Finding, Inspect } from '../../src/guardrails/guardrail'
-import { applyEveryRule, applyRules } from '../../src/guardrails/inspection-apply-rules'
-import { applyRulesToValue } from '../../src/guardrails/inspection-apply-to-value'
-import { addMatches, withSpans } from '../../src/guardrails/inspection-redaction'
-import { compilePolicy } from '../../src/guardrails/policy-compile-policy'
-import type { CompiledRule } from '../../src/guardrails/policy-compile-rule'
+import { addMatches, applyEveryRule, applyRules, withSpans } from '../../src/guardrails/inspection'
+import { applyRulesToValue } from '../../src/guardrails/inspection-value'
+import { type CompiledRule, compilePolicy } from '../../src/guardrails/policy'
 import { GuardrailPolicyId, type GuardrailRule } from '../../src/guardrails/schema'
-import { createHoldBack } from '../../src/guardrails/streaming-hold-back'
+import { createHoldBack } from '../../src/guardrails/streaming'
 import type { OwnerScope } from '../../src/kernel/caller'
 
 const OWNER = 'user:ada' as OwnerScope

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createRuleRunner } from '../../src/guardrails/inspection-runner'
-import type { CompiledRule } from '../../src/guardrails/policy-compile-rule'
+import type { CompiledRule } from '../../src/guardrails/policy'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import type { Person } from '../support/world'
 import { onPattern, onTerms, under } from './support'

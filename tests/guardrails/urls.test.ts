@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { applyRules } from '../../src/guardrails/inspection-apply-rules'
-import { compileRule } from '../../src/guardrails/policy-compile-rule'
-import { createHoldBack } from '../../src/guardrails/streaming-hold-back'
+import { applyRules } from '../../src/guardrails/inspection'
+import { compileRule } from '../../src/guardrails/policy'
+import { createHoldBack } from '../../src/guardrails/streaming'
 import { effortOf } from '../support/effort'
 
 const DOMAINS = ['good.example', '*.trusted.example', 'bücher.example', '127.0.0.1', '[2001:db8::1]']

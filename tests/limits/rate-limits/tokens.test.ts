@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRateLimiter, createTiers } from '../../../src/limits'
-import { createMemoryWindows } from '../../../src/limits/memory-windows'
+import { createMemoryWindows } from '../../../src/limits/window'
 import { keyCaller, sessionCaller } from '../../support/callers'
 import { fakeClock } from '../../support/clock'
 import { effortOf } from '../../support/effort'

@@ -1,4 +1,4 @@
-import type { Blocked, Outcome } from './inspection-outcome'
+import type { Blocked, Outcome } from './inspection'
 
 /** The last characters of what has come of an answer are not shown before more has come (contract 12). */
 export const HELD = 256

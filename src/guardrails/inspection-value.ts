@@ -1,10 +1,8 @@
 import { parseUntrustedJson } from '../kernel/json'
 import { base64Runs } from '../text'
 import type { AboutText, Finding, Match } from './guardrail'
-import { applyEveryRule, applyRules } from './inspection-apply-rules'
-import type { Outcome } from './inspection-outcome'
-import { type Span, withSpans } from './inspection-redaction'
-import type { CompiledRule } from './policy-compile-rule'
+import { applyEveryRule, applyRules, type Outcome, type Span, withSpans } from './inspection'
+import type { CompiledRule } from './policy'
 
 type JsonVisitor = { name(name: string): void; leaf(leaf: string | number): void }
 

@@ -1,0 +1,293 @@
+import type { Live } from '../cluster'
+import type { Clock } from '../kernel/clock'
+import { WINDOW_MS, type WindowName } from './window'
+
+/**
+ * The exact log of a window in Redis: a sorted set of `id:weight` by the time of Redis, so that nodes whose clocks differ
+ * agree, and beside it the sum of the weights. A sum that was evicted is added up again.
+ */
+const LOG = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local function weightOf(member) return tonumber(string.match(member, ':(%d+)$')) end
+local function used(log, total)
+  local sum = tonumber(redis.call('GET', total) or '')
+  local gone = redis.call('ZRANGEBYSCORE', log, '-inf', now - 60000)
+  if #gone > 0 then redis.call('ZREMRANGEBYSCORE', log, '-inf', now - 60000) end
+  if sum == nil then
+    sum = 0
+    for _, member in ipairs(redis.call('ZRANGE', log, 0, -1)) do sum = sum + weightOf(member) end
+  else
+    for _, member in ipairs(gone) do sum = sum - weightOf(member) end
+  end
+  if redis.call('EXISTS', log) == 0 then sum = 0 end
+  return sum
+end
+local function reset(log)
+  local newest = redis.call('ZRANGE', log, -1, -1, 'WITHSCORES')
+  return newest[2] and math.ceil(newest[2] + 60000 - now) or 0
+end
+local function keep(log, total, sum)
+  redis.call('SET', total, sum, 'PX', 61000)
+  redis.call('PEXPIRE', log, 61000)
+end
+`
+
+/**
+ * Keys: log and sum of the window, then of those that are only read. Values: limit, weight, id. Returns whether it was
+ * taken, milliseconds until it fits (-1: never), then used and reset of each window. An id that is there was taken: a
+ * node whose answer was lost asks again through another.
+ */
+const TAKE = `${LOG}
+local limit, weight, member = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] .. ':' .. ARGV[2]
+local sum = used(KEYS[1], KEYS[2])
+local taken, wait = 1, 0
+if redis.call('ZSCORE', KEYS[1], member) then
+  taken = 1
+elseif sum + weight > limit then
+  taken, wait = 0, -1
+  if weight <= limit then
+    local excess = sum + weight - limit
+    local entries = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+    for at = 1, #entries, 2 do
+      excess = excess - weightOf(entries[at])
+      if excess <= 0 then
+        wait = math.max(1, math.ceil(entries[at + 1] + 60000 - now))
+        break
+      end
+    end
+  end
+else
+  sum = sum + weight
+  redis.call('ZADD', KEYS[1], now, member)
+end
+keep(KEYS[1], KEYS[2], sum)
+local found = { taken, wait, sum, reset(KEYS[1]) }
+for at = 3, #KEYS, 2 do
+  found[#found + 1] = used(KEYS[at], KEYS[at + 1])
+  keep(KEYS[at], KEYS[at + 1], found[#found])
+  found[#found + 1] = reset(KEYS[at])
+end
+return found
+`
+
+/** Keys: log and sum of each window. Returns used and reset of each. */
+const READ = `${LOG}
+local found = {}
+for at = 1, #KEYS, 2 do
+  found[#found + 1] = used(KEYS[at], KEYS[at + 1])
+  keep(KEYS[at], KEYS[at + 1], found[#found])
+  found[#found + 1] = reset(KEYS[at])
+end
+return found
+`
+
+/** Keys: log and sum. Values: the entry as it is, as it should be, and the difference of their weights. */
+const CORRECT = `
+local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not at then return { 0 } end
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('ZADD', KEYS[1], at, ARGV[2])
+if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('INCRBY', KEYS[2], ARGV[3]) end
+return { 1 }
+`
+
+/** Each by its name, and how many numbers it answers about so many windows. */
+const SCRIPTS = {
+  take: { text: TAKE, answers: (windows: number) => 2 + 2 * windows },
+  read: { text: READ, answers: (windows: number) => 2 * windows },
+  correct: { text: CORRECT, answers: () => 1 },
+}
+type ScriptName = keyof typeof SCRIPTS
+
+/** Runs a script on what all nodes share, as one step. Rejects soon where that is away, or as `read` throws. */
+export type Scripts = {
+  run<T>(
+    script: string,
+    keys: readonly string[],
+    values: readonly (string | number)[],
+    read: (answer: unknown) => T,
+  ): Promise<T>
+  /** What answers, and when it was started, by the monotonic clock; it knows nothing of before. */
+  started(): Promise<{ id: string; at: number }>
+}
+
+/** How long it is not asked again after a failure. */
+const RETRY_MS = 1_000
+/** Which Redis a node hears, and for how long that has been up. */
+type HeardRedis = { id: string; upMs: number }
+
+/** Redis as this node hears it, asked no more often than makes sense, and since when it remembers. */
+export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scripts }) {
+  let askAgainAt = 0
+  let known = ''
+  let startedAt = Number.NEGATIVE_INFINITY
+  let isHeard = false
+  return {
+    look,
+    ask,
+    isHeard: () => isHeard,
+    startedAt: () => startedAt,
+    /** To tell another node, if this one hears it. */
+    heard: (): HeardRedis | null => (isHeard ? { id: known, upMs: clock.monotonic() - startedAt } : null),
+    /** Another node told. */
+    learn: ({ id, upMs }: HeardRedis) => learn(id, clock.monotonic() - upMs),
+    /** Whether it was started so lately that calls may count which it has forgotten. */
+    isNew: () => clock.monotonic() < startedAt + WINDOW_MS,
+  }
+
+  /** Before anything is asked: connects, and learns whether it is another Redis than before. */
+  async function look(): Promise<void> {
+    await tried(async () => {
+      const { id, at } = await scripts.started()
+      learn(id, at)
+    })
+  }
+
+  function learn(id: string, at: number): void {
+    if (id === known) return
+    known = id
+    startedAt = Math.max(startedAt, at)
+  }
+
+  /** Null where it does not answer, or not with as many numbers as it should. */
+  function ask(
+    script: ScriptName,
+    subject: string,
+    names: readonly WindowName[],
+    values: readonly (string | number)[],
+  ) {
+    const keys = names.flatMap((name) => [`svc:rate:{${subject}}:${name}`, `svc:rate:{${subject}}:${name}:sum`])
+    const { text, answers } = SCRIPTS[script]
+    // Throws for what no script of ours answers: something else than Redis may stand behind the address.
+    return tried(() =>
+      scripts.run(text, keys, values, (answer) => {
+        if (
+          Array.isArray(answer) &&
+          answer.length === answers(names.length) &&
+          answer.every((each) => Number.isFinite(each) && each >= -1)
+        )
+          return answer
+        throw new Error('it does not run scripts as Redis does')
+      }),
+    )
+  }
+
+  async function tried<T>(work: () => Promise<T>): Promise<T | null> {
+    if (clock.monotonic() < askAgainAt) return null
+    try {
+      const done = await work()
+      isHeard = true
+      return done
+    } catch {
+      isHeard = false
+      askAgainAt = clock.monotonic() + RETRY_MS
+      return null
+    }
+  }
+}
+
+/** What a node asks others to do for it in Redis; without a script only what they let in themselves. */
+export type Question = {
+  script: ScriptName | null
+  subject: string
+  names: readonly WindowName[]
+  values: readonly (string | number)[]
+  /** It knows what Redis does not. */
+  isSure: boolean
+  /** Null where it hears none. */
+  redis: HeardRedis | null
+}
+
+export type Answer = {
+  /** What Redis said; null where the node does not hear it either. */
+  said: number[] | null
+  /** It hears Redis, and there may be calls that Redis does not know: ask all nodes first. */
+  isOpen: boolean
+  /** What the node itself let in of each window, and how much of that Redis does not know. */
+  own: number[]
+  apart: number[]
+}
+
+export type FromNode = Answer & { node: string }
+
+type Deps = {
+  live: Pick<Live, 'hear' | 'tellOthers'>
+  clock: Clock
+  node: string
+  count(): number
+  answer(question: Question): Promise<Answer>
+}
+
+const ASK = 'rate.ask'
+const ANSWER = 'rate.answer'
+const PATIENCE_MS = 500
+/** How long nobody waits for nodes that did not answer in time; they are told all the same. */
+const SILENCE_MS = 1_000
+const MAX_WAITING = 2_000
+
+/** Asks the other nodes over the database, and answers them. */
+export function createPeers({ live, clock, node, count, answer }: Deps) {
+  const waiting = new Map<string, (from: FromNode) => void>()
+  let requested = 0
+  let waitAgainAt = 0
+
+  live.hear(ASK, '*', (heard) => {
+    if (!heard || heard.id === node || (heard.by !== '' && heard.by !== node)) return
+    // Whoever may use the database may say anything on its channel.
+    const read = parsed(heard.text) as Question | null
+    const isOne =
+      Array.isArray(read?.names) && Array.isArray(read.values) && (read.script === null || read.script in SCRIPTS)
+    const question = isOne ? read : null
+    if (question) void reply(String(heard.id), String(heard.ask), question)
+  })
+  live.hear(ANSWER, node, (heard) => {
+    const notice = heard && answerIn(heard.text)
+    if (notice) waiting.get(String(heard.ask))?.({ ...notice, node: String(heard.node) })
+  })
+
+  return { ask }
+
+  async function reply(to: string, ask: string, question: Question): Promise<void> {
+    live.tellOthers(ANSWER, to, { ask, node, text: JSON.stringify(await answer(question)) })
+  }
+
+  /** What all others answer, or the one named `by`; it does not wait for the rest once one has asked Redis. */
+  async function ask(question: Question, by = ''): Promise<FromNode[]> {
+    const others = by ? 1 : count() - 1
+    if (others < 1 || waiting.size >= MAX_WAITING) return []
+    const id = String(++requested)
+    live.tellOthers(ASK, node, { ask: id, by, text: JSON.stringify(question) })
+    if (!by && clock.monotonic() < waitAgainAt) return []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const answers = new Map<string, FromNode>()
+    const stop = clock.after(PATIENCE_MS, () => {
+      if (!by) waitAgainAt = clock.monotonic() + SILENCE_MS
+      resolve()
+    })
+    waiting.set(id, (from) => {
+      answers.set(from.node, from)
+      if (answers.size >= others || from.said || from.isOpen) resolve()
+    })
+    await promise
+    stop()
+    waiting.delete(id)
+    return [...answers.values()]
+  }
+}
+
+function answerIn(text: unknown): Answer | null {
+  const read = parsed(text) as Answer | null
+  const isOne = isNumbers(read?.own) && isNumbers(read.apart) && (read.said === null || isNumbers(read.said))
+  return isOne ? read : null
+}
+
+const isNumbers = (value: unknown): value is number[] => Array.isArray(value) && value.every(Number.isFinite)
+
+function parsed(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return null
+  }
+}
