@@ -1,4 +1,4 @@
-import type { CanvasProblem } from '../../src/automation/canvases/schema'
+import type { CanvasProblem } from '../../src/automation/canvases-schema'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'

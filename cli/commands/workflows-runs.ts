@@ -1,4 +1,4 @@
-import type { StepResult, Workflow, WorkflowRun } from '../../src/automation/workflows/schema'
+import type { StepResult, Workflow, WorkflowRun } from '../../src/automation/workflows-schema'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'

@@ -1,4 +1,4 @@
-import type { NewWorkflow } from '../../src/automation/workflows/schema'
+import type { NewWorkflow } from '../../src/automation/workflows-schema'
 import { iso } from '../../src/kernel/clock'
 import { defineCommand } from '../command'
 import { CheckFailed, usageFailure } from '../failure'
@@ -16,7 +16,7 @@ const columns = [
 const NEXT_RUNS = 5
 
 /** The rules are the server's, and large: only this command loads them. */
-const loadRules = () => import('../../src/automation/workflows/review')
+const loadRules = () => import('../../src/automation/workflows-review')
 type Rules = Awaited<ReturnType<typeof loadRules>>
 
 /** Checks a workflow as the server would, and says when it would run (contract 10). */

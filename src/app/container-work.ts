@@ -4,7 +4,6 @@ import {
   createHooks,
   createSkillRuns,
   createWorkflows,
-  registerPrompts,
   registerTriggers,
 } from '../automation'
 import { createBrowser } from '../browser'
@@ -41,7 +40,6 @@ export function buildWork(decisions: Decisions) {
     caching: cacheRulesOf(config),
   })
   const runs = createSkillRuns({ ...rooms, completions, lockOwner: rooms.orgs.lockOwner })
-  registerPrompts({ events: rooms.events, runs })
   registerTriggers({ ...rooms, runs })
   const channels = createChannels({ ...rooms, orgs: rooms.resources.orgs })
   const hooks = createHooks({ ...rooms, runs, settings: config })

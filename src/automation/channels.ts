@@ -7,9 +7,9 @@ import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/call
 import { type Clock, iso } from '../kernel/clock'
 import { query, type Reader, type Store, type Tx } from '../kernel/store'
 import { clean } from '../kernel/text'
-import { connectorChanged, connectorCreated } from './channels-events'
-import { CHANNEL_TYPES, ChannelId, type ChannelStatus, type Channels, type ChannelType } from './channels-schema'
-import { type ChannelRow, channels } from './channels-table'
+import { connectorChanged, connectorCreated } from './events'
+import { CHANNEL_TYPES, ChannelId, type ChannelStatus, type Channels, type ChannelType } from './schema'
+import { type ChannelRow, channels } from './table'
 
 const named = query<{ owner: OwnerScope; type: string; name: string }>()((db, p) => {
   const t = db.of(channels)

@@ -1,9 +1,7 @@
 /** What runs by itself: workflows, canvases, hooks, skill runs and channels. */
-export { createCanvases } from './canvases/service'
+export { createCanvases } from './canvases'
 export { createChannels } from './channels'
-export { createHooks } from './hooks/service'
+export { createHooks } from './hooks'
 export { createSkillRuns } from './skill-runs'
-export { registerPrompts } from './skill-runs-prompts'
-
 export { registerTriggers } from './skill-runs-triggers'
-export { createWorkflows } from './workflows/service'
+export { createWorkflows } from './workflows'

@@ -1,16 +1,17 @@
+import { behalfOf } from '../accounts'
 import type { AuditLog } from '../audit'
-import { type BusEventRow, eventRepository, type FanOut } from '../events'
+import { type BusEventRow, type EventBus, eventRepository, type FanOut } from '../events'
 import type { EventId } from '../events/schema'
 import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
+import { ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { fence } from '../kernel/fence'
 import { newRequestId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
-import { SCHEDULE_JOB, type ScheduleDue, type SkillService, type Triggered } from '../skills'
+import { SCHEDULE_JOB, type ScheduleDue, type SkillService, skillHookDue, type Triggered } from '../skills'
 import type { InstallationId } from '../skills/schema'
-import type { NewRun, SkillRuns } from './skill-runs'
-import { MAX_DATA, MAX_FAILURES } from './skill-runs-rules'
-import type { SkillRunRow } from './skill-runs-table'
+import { MAX_DATA, MAX_FAILURES, type NewRun, type SkillRuns } from './skill-runs'
+import type { SkillRunRow } from './table'
 
 type Notice = Pick<BusEventRow, 'id' | 'type' | 'envelope'>
 
@@ -18,6 +19,7 @@ type Deps = {
   store: Store
   clock: Clock
   audit: Pick<AuditLog, 'recordUnattended'>
+  events: EventBus
   jobs: Pick<Jobs, 'register' | 'enqueue'>
   fanOut: Pick<FanOut, 'receive'>
   skills: Pick<SkillService, 'triggers'>
@@ -34,14 +36,32 @@ type Happened = {
 
 const RETRY = { attempts: 12, delayMs: (attempt: number) => Math.min(2 ** attempt, 60) * 1_000 }
 
-/** Runs installed skills for the events and at the times that their triggers name (contract 8.1). */
-export function registerTriggers({ store, clock, audit, jobs, fanOut, skills: { triggers }, runs }: Deps): void {
+/**
+ * Runs installed skills for the events and at the times that their triggers name (contract 8.1), and the `hooks` prompt
+ * of a skill once when it is installed or removed, billed to the owner who did that.
+ */
+export function registerTriggers({
+  store,
+  clock,
+  audit,
+  events,
+  jobs,
+  fanOut,
+  skills: { triggers },
+  runs,
+}: Deps): void {
   const common = { retry: RETRY, timeLimitMs: 60_000, concurrency: 16, keepMs: 0 }
   const happened = defineJob<Happened, null>({ ...common, name: 'skills.triggered', run: onEvent })
   jobs.register(happened)
   jobs.register(defineJob<ScheduleDue, null>({ ...common, ...SCHEDULE_JOB, run: onTime }))
   fanOut.receive('skill', async (tx, { id, owner, type, depth }, ids) => {
     await jobs.enqueue(tx, happened, { owner, payload: { event: id, type, owner, depth, ids: [...ids] } })
+  })
+  events.inTransaction(skillHookDue, async (tx, { data: { call, skill, cause, prompt } }) => {
+    const { caller, route, depth = 0 } = call
+    const { id, slug } = skill
+    const about = { owner: ownerOf(caller), behalf: behalfOf(caller), skill: { id, slug } }
+    await runs.begin(tx, { ...about, cause, prompt, route, depth })
   })
   runs.onEnd('event', ended)
   runs.onEnd('schedule', ended)

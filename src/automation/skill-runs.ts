@@ -10,14 +10,42 @@ import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { newRequestId, type OrgId } from '../kernel/ids'
 import { pagesBy, type Wanted } from '../kernel/keyset'
-import { microToCents } from '../kernel/money'
+import { centsToMicro, microToCents } from '../kernel/money'
 import type { Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import type { Activation, SkillService } from '../skills'
 import type { SkillId } from '../skills/schema'
-import { isOverLimit, LIMITS, MAX_OUTPUT, type Spent, STORED_MS, startOfDay } from './skill-runs-rules'
-import { type RunCause, SkillRunId } from './skill-runs-schema'
-import { type SkillRunRow, skillRuns } from './skill-runs-table'
+import { type RunCause, SkillRunId } from './schema'
+import { type SkillRunRow, skillRuns } from './table'
+
+/** Limits of runs that nobody asked for, of one owner's day and of each (contract 8.1). Costs are in micro-cents. */
+export const LIMITS = {
+  runsADay: 50,
+  costADay: centsToMicro(500),
+  costARun: centsToMicro(50),
+  toolCallsARun: 10,
+} as const
+
+/** The day's runs and their cost; a run in progress counts with the most it may cost. */
+type Spent = { runs: number; costMicro: number }
+
+const isOverLimit = ({ runs, costMicro }: Spent): boolean =>
+  runs >= LIMITS.runsADay || costMicro + LIMITS.costARun > LIMITS.costADay
+
+const DAY_MS = 24 * 60 * 60_000
+
+/** Days begin at 00:00 UTC, as for spending caps (contract 1.9). */
+const startOfDay = (now: number): number => now - (now % DAY_MS)
+
+/** So many failures in a row pause a hook or an installation (contract 8.1, 11.1). */
+export const MAX_FAILURES = 5
+
+/** How much of an answer and of an event's data is kept and read, in characters. */
+const MAX_OUTPUT = 20_000
+export const MAX_DATA = 32_000
+
+/** How long ended runs are kept, as jobs are (contract 7). */
+const STORED_MS = 30 * DAY_MS
 
 /** How a run ended, as columns of its row. */
 type Ending = Pick<SkillRunRow, 'status'> &
@@ -151,12 +179,10 @@ const entryOf = (row: SkillRunRow): Omit<AuditEntry, 'scope'> => ({
   input: {
     metadata: {
       slug: row.slug,
-      ...(isPrompt(row.cause) ? { hook: row.cause === 'install' ? 'onInstall' : 'onUninstall' } : { cause: row.cause }),
+      ...(isOnce(row.cause) ? { hook: row.cause === 'install' ? 'onInstall' : 'onUninstall' } : { cause: row.cause }),
       result: row.status,
-      ...{
-        ...(row.conversation_id ? { conversation_id: row.conversation_id } : {}),
-        ...(row.event_id ? { event_id: row.event_id } : {}),
-      },
+      ...(row.conversation_id ? { conversation_id: row.conversation_id } : {}),
+      ...(row.event_id ? { event_id: row.event_id } : {}),
     },
   },
   output: {
@@ -166,9 +192,7 @@ const entryOf = (row: SkillRunRow): Omit<AuditEntry, 'scope'> => ({
   },
 })
 
-const isPrompt = (cause: SkillRunRow['cause']) => cause === 'install' || cause === 'uninstall'
-
-export type SkillRunDeps = {
+type SkillRunDeps = {
   store: Store
   clock: Clock
   audit: AuditLog
@@ -348,10 +372,11 @@ export function createSkillRuns(deps: SkillRunDeps) {
   }
 }
 
+/** A prompt of a manifest, which runs once when its skill is installed or removed. */
 const isOnce = (cause: RunCause): boolean => cause === 'install' || cause === 'uninstall'
 
 function aboutOf({ cause, source, skill_id }: SkillRunRow) {
   if (cause === 'hook') return { action: 'hook.fired', entityType: 'hook', entityId: source } as const
-  const action = isPrompt(cause) ? 'skill.hook_ran' : 'skill.triggered'
+  const action = isOnce(cause) ? 'skill.hook_ran' : 'skill.triggered'
   return { action, entityType: 'skill', entityId: skill_id } as const
 }

@@ -11,7 +11,7 @@ import { type BusEventRow, busEvents, eventSubscriptions } from './table'
 const MAX_WORDS = 4
 
 /** The words of a pattern before its first `*`, four at most: its place in the index, empty for `*`. */
-const stemOf = (pattern: string): string => {
+export const stemOf = (pattern: string): string => {
   const words = pattern.split('.')
   const star = words.indexOf('*')
   return words.slice(0, Math.min(star < 0 ? words.length : star, MAX_WORDS)).join('.')

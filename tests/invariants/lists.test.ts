@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { keyRepository as keys } from '../../src/accounts/keys/repository'
 import { orgRepository as orgs } from '../../src/accounts/orgs/repository'
-import { versionRepository as versions } from '../../src/automation/canvases/repository'
-import { canvas } from '../../src/automation/canvases/resource'
+import { canvas, versionsOf } from '../../src/automation/canvases'
 import { guardrailPolicy } from '../../src/guardrails/resource'
 import type { OwnerScope } from '../../src/kernel/caller'
 import type { OrgId, UserId } from '../../src/kernel/ids'
@@ -112,7 +111,7 @@ const TENANTS: List[] = [
   ['conversations', 'conversations_by_owner', (db) => conversations.list(db, me, later)],
   ['memories', 'memories_by_owner', (db) => listMemories(db, me, later)],
   ['canvases', 'canvases_by_owner', (db) => canvas.rows.list(db, [me], later)],
-  ['versions of a canvas', 'canvas_versions_by_canvas', (db) => versions.list(db, 'c' as never, later)],
+  ['versions of a canvas', 'canvas_versions_by_canvas', (db) => versionsOf(db, 'c' as never, later)],
 ]
 
 /** Lists of two owners each. */

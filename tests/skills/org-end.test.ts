@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { canvases, canvasVersions } from '../../src/automation/canvases/table'
+import { canvases, canvasVersions } from '../../src/automation/table'
 import { skillInstallations, skills } from '../../src/skills/table'
 import { createTeam } from '../accounts/orgs/team'
 import { canvasOf } from '../automation/canvases/world'

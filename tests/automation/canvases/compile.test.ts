@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { compileCanvas } from '../../../src/automation/canvases/compile'
-import type { CanvasGraph, CanvasStep } from '../../../src/automation/canvases/schema'
+import { compileCanvas } from '../../../src/automation/canvases-compile'
+import type { CanvasGraph, CanvasStep } from '../../../src/automation/canvases-schema'
 import { ABOUT, graph, INPUT, MODEL, node, OUTPUT, PROMPT, simple, withTool } from './drawing'
 
 function built(drawn: CanvasGraph) {

@@ -1,4 +1,4 @@
-import type { CanvasEdge, CanvasGraph, CanvasNode } from '../../../src/automation/canvases/schema'
+import type { CanvasEdge, CanvasGraph, CanvasNode } from '../../../src/automation/canvases-schema'
 
 /** One node; its id is its label unless another is given. */
 export const node = (id: string, type: string, config: Record<string, unknown> = {}, label = id): CanvasNode => ({

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { versionRepository } from '../../../src/automation/canvases/repository'
-import { canvas } from '../../../src/automation/canvases/resource'
-import { CanvasId } from '../../../src/automation/canvases/schema'
-import { canvases } from '../../../src/automation/canvases/table'
+import { canvas, versionsOf } from '../../../src/automation/canvases'
+import { CanvasId } from '../../../src/automation/canvases-schema'
+import { canvases } from '../../../src/automation/table'
 import { createTeam } from '../../accounts/orgs/team'
 import { operatorSender } from '../../operators/support'
 import { fakeClock } from '../../support/clock'
@@ -309,7 +308,7 @@ describe("an org's canvases", () => {
     expect((await by.send('POST', `evi/canvases/${id}/publish`, published)).status).toBe(200)
     const left = async () => [
       ...(await canvas.rows.list(store.read, [`org:${team.id}`], { limit: 9 })).items,
-      ...(await versionRepository.list(store.read, id, { limit: 9 })).items,
+      ...(await versionsOf(store.read, id, { limit: 9 })).items,
     ]
     expect(await left()).toHaveLength(3)
     expect((await team.owner.send('DELETE', `orgs/${team.id}`)).status).toBe(200)

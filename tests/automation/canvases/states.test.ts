@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Canvas, CanvasGraph } from '../../../src/automation/canvases/schema'
+import type { Canvas, CanvasGraph } from '../../../src/automation/canvases-schema'
 import { createWorld, type Person } from '../../support/world'
 import { graph, INPUT, MODEL, node, OUTPUT } from './drawing'
 import { AUTHOR } from './world'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { compileCanvas } from '../../../src/automation/canvases/compile'
-import type { CanvasGraph, CanvasProblem } from '../../../src/automation/canvases/schema'
+import { compileCanvas } from '../../../src/automation/canvases-compile'
+import type { CanvasGraph, CanvasProblem } from '../../../src/automation/canvases-schema'
 import { ABOUT, edge, graph, INPUT, MODEL, node, OUTPUT, PROMPT, simple } from './drawing'
 
 const problemsOf = (drawn: CanvasGraph): CanvasProblem[] => {

@@ -1,4 +1,4 @@
-import type { CanvasGraph } from '../../../src/automation/canvases/schema'
+import type { CanvasGraph } from '../../../src/automation/canvases-schema'
 import type { Person } from '../../support/world'
 import { simple } from './drawing'
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { CanvasGraph } from '../../../src/automation/canvases/schema'
+import type { CanvasGraph } from '../../../src/automation/canvases-schema'
 import { eventually } from '../../support/eventually'
 import type { Person } from '../../support/world'
 import { graph, INPUT, node, OUTPUT, PROMPT, simple } from '../canvases/drawing'

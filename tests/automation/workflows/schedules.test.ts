@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { workflows } from '../../../src/automation/workflows/table'
+import { workflows } from '../../../src/automation/table'
 import { fakeClock } from '../../support/clock'
 import { isLong } from '../../support/long'
 import { postgresUrl } from '../../support/store'

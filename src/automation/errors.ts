@@ -1,0 +1,112 @@
+import { AppError, defineError, invalidInput, messageOf, quoted } from '../kernel/errors'
+import { GRAPH_LIMITS } from './canvases-schema'
+
+export const nothingToChange = () =>
+  invalidInput('', 'The body changes nothing. Send at least one of name, description, graph_json and is_public.')
+
+export const graphTooLarge = (bytes: number) =>
+  invalidInput(
+    'graph_json',
+    `"graph_json" has ${bytes} bytes as JSON; at most ${GRAPH_LIMITS.bytes} are allowed. Move long texts into knowledge files.`,
+  )
+
+export const blankMessage = () =>
+  invalidInput('message', '"message" is empty or blank. Send the text the canvas should answer.')
+
+export const noLicense = (license: string) =>
+  invalidInput(
+    'license',
+    `"license" is ${messageOf(license)}, which is not an SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- and a name you choose.`,
+  )
+
+export const changedMeanwhile = defineError(
+  'conflict',
+  'conflict',
+  () => 'The canvas was changed while it was being published, so nothing was published. Publish it again.',
+)
+
+export const versionNotFound = defineError(
+  'missing',
+  'not_found',
+  () => 'This canvas has no version with this id. GET /evi/canvases/{id}/versions lists them.',
+)
+
+export const oneOfTwo = () =>
+  invalidInput('event_pattern', 'A hook needs either "hook_preset_id" or "event_pattern", but not both.')
+
+export const wrongPattern = (pattern: string) =>
+  invalidInput(
+    'event_pattern',
+    `"event_pattern" is ${messageOf(pattern)}; it must be words joined by dots, such as order.created, order.*.paid or *.`,
+  )
+
+export const noSkillNamed = () => invalidInput('skill_slug', 'A hook with "event_pattern" needs "skill_slug".')
+
+export const unknownPreset = (id: string) =>
+  new AppError('missing', 'not_found', `No hook preset ${messageOf(id)}. GET /hooks lists them.`, {
+    param: 'hook_preset_id',
+  })
+
+export const unknownSkill = (slug: string) =>
+  new AppError(
+    'missing',
+    'not_found',
+    `There is no skill ${messageOf(slug)} that you can run. GET /skills lists your skills.`,
+    {
+      param: 'skill_slug',
+    },
+  )
+
+export const configTooLarge = defineError(
+  'too_large',
+  'payload_too_large',
+  (maxKb: number) => `"config" is larger than ${maxKb} KB.`,
+)
+
+/** 400 `missing_fields` (contract 10). */
+export const missingFields = defineError(
+  'invalid',
+  'missing_fields',
+  (names: readonly string[]) => `A workflow needs ${names.map((name) => `"${name}"`).join(', ')}.`,
+)
+
+export const isDisabled = defineError(
+  'conflict',
+  'conflict',
+  (name: string) => `The workflow ${quoted(name)} is disabled. Enable it with PATCH {"enabled":true} first.`,
+)
+
+export const notPaused = defineError(
+  'conflict',
+  'conflict',
+  (status: string) => `This run is not waiting for an approval: it is ${status}.`,
+)
+
+export const waitsForTime = defineError(
+  'conflict',
+  'conflict',
+  (until: string) => `This run waits until ${until}, not for an approval.`,
+)
+
+export const hasEnded = defineError('conflict', 'conflict', (status: string) => `This run has ended: it is ${status}.`)
+
+export const canvasChanged = defineError(
+  'conflict',
+  'conflict',
+  () => 'The canvas or its workflow was changed in the meantime, so nothing was changed here. Send it again.',
+)
+
+export const notAnApprover = (): AppError =>
+  new AppError('forbidden', 'forbidden', 'This step has a list of approvers, and you are not on it.')
+
+/** 400 for an approver who could never decide. */
+export const unknownApprover = (at: number, id: string, ofOrg: boolean): AppError =>
+  wrongStep(
+    at,
+    '.config.approvers',
+    `"steps[${at}].config.approvers" has ${id}, who ${ofOrg ? 'is not a member of this organization' : 'has no account here'}.`,
+  )
+
+/** What is wrong with one step; `at` is its index. */
+export const wrongStep = (at: number, member: string, message: string): AppError =>
+  invalidInput(`steps[${at}]${member}`, message)

@@ -1,0 +1,340 @@
+import { eq, inArray, sql } from 'drizzle-orm'
+import type { Behalf, Unattended } from '../accounts'
+import type { AuditLog } from '../audit'
+import { type EventBus, eventRepository, type FanOut, subscribe } from '../events'
+import { type EventId, isEventPattern } from '../events/schema'
+import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
+import { type Call, type Caller, keyIdOf, type OwnerScope, ownerOf } from '../kernel/caller'
+import { type Clock, iso, isoOrNull } from '../kernel/clock'
+import type { Values } from '../kernel/config'
+import { newRequestId } from '../kernel/ids'
+import { microToCents } from '../kernel/money'
+import { pageFields } from '../kernel/page'
+import type { Reader, Store, Tx } from '../kernel/store'
+import { createResource, defineResource, type OwnerFilter, type ResourceDeps } from '../resource'
+import type { SkillService } from '../skills'
+import { hookSettings } from './config'
+import { configTooLarge, noSkillNamed, oneOfTwo, unknownPreset, unknownSkill, wrongPattern } from './errors'
+import { hookPaused } from './events'
+import type { HookExecution, HookHistory, HookId, HookPatch, HookPreset, HookQuery, NewHook } from './schema'
+import * as words from './schema'
+import { MAX_FAILURES, type NewRun, type SkillRuns } from './skill-runs'
+import { eventPrompt } from './skill-runs-triggers'
+import { type HookRow, hooks, type SkillRunRow } from './table'
+
+/** Hooks: a pattern of events, and the skill that runs for them (contract 11.1). */
+const hook = defineResource({
+  name: 'hook',
+  title: { one: 'hook', many: 'hooks' },
+  path: '/hooks',
+  plural: 'hooks',
+  table: hooks,
+  id: words.HookId,
+  words: {
+    New: words.NewHook,
+    Patch: words.HookPatch,
+    View: words.Hook,
+    Query: words.HookQuery,
+    Page: words.HookPage,
+    Changed: words.HookChanged,
+  },
+  summaries: {
+    create: 'Install a hook: a skill that runs when an event happens',
+    list: 'List hooks, newest first, and the presets',
+    get: 'Read one hook and its runs, newest first',
+    update: 'Change, disable or enable a hook',
+    remove: 'Delete a hook; runs that already started will finish',
+  },
+  owned: 'team',
+  permission: 'manageWebhooks',
+  holds: ['config', 'output', 'error'],
+  max: hookSettings.maxHooks,
+  empty: {
+    name: '',
+    api_key_id: null,
+    preset: null,
+    enabled: true,
+    disabled_reason: null,
+    cooldown_minutes: 15,
+    consecutive_failures: 0,
+    last_fired_at: null,
+    config: {},
+  },
+  present: (row: HookRow): words.Hook => ({
+    id: row.id,
+    object: 'hook',
+    name: row.name,
+    hook_preset_id: row.preset,
+    event_pattern: row.pattern,
+    skill_slug: row.slug,
+    enabled: row.enabled,
+    disabled_reason: row.disabled_reason,
+    cooldown_minutes: row.cooldown_minutes,
+    consecutive_failures: row.consecutive_failures,
+    last_fired_at: isoOrNull(row.last_fired_at),
+    config: row.config,
+    org_id: row.org_id,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  }),
+})
+
+/** What firings read and change of hooks that an event has named. */
+const hookRepository = {
+  async some(db: Reader, ids: readonly HookId[]): Promise<HookRow[]> {
+    const table = db.of(hooks)
+    return db
+      .select()
+      .from(table)
+      .where(inArray(table.id, [...ids]))
+  },
+
+  /** Locked until the transaction commits: so of two events one counts its cooldown (I37). */
+  async lock(tx: Tx, id: HookId): Promise<HookRow | undefined> {
+    const table = tx.of(hooks)
+    const locked = tx
+      .update(table)
+      .set({ name: sql`${table.name}` })
+      .where(eq(table.id, id))
+    return (await locked.returning())[0]
+  },
+
+  async change(tx: Tx, id: HookId, change: Partial<HookRow>): Promise<void> {
+    const table = tx.of(hooks)
+    await tx.update(table).set(change).where(eq(table.id, id))
+  },
+}
+
+type FireDeps = {
+  store: Store
+  clock: Clock
+  audit: Pick<AuditLog, 'recordUnattended'>
+  events: Pick<EventBus, 'emit'>
+  jobs: Pick<Jobs, 'register' | 'enqueue'>
+  fanOut: Pick<FanOut, 'receive'>
+  unattended: Unattended
+  runs: SkillRuns
+}
+
+type Happened = { event: EventId; type: string; depth: number; hooks: HookId[] }
+
+const MINUTE_MS = 60_000
+
+/** A hook belongs to the organization that was active when it was made. */
+const behalfIn = ({ user_id, api_key_id, org_id }: HookRow): Behalf => ({ user_id, api_key_id, active_org_id: org_id })
+
+/** Hooks that are ready to install (contract 11.1). */
+const PRESETS: readonly HookPreset[] = [
+  {
+    id: 'share.accepted.welcome',
+    event_pattern: 'share.accepted',
+    default_skill: 'email-drafter',
+    description: 'Drafts a welcome message when someone accepts a share.',
+  },
+  {
+    id: 'task.overdue.summary',
+    event_pattern: 'task.overdue',
+    default_skill: 'todo-manager',
+    description: 'Summarizes what is overdue.',
+  },
+  {
+    id: 'project.created.suggestions',
+    event_pattern: 'project.created',
+    default_skill: 'document-analyzer',
+    description: 'Suggests the next steps of a new project.',
+  },
+  {
+    id: 'team.member_joined.onboarding',
+    event_pattern: 'team.member_joined',
+    default_skill: 'email-drafter',
+    description: 'Drafts an introduction for a new member.',
+  },
+  {
+    id: 'document.analyzed.followup',
+    event_pattern: 'document.analyzed',
+    default_skill: 'document-analyzer',
+    description: 'Lists the tasks that follow from an analyzed document.',
+  },
+]
+
+type Deps = Omit<Parameters<typeof registerFirings>[0], 'store' | 'clock'> & {
+  resources: ResourceDeps
+  skills: Pick<SkillService, 'runnable'>
+  runs: SkillRuns
+  settings: Values<typeof hookSettings>
+}
+
+export type HookService = ReturnType<typeof createHooks>
+
+const MAX_CONFIG_KB = 16
+
+/** Hooks: skills that run when something happens (contract 11.1). */
+export function createHooks({ resources, skills, runs, settings, ...rooms }: Deps) {
+  const { store, clock } = resources
+  const hooks = createResource(resources, hook, {
+    max: settings.maxHooks,
+    read: async (sent, call, before) => (before ? readPatch(sent) : readNew(sent, call)),
+    changed: (tx, { verb, row }) => {
+      const patterns = verb !== 'deleted' && row.enabled ? [row.pattern] : []
+      return subscribe(tx, { owner: row.owner, subscriber: 'hook', target: row.id }, patterns)
+    },
+    answer: (_, { verb }) => (verb === 'updated' ? { updated: true } : {}),
+  })
+  registerFirings({ ...rooms, runs, store, clock })
+  return { hooks, list, history }
+
+  async function readNew(input: NewHook, { caller }: Call<Caller>) {
+    const { hook_preset_id, event_pattern, skill_slug, cooldown_minutes, name, config } = input
+    if ((hook_preset_id === undefined) === (event_pattern === undefined)) throw oneOfTwo()
+    const preset = PRESETS.find(({ id }) => id === hook_preset_id)
+    if (hook_preset_id !== undefined && !preset) throw unknownPreset(hook_preset_id)
+    const pattern = preset?.event_pattern ?? event_pattern!
+    if (!isEventPattern(pattern)) throw wrongPattern(pattern)
+    const slug = skill_slug ?? preset?.default_skill
+    if (slug === undefined) throw noSkillNamed()
+    const skill = await skills.runnable(caller, slug)
+    if (!skill) throw unknownSkill(slug)
+    assertSize(config)
+    return {
+      name,
+      api_key_id: caller.type === 'operator' ? null : keyIdOf(caller),
+      preset: preset?.id ?? null,
+      pattern,
+      skill_id: skill.id,
+      slug: skill.slug,
+      cooldown_minutes,
+      config,
+    }
+  }
+
+  function readPatch({ enabled, cooldown_minutes, name, config }: HookPatch) {
+    assertSize(config)
+    return {
+      name,
+      enabled,
+      cooldown_minutes,
+      config,
+      ...(enabled ? { consecutive_failures: 0, disabled_reason: null } : {}),
+    }
+  }
+
+  /** With the presets, whoever asks. */
+  async function list(call: Call<Caller>, query: HookQuery, ownerFilter: OwnerFilter) {
+    const page = await hooks.list(call, query, ownerFilter)
+    return { hooks: page.items, presets: [...PRESETS], ...pageFields(page) }
+  }
+
+  /** A hook, and what came of its events, newest first. */
+  async function history({ caller }: Call<Caller>, id: string, query: HookQuery): Promise<HookHistory> {
+    const found = await hooks.find(store.read, caller, id)
+    const page = await runs.list(store.read, found.id, query)
+    return { hook: hook.present(found), executions: page.items.map(presentRun), ...pageFields(page) }
+  }
+}
+
+const assertSize = (config: object | undefined): void => {
+  if (config && Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG_KB * 1024) throw configTooLarge(MAX_CONFIG_KB)
+}
+
+const presentRun = (run: SkillRunRow): HookExecution => ({
+  id: run.id,
+  hookId: run.source as HookId,
+  status: run.status,
+  ...(run.event_id === null ? {} : { eventId: run.event_id }),
+  ...(run.error === null ? {} : { error: run.error }),
+  output: run.output,
+  costCents: microToCents(run.cost_micro),
+  createdAt: iso(run.created_at),
+  ...(run.completed_at === null ? {} : { completedAt: iso(run.completed_at) }),
+})
+
+/**
+ * Fires hooks: an event leaves a job in its own commit, and the job decides for each hook, with the hook locked, whether
+ * it runs (I37). What a run does to its hook is part of the commit that ends the run.
+ */
+function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended, runs }: FireDeps): void {
+  const kind = defineJob<Happened, null>({
+    name: 'hooks.fire',
+    run: decide,
+    retry: { attempts: 12, delayMs: (attempt) => Math.min(2 ** attempt, 60) * 1_000 },
+    timeLimitMs: 60_000,
+    concurrency: 16,
+    keepMs: 0,
+  })
+  jobs.register(kind)
+  fanOut.receive('hook', async (tx, { id, owner, type, depth }, targets) => {
+    const payload: Happened = { event: id, type, depth, hooks: targets as HookId[] }
+    await jobs.enqueue(tx, kind, { owner, payload })
+  })
+  runs.onEnd('hook', ended)
+
+  async function decide({ payload: { event: id, type, depth, hooks } }: Running<Happened>): Promise<Outcome<null>> {
+    const envelope = (await eventRepository.envelopes(store.read, [id])).get(id)
+    if (envelope === undefined) return {}
+    const payers = await payersOf(hooks)
+    const order = (hook: HookRow): NewRun => ({
+      owner: payers.get(hook.id) ?? hook.owner,
+      behalf: behalfIn(hook),
+      skill: { id: hook.skill_id, slug: hook.slug },
+      cause: 'hook',
+      prompt: eventPrompt({ id, type, envelope }, hook.config),
+      source: hook.id,
+      eventId: id,
+      depth,
+    })
+    return {
+      effects: async (tx) => {
+        // In one order, so that two events do not wait for each other.
+        for (const one of [...hooks].sort()) {
+          const hook = await hookRepository.lock(tx, one)
+          if (hook?.enabled) await fire(tx, hook, order(hook))
+        }
+      },
+    }
+  }
+
+  /** Who pays for a run of each: whoever its maker's key or account acts for now. */
+  async function payersOf(ids: readonly HookId[]): Promise<Map<HookId, OwnerScope>> {
+    const payers = new Map<HookId, OwnerScope>()
+    for (const hook of await hookRepository.some(store.read, ids)) {
+      const caller = await unattended(behalfIn(hook))
+      if (caller) payers.set(hook.id, ownerOf(caller))
+    }
+    return payers
+  }
+
+  async function fire(tx: Tx, hook: HookRow, input: NewRun): Promise<void> {
+    const now = clock.now()
+    if (hook.last_fired_at !== null && now < hook.last_fired_at + hook.cooldown_minutes * MINUTE_MS) {
+      await runs.skip(tx, input, 'skipped_cooldown')
+      return
+    }
+    const { status } = await runs.begin(tx, input)
+    if (status === 'running') await hookRepository.change(tx, hook.id, { last_fired_at: now })
+  }
+
+  /** A success resets the count of failures; so many in a row pause the hook. */
+  async function ended(tx: Tx, { source, status, error }: SkillRunRow): Promise<void> {
+    if (status !== 'completed' && status !== 'failed') return
+    const hook = await hookRepository.lock(tx, source as HookId)
+    if (!hook) return
+    const consecutive_failures = status === 'failed' ? hook.consecutive_failures + 1 : 0
+    const pauses = hook.enabled && consecutive_failures >= MAX_FAILURES
+    const state = pauses ? { enabled: false, disabled_reason: 'failures' as const, updated_at: clock.now() } : {}
+    await hookRepository.change(tx, hook.id, { consecutive_failures, ...state })
+    if (pauses) await tellPaused(tx, { ...hook, consecutive_failures }, error)
+  }
+
+  /** On the record, and on the bus. */
+  async function tellPaused(tx: Tx, hook: HookRow, error: string | null): Promise<void> {
+    const { id, owner, pattern, slug, consecutive_failures } = hook
+    await subscribe(tx, { owner, subscriber: 'hook', target: id }, [])
+    await audit.recordUnattended(
+      tx,
+      { scope: owner, requestId: newRequestId() },
+      { action: 'hook.paused', entityType: 'hook', entityId: id, input: { metadata: { consecutive_failures } } },
+    )
+    const data = { hook_id: id, event_pattern: pattern, skill_slug: slug, consecutive_failures, error }
+    await events.emit(tx, hookPaused, owner, data)
+  }
+}

@@ -1,0 +1,118 @@
+import type { OrgService } from '../accounts'
+import type { Takeovers } from '../jobs'
+import type { Caller, OwnerScope } from '../kernel/caller'
+import { notFound } from '../kernel/errors'
+import { type OrgId, UserId } from '../kernel/ids'
+import type { Reader, Tx } from '../kernel/store'
+import type { Resource } from '../resource'
+import { notAnApprover, unknownApprover } from './errors'
+import type { RunRow, WorkflowRow } from './table'
+import type { workflow } from './workflows'
+import { runRepository as rows } from './workflows-repository'
+import { type Step, WorkflowRunId } from './workflows-schema'
+
+const RUN_KIND = 'workflow_run'
+/** Nobody keeps a run: who decides has it for one unit. */
+const HELD_MS = 60_000
+
+type Run = Pick<RunRow, 'id' | 'owner' | 'pause'>
+
+export type Approvals = ReturnType<typeof createApprovals>
+
+const waits = ({ pause }: Run): boolean => pause !== null && pause.kind !== 'delay'
+
+/** Runs that wait for a person, as chats and browser sessions do: there while one is asked for (contract 10, 15). */
+export function createApprovals({ takeovers }: { takeovers: Pick<Takeovers, 'of'> }) {
+  const runs = takeovers.of({ name: RUN_KIND, title: 'workflow run', silenceMs: HELD_MS, changed: async () => {} })
+  const subjectOf = ({ id, owner }: Run) => ({ id, owner })
+  return {
+    /** Whoever moves a run that waits comes after others who do, also of another process, and reads it then. */
+    async turn(tx: Tx, run: Run): Promise<void> {
+      if (waits(run)) await runs.lock(tx, subjectOf(run))
+    },
+
+    /** Part of the unit that moves a run: it is decided, cancelled or out of time, or begins to wait. */
+    async moved(tx: Tx, before: Run, now: Run): Promise<void> {
+      if (waits(before)) await runs.forget(tx, [before.id])
+      if (waits(now)) await runs.request(tx, subjectOf(now), { call: null, reason: now.pause?.message ?? null })
+    },
+  }
+}
+
+type Deps = {
+  workflows: Pick<Resource<typeof workflow>, 'reachOf' | 'assertMayMake'>
+  orgs: Pick<OrgService, 'standingOf'>
+}
+
+export type WhichRun = { id: string; runId: string }
+
+const orgIn = (owner: OwnerScope): OrgId | null => (owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null)
+
+/** Who sees a run, and who decides on it (contract 10). */
+export function createApprovers({ workflows, orgs }: Deps) {
+  return { find, assertMayRun, assertMayDecide, assertMayCancel, assertApprovers }
+
+  async function reaches(reader: Reader, caller: Caller, owner: OwnerScope): Promise<boolean> {
+    const scope = await workflows.reachOf(reader, caller)
+    return scope === 'everyone' || scope.includes(owner)
+  }
+
+  /** The run of a workflow that the caller reaches, or in which they were asked; of a deleted one, too. Throws 404. */
+  async function find(reader: Reader, caller: Caller, { id, runId }: WhichRun): Promise<RunRow> {
+    const found = WorkflowRunId.is(runId) ? await rows.find(reader, runId) : undefined
+    if (found?.workflow_id !== id) throw notFound('workflow run')
+    if (!(await reaches(reader, caller, found.owner)) && !(await wasRequested(reader, found, caller))) {
+      throw notFound('workflow run')
+    }
+    return found
+  }
+
+  /** Throws 403 where the caller's role in the organization of a workflow does not let them run it. */
+  async function assertMayRun(reader: Reader, caller: Caller, { owner }: Pick<WorkflowRow, 'owner'>): Promise<void> {
+    if (caller.type === 'session') await workflows.assertMayMake(reader, caller, { org_id: orgIn(owner) })
+  }
+
+  /** Of a run that waits. Throws 403 for whom its step does not name, and as `assertMayRun` where it names nobody. */
+  async function assertMayDecide(reader: Reader, caller: Caller, run: RunRow): Promise<void> {
+    if (caller.type === 'operator') return
+    const approvers = run.pause?.approvers
+    const may = approvers ? approvers.includes(caller.userId) : await reaches(reader, caller, run.owner)
+    if (!may) throw notAnApprover()
+    if (!approvers) await assertMayRun(reader, caller, run)
+  }
+
+  /** Its owner may, and whoever it waits for. Throws as `assertMayDecide`. */
+  async function assertMayCancel(reader: Reader, caller: Caller, run: RunRow): Promise<void> {
+    if (caller.type === 'operator' || run.pause?.approvers?.includes(caller.userId)) return
+    if (!(await reaches(reader, caller, run.owner))) throw notAnApprover()
+    await assertMayRun(reader, caller, run)
+  }
+
+  /** Throws 400 for an approver who has no account here, or is no member of the organization that the steps are of. */
+  async function assertApprovers(reader: Reader, steps: readonly Step[], owner: OwnerScope | null): Promise<void> {
+    const org = owner && orgIn(owner)
+    const named = steps.map(namedIn)
+    const all = [...new Set(named.flat())]
+    if (!all.length) return
+    const state = await orgs.standingOf(reader, all, org ? [org] : [])
+    const isKnown = (id: UserId) => (org ? state.get(id)?.has(org) : state.has(id)) ?? false
+    for (const [at, ids] of named.entries()) {
+      const nobody = ids.find((id) => !isKnown(id))
+      if (nobody) throw unknownApprover(at, nobody, org !== null)
+    }
+  }
+}
+
+/** The approvers that a step names; a placeholder names them only in a run. */
+function namedIn({ type, config }: Step): UserId[] {
+  const { approvers } = config
+  return type === 'approval' && Array.isArray(approvers) ? approvers.filter((id): id is UserId => UserId.is(id)) : []
+}
+
+/** Whether a step that waits or is over named the caller: whoever decided sees what became of it. */
+async function wasRequested(reader: Reader, run: RunRow, caller: Caller): Promise<boolean> {
+  if (caller.type === 'operator') return true
+  if (run.pause?.approvers?.includes(caller.userId)) return true
+  const naming = run.steps.map((step) => namedIn(step).includes(caller.userId))
+  return naming.includes(true) && (await rows.steps(reader, [run.id])).some(({ index }) => naming[index])
+}

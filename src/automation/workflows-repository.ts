@@ -1,0 +1,376 @@
+import { and, asc, eq, inArray, isNotNull, lt, lte, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { iso, isoOrNull } from '../kernel/clock'
+import { pagesBy } from '../kernel/keyset'
+import { microToCents } from '../kernel/money'
+import { type Page, toPage } from '../kernel/page'
+import { command, counted, insertAll, query, type Reader, rowsIn, type Tx, unlocked } from '../kernel/store'
+import type { CanvasId } from './canvases-schema'
+import { type RunRow, type StepRow, type WorkflowRow, workflowRuns, workflowSteps, workflows } from './table'
+import type { RunQuery, StepResult, WorkflowId, WorkflowRun, WorkflowRunId } from './workflows-schema'
+
+/** The kind of job that carries runs; stored in rows. */
+export const RUN_JOB = { name: 'workflow.run' } as const
+
+/** Most steps one run may take, loops included (contract 10). */
+export const MAX_EXECUTED = 200
+/** How long a run may work between two pauses (catalogue R11). */
+export const TIME_LIMIT_MS = 15 * 60_000
+/** How long `POST /workflows/{id}/run` waits for its end (contract 10). */
+export const WAIT_MS = 25_000
+/** How long a run that goes step by step waits for the word to go on. */
+export const STEP_PAUSE_MS = 86_400_000
+/** How long ended runs are kept, as jobs are (contract 7). */
+export const STORED_MS = 30 * 86_400_000
+/** Largest output of a step, as JSON. */
+export const MAX_OUTPUT_BYTES = 512 * 1024
+/** Largest sum of them in a run: each further step reads them all. */
+export const MAX_RUN_BYTES = 2 * 1024 * 1024
+/** At which a page of runs ends. */
+const MAX_LISTED_BYTES = 4 * 1024 * 1024
+
+const inserted = counted<RunRow>()((tx, p) =>
+  tx
+    .insert(tx.of(workflowRuns))
+    .values({
+      id: p.id,
+      owner: p.owner,
+      workflow_id: p.workflow_id,
+      name: p.name,
+      user_id: p.user_id,
+      api_key_id: p.api_key_id,
+      active_org_id: p.active_org_id,
+      steps: p.steps,
+      trigger_type: p.trigger_type,
+      trigger_data: p.trigger_data,
+      depth: p.depth,
+      status: p.status,
+      next: p.next,
+      executed: p.executed,
+      turn: p.turn,
+      stepwise: p.stepwise,
+      pause: p.pause,
+      warnings: p.warnings,
+      error: p.error,
+      output: p.output,
+      once: p.once,
+      created_at: p.created_at,
+      completed_at: p.completed_at,
+    } satisfies Record<keyof RunRow, unknown>)
+    .onConflictDoNothing({ target: tx.of(workflowRuns).once }),
+)
+
+/** A list of ids as one parameter. */
+const asList = (ids: readonly string[]): string => JSON.stringify(ids.map((id) => ({ id })))
+
+const amongThese = (tx: Tx, list: Placeholder): SQL =>
+  sql`${tx.of(workflows).id} in (select id from ${rowsIn(tx, list, { id: 'text' })})`
+
+const planned = command<{ list: string; at: number | null }>()((tx, p) => {
+  const t = tx.of(workflows)
+  return tx
+    .update(t)
+    .set({ next_run_at: sql`${p.at}` })
+    .where(amongThese(tx, p.list))
+})
+
+const ran = command<{ list: string; at: number }>()((tx, p) => {
+  const t = tx.of(workflows)
+  return tx
+    .update(t)
+    .set({ last_run_at: sql`${p.at}` })
+    .where(amongThese(tx, p.list))
+})
+
+const runFound = query<{ id: WorkflowRunId }>()((db, p) => {
+  const t = db.of(workflowRuns)
+  return db.select().from(t).where(eq(t.id, p.id))
+})
+
+const stepsOf = query<{ id: WorkflowRunId }>()((db, p) => {
+  const t = db.of(workflowSteps)
+  return db.select().from(t).where(eq(t.run_id, p.id)).orderBy(asc(t.seq))
+})
+
+const stepPut = command<StepRow>()((tx, p) => {
+  const t = tx.of(workflowSteps)
+  const row = {
+    run_id: p.run_id,
+    seq: p.seq,
+    index: p.index,
+    name: p.name,
+    type: p.type,
+    status: p.status,
+    output: p.output,
+    error: p.error,
+    cost_micro: p.cost_micro,
+    started_at: p.started_at,
+    completed_at: p.completed_at,
+  } satisfies Record<keyof StepRow, unknown>
+  const names = Object.keys(row) as (keyof StepRow)[]
+  const set = Object.fromEntries(names.map((name) => [name, sql`excluded.${sql.identifier(name)}`]))
+  return tx
+    .insert(t)
+    .values(row)
+    .onConflictDoUpdate({ target: [t.run_id, t.seq], set })
+})
+
+/** What a run that goes on changes. */
+type Moved = Pick<
+  RunRow,
+  'status' | 'next' | 'executed' | 'turn' | 'pause' | 'warnings' | 'error' | 'output' | 'completed_at'
+>
+
+type Stood = { id: WorkflowRunId; at_turn: number; at_executed: number; at_status: RunRow['status'] }
+
+const advanced = command<Moved & Stood>()((tx, p) => {
+  const t = tx.of(workflowRuns)
+  const same = [eq(t.id, p.id), eq(t.turn, p.at_turn), eq(t.executed, p.at_executed), eq(t.status, p.at_status)]
+  const change = {
+    status: sql`${sql.param(p.status, t.status)}`,
+    next: sql`${sql.param(p.next, t.next)}`,
+    executed: sql`${p.executed}`,
+    turn: sql`${p.turn}`,
+    pause: sql`${sql.param(p.pause, t.pause)}`,
+    warnings: sql`${sql.param(p.warnings, t.warnings)}`,
+    error: sql`${p.error}`,
+    output: sql`${sql.param(p.output, t.output)}`,
+    completed_at: sql`${p.completed_at}`,
+  } satisfies Record<keyof Moved, unknown>
+  return tx
+    .update(t)
+    .set(change)
+    .where(and(...same))
+    .returning()
+})
+
+const newestFirst = pagesBy(workflowRuns, 'created_at')
+
+/** Schedules that wait for their time. */
+const waits = (db: Reader): SQL => {
+  const t = db.of(workflows)
+  return and(eq(t.enabled, true), isNotNull(t.next_run_at))!
+}
+
+/** Rows of runs and their steps, and what runs read of workflows. */
+export const runRepository = {
+  /** A workflow by id, for what it was subscribed or scheduled for. */
+  async workflow(db: Reader, owner: OwnerScope, id: WorkflowId): Promise<WorkflowRow | undefined> {
+    const table = db.of(workflows)
+    const one = and(eq(table.id, id), eq(table.owner, owner))
+    return (await db.select().from(table).where(one).limit(1))[0]
+  },
+
+  /** The workflow that was made from a canvas. */
+  async ofCanvas(db: Reader, owner: OwnerScope, canvas: CanvasId): Promise<WorkflowRow | undefined> {
+    const table = db.of(workflows)
+    const one = and(eq(table.canvas_id, canvas), eq(table.owner, owner))
+    return (await db.select().from(table).where(one).limit(1))[0]
+  },
+
+  /** When the next schedule is due; null when there is none. */
+  async soonestDue(db: Reader): Promise<number | null> {
+    const t = db.of(workflows)
+    const first = db.select({ at: t.next_run_at }).from(t).where(waits(db)).orderBy(t.next_run_at).limit(1)
+    return (await first)[0]?.at ?? null
+  },
+
+  /** Schedules that are due, the longest overdue first. */
+  due(db: Reader, now: number, limit: number): Promise<Pick<WorkflowRow, 'id' | 'owner'>[]> {
+    const t = db.of(workflows)
+    const found = db.select({ id: t.id, owner: t.owner }).from(t)
+    return found
+      .where(and(waits(db), lte(t.next_run_at, now)))
+      .orderBy(t.next_run_at)
+      .limit(limit)
+  },
+
+  /** Those of these that are due, locked until the commit. Left out is what another transaction has. */
+  async lockDue(tx: Tx, ids: readonly WorkflowId[], now: number): Promise<WorkflowRow[]> {
+    const t = tx.of(workflows)
+    const found = tx.select().from(t)
+    return unlocked(tx, found.where(and(inArray(t.id, [...ids]), waits(tx), lte(t.next_run_at, now))))
+  },
+
+  ran: async (tx: Tx, ids: readonly WorkflowId[], at: number): Promise<void> =>
+    void (await ran(tx, { list: asList(ids), at })),
+
+  /** When schedules come next. */
+  plan: async (tx: Tx, ids: readonly WorkflowId[], at: number | null): Promise<void> =>
+    void (await planned(tx, { list: asList(ids), at })),
+
+  /** False when another try of the same request has begun it. */
+  insert: async (tx: Tx, row: RunRow): Promise<boolean> => (await inserted(tx, row)) === 1,
+
+  insertAll: (tx: Tx, runs: readonly RunRow[]): Promise<void> => insertAll(tx, tx.of(workflowRuns), runs, inserted),
+
+  async byOnce(db: Reader, owner: OwnerScope, once: string): Promise<RunRow | undefined> {
+    const table = db.of(workflowRuns)
+    const one = and(eq(table.once, once), eq(table.owner, owner))
+    return (await db.select().from(table).where(one).limit(1))[0]
+  },
+
+  /** Lets a request of another day have the same key. */
+  async forgetOnce(tx: Tx, once: string, before: number): Promise<void> {
+    const table = tx.of(workflowRuns)
+    await tx
+      .update(table)
+      .set({ once: null })
+      .where(and(eq(table.once, once), lt(table.created_at, before)))
+  },
+
+  find: async (db: Reader, id: WorkflowRunId): Promise<RunRow | undefined> => (await runFound(db, { id }))[0],
+
+  list(db: Reader, workflowId: WorkflowId, { status, ...wanted }: RunQuery): Promise<Page<RunRow>> {
+    const table = db.of(workflowRuns)
+    const ofStatus = status && eq(table.status, status)
+    return newestFirst(db, wanted, eq(table.workflow_id, workflowId), ofStatus)
+  },
+
+  /** Changes a run only where it still stands as it was read. Undefined when it does not. */
+  async advance(tx: Tx, run: RunRow, change: Partial<Moved>): Promise<RunRow | undefined> {
+    const { id, turn, executed, status } = run
+    const stood = { at_turn: turn, at_executed: executed, at_status: status }
+    return (
+      await advanced(tx, {
+        status: run.status,
+        next: run.next,
+        executed: run.executed,
+        turn: run.turn,
+        pause: run.pause,
+        warnings: run.warnings,
+        error: run.error,
+        output: run.output,
+        completed_at: run.completed_at,
+        ...change,
+        id,
+        ...stood,
+      })
+    )[0] as RunRow | undefined
+  },
+
+  /** Runs of a workflow that have not ended. */
+  async open(db: Reader, workflowId: WorkflowId): Promise<RunRow[]> {
+    const table = db.of(workflowRuns)
+    const live = inArray(table.status, ['running', 'paused'])
+    return db
+      .select()
+      .from(table)
+      .where(and(eq(table.workflow_id, workflowId), live))
+  },
+
+  /** A step is written when it pauses and when it ends. */
+  putStep: async (tx: Tx, row: StepRow): Promise<void> => void (await stepPut(tx, row)),
+
+  /** Those of one run, in the order they ran. */
+  stepsOf: (db: Reader, id: WorkflowRunId): Promise<StepRow[]> => stepsOf(db, { id }),
+
+  /** In the order they ran. */
+  async steps(db: Reader, ids: readonly WorkflowRunId[]): Promise<StepRow[]> {
+    if (!ids.length) return []
+    const table = db.of(workflowSteps)
+    return db
+      .select()
+      .from(table)
+      .where(inArray(table.run_id, [...ids]))
+      .orderBy(asc(table.run_id), asc(table.seq))
+  },
+
+  /** Deletes runs that ended before a moment, with their steps. Returns how many. */
+  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
+    const [runs, steps] = [tx.of(workflowRuns), tx.of(workflowSteps)]
+    const old = await tx
+      .select({ id: runs.id })
+      .from(runs)
+      .where(and(isNotNull(runs.completed_at), lt(runs.completed_at, before)))
+      .limit(limit)
+    const ids = old.map(({ id }) => id)
+    if (!ids.length) return 0
+    await tx.delete(steps).where(inArray(steps.run_id, ids))
+    await tx.delete(runs).where(inArray(runs.id, ids))
+    return ids.length
+  },
+}
+
+/** A run as the API shows it, with the steps that never ran once it has ended. */
+export function presentRun(run: RunRow, steps: readonly StepRow[]): WorkflowRun {
+  const ran = new Set(steps.map(({ index }) => index))
+  const hasEnded = run.completed_at !== null
+  const skipped = hasEnded
+    ? run.steps.flatMap(({ name, type, nodeId }, index) =>
+        ran.has(index) ? [] : [{ index, name, type, ...(nodeId === undefined ? {} : { nodeId }) }],
+      )
+    : []
+  return {
+    id: run.id,
+    workflowId: run.workflow_id,
+    status: run.status,
+    stepsCompleted: steps.filter(({ status }) => status === 'completed').length,
+    error: run.error,
+    startedAt: iso(run.created_at),
+    completedAt: isoOrNull(run.completed_at),
+    triggerType: run.trigger_type,
+    triggerData: run.trigger_data ?? null,
+    stepResults: [
+      ...steps.map((step) => presentStep(step, run.steps[step.index]?.nodeId)),
+      ...skipped.map((step) => ({ ...step, ...SKIPPED })),
+    ],
+    output: run.output?.value ?? null,
+    warnings: run.warnings,
+  }
+}
+
+const SKIPPED = {
+  status: 'skipped' as const,
+  output: null,
+  error: null,
+  costCents: 0,
+  startedAt: null,
+  completedAt: null,
+}
+
+const presentStep = (
+  { index, name, type, status, output, error, ...row }: StepRow,
+  nodeId: string | undefined,
+): StepResult => ({
+  index,
+  name,
+  type,
+  ...(nodeId === undefined ? {} : { nodeId }),
+  status,
+  output: output?.value ?? null,
+  error,
+  costCents: microToCents(row.cost_micro),
+  startedAt: iso(row.started_at),
+  completedAt: isoOrNull(row.completed_at),
+})
+
+type RunWithSteps = { run: RunRow; steps: StepRow[] }
+
+/** Runs whose steps are read at a time. */
+const TOGETHER = 10
+
+/** A page of runs with their steps: shorter than asked for where their outputs are so large that the answer would be. */
+export async function pageOfRuns(db: Reader, workflow: WorkflowId, query: RunQuery): Promise<Page<RunWithSteps>> {
+  const page = await runRepository.list(db, workflow, query)
+  const items: RunWithSteps[] = []
+  for (let bytes = 0; items.length < page.items.length && bytes < MAX_LISTED_BYTES; ) {
+    const some = page.items.slice(items.length, items.length + TOGETHER)
+    const ids = some.map((run) => run.id)
+    const steps = Map.groupBy(await runRepository.steps(db, ids), (step) => step.run_id)
+    for (const run of some) {
+      if (bytes >= MAX_LISTED_BYTES) break
+      const own = steps.get(run.id) ?? []
+      bytes += bytesOf(run.output) + sumOfOutputs(own)
+      items.push({ run, steps: own })
+    }
+  }
+  if (items.length === page.items.length) return { ...page, items }
+  return { items, next: toPage(page.items, items.length, ({ created_at: at, id }) => ({ at, id })).next }
+}
+
+/** What the outputs of steps come to as JSON, in bytes. */
+export const sumOfOutputs = (steps: readonly StepRow[]): number =>
+  steps.reduce((sum, { output }) => sum + bytesOf(output), 0)
+
+const bytesOf = (value: unknown): number => (value === null ? 0 : Buffer.byteLength(JSON.stringify(value)))

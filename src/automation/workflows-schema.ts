@@ -1,0 +1,193 @@
+import { defineId, type Id } from '../kernel/ids'
+import { PageQuery } from '../kernel/page'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+
+export const WorkflowId = defineId('workflow')
+export type WorkflowId = Id<'workflow'>
+export const WorkflowRunId = defineId('workflow run')
+export type WorkflowRunId = Id<'workflow run'>
+
+const TRIGGERS = ['schedule', 'event', 'manual'] as const
+export type TriggerType = (typeof TRIGGERS)[number]
+
+const STEP_TYPES = [
+  'ai_transform',
+  'notification',
+  'http',
+  'condition',
+  'delay',
+  'approval',
+  'skill',
+  'tool',
+  'event',
+  'transform',
+  'output',
+] as const
+export type StepType = (typeof STEP_TYPES)[number]
+
+const Place = t.Integer({ minimum: 0, description: 'Index of a step, from 0' })
+
+/** One step (contract 10). Where it goes next is the following step, and a failure ends the run, unless it says so. */
+export const Step = t.Object(
+  {
+    type: oneOf(STEP_TYPES),
+    name: t.String({ minLength: 1, maxLength: 128, pattern: '\\S' }),
+    config: JsonObject,
+    onSuccess: t.Optional(Place),
+    onFailure: t.Optional(Place),
+    nodeId: t.Optional(t.String({ maxLength: 128, description: 'Node of the canvas that the step was compiled from' })),
+  },
+  { $id: 'WorkflowStep' },
+)
+export type Step = Static<typeof Step>
+
+export const Workflow = t.Object(
+  {
+    id: WorkflowId.schema,
+    userId: t.String({ format: 'uuid' }),
+    name: t.String(),
+    triggerType: oneOf(TRIGGERS),
+    triggerConfig: JsonObject,
+    steps: t.Array(Step),
+    enabled: t.Boolean(),
+    nextRunAt: nullable(Timestamp),
+    lastRunAt: nullable(Timestamp),
+    canvasId: nullable(t.String({ format: 'uuid', description: 'Canvas that it was compiled from' })),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { $id: 'Workflow' },
+)
+export type Workflow = Static<typeof Workflow>
+
+export const WorkflowPage = pageOf('workflows', Workflow)
+export const WorkflowQuery = t.Object(PageQuery.properties)
+
+const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
+const settable = {
+  triggerConfig: t.Optional(JsonObject),
+  enabled: t.Optional(t.Boolean()),
+}
+export const MAX_STEPS = 50
+const Steps = t.Array(Step, { minItems: 1, maxItems: MAX_STEPS })
+
+/** Body of `POST /workflows`. What must be there is checked by the verb, for its code `missing_fields`. */
+export const NewWorkflow = t.Object(
+  {
+    name: t.Optional(Name),
+    triggerType: t.Optional(oneOf(TRIGGERS)),
+    steps: t.Optional(t.Array(Step, { maxItems: MAX_STEPS })),
+    ...settable,
+  },
+  { $id: 'NewWorkflow', description: 'name, triggerType and steps are required' },
+)
+export type NewWorkflow = Static<typeof NewWorkflow>
+
+/** Body of `PATCH /workflows/{id}`; absent members stay unchanged. */
+export const WorkflowPatch = t.Object(
+  {
+    name: t.Optional(Name),
+    triggerType: t.Optional(oneOf(TRIGGERS)),
+    steps: t.Optional(Steps),
+    ...settable,
+  },
+  { $id: 'WorkflowPatch' },
+)
+
+/** The members of a run that hold what it was given and what came of it. */
+export const RUN_WORDS = ['triggerData', 'output', 'error', 'warnings']
+
+const RUN_STATUSES = ['running', 'paused', 'completed', 'failed'] as const
+export type RunStatus = (typeof RUN_STATUSES)[number]
+export type StepStatus = 'completed' | 'failed' | 'skipped' | 'paused'
+
+export const StepResult = t.Object(
+  {
+    index: t.Integer(),
+    name: t.String(),
+    type: oneOf(STEP_TYPES),
+    nodeId: t.Optional(t.String()),
+    status: oneOf(['completed', 'failed', 'skipped', 'paused'] as const),
+    output: t.Unknown(),
+    error: nullable(t.String()),
+    costCents: t.Number(),
+    startedAt: nullable(Timestamp),
+    completedAt: nullable(Timestamp),
+  },
+  { $id: 'WorkflowStepResult' },
+)
+export type StepResult = Static<typeof StepResult>
+
+export const WorkflowRun = t.Object(
+  {
+    id: WorkflowRunId.schema,
+    workflowId: WorkflowId.schema,
+    status: oneOf(RUN_STATUSES),
+    stepsCompleted: t.Integer(),
+    error: nullable(t.String()),
+    startedAt: Timestamp,
+    completedAt: nullable(Timestamp),
+    triggerType: oneOf(TRIGGERS),
+    triggerData: t.Unknown(),
+    stepResults: t.Array(StepResult),
+    output: t.Unknown(),
+    warnings: t.Array(t.String(), { description: 'Placeholders that had no value' }),
+  },
+  { $id: 'WorkflowRun' },
+)
+export type WorkflowRun = Static<typeof WorkflowRun>
+
+export const RunReply = t.Object({ run: WorkflowRun })
+export type RunReply = Static<typeof RunReply>
+export const RunPage = pageOf('runs', WorkflowRun)
+export const RunQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(RUN_STATUSES)) })
+export type RunQuery = Static<typeof RunQuery>
+
+/** Body of `POST /evi/canvases/{id}/workflow`: what is left out stays, and is at first the canvas's name and enabled. */
+export const OfCanvas = t.Object(
+  { name: t.Optional(Name), enabled: t.Optional(t.Boolean()) },
+  { $id: 'CanvasWorkflow' },
+)
+export type OfCanvas = Static<typeof OfCanvas>
+
+export const WorkflowReply = t.Object({ workflow: Workflow })
+
+/** What a run did at one node: at its last time, where the run came to it again. */
+const CanvasNodeState = t.Object(
+  {
+    nodeId: t.String(),
+    name: t.String(),
+    type: oneOf(STEP_TYPES),
+    status: oneOf(['waiting', 'running', 'paused', 'completed', 'failed', 'skipped'] as const),
+    times: t.Integer({ description: 'How often the run reached this step' }),
+    output: t.Unknown(),
+    error: nullable(t.String()),
+    costCents: t.Number({ description: 'Total of all its executions' }),
+    startedAt: nullable(Timestamp),
+    completedAt: nullable(Timestamp),
+  },
+  { $id: 'CanvasNodeState' },
+)
+export type CanvasNodeState = Static<typeof CanvasNodeState>
+
+/** A run as the canvas shows it: nodes that are steps, in the order of the steps. */
+const CanvasRun = t.Object({ ...WorkflowRun.properties, nodes: t.Array(CanvasNodeState) }, { $id: 'CanvasRun' })
+export type CanvasRun = Static<typeof CanvasRun>
+export const CanvasRunReply = t.Object({ run: CanvasRun })
+export const CanvasRunPage = pageOf('runs', CanvasRun)
+
+/** Body of `POST /workflows/{id}/run`. */
+export const NewRun = t.Object(
+  {
+    triggerData: t.Optional(JsonObject),
+    stepwise: t.Optional(
+      t.Boolean({ description: 'Pause the run after each step until it is approved, for at most a day' }),
+    ),
+  },
+  { $id: 'NewWorkflowRun' },
+)
+export type NewRun = Static<typeof NewRun>
+
+/** Body of `approve` and `reject`. */
+export const Verdict = t.Object({ comment: t.Optional(t.String({ maxLength: 2_000 })) }, { $id: 'WorkflowVerdict' })
+export type Verdict = Static<typeof Verdict>
