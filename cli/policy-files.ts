@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GuardrailPolicy } from '../src/guardrails/schema'
-import type { Preference } from '../src/routing/routing-preferences/schema'
+import type { Preference } from '../src/routing/schema'
 import { usageFailure } from './failure'
 import { readValueFile } from './preference-file'
 import type { Shell } from './shell'

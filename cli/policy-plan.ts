@@ -1,5 +1,5 @@
 import type { GuardrailPolicy } from '../src/guardrails/schema'
-import type { Preference } from '../src/routing/routing-preferences/schema'
+import type { Preference } from '../src/routing/schema'
 import { usageFailure } from './failure'
 import { documentFrom, type FiledPolicy, keyOf, type PolicyDocument } from './policy-files'
 

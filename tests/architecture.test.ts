@@ -163,7 +163,7 @@ describe('the house', () => {
 
   test('the command line and the dashboard are clients: they enter the app by its client, or to start it', () => {
     const doors =
-      /^src\/(audit\/proof|pages\/reference\/error-pages|browser\/examine|(skills|guardrails|routing\/routing-preferences|automation\/workflows)\/review|app\/(backups|client|copy|keyring|open|production|reset|start|bundle|config|lock|variables|version)|kernel\/[a-z-]+|[a-z/-]+[/-]schema|http\/envelope)$/
+      /^src\/(audit\/proof|pages\/reference\/error-pages|browser\/examine|skills\/review|guardrails\/policy|routing\/rules|automation\/workflows-review|app\/(backups|client|copy|keyring|open|production|reset|start|bundle|config|lock|variables|version)|kernel\/[a-z-]+|[a-z/-]+[/-]schema|http\/envelope)$/
     const wrong = surfaces.flatMap(importsOf).filter(({ target }) => target.startsWith('src/') && !doors.test(target))
     expect(wrong.map(arrow)).toEqual([])
   })

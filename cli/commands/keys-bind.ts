@@ -1,4 +1,4 @@
-import type { NewRule } from '../../src/routing/routing-preferences/schema'
+import type { NewRule } from '../../src/routing/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData, usageFailure } from '../failure'

@@ -133,7 +133,7 @@ async function assertApplicable(filed: readonly FiledPolicy[]): Promise<void> {
   assertOneDefault(filed)
   // Here, because loading the checks takes longer than most commands run.
   const { reviewPolicy } = await import('../../src/guardrails/policy')
-  const { reviewPreference } = await import('../../src/routing/routing-preferences/review')
+  const { reviewPreference } = await import('../../src/routing/rules')
   const found: { code: string; message: string }[] = []
   for (const { file, document } of filed) {
     const review = document.object === 'guardrail_policy' ? reviewPolicy : reviewPreference

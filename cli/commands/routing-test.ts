@@ -1,4 +1,4 @@
-import type { NewRule, Preview } from '../../src/routing/routing-preferences/schema'
+import type { NewRule, Preview } from '../../src/routing/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'

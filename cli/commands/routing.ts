@@ -1,5 +1,5 @@
-import type * as words from '../../src/routing/routing-preferences/schema'
-import type { Correction } from '../../src/routing/routing-preferences/schema'
+import type * as words from '../../src/routing/schema'
+import type { Correction } from '../../src/routing/schema'
 import { apiOf } from '../api'
 import { defineCommand } from '../command'
 import { expectData } from '../failure'

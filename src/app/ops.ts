@@ -1,7 +1,13 @@
 import { keyOperatorRoutes } from '../accounts/keys/routes'
 import { orgOperatorRoutes } from '../accounts/orgs/routes'
 import { userOperatorRoutes } from '../accounts/users-routes'
-import { canvasOperatorRoutes, channelOperatorRoutes, hookOperatorRoutes, workflowOperatorRoutes, canvasWorkflowOperatorRoutes } from '../automation/routes'
+import {
+  canvasOperatorRoutes,
+  canvasWorkflowOperatorRoutes,
+  channelOperatorRoutes,
+  hookOperatorRoutes,
+  workflowOperatorRoutes,
+} from '../automation/routes'
 import { browserOperatorRoutes } from '../browser/routes'
 import { jobOperatorRoutes } from '../charging/public-jobs-routes'
 import { eventOperatorRoutes } from '../events/routes'
@@ -16,7 +22,7 @@ import { type DatabaseLocation, schemaOf } from '../kernel/store'
 import { createBackup, createBucket, createOperators, dumpPostgres, type OperatorService } from '../operators'
 import { operatorRoutes } from '../operators/routes'
 import { researchOperatorRoutes } from '../research/routes'
-import { preferenceOperatorRoutes } from '../routing/routing-preferences/routes'
+import { preferenceOperatorRoutes } from '../routing/routes'
 import { conversationOperatorRoutes } from '../skills/conversations/routes'
 import { deliverySums } from '../webhooks'
 import { webhookOperatorRoutes } from '../webhooks/routes'

@@ -4,6 +4,7 @@ import {
   type Drawing,
   type Drawn,
   inOrder,
+  isStep,
   type Links,
   leadingTo,
   type NodeOf,
@@ -13,7 +14,7 @@ import {
   sizeProblem,
 } from './canvases-graph'
 import type { CanvasGraph, CanvasProblem, CanvasStep } from './canvases-schema'
-import { type About, guardStep, isStep, type Plan, stepNames, toManifest, toStep, type Written } from './canvases-steps'
+import { type About, guardStep, type Plan, stepNames, toManifest, toStep, type Written } from './canvases-steps'
 
 /** One answer of a condition. */
 export type Answer = { condition: string; answer: 'true' | 'false' }

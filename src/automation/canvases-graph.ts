@@ -10,7 +10,6 @@ import { MANIFEST_LIMITS, Manifest, Words } from '../skills/schema'
 import { ExpressionFault, type Path, parseExpression, pathsOf } from '../text'
 import { newAllowance, problemsOf, problemsOfResult } from '../tools'
 import { type CanvasEdge, type CanvasGraph, type CanvasNode, type CanvasProblem, GRAPH_LIMITS } from './canvases-schema'
-import { isStep } from './canvases-steps'
 
 /** Triggers of a canvas; the last three are aliases of a manual or event trigger (contract 9.1). */
 const TRIGGERS = ['manual', 'keyword', 'event', 'schedule', 'api', 'webhook_event', 'hook_event'] as const
@@ -58,6 +57,12 @@ export type ReadNode = {
   [K in Kind]: { id: string; kind: K; label: string; config: Static<(typeof CONFIGS)[K]> }
 }[Kind]
 export type NodeOf<K extends Kind> = Extract<ReadNode, { kind: K }>
+
+/** Kinds of nodes that become workflow steps; the other kinds configure those steps. */
+const STEP_KINDS = ['model', 'tool', 'vision', 'condition', 'output'] as const
+export type StepNode = NodeOf<(typeof STEP_KINDS)[number]>
+
+export const isStep = (node: ReadNode): node is StepNode => (STEP_KINDS as readonly Kind[]).includes(node.kind)
 
 /** A Map, because node types are user input and an object would find inherited names such as `constructor`. */
 const CHECKS = new Map<string, ReturnType<typeof checker>>(

@@ -1,14 +1,8 @@
 import { type SkillManifest, storedMembers, storedTool, warningsOf, withDefaults } from '../skills'
 import type { WrittenManifest } from '../skills/schema'
 import type { Answer } from './canvases-compile'
-import { type Kind, type Links, leadingTo, type NodeOf, PROMPT_GAP, type ReadNode } from './canvases-graph'
+import { isStep, type Links, leadingTo, type NodeOf, PROMPT_GAP, type ReadNode, type StepNode } from './canvases-graph'
 import type { CanvasStep } from './canvases-schema'
-
-/** Kinds of nodes that become workflow steps; the other kinds configure those steps. */
-const STEP_KINDS = ['model', 'tool', 'vision', 'condition', 'output'] as const
-type StepNode = NodeOf<(typeof STEP_KINDS)[number]>
-
-export const isStep = (node: ReadNode): node is StepNode => (STEP_KINDS as readonly Kind[]).includes(node.kind)
 
 /** Makes step names unique by numbering repeated labels. */
 export function stepNames(labels: readonly string[]): string[] {

@@ -9,7 +9,7 @@ import type { CanvasService } from './canvases'
 import type { CanvasProblem } from './canvases-schema'
 import { canvasChanged } from './errors'
 import type { RunRow, WorkflowRow } from './table'
-import { workflow } from './workflows'
+import type { workflow } from './workflows'
 import { pageOfRuns, presentRun, runRepository as rows } from './workflows-repository'
 import {
   type CanvasNodeState,
@@ -76,7 +76,7 @@ export function createFromCanvas({ store, clock, canvases, workflows, read }: De
       }
       const now = clock.now()
       const row = {
-        ...workflow.empty,
+        ...workflows.resource.empty,
         id: WorkflowId.create(),
         owner,
         org_id,

@@ -48,7 +48,7 @@ export const BOUNDED: readonly Bounded[] = [
     chars: 1_010,
     why: 'a pattern, at most MAX_PATTERN_CHARS',
   },
-  { file: 'src/routing/classifier/stages.ts', begins: '^(?:(?:please', chars: 400, why: HEAD },
+  { file: 'src/routing/stages.ts', begins: '^(?:(?:please', chars: 400, why: HEAD },
   { file: 'src/app/make-bundle.ts', begins: '\\/(src', chars: 4_096, why: 'a path of this repository' },
 ]
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { type Calibration, likeliest, oddsOf, SHAPE } from '../../routing/classifier/model'
-import { TEXT_MODES, type TextMode } from '../../routing/classifier/modes'
+import { type Calibration, likeliest, oddsOf, SHAPE, TEXT_MODES, type TextMode } from '../../routing/model'
 import {
   type Example,
   type Labelled,

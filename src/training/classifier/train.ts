@@ -5,11 +5,11 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MODEL_FILE } from '../../routing/classifier/model'
+import { MODEL_FILE } from '../../routing/model'
 import { packModel } from '../../text'
 import { calibrationOf, leaveEachOut, trained, unnamedPrompts, writersPrompts } from './leave-one-out'
 
-const CALIBRATION_FILE = join(import.meta.dir, '../../routing/classifier/calibration.json')
+const CALIBRATION_FILE = join(import.meta.dir, '../../routing/calibration.json')
 
 const unnamed = unnamedPrompts()
 const written = writersPrompts()
@@ -21,8 +21,6 @@ if (!process.argv.includes('--check')) {
   const outcomes = leaveEachOut(written, unnamed)
   writeFileSync(CALIBRATION_FILE, `${JSON.stringify(calibrationOf(outcomes), null, 2)}\n`)
 } else if (!existsSync(MODEL_FILE) || !readFileSync(MODEL_FILE).equals(made)) {
-  process.stderr.write(
-    'src/routing/classifier/model.bin is not what the labelled prompts give. Run: bun run make models\n',
-  )
+  process.stderr.write('src/routing/model.bin is not what the labelled prompts give. Run: bun run make models\n')
   process.exit(1)
 }

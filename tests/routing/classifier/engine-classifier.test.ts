@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { EngineService, RunRequest } from '../../../src/engines'
 import { createEngineClassifier } from '../../../src/routing'
-import { instructionsFor, readOpinion } from '../../../src/routing/classifier/instructions'
+import { instructionsFor, readOpinion } from '../../../src/routing/engine-classifier'
 import { fakeClock } from '../../support/clock'
 
 type Answer = (request: RunRequest) => Promise<{ text: string }>

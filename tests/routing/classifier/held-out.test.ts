@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { loadModel, MODEL_FILE } from '../../../src/routing/classifier/model'
-import { TEXT_MODES } from '../../../src/routing/classifier/modes'
+import { loadModel, MODEL_FILE, TEXT_MODES } from '../../../src/routing/model'
 import { readCorpus } from '../../../src/text/model-corpus'
 import { effortOf, slowness } from '../../support/effort'
 import { calibrationError, heldOut, outcomesOf, right, share, slowestPercentile } from './evaluate'

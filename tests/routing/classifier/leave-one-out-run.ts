@@ -3,8 +3,8 @@
  * others, with the stages before the model, and with a calibration that was fitted without that writer too.
  */
 import { createClassifier } from '../../../src/routing'
-import { confidenceOf } from '../../../src/routing/classifier/model'
-import { DEFAULT_FLOOR } from '../../../src/routing/routing-preferences/schema'
+import { confidenceOf } from '../../../src/routing/model'
+import { DEFAULT_FLOOR } from '../../../src/routing/schema'
 import {
   calibrationOf,
   type LeftOut,

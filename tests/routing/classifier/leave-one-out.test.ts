@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { confidenceOf } from '../../../src/routing/classifier/model'
-import { TEXT_MODES } from '../../../src/routing/classifier/modes'
+import { confidenceOf, TEXT_MODES } from '../../../src/routing/model'
 import {
   calibrationOf,
   type LeftOut,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/kernel/clock'
 import type { AppError } from '../../../src/kernel/errors'
-import { readRules } from '../../../src/routing/routing-preferences/rules'
+import { readRules } from '../../../src/routing/rules'
 import { createPatternChecks } from '../../../src/text'
 import { openBacktracker } from '../../../src/text/patterns/backtracking'
 import type { CheckedPattern } from '../../../src/text/patterns/check'

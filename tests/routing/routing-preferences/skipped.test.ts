@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { routingPreferences } from '../../../src/routing/routing-preferences/table'
+import { routingPreferences } from '../../../src/routing/table'
 import { createWorld } from '../../support/world'
 
 const world = await createWorld()

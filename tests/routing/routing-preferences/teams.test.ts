@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { routingPreference } from '../../../src/routing/routing-preferences/resource'
+import { routingPreference } from '../../../src/routing/resource'
 import { createWorld, operatorCall } from '../../support/world'
 
 const { rows } = routingPreference

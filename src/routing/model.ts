@@ -1,7 +1,16 @@
 import { join } from 'node:path'
-import { type Model, PROMPT_SLOTS, promptFeaturesOf, readModel, type Shape, scoresOf, softmax } from '../../text'
+import { type Model, PROMPT_SLOTS, promptFeaturesOf, readModel, type Shape, scoresOf, softmax } from '../text'
 import calibration from './calibration.json'
-import { TEXT_MODES, type TextMode } from './modes'
+
+/** Modes that a text alone can ask for; `vision` needs an image (contract 22.2). The model file uses their order. */
+export const TEXT_MODES = [
+  ...(['fast', 'think', 'code', 'image', 'video'] as const),
+  ...(['research', 'roast', 'genui', 'data_extraction', 'domain_analysis'] as const),
+]
+
+export type TextMode = (typeof TEXT_MODES)[number]
+
+export const isTextMode = (word: unknown): word is TextMode => TEXT_MODES.some((mode) => mode === word)
 
 /** The most likely mode of a text, and the share of such guesses that are right. */
 export type Guess = { mode: TextMode; confidence: number }

@@ -1,7 +1,7 @@
-import { iso } from '../../kernel/clock'
-import { defineResource, type Facts, scopeOf } from '../../resource'
+import { iso } from '../kernel/clock'
+import { defineResource, type Facts, scopeOf } from '../resource'
 import { preferenceSettings } from './config'
-import { belowFloor } from './floors'
+import { belowFloor } from './rules'
 import * as words from './schema'
 import { type PreferenceRow, routingPreferences } from './table'
 

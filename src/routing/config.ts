@@ -1,5 +1,5 @@
-import { setting } from '../../kernel/config'
-import { t } from '../../kernel/schema'
+import { setting } from '../kernel/config'
+import { t } from '../kernel/schema'
 
 export const preferenceSettings = {
   maxPreferences: setting({

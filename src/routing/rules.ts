@@ -1,28 +1,49 @@
-import { ENGINES, engineOfMode, findEngine } from '../../engines'
-import { charactersIn, hasAtMost } from '../../kernel/characters'
-import { invalidInput, quoted } from '../../kernel/errors'
-import { isBlank } from '../../kernel/text'
-import { nextTurn } from '../../kernel/turns'
+import { ENGINES, engineOfMode, findEngine } from '../engines'
+import { type Call, type Caller, ownerOf } from '../kernel/caller'
+import { charactersIn, hasAtMost } from '../kernel/characters'
+import { invalidInput, quoted } from '../kernel/errors'
+import { isBlank } from '../kernel/text'
+import { nextTurn } from '../kernel/turns'
+import { assertFits } from '../kernel/validation'
 import {
   CHECK_BUDGET_MS,
   compilePattern,
   type PatternCheck,
   PatternRefused,
   type RulePattern,
+  type Trial,
   vendorMeantBy,
   vendorNamedIn,
-} from '../../text'
+} from '../text'
 import { preferenceInvalid } from './errors'
 import {
   DEFAULT_CONFIDENCE,
+  DEFAULT_FLOOR,
   type Floors,
   LIMITS,
   type NewExample,
+  NewPreference,
   type NewRule,
   type PreferencePatch,
   type RoutingExample,
   type RoutingRule,
 } from './schema'
+
+/** Whom patterns are matched for, and the signal that ends the wait. */
+export const trialOf = ({ caller, signal }: Pick<Call<Caller>, 'caller' | 'signal'>): Trial => ({
+  who: caller.type === 'operator' ? 'operator' : ownerOf(caller),
+  signal,
+})
+
+type Confident = Pick<RoutingRule, 'target_mode' | 'confidence'>
+
+/** Warnings about rules whose confidence is below the floor of their mode (contract 22.2, stage 1). */
+export const belowFloor = (rules: readonly Confident[], floors: Floors = {}): string[] =>
+  rules.flatMap(({ target_mode: mode, confidence }, index) => {
+    const floor = floors[mode] ?? DEFAULT_FLOOR
+    if (confidence >= floor) return []
+    return `"rules[${index}]" has confidence ${confidence}, below the floor of ${floor} for mode "${mode}", so it decides nothing. Raise it, or lower the floor in "confidence_floor_overrides".`
+  })
 
 const LOWEST = 0.5
 const HIGHEST = 0.99
@@ -34,12 +55,6 @@ const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((mode) =
 
 /** Clamps a confidence to [0.5, 0.99] (contract 13). */
 const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
-
-/** Throws 400: `validation_error` for a blank name, `routing_preference_invalid` for one that names a vendor. */
-function assertName(name: string): void {
-  if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
-  assertLabel(name, 'name')
-}
 
 /** Throws 400 `routing_preference_invalid` when a label names an upstream vendor, however it is spelt. */
 function assertLabel(label: string, path: string): void {
@@ -54,7 +69,10 @@ function assertLabel(label: string, path: string): void {
 /** Checks the members of a body that are present, and returns them as they are stored. Throws 400 `routing_preference_invalid`. */
 export async function readContent(content: PreferencePatch, check: PatternCheck) {
   const { name, description, rules, examples, confidence_floor_overrides: floors } = content
-  if (name !== undefined) assertName(name)
+  if (name !== undefined) {
+    if (isBlank(name)) throw invalidInput('name', '"name" is blank.')
+    assertLabel(name, 'name')
+  }
   if (description) assertLabel(description, 'description')
   return {
     floors: floors && readFloors(floors),
@@ -211,4 +229,16 @@ function assertLength(text: string, path: string, max: number): void {
   if (text.length === 0) throw preferenceInvalid(path, `"${path}" is empty.`)
   if (hasAtMost(text, max)) return
   throw preferenceInvalid(path, `"${path}" has ${charactersIn(text)} characters; at most ${max} are allowed.`)
+}
+
+/** Only the server tries them: it has a process that may be held up. */
+const leaveToServer: PatternCheck = async () => ({ is: 'fine' })
+
+/**
+ * Reads the body of a new preference as `POST /routing-preferences` would, without a server, but for trying patterns
+ * that have to backtrack (contract 13). Throws 400 `validation_error` and `routing_preference_invalid`.
+ */
+export async function reviewPreference(body: unknown): Promise<void> {
+  assertFits(NewPreference, body)
+  await readContent(body, leaveToServer)
 }

@@ -1,5 +1,82 @@
-import type { Choice, ModeRequest } from './choice'
-import { floorOf, type Guidance, NO_GUIDANCE, type Rule } from './guidance'
+import type { Origin } from '../engines'
+import { DEFAULT_FLOOR } from './schema'
+
+/** What is known of a request when its mode has to be chosen. */
+export type ModeRequest = {
+  /** What the caller asked for; `auto` or null leaves the choice to the classifier. */
+  mode: string | null
+  /** The account's own default, used when no mode was sent (contract 2.4). */
+  defaultMode?: string | null
+  prompt: string
+  hasImages: boolean
+  /** The caller's rules, floors and examples; absent when there are none. */
+  guidance?: Guidance
+  /** Whether a mode has a connected engine; absent, every mode counts as having one. */
+  answers?(mode: string): boolean
+  /** Gets the answer of the engine classifier, also when it does not decide; for previews. */
+  heard?(opinion: { mode: string; confidence: number } | null): void
+  /** Whose request it is, for the engine classifier. */
+  origin?: Origin
+  /**
+   * Set for a run that goes on with the results of its tools: the mode that it began in, null when that is not known.
+   * The engine classifier is not asked again (contract 4).
+   */
+  goesOn?: { mode: string | null }
+  /** Aborts when the caller leaves. Without it the engine classifier is not asked. */
+  signal?: AbortSignal
+}
+
+/** The mode, and how it was found (contract 2.2, `routing`). */
+export type Choice = {
+  mode: string
+  source: 'explicit' | 'rule' | 'heuristic' | 'local' | 'classifier' | 'default'
+  confidence: number | null
+  reasoning: string | null
+  /** The engine a rule named; null leaves it to the mode. */
+  engine: string | null
+  /** The preference in force; null without one, and when a rule of the key itself decided. */
+  preferenceId: string | null
+}
+
+/** A routing rule for stage 1 (contract 22.2), provided by the routing-preferences room. */
+export type Rule = {
+  mode: string
+  /** The engine the rule names, or null for the mode's own. */
+  engine: string | null
+  /** Already clamped to [0.5, 0.99]. */
+  confidence: number
+  /** For `routing.reasoning`. */
+  reasoning: string | null
+  /** The preference it belongs to; null for a rule of the key itself. */
+  preferenceId: string | null
+  /** The pattern as its owner wrote it, shown in previews. */
+  pattern: string
+  matches(prompt: string): boolean
+}
+
+/** A caller's routing rules, floors and examples (contract 13). */
+export type Guidance = {
+  /** The preference in force; null without one. */
+  preferenceId: string | null
+  /** In the order in which they are tried. */
+  rules: readonly Rule[]
+  /** Floors by mode that replace the global one. */
+  floors: Readonly<Record<string, number>>
+  /** Few-shot examples for the engine classifier. */
+  examples: readonly { prompt: string; expected_mode: string }[]
+}
+
+/** The guidance of a caller who gave none. */
+const NO_GUIDANCE: Guidance = { preferenceId: null, rules: [], floors: {}, examples: [] }
+
+const LOWEST = 0.5
+const HIGHEST = 0.99
+
+/** The floor of a mode: the override clamped to [0.5, 0.99], else the global one. */
+export function floorOf(mode: string, floors: Guidance['floors']): number {
+  const own = Object.hasOwn(floors, mode) ? floors[mode]! : Number.NaN
+  return Number.isNaN(own) ? DEFAULT_FLOOR : Math.min(HIGHEST, Math.max(LOWEST, own))
+}
 
 /** `fires` matches words that clearly ask for a mode; `unless` matches words that contradict it. */
 type Signal = {

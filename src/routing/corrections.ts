@@ -1,15 +1,17 @@
-import type { AuditLog } from '../../audit'
-import { storeAnswer } from '../../idempotency'
-import { type Call, type Caller, ownerOf } from '../../kernel/caller'
-import { iso } from '../../kernel/clock'
-import { invalidInput, notFound } from '../../kernel/errors'
-import { mapPage, type Page } from '../../kernel/page'
-import { accountOf, type OwnerFilter, type ResourceDeps } from '../../resource'
-import { type ModeOfCall, modeOfCall } from '../../usage'
-import { correctionRepository as rows } from './repository-corrections'
+import { and, eq, gte, lt, sql } from 'drizzle-orm'
+import type { AuditLog } from '../audit'
+import { storeAnswer } from '../idempotency'
+import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import { invalidInput, notFound } from '../kernel/errors'
+import { pagesBy, type Wanted } from '../kernel/keyset'
+import { mapPage, type Page } from '../kernel/page'
+import type { Reader, Tx } from '../kernel/store'
+import { accountOf, type OwnerFilter, type ResourceDeps } from '../resource'
+import { type ModeOfCall, modeOfCall } from '../usage'
 import { readEngine, readMode } from './rules'
-import { type Correction, CorrectionId, type CorrectionQuery, type NewCorrection } from './schema-corrections'
-import type { CorrectionRow } from './table'
+import { type Correction, CorrectionId, type CorrectionQuery, type NewCorrection } from './schema'
+import { type CorrectionRow, routingCorrections } from './table'
 
 /** Pages of the audit log that are searched for a completion; one page covers up to 200,000 events. */
 const MAX_PAGES = 5
@@ -46,7 +48,7 @@ export function createCorrections({ resources, audit }: Deps) {
       created_at: clock.now(),
     }
     return store.write(async (tx) => {
-      await rows.insert(tx, row)
+      await correctionRepository.insert(tx, row)
       await audit.record(tx, call, {
         action: 'routing_correction.created',
         entityType: 'routing_correction',
@@ -62,7 +64,7 @@ export function createCorrections({ resources, audit }: Deps) {
     const { expected_mode: mode, ...wanted } = query
     if (mode !== undefined) readMode(mode, 'expected_mode', invalidInput)
     const owner = await accountOf(resources, call, ownerFilter)
-    return mapPage(await rows.list(store.read, owner, { mode, ...wanted }), presentCorrection)
+    return mapPage(await correctionRepository.list(store.read, owner, { mode, ...wanted }), presentCorrection)
   }
 
   /** The mode a completion asked for and got, from the owner's records. Throws 404 for foreign or unknown ids. */
@@ -106,4 +108,51 @@ function presentCorrection(row: CorrectionRow): Correction {
     note,
     created: iso(created_at),
   }
+}
+
+const newestFirst = pagesBy(routingCorrections, 'created_at')
+type Listed = Wanted & { mode?: string | undefined; since?: number }
+
+/** Rows of corrections. A list has those of one owner only. */
+export const correctionRepository = {
+  insert: async (tx: Tx, row: CorrectionRow): Promise<void> => {
+    await tx.insert(tx.of(routingCorrections)).values(row)
+  },
+
+  list(db: Reader, owner: OwnerScope, { mode, since, ...wanted }: Listed): Promise<Page<CorrectionRow>> {
+    const table = db.of(routingCorrections)
+    return newestFirst(
+      db,
+      wanted,
+      eq(table.owner, owner),
+      mode === undefined ? undefined : eq(table.expected_mode, mode),
+      since === undefined ? undefined : gte(table.created_at, since),
+    )
+  },
+
+  removeAll: async (tx: Tx, owner: OwnerScope): Promise<void> => {
+    const table = tx.of(routingCorrections)
+    await tx.delete(table).where(eq(table.owner, owner))
+  },
+}
+
+/**
+ * Counts the completions in [from, to), each once, for which `auto` chose a wrong mode according to the owner's
+ * corrections. Needed for routing accuracy (contract 21). Corrections of a prompt alone do not count, since they name
+ * no completion.
+ */
+export async function wronglyChosenIn(
+  db: Reader,
+  owner: OwnerScope,
+  { from, to }: { from: number; to: number },
+): Promise<number> {
+  const t = db.of(routingCorrections)
+  // Chat clients send the id of a completion with the prefix `chatcmpl_`.
+  const completion = sql`replace(${t.completion_id}, 'chatcmpl_', 'cmpl_')`
+  const [row] = await db
+    .select({ count: sql<number>`count(DISTINCT ${completion})`.mapWith(Number) })
+    .from(t)
+    // A correction is never older than its completion, so `created_at` may narrow the search: it is in the index.
+    .where(and(eq(t.owner, owner), gte(t.created_at, from), gte(t.wrong_at, from), lt(t.wrong_at, to)))
+  return row!.count
 }

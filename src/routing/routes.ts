@@ -1,11 +1,12 @@
-import { ApiKey } from '../../accounts/keys/schema'
-import type { Guard } from '../../http/guard'
-import type { OperatorEdge } from '../../http/operator-edge'
-import { resourceVerbs } from '../../http/resource-verbs'
-import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
-import { pageFields } from '../../kernel/page'
+import { ApiKey } from '../accounts/keys/schema'
+import type { Guard } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { resourceVerbs } from '../http/resource-verbs'
+import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../http/verbs'
+import { pageFields } from '../kernel/page'
+import type { RoutingPreview } from './preview'
 import * as words from './schema'
-import type { PreferenceService, RoutingPreview } from './service'
+import type { PreferenceService } from './service'
 
 type Rooms = { preferences: PreferenceService; routingPreview: RoutingPreview }
 

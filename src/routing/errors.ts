@@ -1,4 +1,4 @@
-import { AppError, defineError } from '../../kernel/errors'
+import { AppError, defineError } from '../kernel/errors'
 
 /** A rule, example or label that is wrong in a way the schema cannot express (contract 13). `path` is the member. */
 export const preferenceInvalid = (path: string, message: string) =>

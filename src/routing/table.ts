@@ -1,9 +1,8 @@
-import type { OwnerScope } from '../../kernel/caller'
-import type { UserId } from '../../kernel/ids'
-import { defineTable, type Row } from '../../kernel/store'
-import { ownedColumns, ownedIndexes } from '../../resource'
-import type { Floors, PreferenceId, RoutingExample, RoutingRule } from './schema'
-import type { CorrectionId } from './schema-corrections'
+import type { OwnerScope } from '../kernel/caller'
+import type { UserId } from '../kernel/ids'
+import { defineTable, type Row } from '../kernel/store'
+import { ownedColumns, ownedIndexes } from '../resource'
+import type { CorrectionId, Floors, PreferenceId, RoutingExample, RoutingRule } from './schema'
 
 export const routingPreferences = defineTable((k) =>
   k.table(

@@ -1,41 +1,27 @@
-import type { KeyService } from '../../accounts'
-import type { EngineService } from '../../engines'
-import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
-import { invalidInput } from '../../kernel/errors'
-import { isBlank } from '../../kernel/text'
-import type { OwnerFilter, ResourceDeps } from '../../resource'
-import type { PatternCheck } from '../../text'
-import type { Asker, EffectiveRouting } from './effective'
-import { combine, type Effective, NOTHING, readSource, type Source } from './guidance'
-import { readRules } from './rules'
-import type { NewRule } from './schema'
-import type { Preview, PreviewInput } from './schema-preview'
+import type { KeyService } from '../accounts'
+import type { EngineService } from '../engines'
+import type { Call, Caller, OperatorCaller } from '../kernel/caller'
+import { invalidInput } from '../kernel/errors'
+import { isBlank } from '../kernel/text'
+import type { OwnerFilter, ResourceDeps } from '../resource'
+import type { PatternCheck } from '../text'
+import type { createExplain } from './classifier'
+import {
+  type Asker,
+  combine,
+  type Effective,
+  type EffectiveRouting,
+  NOTHING,
+  readSource,
+  type Source,
+} from './effective'
+import { readRules, trialOf } from './rules'
+import type { NewRule, Preview, PreviewInput } from './schema'
 import type { Preferences } from './service'
-import { trialOf } from './trial'
 
 /** Warning of an answer or a preview: the engine that a rule names is not connected, so the mode's own is used. */
 export const engineLeft = (engine: string, mode: string): string =>
   `The routing rule names the engine "${engine}", which is not connected on this server; the engine of mode "${mode}" is used instead.`
-
-/** Explains the choice of a mode. Passed in, because the classifier is a later room. */
-type Explain = (
-  request: {
-    prompt: string
-    hasImages: boolean
-    guidance: Effective
-    signal: AbortSignal
-    answers(mode: string): boolean
-  },
-  /** Admits the prompt to an engine and returns it as the guardrails leave it; null asks no engine. */
-  admit: (() => Promise<string>) | null,
-) => Promise<{
-  choice: Pick<Preview, 'confidence' | 'reasoning'> & {
-    mode: string
-    source: Preview['source'] | 'explicit'
-    engine: string | null
-  }
-  stages: Preview['stages']
-}>
 
 /** Whose preview it is: their routing and their guardrails. */
 type Subject = Asker & { guardrailPolicyId?: string | null }
@@ -45,7 +31,7 @@ type Deps = {
   preferences: Preferences
   keys: Pick<KeyService, 'bindings' | 'callerOf'>
   effective: EffectiveRouting
-  explain: Explain
+  explain: ReturnType<typeof createExplain>
   engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
   /** The prompt as the guardrails in force let it in. `refusal` is what a call with it throws. */
   screen(ownerFilter: Subject, prompt: string, signal: AbortSignal): Promise<{ text: string; refusal: Error | null }>

@@ -1,29 +1,20 @@
-import { type EngineService, engineOfMode, type Origin } from '../../engines'
-import type { Clock } from '../../kernel/clock'
-import type { Choice, ModeRequest } from './choice'
-import { floorOf, type Guidance } from './guidance'
-import { instructionsFor, type Opinion, readOpinion } from './instructions'
+import type { Clock } from '../kernel/clock'
+import type { EngineClassifier } from './engine-classifier'
 import { type Guess, guess, loadModel, type ModeModel } from './model'
-import { explicit, guidanceOf, heuristic, isSure, rule, type Stage, type StageResult, standIn } from './stages'
-
-/** Time limit for the engine's opinion; after it the mode is `fast` (contract 22.2). */
-const TIMEOUT_MS = 3_000
-
-const MAX_TOKENS = 60
-
-/** Modes whose engines may sort prompts, in order of preference. */
-const SORTING_MODES = ['auto', 'fast']
-
-export type EngineClassifier = {
-  /** Whether an engine other than the built-in one can be asked. */
-  available(): boolean
-  /**
-   * The engine's opinion, or null when it failed, took too long or gave no usable answer. The caller is not charged,
-   * because choosing the mode is the service's own task (contract 3 has no price for it).
-   * @throws the signal's reason when the caller has left.
-   */
-  opinion(prompt: string, examples: Guidance['examples'], signal: AbortSignal, origin?: Origin): Promise<Opinion | null>
-}
+import {
+  type Choice,
+  explicit,
+  floorOf,
+  type Guidance,
+  guidanceOf,
+  heuristic,
+  isSure,
+  type ModeRequest,
+  rule,
+  type Stage,
+  type StageResult,
+  standIn,
+} from './stages'
 
 export type Classifier = ReturnType<typeof createClassifier>
 
@@ -49,7 +40,7 @@ const fallback = (reasoning: string, request: ModeRequest): Choice => ({
 })
 
 /** The result of one stage for a prompt (contract 13). `ms` is the time that the stage took. */
-export type StageReport = {
+type StageReport = {
   stage: Exclude<Choice['source'], 'explicit'>
   mode: string | null
   confidence: number | null
@@ -59,7 +50,7 @@ export type StageReport = {
   matched: string | null
   ms: number
 }
-export type Explained = { choice: Choice; stages: StageReport[] }
+type Explained = { choice: Choice; stages: StageReport[] }
 
 type Deps = { classifier: Classifier; engine: EngineClassifier; clock: Clock }
 type Message = Pick<StageReport, 'mode' | 'confidence' | 'matched'>
@@ -209,33 +200,4 @@ function unsure({ mode, confidence }: Pick<StageResult, 'mode' | 'confidence'>, 
   const rounded = confidence.toFixed(2)
   const shown = Number(rounded) < floor ? rounded : confidence
   return fallback(`most likely ${mode}, but ${shown} is below the floor of ${floor}`, request)
-}
-
-/** Stage 4: asks an engine about prompts that the local model is unsure of (contract 22.2). */
-export function createEngineClassifier({ engines, clock }: { engines: EngineService; clock: Clock }): EngineClassifier {
-  const sorter = () => SORTING_MODES.map((mode) => engineOfMode(mode)?.id).find((id) => id && !engines.isFree(id))
-
-  return {
-    available: () => engines.hasModel() && sorter() !== undefined,
-
-    async opinion(prompt, examples, signal, origin) {
-      const id = sorter()
-      if (!id) return null
-      const late = new AbortController()
-      const disarm = clock.after(TIMEOUT_MS, () => late.abort())
-      try {
-        const messages = instructionsFor(prompt, examples)
-        const limits = { temperature: 0, maxOutputTokens: MAX_TOKENS, json: true as const }
-        const both = AbortSignal.any([signal, late.signal])
-        const { text } = await engines.answer(id, { messages, mode: 'auto', ...limits, origin, signal: both })
-        return readOpinion(text)
-      } catch {
-        // The engines room has logged the failure. It must not fail the caller's request.
-        signal.throwIfAborted()
-        return null
-      } finally {
-        disarm()
-      }
-    },
-  }
 }
