@@ -10,6 +10,7 @@ import { MANIFEST_LIMITS, Manifest, Words } from '../skills/schema'
 import { ExpressionFault, type Path, parseExpression, pathsOf } from '../text'
 import { newAllowance, problemsOf, problemsOfResult } from '../tools'
 import { type CanvasEdge, type CanvasGraph, type CanvasNode, type CanvasProblem, GRAPH_LIMITS } from './canvases-schema'
+import { graphTooLarge } from './errors'
 
 /** Triggers of a canvas; the last three are aliases of a manual or event trigger (contract 9.1). */
 const TRIGGERS = ['manual', 'keyword', 'event', 'schedule', 'api', 'webhook_event', 'hook_event'] as const
@@ -378,3 +379,13 @@ export const PROMPT_GAP = '\n\n'
 
 const tooMany = (start: string, what: string, count: number, max: number): CanvasProblem[] =>
   count <= max ? [] : [{ code: 'invalid_config', message: `${start} ${count} ${what}; at most ${max} are allowed.` }]
+
+export const EMPTY_GRAPH: CanvasGraph = { nodes: [], edges: [] }
+
+/** The graph as stored, and its size as JSON in bytes. Throws 400 `validation_error` above 2 MiB. */
+export function storable({ nodes, edges }: CanvasGraph): { graph: CanvasGraph; graph_bytes: number } {
+  const graph = { nodes, edges }
+  const graph_bytes = Buffer.byteLength(JSON.stringify(graph))
+  if (graph_bytes > GRAPH_LIMITS.bytes) throw graphTooLarge(graph_bytes)
+  return { graph, graph_bytes }
+}

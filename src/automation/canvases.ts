@@ -13,19 +13,17 @@ import { microToCents } from '../kernel/money'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../kernel/store'
 import { clean, isBlank } from '../kernel/text'
-import { createResource, defineResource, type Resource, type ResourceDeps } from '../resource'
+import { createResource, type Resource, type ResourceDeps } from '../resource'
 import { quotesOf, type SkillService } from '../skills'
 import type { SkillId } from '../skills/schema'
 import { type Compilation, compileCanvas } from './canvases-compile'
-import * as words from './canvases-schema'
+import { EMPTY_GRAPH, storable } from './canvases-graph'
 import {
-  type CanvasGraph,
   type CanvasId,
   type CanvasPatch,
   type CanvasProblem,
   type CanvasVersion,
   CanvasVersionId,
-  GRAPH_LIMITS,
   type NewCanvas,
   type Published,
   type PublishInput,
@@ -33,72 +31,10 @@ import {
   type TestInput,
 } from './canvases-schema'
 import type { About } from './canvases-steps'
-import { canvasSettings } from './config'
-import { blankMessage, changedMeanwhile, graphTooLarge, noLicense, nothingToChange, versionNotFound } from './errors'
-import { type CanvasRow, type CanvasVersionRow, canvases, canvasVersions } from './table'
-
-const EMPTY_GRAPH: CanvasGraph = { nodes: [], edges: [] }
-
-/** The graph as stored, and its size as JSON in bytes. Throws 400 `validation_error` above 2 MiB. */
-function storable({ nodes, edges }: CanvasGraph): { graph: CanvasGraph; graph_bytes: number } {
-  const graph = { nodes, edges }
-  const graph_bytes = Buffer.byteLength(JSON.stringify(graph))
-  if (graph_bytes > GRAPH_LIMITS.bytes) throw graphTooLarge(graph_bytes)
-  return { graph, graph_bytes }
-}
-
-/** Canvases (contract 9): an organization's key has its organization's, a person also their active one's. */
-export const canvas = defineResource({
-  name: 'canvas',
-  title: { one: 'canvas', many: 'canvases' },
-  path: '/evi/canvases',
-  plural: 'canvases',
-  table: canvases,
-  id: words.CanvasId,
-  words: {
-    New: words.NewCanvas,
-    Patch: words.CanvasPatch,
-    View: words.Canvas,
-    Query: words.CanvasQuery,
-    Page: words.CanvasPage,
-  },
-  summaries: {
-    create: 'Create a canvas',
-    list: 'List your canvases, last updated first',
-    get: 'Read one canvas',
-    update: 'Change a canvas; a changed graph sets it back to draft',
-    remove: 'Delete a canvas; the skill published from it stays',
-  },
-  listed: { by: 'updated_at', size: 'graph_bytes' },
-  owned: 'account',
-  reach: 'active org',
-  permission: 'manageSkills',
-  wrap: 'canvas',
-  holds: ['description', 'graphJson', 'compiledManifest', 'compiledWorkflowSteps'],
-  max: canvasSettings.maxCanvases,
-  empty: {
-    description: null,
-    status: 'draft',
-    ...storable(EMPTY_GRAPH),
-    manifest: null,
-    steps: null,
-    is_public: false,
-    published_skill_id: null,
-  },
-  present: (row: CanvasRow): words.Canvas => ({
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    status: row.status,
-    graphJson: row.graph,
-    compiledManifest: row.manifest,
-    compiledWorkflowSteps: row.steps,
-    isPublic: row.is_public,
-    publishedSkillId: row.published_skill_id,
-    createdAt: iso(row.created_at),
-    updatedAt: iso(row.updated_at),
-  }),
-})
+import type { canvasSettings } from './config'
+import { blankMessage, changedMeanwhile, noLicense, nothingToChange, versionNotFound } from './errors'
+import { canvas } from './resource'
+import { type CanvasRow, type CanvasVersionRow, canvasVersions } from './table'
 
 /** What the verbs of canvases work with. */
 type Deps = {

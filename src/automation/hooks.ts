@@ -5,79 +5,22 @@ import { type EventBus, eventRepository, type FanOut, subscribe } from '../event
 import { type EventId, isEventPattern } from '../events/schema'
 import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
 import { type Call, type Caller, keyIdOf, type OwnerScope, ownerOf } from '../kernel/caller'
-import { type Clock, iso, isoOrNull } from '../kernel/clock'
+import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { createResource, defineResource, type OwnerFilter, type ResourceDeps } from '../resource'
+import { createResource, type OwnerFilter, type ResourceDeps } from '../resource'
 import type { SkillService } from '../skills'
-import { hookSettings } from './config'
+import type { hookSettings } from './config'
 import { configTooLarge, noSkillNamed, oneOfTwo, unknownPreset, unknownSkill, wrongPattern } from './errors'
 import { hookPaused } from './events'
+import { hook } from './resource'
 import type { HookExecution, HookHistory, HookId, HookPatch, HookPreset, HookQuery, NewHook } from './schema'
-import * as words from './schema'
 import { MAX_FAILURES, type NewRun, type SkillRuns } from './skill-runs'
 import { eventPrompt } from './skill-runs-triggers'
 import { type HookRow, hooks, type SkillRunRow } from './table'
-
-/** Hooks: a pattern of events, and the skill that runs for them (contract 11.1). */
-const hook = defineResource({
-  name: 'hook',
-  title: { one: 'hook', many: 'hooks' },
-  path: '/hooks',
-  plural: 'hooks',
-  table: hooks,
-  id: words.HookId,
-  words: {
-    New: words.NewHook,
-    Patch: words.HookPatch,
-    View: words.Hook,
-    Query: words.HookQuery,
-    Page: words.HookPage,
-    Changed: words.HookChanged,
-  },
-  summaries: {
-    create: 'Install a hook: a skill that runs when an event happens',
-    list: 'List hooks, newest first, and the presets',
-    get: 'Read one hook and its runs, newest first',
-    update: 'Change, disable or enable a hook',
-    remove: 'Delete a hook; runs that already started will finish',
-  },
-  owned: 'team',
-  permission: 'manageWebhooks',
-  holds: ['config', 'output', 'error'],
-  max: hookSettings.maxHooks,
-  empty: {
-    name: '',
-    api_key_id: null,
-    preset: null,
-    enabled: true,
-    disabled_reason: null,
-    cooldown_minutes: 15,
-    consecutive_failures: 0,
-    last_fired_at: null,
-    config: {},
-  },
-  present: (row: HookRow): words.Hook => ({
-    id: row.id,
-    object: 'hook',
-    name: row.name,
-    hook_preset_id: row.preset,
-    event_pattern: row.pattern,
-    skill_slug: row.slug,
-    enabled: row.enabled,
-    disabled_reason: row.disabled_reason,
-    cooldown_minutes: row.cooldown_minutes,
-    consecutive_failures: row.consecutive_failures,
-    last_fired_at: isoOrNull(row.last_fired_at),
-    config: row.config,
-    org_id: row.org_id,
-    created_at: iso(row.created_at),
-    updated_at: iso(row.updated_at),
-  }),
-})
 
 /** What firings read and change of hooks that an event has named. */
 const hookRepository = {

@@ -11,9 +11,10 @@ import * as words from './canvases-schema'
 import { CompileRefusal } from './canvases-schema'
 import type { ChannelService } from './channels'
 import type { HookService } from './hooks'
+import { workflow } from './resource'
 import * as hookWords from './schema'
 import { Channels } from './schema'
-import { type WorkflowService, workflow } from './workflows'
+import type { WorkflowService } from './workflows'
 import {
   CanvasRunPage,
   CanvasRunReply,

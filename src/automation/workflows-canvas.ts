@@ -8,8 +8,8 @@ import type { Resource } from '../resource'
 import type { CanvasService } from './canvases'
 import type { CanvasProblem } from './canvases-schema'
 import { canvasChanged } from './errors'
+import type { workflow } from './resource'
 import type { RunRow, WorkflowRow } from './table'
-import type { workflow } from './workflows'
 import { pageOfRuns, presentRun, runRepository as rows } from './workflows-repository'
 import {
   type CanvasNodeState,

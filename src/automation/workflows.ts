@@ -4,22 +4,22 @@ import { type FanOut, subscribe } from '../events'
 import { storeAnswer } from '../idempotency'
 import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
-import { type Clock, iso, isoOrNull } from '../kernel/clock'
+import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { createResource, defineResource, type ResourceDeps } from '../resource'
+import { createResource, type ResourceDeps } from '../resource'
 import { ExpressionFault, evaluate, isTrue, parseExpression } from '../text'
-import { workflowSettings } from './config'
+import type { workflowSettings } from './config'
 import { hasEnded, isDisabled, missingFields, notPaused, waitsForTime } from './errors'
-import { type RunRow, type WorkflowRow, workflows } from './table'
+import { workflow } from './resource'
+import type { RunRow, WorkflowRow } from './table'
 import { createApprovals, createApprovers, type WhichRun } from './workflows-approvals'
 import { createFromCanvas } from './workflows-canvas'
 import { createOutcomes, RunMoved, registerRuns } from './workflows-executor'
 import { pageOfRuns, presentRun, runRepository as rows, STORED_MS, WAIT_MS } from './workflows-repository'
 import { assertSteps, assertTrigger, nextOf, storedStep } from './workflows-review'
 import type { NewRun, NewWorkflow, RunQuery, RunReply, Verdict, WorkflowId, WorkflowRunId } from './workflows-schema'
-import * as words from './workflows-schema'
 import {
   behalfIn,
   createSchedules,
@@ -29,60 +29,6 @@ import {
   type StartRun,
 } from './workflows-start'
 import { createSteps, type StepDeps } from './workflows-steps'
-
-/** Workflows (contract 10): an organization's key has its organization's, a person also their active one's. */
-export const workflow = defineResource({
-  name: 'workflow',
-  title: { one: 'workflow', many: 'workflows' },
-  path: '/workflows',
-  plural: 'workflows',
-  table: workflows,
-  id: words.WorkflowId,
-  words: {
-    New: words.NewWorkflow,
-    Patch: words.WorkflowPatch,
-    View: words.Workflow,
-    Query: words.WorkflowQuery,
-    Page: words.WorkflowPage,
-  },
-  summaries: {
-    create: 'Create a workflow',
-    list: 'List your workflows, newest first',
-    get: 'Read one workflow',
-    update: 'Change a workflow; runs that already started keep their steps',
-    remove: 'Delete a workflow; runs that already started will finish',
-  },
-  owned: 'account',
-  reach: 'active org',
-  permission: 'manageConnectors',
-  wrap: 'workflow',
-  holds: ['triggerConfig', 'config'],
-  max: workflowSettings.maxWorkflows,
-  empty: {
-    api_key_id: null,
-    active_org_id: null,
-    trigger_config: {},
-    steps: [],
-    enabled: true,
-    next_run_at: null,
-    last_run_at: null,
-    canvas_id: null,
-  },
-  present: (row: WorkflowRow): words.Workflow => ({
-    id: row.id,
-    userId: row.user_id,
-    name: row.name,
-    triggerType: row.trigger_type,
-    triggerConfig: row.trigger_config,
-    steps: row.steps,
-    enabled: row.enabled,
-    nextRunAt: isoOrNull(row.next_run_at),
-    lastRunAt: isoOrNull(row.last_run_at),
-    canvasId: row.canvas_id,
-    createdAt: iso(row.created_at),
-    updatedAt: iso(row.updated_at),
-  }),
-})
 
 type TriggersDeps = ScheduleDeps & { fanOut: Pick<FanOut, 'receive'>; start: StartRun }
 

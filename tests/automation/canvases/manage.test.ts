@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { canvas, versionsOf } from '../../../src/automation/canvases'
+import { versionsOf } from '../../../src/automation/canvases'
 import { CanvasId } from '../../../src/automation/canvases-schema'
+import { canvas } from '../../../src/automation/resource'
 import { canvases } from '../../../src/automation/table'
 import { createTeam } from '../../accounts/orgs/team'
 import { operatorSender } from '../../operators/support'
