@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { emailOf, issueInvitation } from '../accounts/orgs/team'
 import { fakeClock } from '../support/clock'
+import { type Refusal, refusals } from '../support/refusals'
 import { createWorld, type Reply } from '../support/world'
 import { createReceiver, LOCAL, webhooksIn } from './support'
 
@@ -11,22 +12,29 @@ const { make, publish, deliver, get } = webhooksIn(world)
 const url = 'https://203.0.112.7/hook'
 const input = { url, event_types: ['order.*'] }
 
-describe('POST /webhooks', () => {
-  test.each([
-    ['none', []],
-    ['one word', ['nope']],
-    ['one twice', ['*', '*']],
-    ['a thousand', Array.from({ length: 1_000 }, (_, n) => `order.n${n}`)],
-    ['an empty word', ['order..created']],
-    ['a star in the middle', ['order.*.created']],
-    ['a line break', ['order.created\r\nx: y']],
-    ['capitals', ['Order.Created']],
-    ['129 characters', [`order.${'x'.repeat(123)}`]],
-  ])('refuses %s as event types (J32, J38)', async (_, event_types) => {
-    const reply = await (await world.person()).send('POST', 'webhooks', { url, event_types })
-    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
-  })
+refusals(
+  'POST /webhooks refuses (J32, J38)',
+  { world, as: await world.person(), request: 'POST webhooks', body: input },
+  [
+    ['no event types', { event_types: [] }, '"event_types" '],
+    ['one that is a word', { event_types: ['nope'] }, /^"event_types/],
+    ['one twice', { event_types: ['*', '*'] }, /^"event_types/],
+    ['a thousand of them', { event_types: Array.from({ length: 1_000 }, (_, n) => `order.n${n}`) }, '"event_types" '],
+    ['an empty word in one', { event_types: ['order..created'] }, /^"event_types/],
+    ['a star in the middle of one', { event_types: ['order.*.created'] }, /^"event_types/],
+    ['a line break in one', { event_types: ['order.created\r\nx: y'] }, /^"event_types/],
+    ['one in capitals', { event_types: ['Order.Created'] }, /^"event_types/],
+    ['one of 129 characters', { event_types: [`order.${'x'.repeat(123)}`] }, /^"event_types/],
+    ['a secret of one character', { secret: 'x' }, '"secret" has 1 character; at least 16 are needed.'],
+    ['a secret of 15', { secret: 'x'.repeat(15) }, '"secret" has 15 characters'],
+    ['a secret of 257', { secret: 'x'.repeat(257) }, '"secret" has 257 characters'],
+    ...['\n', '\u0000', '\t', '\u007f', '\u0085'].map(
+      (control): Refusal => [`a secret with ${JSON.stringify(control)}`, { secret: `a secret of${control}my own` }, ''],
+    ),
+  ],
+)
 
+describe('POST /webhooks', () => {
   test.each([
     'http://10.0.0.1/hook',
     'http://169.254.169.254/latest/meta-data/',
@@ -73,7 +81,7 @@ describe('POST /webhooks', () => {
     expect(JSON.stringify(receiver.got[0]!.headers)).not.toContain('injected')
   })
 
-  test('shows the secret once: the one that was sent, or a random one; a short one is refused', async () => {
+  test('shows the secret once: the one that was sent, or a random one', async () => {
     const ada = await world.person()
     const secret = 'a secret of my own'
     const made = await ada.send('POST', 'webhooks', { ...input, secret })
@@ -84,14 +92,6 @@ describe('POST /webhooks', () => {
     const { text } = await ada.send('GET', `webhooks/${made.body.id}`)
     const list = await ada.send('GET', 'webhooks')
     for (const shown of [text, list.text]) expect(shown).not.toContain(secret)
-    expect((await ada.send('POST', 'webhooks', { ...input, secret: 'x'.repeat(15) })).status).toBe(400)
-    expect((await ada.send('POST', 'webhooks', { ...input, secret: 'x'.repeat(257) })).status).toBe(400)
-    const one = await ada.send('POST', 'webhooks', { ...input, secret: 'x' })
-    expect(one.body.error.message).toBe('"secret" has 1 character; at least 16 are needed.')
-    for (const control of ['\n', '\u0000', '\t', '\u007f', '\u0085']) {
-      const bad = await ada.send('POST', 'webhooks', { ...input, secret: `a secret of${control}my own` })
-      expect({ status: bad.status, code: bad.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
-    }
   })
 
   test('counts enabled ones against one bound and all against another (J34)', async () => {

@@ -6,6 +6,7 @@ import { createUpstreamWorld } from '../../completions/upstream-world'
 import { PIXEL, pathOf, saveFor } from '../../files/support'
 import { onTerms, under } from '../../guardrails/support'
 import { keyCaller } from '../../support/callers'
+import { refusals } from '../../support/refusals'
 import { createWorld } from '../../support/world'
 import { download, hasOffice, hasPdftotext, opened, pdfText } from './support'
 
@@ -86,18 +87,6 @@ describe('POST /documents (contract 6)', () => {
     expect(body.content).toContain('## Costs\n\n*To be written.*')
   })
 
-  test.each([
-    [{}, 'missing_prompt', 'prompt'],
-    [{ prompt: ' \n' }, 'missing_prompt', 'prompt'],
-    [{ prompt: 'a', format: '$(id)' }, 'invalid_format', 'format'],
-    [{ prompt: 'a', format: 'PDF' }, 'invalid_format', 'format'],
-    [{ prompt: 'a', format: 7 }, 'validation_error', 'format'],
-    [{ prompt: 7 }, 'validation_error', 'prompt'],
-  ])('refuses %j', async (body, code, param) => {
-    const { status, body: refused } = await ada.send('POST', 'documents', body)
-    expect({ status, code: refused.error.code, param: refused.error.param }).toEqual({ status: 400, code, param })
-  })
-
   test('is made once for an Idempotency-Key', async () => {
     const input = { prompt: DATA, format: 'csv' }
     const first = await ada.send('POST', 'documents', input, { 'idempotency-key': 'doc-1' })
@@ -122,6 +111,15 @@ describe('POST /documents (contract 6)', () => {
     if (hasPdftotext) expect(await pdfText(bytes)).toContain('[not mine]')
   })
 })
+
+refusals('POST /documents refuses', { world, as: await world.person(), request: 'POST documents' }, [
+  ['no prompt', {}, '', { code: 'missing_prompt', param: 'prompt' }],
+  ['a blank prompt', { prompt: ' \n' }, '', { code: 'missing_prompt', param: 'prompt' }],
+  ['shell syntax as a format', { prompt: 'a', format: '$(id)' }, '', { code: 'invalid_format', param: 'format' }],
+  ['a format in capitals', { prompt: 'a', format: 'PDF' }, '', { code: 'invalid_format', param: 'format' }],
+  ['a format that is a number', { prompt: 'a', format: 7 }, '', { param: 'format' }],
+  ['a prompt that is a number', { prompt: 7 }, '"prompt" is 7'],
+])
 
 describe('GET /documents/{id}', () => {
   test('is the same with a link that works, for its owner only, until its file is deleted', async () => {
