@@ -47,7 +47,7 @@ export async function changeSettings(
 ): Promise<string | null> {
   const { resolveSettings } = await import('../src/kernel/config')
   const { RETIRED, SETTINGS } = await import('../src/app/config')
-  const { assertRewritable, readConfigFile, writeConfigFile } = await import('../src/kernel/config-file')
+  const { assertRewritable, readConfigFile, writeConfigFile } = await import('./config-file')
   const path = await configFileOf(shell, ofUser)
   const before = readConfigFile(path)
   const all = Object.entries({ ...before.config, ...changes }).filter(([, value]) => value !== undefined)

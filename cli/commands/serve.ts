@@ -61,7 +61,7 @@ export const init = defineCommand({
     const isStored = isThere && !force
     if (shell.planned(isStored ? `keep ${file}` : `write ${file} and the secrets of a new server`)) return
     if (isThere && force) shell.confirm(`Replace ${file}? Its current contents will be lost.`)
-    const { writeConfigFile } = await import('../../src/kernel/config-file')
+    const { writeConfigFile } = await import('../config-file')
     const { loadSecrets } = await import('../../src/app/open')
     if (!isStored) await writeConfigFile(file, config)
     mkdirSync(wanted.dataDir, { recursive: true, mode: 0o700 })

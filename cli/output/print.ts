@@ -1,7 +1,7 @@
 import { csvLine } from '../../src/kernel/csv'
-import { brokenFilter, type Fields, readFilter } from '../../src/kernel/filter'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
+import { brokenFilter, type Fields, readFilter } from '../../tui/filter'
 import { usageFailure } from '../failure'
 import type { Io } from '../shell'
 import { type Column, isNumeric, valueAt } from './columns'

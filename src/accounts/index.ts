@@ -18,6 +18,7 @@ export { createKeyLookup, flushLastUsed, startLastUsedLoop } from './keys/lookup
 export type { TieredKey, TierSubject } from './keys/service'
 export { createKeys, type KeyService } from './keys/service'
 export { mintSecret, recogniseSecret } from './keys/token'
+export { createLastSeenBuffer } from './last-seen-buffer'
 export { accessChanged, memberJoined, orgDeleted } from './orgs/events'
 export { actingUserOf, findOwner, type Owner } from './orgs/owner'
 export { mayDo, normalizeEmail, teamOf } from './orgs/rules'

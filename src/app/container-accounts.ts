@@ -7,6 +7,7 @@ import {
   createEntry,
   createKeyLookup,
   createKeys,
+  createLastSeenBuffer,
   createPasswords,
   createSessions,
   createSignInLinks,
@@ -24,7 +25,6 @@ import { createEvents } from '../events'
 import { storeAnswer } from '../idempotency'
 import { randomFraction } from '../kernel/crypto'
 import type { KeyId, SessionId } from '../kernel/ids'
-import { createLastSeenBuffer } from '../kernel/last-seen-buffer'
 import { centsToMicro } from '../kernel/money'
 import { createIncreases, createRateLimiter, createTiers } from '../limits'
 import type { ResourceDeps } from '../resource'

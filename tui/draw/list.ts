@@ -1,4 +1,4 @@
-import { readFilter } from '../../src/kernel/filter'
+import { readFilter } from '../filter'
 import type { Column, ListView } from '../screens/list-view'
 import type { Model, Row } from '../state/model'
 import { allRows, chosenAt, listOf, paneOf, shownRows } from '../state/rows'

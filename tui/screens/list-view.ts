@@ -1,5 +1,5 @@
-import type { Fields } from '../../src/kernel/filter'
 import { type Line, type Span, say } from '../draw/line'
+import type { Fields } from '../filter'
 import type { Dialog, Facts, Model, Row } from '../state/model'
 
 export type Column<R> = {

@@ -1,4 +1,4 @@
-import { readFilter } from '../../src/kernel/filter'
+import { readFilter } from '../filter'
 import { LISTS } from '../screens'
 import { chatsOf } from '../screens/chats'
 import { overviewRows } from '../screens/needs'

@@ -7,9 +7,9 @@ import {
   createSessions,
   type Visit,
 } from '../../../src/accounts'
+import { createLastSeenBuffer } from '../../../src/accounts/last-seen-buffer'
 import type { OwnerScope } from '../../../src/kernel/caller'
 import { newRequestId, type SessionId } from '../../../src/kernel/ids'
-import { createLastSeenBuffer } from '../../../src/kernel/last-seen-buffer'
 import type { Store } from '../../../src/kernel/store'
 import { createWorld } from '../keys/world'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { defineError } from './errors'
+import { defineError } from '../src/kernel/errors'
 
 const commentsWouldGo = defineError(
   'conflict',

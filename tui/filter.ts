@@ -1,5 +1,5 @@
 /** The filter language of lists, which the dashboard and `--filter` share (dx 3.4). */
-import { nearest } from './nearest'
+import { nearest } from '../src/kernel/nearest'
 
 /** What a row has to be asked about, by name; a list of words for each. */
 export type Fields<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>

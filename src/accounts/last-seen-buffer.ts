@@ -1,5 +1,5 @@
-import type { Clock } from './clock'
-import { createLru } from './lru'
+import type { Clock } from '../kernel/clock'
+import { createLru } from '../kernel/lru'
 
 const MAX = 20_000
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readFilter } from '../../src/kernel/filter'
+import { readFilter } from '../../tui/filter'
 
 type Row = { id: string; status: string; http: number | null; age: number; name: string }
 const fields = {
