@@ -1,4 +1,5 @@
 import type { OpsClient } from '../src/app/client'
+import { randomBase62 } from '../src/kernel/crypto'
 import { usageFailure } from './failure'
 import type { Shell } from './shell'
 
@@ -46,3 +47,14 @@ export const queryOf = (words: object): URLSearchParams =>
   new URLSearchParams(
     Object.entries(words).flatMap(([name, word]) => (word === undefined ? [] : [[name, String(word)]])),
   )
+
+type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+/** The members that have a value: flags that were not given are left out of a request. */
+export const defined = <T extends object>(members: T): Given<T> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>
+
+/** Headers of a change that is made only once: the key of `--idempotency-key`, or a new one. */
+export const onceHeaders = ({ globals }: Shell) => ({ 'idempotency-key': globals.idempotencyKey ?? randomBase62(24) })

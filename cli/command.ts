@@ -36,6 +36,9 @@ export type Input<A extends Args, F extends Flags> = { [K in keyof A]: ValueOf<A
   [K in keyof F]: ValueOf<F[K]>
 }
 
+/** What the flags of a command give. */
+export type FlagsGiven<F extends Flags> = Input<Record<never, never>, F>
+
 /** `host` needs no server: it works on files of this machine, or is the server itself. */
 type Api = 'tenant' | 'operator' | 'host'
 type Danger = 'none' | 'moderate' | 'severe' | 'secret once'
@@ -71,18 +74,18 @@ export type Command = CommandWords & {
   run(shell: Shell, input: Record<string, unknown>): Promise<void>
 }
 
-type Unsaid = 'offline' | 'danger' | 'exits'
+type Defaulted = 'offline' | 'danger' | 'exits'
+type Declared = Omit<CommandWords, Defaulted> & Partial<Pick<CommandWords, Defaulted>>
 
-type Typed<A extends Args, F extends Flags> = Omit<CommandWords, Unsaid> &
-  Partial<Pick<CommandWords, Unsaid>> & {
-    args?: A
-    flags?: F
-    run(shell: Shell, input: Input<A, F>): Promise<void>
-  }
+type Typed<A extends Args, F extends Flags> = {
+  args?: A
+  flags?: F
+  run(shell: Shell, input: Input<A, F>): Promise<void>
+}
 
 /** Declares a command; help, parsing, completion and the machine-readable list are derived from it. */
 export function defineCommand<A extends Args = Record<never, never>, F extends Flags = Record<never, never>>(
-  typed: Typed<A, F>,
+  typed: Declared & Typed<A, F>,
 ): Command {
   const { args = {}, flags = {}, offline = true, danger = 'none', exits = [], run, ...words } = typed
   const usual = [
@@ -92,6 +95,24 @@ export function defineCommand<A extends Args = Record<never, never>, F extends F
   const all = [...exits, ...usual].sort((a, b) => a - b)
   return { ...words, args, flags, offline, danger, exits: all, run: (shell, input) => run(shell, input as Input<A, F>) }
 }
+
+type Shared = Pick<Declared, 'apis'> & Partial<Pick<Declared, 'offline' | 'columns'>>
+type OfResource = Omit<Declared, 'path' | keyof Shared | 'impact'> & Partial<Shared> & Partial<Pick<Declared, 'impact'>>
+
+/**
+ * Declares the commands of one resource: what they have in common, then each by its verb. A command reads unless it says
+ * otherwise. It may exit with 3, and with 5 when it changes something, unless it says otherwise.
+ */
+export const commandsOf =
+  (resource: string, shared: Shared) =>
+  <A extends Args = Record<never, never>, F extends Flags = Record<never, never>>(
+    verb: string,
+    typed: OfResource & Typed<A, F>,
+  ): Command => {
+    const { impact = 'read' } = typed
+    const exits = impact === 'read' ? [EXIT.missing] : [EXIT.missing, EXIT.conflict]
+    return defineCommand<A, F>({ ...shared, exits, ...typed, impact, path: `${resource} ${verb}` })
+  }
 
 export const resourceOf = ({ path }: CommandWords): string | null => (path.includes(' ') ? path.split(' ')[0]! : null)
 export const verbOf = ({ path }: CommandWords): string => path.split(' ').at(-1)!

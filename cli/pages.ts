@@ -1,4 +1,4 @@
-import { EXIT } from './failure'
+import { EXIT, expectData, type Reply } from './failure'
 import { formatOf } from './globals'
 import type { Column } from './output/columns'
 import { safeJson } from './output/json'
@@ -29,6 +29,15 @@ type Paging = { limit: number | undefined; cursor: string | undefined; all: bool
 
 /** Paging parameters of a request. */
 export type PageQuery = { limit: number; cursor?: string }
+
+/** The page in an answer: its list is the member `name`. @throws CommandFailed for an error status */
+export async function pageIn<Data extends { next_cursor: string | null }, Name extends keyof Data>(
+  reply: Promise<Reply<Data>>,
+  name: Name,
+): Promise<{ items: NonNullable<Data>[Name]; next: string | null }> {
+  const found = expectData(await reply)
+  return { items: found[name], next: found.next_cursor }
+}
 
 /** What every list allows. */
 const MAX = 50
@@ -69,10 +78,46 @@ export async function printPages(shell: Shell, paging: Paging, { page, columns, 
   if (next) shell.note(`More: add --cursor ${next}, or --all`)
 }
 
-/** Prints what comes, oldest first, until Ctrl-C: a table on a terminal, else a line of JSON each. */
-export async function tail<Item extends { id: string }>(shell: Shell, { columns, newest, last, what }: Tailed<Item>) {
+/** Prints rows as they come: a table on a terminal, else a line of JSON each. */
+export function feedOf(shell: Shell, columns: readonly Column[]): (rows: readonly object[]) => void {
   const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
-  const feed = asJson ? null : shell.print.feed(columns)
+  if (!asJson) return shell.print.feed(columns)
+  return (rows) => {
+    for (const row of rows) shell.io.out(safeJson(row))
+  }
+}
+
+/** Ends what ran until Ctrl-C with how many were shown. */
+export function sayShown(shell: Shell, shown: number, what: string): void {
+  // A terminal has written ^C on this line.
+  const line = `${shown} ${what}${shown === 1 ? ' was' : 's were'} shown.`
+  shell.note(shell.io.errIsTty ? `\n${line}` : line)
+  shell.exitCode = EXIT.interrupted
+}
+
+/**
+ * Asks again until there is an answer, and returns it. Undefined when the time is over, in milliseconds, or on Ctrl-C;
+ * the exit code then says which.
+ */
+export async function poll<Answer extends object>(
+  shell: Shell,
+  { within, every }: { within: number; every: number },
+  ask: () => Promise<Answer | undefined>,
+): Promise<Answer | undefined> {
+  const until = shell.clock.monotonic() + within
+  for (;;) {
+    const found = await ask()
+    if (found !== undefined) return found
+    if (shell.clock.monotonic() >= until || shell.signal.aborted) break
+    await shell.clock.sleep(every, shell.signal)
+  }
+  shell.exitCode = shell.signal.aborted ? EXIT.interrupted : EXIT.pending
+  return undefined
+}
+
+/** Prints what comes, oldest first, until Ctrl-C. */
+export async function tail<Item extends { id: string }>(shell: Shell, { columns, newest, last, what }: Tailed<Item>) {
+  const feed = feedOf(shell, columns)
   let seen: ReadonlySet<string> = new Set()
   let shown = 0
   for (let isFirst = true; ; isFirst = false) {
@@ -81,14 +126,10 @@ export async function tail<Item extends { id: string }>(shell: Shell, { columns,
     seen = new Set(all.map(({ id }) => id))
     const wanted = shell.print.kept(found, columns)
     const items = (isFirst ? wanted.slice(0, last) : wanted).toReversed()
-    if (feed) feed(items)
-    else for (const item of items) shell.io.out(safeJson(item))
+    feed(items)
     shown += items.length
     await shell.clock.sleep(PAUSE_MS, shell.signal)
     if (shell.signal.aborted) break
   }
-  // A terminal has written ^C on this line.
-  const line = `${shown} ${what}${shown === 1 ? ' was' : 's were'} shown.`
-  shell.note(shell.io.errIsTty ? `\n${line}` : line)
-  shell.exitCode = EXIT.interrupted
+  sayShown(shell, shown, what)
 }

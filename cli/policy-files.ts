@@ -67,7 +67,7 @@ const MEMBERS: Record<PolicyKind, readonly string[]> = {
 const GIVEN = new Set(['id', 'org_id', 'bound_key_count', 'created', 'updated', 'warnings', 'request_id'])
 
 /** Key of kind, scope and name, by which a document is matched with a stored policy. */
-export const keyOf = ({ object, scope, name }: Pick<PolicyDocument, 'object' | 'scope' | 'name'>): string =>
+const keyOf = ({ object, scope, name }: Pick<PolicyDocument, 'object' | 'scope' | 'name'>): string =>
   JSON.stringify([object, scope, name])
 
 /** A stored policy in the form of a file. */
@@ -120,3 +120,153 @@ const slugOf = (name: string): string =>
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export type Stored = GuardrailPolicy | Preference
+export type Step =
+  | { action: 'create'; document: PolicyDocument; file: string }
+  /** Without a file: what no file has stops being the default, to make room for one that has. */
+  | { action: 'update'; document: PolicyDocument; file: string | null; stored: Stored; fields: string[] }
+  | { action: 'delete'; stored: Stored }
+  | { action: 'keep'; document: PolicyDocument; file: string; stored: Stored }
+
+/**
+ * The steps that make the stored policies equal to the files, in order. Stored policies without a file only stop being
+ * the default where a file takes over; with `prune` they are deleted at the end. Among several of one name, identical
+ * ones are kept and the others are matched in order.
+ */
+export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[], prune: boolean): Step[] {
+  const left = Map.groupBy(stored, keyOf)
+  assertApart(filed, left)
+  const saved = new Map(filed.map((one) => [one, take(left, one, (found) => !changes(one, found).length)]))
+  const steps = filed.map((one): Step => {
+    const same = saved.get(one)
+    if (same) return { action: 'keep', ...one, stored: same }
+    const found = take(left, one, () => true)
+    if (!found) return { action: 'create', ...one }
+    return { action: 'update', ...one, stored: found, fields: changes(one, found) }
+  })
+  const unfiled = [...left.values()].flat()
+  const gone = prune ? unfiled.map((stored): Step => ({ action: 'delete', stored })) : []
+  return [...inOrder(steps, unfiled), ...gone]
+}
+
+/** There is one default a scope, so the one that was makes room right before another takes its place. */
+function inOrder(steps: readonly Step[], unfiled: readonly Stored[]): Step[] {
+  const takers = new Set(
+    steps.filter(
+      (step) =>
+        'document' in step &&
+        step.action !== 'keep' &&
+        step.document.is_default === true &&
+        !('stored' in step && step.stored.is_default),
+    ),
+  )
+  const leavers: Step[] = [
+    ...steps.filter((step) => step.action === 'update' && step.stored.is_default && !step.document.is_default),
+    ...unfiled.filter((stored) => stored.is_default).map(released),
+  ]
+  const pairs = new Map(
+    [...takers].map((taker) => [
+      taker,
+      leavers.find((one) => {
+        const [a, b] = [wordsOf(one), wordsOf(taker)]
+        return a.object === b.object && a.scope === b.scope
+      }),
+    ]),
+  )
+  const early = new Set(pairs.values())
+  return steps.filter((step) => !early.has(step)).flatMap((step) => [pairs.get(step) ?? [], step].flat())
+}
+
+function released(stored: Stored): Step {
+  const document = { ...documentFrom(stored), is_default: false }
+  return { action: 'update', document, file: null, stored, fields: ['is_default'] }
+}
+
+/** What a step is about, as it is stored or will be. */
+export const wordsOf = (step: Step): Pick<PolicyDocument, 'object' | 'scope' | 'name'> =>
+  step.action === 'delete' ? step.stored : step.document
+
+type Left = Map<string, Stored[]>
+
+/** Takes the first unmatched stored policy with the document's key that fits. */
+function take(left: Left, { document }: FiledPolicy, fits: (found: Stored) => boolean): Stored | undefined {
+  const ones = left.get(keyOf(document)) ?? []
+  const place = ones.findIndex(fits)
+  return place < 0 ? undefined : ones.splice(place, 1)[0]
+}
+
+const changes = ({ document }: FiledPolicy, found: Stored): string[] => {
+  const [whole, known] = [wholeOf(document), wholeOf(documentFrom(found))]
+  return [...new Set([...Object.keys(whole), ...Object.keys(known)])].filter(
+    (field) => plain(whole[field]) !== plain(known[field]),
+  )
+}
+
+/**
+ * Names are not unique, so there may be as many files of a name as are stored; more are probably a forgotten copy.
+ * @throws CommandFailed 2
+ */
+function assertApart(filed: readonly FiledPolicy[], stored: ReadonlyMap<string, readonly Stored[]>): void {
+  for (const [key, ones] of Map.groupBy(filed, ({ document }) => keyOf(document))) {
+    if (ones.length < 2 || ones.length <= (stored.get(key)?.length ?? 0)) continue
+    const { object, name } = ones[0]!.document
+    const files = ones.map(({ file }) => file).join(' and in ')
+    throw usageFailure(`${object} "${name}" is in ${files}. Leave one out, or give it another name.`)
+  }
+}
+
+/** Values of members that a file leaves out: a file describes the whole policy. */
+const EMPTY: Record<string, unknown> = {
+  description: null,
+  is_default: false,
+  rules: [],
+  examples: [],
+  confidence_floor_overrides: {},
+}
+
+/** The complete body to send, with defaults for members the file leaves out. */
+export function wholeOf({ object, ...document }: PolicyDocument): Record<string, unknown> {
+  const { examples, confidence_floor_overrides, ...both } = EMPTY
+  return { ...both, ...(object === 'routing_preference' ? { examples, confidence_floor_overrides } : {}), ...document }
+}
+
+/** Members that a PATCH of the API would change; those that it does not take count as none. */
+export function changedBy(patch: object, stored: object): string[] {
+  const members = new Set(['name', ...Object.keys(EMPTY)])
+  const [wanted, known] = [patch, stored] as Record<string, unknown>[]
+  return Object.keys(patch).filter(
+    (field) =>
+      members.has(field) && field in stored && plainOf(field, wanted![field]) !== plainOf(field, known![field]),
+  )
+}
+
+/** Floors are clamped under their own name, so a member is compared with its name. */
+const plainOf = (field: string, value: unknown): string => JSON.stringify(stripped(value, field)) ?? 'null'
+
+const LOWEST = 0.5
+const HIGHEST = 0.99
+const DEFAULT_CONFIDENCE = 0.9
+
+/**
+ * The value as the server would store it, for comparison: without null and empty members, confidences clamped (contract
+ * 13), names sorted.
+ */
+function plain(value: unknown): string {
+  return JSON.stringify(stripped(value)) ?? 'null'
+}
+
+function stripped(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => stripped(one, name))
+  if (typeof value === 'number' && (name === 'confidence' || name === 'confidence_floor_overrides'))
+    return Math.min(HIGHEST, Math.max(LOWEST, value))
+  if (typeof value !== 'object' || value === null) return value
+  const rule = 'pattern' in value && 'target_mode' in value ? { confidence: DEFAULT_CONFIDENCE, ...value } : value
+  const members = Object.entries(rule)
+    .filter(([, one]) => one !== null && one !== undefined && !isEmpty(one))
+    .map(([key, one]) => [key, stripped(one, name === 'confidence_floor_overrides' ? name : key)] as const)
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0

@@ -1,19 +1,33 @@
-import { apiOf, type SharedRoutes } from './api'
-import { expectData } from './failure'
+import type { ApiKey } from '../src/accounts/keys/schema'
+import { isBlank } from '../src/kernel/text'
+import { apiOf, type onceHeaders, type SharedRoutes } from './api'
+import { expectData, notFoundFailure, type Reply, usageFailure } from './failure'
+import { eachEntry } from './pages'
+import { everyKey } from './resolve'
 import type { Shell } from './shell'
 
-/** The routes of each resource that both APIs have. */
-const RESOURCES = {
-  'guardrail-policies': (api: SharedRoutes) => api['guardrail-policies'],
-  'routing-preferences': (api: SharedRoutes) => api['routing-preferences'],
-  canvases: (api: SharedRoutes) => api.evi.canvases,
-  workflows: (api: SharedRoutes) => api.workflows,
+type Route = {
+  /** The routes that both APIs have. */
+  routes(api: SharedRoutes): unknown
+  /** The member that holds its list. */
+  list: string
+  /** The member that holds one in an answer; without one the answer is flat. */
+  item?: string
+  /** What is asked for with one. */
+  query?: object
 }
-/** The member that holds one of it in an answer; without one the answer is flat. */
-const WRAPPED: Partial<Record<Path, string>> = { canvases: 'canvas', workflows: 'workflow' }
+const RESOURCES = {
+  'guardrail-policies': { routes: (api: SharedRoutes) => api['guardrail-policies'], list: 'guardrail_policies' },
+  'routing-preferences': { routes: (api: SharedRoutes) => api['routing-preferences'], list: 'routing_preferences' },
+  canvases: { routes: (api: SharedRoutes) => api.evi.canvases, list: 'canvases', item: 'canvas' },
+  workflows: { routes: (api: SharedRoutes) => api.workflows, list: 'workflows', item: 'workflow' },
+  hooks: { routes: (api: SharedRoutes) => api.hooks, list: 'hooks', item: 'hook', query: { limit: 1 } },
+  webhooks: { routes: (api: SharedRoutes) => api.webhooks, list: 'webhooks' },
+  widgets: { routes: (api: SharedRoutes) => api.iframes, list: 'configs' },
+} satisfies Record<string, Route>
 
 export type Path = keyof typeof RESOURCES
-type RoutesAt<P extends Path> = ReturnType<(typeof RESOURCES)[P]>
+type RoutesAt<P extends Path> = ReturnType<(typeof RESOURCES)[P]['routes']>
 
 type Data<Call> = Call extends (...requests: never[]) => Promise<infer Reply>
   ? NonNullable<(Reply & { data: unknown })['data']>
@@ -24,24 +38,23 @@ type Item<P extends Path> =
 type Input<P extends Path> = Parameters<RoutesAt<P>['post']>[0]
 type Patch<P extends Path> = Parameters<ReturnType<RoutesAt<P>>['patch']>[0]
 
-export type Page<Item> = { items: Item[]; next: string | null }
-export type Listing = { limit: number; scope?: 'personal' | 'team'; cursor?: string }
+type Page<Item> = { items: Item[]; next: string | null }
+type Listing = { limit: number; scope?: 'personal' | 'team'; cursor?: string }
 export type Resource<Item, New, Patch> = {
   list(query: Listing): Promise<Page<Item>>
   get(id: string): Promise<Item>
-  create(input: New, idempotencyKey: string): Promise<Item>
+  create(input: New, headers: ReturnType<typeof onceHeaders>): Promise<Item>
   update(id: string, patch: Patch): Promise<Item>
   remove(id: string): Promise<{ deleted: true }>
 }
 export type ResourceAt<P extends Path> = Resource<Item<P>, Input<P>, Patch<P>>
 
-type Reply<Data> = Parameters<typeof expectData<Data>>[0]
 /** A resource's routes, as far as they are the same for each. */
 type Routes<P extends Path> = {
   get(request: { query: object }): Promise<Reply<Record<string, Item<P>[]> & { next_cursor: string | null }>>
   post(input: Input<P>, request: { query: object; headers: object }): Promise<Reply<Answer<P>>>
 } & ((one: { id: string }) => {
-  get(): Promise<Reply<Answer<P>>>
+  get(request?: { query: object }): Promise<Reply<Answer<P>>>
   patch(patch: Patch<P>): Promise<Reply<Answer<P>>>
   delete(): Promise<Reply<{ deleted: true }>>
 })
@@ -53,22 +66,84 @@ export async function resourceOver<P extends Path>(
   about: { own?: boolean } = {},
 ): Promise<ResourceAt<P>> {
   const { api, ownerFilter } = await apiOf(shell, about)
-  const all = RESOURCES[path](api) as unknown as Routes<P>
+  const { routes, list, item, query: oneQuery }: Route = RESOURCES[path]
+  const all = routes(api) as Routes<P>
   const one = (id: string) => all({ id: encodeURIComponent(id) })
-  const member = WRAPPED[path]
   const itemOf = (reply: Reply<Answer<P>>) => {
-    const answer = expectData(reply)
-    return (member ? (answer as Record<string, unknown>)[member] : answer) as Item<P>
+    const answer = expectData(reply) as Record<string, unknown>
+    return ((item && answer[item]) ?? answer) as Item<P>
   }
   return {
     async list(query) {
       const found = expectData(await all.get({ query: { ...query, ...ownerFilter } }))
-      return { items: found[path.replaceAll('-', '_')]!, next: found.next_cursor }
+      return { items: found[list] as Item<P>[], next: found.next_cursor }
     },
-    get: async (id) => itemOf(await one(id).get()),
-    create: async (input, key) =>
-      itemOf(await all.post(input, { query: ownerFilter, headers: { 'idempotency-key': key } })),
+    get: async (id) => itemOf(await (oneQuery ? one(id).get({ query: oneQuery }) : one(id).get())),
+    create: async (input, headers) => itemOf(await all.post(input, { query: ownerFilter, headers })),
     update: async (id, patch) => itemOf(await one(id).patch(patch)),
     remove: async (id) => expectData(await one(id).delete()),
   }
+}
+
+type Named = { id: string; name: string }
+type Lists<Item> = { list(query: Listing): Promise<Page<Item>> }
+
+const SHORTEST = 6
+const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** All items, page by page. */
+export function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 'team'): Promise<Item[]> {
+  return Array.fromAsync(eachEntry((input) => list({ ...input, ...(scope ? { scope } : {}) })))
+}
+
+/**
+ * The id that a word stands for; `what` names its kind for the refusal.
+ * @throws CommandFailed 2 for a blank word, which would ask the server for all of them; 3 for a word that fits none
+ */
+export async function resolveRuleSet<Item extends Named>(
+  lists: Lists<Item>,
+  word: string,
+  what: string,
+): Promise<string> {
+  if (isBlank(word)) throw usageFailure('The id or name is blank.', 'the list command shows ids and names')
+  if (WHOLE_ID.test(word)) return word
+  return pickNamed(await everyOf(lists), word, what).id
+}
+
+/** Says on stderr what the server warns of. */
+export function noteWarnings(shell: Shell, made: object): void {
+  const { warnings = [] } = made as { warnings?: readonly string[] }
+  for (const warning of warnings) shell.note(`Warning: ${warning}`)
+}
+
+/**
+ * Finds by whole id, by a start of at least six characters, or by name (dx 2.1). @throws CommandFailed 2 for several, 3
+ * for none
+ */
+export function pickNamed<Item extends Named>(all: readonly Item[], word: string, what: string): Item {
+  const [one, ...others] = all.filter(
+    ({ id, name }) => name === word || (word.length >= SHORTEST && id.startsWith(word.toLowerCase())),
+  )
+  if (!one) throw notFoundFailure(`No ${what} has the id or name "${word}".`, 'the list command shows ids and names')
+  if (!others.length) return one
+  const shown = [one, ...others].slice(0, 10).map(({ id, name }) => `${id}  ${name}`)
+  throw usageFailure(
+    `"${word}" could be ${others.length + 1} of them:\n${shown.join('\n')}`,
+    'write more characters of the id',
+  )
+}
+
+/** Names of the working keys that use a rule set, as far as the caller can see them. */
+export async function keysHolding(shell: Shell, holds: (key: ApiKey) => boolean): Promise<string[]> {
+  const all = await everyKey((await apiOf(shell)).api, { live: true })
+  return all.filter((key) => key.status !== 'revoked' && holds(key)).map(({ name, prefix }) => `${name} (${prefix})`)
+}
+
+const MAX_NAMED = 10
+
+/** `bound to 2 keys: ci (svc_sk_live_a), web (svc_sk_live_b)` */
+export function boundTo(count: number, names: readonly string[]): string {
+  const text = `bound to ${count} ${count === 1 ? 'key' : 'keys'}`
+  const shown = names.slice(0, MAX_NAMED).join(', ')
+  return names.length ? `${text}: ${shown}${names.length > MAX_NAMED ? ', …' : ''}` : text
 }

@@ -15,13 +15,6 @@ export const SECRET_FLAGS = {
 
 export type Methods = { secretTo: string | undefined; copy: boolean | undefined }
 
-export type SecretOutlet = {
-  /** Prints the object and delivers its secret, once. */
-  deliver(object: object, columns: readonly Column[]): void
-  /** Nothing was created: removes the empty file again. */
-  abandon(): void
-}
-
 /** A sentence on how the secret is stored, after it was shown or written to a file. */
 type Fate = { shown: string; put: string }
 const HASHED: Fate = {
@@ -39,16 +32,38 @@ export const LINK_FATE: Fate = {
   put: 'It works once, and cannot be shown again.',
 }
 
+type Secret = {
+  /** The member of the answer that holds it. */
+  field: string
+  methods: Methods
+  columns: readonly Column[]
+  fate?: Fate | undefined
+}
+
 /**
- * Prepares delivery before the secret is created, so that no secret is created that cannot be delivered.
+ * Makes something with a secret, prints it and delivers its secret, once. The delivery is prepared first, so that no
+ * secret is made that cannot be delivered. Returns what was made.
  * @throws CommandFailed when the file already exists or the terminal cannot copy
  */
-export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: Methods, fate = HASHED): SecretOutlet {
+export async function deliverSecret<Made extends object>(
+  shell: Shell,
+  { field, methods: { secretTo, copy }, columns, fate = HASHED }: Secret,
+  make: () => Promise<Made>,
+): Promise<Made> {
   if (copy && !shell.io.errIsTty) throw usageFailure('--copy needs a terminal.', 'use --secret-to FILE')
   const path = secretTo && secretTo !== '-' ? fromHere(shell.cwd, secretTo) : null
   const file = path === null ? null : claim(path)
+  const made = await make().catch((error: unknown) => {
+    if (file !== null && path !== null) {
+      closeSync(file)
+      rmSync(path)
+    }
+    throw error
+  })
+  deliver(made)
+  return made
 
-  function deliver(object: object, columns: readonly Column[]): void {
+  function deliver(object: Made): void {
     const { [field]: secret, ...rest } = object as JsonObject
     if (file !== null) {
       writeSync(file, `${secret}\n`)
@@ -56,26 +71,12 @@ export function prepareSecret(shell: Shell, field: string, { secretTo, copy }: M
       if (shell.globals.quiet && formatOf(shell.globals) === 'table') shell.io.out(String(rest.id))
       else shell.print.item(rest, columns)
       shell.note(`The secret is in ${path}. ${fate.put}`)
-      return
-    }
-    if (copy) {
+    } else if (copy) {
       // OSC 52: the terminal copies it to the user's clipboard.
-      shell.io.err(
-        `\u001b]52;c;${Buffer.from(String(secret)).toString('base64')}\u0007The secret was sent to the clipboard.`,
-      )
+      const encoded = Buffer.from(String(secret)).toString('base64')
+      shell.io.err(`\u001b]52;c;${encoded}\u0007The secret was sent to the clipboard.`)
       shell.print.item(rest, columns)
-      return
-    }
-    print(shell, { object, rest, secret: String(secret), fate: fate.shown }, columns)
-  }
-
-  return {
-    deliver,
-    abandon: () => {
-      if (file === null || path === null) return
-      closeSync(file)
-      rmSync(path)
-    },
+    } else print(shell, { object, rest, secret: String(secret), fate: fate.shown }, columns)
   }
 }
 

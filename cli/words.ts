@@ -1,6 +1,7 @@
+import { iso } from '../src/kernel/clock'
 import { MAX_CENTS } from '../src/kernel/money'
 import type { Arg, Flag } from './command'
-import { BadWord } from './failure'
+import { BadWord, usageFailure } from './failure'
 
 /** The kinds of values that commands take. Each names what it expects when it gets something else. */
 
@@ -88,6 +89,20 @@ export function readDuration(word: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(word) ?? []
   if (!amount || !unit) throw new BadWord(`is "${word}"; write a number and a unit: 30s, 5m, 24h, 90d`)
   return Number(amount) * UNITS[unit]!
+}
+
+/** Turns `90d` (from now) or an ISO date into a timestamp for the API. @throws CommandFailed 2 */
+export function moment(word: string, now: number): string {
+  if (/^\d{4}-\d\d-\d\d/.test(word)) {
+    const at = Date.parse(word)
+    if (!Number.isNaN(at)) return iso(at)
+  }
+  try {
+    return iso(now + readDuration(word))
+  } catch (error) {
+    if (error instanceof BadWord) throw usageFailure(`--expires ${error.message}.`)
+    throw error
+  }
 }
 
 export const argument = (about: string): Arg<string> => ({ about, required: true, read: (word) => word })

@@ -1,44 +1,27 @@
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { expectData } from '../failure'
-import { column } from '../output/columns'
-import { pageFlags, printPages } from '../pages'
+import { columnsOf } from '../output/columns'
+import { pageFlags, pageIn, printPages } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, duration } from '../words'
 
-const artifactColumns = [
-  column('id', 'ID', { keep: true }),
-  column('owner', 'OF'),
-  column('type', 'TYPE'),
-  column('filename', 'FILE'),
-  column('size_bytes', 'BYTES', { kind: 'number' }),
-  column('mime_type', 'KIND', { wide: true }),
-  column('model', 'MODEL', { wide: true }),
-  column('created', 'MADE', { kind: 'time' }),
-  column('expires_at', 'UNTIL', { kind: 'time', min: true }),
-]
+const artifactColumns = columnsOf`
+  id ID keep, owner OF, type TYPE, filename FILE, size_bytes BYTES number, mime_type KIND wide, model MODEL wide,
+  created MADE time, expires_at UNTIL time min`
 
-const ownerColumns = [
-  column('owner', 'OF'),
-  column('files', 'FILES', { kind: 'number' }),
-  column('bytes', 'BYTES', { kind: 'number' }),
-]
+const ownerColumns = columnsOf`owner OF, files FILES number, bytes BYTES number`
 
-const ageColumns = [
-  column('up_to_days', 'AGE', {
-    show: ({ up_to_days }) => (up_to_days === null ? 'older' : `up to ${up_to_days} d`),
-  }),
-  column('files', 'FILES', { kind: 'number' }),
-  column('bytes', 'BYTES', { kind: 'number' }),
-]
+const ageColumns = columnsOf`
+  up_to_days AGE ${({ up_to_days }) => (up_to_days === null ? 'older' : `up to ${up_to_days} d`)},
+  files FILES number, bytes BYTES number`
 
-const common = { apis: ['operator'] } as const
 const TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 const ownerFilter = ({ globals: { org } }: Shell): { owner?: string } => (org ? { owner: org } : {})
 
-const listArtifacts = defineCommand({
-  ...common,
+const command = commandsOf('artifacts', { apis: ['operator'] })
+
+const listArtifacts = command('list', {
   columns: [...artifactColumns, ...ownerColumns.slice(1), ageColumns[0]!],
-  path: 'artifacts list',
   summary: 'List the files that svc created, newest first, or their total size',
   about:
     '--by org shows the total for each organization or user, the largest hundred. --by age groups files by age. --org shows only one organization or user. The prompts that created the files are not shown.',
@@ -48,16 +31,13 @@ const listArtifacts = defineCommand({
     'artifacts list --by org',
     'artifacts list --by age',
   ],
-  impact: 'read',
-  exits: [3],
   flags: {
     type: choice(TYPES, 'only files of this type'),
     by: choice(['org', 'age'], 'totals instead of files'),
     ...pageFlags,
   },
   async run(shell, { type, by, ...paging }) {
-    const connection = await shell.connect()
-    const ops = connection.ops()
+    const ops = (await shell.connect()).ops()
     if (by) {
       const sizes = expectData(await ops['artifact-sizes'].get({ query: ownerFilter(shell) }))
       if (by === 'org') return shell.print.list(sizes.by_owner, ownerColumns, 'No files yet.')
@@ -65,39 +45,29 @@ const listArtifacts = defineCommand({
     }
     const only = { ...(type ? { type } : {}), ...ownerFilter(shell) }
     await printPages(shell, paging, {
-      page: async (input) => {
-        const found = expectData(await ops.artifacts.get({ query: { ...input, ...only } }))
-        return { items: found.artifacts, next: found.next_cursor }
-      },
+      page: (input) => pageIn(ops.artifacts.get({ query: { ...input, ...only } }), 'artifacts'),
       columns: artifactColumns,
       empty: 'No files yet. Images, documents and videos appear here.',
     })
   },
 })
 
-const getArtifact = defineCommand({
-  ...common,
+const getArtifact = command('get', {
   columns: artifactColumns,
-  path: 'artifacts get',
   summary: 'Show one file',
   about: 'Its owner reads it with GET /artifacts/{id}, which returns a link to it.',
   examples: ['artifacts get art_…', 'artifacts get art_… --json'],
-  impact: 'read',
-  exits: [3],
   args: { id: argument('id of the file') },
   async run(shell, { id }) {
-    const connection = await shell.connect()
-    const one = connection.ops().artifacts({ id: encodeURIComponent(id) })
+    const one = (await shell.connect()).ops().artifacts({ id: encodeURIComponent(id) })
     shell.print.item(expectData(await one.get()), artifactColumns)
   },
 })
 
-const pruneColumns = [column('files', 'DELETED', { kind: 'number' }), column('bytes', 'BYTES', { kind: 'number' })]
+const pruneColumns = columnsOf`files DELETED number, bytes BYTES number`
 
-const pruneArtifacts = defineCommand({
-  ...common,
+const pruneArtifacts = command('prune', {
   columns: pruneColumns,
-  path: 'artifacts prune',
   summary: 'Delete old files',
   about:
     'The server does this by itself with SVC_FILES_RETENTION_DAYS. It cannot be undone. Links to the files stop working, and the files are not created again. Each deletion is recorded as artifact.deleted.',
@@ -108,8 +78,7 @@ const pruneArtifacts = defineCommand({
   flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
   async run(shell, { before = 90 * 86_400_000 }) {
     const input = { before: new Date(shell.clock.now() - before).toISOString(), ...ownerFilter(shell) }
-    const connection = await shell.connect()
-    const prune = connection.ops().artifacts.prune
+    const prune = (await shell.connect()).ops().artifacts.prune
     const { files, bytes } = expectData(await prune.post({ ...input, count_only: true }))
     const { org } = shell.globals
     const what = `${files} files of ${bytes} bytes, created before ${input.before}${org ? `, of ${org}` : ''}`

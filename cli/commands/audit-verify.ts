@@ -6,20 +6,15 @@ import { type AuditEvent, type ChainCheck, Checkpoint, ExportSignature } from '.
 import { CSV_BEGIN } from '../../src/kernel/csv'
 import { checker } from '../../src/kernel/schema'
 import { clean } from '../../src/kernel/text'
-import { defineCommand } from '../command'
+import { defined } from '../api'
+import { commandsOf } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { optional, text, whole } from '../words'
 
-const columns = [
-  column('ok', 'HOLDS', { kind: 'flag' }),
-  column('scope', 'CHAIN'),
-  column('sha256', 'SHA-256'),
-  column('signed_at', 'SIGNED-AT', { kind: 'time' }),
-  column('public_key', 'KEY'),
-]
+const columns = columnsOf`ok HOLDS flag, scope CHAIN, sha256 SHA-256, signed_at SIGNED-AT time, public_key KEY`
 
 type Input = { file: string; signature: string; publicKey: string | undefined }
 
@@ -27,28 +22,17 @@ const isSignature = checker(ExportSignature).is
 
 const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
 
-const chainColumns = [
-  column('scope', 'CHAIN'),
-  column('ok', 'HOLDS', { kind: 'flag' }),
-  column('events_checked', 'EVENTS', { kind: 'number' }),
-  column('head_seq', 'HEAD', { kind: 'number' }),
-  column('head_hash', 'HEAD-HASH'),
-  column('checkpoint_seq', 'SIGNED', { kind: 'number' }),
-]
+const chainColumns = columnsOf`
+  scope CHAIN, ok HOLDS flag, events_checked EVENTS number, head_seq HEAD number, head_hash HEAD-HASH,
+  checkpoint_seq SIGNED number`
 
-const proofColumns = [
-  column('ok', 'HOLDS', { kind: 'flag' }),
-  column('events', 'EVENTS', { kind: 'number' }),
-  column('complete', 'FROM-THE-FIRST', { kind: 'flag' }),
-  column('oldest_event_id', 'OLDEST'),
-  column('newest_event_id', 'NEWEST'),
-  column('checkpoint.seq', 'SIGNED', { kind: 'number' }),
-  column('checkpoint.signed_at', 'SIGNED-AT', { kind: 'time' }),
-  column('events_after_checkpoint', 'NOT-YET-SIGNED', { kind: 'number' }),
-]
+const proofColumns = columnsOf`
+  ok HOLDS flag, events EVENTS number, complete FROM-THE-FIRST flag, oldest_event_id OLDEST, newest_event_id NEWEST,
+  checkpoint.seq SIGNED number, checkpoint.signed_at SIGNED-AT time, events_after_checkpoint NOT-YET-SIGNED number`
 
-export const verifyAudit = defineCommand({
-  path: 'audit verify',
+const command = commandsOf('audit', { apis: ['operator'] })
+
+export const verifyAudit = command('verify', {
   summary: 'Verify a chain, or an exported chain without a server',
   about: `With --export and --checkpoint it needs no server and no database. Exit 0 proves:
 
@@ -77,8 +61,6 @@ it exits 9, and shows the first broken event with its neighbours.`,
     'audit verify acme',
     'audit verify acme --head 1182:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 --json',
   ],
-  apis: ['operator'],
-  impact: 'read',
   exits: [3, 9],
   columns: [...chainColumns, ...proofColumns.filter(({ field }) => field !== 'ok')],
   args: { owner: optional('owner of the chain: an org, a user, or server') },
@@ -98,9 +80,8 @@ it exits 9, and shows the first broken event with its neighbours.`,
     }
     if (checkpoint || signature || publicKey)
       throw usageFailure('--checkpoint, --signature and --public-key work only with --export FILE.')
-    const connection = await shell.connect()
-    const query = { ...(owner ? { owner } : {}), ...(from ? { from_seq: from } : {}), ...(head ? { head } : {}) }
-    const check: ChainCheck = expectData(await connection.ops().audit.check.post(undefined, { query }))
+    const query = defined({ owner: owner || undefined, from_seq: from || undefined, head: head || undefined })
+    const check: ChainCheck = expectData(await (await shell.connect()).ops().audit.check.post(undefined, { query }))
     if (!shell.globals.quiet) shell.print.item(check, chainColumns)
     if (check.ok) return
     for (const fault of check.faults) complain(shell, fault)

@@ -1,43 +1,29 @@
 import type { AuditEvent } from '../../src/audit/schema'
 import { iso } from '../../src/kernel/clock'
-import { apiOf } from '../api'
-import { defineCommand, type Input } from '../command'
-import { EXIT, expectData } from '../failure'
+import { apiOf, defined, queryOf } from '../api'
+import { commandsOf, type FlagsGiven } from '../command'
+import { deliver, piecesOf } from '../download'
+import { expectData, notFoundFailure, usageFailure } from '../failure'
 import { formatOf } from '../globals'
-import { column, idColumn } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
-import { isStructured } from '../output/print'
-import { eachEntry, type PageQuery, pageFlags, printPages } from '../pages'
+import { eachEntry, feedOf, type PageQuery, pageFlags, printPages, sayShown } from '../pages'
 import type { Shell } from '../shell'
-import { duration, optional, text, whole } from '../words'
+import { fromHere } from '../transport'
+import { argument, duration, flag, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
 
 // `cmpl_BwCb4qRD`, `f9c3403b`: enough to tell things apart, so that the status has room beside it.
-export const columns = [
-  column('timestamp', 'TIME', { kind: 'time' }),
-  column('action', 'ACTION', { keep: true }),
-  column('outputSummary.status', 'STATUS', { kind: 'number' }),
-  idColumn,
-  column('entityType', 'ABOUT', { min: true }),
-  column('entityId', 'ENTITY', {
-    keep: true,
-    show: ({ entityId }, all) =>
-      all ? String(entityId ?? '-') : String(entityId ?? '-').replace(/^([a-z]+_)?(.{8}).*$/, '$1$2'),
-  }),
-  column('userId', 'USER', { wide: true }),
-  column('apiKeyId', 'KEY', {
-    keep: true,
-    min: true,
-    show: ({ apiKeyId }, all) => String(apiKeyId ?? '-').slice(0, all ? 36 : 8),
-  }),
-  column('requestId', 'REQUEST', { keep: true, min: true }),
-  column('hash', 'HASH', { wide: true }),
-]
+const columns = columnsOf`
+  timestamp TIME time, action ACTION keep, outputSummary.status STATUS number, id, entityType ABOUT min,
+  entityId ENTITY keep ${({ entityId }, all) => (all ? String(entityId ?? '-') : String(entityId ?? '-').replace(/^([a-z]+_)?(.{8}).*$/, '$1$2'))},
+  userId USER wide, apiKeyId KEY keep min ${({ apiKeyId }, all) => String(apiKeyId ?? '-').slice(0, all ? 36 : 8)},
+  requestId REQUEST keep min, hash HASH wide`
 
 const OWNER_FILTER = 'org by id, slug or name; user by id or e-mail address; server for events without an owner'
-export const args = { owner: optional(OWNER_FILTER) }
+const args = { owner: optional(OWNER_FILTER) }
 
-export const filters = {
+const filters = {
   actor: text('WHO', "actions of this user, key or operator: an id, an e-mail address or an operator's name"),
   action: text('ACTION', 'this action, or a family such as "key.*"'),
   key: text('ID', 'actions of this key'),
@@ -50,9 +36,9 @@ export const filters = {
   to: text('DATE', 'before this time; a date means the end of that day'),
   since: duration('24h', 'only events at most this old'),
 }
-export type Filters = Input<Record<never, never>, typeof filters>
+export type Filters = FlagsGiven<typeof filters>
 
-export const common = {
+const common = {
   apis: ['operator', 'tenant'],
   impact: 'read',
   exits: [3],
@@ -61,7 +47,7 @@ export const common = {
 type Listing = AuditWords & { limit: number; cursor?: string }
 
 /** Reads pages of the record: an owner's for operators, over --url that of the key in use. */
-export const recordOf =
+const recordOf =
   (shell: Shell, owner: string | undefined) =>
   async (query: Listing): Promise<{ items: AuditEvent[]; next: string | null }> => {
     const { isOperator, ownerFilter } = await apiOf(shell, { owner })
@@ -74,9 +60,10 @@ export const recordOf =
     return { items: expectData(reply) as AuditEvent[], next: new Headers(reply.headers).get('x-next-cursor') }
   }
 
-const listAudit = defineCommand({
+const command = commandsOf('audit', { apis: ['operator', 'tenant'] })
+
+const listAudit = command('list', {
   ...common,
-  path: 'audit list',
   summary: 'List the audit events of an owner, newest first',
   about:
     "Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the record of the key in use. A filter that matches few events is read in steps, so a page can be short even if more events exist.",
@@ -96,9 +83,8 @@ const listAudit = defineCommand({
 
 const PAUSE_MS = 1_000
 
-const tailAudit = defineCommand({
+const tailAudit = command('tail', {
   ...common,
-  path: 'audit tail',
   summary: 'Print the audit events of an owner as they are recorded',
   about: 'Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.',
   examples: ['audit tail', 'audit tail acme --action "completion.*" -o jsonl | head -n 3'],
@@ -109,7 +95,7 @@ const tailAudit = defineCommand({
   async run(shell, { owner = shell.globals.org, last = 10, ...given }) {
     const list = recordOf(shell, owner)
     const query = wordsOf(shell, given)
-    const show = printerOf(shell)
+    const show = feedOf(shell, columns)
     let { items } = await list({ ...query, limit: Math.max(last, 1) })
     let [seen, shown] = [items[0]?.id ?? null, 0]
     if (last === 0) items = []
@@ -121,10 +107,7 @@ const tailAudit = defineCommand({
       items = await newerThan(seen, (input) => list({ ...query, ...input }))
       seen = items[0]?.id ?? seen
     }
-    // A terminal has written ^C on this line.
-    const line = `${shown} ${shown === 1 ? 'event was' : 'events were'} shown.`
-    shell.note(shell.io.errIsTty ? `\n${line}` : line)
-    shell.exitCode = EXIT.interrupted
+    sayShown(shell, shown, 'event')
   },
 })
 
@@ -141,43 +124,33 @@ async function newerThan(
   return found
 }
 
-function printerOf(shell: Shell): (events: readonly AuditEvent[]) => void {
-  const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
-  if (!asJson) return shell.print.feed(columns)
-  return (events) => {
-    for (const event of events) shell.io.out(safeJson(event))
-  }
-}
-
-const headAudit = defineCommand({
+const headAudit = command('head', {
   ...common,
   apis: ['operator'],
-  path: 'audit head',
   summary: 'Show the end of a chain, to store on another machine',
   about:
     'Prints SEQ:HASH and the newest signed checkpoint. Store one of them on another machine. Later, audit verify --head or --checkpoint shows whether earlier events were changed, cut or rewritten. This works even against someone with full access to this machine.',
   examples: ['audit head', 'audit head acme --fields place -q', 'audit head --json > /mnt/elsewhere/head.json'],
-  columns: [column('scope', 'CHAIN'), column('place', 'PLACE'), column('checkpoint.seq', 'SIGNED', { kind: 'number' })],
+  columns: columnsOf`scope CHAIN, place PLACE, checkpoint.seq SIGNED number`,
   args,
   async run(shell, { owner = shell.globals.org }) {
-    const connection = await shell.connect()
-    const head = expectData(await connection.ops().audit.head.get({ query: owner ? { owner } : {} }))
+    const head = expectData(await (await shell.connect()).ops().audit.head.get({ query: owner ? { owner } : {} }))
     shell.print.item({ ...head, place: `${head.seq}:${head.hash}` }, headAudit.columns!)
   },
 })
 
-const countAudit = defineCommand({
+const countAudit = command('actions', {
   ...common,
   apis: ['operator'],
-  path: 'audit actions',
   summary: 'Count the audit events of an owner by action',
   about: 'Lists every action in the chain with its count, the most frequent first.',
   examples: ['audit actions', 'audit actions acme -o csv'],
-  columns: [column('action', 'ACTION'), column('count', 'COUNT', { kind: 'number' })],
+  columns: columnsOf`action ACTION, count COUNT number`,
   args,
   async run(shell, { owner = shell.globals.org }) {
-    const connection = await shell.connect()
-    const { actions } = expectData(await connection.ops().audit.actions.get({ query: owner ? { owner } : {} }))
+    const { actions } = expectData(
+      await (await shell.connect()).ops().audit.actions.get({ query: owner ? { owner } : {} }),
+    )
     shell.print.list(actions, countAudit.columns!, 'The record is empty.')
   },
 })
@@ -187,17 +160,98 @@ export type AuditWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'act
   Partial<Record<'entity_type' | 'entity_id' | 'request_id' | 'id', string>> & { status?: number }
 
 /** Turns the flags into the filters of the API; `--since` becomes `from`. */
-export function wordsOf(shell: Shell, given: Filters): AuditWords {
+function wordsOf(shell: Shell, given: Filters): AuditWords {
   const { key, entity, entityType, request, since, from, ...rest } = given
-  const words = {
+  return defined({
     ...rest,
     from: since === undefined ? from : iso(shell.clock.now() - since),
     key_id: key,
     entity_type: entityType,
     entity_id: entity,
     request_id: request,
-  }
-  return Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined)) as AuditWords
+  }) as AuditWords
 }
 
-export const auditCommands = [listAudit, tailAudit, verifyAudit, headAudit, countAudit]
+const getAudit = command('get', {
+  ...common,
+  summary: 'Show one audit event in full',
+  about:
+    'EVENT is the id of an event, or at least six characters of it. It can also be the id of a request or an entity that has one event. Without --since the search goes back from the newest event, which takes a while on a long record.',
+  examples: ['audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e', 'audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json'],
+  columns: [
+    ...columns.map((one) => ({ ...one, wide: false })),
+    ...columnsOf`
+    inputSummary INPUT, prevHash PREVIOUS`,
+  ],
+  args: { event: argument('id of an event, or of a request'), ...args },
+  flags: { since: filters.since },
+  async run(shell, { event, owner = shell.globals.org, since }) {
+    const list = recordOf(shell, owner)
+    const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
+    const asks: AuditWords[] = event.startsWith('req_')
+      ? [{ request_id: event }]
+      : // The thing first: of things there is an index, of events none.
+        [{ entity_id: event }, { id: event }]
+    let found: AuditEvent[] = []
+    for (const about of asks)
+      if (!found.length) found = await Array.fromAsync(eachEntry((input) => list({ ...about, ...from, ...input })))
+    if (found.length > 1)
+      throw usageFailure(
+        `${event} names ${found.length} events.`,
+        `audit list --${event.startsWith('req_') ? 'request' : 'entity'} ${event}, then audit get with the id of one event`,
+      )
+    if (!found[0]) throw notFoundFailure(`This record has no event ${event}.`, 'audit list --since 24h')
+    shell.print.item(found[0], getAudit.columns!)
+  },
+})
+
+const exportAudit = command('export', {
+  ...common,
+  summary: 'Write the audit events of an owner as CSV or JSON lines, newest first',
+  about:
+    'Writes the file of GET /audit/export as it is read, and records audit.exported. The file is CSV. With -o jsonl it contains the events with their hashes, one per line. --checkpoint first writes the newest signed checkpoint; audit verify needs both files. With --sign the server signs the file into FILE.sig. Filters other than --from and --to leave out events, so the chain cannot be verified.',
+  examples: [
+    'audit export --out audit.csv --checkpoint checkpoint.json',
+    'audit export -o jsonl --out audit.jsonl --sign',
+    'audit export acme --from 2026-01-01 --to 2026-01-31 > january.csv',
+  ],
+  args,
+  flags: {
+    ...filters,
+    out: text('FILE', 'file to write instead of stdout; readable only by you'),
+    checkpoint: text('FILE', 'file for the newest signed checkpoint'),
+    sign: flag('write a detached signature next to --out, as FILE.sig'),
+  },
+  async run(shell, { owner = shell.globals.org, out, checkpoint, sign, ...given }) {
+    const format = fileFormat(shell)
+    if (sign && !out)
+      throw usageFailure('--sign needs --out, because it writes the signature next to that file.', 'add --out FILE')
+    const { isOperator, ownerFilter } = await apiOf(shell, { owner })
+    const { fetch, ops, tenant } = await shell.connect()
+    if (checkpoint) {
+      const newest = isOperator
+        ? expectData(await ops().audit.head.get({ query: ownerFilter })).checkpoint
+        : expectData(await (await tenant()).client.audit.checkpoint.get())
+      await Bun.write(fromHere(shell.cwd, checkpoint), `${safeJson(newest)}\n`)
+    }
+    const file = await fetch(`audit/export?${queryOf({ ...wordsOf(shell, given), ...ownerFilter, format })}`)
+    await deliver(shell, await piecesOf(file), out)
+    if (!sign) return
+    const hint = 'add --checkpoint FILE, which is signed too'
+    if (!isOperator) throw usageFailure('--sign is for operators.', hint)
+    const ref = file.headers.get('x-request-id') ?? ''
+    const signature = expectData(await ops().audit.signatures({ ref }).get())
+    await Bun.write(`${fromHere(shell.cwd, out!)}.sig`, `${safeJson(signature)}\n`)
+    shell.note(`Signed: svc-admin audit verify --export ${out} --signature ${out}.sig`)
+  },
+})
+
+/** The file format for `-o`; a table is not possible. @throws CommandFailed 2 */
+function fileFormat({ globals }: Shell): 'csv' | 'jsonl' {
+  const question = formatOf(globals)
+  if (question === 'jsonl' || question === 'json') return 'jsonl'
+  if (question === 'csv' || question === 'table') return 'csv'
+  throw usageFailure(`audit export writes csv or jsonl, not ${question}.`, '-o jsonl')
+}
+
+export const auditCommands = [listAudit, tailAudit, verifyAudit, headAudit, countAudit, getAudit, exportAudit]

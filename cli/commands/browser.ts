@@ -1,73 +1,61 @@
-import { randomBase62 } from '../../src/kernel/crypto'
-import { apiOf } from '../api'
-import { defineCommand } from '../command'
+import { apiOf, defined, onceHeaders } from '../api'
+import { commandsOf } from '../command'
+import { deliver, piecesOf } from '../download'
 import { CheckFailed, expectData, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { column, columnsOf } from '../output/columns'
+import { feedOf } from '../pages'
 import type { Shell } from '../shell'
-import { argument, choice, flag, text, words } from '../words'
+import { argument, choice, duration, flag, text, words } from '../words'
+import { openInWebBrowser } from './open'
 
-export const args = { id: argument('id of the session') }
-export const ID = 'bb_sess_…'
+const args = { id: argument('id of the session') }
+const ID = 'bb_sess_…'
 
-const columns = [
-  column('session_id', 'SESSION', { keep: true }),
-  column('status', 'STATE'),
-  column('current_url', 'PAGE'),
-  column('expires_at', 'LEFT', { kind: 'time' }),
-  column('live_view_version', 'VIEW', { kind: 'number', min: true }),
-  column('viewers', 'VIEWERS', { kind: 'number', min: true }),
-  column('api_key_id', 'KEY', { min: true }),
-  column('owner', 'OWNER', { wide: true }),
-  column('current_title', 'TITLE', { wide: true }),
-  column('last_active_at', 'USED', { kind: 'time', wide: true }),
-  column('started_at', 'BEGUN', { kind: 'time', wide: true }),
-]
-const common = { apis: ['tenant', 'operator'], offline: false, columns } as const
+const browserColumns = columnsOf`
+  session_id SESSION keep, status STATE, current_url PAGE, expires_at LEFT time, live_view_version VIEW number min,
+  viewers VIEWERS number min, api_key_id KEY min, owner OWNER wide, current_title TITLE wide,
+  last_active_at USED time wide, started_at BEGUN time wide`
+const common = { columns: browserColumns } as const
 
 /** The routes of one session, over either API. */
-export async function sessionAt(shell: Shell, id: string) {
+async function sessionAt(shell: Shell, id: string) {
   const { api, isOperator } = await apiOf(shell)
   return { one: api.browser.sessions({ id: encodeURIComponent(id) }), isOperator }
 }
 
-const listSessions = defineCommand({
+const command = commandsOf('browser', { apis: ['tenant', 'operator'], offline: false })
+
+const listSessions = command('list', {
   ...common,
-  path: 'browser list',
   summary: 'List the open browser sessions',
   about:
     "On the server's machine it lists all sessions, or with --org those of one organization or user. Over --url it lists those of your key.",
   examples: ['browser list', 'browser list --watch', 'browser list --org acme --json'],
-  impact: 'read',
-  exits: [3],
   watchable: true,
   async run(shell) {
     const { api, ownerFilter } = await apiOf(shell)
     const { sessions } = expectData(await api.browser.sessions.get({ query: ownerFilter }))
-    shell.print.list(sessions, columns, 'No browser session is open.')
+    shell.print.list(sessions, browserColumns, 'No browser session is open.')
   },
 })
 
-const getSession = defineCommand({
+const getSession = command('get', {
   ...common,
-  path: 'browser get',
   summary: 'Show one browser session: page, end and viewers',
   about: 'Also shows a session that has ended, with the reason. With --watch it is read again every two seconds.',
   examples: [`browser get ${ID}`, `browser get ${ID} --watch`],
-  impact: 'read',
-  exits: [3],
   watchable: true,
   args,
   async run(shell, { id }) {
     const { one } = await sessionAt(shell, id)
-    shell.print.item(expectData(await one.get()), columns)
+    shell.print.item(expectData(await one.get()), browserColumns)
   },
 })
 
-const madeColumns = [...columns, column('embed_url', 'LINK', { wide: true })]
-const createSession = defineCommand({
+const madeColumns = [...browserColumns, column('embed_url', 'LINK', { wide: true })]
+const createSession = command('create', {
   ...common,
   columns: madeColumns,
-  path: 'browser create',
   summary: 'Start a browser session of your own and print its link',
   about:
     'The session belongs to the key in use, which pays for its minutes. Anyone with the link can watch and control it for one hour.',
@@ -84,28 +72,23 @@ const createSession = defineCommand({
   async run(shell, { page, keepAlive, proxy, region, noRecord }) {
     if (shell.planned('start a browser session')) return
     const { client } = await (await shell.connect()).tenant()
-    const input = {
-      ...(page === undefined ? {} : { url: page }),
-      ...(keepAlive ? { keep_alive: true } : {}),
-      ...(proxy ? { proxies: true } : {}),
-      ...(region === undefined ? {} : { region }),
-      ...(noRecord ? { record: false } : {}),
-    }
-    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const made = expectData(await client.browser.sessions.post(input, { headers }))
+    const input = defined({
+      url: page,
+      keep_alive: keepAlive ? true : undefined,
+      proxies: proxy ? true : undefined,
+      region,
+      record: noRecord ? false : undefined,
+    })
+    const made = expectData(await client.browser.sessions.post(input, { headers: onceHeaders(shell) }))
     shell.print.item(made, madeColumns)
     shell.note(`Watch it: ${made.embed_url}`)
   },
 })
 
 const TOOLS = ['act', 'navigate', 'extract', 'observe', 'screenshot'] as const
-const actColumns = [
-  column('tool', 'TOOL'),
-  column('status', 'STATUS'),
-  column('result', 'RESULT', { show: ({ result }) => JSON.stringify(result) }),
-  column('live_view_version', 'VIEW', { kind: 'number', wide: true }),
-  column('cost_cents', 'COST¢', { kind: 'money', wide: true }),
-]
+const actColumns = columnsOf`
+  tool TOOL, status STATUS, result RESULT ${({ result }) => JSON.stringify(result)},
+  live_view_version VIEW number wide, cost_cents COST¢ money wide`
 
 /** What the words after the id are to each tool. */
 const argumentsOf = (tool: (typeof TOOLS)[number], text: string | undefined): Record<string, unknown> => {
@@ -114,10 +97,9 @@ const argumentsOf = (tool: (typeof TOOLS)[number], text: string | undefined): Re
   return text === undefined ? {} : { instruction: text }
 }
 
-const actInSession = defineCommand({
+const actInSession = command('act', {
   ...common,
   columns: actColumns,
-  path: 'browser act',
   summary: 'Do one thing on the page that you describe in plain words',
   about:
     'Runs browser_act. --tool picks another of the five tools: navigate to an address, extract data, observe what can be clicked, or take a screenshot. Exits 9 when the tool fails.',
@@ -134,23 +116,17 @@ const actInSession = defineCommand({
     const input = { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, messages?.join(' ') || undefined) }
     if (shell.planned(`run ${input.tool} in session ${id}`)) return
     const { one } = await sessionAt(shell, id)
-    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    const done = expectData(await one.actions.post(input, { headers }))
+    const done = expectData(await one.actions.post(input, { headers: onceHeaders(shell) }))
     shell.print.item(done, actColumns)
     if (done.status === 'error') throw new CheckFailed()
   },
 })
 
-const endColumns = [
-  column('session_id', 'SESSION', { keep: true }),
-  column('duration_seconds', 'SECONDS', { kind: 'number' }),
-  column('proxy_bytes', 'PROXY BYTES', { kind: 'number' }),
-  column('cost_cents', 'COST¢', { kind: 'money' }),
-]
-const endSessions = defineCommand({
+const endColumns = columnsOf`
+  session_id SESSION keep, duration_seconds SECONDS number, proxy_bytes PROXY BYTES number, cost_cents COST¢ money`
+const endSessions = command('end', {
   ...common,
   columns: endColumns,
-  path: 'browser end',
   summary: 'End browser sessions and print what they cost',
   about:
     '--all ends every session that browser list shows; with --org, those of one owner. Recorded as browser.session_ended.',
@@ -182,4 +158,167 @@ const endSessions = defineCommand({
   },
 })
 
-export const browserCommands = [listSessions, getSession, createSession, actInSession, endSessions]
+const linkColumns = columnsOf`session_id SESSION keep, url LINK keep, rights RIGHTS, expires_at UNTIL time`
+const lookCommon = {
+  impact: 'write',
+  args,
+} as const
+const rights = {
+  readOnly: flag('the link shows the page and cannot control it'),
+  ttl: duration('DURATION', 'how long the link works, from 1m to 60m; operators only'),
+}
+type Link = { id: string; readOnly: boolean; ttl: number | undefined }
+const MINUTE_MS = 60_000
+
+/** Makes a link and prints it. Null where nothing is made. */
+async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<string | null> {
+  if (ttl !== undefined && (ttl < MINUTE_MS || ttl > 60 * MINUTE_MS)) {
+    throw usageFailure('--ttl must be from 1m to 60m.')
+  }
+  if (shell.planned(`create a link to session ${id}`)) return null
+  const { one, isOperator } = await sessionAt(shell, id)
+  if (isOperator) {
+    const input = { control: !readOnly, ...(ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }) }
+    const made = expectData(await one.link.post(input))
+    shell.print.item(made, linkColumns)
+    return made.url
+  }
+  if (ttl !== undefined) throw usageFailure('--ttl needs an operator; the link of a key works for 60 minutes.')
+  const { session_id, live_view_url, embed_url, embed_token_expires_at, ended_reason } = expectData(await one.get())
+  const url = readOnly ? live_view_url : embed_url
+  if (url === null) {
+    shell.note(`The session has ended: ${ended_reason}.`)
+    throw new CheckFailed()
+  }
+  const made = { session_id, url, rights: readOnly ? 'view' : 'control', expires_at: embed_token_expires_at }
+  shell.print.item(made, linkColumns)
+  return url
+}
+
+async function show(shell: Shell, url: string): Promise<void> {
+  if (!(await openInWebBrowser(shell, url)))
+    shell.note('This machine cannot open a web browser. Open the link elsewhere.')
+}
+
+const liveLink = command('live', {
+  ...lookCommon,
+  columns: linkColumns,
+  summary: 'Create a link to the live view',
+  about:
+    'Anyone with the link sees the browser and can control it; with --read-only they can only watch. It works for 60 minutes, or for the time of --ttl. A link of an operator is recorded as browser.link_created.',
+  examples: [`browser live ${ID} --read-only --ttl 10m`, `browser live ${ID} --open`],
+  exits: [3, 9],
+  flags: { ...rights, open: flag('open it in the web browser of this machine') },
+  async run(shell, { id, readOnly, ttl, open }) {
+    const url = await printLink(shell, { id, readOnly, ttl })
+    if (url && open) await show(shell, url)
+  },
+})
+
+const openLink = command('open', {
+  ...lookCommon,
+  columns: linkColumns,
+  summary: 'Open the live view in the web browser of this machine',
+  about:
+    'The same as browser live --open --read-only; with --control you can control the page. It prints the link too.',
+  examples: [`browser open ${ID}`, `browser open ${ID} --control --json`],
+  exits: [3, 9],
+  flags: { control: flag('the link can also control the page'), ttl: rights.ttl },
+  async run(shell, { id, control, ttl }) {
+    const url = await printLink(shell, { id, readOnly: !control, ttl })
+    if (url) await show(shell, url)
+  },
+})
+
+const pictureColumns = columnsOf`
+  session_id SESSION keep, file FILE keep, size_bytes BYTES number, width WIDTH number, height HEIGHT number`
+const screenshot = command('screenshot', {
+  ...lookCommon,
+  columns: pictureColumns,
+  summary: 'Save a screenshot of the page',
+  about:
+    'Saves a PNG of the visible page, or with --full-page of the whole page. It is also an artifact of the session.',
+  examples: [`browser screenshot ${ID} --out page.png`, `browser screenshot ${ID} --out page.png --full-page`],
+  exits: [3, 6, 9],
+  flags: { out: text('FILE', 'where to save it'), fullPage: flag('include what is below the visible part') },
+  async run(shell, { id, out, fullPage }) {
+    if (!out)
+      throw usageFailure('browser screenshot needs --out FILE.', `svc-admin browser screenshot ${id} --out page.png`)
+    if (shell.planned(`take a picture of session ${id}`)) return
+    const { one } = await sessionAt(shell, id)
+    const input = { tool: 'browser_screenshot' as const, arguments: fullPage ? { full_page: true } : {} }
+    const done = expectData(await one.actions.post(input, { headers: onceHeaders(shell) }))
+    const { artifact, message } = done.result as { artifact?: Picture; message?: string }
+    if (!artifact) {
+      shell.note(message ?? 'The screenshot is missing.')
+      throw new CheckFailed()
+    }
+    const connection = await shell.connect()
+    await deliver(shell, await piecesOf(await connection.follow(artifact.url)), out)
+    shell.print.item({ ...artifact, session_id: id, file: out }, pictureColumns)
+  },
+})
+type Picture = { url: string; size_bytes: number; width: number; height: number }
+
+const stepsColumns = columnsOf`
+  at AT time, after_s AFTER number ${({ after_s }) => `${Number(after_s).toFixed(1)} s`}, by BY, tool TOOL,
+  input WHAT, ok DONE flag, result RESULT wide, url PAGE wide`
+const WATCH_MS = 1_000
+
+async function recordingOf(shell: Shell, id: string) {
+  const { api } = await apiOf(shell)
+  return expectData(await api.browser.sessions({ id: encodeURIComponent(id) }).recording.get())
+}
+
+type Recording = Awaited<ReturnType<typeof recordingOf>>
+const timed = ({ actions, started_at }: Recording) =>
+  actions.map((action) => ({ ...action, after_s: (Date.parse(action.at) - Date.parse(started_at)) / 1_000 }))
+
+/** Prints each thing once, as it is done, until the session ends or Ctrl-C: a table on a terminal, else JSON lines. */
+async function follow(shell: Shell, id: string): Promise<void> {
+  const feed = feedOf(shell, stepsColumns)
+  for (let notice = 0; !shell.signal.aborted; ) {
+    const recording = await recordingOf(shell, id)
+    feed(timed(recording).slice(notice))
+    notice = recording.actions.length
+    if (recording.ended_at !== null) return shell.note(`It ended at ${recording.ended_at}.`)
+    await shell.clock.sleep(WATCH_MS, shell.signal)
+  }
+}
+
+const listSteps = command('steps', {
+  columns: stepsColumns,
+  summary: 'List the steps of a browser session, oldest first',
+  about:
+    'Shows the seconds since the session began. Works for ended sessions too. Below the steps it prints a link that plays the session with its screenshots.',
+  examples: [`browser steps ${ID}`, `browser steps ${ID} --follow`, `browser steps ${ID} --json`],
+  args,
+  flags: { follow: { ...flag('keep printing new steps, as browser watch does'), short: 'f' } },
+  async run(shell, { id, follow: goesOn }) {
+    if (goesOn) return follow(shell, id)
+    const recording = await recordingOf(shell, id)
+    shell.print.list(timed(recording), stepsColumns, 'No steps, or the session does not record them.')
+    shell.note(`Play it: ${recording.player_url}`)
+  },
+})
+
+const watchSteps = command('watch', {
+  summary: 'Print each step of a session as it happens',
+  about: 'Starts with the steps so far. Runs until the session ends or you press Ctrl-C.',
+  examples: [`browser watch ${ID}`, `browser watch ${ID} --url http://127.0.0.1:3400`],
+  args,
+  run: (shell, { id }) => follow(shell, id),
+})
+
+export const browserCommands = [
+  listSessions,
+  getSession,
+  createSession,
+  actInSession,
+  endSessions,
+  liveLink,
+  openLink,
+  screenshot,
+  listSteps,
+  watchSteps,
+]

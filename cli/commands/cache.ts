@@ -1,55 +1,36 @@
-import { defineCommand } from '../command'
+import { defined } from '../api'
+import { commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { choice, optional, text } from '../words'
 
-const ENTRIES = [
-  column('enabled', 'ON', { kind: 'flag' }),
-  column('entries', 'ANSWERS', { kind: 'number' }),
-  column('bytes', 'BYTES', { kind: 'number' }),
-  column('max_bytes', 'MOST', { kind: 'number' }),
-  column('hits', 'HITS', { kind: 'number' }),
-  column('misses', 'MISSES', { kind: 'number' }),
-  column('hit_rate', 'HIT RATE', { show: ({ hit_rate }) => `${(Number(hit_rate) * 100).toFixed(1)}%` }),
-  column('saved_cents', 'SAVED¢', { kind: 'money' }),
-  column('by_mode', 'BY MODE', { show: ({ by_mode }) => (by_mode as Mode[]).map(spellMode).join(', ') }),
-]
+const ENTRIES = columnsOf`
+  enabled ON flag, entries ANSWERS number, bytes BYTES number, max_bytes MOST number, hits HITS number,
+  misses MISSES number, hit_rate HIT RATE ${({ hit_rate }) => `${(Number(hit_rate) * 100).toFixed(1)}%`},
+  saved_cents SAVED¢ money, by_mode BY MODE ${({ by_mode }) => (by_mode as Mode[]).map(spellMode).join(', ')}`
 type Mode = { mode: string; entries: number; hits: number }
 const spellMode = ({ mode, entries, hits }: Mode): string => `${mode} ${entries} (${hits} hits)`
 
-const ANSWERS = [
-  column('completion_id', 'ANSWER'),
-  column('owner', 'OF'),
-  column('key_id', 'KEY', { wide: true }),
-  column('mode', 'MODE'),
-  column('model', 'MODEL'),
-  column('hits', 'HITS', { kind: 'number' }),
-  column('cost_cents', 'COST¢', { kind: 'money' }),
-  column('created', 'MADE', { kind: 'time' }),
-  column('expires', 'UNTIL', { kind: 'time' }),
-]
+const ANSWERS = columnsOf`
+  completion_id ANSWER, owner OF, key_id KEY wide, mode MODE, model MODEL, hits HITS number, cost_cents COST¢ money,
+  created MADE time, expires UNTIL time`
 
-const common = { apis: ['operator'], offline: false } as const
+const command = commandsOf('cache', { apis: ['operator'], offline: false })
 
-const cacheStats = defineCommand({
-  ...common,
-  path: 'cache stats',
+const cacheStats = command('stats', {
   summary: 'Show the number of cached answers and what they saved',
   about:
     "Counts from the start of the server that answers; each node has its own cache. usage show reports an org's savings for any period.",
   examples: ['cache stats', 'cache stats --watch'],
-  impact: 'read',
   columns: ENTRIES,
   watchable: true,
+  exits: [],
   async run(shell) {
-    const connection = await shell.connect()
-    shell.print.item(expectData(await connection.ops().cache.get()), ENTRIES)
+    shell.print.item(expectData(await (await shell.connect()).ops().cache.get()), ENTRIES)
   },
 })
 
-const inspectCache = defineCommand({
-  ...common,
-  path: 'cache inspect',
+const inspectCache = command('inspect', {
   summary: 'Show whether a prompt would be served from the cache, and why',
   about:
     'Lists the cached answers for exactly this prompt, with their owners and expiry times. Their text is not shown. An answer is used only when the rest of the request is the same too.',
@@ -57,7 +38,6 @@ const inspectCache = defineCommand({
     'cache inspect "What is the capital of France?"',
     'cache inspect --prompt "hello" --org acme --mode fast --json',
   ],
-  impact: 'read',
   exits: [3, 5],
   columns: ANSWERS,
   args: { words: optional('the exact prompt') },
@@ -69,25 +49,21 @@ const inspectCache = defineCommand({
   },
   async run(shell, { words, prompt = words, owner = shell.globals.org, key, mode }) {
     if (prompt === undefined) throw usageFailure('cache inspect needs a prompt.', 'svc-admin cache inspect "…"')
-    const connection = await shell.connect()
-    const ownerFilter = { ...(owner ? { owner } : {}), ...(key ? { key } : {}), ...(mode ? { mode } : {}) }
-    const found = expectData(await connection.ops().cache.find.post({ prompt, ...ownerFilter }))
+    const ownerFilter = defined({ owner: owner || undefined, key: key || undefined, mode: mode || undefined })
+    const found = expectData(await (await shell.connect()).ops().cache.find.post({ prompt, ...ownerFilter }))
     shell.print.list(found.answers, ANSWERS, 'No such answer.')
     shell.note(`${found.verdict}: ${found.why}`)
   },
 })
 
-const purgeCache = defineCommand({
-  ...common,
-  path: 'cache purge',
+const purgeCache = command('purge', {
   summary: 'Clear cached answers',
   about:
     'Deletes the cached answers of one org or user, of one key, of one mode, or all of them. Nothing else is lost; the next request is answered and charged again. Each node has its own cache. Recorded as cache.purged.',
   examples: ['cache purge acme --scope org', 'cache purge think --scope mode --yes', 'cache purge --scope all'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 5],
-  columns: [column('purged', 'FORGOTTEN', { kind: 'number' })],
+  columns: columnsOf`purged FORGOTTEN number`,
   args: { name: optional('the org or user, the key, or the mode') },
   flags: { scope: choice(['org', 'key', 'mode', 'all'], 'what NAME is; all does not need one') },
   async run(shell, { name, scope }) {

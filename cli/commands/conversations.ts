@@ -1,13 +1,13 @@
 import type { Conversation } from '../../src/skills/conversations/schema'
-import { defineCommand } from '../command'
+import { defined } from '../api'
+import { commandsOf } from '../command'
 import { deliver } from '../download'
 import { expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import { eachEntry, type PageQuery, pageFlags, printPages } from '../pages'
-import type { Shell } from '../shell'
-import { requireReason } from '../shell'
+import { requireReason, type Shell } from '../shell'
 import { argument, duration, flag, text } from '../words'
 
 type Wanted = { key?: string | undefined; since?: number | undefined }
@@ -28,38 +28,23 @@ type At = {
   remove(id: string): Promise<{ deleted: true }>
 }
 
-const conversationColumns = [
-  column('id', 'ID', { keep: true }),
-  column('owner', 'OF'),
-  column('title', 'TITLE'),
-  column('messageCount', 'MESSAGES', { kind: 'number' }),
-  column('createdAt', 'BEGUN', { kind: 'time', min: true }),
-  column('updatedAt', 'LAST', { kind: 'time' }),
-]
-const messageColumns = [
-  column('createdAt', 'AT', { kind: 'time' }),
-  column('role', 'WHO'),
-  column('resolvedMode', 'MODE', { wide: true }),
-  column('content', 'TEXT'),
-]
+const conversationColumns = columnsOf`
+  id ID keep, owner OF, title TITLE, messageCount MESSAGES number, createdAt BEGUN time min, updatedAt LAST time`
+const messageColumns = columnsOf`createdAt AT time, role WHO, resolvedMode MODE wide, content TEXT`
 
-const common = { apis: ['tenant', 'operator'] } as const
 const ID = 'id of the conversation'
 const filters = {
   key: text('KEY', 'conversations of the organization or person that owns this key; operators only'),
   since: duration('TIME', 'only those with a message in this time'),
 }
 
-const listConversations = defineCommand({
-  ...common,
-  columns: conversationColumns,
-  path: 'conversations list',
+const command = commandsOf('conversations', { apis: ['tenant', 'operator'], columns: conversationColumns })
+
+const listConversations = command('list', {
   summary: 'List conversations, last updated first',
   about:
     "On the server's machine it lists all conversations without titles, or with --org those of one organization or user. Over --url it lists your own. Conversations belong to a person or an organization, not to a key.",
   examples: ['conversations list', 'conversations list --org acme --since 24h', 'conversations list --key 31aa07c2'],
-  impact: 'read',
-  exits: [3],
   flags: { ...filters, ...pageFlags },
   async run(shell, { key, since, ...paging }) {
     const at = await conversationsAt(shell, { key, since })
@@ -67,16 +52,12 @@ const listConversations = defineCommand({
   },
 })
 
-const getConversation = defineCommand({
-  ...common,
+const getConversation = command('get', {
   columns: [...conversationColumns, ...messageColumns.slice(1)],
-  path: 'conversations get',
   summary: 'Show the owner of a conversation and when it was last used',
   about:
     'With --show-content it shows the messages too. When an operator reads them, this is recorded in the audit chain of the owner as conversation.read.',
   examples: ['conversations get 31aa07c2-…', 'conversations get 31aa07c2-… --show-content --reason "ticket 4711"'],
-  impact: 'read',
-  exits: [3],
   args: { id: argument(ID) },
   flags: { showContent: flag('include the messages; recorded for operators') },
   async run(shell, { id, showContent }) {
@@ -89,10 +70,7 @@ const getConversation = defineCommand({
   },
 })
 
-const exportConversations = defineCommand({
-  ...common,
-  columns: conversationColumns,
-  path: 'conversations export',
+const exportConversations = command('export', {
   summary: 'Write conversations with their messages as JSON lines',
   about:
     'Writes one conversation per line, last updated first. Operators need --org or --key, and a reason; each read is recorded as conversation.read.',
@@ -100,8 +78,6 @@ const exportConversations = defineCommand({
     'conversations export --out mine.jsonl',
     'conversations export --org acme --since 30d --out acme.jsonl --reason "request of Acme"',
   ],
-  impact: 'read',
-  exits: [3],
   flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
   async run(shell, { key, since, out }) {
     const at = await conversationsAt(shell, { key, since })
@@ -117,10 +93,8 @@ const exportConversations = defineCommand({
   },
 })
 
-const deleteConversation = defineCommand({
-  ...common,
-  columns: [column('deleted', 'DELETED', { kind: 'flag' })],
-  path: 'conversations delete',
+const deleteConversation = command('delete', {
+  columns: columnsOf`deleted DELETED flag`,
   summary: 'Delete a conversation and its messages',
   about: 'This cannot be undone. Recorded as conversation.deleted.',
   examples: ['conversations delete 31aa07c2-…', 'conversations delete 31aa07c2-… --yes'],
@@ -137,12 +111,11 @@ const deleteConversation = defineCommand({
   },
 })
 
-const purgeColumns = [column('conversations', 'DELETED', { kind: 'number' })]
+const purgeColumns = columnsOf`conversations DELETED number`
 
-const purgeConversations = defineCommand({
+const purgeConversations = command('purge', {
   apis: ['operator'],
   columns: purgeColumns,
-  path: 'conversations purge',
   summary: 'Delete old conversations of an organization or user, permanently',
   about:
     'Deletes conversations without a message since --before, and their messages. The server never deletes conversations by itself. This cannot be undone; you confirm with the name in --org. Recorded as conversation.purged.',
@@ -160,8 +133,7 @@ const purgeConversations = defineCommand({
     if (before === undefined) throw usageFailure('conversations purge needs --before.', '--before 90d')
     requireReason(shell, 'conversations purge')
     const input = { owner: org, before: new Date(shell.clock.now() - before).toISOString() }
-    const connection = await shell.connect()
-    const purge = connection.ops().conversations.purge
+    const purge = (await shell.connect()).ops().conversations.purge
     const { conversations } = expectData(await purge.post({ ...input, count_only: true }))
     const what = `${conversations} conversations of ${org} without a message since ${input.before}`
     shell.note('Conversations stay until you delete them; no setting deletes them.')
@@ -188,10 +160,9 @@ async function conversationsAt(shell: Shell, { key, since }: Wanted) {
 }
 
 async function all(shell: Shell, recent: { since?: string }, key?: string): Promise<At> {
-  const connection = await shell.connect()
-  const ops = connection.ops()
+  const ops = (await shell.connect()).ops()
   const { org: owner } = shell.globals
-  const ownerFilter = { ...(owner === undefined ? {} : { owner }), ...(key === undefined ? {} : { key }) }
+  const ownerFilter = defined({ owner, key })
   const one = (id: string) => ops.conversations({ id: encodeURIComponent(id) })
   return {
     isOperator: true,
@@ -209,8 +180,7 @@ async function all(shell: Shell, recent: { since?: string }, key?: string): Prom
 
 async function own(shell: Shell, recent: { since?: string }, key?: string): Promise<At> {
   if (key !== undefined) throw usageFailure('--key is for operators. With an API key you get its own conversations.')
-  const connection = await shell.connect()
-  const { client } = await connection.tenant()
+  const { client } = await (await shell.connect()).tenant()
   const one = (id: string) => client.conversations({ id: encodeURIComponent(id) })
   const read = async (id: string) => expectData(await one(id).get()).conversation
   return {

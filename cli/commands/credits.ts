@@ -2,55 +2,42 @@ import type { KeyPatch } from '../../src/accounts/keys/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { KeyId } from '../../src/kernel/ids'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
-import { apiOf } from '../api'
-import { defineCommand } from '../command'
-import { expectData, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { apiOf, defined } from '../api'
+import { commandsOf } from '../command'
+import { CheckFailed, expectData, usageFailure } from '../failure'
+import { columnsOf } from '../output/columns'
+import { type PageQuery, pageFlags, printPages } from '../pages'
 import { resolveKey } from '../resolve'
-import { prepareSecret, SECRET_FLAGS } from '../secret'
-import type { Shell } from '../shell'
-import { requireReason } from '../shell'
-import { argument, duration, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
-import { moment } from './keys-input'
+import { deliverSecret, SECRET_FLAGS } from '../secret'
+import { requireReason, type Shell } from '../shell'
+import { argument, duration, flag, moment, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
+import { type Report, reporting } from './usage'
 
-const columns = [
-  column('owner', 'OWNER'),
-  column('id', 'ID'),
-  column('balance_cents', 'BALANCE¢', { kind: 'money' }),
-  column('held_cents', 'HELD¢', { kind: 'money' }),
-  column('available_cents', 'AVAILABLE¢', { kind: 'money' }),
-]
+const columns = columnsOf`
+  owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money`
 
-const adjustColumns = [...columns, column('amount_cents', 'CHANGED¢', { kind: 'money' }), column('ref', 'REFERENCE')]
+const adjustColumns = [...columns, ...columnsOf`amount_cents CHANGED¢ money, ref REFERENCE`]
 
-const codeColumns = [
-  column('code', 'CODE'),
-  column('amount_cents', 'AMOUNT¢', { kind: 'money' }),
-  column('expires_at', 'EXPIRES', { kind: 'time' }),
-]
+const codeColumns = columnsOf`code CODE, amount_cents AMOUNT¢ money, expires_at EXPIRES time`
 
-const capColumns = [
-  column('scope', 'SCOPE'),
-  column('daily_cap_cents', 'CAP/DAY¢', { kind: 'money' }),
-  column('usage.daily_used_cents', 'TODAY¢', { kind: 'money' }),
-  column('monthly_cap_cents', 'CAP/MONTH¢', { kind: 'money' }),
-  column('usage.monthly_used_cents', 'MONTH¢', { kind: 'money' }),
-]
+const capColumns = columnsOf`
+  scope SCOPE, daily_cap_cents CAP/DAY¢ money, usage.daily_used_cents TODAY¢ money,
+  monthly_cap_cents CAP/MONTH¢ money, usage.monthly_used_cents MONTH¢ money`
 
 const grantColumns = [
   ...columns,
-  column('amount_cents', 'GRANTED¢', { kind: 'money' }),
-  column('expires_at', 'EXPIRES', { kind: 'time' }),
-  column('ref', 'REFERENCE'),
+  ...columnsOf`
+  amount_cents GRANTED¢ money, expires_at EXPIRES time, ref REFERENCE`,
 ]
 
 /** Above this amount the command asks for confirmation, because it may be a typing error. */
 const ASKS_ABOVE_CENTS = 100_000
 
-export const WHO = 'org by id, slug or name; user by id or e-mail; 6 characters of an id are enough'
+const WHO = 'org by id, slug or name; user by id or e-mail; 6 characters of an id are enough'
 
-const grant = defineCommand({
-  path: 'credits grant',
+const command = commandsOf('credits', { apis: ['operator'] })
+
+const grant = command('grant', {
   summary: 'Add credit to an org or a user, or complete a checkout',
   about:
     'The amount is currency with two decimals, 50.00, or cents, 5000c. It is added once for each --idempotency-key. The ledger and the audit record show it with its reason. Credit with --expires is spent first, and what is left of it then expires. --checkout completes a checkout that no payment processor handles, for its own amount and owner.',
@@ -60,10 +47,8 @@ const grant = defineCommand({
     'credits grant acme 20.00 --expires 30d --reason trial',
     'credits grant --checkout 8f14e45f-ceea-467f-9575-1f0d9c2b7a10 --reason "transfer 1182 arrived"',
   ],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 5],
   columns: grantColumns,
   args: { owner: optional(WHO), amount: { ...money('amount: 50.00 or 5000c'), required: false } },
   flags: {
@@ -79,10 +64,9 @@ const grant = defineCommand({
     if (shell.planned(what)) return
     const isLarge = 'amount_cents' in input && input.amount_cents > ASKS_ABOVE_CENTS
     if (isLarge) shell.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`)
-    const connection = await shell.connect()
     const end = expires === undefined ? {} : { expires_at: moment(expires, shell.clock.now()) }
     const body = { ...input, ...end, note: note ?? reason }
-    const made = expectData(await connection.ops().credits.post(body))
+    const made = expectData(await (await shell.connect()).ops().credits.post(body))
     shell.print.item(made, grantColumns)
     if (made.already) shell.note(`${made.ref} was already granted. Nothing was added.`)
   },
@@ -96,8 +80,7 @@ function inputOf({ globals }: Shell, owner: string | undefined, amount: number |
   return { owner, amount_cents: amount, idempotency_key: globals.idempotencyKey ?? randomBase62(24) }
 }
 
-const adjust = defineCommand({
-  path: 'credits adjust',
+const adjust = command('adjust', {
   summary: 'Correct a balance up or down',
   about:
     'The amount needs a sign: -5.00 subtracts 5.00 and +5.00 adds it; cents are written -500c. The balance cannot go below what running calls reserve. The amount is booked once for each --idempotency-key. The ledger shows both the original entries and the correction.',
@@ -105,10 +88,8 @@ const adjust = defineCommand({
     'credits adjust acme -5.00 --reason "granted twice"',
     'credits adjust ada@example.com +120c --reason goodwill -y',
   ],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 5],
   columns: adjustColumns,
   args: { owner: argument(WHO), amount: signedMoney('amount: -5.00 or +500c') },
   flags: { note: text('TEXT', 'note in the ledger; the reason by default') },
@@ -125,8 +106,7 @@ const adjust = defineCommand({
   },
 })
 
-const code = defineCommand({
-  path: 'credits code',
+const code = command('code', {
   summary: 'Create a code that completes one checkout',
   about:
     'For servers without a payment processor. A person who opened a checkout of exactly this amount enters the code on its page, and the credit is added. The code works once, and expires after 30 days unless --expires sets another time. It is shown only once.',
@@ -134,7 +114,6 @@ const code = defineCommand({
     'credits code 50.00 --reason "transfer 1182 arrived"',
     'credits code 5000c --expires 7d --reason pilot --secret-to code.txt',
   ],
-  apis: ['operator'],
   impact: 'write',
   danger: 'secret once',
   exits: [5],
@@ -144,29 +123,22 @@ const code = defineCommand({
   async run(shell, { amount, expires, secretTo, copy }) {
     const reason = requireReason(shell, 'credits code')
     if (shell.planned(`create a code for ${spelled(amount)}`)) return
-    const secret = prepareSecret(shell, 'code', { secretTo, copy })
     const valid = expires === undefined ? {} : { valid_seconds: Math.round(expires / 1000) }
-    try {
+    await deliverSecret(shell, { field: 'code', methods: { secretTo, copy }, columns: codeColumns }, async () => {
       const made = await (await shell.connect())
         .ops()
         .credits.codes.post({ amount_cents: amount, note: reason, ...valid })
-      secret.deliver(expectData(made), codeColumns)
-    } catch (error) {
-      secret.abandon()
-      throw error
-    }
+      return expectData(made)
+    })
   },
 })
 
-const caps = defineCommand({
-  path: 'credits caps',
+const caps = command('caps', {
   summary: 'Set the daily and monthly spending cap of an owner or key',
   about:
     'Caps of an owner count all its spending, with every key. Caps of a key count only calls with that key. Calls above a cap get 402 until 00:00 UTC, or until you raise the cap. Caps that you do not name stay the same; none removes a cap.',
   examples: ['credits caps acme --daily 50.00', 'credits caps set ci --daily none --monthly 1000.00'],
-  apis: ['operator'],
   impact: 'write',
-  exits: [3, 5],
   columns: capColumns,
   args: { owner: argument('org or user as in credits grant, or a key by id, prefix or name') },
   flags: {
@@ -174,15 +146,11 @@ const caps = defineCommand({
     monthly: orNone(wholeCents('AMOUNT', 'maximum in one UTC month')),
   },
   async run(shell, { owner, daily, monthly }) {
-    const wanted = {
-      ...(daily === undefined ? {} : { daily_cap_cents: daily }),
-      ...(monthly === undefined ? {} : { monthly_cap_cents: monthly }),
-    }
+    const wanted = defined({ daily_cap_cents: daily, monthly_cap_cents: monthly })
     if (!Object.keys(wanted).length)
       throw usageFailure('credits caps needs a cap to change.', 'add --daily or --monthly')
     if (shell.planned(`set the caps of ${owner}`)) return
-    const connection = await shell.connect()
-    const reply = await connection.ops().credits.caps.put({ owner, ...wanted })
+    const reply = await (await shell.connect()).ops().credits.caps.put({ owner, ...wanted })
     const ofKey = reply.status === 404 ? await capKey(shell, owner, wanted) : null
     shell.print.item(ofKey ?? expectData(reply), capColumns)
   },
@@ -201,4 +169,110 @@ async function capKey(shell: Shell, word: string, caps: KeyPatch) {
 
 const spelled = (cents: number): string => `${spellCents(centsToMicro(cents))} cents`
 
-export const creditCommands = [grant, adjust, code, caps]
+const balanceColumns = columnsOf`
+  owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money,
+  expiring.0.amount_cents EXPIRING¢ money, expiring.0.expires_at EXPIRES time, daily_cap_cents CAP/DAY¢ money,
+  monthly_cap_cents CAP/MONTH¢ money, days_left DAYS-LEFT number`
+
+const balance = command('balance', {
+  summary: "Show an owner's balance, reserved and available credit, and days left",
+  about:
+    "HELD is the credit reserved by running calls. EXPIRING is the credit that expires next; --json lists all of it. DAYS-LEFT estimates how long the rest lasts at the pace of the last seven days. Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the wallet that pays for the key in use.",
+  examples: ['credits balance', 'credits balance acme --json', 'credits balance ada@example.com'],
+  apis: ['operator', 'tenant'],
+  exits: [3, 5],
+  columns: balanceColumns,
+  watchable: true,
+  args: { owner: optional(WHO) },
+  async run(shell, { owner = shell.globals.org }) {
+    shell.print.item(await balanceOf(shell, owner), balanceColumns)
+  },
+})
+
+const PACE_DAYS = 7
+
+/** Operators ask for the balance; a tenant's report has it. */
+async function balanceOf(shell: Shell, owner: string | undefined): Promise<object> {
+  const { isOperator, ownerFilter } = await apiOf(shell, { owner })
+  const balance = isOperator
+    ? expectData(await (await shell.connect()).ops().credits.get({ query: ownerFilter }))
+    : null
+  const from = new Date(shell.clock.now() - PACE_DAYS * 86_400_000).toISOString()
+  const report = await reporting(shell, owner)({ from })
+  return { ...(balance ?? reportedBalance(report)), ...paceOf(report) }
+}
+
+function reportedBalance({ scope, balance }: Report) {
+  const { balance_cents, reserved_cents: held_cents, expiring } = balance
+  const amounts = { balance_cents, held_cents, available_cents: balance_cents - held_cents }
+  return { object: 'balance', id: scope, owner: scope, ...amounts, expiring }
+}
+
+/** `days_left` is in whole days; null when nothing was spent in the last week. */
+function paceOf({ balance, spending, totals }: Report) {
+  const aDay = totals.cost_cents / PACE_DAYS
+  const left = balance.balance_cents - balance.reserved_cents
+  const { daily_cap_cents, monthly_cap_cents } = spending
+  return { daily_cap_cents, monthly_cap_cents, days_left: aDay > 0 ? Math.floor(left / aDay) : null }
+}
+
+const ledgerColumns = columnsOf`
+  at TIME time, kind KIND, amount_cents AMOUNT¢ money, balance_cents BALANCE¢ money, ref REFERENCE, note NOTE,
+  id ROW number wide`
+
+const ledger = command('ledger', {
+  summary: 'Show every ledger entry of an owner, with the balance after it',
+  about:
+    'Lists the newest entries first. A settle entry is the cost of a call, and its reference ends with the id of the request. A page can have fewer rows than you asked for even if more exist; continue with --cursor or --all.',
+  examples: [
+    'credits ledger acme',
+    'credits ledger acme --all -o csv > ledger.csv',
+    'credits ledger acme --ref req_1f4xEU9WTdZBc4YIr2VvP0Ba',
+    'credits ledger ada@example.com --json',
+  ],
+  exits: [3, 5],
+  columns: ledgerColumns,
+  args: { owner: optional(WHO) },
+  flags: {
+    ref: text('REF', 'rows with this reference, or of this request'),
+    ...pageFlags,
+  },
+  async run(shell, { owner = shell.globals.org, ref, ...paging }) {
+    const ops = (await shell.connect()).ops()
+    const page = async (input: PageQuery) => {
+      const query = defined({ ...input, owner: owner || undefined, ref: ref || undefined })
+      const { entries, next_cursor } = expectData(await ops.credits.ledger.get({ query }))
+      return { items: entries, next: next_cursor }
+    }
+    await printPages(shell, paging, { page, columns: ledgerColumns, empty: 'No entries yet.' })
+  },
+})
+
+const differenceColumns = columnsOf`
+  id OWNER, balance_cents BALANCE¢ money, ledger_cents LEDGER¢ money, held_cents HELD¢ money,
+  open_cents OPEN-HOLDS¢ money, applied PUT-RIGHT flag`
+
+const reconcile = command('reconcile', {
+  summary: 'Recompute every balance from the ledger and list differences',
+  about:
+    "A balance must equal the sum of its owner's ledger rows. Held credit must equal the sum of the open holds. Exits 9 when a wallet differs. --apply sets the wallet to the ledger's sum and records the change. It skips a wallet that would become negative or smaller than its holds; correct those yourself.",
+  examples: ['credits reconcile', 'credits reconcile --apply --reason "restored from a copy" -y'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [9],
+  columns: differenceColumns,
+  flags: { apply: flag('correct what differs') },
+  async run(shell, { apply }) {
+    if (apply) requireReason(shell, 'credits reconcile --apply')
+    const ops = (await shell.connect()).ops()
+    const found = expectData(await ops.credits.differences.get())
+    const count = `${found.differences.length} ${found.differences.length === 1 ? 'balance' : 'balances'}`
+    const goesOn = apply && found.differences.length > 0 && !shell.planned(`put ${count} right`)
+    if (goesOn) shell.confirm(`Set ${count} to the ledger's sum?`)
+    const { ok, differences } = goesOn ? expectData(await ops.credits.differences.post()) : found
+    shell.print.list(differences, differenceColumns, 'Every balance matches its ledger.')
+    if (!ok && !shell.globals.dryRun) throw new CheckFailed()
+  },
+})
+
+export const creditCommands = [grant, adjust, code, caps, balance, ledger, reconcile]

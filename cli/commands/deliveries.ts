@@ -1,15 +1,20 @@
+import { CSV_BEGIN } from '../../src/kernel/csv'
 import type { Delivery } from '../../src/webhooks/schema'
-import { defineCommand } from '../command'
-import { BadWord, CommandFailed, EXIT, expectData } from '../failure'
-import { column } from '../output/columns'
-import { eachEntry, tail } from '../pages'
+import { apiOf } from '../api'
+import { commandsOf } from '../command'
+import { deliver } from '../download'
+import { BadWord, CheckFailed, CommandFailed, EXIT, expectData, usageFailure } from '../failure'
+import { formatOf } from '../globals'
+import { columnsOf } from '../output/columns'
+import { safeJson } from '../output/json'
+import { csvOf } from '../output/print'
+import { eachEntry, poll, tail } from '../pages'
 import type { Shell } from '../shell'
-import { webhookAt, webhookIds } from '../webhook-at'
-import { argument, choice, duration, flag, LAST, text } from '../words'
-import { deliveryColumns as columns } from './webhooks-columns'
+import { argument, choice, duration, flag, LAST, text, whole, words } from '../words'
+import { deliveryColumns as columns, deliveryColumns, webhookAt, webhookIds } from './webhooks'
 
 /** Which attempts are wanted; those not named are all. */
-type Wanted = {
+export type Wanted = {
   webhook: string | undefined
   status?: Delivery['status'] | undefined
   event: string | undefined
@@ -18,8 +23,7 @@ type Wanted = {
 }
 
 const WEBHOOK_FLAG = text('ID', 'id of the webhook; all of yours by default')
-
-export const filters = {
+const filters = {
   webhook: WEBHOOK_FLAG,
   event: text('TYPE', 'only of this event'),
   since: duration('24h', 'only attempts at most this old'),
@@ -32,94 +36,8 @@ export const filters = {
   },
 }
 
-const common = { apis: ['tenant', 'operator'] } as const
-const read = [
-  ...columns,
-  column('ended', 'ENDED', { min: true }),
-  column('url', 'URL', { wide: true }),
-  column('headers', 'HEADERS', { wide: true, show: ({ headers }) => JSON.stringify(headers ?? {}) }),
-  column('body', 'BODY', { min: true }),
-]
-const ANY = { event: undefined, since: undefined, http: undefined }
-
-const listDeliveries = defineCommand({
-  ...common,
-  columns,
-  path: 'deliveries list',
-  summary: 'List delivery attempts, newest first',
-  about: 'Lists fifty for each webhook. With --watch the list is read again every two seconds.',
-  examples: ['deliveries list --status failed --http 5xx', 'deliveries list --webhook 31aa07c2-… --watch'],
-  impact: 'read',
-  exits: [3],
-  watchable: true,
-  flags: { ...filters, status: choice(['success', 'failed'], 'only attempts with this result') },
-  async run(shell, wanted) {
-    shell.print.list(await attempts(shell, wanted), columns, 'No deliveries yet.')
-  },
-})
-
-const tailDeliveries = defineCommand({
-  ...common,
-  columns,
-  path: 'deliveries tail',
-  summary: 'Print delivery attempts as they end',
-  about: 'Runs until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.',
-  examples: ['deliveries tail --failed', 'deliveries tail --webhook 31aa07c2-… -o jsonl'],
-  impact: 'read',
-  exits: [3],
-  offline: false,
-  flags: { webhook: WEBHOOK_FLAG, failed: flag('only failed attempts'), last: LAST },
-  async run(shell, { webhook, failed, last = 10 }) {
-    const wanted = { ...ANY, webhook, status: failed ? ('failed' as const) : undefined }
-    await tail(shell, { columns, newest: () => attempts(shell, wanted), last, what: 'attempt' })
-  },
-})
-
-const getDelivery = defineCommand({
-  ...common,
-  path: 'deliveries get',
-  columns: read,
-  summary: 'Show one delivery attempt, its result, and the other attempts of the event',
-  about:
-    'Finds one of the fifty newest attempts of its webhook. --body also reads the body that was sent, which is recorded.',
-  examples: ['deliveries get 9c1f…', 'deliveries get 9c1f… --webhook 31aa07c2-… --body --json'],
-  impact: 'read',
-  exits: [3],
-  args: { id: argument('id of the attempt, or the start of it') },
-  flags: { webhook: WEBHOOK_FLAG, body: flag('show the headers and body that were sent; recorded') },
-  async run(shell, { id, webhook, body }) {
-    const known = await attempts(shell, { ...ANY, webhook })
-    const found = findAttempt(known, id)
-    const isOfSame = (one: Delivery) => one.event_id === found.event_id && one.webhook_id === found.webhook_id
-    for (const one of known.filter(isOfSame).toReversed()) shell.note(lineOf(one))
-    if (!body) return shell.print.item(found, read)
-    const { hook } = await webhookAt(shell, found.webhook_id)
-    shell.print.item(expectData(await hook.deliveries({ deliveryId: found.id }).get()), read)
-  },
-})
-
-/** `try 2 failed 503 http_5xx at 2026-01-01T00:00:05.000Z, next at 2026-01-01T00:05:05.000Z` */
-function lineOf({ attempt, status, http_status, error_message, created_at, next_retry_at }: Delivery): string {
-  const why = [http_status, error_message].filter((one) => one !== null).map((one) => ` ${one}`)
-  return `try ${attempt} ${status}${why.join('')} at ${created_at}${next_retry_at ? `, next at ${next_retry_at}` : ''}`
-}
-
-/** The attempt of this id among these. @throws CommandFailed 3 */
-export function findAttempt(all: readonly Delivery[], id: string): Delivery {
-  const found = all.find((one) => one.id.startsWith(id))
-  if (found) return found
-  throw new CommandFailed({
-    exitCode: EXIT.missing,
-    code: 'not_found',
-    message: `No attempt ${id} among the newest.`,
-    fix: 'svc-admin deliveries list',
-  })
-}
-
-export const deliveryCommands = [listDeliveries, tailDeliveries, getDelivery]
-
 /** The newest attempts of one webhook, or of all, newest first: fifty of each, or all that is kept. */
-export async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Delivery[]> {
+async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Delivery[]> {
   const oldest = wanted.since === undefined ? 0 : shell.clock.now() - wanted.since
   const ids = wanted.webhook === undefined ? await webhookIds(shell) : [wanted.webhook]
   const found: Delivery[] = []
@@ -148,3 +66,191 @@ function answeredSo(status: number | null, http: string | undefined): boolean {
   if (http === 'none' || status === null) return http === 'none' && status === null
   return http.endsWith('xx') ? Math.floor(status / 100) === Number(http[0]) : status === Number(http)
 }
+
+const read = [
+  ...columns,
+  ...columnsOf`
+    ended ENDED min, url URL wide, headers HEADERS wide ${({ headers }) => JSON.stringify(headers ?? {})},
+    body BODY min`,
+]
+const ANY = { event: undefined, since: undefined, http: undefined }
+
+const command = commandsOf('deliveries', { apis: ['tenant', 'operator'], columns })
+
+const listDeliveries = command('list', {
+  summary: 'List delivery attempts, newest first',
+  about: 'Lists fifty for each webhook. With --watch the list is read again every two seconds.',
+  examples: ['deliveries list --status failed --http 5xx', 'deliveries list --webhook 31aa07c2-… --watch'],
+  watchable: true,
+  flags: { ...filters, status: choice(['success', 'failed'], 'only attempts with this result') },
+  async run(shell, wanted) {
+    shell.print.list(await attempts(shell, wanted), columns, 'No deliveries yet.')
+  },
+})
+
+const tailDeliveries = command('tail', {
+  summary: 'Print delivery attempts as they end',
+  about: 'Runs until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.',
+  examples: ['deliveries tail --failed', 'deliveries tail --webhook 31aa07c2-… -o jsonl'],
+  offline: false,
+  flags: { webhook: WEBHOOK_FLAG, failed: flag('only failed attempts'), last: LAST },
+  async run(shell, { webhook, failed, last = 10 }) {
+    const wanted = { ...ANY, webhook, status: failed ? ('failed' as const) : undefined }
+    await tail(shell, { columns, newest: () => attempts(shell, wanted), last, what: 'attempt' })
+  },
+})
+
+const getDelivery = command('get', {
+  columns: read,
+  summary: 'Show one delivery attempt, its result, and the other attempts of the event',
+  about:
+    'Finds one of the fifty newest attempts of its webhook. --body also reads the body that was sent, which is recorded.',
+  examples: ['deliveries get 9c1f…', 'deliveries get 9c1f… --webhook 31aa07c2-… --body --json'],
+  args: { id: argument('id of the attempt, or the start of it') },
+  flags: { webhook: WEBHOOK_FLAG, body: flag('show the headers and body that were sent; recorded') },
+  async run(shell, { id, webhook, body }) {
+    const known = await attempts(shell, { ...ANY, webhook })
+    const found = findAttempt(known, id)
+    const isOfSame = (one: Delivery) => one.event_id === found.event_id && one.webhook_id === found.webhook_id
+    for (const one of known.filter(isOfSame).toReversed()) shell.note(lineOf(one))
+    if (!body) return shell.print.item(found, read)
+    const { hook } = await webhookAt(shell, found.webhook_id)
+    shell.print.item(expectData(await hook.deliveries({ deliveryId: found.id }).get()), read)
+  },
+})
+
+/** `try 2 failed 503 http_5xx at 2026-01-01T00:00:05.000Z, next at 2026-01-01T00:05:05.000Z` */
+function lineOf({ attempt, status, http_status, error_message, created_at, next_retry_at }: Delivery): string {
+  const why = [http_status, error_message].filter((one) => one !== null).map((one) => ` ${one}`)
+  return `try ${attempt} ${status}${why.join('')} at ${created_at}${next_retry_at ? `, next at ${next_retry_at}` : ''}`
+}
+
+/** The attempt of this id among these. @throws CommandFailed 3 */
+function findAttempt(all: readonly Delivery[], id: string): Delivery {
+  const found = all.find((one) => one.id.startsWith(id))
+  if (found) return found
+  throw new CommandFailed({
+    exitCode: EXIT.missing,
+    code: 'not_found',
+    message: `No attempt ${id} among the newest.`,
+    fix: 'svc-admin deliveries list',
+  })
+}
+
+const replayed = columnsOf`delivery_id DELIVERY, retried RETRIED flag`
+/** Gentle with a receiver that has just come back. */
+const RATE = 5
+const [POLL_MS, PATIENCE_MS] = [250, 20_000]
+const NOTHING = 'No failed delivery can be sent again.'
+
+const replayDeliveries = command('replay', {
+  columns: replayed,
+  summary: 'Send the events of failed attempts again',
+  about:
+    'Sends the same bytes to the current address, signed with the current secret. --all takes every event that matches the filters and whose newest attempt failed; --dry-run counts them. With --wait it exits 9 when one fails again, and 8 when one is still pending.',
+  examples: ['deliveries replay 9c1f…', 'deliveries replay --all --webhook 31aa07c2-… --since 24h --yes'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 5, 8, 9],
+  args: { ids: words('ids of the attempts, or the start of each id') },
+  flags: {
+    ...filters,
+    all: flag('all failed events that match the filters, instead of ids'),
+    wait: flag('wait for each result, at most 20 seconds'),
+    rate: whole('N', `deliveries per second; ${RATE} by default`, { min: 1, max: 100 }),
+  },
+  async run(shell, { ids = [], all, wait, rate = RATE, ...wanted }) {
+    if (!ids.length && !all)
+      throw usageFailure('deliveries replay needs the id of an attempt, or --all.', 'svc-admin deliveries list')
+    const found = all
+      ? shell.print.kept(stillFailed(await attempts(shell, wanted, true)), deliveryColumns)
+      : await attempts(shell, wanted).then((known) => ids.map((id) => findAttempt(known, id)))
+    if (shell.planned(`send ${found.length} deliveries again`)) return
+    if (found.length > 1) shell.confirm(`Send ${found.length} deliveries again?`)
+    await replay(shell, found, { pauseMs: 1_000 / rate, wait })
+  },
+})
+
+/** Of each event of a webhook only the newest attempt counts. */
+function stillFailed(newestFirst: readonly Delivery[]): Delivery[] {
+  const seen = new Set<string>()
+  return newestFirst.filter(({ webhook_id, event_id, status, next_retry_at }) => {
+    const isNewest = !seen.has(`${webhook_id} ${event_id}`)
+    seen.add(`${webhook_id} ${event_id}`)
+    return isNewest && status === 'failed' && next_retry_at === null
+  })
+}
+
+async function replay(
+  shell: Shell,
+  found: readonly Delivery[],
+  { pauseMs, wait }: { pauseMs: number; wait: boolean },
+): Promise<void> {
+  const { api } = await apiOf(shell)
+  const done: object[] = []
+  const before = wait ? await attemptsOf(shell, found) : []
+  try {
+    for (const [at, { id, webhook_id }] of found.entries()) {
+      if (at > 0) await shell.clock.sleep(pauseMs, shell.signal)
+      if (shell.signal.aborted) break
+      done.push(expectData(await api.webhooks({ id: webhook_id }).deliveries({ deliveryId: id }).retry.post()))
+    }
+  } finally {
+    if (!wait && (done.length || !found.length)) shell.print.list(done, replayed, NOTHING)
+  }
+  if (wait) await outcome(shell, { found: found.slice(0, done.length), before })
+}
+
+/** Shows the attempt that followed each. Exits 9 when one failed, 8 when one has not ended in time. */
+async function outcome(shell: Shell, { found, before }: { found: readonly Delivery[]; before: readonly Delivery[] }) {
+  const known = new Set(before.map(({ id }) => id))
+  let ended: Delivery[] = []
+  await poll(shell, { within: PATIENCE_MS, every: POLL_MS }, async () => {
+    const fresh = (await attemptsOf(shell, found)).filter(({ id }) => !known.has(id))
+    ended = found.flatMap(
+      (one) => fresh.find((other) => one.event_id === other.event_id && one.webhook_id === other.webhook_id) ?? [],
+    )
+    return ended.length === found.length ? ended : undefined
+  })
+  shell.print.list(ended, deliveryColumns, NOTHING)
+  if (ended.some(({ status }) => status === 'failed')) throw new CheckFailed()
+  if (ended.length === found.length) return
+  shell.note(`${found.length - ended.length} of ${found.length} are still pending.`)
+}
+
+/** The newest attempts of the webhooks of these. */
+async function attemptsOf(shell: Shell, found: readonly Delivery[]): Promise<Delivery[]> {
+  const ids = [...new Set(found.map(({ webhook_id }) => webhook_id))]
+  const some = ids.map((webhook) => attempts(shell, { webhook, event: undefined, since: undefined, http: undefined }))
+  return (await Promise.all(some)).flat()
+}
+
+const exportDeliveries = command('export', {
+  columns: deliveryColumns,
+  summary: 'Write every stored delivery attempt as CSV or JSON lines, newest first',
+  about:
+    'Attempts are stored as long as events, 30 days by default. The file is CSV; with -o jsonl it has one attempt per line.',
+  examples: ['deliveries export --out deliveries.csv', 'deliveries export --status failed --since 24h -o jsonl'],
+  flags: {
+    ...filters,
+    status: choice(['success', 'failed'], 'only attempts with this result'),
+    out: text('FILE', 'file to write instead of stdout; readable only by you'),
+  },
+  async run(shell, { out, ...wanted }) {
+    const question = formatOf(shell.globals)
+    if (!['jsonl', 'json', 'csv', 'table'].includes(question))
+      throw usageFailure(`deliveries export writes csv or jsonl, not ${question}.`, '-o jsonl')
+    const all = await attempts(shell, wanted, true)
+    const isCsv = question === 'csv' || question === 'table'
+    const lines = isCsv ? csvOf(all, deliveryColumns) : all.map((one) => safeJson(one))
+    await deliver(shell, piecesOf(lines, isCsv ? CSV_BEGIN : ''), out)
+  },
+})
+
+async function* piecesOf(lines: readonly string[], begin: string): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  yield encoder.encode(begin)
+  for (const line of lines) yield encoder.encode(`${line}\n`)
+}
+
+export const deliveryCommands = [listDeliveries, tailDeliveries, getDelivery, replayDeliveries, exportDeliveries]

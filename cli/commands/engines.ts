@@ -1,10 +1,56 @@
 import { clean } from '../../src/kernel/text'
-import { defineCommand } from '../command'
-import { type Check, savedColumns, sayInUse, sayPrice, showSaved, spellCheck } from '../engine-report'
+import { defined } from '../api'
+import { commandsOf, type FlagsGiven } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { column, columnsOf } from '../output/columns'
+import { readValueFile } from '../preference-file'
 import { readSecretInput } from '../secret-input'
+import type { Shell } from '../shell'
+import type { Connection } from '../transport'
 import { argument, choice, duration, flag, list, optional, repeated, text, whole } from '../words'
+
+export type Check = { check: string; ok: boolean; latency_ms: number; detail: string }
+
+const spellCheck = ({ check, ok, latency_ms, detail }: Check): string =>
+  ok ? `${check} ${latency_ms} ms` : `${check} failed: ${detail}`
+
+const savedColumns = columnsOf`name NAME, kind KIND, models MODELS list, modes MODES list, saved_to SAVED TO`
+
+type Saved = { saved_to: string | null; tests: { id: string; checks: Check[] }[] }
+
+/** Prints the tests and what was saved. `way` is another way out of a failure. @throws CheckFailed when nothing was saved */
+function showSaved(shell: Shell, saved: Saved, way = ''): void {
+  for (const test of saved.tests) sayTest(shell, test)
+  if (saved.saved_to === null) {
+    shell.note(`Nothing was saved. Fix the problem and try again${way}, or add --no-test.`)
+    throw new CheckFailed()
+  }
+  shell.print.item(saved, savedColumns)
+}
+
+/** Calls that run end with what they began with. */
+const sayInUse = ({ note }: Shell, { transport: { kind } }: Connection): void =>
+  void (kind !== 'local' && note('New requests use it now; other nodes follow within a second.'))
+
+/** What a call costs where the new upstream has no price of its own. */
+async function sayPrice(shell: Shell, connection: Connection, name: string): Promise<void> {
+  const { prices } = expectData(await connection.ops().engines.prices.get())
+  const price = prices.find(({ mode }) => mode === 'fast')
+  if (!price) return
+  const { sample, sample_cents, set_by } = price
+  const from =
+    set_by === 'built in' ? "svc's own price" : `the price of ${set_by === 'here' ? 'engines set-prices' : set_by}`
+  shell.note(
+    `No price is set for ${name}, so a call costs ${from}: ${sample_cents}¢ for ${sample} (mode fast). Set one: svc-admin engines update ${name} --price-prompt N --price-completion N. See all: svc-admin engines prices`,
+  )
+}
+
+function sayTest({ io, globals, paint }: Shell, { id, checks }: { id: string; checks: Check[] }): void {
+  for (const check of checks) {
+    const word = check.ok ? paint('good', 'ok  ') : paint('bad', 'fail')
+    if (!globals.quiet) io.err(`${word}  ${clean(`${id}  ${spellCheck(check)}`)}`)
+  }
+}
 
 const ABILITIES = ['yes', 'no', 'auto'] as const
 
@@ -28,13 +74,6 @@ const SETTING_FLAGS = {
   priceCompletion: whole('N', 'micro-cents for 1,000 tokens of an answer', { min: 0, max: MAX_PRICE }),
 }
 
-type Given<F> = { [N in keyof F]?: F[N] extends { read(...args: never[]): infer V } ? V : never }
-
-type Defined<T> = { [N in keyof T]?: Exclude<T[N], undefined> }
-
-const defined = <T extends Record<string, unknown>>(all: T): Defined<T> =>
-  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Defined<T>
-
 const readAbility = (word: (typeof ABILITIES)[number] | undefined): boolean | null | undefined =>
   word === undefined ? undefined : word === 'auto' ? null : word === 'yes'
 
@@ -47,61 +86,41 @@ const withoutNull = <T extends object>(all: T) =>
 /** Repeated here, because importing the engines' own list would load every driver even for `--help`. */
 const UPSTREAM_KINDS = ['compat', 'anthropic', 'google', 'openai'] as const
 
-const columns = [
-  column('id', 'ENGINE'),
-  column('mode', 'MODE'),
-  column('rank', 'RANK', { kind: 'number' }),
-  column('target', 'ANSWERED BY'),
-  column('kind', 'KIND'),
-  column('state', 'STATE'),
-  column('status', 'STATUS'),
-  column('source', 'SET IN'),
-  column('address', 'ADDRESS', { wide: true }),
-  column('why', 'WHY', { wide: true }),
-  column('overrides', 'INSTEAD OF', { wide: true }),
-  column('problem', 'PROBLEM', { wide: true }),
-]
+const columns = columnsOf`
+  id ENGINE, mode MODE, rank RANK number, target ANSWERED BY, kind KIND, state STATE, status STATUS, source SET IN,
+  address ADDRESS wide, why WHY wide, overrides INSTEAD OF wide, problem PROBLEM wide`
 
-const testColumns = [
-  column('id', 'TARGET'),
-  column('kind', 'KIND'),
-  column('ok', 'OK', { kind: 'flag' }),
-  column('checks', 'CHECKS', { show: ({ checks }) => (checks as Check[]).map(spellCheck).join(', ') }),
-]
+const testColumns = columnsOf`
+  id TARGET, kind KIND, ok OK flag, checks CHECKS ${({ checks }) => (checks as Check[]).map(spellCheck).join(', ')}`
 
-const listEngines = defineCommand({
-  path: 'engines list',
+const command = commandsOf('engines', { apis: ['operator'], columns: savedColumns })
+
+const listEngines = command('list', {
   summary: 'List the engines and the upstreams of each',
   about:
     'Shows one line for each target, in the order they are tried. Each upstream is asked whether it answers, at no cost. STATUS is what GET /models shows. SET IN is "here" for settings made while a server ran. Only operators see these names; no API answer contains them.',
   examples: ['engines list', 'engines list --json'],
-  apis: ['operator'],
-  impact: 'read',
   columns,
   watchable: true,
+  exits: [],
   async run(shell) {
-    const connection = await shell.connect()
-    const { engines } = expectData(await connection.ops().engines.get())
+    const { engines } = expectData(await (await shell.connect()).ops().engines.get())
     shell.print.list(engines, columns, 'No engines.')
   },
 })
 
-const testEngines = defineCommand({
-  path: 'engines test',
+const testEngines = command('test', {
   summary: 'Test the engines with real calls',
   about:
     'Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. The upstream may charge a few tokens for each call.',
   examples: ['engines test', 'engines test main --json', 'engines test --mode think'],
-  apis: ['operator'],
-  impact: 'read',
   exits: [3, 9],
   columns: testColumns,
   args: { upstream: optional('the upstream to test; all by default') },
   flags: { mode: text('MODE', 'only targets that answer this mode') },
   async run(shell, { upstream, mode }) {
-    const connection = await shell.connect()
-    const query = { ...(upstream ? { upstream } : {}), ...(mode ? { mode } : {}) }
-    const { tests } = expectData(await connection.ops().engines.test.post({}, { query }))
+    const query = defined({ upstream: upstream || undefined, mode: mode || undefined })
+    const { tests } = expectData(await (await shell.connect()).ops().engines.test.post({}, { query }))
     shell.print.list(tests, testColumns, 'No upstream is connected.')
     if (tests.some(({ ok }) => !ok)) throw new CheckFailed()
   },
@@ -109,8 +128,7 @@ const testEngines = defineCommand({
 
 const NO_ADDRESS = 'add --base-url URL'
 
-const addEngine = defineCommand({
-  path: 'engines add',
+const addEngine = command('add', {
   summary: 'Connect an upstream that answers the text modes',
   about:
     'Tests the upstream with real calls first, and saves nothing if one fails. Running servers use it at once, on every node, ahead of the current targets. Running calls finish as they started. Settings are stored in the database, and the key is encrypted. Without --models, it uses every model that the upstream lists, up to 20. The first model answers; the others take over when it fails. Without a price, calls cost what engines prices shows. The key comes from --from-file, stdin or a hidden prompt, never from a flag.',
@@ -119,10 +137,8 @@ const addEngine = defineCommand({
     'engines add main --kind anthropic --models m-large,m-small --from-file key.txt',
     'engines add eyes --base-url http://127.0.0.1:8081/v1 --models v --no-key --vision yes --concurrency 4',
   ],
-  apis: ['operator'],
   impact: 'write',
   exits: [5, 9],
-  columns: savedColumns,
   args: { name: argument('a name for it: lower-case letters, digits and hyphens') },
   flags: {
     kind: { ...choice(UPSTREAM_KINDS, 'its wire format; compat is any chat-completions server') },
@@ -159,8 +175,7 @@ const addEngine = defineCommand({
   },
 })
 
-const updateEngine = defineCommand({
-  path: 'engines update',
+const updateEngine = command('update', {
   summary: 'Change the settings of an upstream',
   about:
     'Settings that you do not name stay the same. The new settings are tested first, and nothing is saved if a test fails. A new key comes from --from-file, never from a flag. engines map chooses which models answer. An upstream of svc.server.json or the environment must be changed there. --copy copies it to the database, and from then on the copy is used.',
@@ -168,10 +183,8 @@ const updateEngine = defineCommand({
     'engines update main --call-timeout 60s --concurrency 8',
     'engines update main --from-file key.txt --no-test',
   ],
-  apis: ['operator'],
   impact: 'write',
   exits: [3, 5, 9],
-  columns: savedColumns,
   args: { name: argument('the name you gave it with engines add') },
   flags: {
     baseUrl: text('URL', 'its address'),
@@ -213,17 +226,14 @@ const updateEngine = defineCommand({
   },
 })
 
-const removeEngine = defineCommand({
-  path: 'engines remove',
+const removeEngine = command('remove', {
   summary: 'Disconnect an upstream',
   about:
     'Deletes the upstream, its targets and its key from the database. Running calls continue. If a mode would have no engine left, it needs --force. An upstream that you copied with --copy is used again from svc.server.json or the environment.',
   examples: ['engines remove main --yes', 'engines remove main --force --yes'],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 5],
-  columns: [column('name', 'NAME'), column('removed_from', 'REMOVED FROM')],
+  columns: columnsOf`name NAME, removed_from REMOVED FROM`,
   args: { name: argument('the name you gave it with engines add') },
   flags: { force: flag('remove it even if engines would have no target left') },
   async run(shell, { name, force }) {
@@ -236,15 +246,12 @@ const removeEngine = defineCommand({
   },
 })
 
-const mapEngine = defineCommand({
-  path: 'engines map',
+const mapEngine = command('map', {
   summary: 'Choose which models answer a mode, best first',
   about: `A target is upstream:model. When one fails, the next one takes over. MODE is a mode of GET /models, an engine id, or "*" for every text mode without its own targets. --to none removes the mode's own targets. Then those of svc.server.json, the environment and "*" apply.`,
   examples: ['engines map think --to big:large,main:small', 'engines map think --to none'],
-  apis: ['operator'],
   impact: 'write',
-  exits: [3, 5],
-  columns: [column('id', 'ENGINE'), column('targets', 'TARGETS', { kind: 'list' }), column('saved_to', 'SAVED TO')],
+  columns: columnsOf`id ENGINE, targets TARGETS list, saved_to SAVED TO`,
   args: { mode: argument('a mode, an engine id or "*"') },
   flags: { to: list('up:model,…', 'its targets, best first, or none') },
   async run(shell, { mode, to }) {
@@ -261,10 +268,8 @@ const mapEngine = defineCommand({
   },
 })
 
-export const engineCommands = [listEngines, addEngine, updateEngine, removeEngine, mapEngine, testEngines]
-
 /** The settings that the flags name; `auto` is null, which takes a setting back. */
-function settingsOf(given: Given<typeof SETTING_FLAGS>) {
+function settingsOf(given: FlagsGiven<typeof SETTING_FLAGS>) {
   const { contextWindow, maxOutputTokens, callTimeout, silence, concurrency, pricePrompt, priceCompletion } = given
   const prices = defined({ promptPer1k: pricePrompt, completionPer1k: priceCompletion })
   return defined({
@@ -287,3 +292,100 @@ function readHeader(word: string): [string, string] {
   if (colon < 1) throw usageFailure(`--header is "${clean(word)}"; write NAME:VALUE.`)
   return [word.slice(0, colon).trim(), word.slice(colon + 1).trim()]
 }
+
+const common = {
+  impact: 'write',
+  exits: [3, 5, 9],
+  args: { name: argument('the name you gave it with engines add') },
+} as const
+
+const disableEngine = command('disable', {
+  ...common,
+  summary: 'Disable an upstream and keep its settings',
+  about:
+    'Its settings, targets and key stay stored, but no new call goes to it. Running calls continue. The next target of each mode answers, or the built-in engine if it is on.',
+  examples: ['engines disable main', 'engines disable main --dry-run --json'],
+  async run(shell, { name }) {
+    if (shell.planned(`disable the upstream ${name}`)) return
+    const connection = await shell.connect()
+    const one = connection.ops().engines({ name: encodeURIComponent(name) })
+    showSaved(shell, expectData(await one.patch({ settings: { off: true }, test: false })))
+    shell.note(`undo: svc-admin engines enable ${name}`)
+    sayInUse(shell, connection)
+  },
+})
+
+const enableEngine = command('enable', {
+  ...common,
+  summary: 'Enable an upstream',
+  about: 'It is tested with real calls first. If one fails, it stays disabled.',
+  examples: ['engines enable main', 'engines enable main --no-test'],
+  flags: { noTest: flag('enable it without testing') },
+  async run(shell, { name, noTest }) {
+    if (shell.planned(`enable the upstream ${name}`)) return
+    const connection = await shell.connect()
+    const one = connection.ops().engines({ name: encodeURIComponent(name) })
+    showSaved(shell, expectData(await one.patch({ settings: { off: null }, test: !noTest })))
+    shell.note(`undo: svc-admin engines disable ${name}`)
+    sayInUse(shell, connection)
+  },
+})
+
+const priceColumns = [
+  ...columnsOf`
+    id ENGINE, mode MODE min, sample_cents SAMPLE¢ number, before_cents BEFORE¢ number wide, sample SAMPLE,
+    set_by SET BY`,
+  ...(['promptPer1k', 'completionPer1k', 'perImage', 'perSecond', 'perPage', 'perMinute'] as const).map((member) =>
+    column(`price.${member}`, member.toUpperCase(), { kind: 'number', wide: true }),
+  ),
+]
+
+const changedColumns = priceColumns.map((one) => (one.field === 'before_cents' ? { ...one, wide: false } : one))
+
+const showPrices = command('prices', {
+  summary: 'Show what each engine costs, with a sample request',
+  about:
+    'Prices are in micro-cents; a million micro-cents are one cent. SET BY shows where a price comes from. It is engines set-prices ("here"), SVC_PRICES, svc.server.json, the first upstream, or svc itself.',
+  examples: ['engines prices', 'engines prices -o csv > prices.csv'],
+  columns: priceColumns,
+  exits: [],
+  async run(shell) {
+    const { prices } = expectData(await (await shell.connect()).ops().engines.prices.get())
+    shell.print.list(prices, priceColumns, 'No engines.')
+  },
+})
+
+const setPrices = command('set-prices', {
+  summary: 'Change the prices of engines, and show the new cost of a sample request',
+  about: `The file lists micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. Prices it does not list stay the same; null restores the engine's own price. New calls use the new prices on every node. Calls that are already running use the old ones.`,
+  examples: ['engines set-prices -f prices.json --dry-run', 'engines set-prices -f prices.yaml --json'],
+  impact: 'write',
+  exits: [5],
+  columns: changedColumns,
+  flags: { file: { ...text('FILE', 'the prices, as JSON, JSONC, YAML or TOML; - reads stdin'), short: 'f' } },
+  async run(shell, { file }) {
+    if (file === undefined) throw usageFailure('engines set-prices needs --file.', 'svc-admin engines prices --json')
+    const prices = (await readValueFile(shell, file)) as Record<string, Record<string, number> | null>
+    const connection = await shell.connect()
+    const put = async (dry_run: boolean) => expectData(await connection.ops().engines.prices.put({ prices, dry_run }))
+    const { prices: found } = await put(true)
+    const isPlan = found.length > 0 && shell.planned(`change the prices of ${found.map(({ id }) => id).join(', ')}`)
+    shell.print.list(found, changedColumns, 'These prices are already set.')
+    if (isPlan || !found.length) return
+    await put(false)
+    sayInUse(shell, connection)
+  },
+})
+
+export const engineCommands = [
+  listEngines,
+  addEngine,
+  updateEngine,
+  removeEngine,
+  mapEngine,
+  testEngines,
+  enableEngine,
+  disableEngine,
+  showPrices,
+  setPrices,
+]

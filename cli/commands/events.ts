@@ -1,38 +1,27 @@
 import { SAMPLES } from '../../src/events/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
-import { apiOf } from '../api'
-import { defineCommand } from '../command'
+import { apiOf, defined, onceHeaders } from '../api'
+import { commandsOf } from '../command'
 import { CommandFailed, EXIT, expectData } from '../failure'
-import { column } from '../output/columns'
-import { pageFlags, printPages, tail } from '../pages'
+import { columnsOf } from '../output/columns'
+import { pageFlags, pageIn, printPages, tail } from '../pages'
 import { readValueFile } from '../preference-file'
 import type { Shell } from '../shell'
 import { argument, duration, LAST, text, whole } from '../words'
 
-const columns = [
-  column('id', 'ID', { keep: true }),
-  column('eventType', 'TYPE'),
-  column('sourceConnector', 'SOURCE'),
-  column('timestamp', 'AT', { kind: 'time' }),
-  column('matchedWebhooks', 'WEBHOOKS', { kind: 'number' }),
-  column('matchedHooks', 'HOOKS', { kind: 'number' }),
-  column('matchedWorkflows', 'WORKFLOWS', { kind: 'number' }),
-  column('orgId', 'ORG', { wide: true }),
-  column('payload', 'PAYLOAD', { wide: true, show: ({ payload }) => JSON.stringify(payload ?? null) }),
-]
+const columns = columnsOf`
+  id ID keep, eventType TYPE, sourceConnector SOURCE, timestamp AT time, matchedWebhooks WEBHOOKS number,
+  matchedHooks HOOKS number, matchedWorkflows WORKFLOWS number, orgId ORG wide,
+  payload PAYLOAD wide ${({ payload }) => JSON.stringify(payload ?? null)}`
 const listed = columns.filter(({ field }) => !field.startsWith('matched'))
-const common = { apis: ['tenant', 'operator'] } as const
 
-const listEvents = defineCommand({
-  ...common,
-  columns: listed,
-  path: 'events list',
+const command = commandsOf('events', { apis: ['tenant', 'operator'], columns: listed })
+
+const listEvents = command('list', {
   summary: 'List events, newest first',
   about:
     "Lists published events, and server events that have a subscriber. On the server's machine it lists all of them, or with --org those of one organization or user.",
   examples: ['events list --type order.created', 'events list --watch --json'],
-  impact: 'read',
-  exits: [3],
   watchable: true,
   flags: {
     type: text('TYPE', "only this name, or a family: 'order.*'"),
@@ -42,33 +31,20 @@ const listEvents = defineCommand({
   },
   async run(shell, { type, from, to, ...paging }) {
     const { api, ownerFilter } = await apiOf(shell)
-    const only = {
-      ...(type ? { eventType: type } : {}),
-      ...(from ? { from } : {}),
-      ...(to ? { to } : {}),
-      ...ownerFilter,
-    }
+    const only = defined({ eventType: type || undefined, from: from || undefined, to: to || undefined, ...ownerFilter })
     await printPages(shell, paging, {
-      page: async (input) => {
-        const found = expectData(await api.events.get({ query: { ...input, ...only } }))
-        return { items: found.events, next: found.next_cursor }
-      },
+      page: (input) => pageIn(api.events.get({ query: { ...input, ...only } }), 'events'),
       columns: listed,
       empty: 'No events. Publish one: svc-admin events publish order.created',
     })
   },
 })
 
-const tailEvents = defineCommand({
-  ...common,
-  columns: listed,
-  path: 'events tail',
+const tailEvents = command('tail', {
   summary: 'Print events as they arrive',
   about:
     'Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. It reads the hundred newest each second.',
   examples: ['events tail', "events tail --type 'order.*' -o jsonl | head -n 3"],
-  impact: 'read',
-  exits: [3],
   offline: false,
   flags: { type: text('TYPE', "only this name, or a family: 'order.*'"), last: LAST },
   async run(shell, { type, last = 10 }) {
@@ -79,16 +55,13 @@ const tailEvents = defineCommand({
   },
 })
 
-const publishEvent = defineCommand({
-  ...common,
+const publishEvent = command('publish', {
   columns,
-  path: 'events publish',
   summary: 'Publish an event, and show what it reaches',
   about:
     'The payload is a JSON or YAML file, or stdin with -. Without --org it goes to your active organization, or to you. Your own hooks and workflows get it either way.',
   examples: ['events publish order.created -f order.json', 'events publish order.created --source shop --json'],
   impact: 'write',
-  exits: [3, 5],
   args: { type: argument('name of the event: words joined by dots') },
   flags: {
     file: { ...text('FILE', 'the payload'), short: 'f' },
@@ -115,16 +88,15 @@ const publishEvent = defineCommand({
   },
 })
 
-const types = [column('type', 'EVENT', { keep: true }), column('about', 'WHEN')]
+const types = columnsOf`type EVENT keep, about WHEN`
 
-const listTypes = defineCommand({
+const listTypes = command('types', {
   apis: ['host'],
   columns: types,
-  path: 'events types',
   summary: "List the names of the server's own events",
   about: 'You can publish any other name. To see example data: webhooks events --sample TYPE.',
   examples: ['events types', 'events types --json'],
-  impact: 'read',
+  exits: [],
   async run(shell) {
     const all = Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about }))
     shell.print.list(all, types, 'None.')
@@ -134,17 +106,14 @@ const listTypes = defineCommand({
 const REPLAYED = 'replayed'
 const MAX_PAGES = 20
 
-const replayEvent = defineCommand({
-  ...common,
+const replayEvent = command('replay', {
   columns,
-  path: 'events replay',
   summary: 'Publish an event again',
   about:
     'Publishes the same payload with a new id and the source "replayed". It searches the two thousand newest events. Server events cannot be published; use deliveries replay for those.',
   examples: ['events replay evt_01J8… --yes', 'events replay evt_01J8… --yes --json'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 5],
   args: { id: argument('id of the event, or the start of it') },
   async run(shell, { id }) {
     const { api, ownerFilter } = await apiOf(shell)
@@ -157,9 +126,8 @@ const replayEvent = defineCommand({
         const { orgId, eventType, payload } = event
         if (shell.planned(`publish ${eventType} again`)) return
         shell.confirm(`Publish ${eventType} of ${event.timestamp} again?`)
-        const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
         const input = { orgId, eventType, payload, sourceConnector: REPLAYED }
-        return shell.print.item(expectData(await api.events.post(input, { headers })), columns)
+        return shell.print.item(expectData(await api.events.post(input, { headers: onceHeaders(shell) })), columns)
       }
       if (found.next_cursor === null) break
       cursor = found.next_cursor

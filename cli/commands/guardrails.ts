@@ -1,42 +1,32 @@
 import { type GuardrailRule, PHASES, type Phase } from '../../src/guardrails/schema'
 import { apiOf } from '../api'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { casesOf } from '../json-lines'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { readTextFile, readValueFile } from '../preference-file'
-import { resourceOver } from '../resource'
+import { resolveRuleSet, resourceOver } from '../resource'
 import { assertSeesContent } from '../roles'
-import { resolveRuleSet } from '../rule-set'
 import type { Shell } from '../shell'
-import { choice, flag, optional, text } from '../words'
-import { POLICY_ID, policyArgument, policyColumns, policyFile } from './guardrails-columns'
-import { defaultVerbs } from './policies-default'
-import { KEYS_STAY, resourceCommands } from './resource-commands'
+import { argument, choice, flag, optional, text } from '../words'
+import { defaultVerbs, fileCommands, KEYS_STAY, ruleSetColumns, ruleSetFile } from './resource-commands'
+
+const policyColumns = ruleSetColumns()
+const policyArgument = { policy: argument('id or name of the guardrail policy') }
+const policyFile = ruleSetFile('policy')
+export const POLICY_ID = '4c1d7a52-9a0f-4c43-8b30-7d3c7f1f4e21'
 
 const OUTCOMES = ['block', 'redact', 'flag', 'pass']
 
 /** One text of a corpus and the expected verdict of the policy. */
 type CorpusCase = { line: number; text: string; phase: Phase; expected: string; tool?: string }
 
-const resultColumns = [
-  column('phase', 'PHASE'),
-  column('guardrail_id', 'GUARDRAIL'),
-  column('verdict', 'VERDICT'),
-  column('triggered', 'FIRED', { kind: 'flag' }),
-  column('detail', 'WHAT IT FOUND'),
-  column('text', 'LEFT OF THE TEXT', { wide: true }),
-]
+const resultColumns = columnsOf`
+  phase PHASE, guardrail_id GUARDRAIL, verdict VERDICT, triggered FIRED flag, detail WHAT IT FOUND,
+  text LEFT OF THE TEXT wide`
 
-const caseColumns = [
-  column('line', 'LINE', { kind: 'number' }),
-  column('ok', 'OK', { kind: 'flag' }),
-  column('phase', 'PHASE'),
-  column('expected', 'EXPECTED'),
-  column('got', 'GOT'),
-  column('guardrails', 'FIRED', { kind: 'list' }),
-  column('text', 'TEXT'),
-]
+const caseColumns = columnsOf`
+  line LINE number, ok OK flag, phase PHASE, expected EXPECTED, got GOT, guardrails FIRED list, text TEXT`
 
 const textFlags = {
   file: { ...text('FILE', 'a file that contains the text; - reads stdin'), short: 'f' },
@@ -44,10 +34,9 @@ const textFlags = {
   tool: text('NAME', 'in the tool phases: the tool that is called'),
 }
 
-const testPolicy = defineCommand({
-  apis: ['tenant', 'operator'],
-  impact: 'read',
-  path: 'guardrails test',
+const command = commandsOf('guardrails', { apis: ['tenant', 'operator'] })
+
+const testPolicy = command('test', {
   summary: 'Test a policy on a text, or on a file of texts with expected results',
   about:
     'The text comes from --text, -f or stdin. Every rule is shown with its phase and verdict. A corpus has one JSON object per line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line sets it. Exits 9 when any result differs. Nothing is billed, stored or sent to an engine.',
@@ -81,32 +70,23 @@ type Evaluator = Awaited<ReturnType<typeof evaluatorOf>>
 const gravest = (verdicts: readonly string[]): string =>
   ['block', 'redact', 'flag'].find((verdict) => verdicts.includes(verdict)) ?? 'pass'
 
-const shared = { apis: ['tenant', 'operator'], impact: 'read' } as const
+const builtinColumns = columnsOf`
+  guardrail_id GUARDRAIL, phases PHASES list, verdicts VERDICTS list, description LOOKS FOR,
+  config_schema CONFIG wide`
 
-const builtinColumns = [
-  column('guardrail_id', 'GUARDRAIL'),
-  column('phases', 'PHASES', { kind: 'list' }),
-  column('verdicts', 'VERDICTS', { kind: 'list' }),
-  column('description', 'LOOKS FOR'),
-  column('config_schema', 'CONFIG', { wide: true }),
-]
-
-const listBuiltins = defineCommand({
-  ...shared,
-  path: 'guardrails builtins',
+const listBuiltins = command('builtins', {
   summary: 'List every check that rules can use',
   about: 'Shows the phases and verdicts of each check. -o wide and --json add the JSON Schema of its config.',
   examples: ['guardrails builtins', 'guardrails builtins --json'],
   columns: builtinColumns,
+  exits: [],
   async run(shell) {
     const { api } = await apiOf(shell)
     shell.print.list(expectData(await api.guardrails.get()).guardrails, builtinColumns, 'There are none.')
   },
 })
 
-const evaluateText = defineCommand({
-  ...shared,
-  path: 'guardrails evaluate',
+const evaluateText = command('evaluate', {
   summary: 'Show what a policy finds in a text, rule by rule',
   about:
     'Tests every phase for which the policy has rules, or only --phase. Nothing is billed, stored or sent to an engine.',
@@ -114,7 +94,6 @@ const evaluateText = defineCommand({
     `guardrails evaluate ${POLICY_ID} "Write to ada@example.com"`,
     `guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`,
   ],
-  exits: [3],
   columns: resultColumns,
   args: { ...policyArgument, text: optional('the text') },
   flags: textFlags,
@@ -132,20 +111,12 @@ const evaluateText = defineCommand({
   },
 })
 
-const diffColumns = [
-  column('rule', 'RULE', { kind: 'number' }),
-  column('change', 'CHANGE'),
-  column('before', 'BEFORE'),
-  column('after', 'AFTER'),
-]
+const diffColumns = columnsOf`rule RULE number, change CHANGE, before BEFORE, after AFTER`
 
-const diffPolicy = defineCommand({
-  ...shared,
-  path: 'guardrails diff',
+const diffPolicy = command('diff', {
   summary: 'Show how a file would change each rule',
   about: 'Shows only the rules that differ, by their number in the list.',
   examples: [`guardrails diff ${POLICY_ID} -f policy.yaml`, `guardrails diff ${POLICY_ID} -f - --json`],
-  exits: [3],
   columns: diffColumns,
   args: policyArgument,
   flags: policyFile,
@@ -166,7 +137,7 @@ const diffPolicy = defineCommand({
 
 /** Guardrail policies (dx 2.10); also as `policies guardrails`. */
 export const guardrailCommands = [
-  ...resourceCommands({
+  ...fileCommands({
     path: 'guardrail-policies',
     resource: 'guardrails',
     what: 'guardrail policy',

@@ -1,53 +1,41 @@
-import { randomBase62 } from '../../src/kernel/crypto'
-import { apiOf } from '../api'
-import { defineCommand } from '../command'
-import { expectData } from '../failure'
-import { hookAt } from '../hook-at'
-import { column, idColumn } from '../output/columns'
+import { isEventPattern, matchesPattern } from '../../src/events/schema'
+import { apiOf, defined, onceHeaders } from '../api'
+import { commandsOf } from '../command'
+import { expectData, usageFailure } from '../failure'
+import { columnsOf } from '../output/columns'
+import { pageFlags, pageIn, printPages } from '../pages'
 import { readValueFile } from '../preference-file'
 import type { Shell } from '../shell'
 import { argument, duration, text } from '../words'
-import { resourceCommands } from './noun-commands'
+import { switchCommands } from './resource-commands'
 
-const columns = [
-  idColumn,
-  column('name', 'NAME'),
-  column('event_pattern', 'PATTERN'),
-  column('skill_slug', 'SKILL'),
-  column('enabled', 'ENABLED', { kind: 'flag' }),
-  column('cooldown_minutes', 'COOLDOWN', { kind: 'number' }),
-  column('consecutive_failures', 'FAILURES', { kind: 'number', min: true }),
-  column('last_fired_at', 'FIRED', { kind: 'time' }),
-  column('disabled_reason', 'WHY', { wide: true }),
-  column('hook_preset_id', 'PRESET', { wide: true }),
-  column('config', 'CONFIG', { wide: true, show: ({ config }) => JSON.stringify(config) }),
-  column('org_id', 'ORG', { wide: true }),
-  column('created_at', 'CREATED', { kind: 'time', wide: true }),
-]
+/** The routes of one hook, in an object: the client of a route looks like a promise to whoever awaits it. */
+async function hookAt(shell: Shell, id: string) {
+  const { api } = await apiOf(shell)
+  return { one: api.hooks({ id: encodeURIComponent(id) }) }
+}
 
-const common = { apis: ['tenant', 'operator'], columns } as const
+const columns = columnsOf`
+  id, name NAME, event_pattern PATTERN, skill_slug SKILL, enabled ENABLED flag, cooldown_minutes COOLDOWN number,
+  consecutive_failures FAILURES number min, last_fired_at FIRED time, disabled_reason WHY wide,
+  hook_preset_id PRESET wide, config CONFIG wide ${({ config }) => JSON.stringify(config)}, org_id ORG wide,
+  created_at CREATED time wide`
+
 const ID = '5b1f0c7e-…'
 const args = { id: argument('id of the hook') }
 const MINUTE_MS = 60_000
 const COOLDOWN = duration('TIME', 'pause after each run, in whole minutes up to 24h; 15m by default')
 const FILE = { ...text('FILE', 'its config, as JSON or YAML; - reads stdin'), short: 'f' } as const
 
-const presets = [
-  column('id', 'ID', { keep: true }),
-  column('event_pattern', 'PATTERN'),
-  column('default_skill', 'SKILL'),
-  column('description', 'WHAT IT DOES'),
-]
+const presets = columnsOf`id ID keep, event_pattern PATTERN, default_skill SKILL, description WHAT IT DOES`
 
-const listPresets = defineCommand({
-  ...common,
+const command = commandsOf('hooks', { apis: ['tenant', 'operator'], columns })
+
+const listPresets = command('presets', {
   columns: presets,
-  path: 'hooks presets',
   summary: 'List hooks that are ready to install',
   about: 'Install one with hooks install --preset.',
   examples: ['hooks presets', 'hooks presets --json'],
-  impact: 'read',
-  exits: [3],
   async run(shell) {
     const { api, ownerFilter } = await apiOf(shell)
     shell.print.list(
@@ -58,9 +46,7 @@ const listPresets = defineCommand({
   },
 })
 
-const installHook = defineCommand({
-  ...common,
-  path: 'hooks install',
+const installHook = command('install', {
   summary: 'Install a hook: a skill that runs when an event happens',
   about:
     'Needs --preset, or --pattern and --skill. Its runs act for you and you pay for them. The config is sent with each event; its prompt tells the skill what to do.',
@@ -69,7 +55,6 @@ const installHook = defineCommand({
     'hooks install --pattern "order.*.paid" --skill email-drafter --cooldown 5m -f config.json',
   ],
   impact: 'write',
-  exits: [3, 5],
   flags: {
     preset: text('ID', 'a hook from hooks presets'),
     pattern: text('PATTERN', 'words joined by dots; * matches any word, or all that follow'),
@@ -79,35 +64,35 @@ const installHook = defineCommand({
     file: FILE,
   },
   async run(shell, { preset, pattern, skill, ...rest }) {
-    const input = {
-      ...(preset === undefined ? {} : { hook_preset_id: preset }),
-      ...(pattern === undefined ? {} : { event_pattern: pattern }),
-      ...(skill === undefined ? {} : { skill_slug: skill }),
+    const input = defined({
+      hook_preset_id: preset,
+      event_pattern: pattern,
+      skill_slug: skill,
       ...(await settings(shell, rest)),
-    }
+    })
     if (shell.planned(`install a hook for ${preset ?? pattern ?? 'nothing'}`)) return
     const { api, ownerFilter } = await apiOf(shell)
-    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-    shell.print.item(expectData(await api.hooks.post(input, { query: ownerFilter, headers })), columns)
+    shell.print.item(
+      expectData(await api.hooks.post(input, { query: ownerFilter, headers: onceHeaders(shell) })),
+      columns,
+    )
   },
 })
 
 type Settings = { cooldown: number | undefined; name: string | undefined; file: string | undefined }
 
-const settings = async (shell: Shell, { cooldown, name, file }: Settings) => ({
-  ...(cooldown === undefined ? {} : { cooldown_minutes: Math.round(cooldown / MINUTE_MS) }),
-  ...(name === undefined ? {} : { name }),
-  ...(file === undefined ? {} : { config: (await readValueFile(shell, file)) as Record<string, unknown> }),
-})
+const settings = async (shell: Shell, { cooldown, name, file }: Settings) =>
+  defined({
+    cooldown_minutes: cooldown === undefined ? undefined : Math.round(cooldown / MINUTE_MS),
+    name,
+    config: file === undefined ? undefined : ((await readValueFile(shell, file)) as Record<string, unknown>),
+  })
 
-const updateHook = defineCommand({
-  ...common,
-  path: 'hooks update',
+const updateHook = command('update', {
   summary: 'Change the cooldown, the name or the config of a hook',
   about: 'Settings that you do not name stay the same. To change the pattern or the skill, install another hook.',
   examples: [`hooks update ${ID} --cooldown 1h`, `hooks update ${ID} -f config.json --json`],
   impact: 'write',
-  exits: [3, 5],
   args,
   flags: { cooldown: COOLDOWN, name: text('NAME', 'name of the hook'), file: FILE },
   async run(shell, { id, ...rest }) {
@@ -118,25 +103,112 @@ const updateHook = defineCommand({
   },
 })
 
-const plain = resourceCommands<{ enabled: boolean }>({
+const plain = switchCommands({
+  path: 'hooks',
   resource: 'hooks',
   what: 'hook',
   columns,
   id: ID,
-  page: async (api, query) => {
-    const found = expectData(await api.hooks.get({ query }))
-    return { items: found.hooks, next: found.next_cursor }
-  },
-  at: hookAt,
-  read: async (shell, id) => expectData(await (await hookAt(shell, id)).one.get({ query: { limit: 1 } })).hook,
   first: 'install --preset task.overdue.summary',
   shown: 'hooks runs still lists its runs.',
   switched: (enabled) => ({ enabled }),
   enable: ['Enable a hook', 'Resets the count of failures. Events that happened while it was disabled do not run it.'],
   disable: ['Disable a hook', 'Runs that already started will finish.'],
-  along: '',
   stays: 'Runs that already started will finish.',
 })
+
+const runs = columnsOf`
+  id ID keep, status STATUS, error WHY, costCents CENTS number, createdAt AT time, completedAt ENDED time wide,
+  eventId EVENT wide, output OUTPUT wide`
+
+const listRuns = command('runs', {
+  columns: runs,
+  summary: 'List the runs of a hook, newest first',
+  about: 'If an event did not run the skill, it shows why: the cooldown, the credit or the daily limit.',
+  examples: ['hooks runs 5b1f0c7e-…', 'hooks runs 5b1f0c7e-… --watch --json'],
+  watchable: true,
+  args: { id: argument('id of the hook') },
+  flags: pageFlags,
+  async run(shell, { id, ...paging }) {
+    const { one } = await hookAt(shell, id)
+    await printPages(shell, paging, {
+      page: (input) => pageIn(one.executions.get({ query: input }), 'executions'),
+      columns: runs,
+      empty: 'No event has matched it yet.',
+    })
+  },
+})
+
+const matchColumns = columnsOf`kind KIND, id ID keep, pattern PATTERN, does DOES, state STATE`
+type Match = { kind: 'hook' | 'workflow' | 'webhook'; id: string; pattern: string; does: string; state: string }
+
+const matchHooks = command('match', {
+  columns: matchColumns,
+  summary: 'List what an event with this name would trigger, without publishing it',
+  about:
+    'Lists hooks, workflows and webhooks whose pattern matches, even disabled ones. A hook that has just run is in its cooldown. A workflow with a filter also checks the data.',
+  examples: ['hooks match order.created', 'hooks match order.eu.paid --json'],
+  args: { type: argument('name of the event: words joined by dots') },
+  async run(shell, { type }) {
+    if (!isEventPattern(type) || type.includes('*')) {
+      throw usageFailure(
+        `"${type}" is not an event name.`,
+        'use lower-case words joined by dots, such as order.created',
+      )
+    }
+    const all = [...(await hooks(shell)), ...(await workflows(shell)), ...(await webhooks(shell))]
+    const found = all.filter(({ kind, pattern }) => matchesPattern(pattern, type, { prefix: kind !== 'webhook' }))
+    shell.print.list(found, matchColumns, `Nothing listens for ${type}.`)
+  },
+})
+
+async function hooks(shell: Shell): Promise<Match[]> {
+  const { api, ownerFilter } = await apiOf(shell)
+  const now = shell.clock.now()
+  const all = await everyPage((query) => pageIn(api.hooks.get({ query: { ...query, ...ownerFilter } }), 'hooks'))
+  return all.map(({ id, event_pattern, skill_slug, enabled, disabled_reason, last_fired_at, cooldown_minutes }) => {
+    const until = last_fired_at === null ? 0 : Date.parse(last_fired_at) + cooldown_minutes * MINUTE_MS
+    const rests = until > now ? `in cooldown until ${new Date(until).toISOString()}` : 'ready'
+    const off = disabled_reason === null ? 'disabled' : `paused: ${disabled_reason}`
+    return { kind: 'hook', id, pattern: event_pattern, does: skill_slug, state: enabled ? rests : off }
+  })
+}
+
+async function workflows(shell: Shell): Promise<Match[]> {
+  const { api, ownerFilter } = await apiOf(shell)
+  const all = await everyPage((query) =>
+    pageIn(api.workflows.get({ query: { ...query, ...ownerFilter } }), 'workflows'),
+  )
+  return all.flatMap(({ id, name, triggerType, triggerConfig, enabled }) => {
+    const { eventPattern, filter } = triggerConfig as { eventPattern?: unknown; filter?: unknown }
+    if (triggerType !== 'event' || typeof eventPattern !== 'string') return []
+    const ready = filter === undefined ? 'ready' : `if ${String(filter)}`
+    return [{ kind: 'workflow', id, pattern: eventPattern, does: name, state: enabled ? ready : 'disabled' }]
+  })
+}
+
+async function webhooks(shell: Shell): Promise<Match[]> {
+  const { api, ownerFilter } = await apiOf(shell)
+  const all = await everyPage((query) => pageIn(api.webhooks.get({ query: { ...query, ...ownerFilter } }), 'webhooks'))
+  return all.flatMap(({ id, url, event_types, enabled, disabled_reason }) =>
+    event_types.map((pattern): Match => {
+      const state = enabled ? 'ready' : `disabled${disabled_reason === null ? '' : `: ${disabled_reason}`}`
+      return { kind: 'webhook', id, pattern, does: url, state }
+    }),
+  )
+}
+
+type Page<Item> = { items: readonly Item[]; next: string | null }
+
+async function everyPage<Item>(read: (query: { limit: number; cursor?: string }) => Promise<Page<Item>>) {
+  const all: Item[] = []
+  for (let next: string | null | undefined; next !== null; ) {
+    const page = await read({ limit: 100, ...(next === undefined ? {} : { cursor: next }) })
+    all.push(...page.items)
+    next = page.next
+  }
+  return all
+}
 
 export const hookCommands = [
   plain.list,
@@ -147,4 +219,6 @@ export const hookCommands = [
   plain.enable,
   plain.disable,
   plain.remove,
+  listRuns,
+  matchHooks,
 ]

@@ -1,34 +1,22 @@
 import { TIERS } from '../../src/kernel/caller'
 import type { RateLimits } from '../../src/limits/schema'
 import { apiOf } from '../api'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { column, valueAt } from '../output/columns'
-import { type PageQuery, pageFlags, printPages } from '../pages'
-import { resolveKey } from '../resolve'
+import { column, columnsOf, valueAt } from '../output/columns'
+import { type PageQuery, pageFlags, pageIn, printPages } from '../pages'
+import { findKey, resolveKey } from '../resolve'
 import { requireReason } from '../shell'
 import { argument, choice, flag, optional, text } from '../words'
+import { keyArgument, columns as keyColumns } from './keys'
 
 /** PEAK is the busiest minute of the last seven days, shown beside the current and the requested limits. */
-const requestColumns = [
-  column('id', 'ID'),
-  column('status', 'STATUS'),
-  column('current_tier', 'FROM'),
-  column('requested_tier', 'ASKS'),
-  column('granted_tier', 'GOT'),
-  column('peak.requests', 'PEAK/MIN', { kind: 'number' }),
-  column('current_limits.requests', 'NOW/MIN', { kind: 'number' }),
-  column('requested_limits.requests', 'ASKS/MIN', { kind: 'number' }),
-  column('peak.tokens', 'PEAK-TOKENS', { kind: 'number' }),
-  column('requested_limits.tokens', 'ASKS-TOKENS', { kind: 'number', wide: true }),
-  column('user_id', 'WHO', { show: ({ user_id }, whole) => String(user_id).slice(0, whole ? 36 : 8) }),
-  column('key_id', 'KEY', { wide: true }),
-  column('expected_volume', 'VOLUME'),
-  column('use_case', 'USE CASE'),
-  column('reason', 'REASON', { wide: true }),
-  column('created', 'ASKED', { kind: 'time' }),
-  column('decided_at', 'DECIDED', { kind: 'time', wide: true }),
-]
+const requestColumns = columnsOf`
+  id ID, status STATUS, current_tier FROM, requested_tier ASKS, granted_tier GOT, peak.requests PEAK/MIN number,
+  current_limits.requests NOW/MIN number, requested_limits.requests ASKS/MIN number, peak.tokens PEAK-TOKENS number,
+  requested_limits.tokens ASKS-TOKENS number wide,
+  user_id WHO ${({ user_id }, whole) => String(user_id).slice(0, whole ? 36 : 8)}, key_id KEY wide,
+  expected_volume VOLUME, use_case USE CASE, reason REASON wide, created ASKED time, decided_at DECIDED time wide`
 
 /** One rate-limit window: `12 of 60 used, 48 left, resets in 23s`. */
 const windowColumn = (field: string, header: string) =>
@@ -48,15 +36,15 @@ const windowColumns = [
   ),
 ]
 
-const showLimits = defineCommand({
-  path: 'limits show',
+const command = commandsOf('limits', { apis: ['operator'] })
+
+const showLimits = command('show', {
   summary: 'Show the limits of a key and what is left of them this minute',
   about:
     "Shows the sliding window of the rate limiter. On the server's machine, or with an operator key, you can name any key. With an API key it shows that key.",
   examples: ['limits show ci', 'limits show ci --watch', 'limits show --url https://svc.example --key-file ci.key'],
   apis: ['operator', 'tenant'],
   offline: false,
-  impact: 'read',
   exits: [3, 5],
   columns: windowColumns,
   watchable: true,
@@ -75,66 +63,47 @@ const showLimits = defineCommand({
   },
 })
 
-const listRequests = defineCommand({
-  path: 'limits list',
+const listRequests = command('list', {
   summary: 'List requests for higher limits, newest first',
   about:
     "Shows requests that wait for a decision; --all-states adds decided ones. PEAK is the key's busiest minute of the last seven days, next to the current and the requested limit.",
   examples: ['limits list', 'limits list --all-states --json'],
-  apis: ['operator'],
-  impact: 'read',
   columns: requestColumns,
   watchable: true,
   flags: {
     allStates: flag('include decided ones'),
     ...pageFlags,
   },
+  exits: [],
   async run(shell, { allStates, ...paging }) {
     const connection = await shell.connect()
     const state = allStates ? {} : { status: 'pending' as const }
-    const page = async (input: PageQuery) => {
-      const found = expectData(await connection.ops().limits.get({ query: { ...input, ...state } }))
-      return { items: found.requests, next: found.next_cursor }
-    }
+    const page = (input: PageQuery) =>
+      pageIn(connection.ops().limits.get({ query: { ...input, ...state } }), 'requests')
     await printPages(shell, paging, { page, columns: requestColumns, empty: 'No requests for higher limits.' })
   },
 })
 
 const requestArgument = { request: argument('id of the request: rli_…') }
 
-const getRequest = defineCommand({
-  path: 'limits get',
+const getRequest = command('get', {
   summary: 'Show one request for higher limits',
   about: 'Shows the requested limit, the reason and the decision.',
   examples: ['limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M', 'limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --json'],
-  apis: ['operator'],
-  impact: 'read',
-  exits: [3],
   columns: requestColumns,
   args: requestArgument,
   async run(shell, { request }) {
-    const connection = await shell.connect()
-    const one = connection.ops().limits({ ref: encodeURIComponent(request) })
+    const one = (await shell.connect()).ops().limits({ ref: encodeURIComponent(request) })
     shell.print.item(expectData(await one.get()), requestColumns)
   },
 })
 
 const note = { note: text('TEXT', 'message to the requester; the reason by default') }
 
-/** The common part of approve and reject, which differ in wording and flags. */
-const deciding = (decision: 'approve' | 'reject') => ({
-  apis: ['operator'] as const,
-  impact: 'write' as const,
-  danger: 'moderate' as const,
-  exits: [3, 5],
-  columns: requestColumns,
-  args: requestArgument,
-  decision,
-})
+const deciding = { impact: 'write', danger: 'moderate', columns: requestColumns, args: requestArgument } as const
 
-const approveRequest = defineCommand({
-  ...deciding('approve'),
-  path: 'limits approve',
+const approveRequest = command('approve', {
+  ...deciding,
   summary: 'Approve the requested tier for a key, or another one',
   about:
     "Takes effect with the key's next request. The owner is notified. The reason appears in the answer and in the audit record.",
@@ -147,16 +116,14 @@ const approveRequest = defineCommand({
     const reason = requireReason(shell, 'limits approve')
     if (shell.planned(`approve ${request}`)) return
     shell.confirm(`Approve ${request}?`)
-    const connection = await shell.connect()
-    const one = connection.ops().limits({ ref: encodeURIComponent(request) })
+    const one = (await shell.connect()).ops().limits({ ref: encodeURIComponent(request) })
     const body = { decision: 'approve' as const, reason: note ?? reason, ...(tier ? { tier } : {}) }
     shell.print.item(expectData(await one.post(body)), requestColumns)
   },
 })
 
-const rejectRequest = defineCommand({
-  ...deciding('reject'),
-  path: 'limits reject',
+const rejectRequest = command('reject', {
+  ...deciding,
   summary: 'Reject a request for a higher tier',
   about: 'The owner can ask again. The reason appears in the answer and in the audit record.',
   examples: [
@@ -168,10 +135,55 @@ const rejectRequest = defineCommand({
     const reason = requireReason(shell, 'limits reject')
     if (shell.planned(`reject ${request}`)) return
     shell.confirm(`Reject ${request}?`)
-    const connection = await shell.connect()
-    const one = connection.ops().limits({ ref: encodeURIComponent(request) })
+    const one = (await shell.connect()).ops().limits({ ref: encodeURIComponent(request) })
     shell.print.item(expectData(await one.post({ decision: 'reject', reason: note ?? reason })), requestColumns)
   },
 })
 
 export const limitCommands = [showLimits, listRequests, getRequest, approveRequest, rejectRequest]
+
+const tierColumns = [
+  column('id', 'TIER'),
+  ...(['rpm', 'tpm', 'text', 'stealth', 'image', 'research', 'video'] as const).map((limit) =>
+    column(limit, limit.toUpperCase(), { kind: 'number' }),
+  ),
+  column('changed', 'NOT-THE-DEFAULT', { kind: 'list' }),
+]
+
+const tierCommand = commandsOf('tiers', { apis: ['operator'] })
+
+const listTiers = tierCommand('list', {
+  summary: 'Show the limits of each tier',
+  about:
+    'Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names the limits that SVC_TIERS changes.',
+  examples: ['tiers list', 'tiers list --json'],
+  columns: tierColumns,
+  exits: [],
+  async run(shell) {
+    const { tiers } = expectData(await (await shell.connect()).ops().tiers.get())
+    shell.print.list(tiers, tierColumns, 'No tiers.')
+  },
+})
+
+const setTier = tierCommand('set', {
+  summary: 'Move a key to another tier of rate limits',
+  about: "Takes effect with the key's next request. If the limits rise, the owner is notified (rate_limit.upgraded).",
+  examples: ['tiers set ci pro --reason "contract signed"', 'tiers set 3f9a01 free --reason "trial is over" --json'],
+  impact: 'write',
+  columns: keyColumns,
+  args: { ...keyArgument, tier: argument(`one of ${TIERS.join(', ')}`) },
+  async run(shell, { key, tier: word }) {
+    const tier = TIERS.find((one) => one === word)
+    if (!tier) throw usageFailure(`TIER is "${word}"; it must be one of ${TIERS.join(', ')}.`)
+    requireReason(shell, 'tiers set')
+    const before = await findKey((await apiOf(shell)).api, key)
+    if (shell.planned(`move key "${before.name}" from ${before.tier} to ${tier}`)) return
+    shell.print.item(
+      expectData(await (await shell.connect()).ops().tiers({ ref: before.id }).put({ tier })),
+      keyColumns,
+    )
+    shell.note(`undo: svc-admin tiers set ${before.id.slice(0, 8)} ${before.tier} --reason …`)
+  },
+})
+
+export const tierCommands = [listTiers, setTier]

@@ -1,10 +1,11 @@
 import { iso } from '../../src/kernel/clock'
 import { clean } from '../../src/kernel/text'
 import type { RequestTrace } from '../../src/operators/schema'
-import { defineCommand, type Input } from '../command'
+import { defined } from '../api'
+import { commandsOf, defineCommand, type FlagsGiven } from '../command'
 import { expectData, unreachable } from '../failure'
 import { formatOf } from '../globals'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import { record } from '../output/table'
 import { tail } from '../pages'
@@ -12,14 +13,7 @@ import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { argument, duration, flag, LAST, list, optional, text, whole } from '../words'
 
-const traceColumns = [
-  column('id', 'REQUEST'),
-  column('owner', 'OF'),
-  column('request', 'ANSWER'),
-  column('steps', 'STEPS'),
-  column('ledger', 'MONEY'),
-  column('audit', 'RECORD'),
-]
+const traceColumns = columnsOf`id REQUEST, owner OF, request ANSWER, steps STEPS, ledger MONEY, audit RECORD`
 
 export const trace = defineCommand({
   path: 'trace',
@@ -42,10 +36,7 @@ export const trace = defineCommand({
   async run(shell, { request, owner = shell.globals.org, since, open }) {
     const connection = await shell.connect()
     if (open) return await openIn(shell, connection, ['trace', request, ...(owner ? [owner] : [])])
-    const query = {
-      ...(owner === undefined ? {} : { owner }),
-      ...(since === undefined ? {} : { since: iso(shell.clock.now() - since) }),
-    }
+    const query = defined({ owner, since: since === undefined ? undefined : iso(shell.clock.now() - since) })
     const found = expectData(
       await connection
         .ops()
@@ -63,17 +54,9 @@ const spelled = (facts: Readonly<Record<string, unknown>>): string =>
     .map(([name, value]) => `${name}=${typeof value === 'string' && /\s/.test(value) ? JSON.stringify(value) : value}`)
     .join(' ')
 
-const columns = [
-  column('at', 'TIME', { kind: 'time' }),
-  column('status', 'STATUS', { kind: 'number' }),
-  column('method', 'METHOD', { keep: true }),
-  column('path', 'PATH'),
-  column('ms', 'MS', { kind: 'number' }),
-  column('code', 'CODE', { min: true }),
-  column('key', 'KEY', { min: true }),
-  column('user', 'USER', { wide: true }),
-  column('id', 'REQUEST', { keep: true, min: true }),
-]
+const columns = columnsOf`
+  at TIME time, status STATUS number, method METHOD keep, path PATH, ms MS number, code CODE min, key KEY min,
+  user USER wide, id REQUEST keep min`
 
 const filters = {
   status: list('4xx,429', 'only these statuses, or families such as 5xx'),
@@ -85,7 +68,7 @@ const filters = {
   since: duration('5m', 'only requests at most this old'),
   until: duration('1m', 'only requests older than this'),
 }
-type Filters = Input<Record<never, never>, typeof filters>
+type Filters = FlagsGiven<typeof filters>
 
 /** One request that was answered, as the operator stream tells it. */
 type Line = {
@@ -99,44 +82,36 @@ type Line = {
   code: string | null
 }
 
-const common = {
-  apis: ['operator'],
-  offline: false,
-  impact: 'read',
-  columns,
-} as const
-
 const WHAT = 'Each process keeps its newest requests in memory, without the contents of requests or answers.'
 
-const showLogs = defineCommand({
-  ...common,
-  path: 'logs show',
+const command = commandsOf('logs', { apis: ['operator'], offline: false, columns })
+
+const showLogs = command('show', {
   summary: 'List answered requests, newest first',
   about: `${WHAT} trace REQ_ID shows one request in full.`,
   examples: ['logs show --status 5xx', 'logs show --min-ms 2000 --since 15m --json'],
   watchable: true,
   flags: { ...filters, last: whole('N', 'how many at most; 50 by default', { min: 1, max: 500 }) },
+  exits: [],
   async run(shell, { last = 50, ...wanted }) {
     const lines = await newest(shell, wanted)
     shell.print.list(lines.slice(0, last), columns, 'No matching requests in memory.')
   },
 })
 
-const tailLogs = defineCommand({
-  ...common,
-  path: 'logs tail',
+const tailLogs = command('tail', {
   summary: 'Print requests as they are answered',
   about: `Runs until Ctrl-C. In a pipe each request is one line of JSON. ${WHAT}`,
   examples: ['logs tail', 'logs tail --status 4xx,5xx | jq .code'],
   flags: { ...filters, last: LAST },
+  exits: [],
   run: (shell, { last = 10, ...wanted }) =>
     tail(shell, { columns, newest: () => newest(shell, wanted), last, what: 'request' }),
 })
 
 /** The requests that are remembered and wanted, newest first. */
 async function newest(shell: Shell, wanted: Filters): Promise<Line[]> {
-  const connection = await shell.connect()
-  const { topics } = expectData(await connection.ops().snapshot.get({ query: { topics: 'logs' } }))
+  const { topics } = expectData(await (await shell.connect()).ops().snapshot.get({ query: { topics: 'logs' } }))
   const lines = topics.flatMap(({ rows }) => rows) as Line[]
   return lines.filter((line) => isWanted(line, wanted, shell.clock.now()))
 }

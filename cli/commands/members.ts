@@ -1,29 +1,19 @@
-import { type Command, defineCommand } from '../command'
+import { type Command, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { PERMISSIONS, ROLES } from '../org-words'
-import { column } from '../output/columns'
-import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { column, columnsOf } from '../output/columns'
+import { deliverSecret, SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
 import { argument, choice, flag } from '../words'
 import { step } from './orgs'
 
-const columns = [
-  column('user_id', 'USER', { show: ({ user_id }, whole) => String(user_id).slice(0, whole ? 36 : 8) }),
-  column('name', 'NAME'),
-  column('email', 'E-MAIL'),
-  column('role', 'ROLE'),
-  column('joined_at', 'JOINED', { kind: 'time' }),
-]
+const columns = columnsOf`
+  user_id USER ${({ user_id }, whole) => String(user_id).slice(0, whole ? 36 : 8)}, name NAME, email E-MAIL,
+  role ROLE, joined_at JOINED time`
 
-const invitationColumns = [
-  column('id', 'INVITATION'),
-  column('org_id', 'ORG', { wide: true }),
-  column('email', 'E-MAIL'),
-  column('role', 'ROLE'),
-  column('status', 'STATUS'),
-  column('expires_at', 'EXPIRES', { kind: 'time' }),
-]
+const invitationColumns = columnsOf`
+  id INVITATION, org_id ORG wide, email E-MAIL, role ROLE, status STATUS, expires_at EXPIRES time`
 
 const matrixColumns = [
   column('role', 'ROLE'),
@@ -42,15 +32,13 @@ function orgOf({ globals }: Shell, command: string): string {
   throw usageFailure(`${command} needs an organization.`, 'add --org SLUG')
 }
 
-const listMembers = defineCommand({
-  path: 'members list',
+const command = commandsOf('members', { apis: ['operator'], columns })
+
+const listMembers = command('list', {
   summary: 'List the members of an organization and their roles',
   about: 'Lists the oldest member first. With --permissions it prints what each role can do, without asking a server.',
   examples: ['members list --org acme', 'members list --permissions'],
-  apis: ['operator'],
-  impact: 'read',
   exits: [3, 5],
-  columns,
   watchable: true,
   flags: { permissions: flag('show what each role can do') },
   async run(shell, { permissions }) {
@@ -91,17 +79,13 @@ export const permissionMatrix = () =>
     }),
   }))
 
-const addMember = defineCommand({
-  path: 'members add',
+const addMember = command('add', {
   summary: 'Add an account to an organization, or invite an address',
   about:
     'An account of this server joins at once. --invite creates an invitation for the address instead, which works once within seven days. Its token is shown once, for you to pass on. An account with that address accepts it with POST /invitations/TOKEN/accept. A new invitation replaces the earlier one.',
   examples: ['members add ada@example.com --org acme --role admin', 'members add eve@example.com --org acme --invite'],
-  apis: ['operator'],
   impact: 'write',
   danger: 'secret once',
-  exits: [3, 5],
-  columns,
   args: { user: argument(`${USER}; with --invite any e-mail address`) },
   flags: {
     role: choice(ROLES, 'their role; member by default'),
@@ -116,30 +100,22 @@ const addMember = defineCommand({
       shell.print.item(expectData(await members.post({ user, role })), columns)
       return
     }
-    const outlet = prepareSecret(shell, 'token', methods)
-    try {
+    await deliverSecret(shell, { field: 'token', methods, columns: invitationColumns }, async () => {
       const { invitations } = (await shell.connect()).ops().orgs({ ref })
-      outlet.deliver(expectData(await invitations.post({ email: user, role })), invitationColumns)
-    } catch (error) {
-      outlet.abandon()
-      throw error
-    }
+      return expectData(await invitations.post({ email: user, role }))
+    })
   },
 })
 
-const updateMember = defineCommand({
-  path: 'members update',
+const updateMember = command('update', {
   summary: 'Change the role of a member',
   about: 'The last owner stays an owner. Make another member an owner first.',
   examples: [
     'members update ada@example.com --org acme --role owner -y',
     'members update eve@example.com --org acme --role viewer --yes --json',
   ],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 5],
-  columns,
   args: { user: argument(USER) },
   flags: { role: choice(ROLES, 'the new role') },
   async run(shell, { user, role }) {
@@ -152,8 +128,7 @@ const updateMember = defineCommand({
   },
 })
 
-const removeMember = defineCommand({
-  path: 'members remove',
+const removeMember = command('remove', {
   summary: 'Remove a member from an organization',
   about:
     'They lose access at once, and the keys they created for the organization are revoked. The last owner cannot be removed.',
@@ -161,11 +136,8 @@ const removeMember = defineCommand({
     'members remove eve@example.com --org acme',
     'members remove eve@example.com --org acme --yes --reason "left"',
   ],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 5],
-  columns,
   args: { user: argument(USER) },
   async run(shell, { user }) {
     const ref = orgOf(shell, 'members remove')
@@ -173,7 +145,7 @@ const removeMember = defineCommand({
     shell.confirm(`Remove ${user} from ${shell.globals.org}? The keys they created for it will be revoked.`)
     const { members } = (await shell.connect()).ops().orgs({ ref })
     expectData(await members({ user: step(user) }).delete())
-    shell.print.item({ user_id: user, deleted: true }, [column('user_id', 'USER'), column('deleted', 'REMOVED')])
+    shell.print.item({ user_id: user, deleted: true }, columnsOf`user_id USER, deleted REMOVED`)
     shell.note(`undo: svc-admin members add ${user} --org ${shell.globals.org} (revoked keys stay revoked)`)
   },
 })

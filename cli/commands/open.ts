@@ -6,7 +6,7 @@ import { column } from '../output/columns'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { duration, flag, optional, text } from '../words'
-import { makeLink } from './users-ways'
+import { makeLink } from './users'
 
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],

@@ -1,45 +1,33 @@
 import { OPERATOR_ROLES } from '../../src/kernel/caller'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { column, idColumn } from '../output/columns'
-import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { columnsOf } from '../output/columns'
+import { deliverSecret, SECRET_FLAGS } from '../secret'
 import { requireReason } from '../shell'
-import { argument, choice, flag, text } from '../words'
-import { moment } from './keys-input'
+import { argument, choice, flag, moment, text } from '../words'
 
-const columns = [
-  idColumn,
-  column('name', 'NAME'),
-  column('prefix', 'PREFIX'),
-  column('role', 'ROLE'),
-  column('status', 'STATUS'),
-  column('last_used_at', 'LAST-USED', { kind: 'time' }),
-  column('expires_at', 'EXPIRES', { kind: 'time' }),
-  column('created', 'CREATED', { kind: 'time', wide: true }),
-  column('revoked_at', 'REVOKED', { kind: 'time', wide: true }),
-]
+const columns = columnsOf`
+  id, name NAME, prefix PREFIX, role ROLE, status STATUS, last_used_at LAST-USED time, expires_at EXPIRES time,
+  created CREATED time wide, revoked_at REVOKED time wide`
 
 const WHO = { operator: argument('id, 6 or more characters of it, prefix or name of an operator key') }
 
-const listOperators = defineCommand({
-  path: 'operators list',
+const command = commandsOf('operators', { apis: ['operator'], columns })
+
+const listOperators = command('list', {
   summary: 'List the operator keys for access from other machines',
   about: "The operator socket on the server's own machine needs no key, so it is not listed.",
   examples: ['operators list', 'operators list --revoked --json'],
-  apis: ['operator'],
-  impact: 'read',
-  columns,
   flags: { revoked: flag('include revoked and expired ones') },
+  exits: [],
   async run(shell, { revoked }) {
-    const connection = await shell.connect()
-    const { operators } = expectData(await connection.ops().operators.get())
+    const { operators } = expectData(await (await shell.connect()).ops().operators.get())
     const shown = operators.filter(({ status }) => revoked || status === 'active')
     shell.print.list(shown, columns, 'No operator keys. Add one: svc-admin operators add NAME --role viewer')
   },
 })
 
-const addOperator = defineCommand({
-  path: 'operators add',
+const addOperator = command('add', {
   summary: 'Create an operator key and show its secret once',
   about:
     'A viewer sees counts, states, times, ids and money. Support also sees what people wrote, and can take over chats. A reviewer decides on submissions; billing grants credit and sets tiers; an admin can do everything. Other machines can connect only if the server has SVC_OPS_LISTEN; there, use --url and --key-file.',
@@ -47,11 +35,9 @@ const addOperator = defineCommand({
     'operators add grafana --role viewer --secret-to grafana.key',
     'operators add priya --role billing --expires 90d --json',
   ],
-  apis: ['operator'],
   impact: 'write',
   danger: 'secret once',
   exits: [5],
-  columns,
   args: { name: argument('the person or program it is for') },
   flags: {
     role: choice(OPERATOR_ROLES, 'what it is allowed to do'),
@@ -62,64 +48,46 @@ const addOperator = defineCommand({
     if (!role) throw usageFailure('operators add needs --role.', `svc-admin operators add ${name} --role viewer`)
     if (shell.planned(`add operator key "${name}" with the role ${role}`)) return
     const body = { name, role, ...(expires ? { expires_at: moment(expires, shell.clock.now()) } : {}) }
-    const outlet = prepareSecret(shell, 'key', methods)
-    try {
-      const connection = await shell.connect()
-      outlet.deliver(expectData(await connection.ops().operators.post(body)), columns)
-    } catch (error) {
-      outlet.abandon()
-      throw error
-    }
+    await deliverSecret(shell, { field: 'key', methods, columns }, async () =>
+      expectData(await (await shell.connect()).ops().operators.post(body)),
+    )
   },
 })
 
-const rotateOperator = defineCommand({
-  path: 'operators rotate',
+const rotateOperator = command('rotate', {
   summary: 'Give an operator key a new secret and show it once',
   about: 'The old secret stops working at once. Name, role and expiry stay the same.',
   examples: ['operators rotate priya --yes', 'operators rotate grafana --yes --secret-to grafana.key'],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 5],
-  columns,
   args: WHO,
   flags: SECRET_FLAGS,
   async run(shell, { operator, ...methods }) {
     if (shell.planned(`rotate operator key ${operator}`)) return
     shell.confirm(`Give operator key ${operator} a new secret? The old one stops working at once.`)
-    const outlet = prepareSecret(shell, 'key', methods)
-    try {
-      const connection = await shell.connect()
-      const one = connection.ops().operators({ ref: encodeURIComponent(operator) })
-      outlet.deliver(expectData(await one.rotate.post()), columns)
-    } catch (error) {
-      outlet.abandon()
-      throw error
-    }
+    await deliverSecret(shell, { field: 'key', methods, columns }, async () => {
+      const one = (await shell.connect()).ops().operators({ ref: encodeURIComponent(operator) })
+      return expectData(await one.rotate.post())
+    })
   },
 })
 
-const revokeOperator = defineCommand({
-  path: 'operators revoke',
+const revokeOperator = command('revoke', {
   summary: 'Revoke an operator key, at once and permanently',
   about: 'This cannot be undone. The next request with this key gets 401.',
   examples: [
     'operators revoke priya --yes --reason "left the team"',
     'operators revoke grafana -y --reason old --json',
   ],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
   exits: [3],
-  columns,
   args: WHO,
   async run(shell, { operator }) {
     requireReason(shell, 'operators revoke')
     if (shell.planned(`revoke operator key ${operator}`)) return
     shell.confirm(`Revoke operator key ${operator}? This cannot be undone.`)
-    const connection = await shell.connect()
-    const one = connection.ops().operators({ ref: encodeURIComponent(operator) })
+    const one = (await shell.connect()).ops().operators({ ref: encodeURIComponent(operator) })
     shell.print.item(expectData(await one.delete()), columns)
   },
 })

@@ -1,161 +1,370 @@
 import type { ApiKey } from '../../src/accounts/keys/schema'
-import { randomBase62 } from '../../src/kernel/crypto'
-import { defineCommand, type Input } from '../command'
-import { type Column, column } from '../output/columns'
+import { onceHeaders } from '../api'
+import { type Arg, type Command, commandsOf, type Flag } from '../command'
+import { usageFailure } from '../failure'
+import { type Column, column, columnsOf } from '../output/columns'
 import { type PageQuery, pageFlags, printPages } from '../pages'
-import { changedBy } from '../policy-plan'
+import { changedBy } from '../policy-files'
 import { readValueFile } from '../preference-file'
-import { type Path, type Resource, resourceOver } from '../resource'
-import { boundTo, keysHolding, noteWarnings, resolveRuleSet } from '../rule-set'
+import {
+  boundTo,
+  everyOf,
+  keysHolding,
+  noteWarnings,
+  type Path,
+  pickNamed,
+  type Resource,
+  resolveRuleSet,
+  resourceOver,
+} from '../resource'
 import type { Shell } from '../shell'
-import { argument } from '../words'
-import { ABOUT_FILES, ruleSetCommand, ruleSetFile, ruleSetListFlags } from './rule-sets'
+import { argument, choice, optional, text } from '../words'
 
 /** A resource, with the words that its commands use. */
-export type Kind = {
+type Declared = {
   path: Path
-  /** `guardrails` */
+  /** As its commands begin: `guardrails`. */
   resource: string
-  /** Singular and plural: `guardrail policy`. */
+  /** Singular and plural: `guardrail policy`; the plural is the resource unless said. */
   what: string
-  many: string
+  many?: string
   columns: readonly Column[]
   /** For examples in help. */
   id: string
-  file: string
   /** What deleting one leaves, as a sentence. */
-  stays: string
+  stays?: string
+}
+/** One that is created and updated from a file, and found by id or name. */
+type Filed = Declared & {
+  file: string
   /** Its argument, in help: `policy`. */
   arg: string
   /** For what keys may be bound to, and has a scope: the flag of `keys bind`, and whether a key holds one. */
   bound?: { flag: string; holds(key: ApiKey, id: string): boolean }
 }
+/** One that is created and updated by flags of its own, and can be switched off. */
+type Switched = Declared & {
+  /** How the first is made: the rest of a command line. */
+  first: string
+  /** A sentence under `get`. */
+  shown: string
+  /** The change that switches it. */
+  switched(on: boolean): object
+  /** Summary and a sentence under `enable` and `disable`. */
+  enable: readonly [summary: string, about: string]
+  disable: readonly [summary: string, about: string]
+  /** What goes along when it is deleted: ` and its conversations`. */
+  along?: string
+}
 /** What the commands read of each. */
 type Known = { id: string; name: string; bound_key_count?: number; is_default?: boolean }
 
 export const KEYS_STAY = 'First lists the keys that use it. Afterwards they have none.'
+const ABOUT_FILES = 'The file uses the format of the API, as JSON, JSONC, YAML or TOML; - reads stdin.'
+const ALL = "On the server's machine it lists all of them, or with --org those of one organization or user. Over --url"
+const apis = ['tenant', 'operator'] as const
+const deleted = columnsOf`deleted DELETED flag`
 
-const deleted = [column('id', 'ID'), column('deleted', 'DELETED', { kind: 'flag' })]
+/** The columns of a set of rules, with a kind's own ones after the rules. */
+export const ruleSetColumns = (...own: Column[]) => [
+  ...columnsOf`id, name NAME, scope SCOPE, is_default DEFAULT flag`,
+  countedColumn('rules', 'RULES'),
+  ...own,
+  ...columnsOf`
+    bound_key_count KEYS number, description DESCRIPTION wide, org_id ORG wide, created CREATED time wide,
+    updated CHANGED time`,
+]
 
-/** The list, get, create, update and delete commands of a resource (dx 2.10). */
-export function resourceCommands(kind: Kind) {
-  const { path, resource, what, many, columns, id, file, arg, stays, bound } = kind
-  const args = { [arg]: argument(`id or name of the ${what}`) }
+/** Shows the length of a list; in full output the list itself. */
+export const countedColumn = (name: string, title: string) =>
+  column(name, title, {
+    show: ({ [name]: value }, entire) =>
+      Array.isArray(value) ? (entire ? JSON.stringify(value) : String(value.length)) : '',
+  })
+
+export const ruleSetFile = (what: string) => ({
+  file: { ...text('FILE', `the ${what} as JSON, JSONC, YAML or TOML; - reads stdin`), short: 'f' },
+})
+
+const over = (shell: Shell, path: Path) =>
+  resourceOver(shell, path) as unknown as Promise<Resource<Known, object, object>>
+
+/** The list and get commands of a resource. */
+function reading(kind: Filed | Switched) {
+  const { path, resource, what, many = resource, columns, id } = kind
+  const filed = 'file' in kind ? kind : null
+  const command = commandsOf(resource, { apis, columns })
+  const arg = filed?.arg ?? 'id'
+  const args: Record<string, Arg<string>> = { [arg]: argument(`id ${filed ? 'or name ' : ''}of the ${what}`) }
   const wordIn = (input: object) => (input as Record<string, string>)[arg]!
-  const flags = ruleSetFile(what)
-  const shared = { ...ruleSetCommand, columns }
-  const over = (shell: Shell) => resourceOver(shell, path) as unknown as Promise<Resource<Known, object, object>>
 
-  const list = defineCommand({
-    ...shared,
-    path: `${resource} list`,
+  const listed = filed ? 'those of the owner of the key in use' : 'your own'
+  const narrowed = filed?.bound ? '--only team' : '--all'
+  const only: Record<string, Flag> = filed?.bound
+    ? { only: choice(['personal', 'team'], 'only those of this scope') }
+    : {}
+  const list = command('list', {
     summary: `List ${many}, newest first`,
-    about: `On the server's machine it lists all of them, or with --org those of one organization or user. Over --url it lists ${bound ? "your own and those of your organization; with an organization's key, only those of the organization" : 'those of the owner of the key in use'}.`,
-    examples: [
-      `${resource} list`,
-      `${resource} list --org acme`,
-      `${resource} list ${bound ? '--only team' : '--all'} --json`,
-    ],
-    impact: 'read',
-    exits: [3],
+    about: `${ALL} it lists ${filed?.bound ? "your own and those of your organization; with an organization's key, only those of the organization" : listed}.`,
+    examples: filed
+      ? [`${resource} list`, `${resource} list --org acme`, `${resource} list ${narrowed} --json`]
+      : [`${resource} list`, `${resource} list --org acme --json`],
     watchable: true,
-    flags: bound ? ruleSetListFlags : pageFlags,
-    async run(shell, input) {
-      const { only, ...paging } = input as Input<Record<never, never>, typeof ruleSetListFlags>
-      const sets = await over(shell)
-      const page = (input: PageQuery) => sets.list({ ...input, ...(only ? { scope: only } : {}) })
-      const empty = `No ${many}. Create one: svc-admin ${resource} create -f ${file}`
-      await printPages(shell, paging, { page, columns, empty })
+    flags: { ...only, ...pageFlags },
+    async run(shell, { limit, cursor, all, ...input }) {
+      const resources = await over(shell, path)
+      const { only } = input as { only?: 'personal' | 'team' }
+      const page = (query: PageQuery) => resources.list({ ...query, ...(only ? { scope: only } : {}) })
+      const first = 'first' in kind ? kind.first : `create -f ${kind.file}`
+      const empty = `No ${many}. Create one: svc-admin ${resource} ${first}`
+      await printPages(shell, { limit, cursor, all }, { page, columns, empty })
     },
   })
 
-  const get = defineCommand({
-    ...shared,
-    path: `${resource} get`,
-    summary: `Show one ${what} in full`,
-    about: bound ? 'With --json it prints what create and update take.' : 'With --json it prints everything about it.',
+  const full = filed?.bound ? 'what create and update take' : 'everything about it'
+  const get = command('get', {
+    summary: `Show one ${what}${filed ? ' in full' : ''}`,
+    about: 'shown' in kind ? kind.shown : `With --json it prints ${full}.`,
     examples: [`${resource} get ${id}`, `${resource} get ${id} --json`],
-    impact: 'read',
-    exits: [3],
+    ...(filed ? {} : { watchable: true }),
     args,
     async run(shell, input) {
-      const sets = await over(shell)
-      shell.print.item(await sets.get(await resolveRuleSet(sets, wordIn(input), what)), columns)
+      const all = await over(shell, path)
+      const found = filed ? await resolveRuleSet(all, wordIn(input), what) : wordIn(input)
+      shell.print.item(await all.get(found), columns)
     },
   })
+  return { command, args, wordIn, list, get }
+}
 
-  const create = defineCommand({
-    ...shared,
-    path: `${resource} create`,
+/** The list, get, create, update and delete commands of a resource that is made from a file (dx 2.10). */
+export function fileCommands(kind: Filed): Command[] {
+  const { path, resource, what, columns, id, file, bound, stays } = kind
+  const { command, args, wordIn, list, get } = reading(kind)
+  const flags = ruleSetFile(what)
+
+  const create = command('create', {
     summary: `Create a ${what} from a file`,
     about: `${bound ? 'No key uses it yet; the output shows how to bind it. ' : ''}On the server's machine --org sets the owner; the default is the account that the first start created. ${ABOUT_FILES}`,
     examples: [`${resource} create -f ${file}`, `${resource} create -f - --org acme --json`],
     impact: 'write',
-    exits: [3, 5],
     flags,
     async run(shell, { file: from = '-' }) {
       const input = (await readValueFile(shell, from)) as object
       if (shell.planned(`create a ${what} from ${from}`)) return
-      const key = shell.globals.idempotencyKey ?? randomBase62(24)
-      const made = await (await over(shell)).create(input, key)
+      const made = await (await over(shell, path)).create(input, onceHeaders(shell))
       shell.print.item(made, columns)
       noteWarnings(shell, made)
       if (bound) shell.note(`No key uses it yet. Bind it: svc-admin keys bind KEY ${bound.flag} ${made.id}`)
     },
   })
 
-  const update = defineCommand({
-    ...shared,
-    path: `${resource} update`,
+  const update = command('update', {
     summary: `Update a ${what} from a file`,
     about: `${bound ? 'Takes effect with the next request. ' : ''}Members that the file leaves out stay the same; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}`,
     examples: [`${resource} update ${id} -f ${file}`, `${resource} update ${id} -f - --json`],
     impact: 'write',
-    exits: [3, 5],
     args,
     flags,
     async run(shell, input) {
-      const { file: from = '-' } = input as Input<Record<never, never>, typeof flags>
+      const { file: from = '-' } = input
       const patch = (await readValueFile(shell, from)) as object
-      const sets = await over(shell)
-      const found = await resolveRuleSet(sets, wordIn(input), what)
+      const all = await over(shell, path)
+      const found = await resolveRuleSet(all, wordIn(input), what)
       if (shell.globals.dryRun) {
-        const stored = await sets.get(found)
+        const stored = await all.get(found)
         const fields = bound ? changedBy(patch, stored) : Object.keys(patch)
         if (!fields.length) return shell.note(`${from} does not change ${what} ${wordIn(input)}.`)
         shell.planned(`change ${fields.join(', ')} of ${what} ${wordIn(input)} to ${from}`)
         return
       }
-      const made = await sets.update(found, patch)
+      const made = await all.update(found, patch)
       shell.print.item(made, columns)
       noteWarnings(shell, made)
     },
   })
 
-  const remove = defineCommand({
-    ...ruleSetCommand,
+  const remove = command('delete', {
     danger: 'moderate',
-    path: `${resource} delete`,
     summary: `Delete a ${what}${bound ? ' and unbind its keys' : ''}`,
     about: `This cannot be undone. ${stays}`,
     examples: [`${resource} delete ${id} --yes`, `${resource} delete ${id} --yes --json`],
     impact: 'write',
     exits: [3],
-    columns: deleted,
+    columns: [column('id', 'ID'), ...deleted],
     args,
     async run(shell, input) {
-      const sets = await over(shell)
-      const known = await sets.get(await resolveRuleSet(sets, wordIn(input), what))
+      const all = await over(shell, path)
+      const known = await all.get(await resolveRuleSet(all, wordIn(input), what))
       const { id: found, name, bound_key_count: count = 0, is_default } = known
       const names = bound && count ? await keysHolding(shell, (key) => bound.holds(key, found)) : []
       const boundKeys = bound ? `, ${boundTo(count, names)}` : ''
-      const sentence = `delete ${what} ${name}${is_default ? ', the default of its scope' : ''}${boundKeys}`
-      if (shell.planned(sentence)) return
-      shell.confirm(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}?`)
-      await sets.remove(found)
-      shell.print.item({ id: found, deleted: true }, deleted)
+      const sentence = `elete ${what} ${name}${is_default ? ', the default of its scope' : ''}${boundKeys}`
+      if (shell.planned(`d${sentence}`)) return
+      shell.confirm(`D${sentence}?`)
+      await all.remove(found)
+      shell.print.item({ id: found, deleted: true }, [column('id', 'ID'), ...deleted])
     },
   })
 
   return [list, get, create, update, remove]
+}
+
+/** The list, get, enable, disable and delete commands of a resource with flags of its own (dx 2.10 to 2.14). */
+export function switchCommands(kind: Switched) {
+  const { path, resource, what, columns, id: sample, along = '', stays } = kind
+  const { command, args, wordIn, list, get } = reading(kind)
+
+  const switching = (verb: 'enable' | 'disable') =>
+    command(verb, {
+      summary: kind[verb][0],
+      about: kind[verb][1],
+      examples: [`${resource} ${verb} ${sample}`, `${resource} ${verb} ${sample} --json`],
+      impact: 'write',
+      args,
+      async run(shell, input) {
+        const id = wordIn(input)
+        if (shell.planned(`${verb} ${what} ${id}`)) return
+        shell.print.item(await (await over(shell, path)).update(id, kind.switched(verb === 'enable')), columns)
+        const undo = verb === 'enable' ? 'disable' : 'enable'
+        shell.note(`${verb}d ${what} ${id} (undo: svc-admin ${resource} ${undo} ${id})`)
+      },
+    })
+
+  const remove = command('delete', {
+    danger: 'moderate',
+    columns: deleted,
+    summary: `Delete a ${what}${along}`,
+    about: `This cannot be undone. ${stays ? `${stays} ` : ''}To stop it and keep it, use ${resource} disable.`,
+    examples: [`${resource} delete ${sample}`, `${resource} delete ${sample} --yes --json`],
+    impact: 'write',
+    exits: [3],
+    args,
+    async run(shell, input) {
+      const deed = `elete ${what} ${wordIn(input)}${along}`
+      if (shell.planned(`d${deed}`)) return
+      shell.confirm(`D${deed}? This cannot be undone.`)
+      shell.print.item(await (await over(shell, path)).remove(wordIn(input)), deleted)
+    },
+  })
+
+  return { list, get, enable: switching('enable'), disable: switching('disable'), remove }
+}
+
+/** `policies` means both kinds. */
+type ResourceName = 'policies' | 'guardrails' | 'routing'
+
+const KINDS: Record<ResourceName, string> = {
+  policies: 'guardrail policy or routing preference',
+  guardrails: 'guardrail policy',
+  routing: 'routing preference',
+}
+
+const defaultColumns = columnsOf`
+  id ID, object KIND, name NAME, scope SCOPE, is_default DEFAULT flag, before BEFORE`
+
+/** A policy or preference that may be the default of its scope. */
+type Stored = {
+  id: string
+  object: 'guardrail_policy' | 'routing_preference'
+  name: string
+  scope: 'personal' | 'team'
+  org_id: string | null
+  is_default: boolean
+}
+type Defaults = Pick<Resource<Stored, never, { is_default: boolean }>, 'list' | 'update'>
+
+/** The set-default and unset-default commands of a noun (dx 2.10). Each scope has one default; the old one is named. */
+export function defaultVerbs(resource: ResourceName, id: string) {
+  const what = KINDS[resource]
+  const command = commandsOf(resource, { apis, columns: defaultColumns })
+
+  const set = command('set-default', {
+    impact: 'write',
+    summary: `Make a ${what} the default of its scope`,
+    about:
+      'Every key of the scope that has none of its own uses it, from the next request. The output names the previous default.',
+    examples: [`${resource} set-default ${id}`, `${resource} set-default ${id} --json`],
+    args: { policy: argument(`id or name of a ${what}`) },
+    async run(shell, { policy }) {
+      const all = await storedOf(shell, resource)
+      const found = pickNamed(all, policy, what)
+      // Operators see everyone's personal policies but not their owners, unless --org names one; then the server answers 409.
+      // Whether `other` is the current default of the same kind and owner.
+      const before =
+        found.scope === 'team' || shell.globals.org !== undefined || (await shell.connect()).api === 'tenant'
+          ? all.find(
+              (other) =>
+                other.is_default &&
+                other.id !== found.id &&
+                other.object === found.object &&
+                other.scope === found.scope &&
+                other.org_id === found.org_id,
+            )
+          : undefined
+      if (found.is_default) {
+        shell.print.item({ ...found, before: found.id }, defaultColumns)
+        return shell.note(`${found.name} is already the default. Nothing was changed.`)
+      }
+      if (shell.planned(`make ${found.name} the default${before ? `instead of ${before.name}` : ''}`)) return
+      const made = await makeDefault(await resourceOf(shell, found), found, before)
+      shell.print.item({ ...made, before: before?.id ?? null }, defaultColumns)
+      if (before)
+        shell.note(`Previous default: ${before.name}. Restore it: svc-admin ${resource} set-default ${before.id}`)
+    },
+  })
+
+  const unset = command('unset-default', {
+    impact: 'write',
+    summary: `Stop using a ${what} as the default`,
+    about: 'From the next request, keys without one of their own use none. Without an id it clears the only default.',
+    examples: [`${resource} unset-default`, `${resource} unset-default ${id} --json`],
+    exits: [3],
+    args: { policy: optional(`id or name of a ${what}; optional when there is only one default`) },
+    flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
+    async run(shell, { policy, only }) {
+      const all = (await storedOf(shell, resource)).filter(({ scope }) => only === undefined || scope === only)
+      const found = policy === undefined ? theDefault(all) : pickNamed(all, policy, what)
+      if (found === null) return shell.note('There is no default. Nothing was changed.')
+      if (!found.is_default) {
+        shell.print.item({ ...found, before: null }, defaultColumns)
+        return shell.note(`${found.name} is not a default. Nothing was changed.`)
+      }
+      if (shell.planned(`stop using ${found.name} as the default`)) return
+      const made = await (await resourceOf(shell, found)).update(found.id, { is_default: false })
+      shell.print.item({ ...made, before: found.id }, defaultColumns)
+      shell.note(`Restore it: svc-admin ${resource} set-default ${found.id}`)
+    },
+  })
+
+  return [set, unset]
+}
+
+/** Unsets the old default and sets the new one; restores the old one when setting fails. */
+async function makeDefault(resource: Defaults, found: Stored, before: Stored | undefined): Promise<Stored> {
+  if (before) await resource.update(before.id, { is_default: false })
+  try {
+    return await resource.update(found.id, { is_default: true })
+  } catch (error) {
+    if (before) await resource.update(before.id, { is_default: true })
+    throw error
+  }
+}
+
+const resourceOf = async (shell: Shell, { object }: Stored): Promise<Defaults> =>
+  (object === 'guardrail_policy'
+    ? await resourceOver(shell, 'guardrail-policies')
+    : await resourceOver(shell, 'routing-preferences')) as Defaults
+
+async function storedOf(shell: Shell, resource: ResourceName): Promise<Stored[]> {
+  const policies = resource === 'routing' ? [] : await everyOf(await resourceOver(shell, 'guardrail-policies'))
+  const preferences = resource === 'guardrails' ? [] : await everyOf(await resourceOver(shell, 'routing-preferences'))
+  return [...policies, ...preferences]
+}
+
+function theDefault(all: readonly Stored[]): Stored | null {
+  const defaults = all.filter((one) => one.is_default)
+  if (defaults.length <= 1) return defaults[0] ?? null
+  const shown = defaults.map(({ id, object, scope, name }) => `${id}  ${object} ${scope} ${name}`)
+  throw usageFailure(`There are ${defaults.length} defaults:\n${shown.join('\n')}`, 'add the id of one of them')
 }

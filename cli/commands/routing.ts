@@ -1,37 +1,152 @@
 import type * as words from '../../src/routing/schema'
-import type { Correction } from '../../src/routing/schema'
-import { apiOf } from '../api'
-import { defineCommand } from '../command'
-import { expectData } from '../failure'
-import { column, idColumn } from '../output/columns'
+import type { Correction, NewRule, Preview } from '../../src/routing/schema'
+import { apiOf, defined } from '../api'
+import { commandsOf } from '../command'
+import { CheckFailed, expectData, usageFailure } from '../failure'
+import { formatOf } from '../globals'
+import { column, columnsOf } from '../output/columns'
 import { type PageQuery, printPages } from '../pages'
-import { resourceOver } from '../resource'
-import { everyOf, noteWarnings, resolveRuleSet } from '../rule-set'
+import { type RoutingCase, readCases, readTextFile, readValueFile } from '../preference-file'
+import { resolveKey } from '../resolve'
+import { everyOf, noteWarnings, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
-import { argument, flag, text, whole } from '../words'
-import { defaultVerbs } from './policies-default'
-import { KEYS_STAY, resourceCommands } from './resource-commands'
-import { PREFERENCE_ID, preferenceColumns } from './routing-columns'
-import { previewRouting, testRouting } from './routing-test'
+import { argument, flag, optional, text, whole } from '../words'
+import { countedColumn, defaultVerbs, fileCommands, KEYS_STAY, ruleSetColumns } from './resource-commands'
+
+const preferenceColumns = ruleSetColumns(
+  countedColumn('examples', 'EXAMPLES'),
+  column('confidence_floor_overrides', 'FLOORS', { wide: true }),
+)
+const PREFERENCE_ID = '0b6d4a52-6f0f-4c43-9a30-7d3c7f1f4e21'
+
+const chosen = columnsOf`
+  resolved_mode MODE, engine ENGINE, source DECIDED BY, matched MATCHED, confidence CONFIDENCE number,
+  floor FLOOR number, reasoning WHY`
+const stageColumns = columnsOf`
+  stage STAGE, mode MODE, confidence CONFIDENCE number, floor FLOOR number, matched MATCHED, ms MS number`
+const caseColumns = columnsOf`
+  line LINE number, ok OK flag, expected_mode EXPECTED, resolved_mode GOT, expected_engine ON, engine ENGINE,
+  source DECIDED BY, confidence CONFIDENCE number, prompt PROMPT`
+
+const under = {
+  pref: text('ID', "use this preference, by id or name, instead of the key's own"),
+  key: text('KEY', 'decide as for this key'),
+  rules: text('FILE', 'use these rules: a list as JSON, JSONC or YAML'),
+  engine: flag('also ask the engine classifier, as a real request would; over --url only'),
+}
+type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
+const shared = { apis: ['tenant', 'operator'], impact: 'read' } as const
+const OWNER_FILTER =
+  "Decides as for the key in use. On the server's machine it uses no preference, unless --org, --key or --pref choose one. Nothing is billed or stored, and without --engine nothing is sent to an engine."
+
+const command = commandsOf('routing', { apis: ['tenant', 'operator'] })
+
+const previewRouting = command('preview', {
+  ...shared,
+  summary: 'Show which mode and engine a prompt would get, and why',
+  about: `Shows each stage with its minimum confidence. ${OWNER_FILTER}`,
+  examples: ['routing preview "Draft a contract"', `routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`],
+  exits: [3, 6],
+  columns: chosen,
+  args: { prompt: optional('the prompt') },
+  flags: { file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' }, ...under },
+  async run(shell, { prompt, file, ...rest }) {
+    const question = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
+    if (question === undefined)
+      throw usageFailure('routing preview needs a PROMPT.', 'svc-admin routing preview "Hello"')
+    printFound(shell, await (await previewer(shell, rest))(question))
+  },
+})
+
+const testRouting = command('test', {
+  ...shared,
+  summary: 'Test a prompt, or a file of prompts with their expected modes',
+  about: `With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${OWNER_FILTER}`,
+  examples: [
+    'routing test --prompt "Draft a contract" --key ci',
+    'routing test -f cases.jsonl',
+    `routing test -f cases.jsonl --pref ${PREFERENCE_ID} --every --json`,
+  ],
+  exits: [3, 6, 9],
+  columns: [...chosen, ...caseColumns.filter(({ field }) => !chosen.some((one) => one.field === field))],
+  flags: {
+    prompt: text('TEXT', 'one prompt; @FILE reads it from a file'),
+    file: { ...text('FILE', 'the cases, one JSON object per line; - reads stdin'), short: 'f' },
+    every: flag('with -f: also print the cases that pass'),
+    ...under,
+  },
+  async run(shell, { prompt, file, every, ...rest }) {
+    if ((prompt === undefined) === (file === undefined)) {
+      const message = prompt === undefined ? 'needs --prompt TEXT or -f FILE' : 'takes --prompt or -f, not both'
+      throw usageFailure(`routing test ${message}.`, 'svc-admin routing test -f cases.jsonl')
+    }
+    if (file !== undefined) return testCases(shell, { file, every, ...rest })
+    const question = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
+    printFound(shell, await (await previewer(shell, rest))(question))
+  },
+})
+
+function printFound(shell: Shell, found: Preview): void {
+  shell.print.item({ ...found, ...decidedBy(found) }, chosen)
+  // Tables list the stages; JSON, and `--fields`, give the answer with the stages as a member.
+  if (['table', 'wide'].includes(formatOf(shell.globals)) && shell.globals.fields === undefined)
+    shell.print.list(found.stages, stageColumns, 'No stages.')
+}
+
+/** The match and floor of the stage that decided; when none did, the floor that the last guess did not reach. */
+function decidedBy({ source, stages }: Preview): { floor: number | null; matched: string | null } {
+  const requests = stages.filter(({ stage }) => stage !== 'default')
+  const decided = stages.find(({ stage }) => stage === source && source !== 'default') ?? requests.at(-1)
+  return { floor: decided?.floor ?? null, matched: source === 'default' ? null : (decided?.matched ?? null) }
+}
+
+async function testCases(
+  shell: Shell,
+  { file, every, ...rest }: Under & { file: string; every: boolean | undefined },
+): Promise<void> {
+  const cases = await readCases(shell, file)
+  const preview = await previewer(shell, rest)
+  const rows = []
+  for (const one of cases) rows.push(judged(one, await preview(one.prompt)))
+  const missed = rows.filter(({ ok }) => !ok)
+  shell.print.list(every ? rows : missed, caseColumns, 'Every case got the expected result.')
+  shell.note(`${rows.length - missed.length} of ${rows.length} cases as expected.`)
+  if (missed.length) throw new CheckFailed()
+}
+
+function judged({ line, prompt, expected_mode, expected_engine }: RoutingCase, found: Preview) {
+  const { resolved_mode, engine, source, confidence } = found
+  const ok = resolved_mode === expected_mode && (expected_engine === null || engine === expected_engine)
+  return { line, ok, expected_mode, expected_engine, resolved_mode, engine, source, confidence, prompt }
+}
+
+async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
+  const tried = rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[])
+  const { api, ownerFilter, isOperator } = await apiOf(shell)
+  if (engine && isOperator) {
+    throw usageFailure('--engine calls an engine, which needs an API key: add --url and --key-file.')
+  }
+  const preferences = await resourceOver(shell, 'routing-preferences')
+  const shared = defined({
+    routing_preference_id: pref ? await resolveRuleSet(preferences, pref, 'routing preference') : undefined,
+    key_id: key ? await resolveKey(api, key) : undefined,
+    rules: tried || undefined,
+    engine: engine || undefined,
+  })
+  return async (prompt: string) =>
+    expectData(await api['routing-preferences'].preview.post({ prompt, ...shared }, { query: ownerFilter }))
+}
 
 /** Repeated here, because importing them from the room would load the schema compiler even for `--help`. */
 const THRESHOLD = 3 satisfies typeof words.THRESHOLD
 
 const WINDOW_DAYS = 30 satisfies typeof words.WINDOW_DAYS
 
-const suggested = [
-  column('suggested_rule.pattern', 'PATTERN'),
-  column('suggested_rule.target_mode', 'MODE'),
-  column('confidence', 'CONFIDENCE', { kind: 'number' }),
-  column('suggested_rule.description', 'WHY'),
-  column('source_correction_ids', 'FROM', { kind: 'list' }),
-]
+const suggested = columnsOf`
+  suggested_rule.pattern PATTERN, suggested_rule.target_mode MODE, confidence CONFIDENCE number,
+  suggested_rule.description WHY, source_correction_ids FROM list`
 
-const shared = { apis: ['tenant', 'operator'] } as const
-
-const suggestRule = defineCommand({
-  ...shared,
-  path: 'routing suggest',
+const suggestRule = command('suggest', {
   summary: 'Suggest a rule for a mode from recent corrections',
   about:
     "Needs at least three corrections of the last 30 days. --apply adds the rule to the end of a preference. On the server's machine --org chooses whose corrections are used.",
@@ -58,34 +173,19 @@ const suggestRule = defineCommand({
   },
 })
 
-const clusterColumns = [
-  column('mode', 'MODE'),
-  column('corrections', 'CORRECTIONS', { kind: 'number' }),
-  column('threshold', 'THRESHOLD', { kind: 'number' }),
-  column('ready', 'READY', { kind: 'flag' }),
-  column('newest', 'NEWEST', { kind: 'time' }),
-  column('correction_ids', 'IDS', { kind: 'list', wide: true }),
-]
+const clusterColumns = columnsOf`
+  mode MODE, corrections CORRECTIONS number, threshold THRESHOLD number, ready READY flag, newest NEWEST time,
+  correction_ids IDS list wide`
 
-const correctionColumns = [
-  idColumn,
-  column('expected_mode', 'EXPECTED'),
-  column('resolved_mode', 'GOT'),
-  column('prompt', 'PROMPT'),
-  column('completion_id', 'COMPLETION', { wide: true }),
-  column('note', 'NOTE', { wide: true }),
-  column('created', 'WHEN', { kind: 'time' }),
-]
+const correctionColumns = columnsOf`
+  id, expected_mode EXPECTED, resolved_mode GOT, prompt PROMPT, completion_id COMPLETION wide, note NOTE wide,
+  created WHEN time`
 
-const listCorrections = defineCommand({
-  ...shared,
-  path: 'routing corrections',
+const listCorrections = command('corrections', {
   summary: 'List the modes that callers corrected',
   about:
     'Counts the corrections of the last 30 days by mode, and shows how many a suggestion needs. With --mode it lists all corrections of that mode, newest first.',
   examples: ['routing corrections', 'routing corrections --mode code --all --json'],
-  impact: 'read',
-  exits: [3],
   columns: [...clusterColumns, ...correctionColumns],
   watchable: true,
   flags: {
@@ -103,7 +203,7 @@ const listCorrections = defineCommand({
 
 /** Routing preferences (dx 2.10); also as `policies routing`. */
 export const routingCommands = [
-  ...resourceCommands({
+  ...fileCommands({
     path: 'routing-preferences',
     resource: 'routing',
     what: 'routing preference',

@@ -1,15 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
-import { randomBase62 } from '../../src/kernel/crypto'
-import { defineCommand } from '../command'
+import { onceHeaders } from '../api'
+import { commandsOf } from '../command'
 import { CheckFailed, expectData, unreadable, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { eachEntry } from '../pages'
-import type { Shell } from '../shell'
-import { requireReason } from '../shell'
+import { requireReason, type Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, choice, optional, text } from '../words'
-import { checkColumns, checkRows } from './skills-columns'
+import { checkColumns, checkRows } from './skills'
 
 /** A manifest as its author writes it, with the text of its knowledge files. */
 type WrittenManifest = Record<string, unknown>
@@ -21,13 +20,13 @@ const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - reads stdin')
 const ABOUT_FILES =
   'Files named in "knowledge" are read from the folder of the manifest. svc-admin help manifest prints a manifest to start from.'
 
-const validateSkill = defineCommand({
-  path: 'skills validate',
+const command = commandsOf('skills', { apis: ['operator'] })
+
+const validateSkill = command('validate', {
   summary: 'Check a manifest like a submission, without a server',
   about: `Prints each check and predicts the review tier; exits 9 when a check fails. Only the server can check that the slug is free and the version high enough. ${ABOUT_FILES}`,
   examples: ['skills validate skill.yaml', 'skills validate skill.json --json'],
   apis: ['host'],
-  impact: 'read',
   exits: [9],
   columns: checkColumns,
   args: { file: FILE },
@@ -41,17 +40,10 @@ const validateSkill = defineCommand({
   },
 })
 
-const submitted = [
-  column('id', 'ID'),
-  column('skillId', 'SKILL'),
-  column('manifestVersion', 'VERSION'),
-  column('status', 'STATUS'),
-  column('reviewTier', 'TIER'),
-  column('autoApproved', 'AUTO', { kind: 'flag' }),
-]
+const submitted = columnsOf`
+  id ID, skillId SKILL, manifestVersion VERSION, status STATUS, reviewTier TIER, autoApproved AUTO flag`
 
-const submitSkill = defineCommand({
-  path: 'skills submit',
+const submitSkill = command('submit', {
   summary: 'Submit a manifest for review',
   about: `Submits it for the owner of the key in use: data/dev-key on the server's machine, --key-file elsewhere. Prints the result and the tier. Exits 5 with the reason when the review rejects it. ${ABOUT_FILES}`,
   examples: ['skills submit skill.yaml', 'skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'],
@@ -71,14 +63,13 @@ const submitSkill = defineCommand({
     const manifest = await readManifestFile(shell, file)
     if (shell.planned(`submit ${file}`)) return
     const { client } = await (await shell.connect()).tenant()
-    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
     const input = {
       manifest,
       ...(skillId ? { skill_id: skillId } : {}),
       ...(visibility ? { visibility } : {}),
       ...(shell.globals.org ? { target_org_id: shell.globals.org } : {}),
     }
-    const { submission, warnings } = expectData(await client.skills.submit.post(input, { headers }))
+    const { submission, warnings } = expectData(await client.skills.submit.post(input, { headers: onceHeaders(shell) }))
     shell.print.item(submission, submitted)
     for (const warning of warnings) shell.note(warning)
     shell.note(
@@ -89,25 +80,17 @@ const submitSkill = defineCommand({
   },
 })
 
-const imported = [
-  column('id', 'ID'),
-  column('slug', 'SLUG'),
-  column('version', 'VERSION'),
-  column('isNew', 'NEW', { kind: 'flag' }),
-]
+const imported = columnsOf`id ID, slug SLUG, version VERSION, isNew NEW flag`
 
-const importSkills = defineCommand({
-  path: 'skills import',
+const importSkills = command('import', {
   summary: "Add manifests to the store as the server's own skills",
   about: `Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and published at once. Versions that already exist are not changed. ${ABOUT_FILES}`,
   examples: [
     'skills import ./skills --yes --reason "from staging"',
     'skills import a.json --yes --reason "ours" --json',
   ],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
-  exits: [3, 5],
   columns: imported,
   args: { file: argument('manifest, or a folder of manifests') },
   async run(shell, { file }) {
@@ -115,11 +98,10 @@ const importSkills = defineCommand({
     const manifests = await Promise.all(manifestsIn(shell, file).map((one) => readManifestFile(shell, one)))
     if (shell.planned(`import ${manifests.length} manifests`)) return
     shell.confirm(`Import ${manifests.length} skills and publish them for everyone?`)
-    const connection = await shell.connect()
     const rows: object[] = []
     const warnings: string[] = []
     for (const manifest of manifests) {
-      const done = expectData(await connection.ops().skills.post({ manifest }))
+      const done = expectData(await (await shell.connect()).ops().skills.post({ manifest }))
       rows.push(done)
       warnings.push(...done.warnings.map((warning) => `${done.slug}: ${warning}`))
     }
@@ -136,17 +118,13 @@ function manifestsIn(shell: Shell, file: string): string[] {
   return names.sort().map((name) => join(path, name))
 }
 
-const exported = [column('slug', 'SLUG'), column('version', 'VERSION'), column('file', 'FILE')]
+const exported = columnsOf`slug SLUG, version VERSION, file FILE`
 
-const exportSkills = defineCommand({
-  path: 'skills export',
+const exportSkills = command('export', {
   summary: 'Write the manifests of skills to files, to move them to another server',
   about:
     'Writes one skill, or without a name every published skill. Each becomes SLUG.json and includes its knowledge.',
   examples: ['skills export email-drafter --out ./skills', 'skills export --out ./skills --json'],
-  apis: ['operator'],
-  impact: 'read',
-  exits: [3],
   columns: exported,
   args: { skill: optional('slug or id of the skill') },
   flags: { out: text('FOLDER', 'folder for the files; required') },

@@ -1,52 +1,220 @@
-import { randomBase62 } from '../../src/kernel/crypto'
 import { clean } from '../../src/kernel/text'
-import { defineCommand } from '../command'
-import { expectData } from '../failure'
+import { apiOf, defined, onceHeaders } from '../api'
+import { commandsOf } from '../command'
+import { CommandFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { formatOf } from '../globals'
-import { column } from '../output/columns'
+import { column, columnsOf } from '../output/columns'
 import { isStructured } from '../output/print'
-import { pageFlags, printPages } from '../pages'
-import type { Shell } from '../shell'
-import { requireReason } from '../shell'
-import {
-  type ChatRoutes,
-  chatAt,
-  ofWidget,
-  queueOf,
-  SESSION,
-  sessionArgs,
-  statedColumns,
-  states,
-  takeoverWords,
-} from '../takeover-at'
-import { choice, flag, optional, text } from '../words'
+import { eachEntry, type PageQuery, pageFlags, printPages } from '../pages'
+import { SECRET_FLAGS } from '../secret'
+import { requireReason, type Shell } from '../shell'
+import { argument, choice, duration, flag, optional, text } from '../words'
 import { writtenText } from '../write-text'
-import { takeoverPeopleCommands } from './takeovers-people'
+import { deliverLink, linkColumns } from './users'
 
-const columns = [
-  column('session_id', 'SESSION'),
-  column('takeover_status', 'STATUS'),
-  column('operator.name', 'WHO'),
-  column('reason', 'WHY'),
-  column('message_count', 'MESSAGES', { kind: 'number' }),
-  column('visitor.page_url', 'PAGE', { wide: true }),
-  column('last_message_at', 'LAST', { kind: 'time' }),
-  column('config_id', 'WIDGET', { wide: true }),
-]
+const takeoverWords = { apis: ['tenant', 'operator'], offline: false } as const
+const sessionArgs = { session: argument('id of the conversation') }
+const ofWidget = { widget: text('ID', 'id of the widget') }
+/** For examples. */
+export const SESSION = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
+const states = columnsOf`session_id SESSION, takeover_status STATUS`
+const statedColumns = columnsOf`role WHO, content SAID, created_at AT time`
+
+type Query = PageQuery & { takeover_status?: 'ai' | 'requested' | 'human'; status?: 'open' | 'closed' }
+
+/** Of one widget; without one of all, which only operators can ask for at once. */
+async function queueOf(shell: Shell, widget: string | undefined, query: Query) {
+  const { api, isOperator } = await apiOf(shell)
+  if (widget !== undefined) {
+    const found = await api.iframes({ id: encodeURIComponent(widget) }).conversations.get({ query })
+    return expectData(found)
+  }
+  if (!isOperator) throw usageFailure('Add the widget: --widget ID. svc-admin widgets list shows your widgets.')
+  return expectData(await (await shell.connect()).ops().takeovers.get({ query }))
+}
+
+/** The routes of one conversation; its widget is looked for where it is not named. */
+async function chatAt(shell: Shell, session: string, widget: string | undefined) {
+  const { api } = await apiOf(shell)
+  const id = widget ?? (await widgetOf(shell, session))
+  const chat = api.iframes({ id: encodeURIComponent(id) }).conversations({ sessionId: encodeURIComponent(session) })
+  return { chat }
+}
+export type ChatRoutes = Awaited<ReturnType<typeof chatAt>>['chat']
+
+async function widgetOf(shell: Shell, session: string): Promise<string> {
+  const all = eachEntry(async (input) => {
+    const { conversations, next_cursor } = await queueOf(shell, undefined, input)
+    return { items: conversations, next: next_cursor }
+  })
+  for await (const { session_id, config_id } of all) if (session_id === session) return config_id
+  throw notFoundFailure(`There is no conversation ${session} here.`)
+}
+
+const LOOK_MS = 1_000
+const SHIFT_MS = 8 * 3_600_000
+const STEP = /^\/(leave|release|close|draft|note)(?: (.*))?$/
+
+const command = commandsOf('takeovers', { apis: ['tenant', 'operator'], offline: false, columns: states })
+
+const attach = command('attach', {
+  ...takeoverWords,
+  summary: 'Answer a visitor in this terminal',
+  about:
+    'Takes the conversation over, shows new messages, and sends each line that you write. /release gives it back to the AI and /close ends it. /note TEXT is for colleagues, and /draft asks the AI for a draft. /leave or the end of input exits without giving it back.',
+  examples: [`takeovers attach ${SESSION}`, `takeovers attach ${SESSION} --as Ann --steal --reason "end of shift"`],
+  impact: 'write',
+  args: sessionArgs,
+  flags: {
+    ...ofWidget,
+    as: text('NAME', 'the name that the visitor sees'),
+    steal: flag('take it even if a colleague has it'),
+  },
+  async run(shell, { session, widget, as: operator_name, steal }) {
+    if (steal) requireReason(shell, 'takeovers attach --steal')
+    if (shell.planned(`take over conversation ${session}`)) return
+    const { chat } = await chatAt(shell, session, widget)
+    const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
+    if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
+    const input = defined({ operator_name, force: steal ? true : undefined })
+    expectData(await chat.takeover.post(input))
+    shell.note('You have the conversation. /release gives it back; /leave exits without giving it back.')
+    const over = new AbortController()
+    const following = follow(shell, chat, AbortSignal.any([shell.signal, over.signal]))
+    try {
+      for await (const line of typed(shell)) if (!(await act(shell, chat, line.trim()))) break
+    } finally {
+      over.abort()
+      await following
+    }
+  },
+})
+
+/** Lines until the input ends or the command is interrupted. */
+async function* typed({ io, signal }: Shell): AsyncGenerator<string> {
+  const lines = io.lines()[Symbol.asyncIterator]()
+  const stopped = new Promise<{ done: true; value: undefined }>((resolve) => {
+    signal.addEventListener('abort', () => resolve({ done: true, value: undefined }), { once: true })
+  })
+  while (!signal.aborted) {
+    const next = await Promise.race([lines.next(), stopped])
+    if (next.done) return
+    yield next.value
+  }
+}
+
+/** Prints what is said until the signal aborts; a call that fails is made again. */
+async function follow(shell: Shell, chat: ChatRoutes, signal: AbortSignal): Promise<void> {
+  let after: string | undefined
+  while (!signal.aborted) {
+    const found = await chat.get({ query: after === undefined ? {} : { after } }).catch(() => null)
+    for (const { id, role, content } of found?.data?.messages ?? []) {
+      after = id
+      for (const line of content.split('\n')) shell.io.out(clean(`${role === 'user' ? 'visitor' : role}: ${line}`))
+    }
+    await shell.clock.sleep(LOOK_MS, signal)
+  }
+}
+
+/** False when the chat is left. What the server refuses is said, and the chat goes on. */
+async function act(shell: Shell, chat: ChatRoutes, line: string): Promise<boolean> {
+  const [, step, words = ''] = STEP.exec(line) ?? []
+  try {
+    if (line === '') return true
+    if (step === 'release') expectData(await chat.release.post({}))
+    else if (step === 'close') expectData(await chat.close.post())
+    else if (step === 'note') expectData(await chat.notes.post({ content: words }))
+    else if (step === 'draft') shell.io.out(clean(`draft: ${expectData(await chat.draft.post()).draft}`))
+    else if (line.startsWith('/') && step === undefined) shell.note('Steps: /release /close /note TEXT /draft /leave')
+    else if (step === undefined) expectData(await chat.messages.post({ content: line }))
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error
+    shell.note(error.message)
+    return true
+  }
+  return step === undefined || step === 'note' || step === 'draft'
+}
+
+const noteColumns = columnsOf`author.name WHO, content NOTE, created_at AT time`
+const note = command('note', {
+  ...takeoverWords,
+  columns: noteColumns,
+  summary: 'Write a note for colleagues about a conversation',
+  about: 'The visitor never sees it. The text comes from the argument, from stdin in a pipe, or from $EDITOR.',
+  examples: [`takeovers note ${SESSION} "Wants a refund."`, `takeovers note ${SESSION} "Called back" --json`],
+  impact: 'write',
+  args: { ...sessionArgs, words: optional('the note for colleagues') },
+  flags: ofWidget,
+  async run(shell, { session, words, widget }) {
+    if (shell.planned(`write a note about conversation ${session}`)) return
+    const content = await writtenText(shell, words, 'note')
+    const { chat } = await chatAt(shell, session, widget)
+    shell.print.item(expectData(await chat.notes.post({ content })).note, noteColumns)
+  },
+})
+
+const handedColumns = [...states, column('operator.name', 'WHO')]
+const handover = command('handover', {
+  ...takeoverWords,
+  columns: handedColumns,
+  summary: 'Hand your conversation over to a colleague',
+  about: 'TO is a member of the widget\u2019s team, by e-mail address or id. Exits 5 when you have not taken it over.',
+  examples: [
+    `takeovers handover ${SESSION} --to priya@example.com`,
+    `takeovers handover ${SESSION} --to priya@example.com --note "Knows the order." --json`,
+  ],
+  impact: 'write',
+  args: sessionArgs,
+  flags: {
+    ...ofWidget,
+    to: text('PERSON', 'e-mail address or id of the colleague'),
+    note: text('TEXT', 'a note for them'),
+  },
+  async run(shell, { session, widget, to, note: words }) {
+    if (to === undefined) throw usageFailure('takeovers handover needs --to.', '--to priya@example.com')
+    if (shell.planned(`hand conversation ${session} over to ${to}`)) return
+    const { chat } = await chatAt(shell, session, widget)
+    const input = { to, ...(words === undefined ? {} : { note: words }) }
+    shell.print.item(expectData(await chat.handover.post(input)), handedColumns)
+  },
+})
+
+const link = command('link', {
+  apis: ['operator'],
+  offline: true,
+  danger: 'secret once',
+  columns: linkColumns,
+  summary: 'Create a link that signs one person in and opens the inbox',
+  about:
+    'The link works once, for 8 hours by default and 24 at most. The person needs an account: svc-admin users create.',
+  examples: ['takeovers link --for priya@example.com', 'takeovers link --for priya@example.com --ttl 30m --json'],
+  impact: 'write',
+  flags: {
+    for: text('PERSON', 'e-mail address or id'),
+    ttl: duration('DURATION', 'how long the link works, 8h by default'),
+    ...SECRET_FLAGS,
+  },
+  async run(shell, { for: person, ttl = SHIFT_MS, ...methods }) {
+    if (person === undefined) throw usageFailure('takeovers link needs --for.', '--for priya@example.com')
+    if (shell.planned(`create an inbox link for ${person}`)) return
+    await deliverLink(shell, person, { ttl, to: '/operator' }, methods)
+  },
+})
+
+const columns = columnsOf`
+  session_id SESSION, takeover_status STATUS, operator.name WHO, reason WHY, message_count MESSAGES number,
+  visitor.page_url PAGE wide, last_message_at LAST time, config_id WIDGET wide`
 const common = { ...takeoverWords, columns } as const
 const WATCH_MS = 2_000
 /** How many messages an answer of the AI sees (contract 22.6). */
 const SEEN = 40
 
-const listTakeovers = defineCommand({
+const listTakeovers = command('list', {
   ...common,
-  path: 'takeovers list',
   summary: 'List the conversations of widgets, last activity first',
   about:
     "--status requested lists those that wait for a person. On the server's machine it lists the conversations of all widgets; over --url, name one widget.",
   examples: ['takeovers list --status requested', `takeovers list --widget ${SESSION} --json`],
-  impact: 'read',
-  exits: [3],
   watchable: true,
   flags: {
     ...ofWidget,
@@ -66,15 +234,12 @@ const listTakeovers = defineCommand({
   },
 })
 
-const watchTakeovers = defineCommand({
+const watchTakeovers = command('watch', {
   ...common,
-  path: 'takeovers watch',
   summary: 'Print each change of who answers a conversation',
   about:
     'Runs until you press Ctrl-C. With --bell the terminal rings when a visitor asks for a person. --exec runs a shell command for each change, with SVC_SESSION, SVC_WIDGET, SVC_STATUS, SVC_OPERATOR and SVC_REASON set.',
   examples: ['takeovers watch --bell', `takeovers watch --widget ${SESSION} --exec './page-me'`],
-  impact: 'read',
-  exits: [3],
   flags: {
     ...ofWidget,
     bell: flag('ring the bell when a visitor asks for a person'),
@@ -114,15 +279,12 @@ async function runFor(shell: Shell, command: string, notice: Record<string, stri
   if (code !== 0) shell.note(`The command ended with ${code}.`)
 }
 
-const showTranscript = defineCommand({
+const showTranscript = command('transcript', {
   ...common,
   columns: statedColumns,
-  path: 'takeovers transcript',
   summary: 'Show the messages of a conversation',
   about: "Visitors' text is shown without control characters. --markdown prints the transcript to save or share.",
   examples: [`takeovers transcript ${SESSION} --markdown`, `takeovers transcript ${SESSION} --json`],
-  impact: 'read',
-  exits: [3],
   args: sessionArgs,
   flags: { ...ofWidget, markdown: flag('as Markdown') },
   async run(shell, { session, widget, markdown }) {
@@ -144,16 +306,14 @@ const isForPrograms = (shell: Shell): boolean => isStructured(formatOf(shell.glo
 const messagesOf = async (chat: ChatRoutes) => expectData(await chat.get({ query: {} })).messages
 
 const takenColumns = [...states, column('operator.name', 'WHO')]
-const takeOver = defineCommand({
+const takeOver = command('take', {
   ...common,
   columns: takenColumns,
-  path: 'takeovers take',
   summary: 'Take over a conversation; the AI is silent until you release it',
   about:
     'Prints the messages so far. Exits 5 when a colleague has it; --steal asks, and takes it from them. If you write nothing for thirty minutes, the AI gets it back.',
   examples: [`takeovers take ${SESSION}`, `takeovers take ${SESSION} --as Ann --say "Ann here." --json`],
   impact: 'write',
-  exits: [3, 5],
   args: sessionArgs,
   flags: {
     ...ofWidget,
@@ -165,11 +325,7 @@ const takeOver = defineCommand({
     if (steal) requireReason(shell, 'takeovers take --steal')
     if (shell.planned(`take over conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
-    const input = {
-      ...(operator_name === undefined ? {} : { operator_name }),
-      ...(message === undefined ? {} : { message }),
-      ...(steal ? { force: true } : {}),
-    }
+    const input = defined({ operator_name, message, force: steal ? true : undefined })
     const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
     if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
     const taken = expectData(await chat.takeover.post(input))
@@ -180,39 +336,38 @@ const takeOver = defineCommand({
   },
 })
 
-const draftColumns = [column('draft', 'DRAFT'), column('cost_cents', 'COST', { kind: 'number' })]
-const repliedColumns = [column('content', 'SAID'), column('created_at', 'AT', { kind: 'time' })]
-const reply = defineCommand({
+const draftColumns = columnsOf`draft DRAFT, cost_cents COST number`
+const repliedColumns = columnsOf`content SAID, created_at AT time`
+const reply = command('reply', {
   ...common,
   columns: repliedColumns,
-  path: 'takeovers reply',
   summary: 'Reply in a conversation that you took over',
   about:
     'The text comes from the argument, from stdin in a pipe, or from $EDITOR. Exits 5 when you have not taken it over. --draft prints a reply by the AI without sending it; the widget pays for it.',
   examples: [`takeovers reply ${SESSION} "It is on its way."`, `takeovers reply ${SESSION} --draft`],
   impact: 'write',
-  exits: [3, 5],
   args: { ...sessionArgs, words: optional('your reply') },
   flags: { ...ofWidget, draft: flag('print a draft by the AI without sending it') },
   async run(shell, { session, words, widget, draft }) {
     if (shell.planned(draft ? `draft a reply for ${session}` : `reply in conversation ${session}`)) return
     const { chat } = await chatAt(shell, session, widget)
-    const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
     if (draft) {
-      const made = expectData(await chat.draft.post(undefined, { headers }))
+      const made = expectData(await chat.draft.post(undefined, { headers: onceHeaders(shell) }))
       if (isForPrograms(shell)) shell.print.item(made, draftColumns)
       else shell.io.out(made.draft.split('\n').map(clean).join('\n'))
       return
     }
     const content = await writtenText(shell, words, 'reply')
-    shell.print.item(expectData(await chat.messages.post({ content }, { headers })).message, repliedColumns)
+    shell.print.item(
+      expectData(await chat.messages.post({ content }, { headers: onceHeaders(shell) })).message,
+      repliedColumns,
+    )
   },
 })
 
-const release = defineCommand({
+const release = command('release', {
   ...common,
   columns: states,
-  path: 'takeovers release',
   summary: 'Release a conversation to the AI',
   about: 'Works in every state, and prints the messages that the AI will see for its next answer.',
   examples: [`takeovers release ${SESSION}`, `takeovers release ${SESSION} --json`],
@@ -237,5 +392,8 @@ export const takeoverCommands = [
   takeOver,
   reply,
   release,
-  ...takeoverPeopleCommands,
+  attach,
+  note,
+  handover,
+  link,
 ]

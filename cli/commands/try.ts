@@ -2,10 +2,11 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { send } from '../../src/app/client'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
+import { defined } from '../api'
 import { defineCommand } from '../command'
 import { CommandFailed, EXIT, expectData, replyFailure, usageFailure } from '../failure'
 import { formatOf } from '../globals'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import { readTextFile } from '../preference-file'
 import type { Shell } from '../shell'
@@ -41,12 +42,7 @@ export const tryPrompt = defineCommand({
   apis: ['operator', 'tenant'],
   impact: 'write',
   exits: [3, 6],
-  columns: [
-    column('id', 'ID'),
-    column('content', 'ANSWER'),
-    column('resolved_mode', 'MODE'),
-    column('request_id', 'REQUEST'),
-  ],
+  columns: columnsOf`id ID, content ANSWER, resolved_mode MODE, request_id REQUEST`,
   args: { prompt: optional('what to ask') },
   flags: {
     file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' },
@@ -55,12 +51,12 @@ export const tryPrompt = defineCommand({
     stream: flag('print the answer as it arrives'),
   },
   async run(shell, { prompt, file, mode, skills, stream }) {
-    const body: TryBody = {
+    const body: TryBody = defined({
       prompt: await promptOf(shell, prompt, file),
-      ...(mode ? { mode } : {}),
-      ...(skills ? { skills } : {}),
-      ...(stream ? { stream } : {}),
-    }
+      mode: mode || undefined,
+      skills: skills || undefined,
+      stream: stream || undefined,
+    })
     if (shell.planned('send this prompt, and pay for its answer')) return
     const connection = await shell.connect()
     const tenant = await connection.tenant()

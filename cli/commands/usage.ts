@@ -1,10 +1,10 @@
 import { iso } from '../../src/kernel/clock'
 import type { UsageReport } from '../../src/usage/schema'
-import { apiOf, queryOf } from '../api'
-import { defineCommand } from '../command'
+import { apiOf, defined, queryOf } from '../api'
+import { commandsOf, type FlagsGiven } from '../command'
 import { deliver, piecesOf } from '../download'
 import { expectData, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { column, columnsOf } from '../output/columns'
 import { everyKey } from '../resolve'
 import type { Shell } from '../shell'
 import { choice, duration, optional, text } from '../words'
@@ -20,48 +20,23 @@ const filters = {
   skill: text('ID', 'calls that used this skill'),
   scope: choice(['user', 'org'], 'over --url: your own calls, or those of your active organization'),
 }
-type Filters = { [K in Exclude<keyof typeof filters, 'scope' | 'since'>]: string | undefined } & {
-  scope?: 'user' | 'org' | undefined
-  since?: number | undefined
-}
+type Filters = FlagsGiven<typeof filters>
 
-const common = {
-  apis: ['operator', 'tenant'],
-  impact: 'read',
-  exits: [3],
-} as const
+const totals = columnsOf`
+  totals.requests REQUESTS number, totals.prompt_tokens PROMPT-TOKENS number,
+  totals.completion_tokens COMPLETION-TOKENS number, totals.cost_cents COST¢ money,
+  cache.hit_rate CACHE-HITS ${({ cache }) => `${((cache as Report['cache']).hit_rate * 100).toFixed(1)}%`},
+  errors.4xx 4XX number, errors.5xx 5XX number, latency_ms.p50 P50-MS number, latency_ms.p95 P95-MS number,
+  latency_ms.p99 P99-MS number, balance.balance_cents BALANCE¢ money, spending.daily_used_cents TODAY¢ money,
+  spending.monthly_used_cents MONTH¢ money, period.from FROM time, period.to TO time`
 
-const totals = [
-  column('totals.requests', 'REQUESTS', { kind: 'number' }),
-  column('totals.prompt_tokens', 'PROMPT-TOKENS', { kind: 'number' }),
-  column('totals.completion_tokens', 'COMPLETION-TOKENS', { kind: 'number' }),
-  column('totals.cost_cents', 'COST¢', { kind: 'money' }),
-  column('cache.hit_rate', 'CACHE-HITS', {
-    show: ({ cache }) => `${((cache as Report['cache']).hit_rate * 100).toFixed(1)}%`,
-  }),
-  column('errors.4xx', '4XX', { kind: 'number' }),
-  column('errors.5xx', '5XX', { kind: 'number' }),
-  column('latency_ms.p50', 'P50-MS', { kind: 'number' }),
-  column('latency_ms.p95', 'P95-MS', { kind: 'number' }),
-  column('latency_ms.p99', 'P99-MS', { kind: 'number' }),
-  column('balance.balance_cents', 'BALANCE¢', { kind: 'money' }),
-  column('spending.daily_used_cents', 'TODAY¢', { kind: 'money' }),
-  column('spending.monthly_used_cents', 'MONTH¢', { kind: 'money' }),
-  column('period.from', 'FROM', { kind: 'time' }),
-  column('period.to', 'TO', { kind: 'time' }),
-]
-
-const parts = [
-  column('name', 'NAME'),
-  column('requests', 'REQUESTS', { kind: 'number' }),
-  column('cost_cents', 'COST¢', { kind: 'money' }),
-]
+const parts = columnsOf`name NAME, requests REQUESTS number, cost_cents COST¢ money`
 const BAR = 24
 const bar = column('share', 'SHARE', { show: ({ share }) => '#'.repeat(Math.round(Number(share) * BAR)) })
 
-const showUsage = defineCommand({
-  ...common,
-  path: 'usage show',
+const command = commandsOf('usage', { apis: ['operator', 'tenant'] })
+
+const showUsage = command('show', {
   summary: 'Show calls and their cost, up to now',
   about:
     "Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows what the key in use can see. With --by each line is one mode, model, key, skill or day, and share is its part of all requests.",
@@ -91,9 +66,7 @@ const showUsage = defineCommand({
   },
 })
 
-const exportUsage = defineCommand({
-  ...common,
-  path: 'usage export',
+const exportUsage = command('export', {
   summary: 'Write every call as CSV or JSON lines, newest first',
   about:
     'Writes the rows of GET /usage/export as they are read: at most 92 days and 1,000,000 rows at a time. They are CSV; with -o jsonl each call is one line of JSON. Recorded as usage.exported.',
@@ -155,8 +128,7 @@ function wordsOf(shell: Shell, { key, since, ...rest }: Filters): UsageWords {
   if (since !== undefined && rest.from !== undefined)
     throw usageFailure('--since and --from exclude each other. Leave one out.')
   const from = since === undefined ? rest.from : iso(shell.clock.now() - since)
-  const words = { ...rest, from, key_id: key }
-  return Object.fromEntries(Object.entries(words).filter(([, word]) => word !== undefined))
+  return defined({ ...rest, from, key_id: key })
 }
 
 export const usageCommands = [showUsage, exportUsage]

@@ -1,31 +1,102 @@
 import type { OpsClient } from '../../src/app/client'
-import { type Command, defineCommand } from '../command'
+import { defined } from '../api'
+import { type Command, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
-import { column, idColumn } from '../output/columns'
-import { type PageQuery, pageFlags, printPages } from '../pages'
-import { prepareSecret, SECRET_FLAGS } from '../secret'
+import { columnsOf } from '../output/columns'
+import { type PageQuery, pageFlags, pageIn, printPages } from '../pages'
+import { deliverSecret, LINK_FATE, type Methods, SECRET_FLAGS } from '../secret'
 import { readSecretInput } from '../secret-input'
 import type { Shell } from '../shell'
-import { argument, choice, flag, optional, text } from '../words'
+import { argument, choice, duration, flag, optional, text } from '../words'
 import { step } from './orgs'
-import { userLink, userPassword } from './users-ways'
 
-const columnsUsersSessions = [
-  column('id', 'SESSION'),
-  column('user_id', 'USER', { wide: true }),
-  column('created', 'OPENED', { kind: 'time' }),
-  column('last_seen_at', 'LAST SEEN', { kind: 'time' }),
-  column('expires_at', 'EXPIRES', { kind: 'time' }),
-]
+const MINUTE_MS = 60_000
 
-const userSessions = defineCommand({
-  path: 'users sessions',
+export const linkColumns = columnsOf`user PERSON, url LINK keep, expires_at UNTIL time`
+
+type LinkInput = { ttl?: number | undefined; to?: string }
+
+/** Makes a link that signs this person in once: until `ttl` milliseconds are over, to the page at `to`. */
+export async function makeLink(shell: Shell, user: string, { ttl, to }: LinkInput) {
+  const { users } = (await shell.connect()).ops()
+  const input = { ...(ttl !== undefined && { ttl_minutes: Math.ceil(ttl / MINUTE_MS) }), ...(to && { to }) }
+  return { user, ...expectData(await users({ ref: step(user) })['console-link'].post(input)) }
+}
+
+/** The same, and hands it over as a secret. */
+export async function deliverLink(shell: Shell, user: string, input: LinkInput, methods: Methods): Promise<void> {
+  await deliverSecret(
+    shell,
+    { field: 'url', methods, columns: linkColumns, fate: LINK_FATE },
+    async () => await makeLink(shell, user, input),
+  )
+}
+
+const USER = 'account by e-mail address or id'
+
+const columns = columnsOf`
+  id, email E-MAIL, name NAME, platform_role PLATFORM ROLE, disabled_at DISABLED time, created CREATED time`
+
+const command = commandsOf('users', { apis: ['operator'], columns })
+
+const userLink = command('link', {
+  summary: 'Create a one-time link that signs an account in and lets it set a password',
+  about:
+    'For a first sign-in, and for people who lost their password. The link works once, for 15 minutes by default and 24 hours at most. The account keeps its sessions and password until the person sets a new one.',
+  examples: ['users link ada@example.com', 'users link ada@example.com --ttl 4h --secret-to link.txt'],
+  impact: 'write',
+  danger: 'secret once',
+  columns: linkColumns,
+  args: { user: argument(USER) },
+  flags: { ttl: duration('DURATION', 'how long the link works, 15m by default'), ...SECRET_FLAGS },
+  async run(shell, { user, ttl, ...methods }) {
+    if (shell.planned(`create a sign-in link for ${user}`)) return
+    await deliverLink(shell, user, { ttl }, methods)
+  },
+})
+
+const passwordColumns = columnsOf`email E-MAIL, ended SESSIONS ENDED number`
+
+const userPassword = command('password', {
+  summary: 'Set a new password for an account and end its sessions',
+  about:
+    'Creates a new password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. All sessions and sign-in links of the account end. Its API keys still work. If you should not know the password, use users link instead.',
+  examples: ['users password ada@example.com --yes', 'users password ada@example.com --from-file pw.txt --yes'],
+  impact: 'write',
+  danger: 'secret once',
+  exits: [3],
+  columns: passwordColumns,
+  args: { user: argument(USER) },
+  flags: { fromFile: text('FILE', 'a file that contains the password; - reads stdin'), ...SECRET_FLAGS },
+  async run(shell, { user, fromFile, ...methods }) {
+    if (shell.planned(`set the password of ${user}`)) return
+    const chosen =
+      fromFile === undefined
+        ? null
+        : await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
+    shell.confirm(`Set a new password for ${user}? All its sessions end.`)
+    const set = async (input: { password?: string }) => {
+      const { users } = (await shell.connect()).ops()
+      return expectData(await users({ ref: step(user) }).password.post(input))
+    }
+    if (chosen === null) {
+      const columns = passwordColumns
+      return void (await deliverSecret(shell, { field: 'password', methods, columns }, () => set({})))
+    }
+    const { password: _given, ...shown } = await set({ password: chosen })
+    shell.print.item(shown, passwordColumns)
+  },
+})
+
+const columnsUsersSessions = columnsOf`
+  id SESSION, user_id USER wide, created OPENED time, last_seen_at LAST SEEN time, expires_at EXPIRES time`
+
+const userSessions = command('sessions', {
   summary: 'List or end the open sessions of an account',
   about:
     'users sessions list USER shows the sessions, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys still work; users disable stops those too.',
   examples: ['users sessions list ada@example.com', 'users sessions end ada@example.com all --yes'],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
   exits: [3],
@@ -47,29 +118,18 @@ const userSessions = defineCommand({
         .sessions({ session: step(session) })
         .delete(),
     )
-    shell.print.item({ ended }, [column('ended', 'ENDED', { kind: 'number' })])
+    shell.print.item({ ended }, columnsOf`ended ENDED number`)
   },
 })
 
 type OneUser = ReturnType<OpsClient['users']>
 
-const columns = [
-  idColumn,
-  column('email', 'E-MAIL'),
-  column('name', 'NAME'),
-  column('platform_role', 'PLATFORM ROLE'),
-  column('disabled_at', 'DISABLED', { kind: 'time' }),
-  column('created', 'CREATED', { kind: 'time' }),
-]
-
 const detailColumns = [
   ...columns,
-  column('active_org_id', 'ACTIVE ORG'),
-  column('orgs', 'ORGS', {
-    show: ({ orgs }) =>
-      (orgs as { slug: string; role: string }[]).map(({ slug, role }) => `${slug} (${role})`).join(', '),
-  }),
-  column('session_count', 'SESSIONS', { kind: 'number' }),
+  ...columnsOf`
+    active_org_id ACTIVE ORG,
+    orgs ORGS ${({ orgs }) => (orgs as { slug: string; role: string }[]).map(({ slug, role }) => `${slug} (${role})`).join(', ')},
+    session_count SESSIONS number`,
 ]
 
 const FIRST_LINK = {
@@ -77,47 +137,36 @@ const FIRST_LINK = {
   put: 'It works once, within one day, and cannot be shown again.',
 }
 
-const USER = 'account by id, 6 or more characters of it, or e-mail address'
+const USERS_USER = 'account by id, 6 or more characters of it, or e-mail address'
 
-const listUsers = defineCommand({
-  path: 'users list',
+const listUsers = command('list', {
   summary: 'List the accounts of this server, newest first',
   about: 'People use accounts to sign in, to belong to organizations and to own personal keys.',
   examples: ['users list', 'users list --all -o id'],
-  apis: ['operator'],
-  impact: 'read',
-  columns,
   watchable: true,
   flags: pageFlags,
+  exits: [],
   async run(shell, paging) {
     const ops = (await shell.connect()).ops
-    const page = async (query: PageQuery) => {
-      const found = expectData(await ops().users.get({ query }))
-      return { items: found.users, next: found.next_cursor }
-    }
+    const page = (query: PageQuery) => pageIn(ops().users.get({ query }), 'users')
     await printPages(shell, paging, { page, columns, empty: 'No accounts. Create one: svc-admin users create EMAIL' })
   },
 })
 
-const getUser = defineCommand({
-  path: 'users get',
+const getUser = command('get', {
   summary: 'Show one account with its organizations and open sessions',
   about: 'The server stores only hashes of passwords and never shows them.',
   examples: ['users get ada@example.com', 'users get ada@example.com --json'],
-  apis: ['operator'],
-  impact: 'read',
-  exits: [3],
   columns: detailColumns,
   watchable: true,
-  args: { user: argument(USER) },
+  args: { user: argument(USERS_USER) },
   async run(shell, { user }) {
     const { users } = (await shell.connect()).ops()
     shell.print.item(expectData(await users({ ref: step(user) }).get()), detailColumns)
   },
 })
 
-const createUser = defineCommand({
-  path: 'users create',
+const createUser = command('create', {
   summary: 'Create an account and show its first password once',
   about:
     'Works even if sign-up is closed. Creates a first password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. With --link there is no password yet. The person who opens the link, once and within one day, chooses one. A platform role lets the account decide on submissions and limits.',
@@ -126,11 +175,9 @@ const createUser = defineCommand({
     'users create ada@example.com --link',
     'users create rev@example.com --role reviewer --from-file pw.txt',
   ],
-  apis: ['operator'],
   impact: 'write',
   danger: 'secret once',
   exits: [5],
-  columns,
   args: { email: argument('the e-mail address to sign in with') },
   flags: {
     name: text('NAME', 'name of the person'),
@@ -142,43 +189,31 @@ const createUser = defineCommand({
   async run(shell, { email, name, role, fromFile, link, ...methods }) {
     if (link && fromFile !== undefined) throw usageFailure('--link and --from-file exclude each other. Leave one out.')
     if (shell.planned(`create account ${email}`)) return
-    const input = { email, ...(name ? { name } : {}), ...(role ? { platform_role: role } : {}) }
+    const input = defined({ email, name: name || undefined, platform_role: role })
+    const create = async (user: Parameters<OpsClient['users']['post']>[0]) =>
+      expectData(await (await shell.connect()).ops().users.post(user))
     if (fromFile !== undefined) {
       const password = await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
-      const {
-        password: _none,
-        sign_in_link: _neither,
-        ...made
-      } = expectData(await (await shell.connect()).ops().users.post({ ...input, password }))
-      shell.print.item(made, columns)
-      return
+      const { password: _none, sign_in_link: _neither, ...made } = await create({ ...input, password })
+      return shell.print.item(made, columns)
     }
     const field = link ? 'sign_in_link' : 'password'
-    const outlet = prepareSecret(shell, field, methods, link ? FIRST_LINK : undefined)
-    try {
-      const { password, sign_in_link, ...made } = expectData(
-        await (await shell.connect()).ops().users.post({ ...input, ...(link ? { link } : {}) }),
-      )
-      outlet.deliver({ ...made, [field]: link ? sign_in_link : password }, columns)
-    } catch (error) {
-      outlet.abandon()
-      throw error
-    }
+    await deliverSecret(shell, { field, methods, columns, fate: link ? FIRST_LINK : undefined }, async () => {
+      const { password, sign_in_link, ...made } = await create({ ...input, ...(link ? { link } : {}) })
+      return { ...made, [field]: link ? sign_in_link : password }
+    })
   },
 })
 
-const disableUser = defineCommand({
-  path: 'users disable',
+const disableUser = command('disable', {
   summary: 'Disable an account; its sessions and keys stop at once',
   about:
     'Nothing is deleted. users enable enables the account again, with the same keys. Its owner must sign in again.',
   examples: ['users disable eve@example.com', 'users disable eve@example.com --yes --reason "left"'],
-  apis: ['operator'],
   impact: 'write',
   danger: 'moderate',
   exits: [3],
-  columns,
-  args: { user: argument(USER) },
+  args: { user: argument(USERS_USER) },
   async run(shell, { user }) {
     if (shell.planned(`disable account ${user}`)) return
     shell.confirm(`Disable account ${user}? Its sessions and keys stop at once.`)
@@ -187,16 +222,13 @@ const disableUser = defineCommand({
   },
 })
 
-const enableUser = defineCommand({
-  path: 'users enable',
+const enableUser = command('enable', {
   summary: 'Enable a disabled account again',
   about: 'Its keys work again with the next request. Nothing happens to an account that is not disabled.',
   examples: ['users enable eve@example.com', 'users enable eve@example.com --json'],
-  apis: ['operator'],
   impact: 'write',
   exits: [3],
-  columns,
-  args: { user: argument(USER) },
+  args: { user: argument(USERS_USER) },
   async run(shell, { user }) {
     if (shell.planned(`enable account ${user}`)) return
     await setDisabled(shell, user, false)

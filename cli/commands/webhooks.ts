@@ -1,21 +1,51 @@
-import { randomBase62 } from '../../src/kernel/crypto'
-import { apiOf } from '../api'
-import { defineCommand } from '../command'
-import { expectData } from '../failure'
-import { prepareSecret, SECRET_FLAGS, SIGNING_FATE } from '../secret'
+import { SAMPLES } from '../../src/events/schema'
+import { apiOf, defined, onceHeaders } from '../api'
+import { commandsOf } from '../command'
+import { CheckFailed, CommandFailed, EXIT, expectData, usageFailure } from '../failure'
+import { columnsOf } from '../output/columns'
+import { eachEntry, poll } from '../pages'
+import { exactly } from '../preference-file'
+import { deliverSecret, SECRET_FLAGS, SIGNING_FATE } from '../secret'
 import { readSecretInput } from '../secret-input'
-import { webhookAt } from '../webhook-at'
-import { argument, flag, list, text } from '../words'
-import { resourceCommands } from './noun-commands'
-import { webhookColumns as columns, WEBHOOK } from './webhooks-columns'
+import type { Shell } from '../shell'
+import { argument, duration, flag, list, optional, repeated, text } from '../words'
+import { switchCommands } from './resource-commands'
 
-const common = { apis: ['tenant', 'operator'], columns } as const
+/** The routes of one webhook, in an object: the client of a route looks like a promise to whoever awaits it. */
+export async function webhookAt(shell: Shell, id: string) {
+  const { api } = await apiOf(shell)
+  return { hook: api.webhooks({ id: encodeURIComponent(id) }) }
+}
+
+/** The ids of all webhooks that the credential reaches. */
+export async function webhookIds(shell: Shell): Promise<string[]> {
+  const { api, ownerFilter } = await apiOf(shell)
+  return Array.fromAsync(
+    eachEntry(async (input) => {
+      const { webhooks, next_cursor } = expectData(await api.webhooks.get({ query: { ...input, ...ownerFilter } }))
+      return { items: webhooks.map(({ id }) => id as string), next: next_cursor }
+    }),
+  )
+}
+
+const webhookColumns = columnsOf`
+  id, url URL, event_types EVENTS list, enabled ENABLED flag, failure_count FAILURES number min,
+  last_delivered_at DELIVERED time, disabled_reason WHY wide, description DESCRIPTION wide,
+  ordered ORDERED flag wide, org_id ORG wide, created_at CREATED time wide`
+
+export const deliveryColumns = columnsOf`
+  id, event_type EVENT, status STATUS, http_status HTTP number, error_message WHY, attempt TRY number,
+  duration_ms MS number min, created_at AT time, next_retry_at NEXT time min, event_id EVENT ID wide,
+  webhook_id WEBHOOK wide`
+
+const WEBHOOK = 'id of the webhook'
+
 const args = { id: argument(WEBHOOK) }
 const ID = '31aa07c2-…'
 
-const createWebhook = defineCommand({
-  ...common,
-  path: 'webhooks create',
+const command = commandsOf('webhooks', { apis: ['tenant', 'operator'], columns: webhookColumns })
+
+const createWebhook = command('create', {
   summary: 'Create a webhook and show its signing secret once',
   about:
     'The address must be public, and https in production. Without --events it receives everything. The secret is random, or the one in --from-file.',
@@ -25,7 +55,6 @@ const createWebhook = defineCommand({
   ],
   impact: 'write',
   danger: 'secret once',
-  exits: [3, 5],
   args: { address: argument('the address that receives the events') },
   flags: {
     events: list('A,B', 'names, families such as job.*, or *'),
@@ -42,33 +71,29 @@ const createWebhook = defineCommand({
         : {
             secret: await readSecretInput(shell, { label: 'secret', fromFile, instead: 'leave out --from-file' }),
           }
-    const outlet = prepareSecret(shell, 'signing_secret', methods, SIGNING_FATE)
-    try {
-      const { api, ownerFilter } = await apiOf(shell)
-      const input = {
-        url: address,
-        event_types: events,
-        ...given,
-        ...(description === undefined ? {} : { description }),
-        ...(ordered ? { ordered } : {}),
-      }
-      const headers = { 'idempotency-key': shell.globals.idempotencyKey ?? randomBase62(24) }
-      outlet.deliver(expectData(await api.webhooks.post(input, { query: ownerFilter, headers })), columns)
-    } catch (error) {
-      outlet.abandon()
-      throw error
-    }
+    await deliverSecret(
+      shell,
+      { field: 'signing_secret', methods, columns: webhookColumns, fate: SIGNING_FATE },
+      async () => {
+        const { api, ownerFilter } = await apiOf(shell)
+        const input = defined({
+          url: address,
+          event_types: events,
+          ...given,
+          description,
+          ordered: ordered || undefined,
+        })
+        return expectData(await api.webhooks.post(input, { query: ownerFilter, headers: onceHeaders(shell) }))
+      },
+    )
   },
 })
 
-const updateWebhook = defineCommand({
-  ...common,
-  path: 'webhooks update',
+const updateWebhook = command('update', {
   summary: 'Change the address, the events or the description of a webhook',
   about: 'Settings that you do not name stay the same. Pending deliveries go to the new address.',
   examples: [`webhooks update ${ID} --events "job.*"`, `webhooks update ${ID} --to https://example.com/new`],
   impact: 'write',
-  exits: [3, 5],
   args,
   flags: {
     to: text('URL', 'the new address'),
@@ -76,28 +101,19 @@ const updateWebhook = defineCommand({
     description: text('TEXT', 'a description'),
   },
   async run(shell, { id, to, events, description }) {
-    const patch = {
-      ...(to === undefined ? {} : { url: to }),
-      ...(events === undefined ? {} : { event_types: events }),
-      ...(description === undefined ? {} : { description }),
-    }
+    const patch = defined({ url: to, event_types: events, description })
     if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of webhook ${id}`)) return
     const { hook } = await webhookAt(shell, id)
-    shell.print.item(expectData(await hook.patch(patch)), columns)
+    shell.print.item(expectData(await hook.patch(patch)), webhookColumns)
   },
 })
 
-const plain = resourceCommands<{ enabled: boolean }>({
+const plain = switchCommands({
+  path: 'webhooks',
   resource: 'webhooks',
   what: 'webhook',
-  columns,
+  columns: webhookColumns,
   id: ID,
-  page: async (api, query) => {
-    const found = expectData(await api.webhooks.get({ query }))
-    return { items: found.webhooks, next: found.next_cursor }
-  },
-  at: async (shell, id) => ({ one: (await webhookAt(shell, id)).hook }),
-  read: async (shell, id) => expectData(await (await webhookAt(shell, id)).hook.get()),
   first: 'create URL --events "*"',
   shown: 'Shows everything except the secret. To replace a lost secret, use webhooks rotate-secret.',
   switched: (enabled) => ({ enabled }),
@@ -105,6 +121,191 @@ const plain = resourceCommands<{ enabled: boolean }>({
   disable: ['Disable a webhook', 'Its pending deliveries are dropped.'],
   along: ' with its pending deliveries and log',
 })
+
+const POLL_MS = 250
+const PATIENCE_MS = 20_000
+
+const testWebhook = command('test', {
+  columns: deliveryColumns,
+  offline: false,
+  summary: 'Send a test event and wait for the result',
+  about: 'Exits 9 when the delivery fails, and 8 when there is no result in time. With --no-wait it only sends.',
+  examples: ['webhooks test 31aa07c2-…', 'webhooks test 31aa07c2-… --within 5s --json'],
+  impact: 'write',
+  exits: [3, 5, 6, 8, 9],
+  args,
+  flags: { within: duration('TIME', 'longest wait; 20s by default'), noWait: flag('do not wait') },
+  async run(shell, { id, within = PATIENCE_MS, noWait }) {
+    if (shell.planned(`send a test event to webhook ${id}`)) return
+    const { hook } = await webhookAt(shell, id)
+    const { event_id } = expectData(await hook.test.post())
+    shell.note(`Sent ${event_id}.`)
+    if (noWait) return
+    const found = await poll(shell, { within, every: POLL_MS }, async () => {
+      const { deliveries } = expectData(await hook.deliveries.get({ query: {} }))
+      return deliveries.find((one) => one.event_id === event_id)
+    })
+    if (!found) return shell.note(`No result yet. See: svc-admin deliveries list --webhook ${id}`)
+    shell.print.item(found, deliveryColumns)
+    if (found.status === 'failed') throw new CheckFailed()
+  },
+})
+
+const rotated = columnsOf`id ID`
+
+const rotateSecret = command('rotate-secret', {
+  columns: rotated,
+  summary: 'Create a new signing secret and show it once',
+  about:
+    'The old secret stops working at once. With --grace the header webhook-signature also contains a signature with the old secret for that long.',
+  examples: ['webhooks rotate-secret 31aa07c2-…', 'webhooks rotate-secret 31aa07c2-… --grace 1h --yes'],
+  impact: 'write',
+  danger: 'secret once',
+  args,
+  flags: { grace: duration('TIME', 'how long to sign with the old secret too, up to 24h'), ...SECRET_FLAGS },
+  async run(shell, { id, grace, ...methods }) {
+    if (shell.planned(`create a new signing secret for webhook ${id}`)) return
+    shell.confirm(`The old secret of webhook ${id} ends ${grace ? 'after the grace period' : 'now'}. Continue?`)
+    await deliverSecret(shell, { field: 'signing_secret', methods, columns: rotated, fate: SIGNING_FATE }, async () => {
+      const body = grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }
+      const { hook } = await webhookAt(shell, id)
+      return expectData(await hook['rotate-secret'].post(body))
+    })
+  },
+})
+
+const statColumns = columnsOf`
+  webhook_id WEBHOOK, enabled ENABLED flag, deliveries.total ATTEMPTS number, deliveries.successes SUCCESSES number,
+  deliveries.failures FAILURES number, deliveries.success_rate_percent SUCCESS % number,
+  deliveries.pending PENDING number, p95_ms P95 MS number, consecutive_failures IN A ROW number,
+  last_delivered_at DELIVERED time`
+
+const webhookStats = command('stats', {
+  columns: statColumns,
+  summary: 'Show delivery statistics of a webhook',
+  about:
+    'Counts attempts since the webhook was created, and deliveries that wait. Without an id it counts all webhooks. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.',
+  examples: ['webhooks stats', 'webhooks stats 31aa07c2-… --watch'],
+  watchable: true,
+  args: { id: optional(`${WEBHOOK}; all of yours by default`) },
+  async run(shell, { id }) {
+    if (id !== undefined) return shell.print.item(await statsOf(shell, id), statColumns)
+    const found = []
+    for (const one of await webhookIds(shell)) found.push(await statsOf(shell, one))
+    shell.print.list(found, statColumns, 'No webhooks yet.')
+  },
+})
+
+async function statsOf(shell: Shell, id: string) {
+  const { hook } = await webhookAt(shell, id)
+  const stats = expectData(await hook.stats.get())
+  const { deliveries } = expectData(await hook.deliveries.get({ query: {} }))
+  const took = deliveries.map(({ duration_ms }) => duration_ms).sort((a, b) => a - b)
+  return { ...stats, p95_ms: took[Math.ceil(took.length * 0.95) - 1] ?? null }
+}
+
+const sampleOf = (type: string) => (SAMPLES as Readonly<Record<string, { about: string; data: object }>>)[type]
+
+const triggered = columnsOf`event_id EVENT keep, event_type TYPE, webhook_id WEBHOOK, url URL`
+
+const trigger = command('trigger', {
+  columns: triggered,
+  summary: 'Send an event with example data to one webhook',
+  about:
+    'The data contains _test. Without --webhook it goes to the newest webhook of webhooks listen, or to the only one. No other webhook gets it.',
+  examples: [
+    'webhooks trigger job.completed --webhook 31aa07c2-…',
+    'webhooks trigger order.created --set amount=5 --set customer.name=Ada --json',
+  ],
+  impact: 'write',
+  exits: [3, 5, 6],
+  args: { type: argument('name of the event; webhooks events lists those of the server') },
+  flags: {
+    webhook: text('ID', WEBHOOK),
+    set: repeated('MEMBER=VALUE', 'a member of its data, as JSON or text; the prefix data. is optional'),
+  },
+  async run(shell, { type, webhook, set = [] }) {
+    const data = changed(structuredClone(sampleOf(type)?.data ?? {}) as Record<string, unknown>, set)
+    if (shell.planned(`send an example of ${type} to ${webhook ?? 'a webhook'}`)) return
+    const { id, url } = await targetOf(shell, webhook)
+    const { hook } = await webhookAt(shell, id)
+    const { event_id } = expectData(await hook.test.post({ event_type: type, data }))
+    shell.print.item({ event_id, event_type: type, webhook_id: id, url }, triggered)
+  },
+})
+
+async function targetOf(shell: Shell, id: string | undefined): Promise<{ id: string; url: string }> {
+  if (id !== undefined) {
+    const { hook } = await webhookAt(shell, id)
+    return expectData(await hook.get())
+  }
+  const { api, ownerFilter } = await apiOf(shell)
+  const { webhooks } = expectData(await api.webhooks.get({ query: { limit: 100, ...ownerFilter } }))
+  const enabled = webhooks.filter(({ enabled }) => enabled)
+  const found = enabled.find(({ url }) => url === 'listen:') ?? (enabled.length === 1 ? enabled[0] : undefined)
+  if (found) return found
+  if (enabled.length) throw usageFailure('There is more than one webhook.', '--webhook ID')
+  throw new CommandFailed({
+    exitCode: EXIT.missing,
+    code: 'not_found',
+    message: 'There is no enabled webhook.',
+    fix: 'svc-admin webhooks listen',
+  })
+}
+
+/** Sets members by path. @throws CommandFailed 2 for what is no MEMBER=VALUE */
+function changed(data: Record<string, unknown>, set: readonly string[]): Record<string, unknown> {
+  for (const one of set) {
+    const found = /^(?:data\.)?(\w{1,64}(?:\.\w{1,64}){0,9})=(.*)$/s.exec(one)
+    if (!found) throw usageFailure(`"${one}" is not MEMBER=VALUE.`, '--set amount=5')
+    const path = found[1]!.split('.')
+    if (path.includes('__proto__')) throw usageFailure('A member cannot be called __proto__.', '--set amount=5')
+    let at = data
+    for (const member of path.slice(0, -1)) {
+      const inner = Object.hasOwn(at, member) ? at[member] : undefined
+      const next = inner !== null && typeof inner === 'object' ? (inner as Record<string, unknown>) : {}
+      at[member] = next
+      at = next
+    }
+    at[path.at(-1)!] = readValue(found[2]!)
+  }
+  return data
+}
+
+function readValue(word: string): unknown {
+  try {
+    return exactly(word, JSON.parse(word))
+  } catch {
+    return word
+  }
+}
+
+const sampleColumns = columnsOf`
+  type EVENT keep, about WHEN, data DATA wide ${({ data }) => JSON.stringify(data ?? null)}`
+const samples = Object.entries(SAMPLES).map(([type, { about, data }]) => ({ type, about, data }))
+
+const listSamples = command('events', {
+  apis: ['host'],
+  columns: sampleColumns,
+  summary: 'List the events of the server, each with example data',
+  about: 'With --sample it prints the data of one, as JSON.',
+  examples: ['webhooks events', 'webhooks events --sample job.completed'],
+  flags: { sample: text('TYPE', 'only this one, as JSON') },
+  async run(shell, { sample }) {
+    if (sample === undefined) return shell.print.list(samples, sampleColumns, 'None.')
+    const found = sampleOf(sample)
+    if (!found)
+      throw new CommandFailed({
+        exitCode: EXIT.missing,
+        code: 'not_found',
+        message: `The server has no event ${sample}.`,
+        fix: 'svc-admin webhooks events',
+      })
+    shell.io.out(JSON.stringify(found.data, null, 2))
+  },
+})
+
+export const webhookTriggerCommands = [trigger, listSamples]
 
 export const webhookCommands = [
   plain.list,
@@ -114,4 +315,7 @@ export const webhookCommands = [
   plain.enable,
   plain.disable,
   plain.remove,
+  testWebhook,
+  rotateSecret,
+  webhookStats,
 ]

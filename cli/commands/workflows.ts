@@ -1,25 +1,334 @@
-import { column, idColumn } from '../output/columns'
-import { resourceCommands } from './resource-commands'
+import type { NewWorkflow, StepResult, Workflow, WorkflowRun } from '../../src/automation/workflows-schema'
+import { iso } from '../../src/kernel/clock'
+import { apiOf, onceHeaders } from '../api'
+import { commandsOf } from '../command'
+import { CheckFailed, EXIT, expectData, notFoundFailure, usageFailure } from '../failure'
+import { columnsOf } from '../output/columns'
+import { pageFlags, pageIn, poll, printPages } from '../pages'
+import { readValueFile } from '../preference-file'
+import { everyOf, resolveRuleSet, resourceOver } from '../resource'
+import type { Shell } from '../shell'
+import { argument, choice, duration, flag, optional, text } from '../words'
+import { fileCommands } from './resource-commands'
 
 /** Workflows (contract 10); their runs are in `workflows-runs`. */
-export const workflowCommands = resourceCommands({
+const editing = fileCommands({
   path: 'workflows',
   resource: 'workflows',
   what: 'workflow',
-  many: 'workflows',
-  columns: [
-    idColumn,
-    column('name', 'NAME'),
-    column('triggerType', 'TRIGGER'),
-    column('enabled', 'ON', { kind: 'flag' }),
-    column('steps', 'STEPS', { show: ({ steps }) => String((steps as unknown[]).length) }),
-    column('nextRunAt', 'NEXT', { kind: 'time' }),
-    column('lastRunAt', 'LAST', { kind: 'time' }),
-    column('createdAt', 'CREATED', { kind: 'time', wide: true }),
-    column('updatedAt', 'CHANGED', { kind: 'time', wide: true }),
-  ],
+  columns: columnsOf`
+    id, name NAME, triggerType TRIGGER, enabled ON flag,
+    steps STEPS ${({ steps }) => String((steps as unknown[]).length)}, nextRunAt NEXT time, lastRunAt LAST time,
+    createdAt CREATED time wide, updatedAt CHANGED time wide`,
   id: '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11',
   file: 'workflow.json',
   arg: 'workflow',
   stays: 'Runs that already started will finish.',
 })
+
+const columns = columnsOf`id ID, name NAME, enabled ON flag`
+
+const runsColumns = columnsOf`
+  id, status STATUS, stepsCompleted STEPS number, triggerType TRIGGER, error ERROR, startedAt BEGUN time,
+  completedAt ENDED time, output OUTPUT wide`
+
+const command = commandsOf('workflows', { apis: ['tenant', 'operator'], offline: false, columns: runsColumns })
+
+const enabling = (verb: 'enable' | 'disable', about: string) =>
+  command(verb, {
+    offline: true,
+    columns,
+    summary: verb === 'enable' ? 'Enable a workflow' : 'Disable a workflow',
+    about,
+    examples: [`workflows ${verb} 4f0b7f0e-…`, `workflows ${verb} "Daily news" --json`],
+    impact: 'write',
+    args: { workflow: argument('id or name of the workflow') },
+    async run(shell, { workflow }) {
+      if (shell.planned(`${verb} workflow ${workflow}`)) return
+      const all = await resourceOver(shell, 'workflows')
+      const found = await resolveRuleSet(all as never, workflow, 'workflow')
+      shell.print.item(await all.update(found, { enabled: verb === 'enable' }), columns)
+    },
+  })
+
+const POLL_MS = 1_000
+const PATIENCE_MS = 600_000
+
+const stepColumns = columnsOf`
+  index STEP number, name NAME, type TYPE, status STATUS, error ERROR, output OUTPUT, costCents COST money min,
+  startedAt BEGUN time wide, completedAt ENDED time`
+
+const WORKFLOW = argument('id or name of the workflow')
+const RUN = argument('id of the run')
+const ID = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
+const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
+
+const runWorkflow = command('run', {
+  summary: 'Run a workflow and show what its steps did',
+  about:
+    'Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it is paused or still running.',
+  examples: [`workflows run ${ID}`, `workflows run "Daily report" --data data.json --step`],
+  impact: 'write',
+  exits: [3, 5, 8, 9],
+  args: { workflow: WORKFLOW },
+  flags: {
+    step: flag('pause after each step, and ask before the next'),
+    data: text('FILE', 'trigger data, as JSON; - reads stdin'),
+    wait: flag("wait up to ten minutes, instead of the server's 25 seconds"),
+  },
+  async run(shell, { workflow, data, wait, step }) {
+    const triggerData = data ? ((await readValueFile(shell, data)) as Record<string, unknown>) : {}
+    if (shell.planned(`run workflow ${workflow}`)) return
+    const { one } = await workflowOver(shell, workflow)
+    const input = step ? { triggerData, stepwise: true } : { triggerData }
+    const { run } = expectData(await one.run.post(input, { headers: onceHeaders(shell) }))
+    if (step) return stepThrough(shell, one, run)
+    if (!wait || run.completedAt !== null) return finish(shell, run)
+    await follow(shell, one, run.id, PATIENCE_MS)
+  },
+})
+
+const listRuns = command('runs', {
+  summary: 'List the runs of a workflow, newest first, or the steps of one run',
+  about:
+    'With the id of a run it lists its steps with times and outputs. With --watch it is read again every two seconds.',
+  examples: [`workflows runs ${ID}`, `workflows runs ${ID} --status paused --json`],
+  watchable: true,
+  args: { workflow: WORKFLOW, run: optional('id of the run') },
+  flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state'), ...pageFlags },
+  async run(shell, { workflow, run: runId, status, ...paging }) {
+    const { one } = await workflowOver(shell, workflow)
+    if (runId !== undefined) {
+      const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
+      return shell.print.list(run.stepResults, stepColumns, 'No step has started.')
+    }
+    const only = status ? { status } : {}
+    await printPages(shell, paging, {
+      page: (input) => pageIn(one.runs.get({ query: { ...input, ...only } }), 'runs'),
+      columns: runsColumns,
+      empty: 'No runs yet. Start one: svc-admin workflows run ID',
+    })
+  },
+})
+
+const watchRun = command('watch', {
+  summary: 'Follow a run, step by step, until it ends',
+  about:
+    'Draws each step with its state and time, on stderr. Exits 0 when the run is completed and 9 when it failed. Exits 8 when time runs out. The id of the run alone is enough.',
+  examples: [`workflows watch ${RUN_ID}`, `workflows watch "Daily report" ${RUN_ID} --within 1h --json`],
+  exits: [3, 8, 9],
+  args: {
+    workflow: argument('id or name of the workflow, or only the id of the run'),
+    run: optional('id of the run'),
+  },
+  flags: { within: duration('TIME', 'longest wait; 10m by default') },
+  async run(shell, { workflow, run: runId, within = PATIENCE_MS }) {
+    const found = runId === undefined ? await workflowOfRun(shell, workflow) : await workflowOver(shell, workflow)
+    await follow(shell, found.one, runId ?? workflow, within)
+  },
+})
+
+/** Asks after each step. A run that is left waits for workflows approve, for a day. */
+async function stepThrough(shell: Shell, one: Awaited<ReturnType<typeof workflowOver>>['one'], begun: WorkflowRun) {
+  let [run, drawn] = [begun, 0]
+  const until = shell.clock.monotonic() + PATIENCE_MS
+  while (run.completedAt === null) {
+    if (run.status === 'running') {
+      if (shell.clock.monotonic() >= until || shell.signal.aborted) break
+      await shell.clock.sleep(POLL_MS, shell.signal)
+    } else {
+      for (const step of run.stepResults.slice(drawn)) shell.note(lineOf(step))
+      drawn = run.stepResults.length
+      // What waits for an approver, or for a time, is not for this command to decide.
+      if (run.stepResults.at(-1)?.status === 'paused' || !shell.prompt.confirm('Continue with the next step?')) break
+      expectData(await one.runs({ runId: run.id }).approve.post({}))
+    }
+    run = expectData(await one.runs({ runId: run.id }).get()).run
+  }
+  for (const step of run.stepResults.slice(drawn)) shell.note(lineOf(step))
+  finish(shell, run, false)
+}
+
+/** Draws the steps of a run as they end. */
+async function follow(
+  shell: Shell,
+  one: Awaited<ReturnType<typeof workflowOver>>['one'],
+  runId: string,
+  within: number,
+) {
+  let drawn: string[] = []
+  const ended = await poll(shell, { within, every: POLL_MS }, async () => {
+    const { run } = expectData(await one.runs({ runId }).get())
+    const lines = run.stepResults.map(lineOf)
+    for (const line of lines.filter((one) => !drawn.includes(one))) shell.note(line)
+    drawn = lines
+    return run.completedAt === null ? undefined : run
+  })
+  if (ended) return finish(shell, ended, false)
+  shell.note('The run is still going.')
+}
+
+const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about: string) =>
+  command(word, {
+    danger: word === 'approve' ? 'none' : 'moderate',
+    summary,
+    about,
+    examples: [`workflows ${word} ${ID} ${RUN_ID}`, `workflows ${word} ${ID} ${RUN_ID} --json`],
+    impact: 'write',
+    args: { workflow: WORKFLOW, run: RUN },
+    flags: { comment: text('TEXT', 'a note for the record') },
+    async run(shell, { workflow, run: runId, comment }) {
+      if (shell.planned(`${word} run ${runId}`)) return
+      const { one } = await workflowOver(shell, workflow)
+      const routes = one.runs({ runId })
+      const reply = word === 'cancel' ? await routes.cancel.post() : await routes[word].post(comment ? { comment } : {})
+      shell.print.item(expectData(reply).run, runsColumns)
+    },
+  })
+
+const MARKS = { completed: 'ok  ', failed: 'fail', skipped: 'skip', paused: 'wait' } as const
+
+/** `ok   2 Ask an engine (ai_transform) 1.2 s` */
+function lineOf({ index, name, type, status, error, startedAt, completedAt }: StepResult): string {
+  const took =
+    startedAt && completedAt ? ` ${((Date.parse(completedAt) - Date.parse(startedAt)) / 1_000).toFixed(1)} s` : ''
+  return `${MARKS[status]} ${index} ${name} (${type})${took}${error ? `: ${error}` : ''}`
+}
+
+function finish(shell: Shell, run: WorkflowRun, draws = true): void {
+  if (draws) for (const step of run.stepResults) shell.note(lineOf(step))
+  shell.print.item(run, runsColumns)
+  if (run.status === 'failed') throw new CheckFailed()
+  if (run.status !== 'completed') shell.exitCode = EXIT.pending
+}
+
+async function workflowOver(shell: Shell, word: string) {
+  const { api } = await apiOf(shell)
+  const id = await resolveRuleSet(await resourceOver(shell, 'workflows'), word, 'workflow')
+  return { id, one: api.workflows({ id: encodeURIComponent(id) }) }
+}
+
+/** The workflow that this is a run of: that which ran last is asked first. @throws CommandFailed 3 for none */
+async function workflowOfRun(shell: Shell, runId: string) {
+  const { api } = await apiOf(shell)
+  const all = (await everyOf(await resourceOver(shell, 'workflows'))) as Workflow[]
+  for (const { id } of all.sort((a, b) => (b.lastRunAt ?? '').localeCompare(a.lastRunAt ?? ''))) {
+    const one = api.workflows({ id })
+    const reply = await one.runs({ runId: encodeURIComponent(runId) }).get()
+    if (reply.status === 404) continue
+    expectData(reply)
+    return { id, one }
+  }
+  throw notFoundFailure(`No run has the id "${runId}".`, 'svc-admin workflows runs WORKFLOW lists its runs')
+}
+
+const validateColumns = columnsOf`index STEP number, name NAME, type TYPE, next THEN, onFailure IF IT FAILS`
+const NEXT_RUNS = 5
+
+/** The rules are the server's, and large: only this command loads them. */
+const loadRules = () => import('../../src/automation/workflows-review')
+type Rules = Awaited<ReturnType<typeof loadRules>>
+
+/** Checks a workflow as the server would, and says when it would run (contract 10). */
+const validateWorkflow = command('validate', {
+  summary: 'Check a workflow file as the server would, without a server',
+  about:
+    'Checks each step, its next steps, placeholders, expressions and addresses, and the trigger. Prints the steps, and for a schedule its next five runs. Exits 9 when something is wrong, or when a step cannot be reached.',
+  examples: ['workflows validate workflow.yaml', 'workflows validate workflow.json --zone Europe/Vienna --json'],
+  apis: ['host'],
+  offline: true,
+  exits: [9],
+  columns: validateColumns,
+  args: { file: argument('file of JSON, JSONC, YAML or TOML; - reads stdin') },
+  flags: { zone: text('ZONE', 'time zone of the account, for a schedule without its own; UTC by default') },
+  async run(shell, { file, zone = 'UTC' }) {
+    const given = await readValueFile(shell, file)
+    const rules = await loadRules()
+    if (typeof given !== 'object' || given === null)
+      throw usageFailure('The file must contain a workflow as an object.')
+    const problem = rules.reviewWorkflow(given)
+    if (problem) {
+      shell.note(problem)
+      throw new CheckFailed()
+    }
+    const { steps, triggerType, triggerConfig = {} } = given as Required<NewWorkflow>
+    const rows = steps.map(({ name, type, config, onSuccess, onFailure }, index) => ({
+      index,
+      name,
+      type,
+      next: methodsOf(config, onSuccess, index, steps.length).join(' or '),
+      onFailure: onFailure === undefined ? 'the run fails' : String(onFailure),
+    }))
+    shell.print.list(rows, validateColumns, '')
+    for (const at of nextRuns(rules, triggerType, triggerConfig, { zone, after: shell.clock.now() }))
+      shell.note(`Runs ${at}`)
+    const unreached = unreachedOf(steps)
+    for (const at of unreached) shell.note(`Step ${at} cannot be reached: no step leads to it.`)
+    if (unreached.length) throw new CheckFailed()
+  },
+})
+
+type Steps = Required<NewWorkflow>['steps']
+
+function methodsOf(
+  config: Steps[number]['config'],
+  onSuccess: number | undefined,
+  at: number,
+  count: number,
+): string[] {
+  const after = onSuccess ?? at + 1
+  const { onTrue = after, onFalse = after } = config as { onTrue?: number; onFalse?: number }
+  const methods = 'expression' in config ? [onTrue, onFalse] : [after]
+  return [...new Set(methods)].map((way) => (way < count ? String(way) : 'end'))
+}
+
+/** The steps that no way from the first one leads to. */
+function unreachedOf(steps: Steps): number[] {
+  const reached = new Set([0])
+  for (const at of reached) {
+    const { config, onSuccess, onFailure } = steps[at]!
+    const methods = methodsOf(config, onSuccess, at, steps.length).filter((way) => way !== 'end')
+    for (const way of [...methods.map(Number), ...(onFailure === undefined ? [] : [onFailure])]) reached.add(way)
+  }
+  return steps.flatMap((_, at) => (reached.has(at) ? [] : [at]))
+}
+
+function nextRuns(
+  { nextOf }: Rules,
+  type: Required<NewWorkflow>['triggerType'],
+  config: Record<string, unknown>,
+  { zone, after }: { zone: string; after: number },
+): string[] {
+  const found: string[] = []
+  for (let at: number | null = after; found.length < NEXT_RUNS; ) {
+    at = nextOf(type, config, { zone, after: at })
+    if (at === null) break
+    found.push(iso(at))
+  }
+  return found
+}
+
+export const workflowCommands = [
+  ...editing,
+  enabling('enable', 'Its schedule continues from now. Events that happened while it was disabled do not start runs.'),
+  enabling('disable', 'Runs that already started will finish.'),
+  validateWorkflow,
+  runWorkflow,
+  listRuns,
+  watchRun,
+  decision(
+    'approve',
+    'Approve the step that a paused run waits for',
+    'The run continues with its next step. Recorded as workflow.approved.',
+  ),
+  decision(
+    'reject',
+    'Reject the step that a paused run waits for',
+    'The run fails, unless the step names another step to continue with. Recorded as workflow.rejected.',
+  ),
+  decision(
+    'cancel',
+    'Cancel a run that has not ended',
+    'The run becomes failed with the error cancelled. Recorded as workflow.cancelled.',
+  ),
+]

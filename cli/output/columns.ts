@@ -1,13 +1,13 @@
 import type { JsonObject } from './json'
 
-type ColumnKind = 'text' | 'number' | 'money' | 'time' | 'list' | 'flag'
+const KINDS = ['number', 'money', 'time', 'list', 'flag'] as const
 
 /** One member of an answer: a table column, and a name for `--fields`. */
 export type Column = {
   /** The member's path in the JSON object; `a.b` is nested. */
   field: string
   header: string
-  kind?: ColumnKind
+  kind?: (typeof KINDS)[number]
   /** Only in `wide`, csv and single records. */
   wide?: boolean
   /** Never cut in a table: a part of an id names nothing. */
@@ -33,6 +33,28 @@ export const idColumn: Column = {
   keep: true,
   show: ({ id }, whole) => (whole ? String(id) : String(id).slice(0, 8)),
 }
+
+const OPTIONS: readonly string[] = [...KINDS, 'wide', 'keep', 'min']
+
+/**
+ * Columns as a table with commas: each is its field, its header in capitals, its kind and its options, such as
+ * `created_at CREATED time wide`; a function behind them formats its cells. A field without a header is {@link idColumn}.
+ */
+export const columnsOf = (table: TemplateStringsArray, ...shows: NonNullable<Column['show']>[]): Column[] =>
+  table
+    .reduce((text, more, at) => `${text}#${at - 1}${more}`)
+    .split(',')
+    .map((line) => {
+      const [field = '', ...words] = line.trim().split(/\s+/)
+      const options = words.filter((word) => OPTIONS.includes(word))
+      const kind = KINDS.find((one) => options.includes(one))
+      const given = options.filter((one) => one !== kind).map((one) => [one, true])
+      const [, place] = /^#(\d+)$/.exec(words.at(-1) ?? '') ?? []
+      const show = place && shows[Number(place)]
+      const header = words.filter((word) => !OPTIONS.includes(word) && !/^#\d+$/.test(word)).join(' ')
+      const named = header ? { field, header } : idColumn
+      return { ...named, ...(kind ? { kind } : {}), ...Object.fromEntries(given), ...(show ? { show } : {}) }
+    })
 
 /** The value at `a.b`, or undefined. */
 export const valueAt = (row: JsonObject, field: string): unknown =>

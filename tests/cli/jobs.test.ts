@@ -1,6 +1,6 @@
 // SQLite only: a client of routes that tests of their rooms call on both.
 import { describe, expect, test } from 'bun:test'
-import { progressBar } from '../../cli/commands/jobs-columns'
+import { progressBar } from '../../cli/commands/jobs'
 import { jobsIn, kindOf, report } from '../charging/public-jobs/support'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'

@@ -1,8 +1,8 @@
 // SQLite only: roles are declared by routes and by commands, and no row is asked.
 import { expect, test } from 'bun:test'
+import { SESSION } from '../../cli/commands/takeovers'
 import { allCommands } from '../../cli/registry'
 import { mayRun } from '../../cli/roles'
-import { SESSION } from '../../cli/takeover-at'
 import { OPERATOR_ROLES } from '../../src/kernel/caller'
 import { operatorSender } from '../operators/support'
 import { operatorRulesOf } from '../operators/table'

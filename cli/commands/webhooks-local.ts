@@ -1,0 +1,235 @@
+import { timingSafeEqual } from '../../src/kernel/crypto'
+import { createOutbound } from '../../src/kernel/outbound'
+import { signatureHeaders } from '../../src/kernel/webhook-signature'
+import type { Taken } from '../../src/webhooks/schema'
+import { apiOf } from '../api'
+import { commandsOf } from '../command'
+import { CheckFailed, EXIT, expectData, usageFailure } from '../failure'
+import { formatOf } from '../globals'
+import { columnsOf } from '../output/columns'
+import { safeJson } from '../output/json'
+import { isStructured } from '../output/print'
+import { readTextFile } from '../preference-file'
+import { readSecretInput } from '../secret-input'
+import type { Shell } from '../shell'
+import { argument, flag, list, text, whole } from '../words'
+import { webhookAt } from './webhooks'
+
+const headerColumns = columnsOf`
+  svc-webhook-id svc-webhook-id, svc-webhook-timestamp svc-webhook-timestamp,
+  svc-webhook-signature svc-webhook-signature, webhook-id webhook-id, webhook-timestamp webhook-timestamp,
+  webhook-signature webhook-signature`
+const MAX_SKEW_S = 300
+const args = { body: argument('file with the body exactly as it was sent; - reads stdin') }
+const secretFile = text('FILE', 'a file that contains the signing secret')
+const common = { args } as const
+
+const secretOf = (shell: Parameters<typeof readSecretInput>[0], fromFile: string | undefined) =>
+  readSecretInput(shell, { label: 'signing secret', fromFile, instead: '--secret-file FILE' })
+
+const command = commandsOf('webhooks', { apis: ['host'] })
+
+const signBody = command('sign', {
+  ...common,
+  summary: 'Sign a body like a delivery, to test a receiver',
+  about: 'Prints the headers and sends nothing. The id comes from the body, or from --id.',
+  examples: ['webhooks sign body.json --secret-file hook.secret', 'webhooks sign - --secret-file hook.secret --json'],
+  flags: {
+    secretFile,
+    id: text('ID', 'id of the event; from the body by default'),
+    timestamp: whole('SECONDS', 'Unix time; now by default', { min: 0, max: 99_999_999_999 }),
+  },
+  exits: [],
+  async run(shell, { body: file, secretFile: from, id, timestamp }) {
+    const body = await readTextFile(shell, file)
+    const secret = await secretOf(shell, from)
+    const timestampS = timestamp ?? Math.floor(shell.clock.now() / 1_000)
+    shell.print.item(signatureHeaders({ id: id ?? idIn(body), timestampS, body, secret }), headerColumns)
+  },
+})
+
+const verdictColumns = columnsOf`ok VERIFIED flag, why WHY`
+
+const verifyBody = command('verify', {
+  ...common,
+  columns: verdictColumns,
+  summary: 'Check the signature of a delivery, and name the first problem',
+  about:
+    'Needs the body and two headers of the delivery: those of svc or of Standard Webhooks. Exits 9 when the signature is wrong. A body that was parsed and serialized again has different bytes.',
+  examples: [
+    'webhooks verify body.json --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe…',
+    'webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1,MZua… --json',
+  ],
+  exits: [9],
+  flags: {
+    secretFile,
+    timestamp: whole('SECONDS', 'the Svc-Webhook-Timestamp or Webhook-Timestamp', { min: 0, max: 99_999_999_999 }),
+    signature: text('TEXT', 'the header Svc-Webhook-Signature or Webhook-Signature'),
+  },
+  async run(shell, { body: file, secretFile: from, timestamp, signature }) {
+    if (timestamp === undefined || signature === undefined) {
+      throw usageFailure('webhooks verify needs --timestamp and --signature.', 'both are headers of the delivery')
+    }
+    const body = await readTextFile(shell, file)
+    const secret = await secretOf(shell, from)
+    const why = wrongWith({ body, secret, timestamp, signature, nowS: shell.clock.now() / 1_000 })
+    shell.print.item({ ok: why === null, why }, verdictColumns)
+    if (why !== null) throw new CheckFailed()
+  },
+})
+
+type Delivered = { body: string; secret: string; timestamp: number; signature: string; nowS: number }
+
+/**
+ * The first thing that is wrong with a signature, in a sentence; null for a good one (catalogue J37). Of several, as
+ * during a rotation, one must be good.
+ */
+export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivered): string | null {
+  if (!/^v1[=,]/.test(signature)) return 'The signature does not start with v1= or v1,.'
+  const isStandard = signature.startsWith('v1,')
+  if (!isStandard && !/^v1=[0-9a-f]{64}$/.test(signature)) {
+    return 'The signature is not v1= and 64 lower-case hexadecimal digits.'
+  }
+  const header = isStandard ? 'webhook-signature' : 'svc-webhook-signature'
+  const id = isStandard ? idIn(body) : ''
+  const isGood = (text: string) => {
+    const good = signatureHeaders({ id, timestampS: timestamp, body: text, secret })[header]
+    return good !== undefined && signature.split(' ').some((given) => timingSafeEqual(good, given))
+  }
+  if (!isGood(body)) {
+    if (isGood(body.trimEnd())) return 'The body ends with a line break that was not sent.'
+    if (isJson(body) && isGood(JSON.stringify(JSON.parse(body)))) return 'The body was parsed and serialized again.'
+    return 'The body, the timestamp or the secret differs from what was signed.'
+  }
+  const skewS = Math.round(Math.abs(nowS - timestamp))
+  return skewS > MAX_SKEW_S
+    ? `The signature is correct, but ${skewS} seconds away from now; receivers allow ${MAX_SKEW_S}.`
+    : null
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function idIn(body: string): string {
+  const id = isJson(body) ? (JSON.parse(body) as { id?: unknown } | null)?.id : undefined
+  if (typeof id !== 'string') throw usageFailure('The body has no "id".', '--id ID')
+  return id
+}
+
+type Delivery = Taken['deliveries'][number]
+type Done = { event_id: Delivery['event_id']; http_status: number | null; duration_ms: number }
+
+const LISTEN = 'listen:'
+const WAIT_S = 10
+const TIMEOUT_MS = 15_000
+const MAX_BYTES = 64 * 1024
+/** Where deliveries may be passed on to: this machine. */
+const HERE = ['127.0.0.0/8', '::1/128']
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
+
+const columns = columnsOf`
+  event_type EVENT, event_id EVENT ID keep, http_status HTTP number min, duration_ms MS number min, body BODY wide`
+
+const listen = command('listen', {
+  apis: ['tenant', 'operator'],
+  offline: false,
+  columns,
+  summary: 'Receive deliveries in this terminal, without a public address',
+  about:
+    'Creates a webhook that exists while this command runs, and prints its deliveries. With --forward-to each delivery is posted to an address of this machine, with the usual signature. The log shows the status, and failed deliveries are not sent again.',
+  examples: [
+    'webhooks listen --events "job.*" --print-body',
+    'webhooks listen --forward-to http://127.0.0.1:3000/hook --print-secret',
+  ],
+  impact: 'write',
+  flags: {
+    events: list('A,B', 'names, families such as job.*, or *; everything by default'),
+    forwardTo: text('URL', 'an address of this machine that gets each delivery'),
+    printSecret: flag('print the signing secret'),
+    printBody: flag('print the body of each delivery'),
+  },
+  async run(shell, { events = ['*'], forwardTo, printSecret, printBody }) {
+    const pass = forwardTo === undefined ? null : forwarding(forwardTo)
+    if (shell.planned(`listen for ${events.join(', ')}`)) return
+    const { api, ownerFilter } = await apiOf(shell)
+    const input = { url: LISTEN, event_types: events, description: 'svc-admin webhooks listen' }
+    const { id, signing_secret } = expectData(await api.webhooks.post(input, { query: ownerFilter }))
+    const { hook } = await webhookAt(shell, id)
+    try {
+      shell.note(`Listening for ${events.join(', ')} as webhook ${id}. Stop with Ctrl-C.`)
+      if (printSecret) shell.note(`Signing secret: ${signing_secret}`)
+      const show = printer(shell, printBody)
+      let done: Done[] = []
+      let shown = 0
+      while (!shell.signal.aborted) {
+        const { deliveries } = await taken(shell, () => hook.listener.put({ done, wait_seconds: WAIT_S }))
+        done = []
+        for (const delivery of deliveries) {
+          const result = pass ? await pass(shell, delivery) : { http_status: null, duration_ms: 0 }
+          done.push({ event_id: delivery.event_id, ...result })
+          show(delivery, result)
+        }
+        shown += deliveries.length
+      }
+      if (done.length) await hook.listener.put({ done })
+      shell.note(`${shown} ${shown === 1 ? 'delivery was' : 'deliveries were'} shown.`)
+      shell.exitCode = EXIT.interrupted
+    } finally {
+      await hook.delete()
+    }
+  },
+})
+
+/** What came, or nothing when the command was stopped meanwhile. */
+async function taken(shell: Shell, ask: () => Promise<Parameters<typeof expectData<Taken>>[0]>): Promise<Taken> {
+  const stopped = new Promise<null>((resolve) => {
+    shell.signal.addEventListener('abort', () => resolve(null), { once: true })
+  })
+  const reply = await Promise.race([ask(), stopped])
+  return reply === null ? { deliveries: [] } : expectData(reply)
+}
+
+type Result = Omit<Done, 'event_id'>
+
+/** Posts deliveries to an address of this machine. @throws CommandFailed 2 for another address */
+function forwarding(to: string): (shell: Shell, delivery: Delivery) => Promise<Result> {
+  const outbound = createOutbound({ allow: HERE })
+  if (!URL.canParse(to) || !LOOPBACK.has(new URL(to).hostname)) {
+    throw usageFailure(`"${to}" is not an address of this machine.`, '--forward-to http://127.0.0.1:3000/hook')
+  }
+  return async (shell, { headers, body }) => {
+    const began = shell.clock.monotonic()
+    const sent = { ...headers, 'content-type': 'application/json', 'user-agent': 'svc-webhooks/1' }
+    const request = { method: 'POST' as const, headers: sent, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }
+    const status = await outbound
+      .fetchPublic(to, { ...request, statusOnly: true })
+      .then((answer) => answer.status)
+      .catch((error: Error) => {
+        shell.note(`${to} did not answer: ${error.message}`)
+        return UNREACHED
+      })
+    return { http_status: status, duration_ms: Math.round(shell.clock.monotonic() - began) }
+  }
+}
+
+/** What the log says when nothing answered here. */
+const UNREACHED = 599
+
+function printer(shell: Shell, withBody: boolean) {
+  const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
+  const feed = asJson ? null : shell.print.feed(columns)
+  return ({ event_id, event_type, headers, body }: Delivery, result: Result): void => {
+    const item = { event_id, event_type, ...result, ...(withBody || asJson ? { body } : {}) }
+    if (feed) feed([item])
+    else shell.io.out(safeJson({ ...item, headers }))
+    if (feed && withBody) shell.io.out(body)
+  }
+}
+
+export const webhookLocalCommands = [signBody, verifyBody, listen]
