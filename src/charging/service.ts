@@ -13,7 +13,7 @@ import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
-import { expectedTokens, type RateLimiter } from '../limits'
+import type { RateLimiter } from '../limits'
 import type { UsageLog } from '../usage'
 import type { Input, Made, Wanted, Work } from './kind'
 import { clientLeft, tookTooLong } from './kind'
@@ -33,7 +33,7 @@ type Deps = {
   usage: UsageLog
   events: EventBus
   files: Pick<Files, 'receive' | 'discard' | 'add'>
-  limiter: Pick<RateLimiter, 'admitMode' | 'countTokens' | 'reserveForJob' | 'reserveTokens'>
+  limiter: Pick<RateLimiter, 'admitMode' | 'countTokens' | 'reserveTokens'>
   billing: Billing
   prices: Prices
   guardrails: Pick<GuardrailService, 'guardOf'>
@@ -52,7 +52,7 @@ export function createCharging(deps: Deps) {
   const { store, clock, files, limiter, billing, prices, guardrails, engines } = deps
   const holds = createHolds(deps)
   const { record, refused, accepted, delivered } = createRecord(deps)
-  return { run, admit, accepted, resume, reserveForJob, countTokens: limiter.countTokens }
+  return { run, admit, accepted, resume, reserveTokens, countTokens: limiter.countTokens }
 
   /**
    * Counts towards the rate of the mode, checks for credit, and applies the caller's policy to what it wrote. Throws
@@ -105,8 +105,7 @@ export function createCharging(deps: Deps) {
    */
   async function run<M extends Made, Answer>(call: Call, input: Input<M, Answer>): Promise<Answer> {
     const { charging, texts, hold: amount } = await admit(call, input)
-    const tokens = expectedOf(input)
-    const ticket = await (tokens > 0 ? limiter.reserveTokens(call.caller, tokens) : null)
+    const ticket = await reserveTokens(call, input)
     const hold = await holds.place(call.caller, input.id, amount, store.failing()).catch((error: unknown) => {
       ticket?.correct(0)
       throw error
@@ -165,14 +164,10 @@ export function createCharging(deps: Deps) {
     return error
   }
 
-  /** For what goes on as a job: its tokens count at once (contract 1.6). Null where none are used. Throws 429. */
-  function reserveForJob({ caller }: Call, wanted: Wanted) {
-    const tokens = wanted.free ? 0 : expectedOf(wanted)
-    return tokens > 0 ? limiter.reserveForJob(caller, tokens) : null
-  }
-
-  function expectedOf({ engineId, max: { promptTokens = 0, completionTokens = 0 }, reads = promptTokens }: Wanted) {
-    return expectedTokens(reads, Math.min(completionTokens, engines.maxOutputTokens(engineId)))
+  /** Counts the tokens that the work is expected to use (contract 1.6). Null where it uses none. Throws 429. */
+  function reserveTokens({ caller }: Call, { engineId, max, reads = max.promptTokens ?? 0 }: Wanted) {
+    const output = Math.min(max.completionTokens ?? 0, engines.maxOutputTokens(engineId))
+    return reads + output > 0 ? limiter.reserveTokens(caller, reads, output) : null
   }
 
   function workOf(charging: Charging, texts: Wanted['texts'], { signal }: Deadline, drafts: Draft[]): Work {

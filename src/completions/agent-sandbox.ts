@@ -137,8 +137,8 @@ export const createSandbox =
     /** Reserves tokens of the caller's limit per minute, and corrects them to the true count after the answer. */
     async function answerWithin({ caller }: Call, task: Task): Promise<AgentResult> {
       const turns = [...task.history, { role: 'user' as const, content: task.prompt }]
-      const claimed = engines.countTokens(task.system ?? '') + engines.countPrompt(turns) + task.maxOutputTokens
-      const ticket = await limiter.reserveTokens(caller, claimed)
+      const prompt = engines.countTokens(task.system ?? '') + engines.countPrompt(turns)
+      const ticket = await limiter.reserveTokens(caller, prompt, task.maxOutputTokens)
       let took = 0
       try {
         const result = await agent.answer(task)

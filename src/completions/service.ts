@@ -16,7 +16,7 @@ import { microToCents } from '../kernel/money'
 import type { Outbound } from '../kernel/outbound'
 import type { Reader, Store } from '../kernel/store'
 import type { Trace } from '../kernel/trace'
-import { expectedTokens, type RateLimiter } from '../limits'
+import type { RateLimiter } from '../limits'
 import { captionOf, type MadePictures, type Pictures, pictureDescribed, type VideoService } from '../media'
 import type { ResearchService } from '../research'
 import type { Classifier, EffectiveRouting } from '../routing'
@@ -181,8 +181,7 @@ function createAdmit({ limiter, money }: AdmitDeps) {
 
     /** Reserves tokens and then money. Throws 429, 503, 402. */
     async admit(run: Run): Promise<void> {
-      const expected = expectedTokens(run.promptTokens, run.maxOutputTokens)
-      run.ticket = await limiter.reserveTokens(run.call.caller, expected)
+      run.ticket = await limiter.reserveTokens(run.call.caller, run.promptTokens, run.maxOutputTokens)
       try {
         await money.reserve(run)
       } catch (error) {

@@ -1,5 +1,5 @@
 /** Rate limits per key, organization and tier, exact over a minute. */
 export { rateLimitSettings } from './config'
 export { createIncreases, type LimitIncreases } from './increases'
-export { createRateLimiter, expectedTokens, type RateLimiter, type TokenTicket } from './limiter'
+export { createRateLimiter, type RateLimiter, type TokenTicket } from './limiter'
 export { createTiers, type Tiers } from './tiers'

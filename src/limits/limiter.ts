@@ -50,12 +50,6 @@ function limitsOf(caller: TenantCaller, tiers: Tiers): CallerLimits {
 
 const anonymousLimits = (tiers: Tiers): TierLimits => tiers.limitsOf('free')
 
-const EXPECTED_OUTPUT_TOKENS = 1_024
-
-/** Tokens that a call reserves as it is admitted; corrected to the true number when it ends (contract 1.6). */
-export const expectedTokens = (promptTokens: number, maxOutput: number): number =>
-  promptTokens + Math.min(EXPECTED_OUTPUT_TOKENS, maxOutput)
-
 export const isAbove = (tier: Tier, other: Tier): boolean => TIERS.indexOf(tier) > TIERS.indexOf(other)
 
 /** What an increase request is about: the keys it raises, and a name under which only one request may be pending. */
@@ -66,6 +60,9 @@ export const subjectOfIncrease = (caller: TenantCaller): IncreaseSubject =>
   caller.type === 'key'
     ? { name: `key:${caller.keyId}`, scope: ownerOf(caller), keys: { keyId: caller.keyId } }
     : { name: `user:${caller.userId}`, scope: ownerOf(caller), keys: { userId: caller.userId } }
+
+/** Tokens that a call is expected to answer, if its engine answers so many. */
+const EXPECTED_OUTPUT_TOKENS = 1_024
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>
 
@@ -90,7 +87,7 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
   /** A caller is a new object whenever its key or session changes, and the tiers of a process never do. */
   const known = new WeakMap<TenantCaller, CallerLimits>()
 
-  return { admitRequest, admitMode, reserveTokens, reserveForJob, countTokens, headers, anonymousHeaders, status }
+  return { admitRequest, admitMode, reserveTokens, countTokens, headers, anonymousHeaders, status }
 
   function allowed(caller: TenantCaller): CallerLimits {
     const found = known.get(caller)
@@ -123,11 +120,13 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
   }
 
   /**
-   * Reserves the tokens a call may use before it starts, so that parallel calls cannot exceed the limit together (I14).
-   * Throws 429 `token_limit_exceeded`.
+   * Reserves the tokens of a call before it starts, so that parallel calls cannot exceed the limit together (I14): its
+   * prompt and what it is expected to answer. That is cut where both together pass the whole limit, so that a key with a
+   * small limit can run one call (contract 1.6). Throws 429 `token_limit_exceeded`.
    */
-  function reserveTokens(caller: TenantCaller, tokens: number): TokenTicket | Promise<TokenTicket> {
+  function reserveTokens(caller: TenantCaller, prompt: number, maxOutput = 0): TokenTicket | Promise<TokenTicket> {
     const { tpm, tpmSource } = allowed(caller)
+    const tokens = Math.max(prompt, Math.min(prompt + Math.min(EXPECTED_OUTPUT_TOKENS, maxOutput), tpm))
     return afterwards(subjects.take(subjectOf(caller), 'tokens', tpm, tokens), (taken) =>
       taken.entry ? ticketOf(taken.entry, tokens) : refuse(taken),
     )
@@ -140,14 +139,6 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
       const left = Math.max(limit - used, 0)
       throw tokenLimitExceeded.with({ retryAfterS }, limit, tpmSource, left, tokens, retryAfterS)
     }
-  }
-
-  /**
-   * The same for work that goes on as a job, and counts what it used as it ends; what is more than the whole limit is
-   * cut to it.
-   */
-  function reserveForJob(caller: TenantCaller, tokens: number): TokenTicket | Promise<TokenTicket> {
-    return reserveTokens(caller, Math.min(tokens, allowed(caller).tpm))
   }
 
   /** Counts tokens that were used already, so it refuses nothing. */

@@ -104,7 +104,7 @@ export function createResearch(deps: Deps) {
     const wanted = wantedFor(id, { prompt: promptIn(input), depth, maxSources })
     const admitted = await charging.admit(call, wanted)
     const { requestId, route, caller } = call
-    const ticket = await charging.reserveForJob(call, wanted)
+    const ticket = wanted.free ? null : await charging.reserveTokens(call, wanted)
     if (ticket) reservations.keep(id, ticket)
     const accepted = publicJobs.accept(call, kind, {
       input: { ...behalfOf(caller), id, prompt: admitted.texts.prompt!, depth, maxSources, requestId, route },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { AppError } from '../../../src/kernel/errors'
 import { UserId } from '../../../src/kernel/ids'
-import { createRateLimiter, createTiers } from '../../../src/limits'
+import { createRateLimiter, createTiers, type TokenTicket } from '../../../src/limits'
 import { keyCaller, sessionCaller } from '../../support/callers'
 import { fakeClock } from '../../support/clock'
 
@@ -152,6 +152,18 @@ describe('what a refusal says', () => {
     let refused: AppError | null = null
     while (!refused) refused = refusal(() => send(limiter))
     expect(refused).toMatchObject({ kind: 'throttled', code, message: says, retryAfterS: 53 })
+  })
+
+  test('what a call is expected to answer is cut to the limit, so one call fits an empty window (contract 1.6)', () => {
+    const { limiter } = setUp()
+    const remaining = () => limiter.headers(KEY)['x-ratelimit-remaining-tokens']
+    const ticket = limiter.reserveTokens(KEY, 99_500, 4_000) as TokenTicket
+    expect(remaining()).toBe('0')
+    ticket.correct(99_600)
+    expect(remaining()).toBe('400')
+    limiter.reserveTokens(KEY, 100, 200)
+    expect(remaining()).toBe('100')
+    expect(refusal(() => limiter.reserveTokens(KEY, 50, 2_000))?.message).toContain('this call counts 1074')
   })
 
   test('a prompt over the whole limit is told that waiting does not help', () => {
