@@ -30,7 +30,7 @@ export type SkillRunId = Id<'skill run'>
 /** What caused a run: a prompt of its manifest, a hook of `/hooks`, or its own trigger. */
 export type RunCause = 'install' | 'uninstall' | 'hook' | 'event' | 'schedule'
 /** State of a run; a skipped run never began. */
-export const RUN_STATUSES = [
+const RUN_STATUSES = [
   'running',
   'completed',
   'failed',
