@@ -1,4 +1,5 @@
 /** `bun run prove executed`: how many files of `src` run for one completion, event with delivery and visitor's message. */
+import { Database } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +18,7 @@ const server = Bun.spawn([process.execPath, join(import.meta.dir, 'support/execu
     SVC_ENGINE_BASE_URL: `http://127.0.0.1:${upstream.port}`,
     SVC_ENGINE_MODEL: 'bench',
     SVC_CREDITS_INITIAL_CENTS: '100000',
+    SVC_EGRESS_ALLOW: '127.0.0.0/8',
     SVC_LOG_LEVEL: 'error',
   }),
   stdin: 'pipe',
@@ -89,12 +91,27 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 const messages = [{ role: 'user', content: 'What is the answer?' }]
 await measure('files run for a completion', () => send('/chat/completions', { model: 'svc-1-flash', messages }))
 
-// No network is reached: the delivery is tried and put off.
-await send('/webhooks', { url: 'https://203.0.112.7/', event_types: ['tried.*'] })
-await measure('files run for an event with its delivery', async () => {
-  await send('/events', { type: 'tried.out', data: { one: 1 } })
-  await Bun.sleep(400)
+let delivered = Promise.withResolvers<void>()
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: () => {
+    delivered.resolve()
+    return new Response(null, { status: 204 })
+  },
 })
+await send('/webhooks', { url: `http://127.0.0.1:${receiver.port}/`, event_types: ['tried.*'] })
+const database = new Database(join(folder, 'svc.db'), { readonly: true })
+const { user_id: orgId } = database.query('select user_id from webhooks').get() as { user_id: string }
+database.close()
+await measure('files run for an event with its delivery', async () => {
+  delivered = Promise.withResolvers<void>()
+  await send('/events', { orgId, eventType: 'tried.out', payload: { one: 1 } })
+  await delivered.promise
+  // Its outcome is stored after the answer.
+  await Bun.sleep(100)
+})
+await receiver.stop(true)
 
 const { keys } = await fetch(`${api}/keys`, { headers: { authorization: `Bearer ${key}` } }).then(
   (one) => one.json() as Promise<{ keys: { id: string }[] }>,

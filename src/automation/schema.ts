@@ -30,14 +30,7 @@ export type SkillRunId = Id<'skill run'>
 /** What caused a run: a prompt of its manifest, a hook of `/hooks`, or its own trigger. */
 export type RunCause = 'install' | 'uninstall' | 'hook' | 'event' | 'schedule'
 /** State of a run; a skipped run never began. */
-const RUN_STATUSES = [
-  'running',
-  'completed',
-  'failed',
-  'skipped_cooldown',
-  'skipped_credits',
-  'skipped_cap',
-] as const
+const RUN_STATUSES = ['running', 'completed', 'failed', 'skipped_cooldown', 'skipped_credits', 'skipped_cap'] as const
 export type SkillRunStatus = (typeof RUN_STATUSES)[number]
 
 export const HookId = defineId('hook')
