@@ -1,10 +1,15 @@
-import { mkdir, open, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileTypeFromFile } from 'file-type'
+import { recurring } from '../jobs'
+import type { Clock } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
+import type { Store } from '../kernel/store'
 import { notStored, tooManyBytes } from './errors'
 import type { Place } from './places'
+import { fileRepository as rows } from './repository'
+import type { Files } from './service'
 
 type Kind = { mimeType: string; extension: string | null }
 
@@ -105,4 +110,52 @@ async function isBinary(path: string): Promise<boolean> {
   } finally {
     await file.close()
   }
+}
+
+const EXPIRY_MS = 60_000
+const SWEEP_MS = 3_600_000
+/** Longer than any work between the bytes of a file and the commit that gives them to an owner. */
+const UNOWNED_MS = 86_400_000
+const BATCH = 100
+
+/** Job that removes artifacts whose time has passed. */
+export const expiredFiles = ({ removeExpired, dueAt }: Pick<Files, 'removeExpired' | 'dueAt'>) => {
+  const work = async () => {
+    while ((await removeExpired(BATCH)) === BATCH);
+  }
+  return recurring('files.expiry', EXPIRY_MS, work, { dueAt })
+}
+
+type SweepDeps = { store: Store; clock: Clock; place: Place; incoming: string }
+
+/** Job that removes bytes that belong to no artifact: what a crash left, and what could not be removed at once. */
+export const sweptFiles = (deps: SweepDeps) => recurring('files.sweep', SWEEP_MS, () => sweepFiles(deps))
+
+export async function sweepFiles({ store, clock, place, incoming }: SweepDeps): Promise<number> {
+  const before = clock.now() - UNOWNED_MS
+  let removed = await removeUnfinished(incoming, before)
+  for await (const names of place.keptBefore(before)) {
+    for (let at = 0; at < names.length; at += BATCH) {
+      const some = names.slice(at, at + BATCH)
+      const known = await rows.known(store.read, some)
+      for (const name of some) {
+        if (known.has(name)) continue
+        await place.remove(name)
+        removed += 1
+      }
+    }
+  }
+  return removed
+}
+
+async function removeUnfinished(incoming: string, before: number): Promise<number> {
+  let removed = 0
+  for (const name of await readdir(incoming).catch(() => [])) {
+    const path = join(incoming, name)
+    const found = await stat(path).catch(() => null)
+    if (!found || found.mtimeMs >= before) continue
+    await rm(path, { force: true })
+    removed += 1
+  }
+  return removed
 }

@@ -1,5 +1,6 @@
 /** Stored files and artifacts, and the fonts that made files use. */
 export type { Draft, Source } from './drafts'
+export { expiredFiles, sweptFiles } from './drafts'
 export {
   asDrawn,
   type Direction,
@@ -19,4 +20,3 @@ export {
 export { imageSize, isWhole } from './picture-end'
 export { createFilePlace } from './places'
 export { createFiles, type Files } from './service'
-export { expiredFiles, sweptFiles } from './sweep'

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sweepFiles } from '../../src/files/sweep'
+import { sweepFiles } from '../../src/files/drafts'
 import { fakeClock } from '../support/clock'
 import { listen } from '../support/listening'
 import { startS3 } from '../support/s3'

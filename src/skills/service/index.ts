@@ -10,9 +10,8 @@ import { assertMayManage, type SkillDeps } from './deps'
 import { installSkill, uninstallSkill } from './install'
 import { operateSkills } from './operate'
 import { openStarters, operateStore } from './operate-store'
-import { getSkill } from './read'
+import { claimTrial, getSkill, trialOf } from './read'
 import { examineAll, submitInUnit } from './submit'
-import { claimTrial, trialOf } from './trial'
 import { createTriggers, type TriggerDeps } from './triggers'
 
 export type SkillService = ReturnType<typeof createSkills>
