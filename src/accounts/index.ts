@@ -23,7 +23,6 @@ export { accessChanged, memberJoined, orgDeleted } from './orgs/events'
 export { actingUserOf, findOwner, type Owner } from './orgs/owner'
 export { mayDo, normalizeEmail, teamOf } from './orgs/rules'
 export { createOrgs, type OrgService } from './orgs/service'
-
 export { createSettings, type SettingsService } from './settings'
 export { DEFAULT_SETTINGS, type Settings } from './settings-schema'
 export { createUsers } from './users'

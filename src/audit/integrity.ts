@@ -2,11 +2,22 @@ import { type Clock, iso } from '../kernel/clock'
 import { invalidInput } from '../kernel/errors'
 import type { RangeQuery } from '../kernel/range'
 import type { Reader } from '../kernel/store'
+import { nextTurn } from '../kernel/turns'
 import { GENESIS, present } from './chain'
+import { type End, endOf, faultsOf, START } from './faults'
 import { eventAt, headOf, pageOfChain } from './repository'
 import type { ChainCheck, ChainScope, Checkpoint, Integrity } from './schema'
 import { seqRangeOf } from './seq-range'
-import { type BrokenLink, walkChain } from './walk'
+import type { AuditEventRow } from './table'
+
+const PAGE = 500
+
+type ChainRange = { scope: ChainScope; above: number; upTo: number; signal: AbortSignal }
+
+/** The first broken event and phrases that say why. */
+type BrokenLink = { row: AuditEventRow; faults: string[] }
+
+type WalkResult = { end: End | null; broken: BrokenLink | null }
 
 type IntegrityRequest = {
   scope: ChainScope
@@ -112,4 +123,29 @@ function readEventRef(word: string): EventRef {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(word) ?? []
   if (seq && hash) return { seq: Number(seq), hash }
   throw invalidInput('head', '"head" is not SEQ:HASH. Send it as `svc-admin audit head` prints it.')
+}
+
+/**
+ * Recomputes a range of a chain, oldest first, and stops at the first broken event. When the range starts inside
+ * the chain, only the content of its first event is checked, not its link to the one before.
+ */
+async function walkChain(
+  reader: Reader,
+  { scope, above, upTo, signal }: ChainRange,
+  onEvent: (row: AuditEventRow) => void,
+): Promise<WalkResult> {
+  let end: End | null = above === 0 ? START : null
+  for (let last = above; last < upTo && !signal.aborted; ) {
+    const rows = await pageOfChain(reader, { scope, above: last, upTo, limit: PAGE })
+    for (const row of rows) {
+      const faults = faultsOf(row, end ?? { seq: above, hash: row.prev_hash, at: row.at })
+      if (faults.length) return { end, broken: { row, faults } }
+      end = endOf(row)
+      onEvent(row)
+    }
+    if (rows.length < PAGE) break
+    last = rows.at(-1)!.seq
+    await nextTurn()
+  }
+  return { end, broken: null }
 }

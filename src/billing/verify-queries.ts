@@ -5,7 +5,7 @@ import { command, query, type Reader } from '../kernel/store'
 import { holds, ledgerEntries, wallets } from './table'
 
 /** One row of an owner's ledger and the balance after it. Micro-cents. */
-export type LedgerEntry = {
+type LedgerEntry = {
   id: number
   ref: string
   kind: string

@@ -18,7 +18,7 @@ const FACTS = { holds: 'facts' } as const
 const BILLS = { role: 'billing' } as const
 
 /** Tiers and limits, credit, usage and the record of any owner (dx 2.9, 2.16, 2.17). */
-export const accountVerbs = ({ limits, credits, books, reconciliation, usage, audit, orgDetail }: OperatorService) =>
+export const accountVerbs = ({ limits, credits, usage, audit, orgDetail }: OperatorService) =>
   [
     operator.get('/orgs/:ref', { holds: ['plan_note'], role: 'billing', reply: OrgDetail }, (call, { id }) =>
       orgDetail(call, id),
@@ -57,27 +57,20 @@ export const accountVerbs = ({ limits, credits, books, reconciliation, usage, au
     operator.post(
       '/credits/adjustments',
       { ...BILLS, body: words.NewAdjustment, reply: words.Adjustment },
-      async (call, { body }) => {
-        const { owner, ...booked } = await books.adjust(call, body)
-        return { ...(await credits.balanceOf(owner)), ...booked, object: 'credit_adjustment' as const }
-      },
+      (call, { body }) => credits.adjust(call, body),
     ),
     operator.get(
       '/credits/ledger',
       { holds: ['note'], role: 'billing', query: words.LedgerQuery, reply: words.LedgerRows },
-      async (call, { query }) => pageAs('entries', await books.ledger(call, query)),
+      async (call, { query }) => pageAs('entries', await credits.ledger(call, query)),
     ),
-    operator.get('/credits/differences', { ...FACTS, reply: words.Reconciliation }, (call) =>
-      reconciliation.compare(call),
-    ),
-    operator.post('/credits/differences', { ...BILLS, reply: words.Reconciliation }, (call) =>
-      reconciliation.apply(call),
-    ),
+    operator.get('/credits/differences', { ...FACTS, reply: words.Reconciliation }, (call) => credits.compare(call)),
+    operator.post('/credits/differences', { ...BILLS, reply: words.Reconciliation }, (call) => credits.apply(call)),
     operator.post('/credits/codes', { ...BILLS, body: words.NewCode, reply: words.GrantCode }, (call, { body }) =>
-      books.createCode(call, body),
+      credits.createCode(call, body),
     ),
     operator.put('/credits/caps', { ...BILLS, body: words.NewCaps, reply: BillingLimits }, (call, { body }) =>
-      books.setCaps(call, body),
+      credits.setCaps(call, body),
     ),
     operator.get(
       '/usage',

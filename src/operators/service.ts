@@ -1,9 +1,10 @@
 import { findOwner, type KeyService, type OrgService } from '../accounts'
 import type { OperatorOrg } from '../accounts/orgs/schema'
 import type { AuditLog, AuditReading } from '../audit'
-import type { Billing, Difference } from '../billing'
+import { listLedger } from '../billing'
+import type { Traces, Traffic } from '../cluster'
 import type { CacheChoice, CacheReading } from '../completions'
-import { type Call, type OperatorCaller, ownerOf } from '../kernel/caller'
+import { type Call, type OperatorCaller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { invalidInput } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
@@ -15,9 +16,9 @@ import type { UsageReading } from '../usage'
 import { createOperatorAccess } from './access'
 import type { createBackup } from './backup'
 import { createBackups } from './backups'
-import { createBookVerbs } from './books'
 import { createCreditVerbs } from './credits'
 import { createEngineVerbs } from './engines'
+import { traceNotFound } from './errors'
 import { createLimitVerbs } from './limits'
 import type {
   CacheFinding,
@@ -28,68 +29,52 @@ import type {
   OperatorUsage,
   OperatorUsageExportQuery,
   OperatorUsageQuery,
-  Reconciliation,
+  RequestTrace,
+  TraceQuery,
   Verification,
 } from './schema'
 import { createStatus } from './status'
 import { createStream } from './stream'
-import { createTrace } from './trace'
 
-type CacheDeps = { store: Store; audit: AuditLog; keys: KeyService; answers: CacheReading }
+type TraceDeps = { store: Store; clock: Clock; audit: AuditLog; traffic: Traffic; traces: Traces }
 
-type ReconcileDeps = { audit: AuditLog; billing: Pick<Billing, 'reconciliation'> }
+const MAX_LINES = 4_000
 
-const answerOf = (differences: Reconciliation['differences']): Reconciliation => ({
-  object: 'credit_reconciliation',
-  ok: differences.every(({ applied }) => applied),
-  differences,
-})
+const MAX_ROWS = 100
 
-const cents = (micro: number | null): number | null => (micro === null ? null : microToCents(micro))
+const DAY_MS = 86_400_000
 
-const present = ({ owner, balance, held, entries, open }: Difference, applied: boolean) => ({
-  id: owner,
-  balance_cents: cents(balance),
-  ledger_cents: microToCents(entries),
-  held_cents: cents(held),
-  open_cents: microToCents(open),
-  applied,
-})
+/** Around the steps of a request: its rows are written while it runs, or soon after. */
+const AROUND_MS = 3_600_000
+
+const ownerIn = (steps: readonly { facts?: Readonly<Record<string, unknown>> }[]): OwnerScope | null => {
+  const owner = steps.map(({ facts }) => facts?.owner).find((one) => typeof one === 'string')
+  return (owner as OwnerScope | undefined) ?? null
+}
 
 /** Filters of the skill list; `owner` as operators name one (dx 2.1). */
 type OperatorSkillWords = Static<typeof OperatorSkillQuery>
 
-type SkillsDeps = {
-  store: Store
-  keys: KeyService
-  skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
-}
-
 type OperatorCall = Call<OperatorCaller>
-
-type UsageDeps = { store: Store; keys: KeyService; usageReading: UsageReading }
 
 /** A check of a room's own rows: returns a sentence for each violation; empty when sound. */
 type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
 
-type VerifyDeps = { store: Store; clock: Clock; invariants: readonly Invariant[] }
-
 type Deps = Parameters<typeof createCreditVerbs>[0] &
-  Parameters<typeof createBookVerbs>[0] &
-  Parameters<typeof createReconcileVerbs>[0] & { auditReading: AuditReading } & Parameters<
-    typeof createEngineVerbs
-  >[0] &
+  Parameters<typeof createEngineVerbs>[0] &
   Parameters<typeof createLimitVerbs>[0] &
   Parameters<typeof createOperatorAccess>[0] &
   Parameters<typeof createBackups>[0] &
   Parameters<typeof createTrace>[0] &
   Parameters<typeof createStatus>[0] &
-  OrgDetailDeps &
-  Parameters<typeof createCacheVerbs>[0] &
-  Parameters<typeof createUsageVerbs>[0] &
-  Parameters<typeof createSkillVerbs>[0] &
-  Parameters<typeof createVerify>[0] &
   Omit<Parameters<typeof createStream>[0], 'status' | 'isStill'> & {
+    orgs: OrgService
+    keys: KeyService
+    auditReading: AuditReading
+    usageReading: UsageReading
+    answers: CacheReading
+    skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
+    invariants: readonly Invariant[]
     backup: ReturnType<typeof createBackup>
   }
 
@@ -103,8 +88,6 @@ export function createOperators(deps: Deps) {
     limits: createLimitVerbs(deps),
     access,
     credits: createCreditVerbs(deps),
-    books: createBookVerbs(deps),
-    reconciliation: createReconcileVerbs(deps),
     audit: deps.auditReading,
     engines: createEngineVerbs(deps),
     orgDetail: (call: OperatorCall, ref: string) => orgDetail(deps, call, ref),
@@ -126,7 +109,7 @@ export function createOperators(deps: Deps) {
  * Runs all checks of the stored data (I6, I8, I20), one after another, so that a live server keeps
  * serving requests.
  */
-function createVerify({ store, clock, invariants }: VerifyDeps) {
+function createVerify({ store, clock, invariants }: Deps) {
   const all: readonly Invariant[] = [{ check: 'integrity', violations: () => store.integrity() }, ...invariants]
 
   return async function verify(_call: Call<OperatorCaller>): Promise<Verification> {
@@ -141,10 +124,8 @@ function createVerify({ store, clock, invariants }: VerifyDeps) {
   }
 }
 
-type OrgDetailDeps = { store: Store; orgs: OrgService; keys: KeyService; billing: Pick<Billing, 'balance'> }
-
 /** An org with members, keys and balance (dx 2.9). */
-async function orgDetail({ store, orgs, keys, billing }: OrgDetailDeps, call: OperatorCall, ref: string) {
+async function orgDetail({ store, orgs, keys, billing }: Deps, call: OperatorCall, ref: string) {
   const org = (await orgs.get(call, ref)) as OperatorOrg
   const wallet = await billing.balance(store.read, `org:${org.id}`)
   return {
@@ -156,7 +137,7 @@ async function orgDetail({ store, orgs, keys, billing }: OrgDetailDeps, call: Op
 }
 
 /** Usage of any owner, for operators (dx 2.16). */
-function createUsageVerbs({ store, keys, usageReading }: UsageDeps) {
+function createUsageVerbs({ store, keys, usageReading }: Deps) {
   return { show, exportCalls }
 
   /** The report the owner would get. */
@@ -182,7 +163,7 @@ function createUsageVerbs({ store, keys, usageReading }: UsageDeps) {
 }
 
 /** What operators do with skills, and for owners of keys (dx 2.11). */
-function createSkillVerbs({ store, keys, skills }: SkillsDeps) {
+function createSkillVerbs({ store, keys, skills }: Deps) {
   const { get, versions, reviews, disable, enable, put } = skills.store
   return { list, get, versions, reviews, disable, enable, put, install, uninstall }
 
@@ -213,43 +194,8 @@ function createSkillVerbs({ store, keys, skills }: SkillsDeps) {
   }
 }
 
-/** Recomputes balances from the ledger (dx 2.16). */
-function createReconcileVerbs({ audit, billing: { reconciliation } }: ReconcileDeps) {
-  return { compare, apply }
-
-  async function compare(_call: Call<OperatorCaller>): Promise<Reconciliation> {
-    const differences = await reconciliation.differences()
-    return answerOf(differences.map((difference) => present(difference, false)))
-  }
-
-  /** Corrects every wallet that can be corrected, each in its own transaction and recorded in its owner's chain. */
-  async function apply(call: Call<OperatorCaller>): Promise<Reconciliation> {
-    const shown: Reconciliation['differences'] = []
-    for (const found of await reconciliation.differences()) {
-      const applied = await reconciliation.apply(found.owner, (tx, { owner, balance, entries, held, open }) =>
-        audit.record(tx, call, {
-          action: 'credits.reconciled',
-          entityType: 'billing',
-          entityId: null,
-          scope: owner,
-          input: {
-            metadata: {
-              balance_cents: cents(balance),
-              ledger_cents: cents(entries),
-              held_cents: cents(held),
-              open_cents: cents(open),
-            },
-          },
-        }),
-      )
-      shown.push(present(applied ?? found, applied !== null))
-    }
-    return answerOf(shown)
-  }
-}
-
 /** This server's answer cache (dx 2.18). Only this process's: each node has its own. */
-function createCacheVerbs({ store, audit, keys, answers }: CacheDeps) {
+function createCacheVerbs({ store, audit, keys, answers }: Deps) {
   return { stats, find, purge }
 
   function stats(_call: Call<OperatorCaller>): CacheStats {
@@ -304,5 +250,51 @@ function createCacheVerbs({ store, audit, keys, answers }: CacheDeps) {
       owner: owner === undefined ? undefined : (await findOwner(store.read, owner)).scope,
       keyId: key === undefined ? undefined : (await keys.get(call, key)).id,
     }
+  }
+}
+
+/**
+ * Everything about one request: its line in the log, its steps with their times, what it cost and what is on the record
+ * of it. Steps are remembered by the process that answered; money and record are in the store (dx 2.8).
+ */
+function createTrace({ store, clock, audit, traffic, traces }: TraceDeps) {
+  return async function trace(_call: Call<OperatorCaller>, ref: string, query: TraceQuery): Promise<RequestTrace> {
+    const steps = await traces.find(ref)
+    const line = traffic.newest(MAX_LINES).find(({ id }) => id === ref) ?? null
+    const scope = query.owner === undefined ? ownerIn(steps) : (await findOwner(store.read, query.owner)).scope
+    const about = steps[0]?.at ?? line?.at
+    // Rows of the ledger whose reference ends in the request.
+    const rows = scope === null ? [] : (await listLedger(store.read, scope, MAX_ROWS, { ref })).items.toReversed()
+    const events = scope === null ? [] : await recordOf(scope, ref, query, about)
+    if (!steps.length && !line && !rows.length && !events.length) throw traceNotFound(ref)
+    return {
+      object: 'trace',
+      id: ref,
+      owner: scope,
+      request: line && { ...line },
+      steps: steps.map(({ facts = {}, ...step }) => ({ ...step, facts })),
+      ledger: rows.map(({ id: _, ref: hold, amount, balance, at, ...row }) => ({
+        ...row,
+        ref: hold,
+        amount_cents: microToCents(amount),
+        balance_cents: microToCents(balance),
+        at: iso(at),
+      })),
+      audit: events,
+    }
+  }
+
+  async function recordOf(scope: OwnerScope, ref: string, { since }: TraceQuery, about: string | undefined) {
+    const at = about === undefined ? clock.now() : Date.parse(about)
+    const from = since ?? iso(at - (about === undefined ? DAY_MS : AROUND_MS))
+    const page = await audit.list(store.read, scope, { request_id: ref, from, limit: MAX_ROWS })
+    return page.items.toReversed().map(({ id, action, entityType, entityId, timestamp, outputSummary }) => ({
+      id,
+      action,
+      entity_type: entityType,
+      entity_id: entityId,
+      at: timestamp,
+      output: outputSummary,
+    }))
   }
 }

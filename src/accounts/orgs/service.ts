@@ -1,3 +1,4 @@
+import { and, eq, isNotNull, isNull, notExists, or } from 'drizzle-orm'
 import { storeAnswer } from '../../idempotency'
 import { bind } from '../../kernel/bind'
 import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
@@ -29,8 +30,9 @@ import { presentAll } from './present'
 import { invitationRows, memberRows, orgRepository as rows } from './repository'
 import { mayDo, normalizeEmail, slugify } from './rules'
 import type { ActiveOrg, NewOperatorOrg, NewOrg, NewUser, OperatorOrg, OperatorOrgPatch, Org, OrgPatch } from './schema'
-import type { OrgRow, UserRow } from './table'
-import { verifyOrgs } from './verify'
+import { members, type OrgRow, orgs, type UserRow, users } from './table'
+
+const MAX_NAMED = 20
 
 export type OrgService = ReturnType<typeof createOrgs>
 
@@ -276,4 +278,37 @@ async function setUserDisabled(
     await events.emit(tx, accountSwitched, `user:${userId}`, { userId })
     await events.emit(tx, accessChanged, `user:${userId}`, { userId })
   })
+}
+
+/** Consistency check: an org has an owner until it is deleted, and no members afterwards (contract 18.4). */
+async function verifyOrgs(reader: Reader): Promise<string[]> {
+  const [ownerless, strays] = await Promise.all([ownerlessOrgs(reader), strayMembers(reader)])
+  return [
+    ...ownerless.map(({ id }) => `organization ${id} has no owner`),
+    ...strays.map(({ org_id, user_id }) => `user ${user_id} belongs to organization ${org_id}, which does not exist`),
+  ]
+}
+
+function ownerlessOrgs(reader: Reader) {
+  const [org, member] = [reader.of(orgs), reader.of(members)]
+  const owner = reader
+    .select({ id: member.user_id })
+    .from(member)
+    .where(and(eq(member.org_id, org.id), eq(member.role, 'owner')))
+  return reader
+    .select({ id: org.id })
+    .from(org)
+    .where(and(isNull(org.deleted_at), notExists(owner)))
+    .limit(MAX_NAMED)
+}
+
+function strayMembers(reader: Reader) {
+  const [org, member, user] = [reader.of(orgs), reader.of(members), reader.of(users)]
+  return reader
+    .select({ org_id: member.org_id, user_id: member.user_id })
+    .from(member)
+    .leftJoin(org, eq(org.id, member.org_id))
+    .leftJoin(user, eq(user.id, member.user_id))
+    .where(or(isNull(org.id), isNotNull(org.deleted_at), isNull(user.id)))
+    .limit(MAX_NAMED)
 }
