@@ -53,6 +53,10 @@ export async function* eachEntry<T>(
   }
 }
 
+/** All of them. */
+export const everyEntry = <T>(page: Parameters<typeof eachEntry<T>>[0]): Promise<T[]> =>
+  Array.fromAsync(eachEntry(page))
+
 type Listing = {
   page(input: PageQuery): Promise<{ items: object[]; next: string | null }>
   columns: readonly Column[]

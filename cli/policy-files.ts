@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { GuardrailPolicy } from '../src/guardrails/schema'
 import type { Preference } from '../src/routing/schema'
 import { usageFailure } from './failure'
-import { readValueFile } from './preference-file'
+import { readValueFile } from './files'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 

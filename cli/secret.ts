@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { CommandFailed, EXIT, usageFailure } from './failure'
+import { readTextFile } from './files'
 import { formatOf } from './globals'
 import type { Column } from './output/columns'
 import type { JsonObject } from './output/json'
@@ -52,7 +53,7 @@ export async function deliverSecret<Made extends object>(
 ): Promise<Made> {
   if (copy && !shell.io.errIsTty) throw usageFailure('--copy needs a terminal.', 'use --secret-to FILE')
   const path = secretTo && secretTo !== '-' ? fromHere(shell.cwd, secretTo) : null
-  const file = path === null ? null : claim(path)
+  const file = path === null ? null : openNewFile(path, 'Nothing was created.', '--secret-to another file')
   const made = await make().catch((error: unknown) => {
     if (file !== null && path !== null) {
       closeSync(file)
@@ -99,17 +100,23 @@ function print(
 
 const SECRET_COLUMN: Column = { field: 'key', header: 'KEY' }
 
-function claim(path: string): number {
+/** Opens a file that only its owner can read. @throws CommandFailed 5 for one that exists already */
+export function openNewFile(path: string, undone: string, fix: string): number {
   try {
     return openSync(path, 'wx', 0o600)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const why = code === 'EEXIST' ? 'exists already' : `cannot be written (${code})`
-    throw new CommandFailed({
-      exitCode: EXIT.conflict,
-      code: 'conflict',
-      message: `${path} ${why}. Nothing was created.`,
-      fix: '--secret-to another file',
-    })
+    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message: `${path} ${why}. ${undone}`, fix })
   }
+}
+
+type SecretInput = { label: string; fromFile: string | undefined; instead: string }
+
+/** Reads a secret from a file, from stdin or typed without echo; never from a flag's value (dx 2.3). */
+export async function readSecretInput(shell: Shell, { label, fromFile, instead }: SecretInput): Promise<string> {
+  const secret =
+    fromFile === undefined ? shell.prompt.secret(label, instead) : (await readTextFile(shell, fromFile)).trim()
+  if (!secret) throw usageFailure(`The ${label} is empty.`, instead)
+  return secret
 }

@@ -1,7 +1,7 @@
 import { apiOf, defined, onceHeaders } from '../api'
 import { commandsOf } from '../command'
-import { deliver, piecesOf } from '../download'
 import { CheckFailed, expectData, usageFailure } from '../failure'
+import { deliver, piecesOf } from '../files'
 import { column, columnsOf } from '../output/columns'
 import { feedOf } from '../pages'
 import type { Shell } from '../shell'

@@ -2,9 +2,9 @@ import { isEventPattern, matchesPattern } from '../../src/events/schema'
 import { apiOf, defined, onceHeaders } from '../api'
 import { commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
+import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
-import { pageFlags, pageIn, printPages } from '../pages'
-import { readValueFile } from '../preference-file'
+import { everyEntry, pageFlags, pageIn, printPages } from '../pages'
 import type { Shell } from '../shell'
 import { argument, duration, text } from '../words'
 import { switchCommands } from './resource-commands'
@@ -165,7 +165,7 @@ const matchHooks = command('match', {
 async function hooks(shell: Shell): Promise<Match[]> {
   const { api, ownerFilter } = await apiOf(shell)
   const now = shell.clock.now()
-  const all = await everyPage((query) => pageIn(api.hooks.get({ query: { ...query, ...ownerFilter } }), 'hooks'))
+  const all = await everyEntry((query) => pageIn(api.hooks.get({ query: { ...query, ...ownerFilter } }), 'hooks'))
   return all.map(({ id, event_pattern, skill_slug, enabled, disabled_reason, last_fired_at, cooldown_minutes }) => {
     const until = last_fired_at === null ? 0 : Date.parse(last_fired_at) + cooldown_minutes * MINUTE_MS
     const rests = until > now ? `in cooldown until ${new Date(until).toISOString()}` : 'ready'
@@ -176,7 +176,7 @@ async function hooks(shell: Shell): Promise<Match[]> {
 
 async function workflows(shell: Shell): Promise<Match[]> {
   const { api, ownerFilter } = await apiOf(shell)
-  const all = await everyPage((query) =>
+  const all = await everyEntry((query) =>
     pageIn(api.workflows.get({ query: { ...query, ...ownerFilter } }), 'workflows'),
   )
   return all.flatMap(({ id, name, triggerType, triggerConfig, enabled }) => {
@@ -189,25 +189,13 @@ async function workflows(shell: Shell): Promise<Match[]> {
 
 async function webhooks(shell: Shell): Promise<Match[]> {
   const { api, ownerFilter } = await apiOf(shell)
-  const all = await everyPage((query) => pageIn(api.webhooks.get({ query: { ...query, ...ownerFilter } }), 'webhooks'))
+  const all = await everyEntry((query) => pageIn(api.webhooks.get({ query: { ...query, ...ownerFilter } }), 'webhooks'))
   return all.flatMap(({ id, url, event_types, enabled, disabled_reason }) =>
     event_types.map((pattern): Match => {
       const state = enabled ? 'ready' : `disabled${disabled_reason === null ? '' : `: ${disabled_reason}`}`
       return { kind: 'webhook', id, pattern, does: url, state }
     }),
   )
-}
-
-type Page<Item> = { items: readonly Item[]; next: string | null }
-
-async function everyPage<Item>(read: (query: { limit: number; cursor?: string }) => Promise<Page<Item>>) {
-  const all: Item[] = []
-  for (let next: string | null | undefined; next !== null; ) {
-    const page = await read({ limit: 100, ...(next === undefined ? {} : { cursor: next }) })
-    all.push(...page.items)
-    next = page.next
-  }
-  return all
 }
 
 export const hookCommands = [

@@ -1,12 +1,13 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, writeSync } from 'node:fs'
 import type { OpsClient } from '../../src/app/client'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { defined } from '../api'
 import { commandsOf } from '../command'
-import { CommandFailed, EXIT, expectData, usageFailure } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { ORG_TYPES } from '../org-words'
 import { columnsOf } from '../output/columns'
 import { eachEntry, type PageQuery, pageFlags, pageIn, printPages } from '../pages'
+import { openNewFile } from '../secret'
 import { requireReason, type Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, choice, text } from '../words'
@@ -152,16 +153,9 @@ async function exportTo(shell: Shell, ops: () => OpsClient, file: string, org: F
   const { members } = expectData(await ops().orgs({ ref: org.id }).members.get())
   const whole = { organization: org, members, keys: await keysOf(ops, org.id) }
   const path = fromHere(shell.cwd, file)
-  try {
-    const handle = openSync(path, 'wx', 0o600)
-    writeSync(handle, `${JSON.stringify(whole, null, 2)}\n`)
-    closeSync(handle)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const why = code === 'EEXIST' ? 'exists already' : `cannot be written (${code})`
-    const message = `${path} ${why}. Nothing was deleted.`
-    throw new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message, fix: '--export another file' })
-  }
+  const handle = openNewFile(path, 'Nothing was deleted.', '--export another file')
+  writeSync(handle, `${JSON.stringify(whole, null, 2)}\n`)
+  closeSync(handle)
   shell.note(`Wrote ${path}`)
 }
 

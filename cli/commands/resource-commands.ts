@@ -2,10 +2,10 @@ import type { ApiKey } from '../../src/accounts/keys/schema'
 import { onceHeaders } from '../api'
 import { type Arg, type Command, commandsOf, type Flag } from '../command'
 import { usageFailure } from '../failure'
+import { readValueFile } from '../files'
 import { type Column, column, columnsOf } from '../output/columns'
 import { type PageQuery, pageFlags, printPages } from '../pages'
 import { changedBy } from '../policy-files'
-import { readValueFile } from '../preference-file'
 import {
   boundTo,
   everyOf,

@@ -1,14 +1,14 @@
+import { ENGINES, findEngine } from '../../src/engines/schema'
 import type * as words from '../../src/routing/schema'
 import type { Correction, NewRule, Preview } from '../../src/routing/schema'
 import { apiOf, defined } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
+import { casesOf, readTextFile, readValueFile } from '../files'
 import { formatOf } from '../globals'
 import { column, columnsOf } from '../output/columns'
 import { type PageQuery, printPages } from '../pages'
-import { type RoutingCase, readCases, readTextFile, readValueFile } from '../preference-file'
-import { resolveKey } from '../resolve'
-import { everyOf, noteWarnings, resolveRuleSet, resourceOver } from '../resource'
+import { everyOf, noteWarnings, resolveKey, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
 import { argument, flag, optional, text, whole } from '../words'
 import { countedColumn, defaultVerbs, fileCommands, KEYS_STAY, ruleSetColumns } from './resource-commands'
@@ -251,3 +251,32 @@ async function correctionsOf(shell: Shell, query: PageQuery & { expected_mode?: 
   const found = expectData(await api['routing-corrections'].get({ query: { ...query, ...ownerFilter } }))
   return { items: found.routing_corrections, next: found.next_cursor }
 }
+
+/** One prompt of a regression file, and the expected route. */
+type RoutingCase = { line: number; prompt: string; expected_mode: string; expected_engine: string | null }
+
+/** @throws CommandFailed 2 for a file with an invalid line, or without any cases */
+const readCases = async (shell: Shell, file: string): Promise<RoutingCase[]> =>
+  casesOf(await readTextFile(shell, file), file, (fields, line) => readCase(fields, line, file))
+
+function readCase(fields: Record<string, unknown>, line: number, file: string): RoutingCase {
+  const { prompt, expected_mode, expected_engine = null } = fields
+  if (typeof prompt !== 'string' || typeof expected_mode !== 'string' || !isTextOrNull(expected_engine)) {
+    throw usageFailure(`Line ${line} of ${file} is not {"prompt":"…","expected_mode":"…"}.`)
+  }
+  if (!MODES.includes(expected_mode)) {
+    throw usageFailure(`Line ${line} of ${file} expects the mode "${expected_mode}". Use ${MODES.join(', ')}.`)
+  }
+  if (expected_engine !== null && !findEngine(expected_engine)) {
+    throw usageFailure(
+      `Line ${line} of ${file} expects the engine "${expected_engine}", which does not exist.`,
+      'svc-admin engines list',
+    )
+  }
+  return { line, prompt, expected_mode, expected_engine }
+}
+
+/** The modes that a prompt can be routed to. */
+const MODES = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
+
+const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string'

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { onceHeaders } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, expectData, unreadable, usageFailure } from '../failure'
+import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
 import { eachEntry } from '../pages'
 import { requireReason, type Shell } from '../shell'
@@ -165,13 +166,12 @@ export const skillFileCommands = [validateSkill, submitSkill, importSkills, expo
  * `knowledgeFiles` are read from the manifest's folder. @throws CommandFailed 2
  */
 async function readManifestFile(shell: Shell, file: string): Promise<WrittenManifest> {
-  const path = file === '-' ? null : fromHere(shell.cwd, file)
-  const text = path === null ? await shell.io.readStdin() : readText(path, file)
-  const manifest = parse(text, path === null ? '' : extname(path), file)
+  const manifest = await readValueFile(shell, file)
   if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) {
     throw usageFailure(`${file} is not a manifest: it must contain one object.`)
   }
-  return path === null ? (manifest as WrittenManifest) : withKnowledge(manifest as WrittenManifest, dirname(path))
+  const folder = dirname(fromHere(shell.cwd, file))
+  return file === '-' ? (manifest as WrittenManifest) : withKnowledge(manifest as WrittenManifest, folder)
 }
 
 function readText(path: string, file: string): string {
@@ -179,16 +179,6 @@ function readText(path: string, file: string): string {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw unreadable(file, error)
-  }
-}
-
-function parse(text: string, ending: string, file: string): unknown {
-  try {
-    if (ending === '.yaml' || ending === '.yml') return Bun.YAML.parse(text)
-    if (ending === '.toml') return Bun.TOML.parse(text)
-    return Bun.JSONC.parse(text)
-  } catch (error) {
-    throw usageFailure(`${file} cannot be read as ${ending.slice(1) || 'json'}: ${(error as Error).message}`)
   }
 }
 

@@ -8,7 +8,7 @@ import type { SharedRoutes } from '../api'
 import { bringUp } from '../commands/migrate'
 import { expectData } from '../failure'
 import { eachEntry } from '../pages'
-import { everyKey } from '../resolve'
+import { everyKey } from '../resource'
 import { type Check, type Context, type Finding, fail, mendable, ok, skip, warn } from './check'
 
 /** Whether receivers of webhooks take what is sent, and whether the guard keeps private addresses out. */

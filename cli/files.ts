@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { replyFailure, unreadable, usageFailure } from './failure'
+import { mayAsk } from './globals'
+import type { Shell } from './shell'
+import { fromHere } from './transport'
+
+/** Reads a text file, or stdin for `-`. @throws CommandFailed 2 */
+export async function readTextFile(shell: Shell, file: string): Promise<string> {
+  if (file === '-') return shell.io.readStdin()
+  try {
+    return readFileSync(fromHere(shell.cwd, file), 'utf8')
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+/** Parses a file of JSON, JSONC, YAML or TOML; stdin may be JSON or YAML. @throws CommandFailed 2 */
+export async function readValueFile(shell: Shell, file: string): Promise<unknown> {
+  const text = await readTextFile(shell, file)
+  if (!text.trim()) throw usageFailure(`${file === '-' ? 'The input from stdin' : file} is empty.`)
+  const ending = extname(file)
+  try {
+    return exactly(text, valueIn(text, file, ending))
+  } catch (error) {
+    throw usageFailure(`${file} cannot be read as ${ending.slice(1) || 'json'}: ${(error as Error).message}`)
+  }
+}
+
+function valueIn(text: string, file: string, ending: string): unknown {
+  if (ending === '.yaml' || ending === '.yml') return Bun.YAML.parse(text)
+  if (ending === '.toml') return Bun.TOML.parse(text)
+  // Text that starts like JSON is parsed as JSON, so that errors are reported for JSON.
+  return file === '-' ? (/^\s*[[{/]/.test(text) ? Bun.JSONC.parse(text) : Bun.YAML.parse(text)) : Bun.JSONC.parse(text)
+}
+
+/** A value read from a text, all of whose whole numbers kept their digits. Throws for one that did not. */
+export function exactly<Value>(text: string, value: Value): Value {
+  if (typeof value === 'number') {
+    if (!Number.isInteger(value) || Number.isSafeInteger(value) || text.includes(String(value))) return value
+    throw new Error(`the whole number that is read as ${value} has too many digits to be exact; put it in quotes`)
+  }
+  if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) exactly(text, part)
+  return value
+}
+
+/**
+ * The cases of a JSON Lines file. Empty lines and lines starting with # are skipped; a line that is not an object is
+ * passed on as an empty one. @throws CommandFailed 2 for a file without cases
+ */
+export function casesOf<Case>(
+  content: string,
+  file: string,
+  read: (fields: Record<string, unknown>, line: number) => Case,
+): Case[] {
+  const cases = content
+    .split('\n')
+    .flatMap((text, index) => (/^\s*(#|$)/.test(text) ? [] : [read(fieldsOf(text), index + 1)]))
+  if (!cases.length) throw usageFailure(`${file} contains no cases.`, 'write one JSON object per line')
+  return cases
+}
+
+function fieldsOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The body of a response, streamed. @throws CommandFailed for an error status */
+export async function piecesOf(response: Response): Promise<AsyncIterable<Uint8Array>> {
+  if (!response.ok || !response.body) throw replyFailure(response.status, await response.text())
+  return response.body as unknown as AsyncIterable<Uint8Array>
+}
+
+/** Writes the pieces to stdout, or to a file that only its owner can read. */
+export async function deliver(shell: Shell, pieces: AsyncIterable<Uint8Array>, out?: string): Promise<void> {
+  if (out) return save(fromHere(shell.cwd, out), pieces)
+  // Byte for byte: an export may be signed, and a file that stdout becomes is opened like any other.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  for await (const piece of pieces) shell.io.raw(decoder.decode(piece, { stream: true }))
+}
+
+async function save(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = createWriteStream(path, { mode: 0o600 })
+  for await (const piece of pieces) if (!file.write(piece)) await once(file, 'drain')
+  file.end()
+  await finished(file)
+}
+
+/**
+ * A text that somebody writes: the argument, else stdin when something is piped in, else what `$EDITOR` leaves.
+ * @throws CommandFailed 2 where there is none
+ */
+export async function writtenText(shell: Shell, given: string | undefined, what: string): Promise<string> {
+  const text = given ?? (shell.io.inIsTty ? edited(shell, what) : await shell.io.readStdin())
+  if (!text.trim()) throw usageFailure(`The ${what} is empty.`, `write it as an argument, pipe it in, or set EDITOR`)
+  return text.trim()
+}
+
+function edited(shell: Shell, what: string): string {
+  const editor = shell.env.VISUAL || shell.env.EDITOR
+  if (!editor || !mayAsk(shell.globals, shell.io, shell.env))
+    throw usageFailure(`There is no ${what}.`, 'write it as an argument, pipe it in, or set EDITOR')
+  const folder = mkdtempSync(join(tmpdir(), 'svc-text-'))
+  const file = join(folder, `${what}.txt`)
+  try {
+    writeFileSync(file, '', { mode: 0o600 })
+    // An editor may have arguments of its own, as in "code --wait".
+    const { exitCode } = Bun.spawnSync(['sh', '-c', `${editor} "$1"`, 'sh', file], {
+      stdin: 'inherit',
+      stdout: 'inherit',
+      stderr: 'inherit',
+    })
+    if (exitCode !== 0) throw usageFailure(`${editor} ended with ${exitCode}. Nothing was sent.`)
+    return readFileSync(file, 'utf8')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
