@@ -41,7 +41,7 @@ export {
 } from './topics-topic'
 export { urlsBut } from './urls-but'
 export { hostOf } from './urls-host'
-export { attackChance, attackIn, commandChance, wishChance } from './verdicts/attack'
+export { attackChance, attackIn, commandChance, safetyOf, wishChance } from './verdicts/attack'
 export { LABELS, loadModel } from './verdicts/models'
-export { safetyOf } from './verdicts/safety'
+
 export { centralSentences, contentWords, isStopWord, sentencesOf } from './words'

@@ -21,8 +21,6 @@ const TYPES = [
 ]
 const MEASURE_MS = 10_000
 
-export type Recordings = ReturnType<typeof createRecordings>
-
 /** Looks at recordings in a process, because files of strangers may be long to read or break what reads them. */
 export function createRecordings() {
   const pool = createWorkerPool<DurationInput, DurationAnswer>({

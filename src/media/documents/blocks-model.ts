@@ -1,3 +1,5 @@
+import { xmlText } from '../../kernel/text'
+
 /** What a document consists of, as plain data: every format is drawn from this one model, on any thread. */
 
 /** A stretch of text in one style. */
@@ -91,3 +93,11 @@ export type Document = {
 
 /** The words of a text without their style. */
 export const plain = (text: Text): string => text.map((span) => span.text).join('')
+
+/** The title that a text begins with, or else this one, and what stands below it. */
+export function titled(blocks: readonly Block[], otherwise: string): { title: string; body: readonly Block[] } {
+  const [first] = blocks
+  const isTitled = first?.type === 'heading' && first.level === 1
+  const title = (isTitled && plain(first.text).trim()) || xmlText(otherwise)
+  return { title, body: isTitled ? blocks.slice(1) : blocks }
+}

@@ -13,7 +13,7 @@ import type { Reader, Store, Tx } from '../../kernel/store'
 import { storable } from '../../kernel/text'
 import type { documentSettings } from '../config'
 import { invalidFormat } from '../errors'
-import { titled } from './blocks-titled'
+import { titled } from './blocks-model'
 import { titleOf } from './outline-title'
 import { createRendering, type Rendering } from './rendering'
 import {

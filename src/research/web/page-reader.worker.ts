@@ -1,7 +1,6 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import { answerTasks } from '../../kernel/worker-pool'
-import { textOf } from './page-text'
 
 export type PageQuery = { html: string; maxChars: number }
 /** `publishedAt` as the page says it, in whatever form. */
@@ -37,6 +36,90 @@ function documentOf(html: string): Document {
   root.append(head, body)
   for (const element of body.querySelectorAll(':scope > title, :scope > meta')) head.append(element)
   return document
+}
+
+/** The part of the DOM Node interface that reading text needs. */
+type PageNode = { nodeType: number; nodeName: string; textContent: string | null; childNodes: Iterable<Node> }
+
+const TEXT = 3
+const ELEMENT = 1
+const SILENT = new Set([
+  'SCRIPT',
+  'STYLE',
+  'NOSCRIPT',
+  'TEMPLATE',
+  'SVG',
+  'IFRAME',
+  'HEAD',
+  'OBJECT',
+  'BUTTON',
+  'SELECT',
+])
+const BLOCKS = new Set([
+  'P',
+  'DIV',
+  'SECTION',
+  'ARTICLE',
+  'HEADER',
+  'FOOTER',
+  'MAIN',
+  'ASIDE',
+  'NAV',
+  'UL',
+  'OL',
+  'LI',
+  'DL',
+  'DT',
+  'DD',
+  'TABLE',
+  'TR',
+  'BLOCKQUOTE',
+  'PRE',
+  'FIGURE',
+  'FIGCAPTION',
+  'FORM',
+  'H1',
+  'H2',
+  'H3',
+  'H4',
+  'H5',
+  'H6',
+  'BR',
+  'HR',
+])
+
+/** An element's text: one line per block, with marks for headings, list items and table cells. */
+function textOf(element: unknown): string {
+  const pieces: string[] = []
+  // Iterative, because an untrusted page may be nested deeper than the call stack allows.
+  const stack: (PageNode | string)[] = [element as PageNode]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (typeof next === 'string') pieces.push(next)
+    else if (next.nodeType === TEXT) pieces.push((next.textContent ?? '').replace(/\s+/g, ' '))
+    else if (next.nodeType === ELEMENT) enter(next, stack)
+  }
+  // Trims every line and reduces runs of empty lines to one.
+  const lines = pieces
+    .join('')
+    .split('\n')
+    .map((line) => line.trim())
+  const remaining = lines.filter((line, at) => line !== '' || (lines[at - 1] !== '' && at > 0))
+  return remaining.join('\n').trim()
+}
+
+function enter(node: PageNode, stack: (PageNode | string)[]): void {
+  const name = node.nodeName.toUpperCase()
+  if (SILENT.has(name)) return
+  const isBlock = BLOCKS.has(name)
+  if (isBlock) stack.push('\n')
+  if (name === 'TD' || name === 'TH') stack.push(' | ')
+  stack.push(...[...node.childNodes].reverse())
+  if (isBlock) stack.push(openingOf(name))
+}
+
+function openingOf(name: string): string {
+  if (name === 'LI') return '\n- '
+  return /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n'
 }
 
 answerTasks(({ html, maxChars }: PageQuery): PageAnswer => {

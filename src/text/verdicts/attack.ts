@@ -77,3 +77,6 @@ function joined(stretches: readonly Likely[]): Likely[] {
   }
   return out
 }
+
+/** The likeliest stretch of a text that is not ordinary, then that of each unsafe category in the order of LABELS. */
+export const safetyOf = (text: string): Likely[] => likeliest(modelOf('safety'), sentenceFeaturesOf(text))
