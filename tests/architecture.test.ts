@@ -83,7 +83,7 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   // beside a file, and addresses of the operator's own settings, are known to be sound.
   'addresses that throw': {
     pattern: /\bnew URL\((?!'[^']*', import\.meta\.url\))/,
-    home: /^src\/(pages\/browser\/|app\/(server|canonical|client|ops|container-foundation)\.ts|browser\/(forward|egress-proxy)\.ts|operators\/dump\.ts|billing\/payments\/stripe\.ts|http\/request-url\.ts)/,
+    home: /^src\/(pages\/browser\/|app\/(server|canonical|client|ops|container-foundation)\.ts|browser\/(forward|egress-proxy)\.ts|operators\/dump\.ts|billing\/payments\/stripe\.ts|http\/context\.ts)/,
   },
   'the web framework': { pattern: /from 'elysia'/, home: /^src\/(http\/.*|app\/.*|[a-z/-]+[/-]routes(-[a-z]+)?)\.ts$/ },
   TypeBox: { pattern: /from 'typebox/, home: /^src\/kernel\/schema\.ts$/ },
@@ -120,7 +120,7 @@ const tooLong = (found: readonly Source[], max: number) =>
   found.filter((source) => linesOf(source) > max).map((source) => `${source.file}: ${linesOf(source)}`)
 
 /** These may only fall: whoever takes some away lowers the figure. */
-const RATCHET = { calledOnce: 479, smallFiles: 140, files: 1230 }
+const RATCHET = { calledOnce: 467, smallFiles: 46, files: 891 }
 
 /** The field's words are used instead (docs/design.md 2); `most` and `least` only as the first part of a name. */
 const REFUSED =
@@ -225,9 +225,11 @@ describe('the house', () => {
 
   test('small functions called once, small files with one importer, and files become fewer', () => {
     const product = sources.filter(({ file }) => moduleOf(file) !== 'training')
-    expect(product.flatMap(calledOnce).length).toBeLessThanOrEqual(RATCHET.calledOnce)
-    expect(smallWithOneImporter(product).length).toBeLessThanOrEqual(RATCHET.smallFiles)
-    expect(product.length).toBeLessThanOrEqual(RATCHET.files)
+    expect({
+      calledOnce: product.flatMap(calledOnce).length,
+      smallFiles: smallWithOneImporter(product).length,
+      files: product.length,
+    }).toEqual(RATCHET)
   }, 120_000)
 
   test('names are words of the field', () => {

@@ -306,7 +306,7 @@ export function defaultVerbs(resource: ResourceName, id: string) {
         shell.print.item({ ...found, before: found.id }, defaultColumns)
         return shell.note(`${found.name} is already the default. Nothing was changed.`)
       }
-      if (shell.planned(`make ${found.name} the default${before ? `instead of ${before.name}` : ''}`)) return
+      if (shell.planned(`make ${found.name} the default${before ? ` instead of ${before.name}` : ''}`)) return
       const made = await makeDefault(await resourceOf(shell, found), found, before)
       shell.print.item({ ...made, before: before?.id ?? null }, defaultColumns)
       if (before)

@@ -137,7 +137,7 @@ async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
     expectData(await api['routing-preferences'].preview.post({ prompt, ...shared }, { query: ownerFilter }))
 }
 
-/** Repeated here, because importing them from the room would load the schema compiler even for `--help`. */
+/** Repeated here, because importing them from the module would load the schema compiler even for `--help`. */
 const THRESHOLD = 3 satisfies typeof words.THRESHOLD
 
 const WINDOW_DAYS = 30 satisfies typeof words.WINDOW_DAYS

@@ -99,7 +99,7 @@ const decide = (
     async run(shell, input) {
       const { submission, note, iReadTheDiff, code } = input as Notice
       const reason = requireReason(shell, `submissions ${decision}`)
-      if (decision === 'reject' && !code) throw usageFailure('submissions reject needs --kind.', CODES)
+      if (decision === 'reject' && !code) throw usageFailure('submissions reject needs --code.', CODES)
       if (shell.planned(`${decision} ${submission}`)) return
       shell.confirm(`${decision[0]!.toUpperCase()}${decision.slice(1)} ${submission}?`)
       const one = (await shell.connect()).ops().submissions({ ref: encodeURIComponent(submission) })

@@ -1,23 +1,36 @@
 /** Who may call: organizations and their members, keys, sign-in and settings. */
 export { type AccessWatch, createAccessWatch, startAccessLoop } from './auth/access-loop'
 export { createAttempts } from './auth/attempts'
-export { createAuthenticator } from './auth/authenticate'
 export { createEntry, type Visit } from './auth/entry'
 export { invalidSession } from './auth/errors'
 export { createSignInLinks, type SignInLinks } from './auth/links'
-export { assertOrigin, assertOwnPage, type BrowserHeaders } from './auth/origin'
 export { createPasswords } from './auth/passwords'
-export { endedCookie, sessionCookie } from './auth/rules'
+export {
+  assertOrigin,
+  assertOwnPage,
+  type BrowserHeaders,
+  createAuthenticator,
+  endedCookie,
+  sessionCookie,
+} from './auth/rules'
 export { type AuthService, createAuth } from './auth/service'
-export { expiredSessions, removeExpiredSessions, startSessionLoop, writeSessionUses } from './auth/session-loop'
-export { createSessions, type Sessions } from './auth/sessions'
-export { type Behalf, behalfOf, createUnattended, type Unattended } from './auth/unattended'
+export {
+  type Behalf,
+  behalfOf,
+  createSessions,
+  createUnattended,
+  expiredSessions,
+  removeExpiredSessions,
+  type Sessions,
+  startSessionLoop,
+  type Unattended,
+  writeSessionUses,
+} from './auth/sessions'
 export type { BindableKey, KeyBindings } from './keys/bindings'
 export { keySettings } from './keys/config'
-export { createKeyLookup, flushLastUsed, startLastUsedLoop } from './keys/lookup'
+export { createKeyLookup, flushLastUsed, mintSecret, recogniseSecret, startLastUsedLoop } from './keys/lookup'
 export type { TieredKey, TierSubject } from './keys/service'
 export { createKeys, type KeyService } from './keys/service'
-export { mintSecret, recogniseSecret } from './keys/token'
 export { createLastSeenBuffer } from './last-seen-buffer'
 export { accessChanged, memberJoined, orgDeleted } from './orgs/events'
 export { actingUserOf, findOwner, type Owner } from './orgs/owner'

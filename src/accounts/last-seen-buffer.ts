@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock'
-import { createLru } from '../kernel/lru'
+import { createLru } from '../kernel/read-cache'
 
 const MAX = 20_000
 

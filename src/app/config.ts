@@ -165,7 +165,7 @@ const serverSettings = {
   }),
 } as const
 
-/** Every setting of the server, each declared in its room (design 10). */
+/** Every setting of the server, each declared in its module (design 10). */
 export const SETTINGS = {
   ...serverSettings,
   ...httpSettings,

@@ -40,14 +40,14 @@ const DEV_CREDIT_CENTS = 1_000_000
 
 export type Accounts = ReturnType<typeof buildAccounts>
 
-/** Adds the rooms about callers: keys, sessions, sign-in, rate limits, billing, usage, and what resources need. */
-export function buildAccounts(rooms: Foundation) {
-  const { config, store, clock, redis, events, orgs, usage, nodes } = rooms
+/** Adds the modules about callers: keys, sessions, sign-in, rate limits, billing, usage, and what resources need. */
+export function buildAccounts(modules: Foundation) {
+  const { config, store, clock, redis, events, orgs, usage, nodes } = modules
   const tiers = createTiers(config.tiers)
   const keyUses = createLastSeenBuffer<KeyId>({ everyMs: USES_EVERY_MS, clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
   const limitsOf = tiers.limitsOf
-  const keys = createKeys({ ...rooms, lookup, settings: config, limitsOf, spentBy: usage.spent })
+  const keys = createKeys({ ...modules, lookup, settings: config, limitsOf, spentBy: usage.spent })
   const sessionUses = createLastSeenBuffer<SessionId>({ everyMs: USES_EVERY_MS, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
   const access = createAccessWatch({
@@ -55,9 +55,9 @@ export function buildAccounts(rooms: Foundation) {
     writeSessionUses: () => writeSessionUses({ store, sightings: sessionUses }),
   })
   const shared =
-    redis && nodes.isCluster ? { scripts: redis, live: rooms.live, node: rooms.node, nodes: nodes.serving } : null
+    redis && nodes.isCluster ? { scripts: redis, live: modules.live, node: modules.node, nodes: nodes.serving } : null
   const resources = {
-    ...{ store, clock, audit: rooms.audit, storeAnswer, bindings: keys.bindings },
+    ...{ store, clock, audit: modules.audit, storeAnswer, bindings: keys.bindings },
     orgs: {
       ...orgs,
       mayDo,
@@ -68,10 +68,10 @@ export function buildAccounts(rooms: Foundation) {
     },
   } satisfies ResourceDeps
   const limiter = createRateLimiter({ clock, tiers, shared })
-  const increases = createIncreases({ ...rooms, tiers, keys })
-  const money = buildMoney(rooms)
+  const increases = createIncreases({ ...modules, tiers, keys })
+  const money = buildMoney(modules)
   return {
-    ...rooms,
+    ...modules,
     ...money,
     tiers,
     keys,
@@ -82,46 +82,46 @@ export function buildAccounts(rooms: Foundation) {
     resources,
     limiter,
     increases,
-    published: createEvents({ ...rooms, storeAnswer, orgs: resources.orgs, settings: config }),
-    webhooks: createWebhooks({ ...rooms, resources, settings: config, random: randomFraction }),
-    ...buildSignIn(rooms, { sessions, grantInitial: money.billing.openAccount }),
+    published: createEvents({ ...modules, storeAnswer, orgs: resources.orgs, settings: config }),
+    webhooks: createWebhooks({ ...modules, resources, settings: config, random: randomFraction }),
+    ...buildSignIn(modules, { sessions, grantInitial: money.billing.openAccount }),
     authenticate: createAuthenticator({ keys: lookup, sessions }),
     unattended: createUnattended({ store, keys: lookup, orgs }),
   }
 }
 
-function buildMoney(rooms: Foundation) {
-  const { config, store, clock, events, nodes, orgs } = rooms
+function buildMoney(modules: Foundation) {
+  const { config, store, clock, events, nodes, orgs } = modules
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
   const limits = createAccountLimits({ dialect: store.dialect, clock })
   const watch = createBalanceWatch({ limits, events })
-  const billing = createBilling({ ...rooms, limits, watch, initialCredit })
+  const billing = createBilling({ ...modules, limits, watch, initialCredit })
   return {
     billing,
-    accountBilling: createAccountBilling({ ...rooms, billing, limits, watch, settings: config }),
-    publicJobs: createPublicJobs({ ...rooms, billing, isServed: () => nodes.isServed('jobs') }),
+    accountBilling: createAccountBilling({ ...modules, billing, limits, watch, settings: config }),
+    publicJobs: createPublicJobs({ ...modules, billing, isServed: () => nodes.isServed('jobs') }),
     usageReading: createUsageReading({
-      ...rooms,
-      refusals: rooms.usage.refusals,
+      ...modules,
+      refusals: modules.usage.refusals,
       balanceOf: billing.balance,
       expiringOf: billing.expiringGrants.of,
       capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
       assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
     }),
-    prices: followPrices(() => rooms.engineRegistry.version().prices),
+    prices: followPrices(() => modules.engineRegistry.version().prices),
   }
 }
 
 type People = { sessions: Sessions; grantInitial: Parameters<typeof createAuth>[0]['grantInitial'] }
 
-function buildSignIn(rooms: Foundation, { sessions, grantInitial }: People) {
-  const { signup, production } = rooms.config
+function buildSignIn(modules: Foundation, { sessions, grantInitial }: People) {
+  const { signup, production } = modules.config
   const passwords = createPasswords()
-  const attempts = createAttempts(rooms)
-  const entry = createEntry({ ...rooms, sessions, attempts })
-  const signIn = { ...rooms, passwords, attempts, entry }
+  const attempts = createAttempts(modules)
+  const entry = createEntry({ ...modules, sessions, attempts })
+  const signIn = { ...modules, passwords, attempts, entry }
   const auth = createAuth({ ...signIn, sessions, signup, grantInitial })
   const signInLinks = createSignInLinks({ ...signIn, production })
-  return { auth, signInLinks, attempts, users: createUsers({ ...rooms, auth, sessions, signInLinks }) }
+  return { auth, signInLinks, attempts, users: createUsers({ ...modules, auth, sessions, signInLinks }) }
 }

@@ -18,9 +18,9 @@ import type { Accounts } from './container-accounts'
 
 export type Decisions = ReturnType<typeof buildDecisions>
 
-/** Adds the rooms that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
-export function buildDecisions(rooms: Accounts) {
-  const { config, clock, log, traces, keys, resources, engineRegistry } = rooms
+/** Adds the modules that decide the mode of a prompt, the engine that answers, and whether a text is allowed. */
+export function buildDecisions(modules: Accounts) {
+  const { config, clock, log, traces, keys, resources, engineRegistry } = modules
   const noSearch = hasSearch(config)
     ? null
     : 'no search server is set, so research reads only the addresses in a prompt'
@@ -33,18 +33,18 @@ export function buildDecisions(rooms: Accounts) {
     log,
     builtin: { ...createBuiltinDriver({ clock, habits: config }), ...createIllustrator() },
     observe: (engine, outcome, attempt) => {
-      if (outcome !== 'passed over') rooms.observeEngine(engine, outcome, attempt)
+      if (outcome !== 'passed over') modules.observeEngine(engine, outcome, attempt)
       const { requestId, target: name, ms, mode, error } = attempt
       if (requestId) traces.step(requestId, 'engine', name, ms, { engine, mode, outcome, error })
     },
   })
   const { bindings } = keys
-  const effective = createEffective({ ...rooms, bindings })
-  const benchmarks = createBenchmarks({ ...rooms, wronglyChosenIn })
+  const effective = createEffective({ ...modules, bindings })
+  const benchmarks = createBenchmarks({ ...modules, wronglyChosenIn })
   const opinion = createEngineOpinion({ engines, clock, chosen: config.guardrailEngine })
   const guardrails = createGuardrails({ resources, bindings, opinion, settings: config })
-  const admission = createUnbilledAdmission({ ...rooms, guardrails, engines })
-  const routing = { ...rooms, bindings, effective, engines }
+  const admission = createUnbilledAdmission({ ...modules, guardrails, engines })
+  const routing = { ...modules, bindings, effective, engines }
   const preferences = createPreferences({ ...routing, settings: config, admit: admission.texts })
   const engineClassifier = createEngineClassifier({ engines, clock })
   const classifier = createClassifier({ engine: engineClassifier })
@@ -56,11 +56,11 @@ export function buildDecisions(rooms: Accounts) {
     screen: guardrails.screen,
     admit: admission.prompt,
   })
-  const charging = createCharging({ ...rooms, guardrails, engines })
+  const charging = createCharging({ ...modules, guardrails, engines })
   const pictures = createPictures(engines)
   const images = createImages({ charging, engines, pictures })
   return {
-    ...rooms,
+    ...modules,
     engines,
     opinion,
     effective,

@@ -28,7 +28,7 @@ import { takesJobs } from './config'
 import type { Redis } from './redis'
 import type { Telemetry } from './telemetry'
 
-/** What the rooms are built from: configuration, infrastructure and keys. */
+/** What the modules are built from: configuration, infrastructure and keys. */
 export type Deps = {
   config: Config
   store: Store
@@ -71,7 +71,7 @@ export const words = (list: string): string[] =>
 
 export type Foundation = ReturnType<typeof buildFoundation>
 
-/** Builds what every other room uses: outbound calls, audit record, settings, usage, events, organizations. */
+/** Builds what every other module uses: outbound calls, audit record, settings, usage, events, organizations. */
 export function buildFoundation(deps: Deps) {
   const { config, store, clock, log, masterKey, node, redis, telemetry } = deps
   const onError = (name: string, error: unknown) => log.error({ loop: name, ...errorFields(error) }, 'loop failed')

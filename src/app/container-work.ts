@@ -23,50 +23,50 @@ import type { Decisions } from './container-decisions'
 import { words } from './container-foundation'
 import { API_VERSION } from './version'
 
-/** Adds the rooms that produce answers: tools, skills, the agent, completions and what is built on them. */
+/** Adds the modules that produce answers: tools, skills, the agent, completions and what is built on them. */
 export function buildWork(decisions: Decisions) {
-  const rooms = { ...decisions, ...buildReach(decisions) }
-  const { config, store, clock, redis, keys, nodes, engines, traces, tools, settings } = rooms
+  const modules = { ...decisions, ...buildReach(decisions) }
+  const { config, store, clock, redis, keys, nodes, engines, traces, tools, settings } = modules
   const agent = createAgent({ engines, tools, clock, trace: traces.step })
   const { brandSoulOf } = keys
-  const sandbox = createSandbox({ ...rooms, agent })
-  const voice = createVoice({ ...rooms, agent, brandSoulOf, settings: config, preferences: settings })
+  const sandbox = createSandbox({ ...modules, agent })
+  const voice = createVoice({ ...modules, agent, brandSoulOf, settings: config, preferences: settings })
   const completions = createCompletions({
-    ...rooms,
+    ...modules,
     trace: traces.step,
     agent,
     brandSoulOf,
-    routing: rooms.effective,
+    routing: modules.effective,
     caching: cacheRulesOf(config),
   })
-  const runs = createSkillRuns({ ...rooms, completions, lockOwner: rooms.orgs.lockOwner })
-  registerTriggers({ ...rooms, runs })
-  const channels = createChannels({ ...rooms, orgs: rooms.resources.orgs })
-  const hooks = createHooks({ ...rooms, runs, settings: config })
-  const audio = createAudio({ ...rooms, settings: config, folder: rooms.filePlace.incoming })
-  const canvases = createCanvases({ ...rooms, completions, settings: config })
+  const runs = createSkillRuns({ ...modules, completions, lockOwner: modules.orgs.lockOwner })
+  registerTriggers({ ...modules, runs })
+  const channels = createChannels({ ...modules, orgs: modules.resources.orgs })
+  const hooks = createHooks({ ...modules, runs, settings: config })
+  const audio = createAudio({ ...modules, settings: config, folder: modules.filePlace.incoming })
+  const canvases = createCanvases({ ...modules, completions, settings: config })
   const workflows = createWorkflows({
-    ...rooms,
+    ...modules,
     completions,
     canvases,
     workflowSettings: config,
     secretOf: tools.signingSecret,
   })
   const widgets = createWidgets({
-    ...rooms,
+    ...modules,
     completions,
     settings: config,
     secretOf: tools.signingSecretOf,
     // Whom the work of a key runs as; null where the key no longer works.
     keyOf: async (id: KeyId): Promise<KeyCaller | null> => {
-      const caller = await rooms.unattended({ user_id: '' as UserId, api_key_id: id, active_org_id: null })
+      const caller = await modules.unattended({ user_id: '' as UserId, api_key_id: id, active_org_id: null })
       return caller?.type === 'key' ? caller : null
     },
   })
   const health = createHealth({
     clock,
     version: API_VERSION,
-    leaving: rooms.leaving,
+    leaving: modules.leaving,
     pingDatabase: store.ping,
     confirmWrites: store.confirm,
     isFailing: store.failing,
@@ -77,7 +77,7 @@ export function buildWork(decisions: Decisions) {
     engineChanges: engines.changes,
   })
   return {
-    ...rooms,
+    ...modules,
     agent,
     sandbox,
     voice,
@@ -94,36 +94,36 @@ export function buildWork(decisions: Decisions) {
 }
 
 /** Builds what an answer may use: tools, skills, conversations and memory. */
-function buildReach(rooms: Decisions) {
-  const { config, store, clock, log, orgs, settings } = rooms
-  const { incoming: folder } = rooms.filePlace
-  const web = createWeb({ outbound: rooms.outbound, settings: config })
-  const documents = createDocuments({ ...rooms, isServed: () => rooms.nodes.isServed('jobs'), settings: config })
-  const code = createCode(rooms)
-  const video = createVideo({ ...rooms, callerOf: rooms.unattended, settings: config, folder })
+function buildReach(modules: Decisions) {
+  const { config, store, clock, log, orgs, settings } = modules
+  const { incoming: folder } = modules.filePlace
+  const web = createWeb({ outbound: modules.outbound, settings: config })
+  const documents = createDocuments({ ...modules, isServed: () => modules.nodes.isServed('jobs'), settings: config })
+  const code = createCode(modules)
+  const video = createVideo({ ...modules, callerOf: modules.unattended, settings: config, folder })
   const research = createResearch({
-    ...rooms,
+    ...modules,
     web,
     knowledgeOf: (call, question) => skills.knowledgeOf(call, question),
-    callerOf: rooms.unattended,
+    callerOf: modules.unattended,
   })
   const tools = createTools({
-    ...rooms,
-    system: createSystemTools({ web, code, documents, images: rooms.images, research, video }),
+    ...modules,
+    system: createSystemTools({ web, code, documents, images: modules.images, research, video }),
     enabled: words(config.systemTools),
     roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
     onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
   })
   const zoneOf = async (reader: Reader, userId: UserId) => (await settings.read(reader, userId)).timezone
-  const skills = createSkills({ ...rooms, tools, zoneOf, settings: config })
+  const skills = createSkills({ ...modules, tools, zoneOf, settings: config })
   tools.bringSkills(skills.toolsOf)
   const conversations = createConversations({
-    ...rooms,
-    keyOwner: async (call, key) => ownerOf(await rooms.keys.callerOf(call, key)),
+    ...modules,
+    keyOwner: async (call, key) => ownerOf(await modules.keys.callerOf(call, key)),
   })
-  const memory = createMemory({ store, audit: rooms.audit, clock })
+  const memory = createMemory({ store, audit: modules.audit, clock })
   tools.register(saveMemory(memory))
-  const browser = createBrowser({ ...rooms, settings: config })
+  const browser = createBrowser({ ...modules, settings: config })
   for (const tool of browser.listedTools()) tools.register(tool)
   const unknown = tools.unknownNames()
   if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that do not exist')

@@ -16,18 +16,18 @@ import { buildWork } from './container-work'
 
 export type Container = ReturnType<typeof buildContainer>
 
-/** Builds every room once, in the order of the architecture: a room receives only rooms that come before it. */
+/** Builds every module once, in the order of the architecture: a module receives only modules that come before it. */
 export function buildContainer(deps: Deps) {
-  const rooms = buildWork(buildDecisions(buildAccounts(buildFoundation(deps))))
+  const modules = buildWork(buildDecisions(buildAccounts(buildFoundation(deps))))
   return {
-    ...rooms,
+    ...modules,
     assertOrigin,
     // The files of the pages: as they were made with the server's bundle, or made now from the sources.
     assets: createAssets(async (): Promise<BuiltAssets> => {
       const file = bundled(ASSETS)
       return file ? Bun.file(file).json() : buildAssets()
     }),
-    startLoops: () => startLoops(rooms),
+    startLoops: () => startLoops(modules),
   }
 }
 
@@ -35,30 +35,32 @@ export function buildContainer(deps: Deps) {
  * Starts the background work, once the server listens (design 6): jobs, which all nodes share, and the loops that write
  * what this process remembers or renew what it holds.
  */
-function startLoops(rooms: ReturnType<typeof buildWork>) {
-  const { store, jobs, billing, idempotency, onError, clock } = rooms
+function startLoops(modules: ReturnType<typeof buildWork>) {
+  const { store, jobs, billing, idempotency, onError, clock } = modules
   jobs.register(expiredKeys(idempotency))
-  jobs.register(expiredSessions(rooms))
+  jobs.register(expiredSessions(modules))
   jobs.register(expiredCredit(billing.expiringGrants))
-  jobs.register(rooms.published.tidying())
-  jobs.register(rooms.webhooks.tidying())
-  jobs.register(expiredFiles(rooms.files))
-  jobs.register(sweptFiles({ store, clock, ...rooms.filePlace }))
+  jobs.register(modules.published.tidying())
+  jobs.register(modules.webhooks.tidying())
+  jobs.register(expiredFiles(modules.files))
+  jobs.register(sweptFiles({ store, clock, ...modules.filePlace }))
   return [
-    ...(store.dialect === 'postgres' ? [startEngineSettingsLoop({ ...rooms, registry: rooms.engineRegistry })] : []),
-    startProbeLoop(rooms),
-    startLeaseLoop(rooms),
-    rooms.live.start(),
-    rooms.widgets.hub.start(),
-    startRollupLoop(rooms),
-    startRefusalLoop({ ...rooms, refusals: rooms.usage.refusals }),
-    startHoldRecovery({ ...rooms, release: billing.release, unended: billing.unended }),
-    startLastUsedLoop({ store, sightings: rooms.keyUses, clock, onError }),
-    startSessionLoop({ store, sightings: rooms.sessionUses, clock, onError }),
-    startAccessLoop(rooms),
-    startWatchLoop(rooms.browser.watch, rooms),
-    startIdempotencyLoop(rooms),
-    startCheckpointLoop(rooms),
+    ...(store.dialect === 'postgres'
+      ? [startEngineSettingsLoop({ ...modules, registry: modules.engineRegistry })]
+      : []),
+    startProbeLoop(modules),
+    startLeaseLoop(modules),
+    modules.live.start(),
+    modules.widgets.hub.start(),
+    startRollupLoop(modules),
+    startRefusalLoop({ ...modules, refusals: modules.usage.refusals }),
+    startHoldRecovery({ ...modules, release: billing.release, unended: billing.unended }),
+    startLastUsedLoop({ store, sightings: modules.keyUses, clock, onError }),
+    startSessionLoop({ store, sightings: modules.sessionUses, clock, onError }),
+    startAccessLoop(modules),
+    startWatchLoop(modules.browser.watch, modules),
+    startIdempotencyLoop(modules),
+    startCheckpointLoop(modules),
     jobs.start(),
   ]
 }

@@ -63,7 +63,7 @@ type Findings = {
 }
 
 /**
- * Opens everything but the ports: data folder, lock, secrets, database, rooms, both APIs. The CLI uses it directly
+ * Opens everything but the ports: data folder, lock, secrets, database, modules, both APIs. The CLI uses it directly
  * when no server runs (dx 2.2).
  * @throws ConfigError with every problem that stops a start
  */
@@ -96,9 +96,9 @@ async function openLocked(options: Options, lock: DataLock) {
   const [leaving, stopping] = [new AbortController(), new AbortController()]
   let url: string | null = null
   const apiUrl = () => url
-  const rooms = await openRooms(options, lock.home, { leaving: leaving.signal, stopping: stopping.signal, apiUrl })
+  const modules = await openRooms(options, lock.home, { leaving: leaving.signal, stopping: stopping.signal, apiUrl })
   await sweepUnfinished(config.dataDir)
-  const { location, store, metrics, redis, container, findings } = rooms
+  const { location, store, metrics, redis, container, findings } = modules
   const connections = createConnections({
     clock,
     log,
@@ -141,7 +141,7 @@ async function openLocked(options: Options, lock: DataLock) {
     async close(): Promise<void> {
       await container.browser.close()
       redis?.close()
-      await rooms.telemetry?.close()
+      await modules.telemetry?.close()
       // Without a database others see the end of the lease.
       await container.nodes.leave().catch(() => undefined)
       await store.close()
@@ -150,7 +150,7 @@ async function openLocked(options: Options, lock: DataLock) {
   }
 }
 
-/** Opens secrets, database and rooms, and settles what an earlier run left unfinished. */
+/** Opens secrets, database and modules, and settles what an earlier run left unfinished. */
 async function openRooms(
   { config, clock, log, newSecrets, serving, onClock }: Options,
   home: string,
@@ -247,7 +247,7 @@ function openStore(location: DatabaseLocation, log: Log, metrics: Metrics): Stor
   })
 }
 
-/** Opens the app inside a command: the same rooms and rules, no port, and only warnings in the log (dx 2.2). */
+/** Opens the app inside a command: the same modules and rules, no port, and only warnings in the log (dx 2.2). */
 export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
   const write = (line: string) => void process.stderr.write(line)
   const log = createLog({ level: 'warn', pretty: true, write })

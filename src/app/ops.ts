@@ -13,10 +13,9 @@ import { jobOperatorRoutes } from '../charging/public-jobs-routes'
 import { eventOperatorRoutes } from '../events/routes'
 import { artifactOperatorRoutes } from '../files/routes'
 import { guardrailOperatorRoutes } from '../guardrails/routes'
-import { addReadings } from '../http/call-metrics'
 import type { Metrics } from '../http/metrics'
-import { type OperatorEdge, operatorEdge } from '../http/operator-edge'
-import { createOperatorRules } from '../http/operator-rules'
+import { addReadings } from '../http/metrics'
+import { createOperatorRules, type OperatorEdge, operatorEdge } from '../http/operator-edge'
 import { jobSums } from '../jobs'
 import { type DatabaseLocation, schemaOf } from '../kernel/store'
 import { createBackup, createBucket, createOperators, dumpPostgres, type OperatorService } from '../operators'
@@ -45,7 +44,7 @@ type Deps = {
   apiUrl(): string | null
 }
 
-/** The rooms that the operator API uses. */
+/** The modules that the operator API uses. */
 const roomsOf = (container: Container) => ({
   auditReading: container.auditReading,
   usageReading: container.usageReading,
@@ -74,7 +73,7 @@ const roomsOf = (container: Container) => ({
 
 const HOUR_MS = 3_600_000
 
-/** Builds the operator API: verbs over the same rooms, behind a socket that only this user can open (design 7). */
+/** Builds the operator API: verbs over the same modules, behind a socket that only this user can open (design 7). */
 export function createOps({ config, container, metrics, redis, location, stopping, apiUrl }: Deps) {
   const { store, audit, clock, log, orgs, billing, engines, health } = container
   const startedAt = clock.now()

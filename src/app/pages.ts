@@ -43,7 +43,7 @@ type Deps = { config: Config; container: Container; guard: Guard; streams: Strea
 /** Pages show this many of each, the newest. */
 const MAX = 100
 
-/** Everything that people see in a browser, with what each page needs of the rooms. */
+/** Everything that people see in a browser, with what each page needs of the modules. */
 export function pageRoutes({ config, container, guard, streams, ownOrigin }: Deps) {
   const { auth, signInLinks, usageReading, keys, limiter, assets, clock, orgs, widgets: chats } = container
   const { widgets } = chats

@@ -20,6 +20,7 @@ import { createAccessLog } from '../http/access-log'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
 import { type ClientAddress, createClientAddress } from '../http/client-address'
 import type { Connections } from '../http/connections'
+import { createOpenRequests } from '../http/connections'
 import { API } from '../http/context'
 import { createDownloads } from '../http/download'
 import { edge } from '../http/edge'
@@ -28,11 +29,9 @@ import { guard as createGuard, type Guard } from '../http/guard'
 import { createBodyReader } from '../http/idempotent'
 import { limitIntake } from '../http/intake'
 import type { Metrics } from '../http/metrics'
-import { createOpenRequests } from '../http/open-requests'
 import { toOpenApi } from '../http/openapi'
-import { createRouteRules } from '../http/route-rules'
+import { createRouteRules, createSuccessTable } from '../http/route-rules'
 import { createStreams } from '../http/sse'
-import { createSuccessTable } from '../http/success'
 import { createAddressList } from '../kernel/addresses'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import { ConfigError } from '../kernel/config'
@@ -90,7 +89,7 @@ export type Api = ReturnType<typeof createServer>
 /** How long a new connection may take to send the headers of its first request. */
 const HEADERS_S = 10
 
-/** Builds the whole API: the edge, and the routes of each room under `/api/v1`. */
+/** Builds the whole API: the edge, and the routes of each module under `/api/v1`. */
 export function createServer({ config, container, metrics, connections, leaving }: Deps) {
   const { clock, log, limiter } = container
   limitIntake(config.bodySeconds)

@@ -1,14 +1,33 @@
 import { type Clock, iso } from '../kernel/clock'
-import type { SigningKey } from '../kernel/signing'
+import { type Loop, nextTurn, startLoop } from '../kernel/loop'
+import { isSignedBy, type SigningKey } from '../kernel/signing'
 import type { Reader, Store } from '../kernel/store'
-import { nextTurn } from '../kernel/turns'
 import { GENESIS } from './chain'
-import { isAuthentic, signCheckpoint } from './checkpoint'
 import type { CheckpointBook } from './checkpoint-book'
 import { isEvent } from './integrity'
 import { endOfSlice, headOf, headsSince } from './repository'
 import type { ChainScope, Checkpoint } from './schema'
 import type { AuditHeadRow } from './table'
+
+const LOOK_EVERY_MS = 5_000
+
+/** After a pass the loop rests 50 times as long as the pass took, so that many chains cost at most 2 % of the time. */
+const REST = 50
+
+type CheckpointLoopDeps = { checkpoints: Checkpoints; clock: Clock; onError(name: string, error: unknown): void }
+
+type Claim = Omit<Checkpoint, 'signature'>
+
+/**
+ * The signed text: every member but the signature, as canonical JSON (RFC 8785). The members are named here so
+ * that anything else in the object stays outside the signature.
+ */
+const signedText = ({ hash, object, public_key, scope, seq, signed_at }: Claim): string =>
+  JSON.stringify({ hash, object, public_key, scope, seq, signed_at })
+
+/** Whether the signature matches the public key in the checkpoint. Whether to trust that key is up to the reader. */
+export const isAuthentic = (checkpoint: Checkpoint): boolean =>
+  isSignedBy(checkpoint.public_key, signedText(checkpoint), checkpoint.signature)
 
 type Deps = {
   store: Store
@@ -123,4 +142,32 @@ function isDue(head: AuditHeadRow, last: Checkpoint | null, now: number, all: bo
   if (last === null) return true
   if (head.seq === last.seq && head.hash === last.hash) return false
   return all || head.seq - last.seq >= EVERY_EVENTS || Math.abs(now - Date.parse(last.signed_at)) >= EVERY_MS
+}
+
+/** Signs that a chain had this `seq` and `hash` at time `at` (ISO 8601). */
+export function signCheckpoint(key: SigningKey, head: Pick<Checkpoint, 'scope' | 'seq' | 'hash'>, at: string) {
+  const claim: Claim = { object: 'audit_checkpoint', ...head, signed_at: at, public_key: key.publicKey }
+  return { ...claim, signature: key.sign(signedText(claim)) } satisfies Checkpoint
+}
+
+/** Signs due checkpoints every few seconds, and at shutdown signs every chain that has changed (contract 19). */
+export function startCheckpointLoop({ checkpoints, clock, onError }: CheckpointLoopDeps): Loop {
+  const name = 'audit checkpoints'
+  let restUntil = 0
+  const tick = async () => {
+    const began = clock.monotonic()
+    if (began < restUntil) return 0
+    await checkpoints.signDue()
+    const ended = clock.monotonic()
+    restUntil = ended + (ended - began) * REST
+    return 0
+  }
+  const loop = startLoop({ name, tick, idleMs: LOOK_EVERY_MS, clock, onError })
+  return {
+    wake: loop.wake,
+    async stop() {
+      await loop.stop()
+      await checkpoints.signDue({ all: true }).catch((error) => onError(name, error))
+    },
+  }
 }

@@ -1,13 +1,12 @@
 import { type Clock, iso } from '../kernel/clock'
 import { invalidInput } from '../kernel/errors'
+import { nextTurn } from '../kernel/loop'
 import type { RangeQuery } from '../kernel/range'
 import type { Reader } from '../kernel/store'
-import { nextTurn } from '../kernel/turns'
-import { GENESIS, present } from './chain'
-import { type End, endOf, faultsOf, START } from './faults'
+import { type End, endOf, faultsOf, GENESIS, present, START } from './chain'
+import { seqRangeOf } from './list'
 import { eventAt, headOf, pageOfChain } from './repository'
 import type { ChainCheck, ChainScope, Checkpoint, Integrity } from './schema'
-import { seqRangeOf } from './seq-range'
 import type { AuditEventRow } from './table'
 
 const PAGE = 500

@@ -1,13 +1,64 @@
+import { desc, eq, or, type SQL, sql } from 'drizzle-orm'
+import { beginsWith, isBeginning } from '../kernel/beginning'
 import { sha256Hex } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
+import { nextTurn } from '../kernel/loop'
 import { decodeCursor, encodeCursor, type Page } from '../kernel/page'
+import { type RangeQuery, readRange } from '../kernel/range'
 import type { Reader } from '../kernel/store'
-import { nextTurn } from '../kernel/turns'
-import { present } from './chain'
-import { filtersOf, isIndexed } from './filters'
-import { selectSlice } from './repository'
-import type { AuditEvent, AuditQuery, ChainScope } from './schema'
-import { seqRangeOf } from './seq-range'
+import { canonical, present } from './chain'
+import { headOf, selectSlice, timeAt } from './repository'
+import type { AuditEvent, AuditFilters, AuditQuery, ChainScope } from './schema'
+import { auditEvents, auditHeads } from './table'
+
+/** The columns of an export, in the order of contract 19. */
+export const EXPORT_COLUMNS = [
+  'id',
+  'timestamp',
+  'action',
+  'entity_type',
+  'entity_id',
+  'user_id',
+  'org_id',
+  'api_key_id',
+  'request_id',
+  'status',
+  'input_summary',
+  'output_summary',
+  'prev_hash',
+  'hash',
+] as const
+
+/** The cells of an event in column order; the summaries are the canonical text that was hashed. */
+export const cellsOfEvent = (event: AuditEvent): string[] => [
+  event.id,
+  event.timestamp,
+  event.action,
+  event.entityType,
+  event.entityId ?? '',
+  event.userId ?? '',
+  event.orgId ?? '',
+  event.apiKeyId ?? '',
+  event.requestId,
+  String((event.outputSummary as { status?: number }).status ?? ''),
+  canonical(event.inputSummary),
+  canonical(event.outputSummary),
+  event.prevHash,
+  event.hash,
+]
+
+/** Characters of a UUID. */
+const WHOLE_ID = 36
+
+/** Whether `entity_id` can use the partial index of the table, which leaves completions out. */
+const isIndexed = ({ entity_id, entity_type }: AuditFilters): boolean =>
+  entity_id !== undefined && entity_type !== 'completion' && !/^(chat)?cmpl_/.test(entity_id)
+
+/** A range of a chain, `floor < seq <= ceiling`; `end` is the last `seq` of the whole chain. */
+type SeqRange = { floor: number; ceiling: number; end: number }
+
+/** Chains that are looked at: those written to last. */
+const CHAINS = 12
 
 /** Events read per step, so that a filter with few matches does not hold the event loop. */
 const WINDOW = 5_000
@@ -54,4 +105,81 @@ function cursorSeq(cursor: string | undefined, list: string): number | null {
     )
   }
   return mark?.at ?? null
+}
+
+/** The newest events of everyone, newest first, each with its place in its chain; for operators. */
+export async function newestEvents(reader: Reader, limit: number) {
+  const t = reader.of(auditHeads)
+  const heads = await reader.select().from(t).orderBy(desc(t.at)).limit(CHAINS)
+  const slices = await Promise.all(
+    heads.map(({ scope, seq }) => selectSlice(reader, { scope, above: 0, upTo: seq, limit, filters: [] })),
+  )
+  const rows = slices.flat().sort((a, b) => b.at - a.at || b.seq - a.seq)
+  return {
+    chains: heads.map(({ scope, seq, hash }) => ({ scope, seq, hash })),
+    events: rows.slice(0, limit).map((row) => ({ ...present(row), scope: row.scope, seq: row.seq })),
+  }
+}
+
+/** Turns two dates into `seq` bounds. Throws 400 `validation_error` for an invalid date and a reversed range. */
+export async function seqRangeOf(reader: Reader, scope: ChainScope, dates: RangeQuery): Promise<SeqRange> {
+  const { from, to } = readRange(dates)
+  const end = (await headOf(reader, { scope }))[0]?.seq ?? 0
+  const floor = from === null ? 0 : await lastBefore(reader, scope, end, from)
+  const ceiling = to === null ? end : await lastBefore(reader, scope, end, to)
+  return { floor, ceiling, end }
+}
+
+/** The last `seq` before a moment, by binary search: times never decrease along a chain. */
+async function lastBefore(reader: Reader, scope: ChainScope, end: number, moment: number): Promise<number> {
+  let [low, high] = [0, end]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    const [event] = await timeAt(reader, { scope, seq: middle })
+    if (event && event.at < moment) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** The filters of contract 19 except the dates, which `seqRangeOf` turns into `seq` bounds. */
+export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined)[] {
+  const t = reader.of(auditEvents)
+  return [
+    input.key_id === undefined ? undefined : eq(t.api_key_id, input.key_id),
+    input.mode === undefined ? undefined : eq(t.mode, input.mode),
+    input.status === undefined ? undefined : eq(t.status, input.status),
+    input.entity_type === undefined ? undefined : eq(t.entity_type, input.entity_type),
+    input.entity_id === undefined ? undefined : eq(t.entity_id, input.entity_id),
+    input.request_id === undefined ? undefined : eq(t.request_id, input.request_id),
+    idFilter(t, input.id),
+    actionFilter(t, input.action),
+    actorFilter(reader, input.actor),
+    isIndexed(input) ? sql`${t.entity_type} <> 'completion'` : undefined,
+  ]
+}
+
+/** The id of one event, or six and more characters that it begins with. */
+function idFilter(t: typeof auditEvents.sqlite, id: string | undefined): SQL | undefined {
+  if (id === undefined) return undefined
+  return isBeginning(id) && id.length < WHOLE_ID ? beginsWith(t.id, id) : eq(t.id, id as never)
+}
+
+/** `key.*` matches every action that begins with `key.` */
+function actionFilter(t: typeof auditEvents.sqlite, action: string | undefined): SQL | undefined {
+  if (action === undefined) return undefined
+  if (!action.endsWith('.*')) return eq(t.action, action)
+  const family = action.slice(0, -1)
+  return sql`substr(${t.action}, 1, ${family.length}) = ${family}`
+}
+
+/** Matches a user id, a key id, or an operator's name, which is only in the summary. */
+function actorFilter(reader: Reader, actor: string | undefined): SQL | undefined {
+  if (actor === undefined) return undefined
+  const t = reader.of(auditEvents)
+  const operator =
+    reader.dialect === 'sqlite'
+      ? sql`json_extract(${t.input}, '$.operator.name')`
+      : sql`(${t.input}::json #>> '{operator,name}')`
+  return or(eq(t.user_id, actor), eq(t.api_key_id, actor), sql`${operator} = ${actor}`)
 }

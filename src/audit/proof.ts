@@ -1,12 +1,12 @@
 import { iso } from '../kernel/clock'
 import { GENESIS, hashOf } from './chain'
-import { isAuthentic } from './checkpoint'
-import { EXPORT_COLUMNS } from './columns'
+import { isAuthentic } from './checkpoints'
+import { EXPORT_COLUMNS } from './list'
 import type { Checkpoint } from './schema'
 
+export { isGenuine } from './export'
 /** Re-exported for verifying an export without a server. */
-export { cellsOfEvent, EXPORT_COLUMNS } from './columns'
-export { isGenuine } from './export-signature'
+export { cellsOfEvent, EXPORT_COLUMNS } from './list'
 
 /** Result of verifying an export against checkpoints that were kept elsewhere. */
 export type Proof = {

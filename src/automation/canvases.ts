@@ -47,9 +47,9 @@ type Deps = {
 export type CanvasService = ReturnType<typeof createCanvases>
 
 /** All verbs of canvases. A deleted one takes its versions with it; the skill published from it stays. */
-export function createCanvases(rooms: Omit<Deps, 'canvases'> & { settings: Values<typeof canvasSettings> }) {
-  const canvases = createResource(rooms.resources, canvas, {
-    max: rooms.settings.maxCanvases,
+export function createCanvases(modules: Omit<Deps, 'canvases'> & { settings: Values<typeof canvasSettings> }) {
+  const canvases = createResource(modules.resources, canvas, {
+    max: modules.settings.maxCanvases,
     async read(sent) {
       const { name, description, graph_json } = sent as NewCanvas
       return { name, description, ...storable(graph_json ?? EMPTY_GRAPH) }
@@ -60,7 +60,7 @@ export function createCanvases(rooms: Omit<Deps, 'canvases'> & { settings: Value
       await tx.delete(table).where(eq(table.canvas_id, row.id))
     },
   })
-  const deps: Deps = { ...rooms, canvases }
+  const deps: Deps = { ...modules, canvases }
   return {
     canvases: {
       ...canvases,

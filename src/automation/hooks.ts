@@ -112,7 +112,7 @@ export type HookService = ReturnType<typeof createHooks>
 const MAX_CONFIG_KB = 16
 
 /** Hooks: skills that run when something happens (contract 11.1). */
-export function createHooks({ resources, skills, runs, settings, ...rooms }: Deps) {
+export function createHooks({ resources, skills, runs, settings, ...modules }: Deps) {
   const { store, clock } = resources
   const hooks = createResource(resources, hook, {
     max: settings.maxHooks,
@@ -123,7 +123,7 @@ export function createHooks({ resources, skills, runs, settings, ...rooms }: Dep
     },
     answer: (_, { verb }) => (verb === 'updated' ? { updated: true } : {}),
   })
-  registerFirings({ ...rooms, runs, store, clock })
+  registerFirings({ ...modules, runs, store, clock })
   return { hooks, list, history }
 
   async function readNew(input: NewHook, { caller }: Call<Caller>) {

@@ -1,7 +1,7 @@
 import { defineEvent, type EventBus } from '../events'
 import type { OwnerScope } from '../kernel/caller'
-import { createLru } from '../kernel/lru'
 import { microToCents } from '../kernel/money'
+import { createLru } from '../kernel/read-cache'
 import type { Tx } from '../kernel/store'
 import type { AccountLimits, AccountLimitsOf } from './limits'
 import { walletOf } from './repository'

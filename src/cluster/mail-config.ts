@@ -2,7 +2,7 @@ import { setting } from '../kernel/config'
 import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
-/** Settings of the mail room. */
+/** Settings of the mail module. */
 export const mailSettings = {
   smtpUrl: setting({
     env: 'SVC_SMTP_URL',

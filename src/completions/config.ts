@@ -5,7 +5,7 @@ import { MODES } from './schema'
 
 const ttlName = (mode: string) => `cacheTtl_${mode}`
 
-/** Settings of the completions room (contract 22.1). */
+/** Settings of the completions module (contract 22.1). */
 export const completionSettings = {
   cacheEnabled: setting({
     env: 'SVC_CACHE_ENABLED',

@@ -116,15 +116,15 @@ export type ChatInput = Static<typeof ChatInput>
 
 /** Parts of native answers and of chat completions (contract 2.2, 4). */
 
-const ModelRef = t.Object({ id: t.String(), label: t.String(), engine: t.String() }, { $id: 'ModelRef' })
+export const ModelRef = t.Object({ id: t.String(), label: t.String(), engine: t.String() }, { $id: 'ModelRef' })
 
-type ModelRef = Static<typeof ModelRef>
+export type ModelRef = Static<typeof ModelRef>
 
-const FollowUp = t.Object({ label: t.String(), prompt: t.String() }, { $id: 'FollowUp' })
+export const FollowUp = t.Object({ label: t.String(), prompt: t.String() }, { $id: 'FollowUp' })
 
-type FollowUp = Static<typeof FollowUp>
+export type FollowUp = Static<typeof FollowUp>
 
-const ToolUse = t.Object(
+export const ToolUse = t.Object(
   {
     name: t.String(),
     status: oneOf(['success', 'error', 'awaiting_approval'] as const),
@@ -135,9 +135,9 @@ const ToolUse = t.Object(
   { $id: 'ToolUse' },
 )
 
-type ToolUse = Static<typeof ToolUse>
+export type ToolUse = Static<typeof ToolUse>
 
-const Usage = t.Object(
+export const Usage = t.Object(
   {
     cost_cents: t.Number(),
     prompt_tokens: t.Integer(),
@@ -148,9 +148,9 @@ const Usage = t.Object(
   { $id: 'Usage' },
 )
 
-type Usage = Static<typeof Usage>
+export type Usage = Static<typeof Usage>
 
-const Routing = t.Object(
+export const Routing = t.Object(
   {
     source: oneOf(['explicit', 'rule', 'heuristic', 'local', 'classifier', 'default'] as const),
     confidence: nullable(t.Number()),
@@ -161,31 +161,29 @@ const Routing = t.Object(
   { $id: 'Routing' },
 )
 
-type Routing = Static<typeof Routing>
+export type Routing = Static<typeof Routing>
 
-const SkillActive = t.Object(
+export const SkillActive = t.Object(
   { id: t.String(), slug: t.String(), name: t.String(), intensity: t.Optional(t.Number({ minimum: 0, maximum: 1 })) },
   { $id: 'SkillActive' },
 )
 
-type SkillActive = Static<typeof SkillActive>
+export type SkillActive = Static<typeof SkillActive>
 
-const StructuredOutput = t.Object(
+export const StructuredOutput = t.Object(
   { type: t.String(), data: t.Unknown(), parse_error: t.Optional(t.String()) },
   { $id: 'StructuredOutput' },
 )
 
-type StructuredOutput = Static<typeof StructuredOutput>
+export type StructuredOutput = Static<typeof StructuredOutput>
 
 /** The job that goes on with what a request began (contract 2.4). */
-const JobHandle = t.Object(
+export const JobHandle = t.Object(
   { job_id: JobId.schema, status: t.Literal('queued'), poll_url: t.String() },
   { $id: 'JobHandle' },
 )
 
-type JobHandle = Static<typeof JobHandle>
-
-export { FollowUp, IGNORED_MEMBERS, JobHandle, ModelRef, Routing, SkillActive, StructuredOutput, ToolUse, Usage }
+export type JobHandle = Static<typeof JobHandle>
 
 export const CompletionId = defineId('completion', 'cmpl')
 export type CompletionId = Id<'completion'>

@@ -107,7 +107,7 @@ const TOKENS_PER_ANSWER_START = 3
 const TOKENS_PER_IMAGE = 800
 
 /** The weight of calls: their names and arguments. */
-export const weighCalls = (calls: readonly ToolCall[]): number =>
+const weighCalls = (calls: readonly ToolCall[]): number =>
   calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
 
 /** Tokens of a whole prompt: texts, calls, images, tool definitions, and a fixed number per message. */

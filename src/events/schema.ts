@@ -11,7 +11,7 @@ export type EventId = Id<'event'>
 /** A kind of event: its dotted name (contract 14.2), and the type of its `data`. */
 export type EventKind<Data extends object = object> = {
   readonly type: string
-  /** For other rooms only: `*` does not match it, so it is never delivered outside the server. */
+  /** For other modules only: `*` does not match it, so it is never delivered outside the server. */
   readonly internal: boolean
   readonly '~data'?: Data
 }
@@ -27,10 +27,10 @@ export type DomainEvent<Data extends object = object> = {
   readonly depth: number
 }
 
-/** Declares an event in the room that emits it: `defineEvent<KeyFacts>('key.created')`. */
+/** Declares an event in the module that emits it: `defineEvent<KeyFacts>('key.created')`. */
 export const defineEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: false })
 
-/** The same for events that only other rooms may receive. */
+/** The same for events that only other modules may receive. */
 export const defineInternalEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: true })
 
 /** Longest name or pattern of an event (contract 11.2). */

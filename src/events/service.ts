@@ -57,7 +57,7 @@ type Deps = {
   audit: Pick<AuditLog, 'record'>
   fanOut: FanOut
   storeAnswer<T>(tx: Tx, call: Pick<Call, 'once'>, answer: T): Promise<T>
-  /** Of the rooms after this one. */
+  /** Of the modules after this one. */
   orgs: {
     roleOf(reader: Reader, orgId: OrgId, userId: UserId): Promise<string | null>
     findOwner(reader: Reader, word: string | undefined): Promise<{ scope: OwnerScope }>
@@ -181,7 +181,7 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
     publish,
   }
 
-  /** For the bus: an event that a room emits. */
+  /** For the bus: an event that a module emits. */
   async function ofServer(tx: Tx, event: DomainEvent): Promise<void> {
     const found = subscribersOf(tx, event.scope, event.type)
     const reached = found instanceof Promise ? await found : found
@@ -291,7 +291,7 @@ type Listeners = { inTransaction: TransactionListener[]; afterCommit: AfterCommi
 
 export type EventBus = ReturnType<typeof createEventBus>
 
-/** The in-process event bus. Rooms subscribe when they are built, and emit inside the transaction of the change. */
+/** The in-process event bus. Modules subscribe when they are built, and emit inside the transaction of the change. */
 export function createEventBus({ clock, onError }: BusDeps) {
   const transactionListeners: Subscription<TransactionListener>[] = []
   const afterCommitListeners: Subscription<AfterCommitListener>[] = []

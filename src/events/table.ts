@@ -27,7 +27,7 @@ export const busEvents = defineTable((k) =>
   ),
 )
 
-/** Who wants which events. The room of the subscriber keeps its rows, in the units that change it. */
+/** Who wants which events. The module of the subscriber keeps its rows, in the units that change it. */
 export const eventSubscriptions = defineTable((k) =>
   k.table(
     'event_subscriptions',

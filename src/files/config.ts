@@ -4,7 +4,7 @@ import { t } from '../kernel/schema'
 
 const S3 = 'of an S3 bucket to use instead of the folder'
 
-/** Settings of the files room. */
+/** Settings of the files module. */
 export const fileSettings = {
   filesDir: setting({
     env: 'SVC_FILES_DIR',

@@ -35,7 +35,7 @@ export type Source = AsyncIterable<Uint8Array> | Uint8Array
 
 type Deps = { place: Place; incoming: string; mostBytes: number }
 
-/** What comes into the room: bytes are written and hashed piece by piece, looked at, and put in their place. */
+/** What comes into the module: bytes are written and hashed piece by piece, looked at, and put in their place. */
 export function createDrafts({ place, incoming, mostBytes: maxBytes }: Deps) {
   /**
    * Keeps bytes, in constant memory. `claimed` is the media type by their maker; the draft has the one that they are.

@@ -172,12 +172,12 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return row ? present(row) : null
   }
 
-  /** Rows of an owner's artifacts, newest first, for rooms that read them. */
+  /** Rows of an owner's artifacts, newest first, for modules that read them. */
   function ofOwner(reader: Reader, owner: OwnerScope, wanted: Listing): Promise<ArtifactRow[]> {
     return rows.ofOwner(reader, owner, { ...wanted, now: clock.now() })
   }
 
-  /** An owner's artifact as it is kept, for rooms that read its bytes. */
+  /** An owner's artifact as it is kept, for modules that read its bytes. */
   function findRow(reader: Reader, owner: OwnerScope, id: ArtifactId): Promise<ArtifactRow | undefined> {
     return rows.find(reader, id, { now: clock.now(), owner })
   }

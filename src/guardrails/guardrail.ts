@@ -2,7 +2,7 @@ import { type Static, type TSchema, t } from '../kernel/schema'
 import type { Match } from '../text/schema'
 
 /*
- * The words of this room (contract 12):
+ * The words of this module (contract 12):
  *   guardrail  one check of the catalogue; it inspects a text and gives a finding, or null
  *   rule       a guardrail with a phase, a verdict and a config; a policy is a list of rules
  *   outcome    what applying rules to a text came to: what is left of it, firings, the block, doubts

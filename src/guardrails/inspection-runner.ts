@@ -1,6 +1,6 @@
 import type { OwnerScope } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
-import { createLru } from '../kernel/lru'
+import { createLru } from '../kernel/read-cache'
 import { createWorkerPool, WorkerFailure } from '../kernel/worker-pool'
 import { type AboutText, TooSlow } from './guardrail'
 import { applyRules, cleanOutcome, failClosed, type Outcome, UNCHECKED } from './inspection'

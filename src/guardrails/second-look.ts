@@ -2,7 +2,7 @@ import { type EngineService, engineOfMode, type Message } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
-import { createLru } from '../kernel/lru'
+import { createLru } from '../kernel/read-cache'
 import { blockedBy, firingOf, type Outcome } from './inspection'
 import { type CompiledRule, thresholdOf } from './policy'
 
@@ -74,7 +74,7 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
       })
       return readOpinion(text, nonce, question.statements.length)
     } catch {
-      // The engines room has logged why.
+      // The engines module has logged why.
       signal.throwIfAborted()
       return null
     } finally {

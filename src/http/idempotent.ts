@@ -1,9 +1,8 @@
 import { ElysiaCustomStatusResponse } from 'elysia'
 import { fingerprintOf, type Idempotency, type Ticket } from '../idempotency'
-import { readJson, readOther } from './body'
+import { readJson, readOther, receiveUpload } from './body'
 import type { Exchange } from './context'
 import type { RouteRules } from './route-rules'
-import { receiveUpload } from './upload'
 
 const HEADER = 'idempotency-key'
 const JSON_TYPE = 'application/json;charset=utf-8'

@@ -1,6 +1,39 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
-import { createCallMetrics } from './call-metrics'
-import { createTally } from './tally'
+import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+
+/** What is counted of a call that was settled. */
+type MeteredCall = {
+  mode: string | null
+  resolvedMode: string | null
+  model: string | null
+  status: number
+  promptTokens: number
+  completionTokens: number
+  costMicro: number
+  cached: boolean
+  latencyMs: number
+  ttftMs: number | null
+}
+
+/** What is asked of the server when someone reads the metrics. */
+type Readings = {
+  breakers(): { engine: string; target: string; open: boolean }[]
+  jobs(): Promise<{ queued: number; active: number; oldest: string | null }>
+  deliveries(): Promise<{ ok: number; failed: number; retrying: number; off: readonly unknown[] }>
+  now(): number
+}
+
+const MICRO_PER_CENT = 1_000_000
+
+const BY = ['engine', 'mode'] as const
+
+const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120]
+
+type Options = { name: string; help: string; labels?: readonly string[]; buckets?: readonly number[] }
+
+/** What was counted for one set of labels; of a histogram, `counts` holds how many values each bucket got. */
+type Row = { labels: Record<string, string>; sum: number; counts: number[] }
+
+type Value = { metricName?: string; labels: Record<string, string | number>; value: number }
 
 /** How often the delay of the event loop is looked at. */
 const LAG_EVERY_MS = 1_000
@@ -61,3 +94,147 @@ export function createMetrics() {
 
 export type Metrics = ReturnType<typeof createMetrics>
 export type HttpMetrics = Metrics['http']
+
+/**
+ * A counter or, with `buckets`, a histogram. It is on the way of every request: unlike those of the package it hashes no
+ * label objects, but makes them when somebody reads the metrics.
+ */
+export function createTally(registry: Registry, { name, help, labels = [], buckets }: Options) {
+  const rows = new Map<string, Row>()
+  const type = buckets ? 'histogram' : 'counter'
+  // Without labels there is one row, which is shown from the beginning.
+  if (!labels.length) rowOf()
+  registry.registerMetric({
+    name,
+    get: () => Promise.resolve({ name, help, type, values: [...rows.values()].flatMap(shown) }),
+  } as never as Metric)
+
+  return {
+    /** Adds to the row of these label values, which come in the order of `labels`. */
+    add(value: number, ...values: string[]): void {
+      const row = rowOf(...values)
+      row.sum += value
+      if (!buckets) return
+      const place = buckets.findIndex((upTo) => value <= upTo)
+      row.counts[place < 0 ? buckets.length : place]! += 1
+    },
+  }
+
+  function rowOf(...values: string[]): Row {
+    const key = values.length === 1 ? values[0]! : values.join('\n')
+    let row = rows.get(key)
+    if (!row) {
+      const named = Object.fromEntries(labels.map((label, place) => [label, values[place] ?? '']))
+      row = { labels: named, sum: 0, counts: Array.from({ length: (buckets?.length ?? -1) + 1 }, () => 0) }
+      rows.set(key, row)
+    }
+    return row
+  }
+
+  function shown({ labels: own, sum, counts }: Row): Value[] {
+    if (!buckets) return [{ labels: own, value: sum }]
+    let total = 0
+    const upTo = counts.map((count, place) => {
+      total += count
+      return { metricName: `${name}_bucket`, labels: { le: buckets[place] ?? '+Inf', ...own }, value: total }
+    })
+    return [
+      ...upTo,
+      { metricName: `${name}_sum`, labels: own, value: sum },
+      { metricName: `${name}_count`, labels: own, value: total },
+    ]
+  }
+}
+
+/** Metrics of calls by engine and mode: tokens, money, cache and times. */
+function createCallMetrics(registry: Registry) {
+  const calls = createTally(registry, {
+    name: 'svc_calls_total',
+    help: 'Settled calls by engine, mode, outcome, and whether the cache answered',
+    labels: [...BY, 'outcome', 'cached'],
+  })
+  const tokens = createTally(registry, {
+    name: 'svc_tokens_total',
+    help: 'Tokens by engine, mode and kind: prompt or completion',
+    labels: [...BY, 'kind'],
+  })
+  const cost = createTally(registry, {
+    name: 'svc_cost_cents_total',
+    help: 'Charges in cents, by engine and mode',
+    labels: BY,
+  })
+  const seconds = createTally(registry, {
+    name: 'svc_call_seconds',
+    help: 'Time of a whole call by engine and mode',
+    labels: BY,
+    buckets: SECONDS,
+  })
+  const first = createTally(registry, {
+    name: 'svc_first_token_seconds',
+    help: 'Time to the first token of a stream by engine and mode',
+    labels: BY,
+    buckets: SECONDS,
+  })
+
+  return function observe(call: MeteredCall): void {
+    const engine = call.model || 'none'
+    const mode = call.resolvedMode ?? call.mode ?? 'none'
+    const outcome = call.status < 400 ? 'answered' : call.status < 500 ? 'refused' : 'failed'
+    calls.add(1, engine, mode, outcome, call.cached ? 'yes' : 'no')
+    if (call.promptTokens) tokens.add(call.promptTokens, engine, mode, 'prompt')
+    if (call.completionTokens) tokens.add(call.completionTokens, engine, mode, 'completion')
+    if (call.costMicro > 0) cost.add(call.costMicro / MICRO_PER_CENT, engine, mode)
+    seconds.add(call.latencyMs / 1_000, engine, mode)
+    if (call.ttftMs !== null) first.add(call.ttftMs / 1_000, engine, mode)
+  }
+}
+
+/** Gauges of what is so at the moment of reading: breakers, the queue of jobs, deliveries of the last hour. */
+export function addReadings(registry: Registry, { breakers, jobs, deliveries, now }: Readings): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'svc_engine_breaker_open',
+    help: '1 if a target gets no calls because it keeps failing',
+    labelNames: ['engine', 'target'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { open, ...by } of breakers()) this.set(by, open ? 1 : 0)
+    },
+  })
+  const oldest = new Gauge({
+    name: 'svc_jobs_oldest_queued_seconds',
+    help: 'How long the oldest job has waited',
+    registers,
+  })
+  new Gauge({
+    name: 'svc_jobs',
+    help: 'Jobs by state: queued or active',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      const sums = await jobs()
+      this.set({ state: 'queued' }, sums.queued)
+      this.set({ state: 'active' }, sums.active)
+      oldest.set(sums.oldest === null ? 0 : Math.max(0, (now() - Date.parse(sums.oldest)) / 1_000))
+    },
+  })
+  const off = new Gauge({
+    name: 'svc_webhooks_off',
+    help: 'Webhooks that were disabled because of failures',
+    registers,
+  })
+  new Gauge({
+    name: 'svc_deliveries_hour',
+    help: 'Delivery attempts of the last hour by outcome; retrying counts deliveries that wait for another attempt',
+    labelNames: ['outcome'],
+    registers,
+    async collect() {
+      const sums = await deliveries()
+      this.set({ outcome: 'success' }, sums.ok)
+      this.set({ outcome: 'failed' }, sums.failed)
+      this.set({ outcome: 'retrying' }, sums.retrying)
+      off.set(sums.off.length)
+    },
+  })
+}

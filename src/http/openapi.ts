@@ -4,7 +4,7 @@ import { ErrorBody } from './envelope'
 
 type Json = Record<string, unknown>
 
-/** Turns a schema of a room into the schema shown in the document. */
+/** Turns a schema of a module into the schema shown in the document. */
 type Hoist = (schema: unknown) => Json
 
 /** Keywords whose value is data, not a schema. */

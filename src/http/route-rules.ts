@@ -1,7 +1,11 @@
-import { API } from './context'
+import { Memoirist } from 'memoirist'
+import { API, routeName } from './context'
 import type { Readers } from './cors'
 import { MAX_FORM_BYTES, MAX_JSON_BYTES, MAX_PUBLIC_BYTES } from './intake'
-import { createMethodTable, createRouter } from './methods'
+
+type SuccessRouted = { method: string; path: string; hooks: { response?: object } }
+
+type Routed = { routes: readonly { method: string; path: string }[] }
 
 /** How a body is read: as JSON, as the fields of a form, as parts with a file, left as bytes (of JSON), or not at all. */
 type BodyKind = 'json' | 'form' | 'upload' | 'raw' | 'ignored'
@@ -122,4 +126,44 @@ function successOf(route: string, response: object = {}): number {
   // A route may declare two success statuses (200 already there, 201 created); its verb picks which one is stored.
   if (!status || more.length > 1) throw new Error(`${route} is idempotent and does not declare one success, or two`)
   return Number(more[0] ?? status)
+}
+
+/** Finds the methods that a path accepts, for 405 and `Allow` (contract 1.1). Built once from the finished app. */
+export function createMethodTable({ routes }: Routed): (path: string) => string[] {
+  const router = createRouter(routes, () => true)
+  const known = [...new Set(routes.map(({ method }) => method))]
+  return (path) => {
+    const methods = known.filter((method) => router.find(method, path))
+    if (methods.includes('GET')) methods.push('HEAD')
+    return methods.sort()
+  }
+}
+
+/** The framework's own router, so that a path means the same route before the request is routed and after. */
+function createRouter<Of extends { method: string; path: string }, T>(
+  routes: readonly Of[],
+  storeOf: (route: Of) => T,
+): Memoirist<T> {
+  const router = new Memoirist<T>()
+  for (const route of routes) router.add(route.method, route.path, storeOf(route))
+  return router
+}
+
+/**
+ * Finds the success status of a route by its name in the audit record (contract 19: `status`). Undefined for a route
+ * with two success statuses: its verb records which one it answered.
+ */
+export function createSuccessTable(routes: readonly SuccessRouted[]): (route: string) => number | undefined {
+  const statuses = new Map<string, number>()
+  for (const { method, path, hooks } of routes) {
+    const status = onlySuccess(hooks.response)
+    if (status !== undefined) statuses.set(routeName(method, path), status)
+  }
+  return (route) => statuses.get(route)
+}
+
+function onlySuccess(response: object = {}): number | undefined {
+  if ('schema' in response) return undefined
+  const [status, ...more] = Object.keys(response).filter((word) => word.startsWith('2'))
+  return status && !more.length ? Number(status) : undefined
 }

@@ -4,8 +4,8 @@ import type { Call, Caller, OperatorCaller, Scope } from '../kernel/caller'
 import { checked, checkedPath, checkedQuery, type Static, type TSchema, t } from '../kernel/schema'
 import { answer, type ErrorBody, errors } from './envelope'
 import { type Guard, toCall } from './guard'
+import type { Allowed, Holds } from './operator-edge'
 import { type OperatorEdge, toOperatorCall } from './operator-edge'
-import type { Allowed, Holds } from './operator-rules'
 
 /** A route of both APIs, declared once: the tenants' at `/api/v1`, the operators' at `/ops/v1` (design 12.2). */
 export type Declared = {

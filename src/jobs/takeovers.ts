@@ -11,7 +11,7 @@ import { type TakeoverRow, takeovers } from './table'
 export type TakeoverStatus = 'ai' | 'requested' | 'human'
 
 export type Holder = { id: string; name: string }
-/** What is taken over. Its owner is checked by the room that it belongs to. */
+/** What is taken over. Its owner is checked by the module that it belongs to. */
 type Subject = { id: string; owner: OwnerScope }
 
 /** Who has a subject. Times in epoch milliseconds. */
@@ -40,7 +40,7 @@ export type Change = {
   call: Call<Caller> | null
 }
 
-/** A kind of thing that can be taken over, declared by its room. */
+/** A kind of thing that can be taken over, declared by its module. */
 type TakeoverKind = {
   /** Never changes, because rows hold it. */
   name: string
@@ -89,7 +89,7 @@ const touchHeld = command<{ kind: string; id: string; holder: string; until: num
     .returning()
 })
 
-/** Rows of takeovers. The room of a subject has checked whose it is. */
+/** Rows of takeovers. The module of a subject has checked whose it is. */
 const rows = {
   async find(db: Reader, kind: string, ids: readonly string[]): Promise<TakeoverRow[]> {
     const t = db.of(takeovers)
@@ -188,7 +188,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
     return due.length
   }
 
-  /** Declares a kind; once in each process, where its room is built. */
+  /** Declares a kind; once in each process, where its module is built. */
   function of({ name, title, silenceMs, changed }: TakeoverKind) {
     kinds.set(name, {
       async endSilent(tx, subject) {

@@ -31,7 +31,7 @@ export type KeyCaller = {
   dailyCapCents: number | null
   monthlyCapCents: number | null
   allowedOrigins: readonly string[]
-  /** Whether answers under this key follow its brand soul, which the keys room stores. */
+  /** Whether answers under this key follow its brand soul, which the keys module stores. */
   hasBrandSoul: boolean
   /** The guardrail policy bound to the key. */
   guardrailPolicyId: string | null

@@ -66,7 +66,7 @@ export function createFairCache(maxBytes: number) {
 const oldestOf = ({ items }: { items: Set<Item> }): Item => items.values().next().value!
 
 const MEGABYTE = 1024 * 1024
-/** Shared by all rooms; each process has its own. */
+/** Shared by all modules; each process has its own. */
 const all = createFairCache(48 * MEGABYTE)
 
 /** Estimated bytes of everything kept in this process. */

@@ -60,7 +60,7 @@ export class AppError extends Error {
   }
 }
 
-/** Declares an error once, with its sentence, in its room; the code that throws it supplies only the facts. */
+/** Declares an error once, with its sentence, in its module; the code that throws it supplies only the facts. */
 export function defineError<Facts extends unknown[]>(
   kind: ErrorKind,
   code: string,

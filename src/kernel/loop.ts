@@ -1,5 +1,7 @@
 import type { Clock } from './clock'
 
+let last: Promise<void> = Promise.resolve()
+
 export type Loop = { wake(): void; stop(): Promise<void> }
 
 type LoopOptions = {
@@ -73,4 +75,13 @@ export function startLoop({ name, tick, idleMs, longestNapMs = LONGEST_NAP_MS, c
       await finished
     },
   }
+}
+
+/**
+ * Lets pending requests run during long work: resolves in a later turn of the event loop. All callers share one queue
+ * and one of them resumes per turn, so many long jobs block the loop no longer than one (I28).
+ */
+export function nextTurn(): Promise<void> {
+  last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
+  return last
 }

@@ -18,7 +18,7 @@ type Limits = {
 
 const OUTBOUND_DIAL_CONNECT_TIMEOUT_MS = 10_000
 
-/** Why a call to a user-chosen address gave no answer; the room decides what to report and whether to retry. */
+/** Why a call to a user-chosen address gave no answer; the module decides what to report and whether to retry. */
 export type OutboundKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'too-large' | 'aborted'
 
 export class OutboundFailure extends Error {

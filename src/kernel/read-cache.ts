@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock'
-import { createLru } from './lru'
+
+type Lru<K extends {}, V extends {}> = Pick<LRUCache<K, V>, 'get' | 'set' | 'has' | 'delete' | 'clear'>
 
 type Options = {
   max: number
@@ -69,3 +71,22 @@ export function createReadCache<K extends string, V extends object>({
 
 /** On Postgres another node may write, and a change must be seen everywhere within a second (I26). */
 export const freshFor = (dialect: 'sqlite' | 'postgres'): number => (dialect === 'postgres' ? 1_000 : Infinity)
+
+/**
+ * The `max` entries used last. The library takes room for all of them at once, a megabyte for some, so this asks for
+ * it with the first entry: most caches of most processes stay empty.
+ */
+export function createLru<K extends {}, V extends {}>(max: number): Lru<K, V> {
+  let made: LRUCache<K, V> | null = null
+  const room = (): LRUCache<K, V> => {
+    made ??= new LRUCache({ max })
+    return made
+  }
+  return {
+    get: (key) => made?.get(key),
+    set: (key, value) => room().set(key, value),
+    has: (key) => made?.has(key) ?? false,
+    delete: (key) => made?.delete(key) ?? false,
+    clear: () => made?.clear(),
+  }
+}

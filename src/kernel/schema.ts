@@ -5,7 +5,7 @@ import { hasAtLeast, hasAtMost } from './characters'
 import { findIssues, type Issue, type Request } from './validation-issues'
 
 export type { Issue }
-/** The only module that imports TypeBox: rooms take `t` from here, routes `checked` and `described`. */
+/** The only module that imports TypeBox: modules take `t` from here, routes `checked` and `described`. */
 export { type Static, type TSchema, type TUnsafe, Type as t }
 
 /** A schema wrapped as a Standard Schema: given in this form, the web framework does not change values. */

@@ -6,10 +6,10 @@ import type { LimitIncreases } from './increases'
 import type { RateLimiter } from './limiter'
 import { Decision, Increase, NewIncrease, RateLimits } from './schema'
 
-type Rooms = { limiter: RateLimiter; increases: LimitIncreases }
+type Modules = { limiter: RateLimiter; increases: LimitIncreases }
 
 /** `/rate-limits` (contract 21). */
-export const rateLimitRoutes = ({ limiter, increases }: Rooms, guard: Guard) =>
+export const rateLimitRoutes = ({ limiter, increases }: Modules, guard: Guard) =>
   new Elysia({ prefix: '/rate-limits', tags: ['Rate limits'] })
     .use(guard)
     .get(

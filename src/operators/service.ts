@@ -57,7 +57,7 @@ type OperatorSkillWords = Static<typeof OperatorSkillQuery>
 
 type OperatorCall = Call<OperatorCaller>
 
-/** A check of a room's own rows: returns a sentence for each violation; empty when sound. */
+/** A check of a module's own rows: returns a sentence for each violation; empty when sound. */
 type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
 
 type Deps = Parameters<typeof createCreditVerbs>[0] &
@@ -80,7 +80,7 @@ type Deps = Parameters<typeof createCreditVerbs>[0] &
 
 export type OperatorService = ReturnType<typeof createOperators>
 
-/** All operations of the operator API; each uses the service of the room that owns the rule. */
+/** All operations of the operator API; each uses the service of the module that owns the rule. */
 export function createOperators(deps: Deps) {
   const status = createStatus(deps)
   const access = createOperatorAccess(deps)
@@ -96,7 +96,7 @@ export function createOperators(deps: Deps) {
     status,
     stream: createStream({ ...deps, status, isStill: access.isStill }),
     verify: createVerify(deps),
-    /** Submissions of skills (dx 2.11), decided in the skills room. */
+    /** Submissions of skills (dx 2.11), decided in the skills module. */
     submissions: deps.skills.operator,
     skills: createSkillVerbs(deps),
     backup: deps.backup,

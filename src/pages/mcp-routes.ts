@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
-import { API } from '../http/context'
+import { API, urlOf } from '../http/context'
 import type { Guard } from '../http/guard'
-import { urlOf } from '../http/request-url'
 import type { Ask } from './mcp-schema'
 
 type Deps = {

@@ -49,7 +49,7 @@ const inboxPage = (me: Me, { nameOf }: AssetSet): string =>
 type Chat = { session_id: string; config_id: string }
 type Transcript = Chat & { messages: { id: string }[] }
 
-/** What the inbox reads of the rooms; each throws 404 for what is not the caller's. */
+/** What the inbox reads of the modules; each throws 404 for what is not the caller's. */
 type InboxTranscript = {
   me(call: Call): Promise<{ user: { id: string; email: string; name: string | null } }>
   /** The team of the caller; empty without one. */

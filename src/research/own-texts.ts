@@ -14,7 +14,7 @@ type Deps = {
   web: Pick<Web, 'readBytes'>
   knowledgeOf: KnowledgeOf
 }
-/** Knowledge files of the caller's skills that speak of a question, best first. Skills are a later room. */
+/** Knowledge files of the caller's skills that speak of a question, best first. Skills are a later module. */
 export type KnowledgeOf = (call: Call, question: string) => Promise<{ title: string; text: string }[]>
 
 type Row = Awaited<ReturnType<Files['ofOwner']>>[number]

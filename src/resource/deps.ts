@@ -6,7 +6,7 @@ import type { Reader, Store, Tx } from '../kernel/store'
 /** An owner that an operator names; `userId` acts for it, and is null for an organization that is no more. */
 type Named = { scope: OwnerScope; name: string; userId: UserId | null; orgId: OrgId | null }
 
-/** What later rooms do for resources. It is handed in, so that any room may have one. */
+/** What later modules do for resources. It is handed in, so that any module may have one. */
 export type ResourceDeps = {
   store: Store
   clock: Clock

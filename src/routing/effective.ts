@@ -4,9 +4,9 @@ import type { Clock } from '../kernel/clock'
 import { compiledOf } from '../kernel/compiled'
 import { sha256Hex } from '../kernel/crypto'
 import type { KeyId, OrgId } from '../kernel/ids'
+import { nextTurn } from '../kernel/loop'
 import { createReadCache, freshFor, type ReadCache } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
-import { nextTurn } from '../kernel/turns'
 import {
   BUDGET_MS,
   compilePattern,

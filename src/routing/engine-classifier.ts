@@ -165,7 +165,7 @@ export function createEngineClassifier({ engines, clock }: { engines: EngineServ
         const { text } = await engines.answer(id, { messages, mode: 'auto', ...limits, origin, signal: both })
         return readOpinion(text)
       } catch {
-        // The engines room has logged the failure. It must not fail the caller's request.
+        // The engines module has logged the failure. It must not fail the caller's request.
         signal.throwIfAborted()
         return null
       } finally {

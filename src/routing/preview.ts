@@ -41,7 +41,16 @@ type Deps = {
 export type RoutingPreview = ReturnType<typeof createRoutingPreview>
 
 /** Tries a prompt on preferences and rules; nothing is billed or stored (contract 13). */
-export function createRoutingPreview({ resources, keys, effective, explain, engines, screen, admit, ...rooms }: Deps) {
+export function createRoutingPreview({
+  resources,
+  keys,
+  effective,
+  explain,
+  engines,
+  screen,
+  admit,
+  ...modules
+}: Deps) {
   const { store, orgs } = resources
   return { preview }
 
@@ -103,7 +112,7 @@ export function createRoutingPreview({ resources, keys, effective, explain, engi
     as: Asker | null,
     { routing_preference_id: id, rules }: PreviewInput,
   ): Promise<Effective> {
-    const row = id ? await rooms.preferences.find(store.read, call.caller, id) : null
+    const row = id ? await modules.preferences.find(store.read, call.caller, id) : null
     const sent = await sourceOf(rules ?? [], effective.patternChecks(trialOf(call)))
     if (row) return combine(sent, await effective.readPreference(row))
     return combine(sent, as ? await effective.of(as) : NOTHING)

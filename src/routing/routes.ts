@@ -8,10 +8,10 @@ import type { RoutingPreview } from './preview'
 import * as words from './schema'
 import type { PreferenceService } from './service'
 
-type Rooms = { preferences: PreferenceService; routingPreview: RoutingPreview }
+type Modules = { preferences: PreferenceService; routingPreview: RoutingPreview }
 
 /** `/routing-preferences` and `/routing-corrections` (contract 13), for tenants and operators. */
-const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPreview }: Rooms) =>
+const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPreview }: Modules) =>
   [
     ...resourceVerbs(preferences),
     verb(
@@ -60,7 +60,7 @@ const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPr
   ] as const
 
 /** What only tenants do: say what was wrong. */
-const correctionVerb = ({ preferences: { corrections } }: Rooms) =>
+const correctionVerb = ({ preferences: { corrections } }: Modules) =>
   tenantVerb(
     {
       method: 'post',
@@ -75,7 +75,7 @@ const correctionVerb = ({ preferences: { corrections } }: Rooms) =>
   )
 
 /** `/keys/{id}/routing-preference` and `/keys/{id}/routing-rules` (contract 13). */
-const bindingVerbs = ({ preferences: { bind } }: Rooms) =>
+const bindingVerbs = ({ preferences: { bind } }: Modules) =>
   [
     tenantVerb(
       {
@@ -99,9 +99,10 @@ const bindingVerbs = ({ preferences: { bind } }: Rooms) =>
     ),
   ] as const
 
-export const preferenceRoutes = (rooms: Rooms, guard: Guard) =>
-  tenantRoutes([...verbsOf(rooms), correctionVerb(rooms)], guard, { scope: 'billing', tag: 'Routing preferences' }).use(
-    tenantRoutes(bindingVerbs(rooms), guard, { scope: 'billing', tag: 'API keys' }),
-  )
+export const preferenceRoutes = (modules: Modules, guard: Guard) =>
+  tenantRoutes([...verbsOf(modules), correctionVerb(modules)], guard, {
+    scope: 'billing',
+    tag: 'Routing preferences',
+  }).use(tenantRoutes(bindingVerbs(modules), guard, { scope: 'billing', tag: 'API keys' }))
 
-export const preferenceOperatorRoutes = (rooms: Rooms, edge: OperatorEdge) => operatorRoutes(verbsOf(rooms), edge)
+export const preferenceOperatorRoutes = (modules: Modules, edge: OperatorEdge) => operatorRoutes(verbsOf(modules), edge)

@@ -38,7 +38,7 @@ export type Choice = {
   preferenceId: string | null
 }
 
-/** A routing rule for stage 1 (contract 22.2), provided by the routing-preferences room. */
+/** A routing rule for stage 1 (contract 22.2), provided by the routing-preferences module. */
 export type Rule = {
   mode: string
   /** The engine the rule names, or null for the mode's own. */

@@ -62,7 +62,7 @@ export function createPropose({ engines, clock }: { engines: EngineService; cloc
       })
       return patternIn(text)
     } catch {
-      // The engines room has logged the failure; without a proposal no rule is suggested.
+      // The engines module has logged the failure; without a proposal no rule is suggested.
       signal.throwIfAborted()
       return null
     } finally {

@@ -73,7 +73,7 @@ const createSecretOf =
 type Deps = Parameters<typeof createRun>[0] & {
   outbound: Outbound
   masterKey: Uint8Array
-  /** System tools of this room; later rooms add theirs with `register`. */
+  /** System tools of this module; later modules add theirs with `register`. */
   system: readonly Tool[]
   /** Names of the system tools that are on; an empty list means all. */
   enabled: readonly string[]
@@ -113,13 +113,13 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
   let ofSkills: SkillTools = async () => []
 
   return {
-    /** Adds a system tool of a later room, at start. */
+    /** Adds a system tool of a later module, at start. */
     register(tool: Tool): void {
       if (registry.has(tool.name)) throw new Error(`two tools are named ${tool.name}`)
       registry.set(tool.name, tool)
     },
 
-    /** Sets, at start, how the tools of a caller's skills are read; skills are a later room. */
+    /** Sets, at start, how the tools of a caller's skills are read; skills are a later module. */
     bringSkills(source: SkillTools): void {
       ofSkills = source
     },

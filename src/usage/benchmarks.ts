@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
+import { nextTurn } from '../kernel/loop'
 import { microToCents } from '../kernel/money'
 import type { Reader, Store } from '../kernel/store'
-import { nextTurn } from '../kernel/turns'
 import {
   addEncoded,
   cellOf,

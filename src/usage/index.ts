@@ -2,7 +2,15 @@
 export { createBenchmarks, peakOf } from './benchmarks'
 export { costOfDay, EXPORT_HEADERS, usageOfAllOwners } from './export'
 export { createUsageReading, spendOfOwner, startOwnerSpend, type UsageReading } from './reading'
-export { holdSpend, type Spend, settleSpend, spendOf } from './repository'
 export { callsWithSkills, createRollup, startRollupLoop } from './rollup-loop'
-export { createUsageLog, startRefusalLoop, type UsageEntry, type UsageLog } from './service'
+export {
+  createUsageLog,
+  holdSpend,
+  type Spend,
+  settleSpend,
+  spendOf,
+  startRefusalLoop,
+  type UsageEntry,
+  type UsageLog,
+} from './service'
 export { type ModeOfCall, modeOfCall } from './spans'

@@ -1,8 +1,7 @@
 import { and, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { Clock } from '../kernel/clock'
-import { type Loop, startLoop } from '../kernel/loop'
+import { type Loop, nextTurn, startLoop } from '../kernel/loop'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
-import { nextTurn } from '../kernel/turns'
 import {
   addEncoded,
   type Bucket,

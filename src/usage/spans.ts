@@ -1,7 +1,7 @@
 import { and, eq, gte, lte } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import { nextTurn } from '../kernel/loop'
 import type { Reader } from '../kernel/store'
-import { nextTurn } from '../kernel/turns'
 import { HOUR_MS, startOf, WIDTHS } from './buckets'
 import { type Calls, newCalls } from './call-repository'
 import type { Choice } from './report-repository'

@@ -68,12 +68,12 @@ const TESTS = { max: 10, everyMs: 60_000 }
 const TIDY = { everyMs: 600_000, batch: 500, dayMs: 86_400_000 }
 
 /** Webhooks: who receives which events, and what became of the deliveries (contract 14). */
-export function createWebhooks({ resources, fanOut, masterKey, settings, ...rooms }: Deps) {
+export function createWebhooks({ resources, fanOut, masterKey, settings, ...modules }: Deps) {
   const { store, clock, orgs } = resources
-  const { outbound } = rooms
+  const { outbound } = modules
   const secrets = createSecrets(masterKey)
-  const send = createSend({ ...rooms, clock, schedule: readSchedule(settings.webhookRetrySchedule) })
-  const deliveries = createDeliveries({ ...rooms, store, clock, secrets, send })
+  const send = createSend({ ...modules, clock, schedule: readSchedule(settings.webhookRetrySchedule) })
+  const deliveries = createDeliveries({ ...modules, store, clock, secrets, send })
   fanOut.receive('webhook', receive)
   const webhooks = createResource(resources, webhook, {
     max: settings.maxWebhooks,

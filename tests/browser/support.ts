@@ -5,7 +5,7 @@ import { BrowserSessionId } from '../../src/browser/schema'
 import type { KeyId } from '../../src/kernel/ids'
 import { createWorld, type Person, type World } from '../support/world'
 
-/** Without a Chromium on this machine nothing of this room can be tried; it is said, once, and not passed over. */
+/** Without a Chromium on this machine nothing of this module can be tried; it is said, once, and not passed over. */
 export const hasChromium = findChromium({ browserPath: '' }) !== null
 if (!hasChromium) process.stderr.write('\nNO CHROMIUM: the tests of browser sessions are skipped. Install it.\n\n')
 

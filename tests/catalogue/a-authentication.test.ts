@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { mintSecret } from '../../src/accounts/keys/token'
+import { mintSecret } from '../../src/accounts/keys/lookup'
 import { startTarget } from './support'
 import { keepsItsPromises } from './support/oracle'
 import { sendRaw, whole } from './support/raw'

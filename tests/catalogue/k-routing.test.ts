@@ -5,7 +5,7 @@ import { startTarget } from './support'
 import { hasNotBlocked, keepsItsPromises } from './support/oracle'
 
 /*
- * Area K: routing preferences and the patterns of strangers. Rows that are not here stand in the tests of the room:
+ * Area K: routing preferences and the patterns of strangers. Rows that are not here stand in the tests of the module:
  * K1, K8, K10, K13 (tests/routing-preferences/refuse and manage), K11 (preview), K14 (suggest), K16 (match); K17 is the
  * guardrails'.
  */

@@ -1,4 +1,4 @@
-// SQLite only: commands of one machine; what they call is tested with its room on both.
+// SQLite only: commands of one machine; what they call is tested with its module on both.
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// SQLite only: how commands read, reach and print; what each does is tested with its room on both.
+// SQLite only: how commands read, reach and print; what each does is tested with its module on both.
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

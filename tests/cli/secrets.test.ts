@@ -1,4 +1,4 @@
-// SQLite only: a client of routes that tests of their rooms call on both.
+// SQLite only: a client of routes that tests of their modules call on both.
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -41,7 +41,7 @@ const WITHOUT: Record<string, string> = {
   'POST /iframes/{id}/sessions/{sessionId}/feedback': 'is for visitors',
 }
 
-/** A request of each POST that takes one. Those whose making takes more are retried in the tests of their rooms. */
+/** A request of each POST that takes one. Those whose making takes more are retried in the tests of their modules. */
 const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unknown]>> = {
   'POST /completions': async () => ['completions', { prompt: 'Once, please' }],
   'POST /chat/completions': async () => ['chat/completions', { messages: [{ role: 'user', content: 'Once' }] }],

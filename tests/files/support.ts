@@ -16,7 +16,7 @@ export const ownerOf = ({ userId, orgId }: Pick<Person, 'userId' | 'orgId'>): Ow
 
 type Input = { filename?: string; mimeType?: string; type?: 'image' | 'file' | 'document' | 'video' }
 
-/** Keeps bytes as an artifact of this person, as a room that made them would. */
+/** Keeps bytes as an artifact of this person, as a module that made them would. */
 export const saveFor = (world: World, person: Pick<Person, 'userId' | 'orgId'>, bytes: Source, input: Input = {}) =>
   world.app.container.files.save(ownerOf(person), bytes, {
     type: input.type ?? 'image',

@@ -1,4 +1,4 @@
-// SQLite only: what the edge does before any room is asked.
+// SQLite only: what the edge does before any module is asked.
 import { describe, expect, test } from 'bun:test'
 import { canonicalUrl } from '../../src/app/canonical'
 import { createWorld } from '../support/world'

@@ -1,6 +1,6 @@
-// SQLite only: what the edge does before any room is asked.
+// SQLite only: what the edge does before any module is asked.
 import { describe, expect, test } from 'bun:test'
-import { createMethodTable } from '../../src/http/methods'
+import { createMethodTable } from '../../src/http/route-rules'
 import { routesOf, withId } from '../contract/matrix'
 import { createWorld } from '../support/world'
 

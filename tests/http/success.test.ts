@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createSuccessTable } from '../../src/http/success'
+import { createSuccessTable } from '../../src/http/route-rules'
 
 const route = (method: string, path: string, response?: object) => ({
   method,

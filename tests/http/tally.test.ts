@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Counter, Histogram, Registry } from 'prom-client'
-import { createTally } from '../../src/http/tally'
+import { createTally } from '../../src/http/metrics'
 
 const VALUES = [0.0004, 0.001, 0.3, 0.5, 7, 121]
 

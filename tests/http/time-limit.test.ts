@@ -1,4 +1,4 @@
-// SQLite only: what the edge does before any room is asked.
+// SQLite only: what the edge does before any module is asked.
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'

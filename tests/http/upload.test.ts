@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { Elysia } from 'elysia'
+import type { Upload } from '../../src/http/body'
 import { assertBodyHeaders } from '../../src/http/body'
 import type { Exchange } from '../../src/http/context'
 import { guard as createGuard } from '../../src/http/guard'
 import { createBodyReader } from '../../src/http/idempotent'
 import { createRouteRules } from '../../src/http/route-rules'
-import type { Upload } from '../../src/http/upload'
 import type { AppError } from '../../src/kernel/errors'
 import { temporaryFolder } from '../support/temporary-folder'
 

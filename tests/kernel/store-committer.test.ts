@@ -2,8 +2,7 @@
 import type { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import type { Tx } from '../../src/kernel/store'
-import { createCommitter, type Unit } from '../../src/kernel/store/committer'
-import { createKeeping } from '../../src/kernel/store/keeping'
+import { createCommitter, createKeeping, type Unit } from '../../src/kernel/store/committer'
 import { insert, openScratchFile } from './scratch'
 
 type Faults = Partial<Record<string, (Error | null)[]>>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 
-/** Tests that stand elsewhere, and are as much about a room as its own. */
+/** Tests that stand elsewhere, and are as much about a module as its own. */
 const OWN: Record<string, string[]> = {
   billing: [
     'tests/contract/{bounds,names}.test.ts',
@@ -12,7 +12,7 @@ const OWN: Record<string, string[]> = {
   keys: ['tests/contract/{bounds,names}.test.ts', 'tests/app/account-bounds.test.ts'],
 }
 
-/** Tests outside of a room's own folder that exercise it over its public faces. */
+/** Tests outside of a module's own folder that exercise it over its public faces. */
 const BESIDE: Record<string, string[]> = {
   billing: [
     'tests/catalogue/g-*.test.ts',
@@ -56,8 +56,8 @@ const BESIDE: Record<string, string[]> = {
 export type TestPlan = { near: string[]; wide: string[] }
 
 /**
- * `near` are the tests of the room's own folder and those of `OWN`, those that import the file first; `wide` are those elsewhere whose
- * own text or helpers import the room by its door, and those that exercise it over its public faces.
+ * `near` are the tests of the module's own folder and those of `OWN`, those that import the file first; `wide` are those elsewhere whose
+ * own text or helpers import the module by its door, and those that exercise it over its public faces.
  */
 export async function testsOf(room: string, file: string): Promise<TestPlan> {
   const elsewhere = await Promise.all((OWN[room] ?? []).map(scan))

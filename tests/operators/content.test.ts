@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { rolesFor } from '../../src/http/operator-rules'
+import { rolesFor } from '../../src/http/operator-edge'
 import { heardFrom } from '../widgets/world'
 import { createFullWorld, LINK, WORD } from './everything'
 import { remoteSender } from './support'

@@ -1,4 +1,4 @@
-import { createOperatorRules } from '../../src/http/operator-rules'
+import { createOperatorRules } from '../../src/http/operator-edge'
 import type { World } from '../support/world'
 
 /** The rules of all operator routes, as the world serves them. It needs `opsListen`. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { LIMITS } from '../../src/automation/skill-runs'
 import { SkillRunId } from '../../src/automation/schema'
+import { LIMITS } from '../../src/automation/skill-runs'
 import { type SkillRunRow, skillRuns as table } from '../../src/automation/table'
 import { jobs } from '../../src/jobs/table'
 import { SkillId } from '../../src/skills/schema'

@@ -5,7 +5,7 @@ import { callOf, keyCaller } from '../support/callers'
 
 type Input = Partial<Parameters<typeof createTools>[0]>
 
-/** The room with nothing of its own in it; endpoints may be on this machine. */
+/** The module with nothing of its own in it; endpoints may be on this machine. */
 export const openTools = (input: Input = {}) =>
   createTools({
     outbound: createOutbound({ allow: ['127.0.0.1/32'] }),

@@ -18,14 +18,14 @@ import {
 } from './schema'
 import type { AuthService } from './service'
 
-type Rooms = { auth: AuthService; signInLinks: Pick<SignInLinks, 'ask' | 'redeem'> }
+type Modules = { auth: AuthService; signInLinks: Pick<SignInLinks, 'ask' | 'redeem'> }
 type Options = {
   /** Browsers reach this server over https, so the cookie may be marked `Secure`. */
   secure: boolean
 }
 
 /** `/auth`: accounts and dashboard sessions (contract 1.2). */
-export const authRoutes = ({ auth, signInLinks }: Rooms, guard: Guard, { secure }: Options) =>
+export const authRoutes = ({ auth, signInLinks }: Modules, guard: Guard, { secure }: Options) =>
   new Elysia({ prefix: '/auth', tags: ['Accounts'] })
     .use(guard)
     .post('/signup', async (context) => context.status(201, await auth.signUp(visitOf(context), context.body)), {

@@ -1,6 +1,36 @@
+import type { TenantCaller } from '../../kernel/caller'
 import { charactersIn } from '../../kernel/characters'
-import { type AppError, invalidInput } from '../../kernel/errors'
-import { foreignKey, lineBreakInKey, noCredential, notAKey, notBearer, otherToken, severalCredentials } from './errors'
+import { type AppError, invalidInput, quoted } from '../../kernel/errors'
+import type { KeyLookup } from '../keys/lookup'
+import {
+  crossSiteRequest,
+  foreignKey,
+  invalidSession,
+  lineBreakInKey,
+  noCredential,
+  notAKey,
+  notBearer,
+  originNotAllowed,
+  otherToken,
+  severalCredentials,
+  unknownKey,
+} from './errors'
+import type { Sessions } from './sessions'
+
+/** Headers that browsers add themselves and that pages cannot forge. */
+export type BrowserHeaders = {
+  method: string
+  /** Null when the credential came as the cookie. */
+  authorization: string | null
+  origin: string | null
+  /** `Sec-Fetch-Site`. */
+  fetchSite: string | null
+  host: string | null
+}
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+type Deps = { keys: Pick<KeyLookup, 'find'>; sessions: Pick<Sessions, 'find'> }
 
 /** The two headers that may carry a credential; never the query, the body or another cookie (A7). */
 export type CredentialHeaders = { authorization: string | null; cookie: string | null }
@@ -21,7 +51,7 @@ const LINE_BREAK_AT_END = /(?:[\r\n]|\\n|\\r|%0a|%0d)$/i
 const FOREIGN_START = /^[a-z]{2,5}[-_](?:[a-z]{2,8}[-_])?/
 
 /** Reads the credential by its form alone, so a refusal reveals nothing about the database. */
-export function readCredential({ authorization, cookie }: CredentialHeaders): Credential {
+function readCredential({ authorization, cookie }: CredentialHeaders): Credential {
   const usual = USUAL_KEY.exec(authorization ?? '')?.[1]
   if (usual) return { type: 'key', token: usual }
   const header = authorization?.trim()
@@ -75,4 +105,50 @@ export function assertNewPassword(password: string, email: string, field: string
   if (message === address || message === address!.split('@')[0]) {
     throw invalidInput(field, 'The password is your e-mail address or the first part of it. Choose another.')
   }
+}
+
+/**
+ * Finds the caller of a request from its headers; synchronous when the credential is cached. Throws 401
+ * `invalid_api_key`, or `invalid_session` for a session token (contract 1.2).
+ */
+export function createAuthenticator({ keys, sessions }: Deps) {
+  return (headers: CredentialHeaders): TenantCaller | Promise<TenantCaller> => {
+    const credential = readCredential(headers)
+    if (credential.type === 'key') return orThrow(keys.find(credential.token), unknownKey)
+    if (credential.type === 'session') return orThrow(sessions.find(credential.token), invalidSession)
+    throw credential.refusal
+  }
+}
+
+function orThrow<C extends TenantCaller>(found: C | null | Promise<C | null>, refuse: () => AppError): C | Promise<C> {
+  if (found instanceof Promise) return found.then((caller) => orThrow(caller, refuse))
+  if (!found) throw refuse()
+  return found
+}
+
+/**
+ * Throws 403 `origin_not_allowed` for a page outside the key's `allowed_origins` (contract 20; calls without `Origin`
+ * pass), and for a change that another site requests with the session cookie.
+ */
+export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownOrigin: string | null): void {
+  const { origin } = headers
+  if (caller.type === 'key') {
+    const allowed = caller.allowedOrigins
+    if (origin && allowed.length && !allowed.includes(origin)) throw originNotAllowed(quoted(origin))
+    return
+  }
+  const cameByCookie = !headers.authorization
+  if (cameByCookie) assertOwnPage(headers, ownOrigin)
+}
+
+/** Throws 403 `origin_not_allowed` for a change that a page of another site asks for, such as to sign somebody in. */
+export function assertOwnPage(headers: BrowserHeaders, ownOrigin: string | null): void {
+  if (!READS.has(headers.method) && !isSameOrigin(headers, ownOrigin)) throw crossSiteRequest()
+}
+
+/** Decides by `Sec-Fetch-Site` when the browser sends it, else by `Origin`. Without either the answer is no. */
+function isSameOrigin({ origin, fetchSite, host }: BrowserHeaders, ownOrigin: string | null): boolean {
+  if (fetchSite !== null) return fetchSite === 'same-origin'
+  if (origin === null) return false
+  return origin === ownOrigin || (host !== null && URL.parse(origin)?.host === host)
 }

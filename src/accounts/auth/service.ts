@@ -41,7 +41,7 @@ type Deps = {
   entry: Entry
   clock: Clock
   signup: 'open' | 'closed'
-  /** Credits the initial balance of a new account; provided by a later room. */
+  /** Credits the initial balance of a new account; provided by a later module. */
   grantInitial(tx: Tx, owner: OwnerScope): Promise<void>
 }
 

@@ -1,18 +1,79 @@
 import type { EventBus } from '../../events'
-import type { SessionCaller } from '../../kernel/caller'
+import { recurring } from '../../jobs'
+import type { SessionCaller, TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
-import { SessionId, type UserId } from '../../kernel/ids'
+import { type KeyId, type OrgId, SessionId, type UserId } from '../../kernel/ids'
+import { type Loop, startLoop } from '../../kernel/loop'
 import { createReadCache, freshFor } from '../../kernel/read-cache'
 import type { Reader, Store, Tx } from '../../kernel/store'
-import { mintSecret, recogniseSecret } from '../keys/token'
+import type { KeyLookup } from '../keys/lookup'
+import { mintSecret, recogniseSecret } from '../keys/lookup'
 import type { LastSeenBuffer } from '../last-seen-buffer'
 import { accessChanged, accountSwitched } from '../orgs/events'
 import type { OrgService } from '../orgs/service'
+import type { Attempts } from './attempts'
+import type { SignInLinks } from './links'
 import { sessionRepository as rows } from './repository'
 import { SESSION_LABEL } from './rules'
 
+type SessionLoopDeps = { store: Store; sightings: LastSeenBuffer<SessionId> }
+
+type LoopDeps = SessionLoopDeps & { clock: Clock; onError(name: string, error: unknown): void }
+
+const IDLE_MS = 30_000
+
+const TIDY_EVERY_MS = 600_000
+
+const BATCH = 500
+
+/** Expired sessions are kept this long, because another node may still have a use it has not written yet. */
+const GRACE_MS = 10 * 60_000
+
+/** Extends sessions that were used. */
+export const startSessionLoop = ({ clock, onError, ...deps }: LoopDeps): Loop =>
+  startLoop({
+    name: 'sessions',
+    idleMs: IDLE_MS,
+    clock,
+    onError,
+    tick: async () => {
+      await writeSessionUses(deps)
+      return 0
+    },
+  })
+
+type Expiring = Pick<LoopDeps, 'store' | 'clock'>
+
+type Tidied = Expiring & { attempts: Pick<Attempts, 'tidy'>; signInLinks: Pick<SignInLinks, 'tidy'> }
+
+/** Job that removes expired sessions and sign-in links, and attempts to sign in that no longer count. */
+export const expiredSessions = ({ attempts, signInLinks, ...deps }: Tidied) =>
+  recurring('auth.sessions', TIDY_EVERY_MS, async () => {
+    while ((await removeExpiredSessions(deps)) === BATCH);
+    while ((await attempts.tidy(BATCH)) === BATCH);
+    while ((await signInLinks.tidy(BATCH)) === BATCH);
+  })
+
+/** Removes one batch. Returns how many. */
+export const removeExpiredSessions = ({ store, clock }: Expiring): Promise<number> =>
+  store.write((tx) => rows.removeEnded(tx, clock.now() - GRACE_MS, BATCH))
+
+type UnattendedDeps = { store: Store; keys: Pick<KeyLookup, 'unattended'>; orgs: Pick<OrgService, 'standingOf'> }
+
+/** Who stored work runs for, when no request asks for it: columns of its row. */
+export type Behalf = { user_id: UserId; api_key_id: KeyId | null; active_org_id: OrgId | null }
+
+/** Whom the work of this caller runs for, later and without a request. */
+export const behalfOf = (caller: TenantCaller): Behalf => ({
+  user_id: caller.userId,
+  api_key_id: caller.type === 'key' ? caller.keyId : null,
+  active_org_id: caller.activeOrgId,
+})
+
+export type Unattended = ReturnType<typeof createUnattended>
+
 /** A session ends this long after its last use (contract 1.2). */
-export const SESSION_MS = 12 * 60 * 60_000
+const SESSION_MS = 12 * 60 * 60_000
 const REMEMBERED_SESSIONS = 10_000
 
 type Deps = {
@@ -108,5 +169,33 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     const { activeOrgId } = access
     const caller = { type: 'session', userId: row.user_id, sessionId: row.id, orgId: null, activeOrgId } as const
     return { caller, expiresAt: row.expires_at }
+  }
+}
+
+/**
+ * Finds the caller that stored work runs as: schedules, hooks, steps of a workflow. It may do what its maker may do now:
+ * null when the key is revoked or expired, the account disabled, the org closed or left (contract 1.2).
+ */
+export function createUnattended({ store, keys, orgs }: UnattendedDeps) {
+  return async function callerOf({ user_id, api_key_id, active_org_id }: Behalf): Promise<TenantCaller | null> {
+    if (api_key_id !== null) return keys.unattended(api_key_id)
+    const state = (await orgs.standingOf(store.read, [user_id], active_org_id ? [active_org_id] : [])).get(user_id)
+    if (!state || (active_org_id !== null && !state.has(active_org_id))) return null
+    return {
+      type: 'session',
+      userId: user_id,
+      sessionId: null,
+      orgId: null,
+      activeOrgId: active_org_id,
+    } satisfies SessionCaller
+  }
+}
+
+/** Extends the sessions that were used since the last call. */
+export async function writeSessionUses({ store, sightings: lastSeenBuffer }: SessionLoopDeps): Promise<void> {
+  const uses = lastSeenBuffer.take()
+  for (let from = 0; from < uses.length; from += BATCH) {
+    const batch = uses.slice(from, from + BATCH)
+    await store.write((tx) => rows.slide(tx, batch, SESSION_MS))
   }
 }

@@ -28,7 +28,7 @@ export const BrandSoul = t.Object(
 )
 export type BrandSoul = Static<typeof BrandSoul>
 
-/** One routing rule as stored and shown (contract 13); the routing-preferences room validates it. */
+/** One routing rule as stored and shown (contract 13); the routing-preferences module validates it. */
 export const RoutingRule = t.Object(
   {
     pattern: t.String({ description: 'ECMAScript source, matched case-insensitively' }),

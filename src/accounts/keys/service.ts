@@ -32,7 +32,7 @@ import {
 } from './access'
 import { keyBindings } from './bindings'
 import { keyOver, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
-import { toCaller } from './lookup'
+import { KEY_LABELS, mintSecret, recogniseSecret, toCaller } from './lookup'
 import { NOTHING_SPENT, present } from './present'
 import { type KeyFilter, keyRepository as rows } from './repository'
 import {
@@ -58,7 +58,6 @@ import type {
   RotatedKey,
 } from './schema'
 import type { KeyRow } from './table'
-import { KEY_LABELS, mintSecret, recogniseSecret } from './token'
 
 const DEFAULT_NAME = 'API Key'
 

@@ -23,7 +23,7 @@ export const apiKeys = defineTable((k) =>
       monthly_cap_cents: k.int('monthly_cap_cents'),
       allowed_origins: k.json<string[]>('allowed_origins').notNull(),
       brand_soul: k.json<BrandSoul>('brand_soul'),
-      /** Attached by later rooms (contract 13), each of which reads its own columns; an id without a row has no effect. */
+      /** Attached by later modules (contract 13), each of which reads its own columns; an id without a row has no effect. */
       routing_preference_id: k.text('routing_preference_id'),
       routing_rules: k.json<RoutingRule[]>('routing_rules'),
       routing_floors: k.json<Record<string, number>>('routing_floors'),

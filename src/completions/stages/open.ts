@@ -51,8 +51,8 @@ const STREAM_TIMEOUT_MS = 600_000
  * Reads what the request builds on (conversation, memories, skills, policies) and starts its deadline. Throws 400 for
  * unknown modes and engines, 404 `not_found` for a foreign conversation.
  */
-export function createOpen({ store, clock, cacheEnabled, access, stopping, ...rooms }: Deps) {
-  const { browser, conversations, memory, engines, tools, skills, routing, guardrails, brandSoulOf } = rooms
+export function createOpen({ store, clock, cacheEnabled, access, stopping, ...modules }: Deps) {
+  const { browser, conversations, memory, engines, tools, skills, routing, guardrails, brandSoulOf } = modules
 
   return async function open(call: Call, request: CompletionRequest, write: Write | null): Promise<Run> {
     assertEngines(request, engines)

@@ -1,8 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { systemClock } from '../clock'
-import { isBusy, isDiskFailure, toAppError } from './errors'
-import type { Keeping } from './keeping'
+import { isAway, isBusy, isDiskFailure, toAppError } from './errors'
 import type { Tx } from './store'
+
+type Keeping = ReturnType<typeof createKeeping>
 
 export type Unit = {
   run(tx: Tx): Promise<unknown>
@@ -223,4 +224,19 @@ async function onlyStore<T>(run: () => Promise<T>): Promise<T> {
   const value = await run()
   if (waited) throw new Error('a unit of work awaited something other than the store')
   return value
+}
+
+/** Follows whether the storage keeps what is written, as the last commit that was tried shows. */
+export function createKeeping() {
+  let failing = false
+  return {
+    failing: (): boolean => failing,
+    kept(): void {
+      failing = false
+    },
+    /** Notes a failed commit; errors of the unit itself say nothing about the storage. */
+    lost(error: unknown): void {
+      if (isAway(error)) failing = true
+    },
+  }
 }

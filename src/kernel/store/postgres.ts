@@ -1,8 +1,8 @@
 import type { SQL } from 'bun'
 import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
 import { storageUnavailable } from '../errors'
+import { createKeeping } from './committer'
 import { isDiskFull, isSerializationFailure, toAppError } from './errors'
-import { createKeeping } from './keeping'
 import type { Client } from './postgres-line'
 import { createPool } from './postgres-pool'
 import { ofConnection, onReadFailure, type Prepared } from './prepared'
@@ -91,7 +91,7 @@ function noEffects(): never {
 /** What the pool and a transaction on it have in common. */
 type Kit = Pick<BunSQLDatabase, 'select' | 'selectDistinct' | '$count' | 'with' | 'insert' | 'update' | 'delete'>
 
-/** Drizzle's builders of both databases take the same calls; rooms see the types of the SQLite ones. */
+/** Drizzle's builders of both databases take the same calls; modules see the types of the SQLite ones. */
 function facade(db: Kit, afterCommit: (effect: () => void) => void, prepared: Reader['prepared']): Tx {
   return {
     dialect: 'postgres',

@@ -63,7 +63,7 @@ const pgKit = {
   json: <T>(name: string) => pgJson(name).$type<T>(),
 } as unknown as Kit
 
-/** A table on both databases. Rooms see the SQLite types, which hold for Postgres too. */
+/** A table on both databases. Modules see the SQLite types, which hold for Postgres too. */
 export type Table<T> = { readonly sqlite: T; readonly postgres: T; readonly clustered?: true }
 
 export type Row<T> = T extends Table<infer S extends sqlite.SQLiteTable> ? S['$inferSelect'] : never
@@ -252,7 +252,7 @@ export async function insertAll<T extends object>(
 /** Leaves out rows that another transaction has locked, so that several processes do not wait for each other. */
 export function unlocked<Q>(tx: Tx, select: Q): Q {
   if (tx.dialect === 'sqlite') return select
-  // Only Postgres' builder has it; rooms see the types of SQLite's.
+  // Only Postgres' builder has it; modules see the types of SQLite's.
   type Locking = { for(strength: 'update', how: { skipLocked: true }): unknown }
   return (select as unknown as Locking).for('update', { skipLocked: true }) as Q
 }

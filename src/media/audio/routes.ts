@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import type { Upload } from '../../http/body'
 import { answer, errors } from '../../http/envelope'
 import { type Guard, toCall } from '../../http/guard'
-import type { Upload } from '../../http/upload'
 import { invalidInput, messageOf } from '../../kernel/errors'
 import { checked, t } from '../../kernel/schema'
 import {

@@ -1,5 +1,5 @@
 import type { EngineOpinion } from '../../guardrails'
-import { nextTurn } from '../../kernel/turns'
+import { nextTurn } from '../../kernel/loop'
 import type { SkillManifest } from '../manifest'
 import type { Checks, Review, Tier } from '../schema-review'
 import { type CheckName, type Evidence, type Finding, hasPassed, type ManifestCheck, resultOf, warn } from './check'

@@ -43,10 +43,10 @@ export function createSkills(given: Deps) {
     deps,
     triggers,
     ...activating,
-    /** For rooms that publish in their own transaction; call it before the transaction begins. */
+    /** For modules that publish in their own transaction; call it before the transaction begins. */
     examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),
     submitIn: (...given: Rest<typeof submitInUnit>) => submitInUnit(deps, ...given),
-    /** For rooms that publish skills. Throws 403 for an org's key whose creator may no longer manage skills. */
+    /** For modules that publish skills. Throws 403 for an org's key whose creator may no longer manage skills. */
     assertMayManage: (db: Reader, caller: TenantCaller) => assertMayManage(deps, db, caller),
     get: (...given: Rest<typeof getSkill>) => getSkill(deps, ...given),
     installing: {

@@ -11,7 +11,7 @@ import { createAuthWorld } from './world'
 const store = await openTestStore()
 const HOUR = 3_600_000
 
-/** A process of its own over the shared database: rooms, caches and watch. */
+/** A process of its own over the shared database: modules, caches and watch. */
 function node(reading: Store = store) {
   const world = createAuthWorld(reading)
   const { lookup: keys, sessions, orgs, lastSeen } = world

@@ -23,7 +23,7 @@ export const visit = (route = 'POST /auth/sessions', ip = '192.0.2.1'): Visit =>
   ip,
 })
 
-/** The rooms up to auth, and what was granted to new accounts. */
+/** The modules up to auth, and what was granted to new accounts. */
 export function createAuthWorld(store: Store, signup: 'open' | 'closed' = 'open') {
   const world = createWorld(store)
   const { audit, orgs, events, clock, lookup } = world

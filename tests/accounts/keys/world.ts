@@ -11,7 +11,7 @@ import { fakeClock } from '../../support/clock'
 let made = 0
 const BOUNDS = { maxOrgsPerPerson: 50, maxKeysPerPerson: 100, maxKeysPerOrg: 500 }
 
-/** The rooms up to keys over a real store, with a clock that moves when told and everything heard on the bus. */
+/** The modules up to keys over a real store, with a clock that moves when told and everything heard on the bus. */
 export function createWorld(store: Store) {
   const clock = fakeClock()
   const audit = createAuditLog({ clock })

@@ -26,7 +26,7 @@ export type Target = Spawned & {
 const ROOMY = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000 } })
 
 /**
- * A target for what happens around the rooms: bytes, framing, how much memory a body takes. No statement that
+ * A target for what happens around the modules: bytes, framing, how much memory a body takes. No statement that
  * differs between databases is reached, so SQLite is behind it in every run.
  */
 export const startEdge = (options: Options = {}): Promise<Target> => startTargetOn(null, options)

@@ -37,7 +37,7 @@ const kind: PublicKind<{ n: number }> = {
   },
 }
 
-/** The rooms that jobs need, as one process has them. */
+/** The modules that jobs need, as one process has them. */
 export function processOf(store: Store, node: string, folder: string) {
   const onError = () => undefined
   const audit = createAuditLog({ clock })

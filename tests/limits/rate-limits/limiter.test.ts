@@ -161,7 +161,7 @@ describe('what a refusal says', () => {
     expect(remaining()).toBe('0')
     ticket.correct(99_600)
     expect(remaining()).toBe('400')
-    limiter.reserveTokens(KEY, 100, 200)
+    void limiter.reserveTokens(KEY, 100, 200)
     expect(remaining()).toBe('100')
     expect(refusal(() => limiter.reserveTokens(KEY, 50, 2_000))?.message).toContain('this call counts 1074')
   })

@@ -6,7 +6,7 @@ import { fakeClock } from '../../support/clock'
 
 type Answer = (request: RunRequest) => Promise<{ text: string }>
 
-/** The part of the engines room that sorting needs, with an engine that is paid for unless told. */
+/** The part of the engines module that sorting needs, with an engine that is paid for unless told. */
 const enginesOf = (answer: Answer, free = false) =>
   ({
     hasModel: () => !free,
