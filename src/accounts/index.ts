@@ -28,10 +28,16 @@ export {
 } from './auth/sessions'
 export type { BindableKey, KeyBindings } from './keys/bindings'
 export { keySettings } from './keys/config'
-export { createKeyLookup, flushLastUsed, mintSecret, recogniseSecret, startLastUsedLoop } from './keys/lookup'
+export {
+  createKeyLookup,
+  createLastSeenBuffer,
+  flushLastUsed,
+  mintSecret,
+  recogniseSecret,
+  startLastUsedLoop,
+} from './keys/lookup'
 export type { TieredKey, TierSubject } from './keys/service'
 export { createKeys, type KeyService } from './keys/service'
-export { createLastSeenBuffer } from './last-seen-buffer'
 export { accessChanged, memberJoined, orgDeleted } from './orgs/events'
 export { actingUserOf, findOwner, type Owner } from './orgs/owner'
 export { mayDo, normalizeEmail, teamOf } from './orgs/rules'

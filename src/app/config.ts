@@ -32,8 +32,8 @@ import { skillSettings } from '../skills/config'
 import { toolSettings } from '../tools/config'
 import { webhookSettings } from '../webhooks/config'
 import { widgetSettings } from '../widgets/config'
-import { PUBLIC_URL } from './canonical'
 import { otelSettings } from './otel-config'
+import { PUBLIC_URL } from './server'
 
 /** What a process may do, so that several on one database share the work (dx 2.8). */
 const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
@@ -50,8 +50,6 @@ type Shared = { roles: string; databaseUrl: string }
 const has = ({ roles }: Pick<Shared, 'roles'>, role: Role): boolean => roles.split(',').includes(role)
 
 export const servesApi = (config: Pick<Shared, 'roles'>): boolean => has(config, 'api')
-
-const servesBrowser = (config: Pick<Shared, 'roles'>): boolean => has(config, 'browser')
 
 /** Kinds of jobs that deliver to webhooks. */
 const DELIVERS = /^webhooks\.(steady|slow)$/
@@ -254,7 +252,7 @@ export function loadConfig(overrides: ConfigOverrides = {}): Config {
 /** @throws ConfigError for roles that nobody else could take over */
 function withRoles(config: Config): Config {
   assertRoles(config)
-  return servesBrowser(config) ? config : { ...config, browserPath: 'off', browserWsEndpoint: '' }
+  return has(config, 'browser') ? config : { ...config, browserPath: 'off', browserWsEndpoint: '' }
 }
 
 function readFile(path: string): Record<string, unknown> {

@@ -1,18 +1,37 @@
 import { assertOrigin, expiredSessions, startAccessLoop, startLastUsedLoop, startSessionLoop } from '../accounts'
 import { startCheckpointLoop } from '../audit'
+import {
+  createCanvases,
+  createChannels,
+  createHooks,
+  createSkillRuns,
+  createWorkflows,
+  registerTriggers,
+} from '../automation'
 import { expiredCredit, startHoldRecovery } from '../billing'
-import { startWatchLoop } from '../browser'
+import { createBrowser, startWatchLoop } from '../browser'
 import { startLeaseLoop } from '../cluster'
+import { cacheRulesOf, createAgent, createChat, createCompletions, createSandbox, createVoice } from '../completions'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, sweptFiles } from '../files'
 import { expiredKeys, startIdempotencyLoop } from '../idempotency'
+import { type KeyCaller, ownerOf } from '../kernel/caller'
+import type { KeyId, UserId } from '../kernel/ids'
+import { errorFields } from '../kernel/log'
+import type { Reader } from '../kernel/store'
+import { createAudio, createCode, createDocuments, createVideo } from '../media'
+import { createHealth } from '../operators'
 import { type BuiltAssets, buildAssets, createAssets } from '../pages'
+import { createResearch, createWeb } from '../research'
+import { createConversations, createMemory, createSkills, saveMemory } from '../skills'
+import { createSystemTools, createTools } from '../tools'
 import { startRefusalLoop, startRollupLoop } from '../usage'
+import { createWidgets } from '../widgets'
 import { ASSETS, bundled } from './bundle'
-import { buildAccounts } from './container-accounts'
-import { buildDecisions } from './container-decisions'
-import { buildFoundation, type Deps } from './container-foundation'
-import { buildWork } from './container-work'
+import { NEEDED } from './config'
+import { buildAccounts, buildDecisions, type Decisions } from './container-accounts'
+import { buildFoundation, type Deps, words } from './container-foundation'
+import { API_VERSION } from './version'
 
 export type Container = ReturnType<typeof buildContainer>
 
@@ -63,4 +82,111 @@ function startLoops(modules: ReturnType<typeof buildWork>) {
     startCheckpointLoop(modules),
     jobs.start(),
   ]
+}
+
+/** Adds the modules that produce answers: tools, skills, the agent, completions and what is built on them. */
+function buildWork(decisions: Decisions) {
+  const modules = { ...decisions, ...buildReach(decisions) }
+  const { config, store, clock, redis, keys, nodes, engines, traces, tools, settings } = modules
+  const agent = createAgent({ engines, tools, clock, trace: traces.step })
+  const { brandSoulOf } = keys
+  const sandbox = createSandbox({ ...modules, agent })
+  const voice = createVoice({ ...modules, agent, brandSoulOf, settings: config, preferences: settings })
+  const completions = createCompletions({
+    ...modules,
+    trace: traces.step,
+    agent,
+    brandSoulOf,
+    routing: modules.effective,
+    caching: cacheRulesOf(config),
+  })
+  const runs = createSkillRuns({ ...modules, completions, lockOwner: modules.orgs.lockOwner })
+  registerTriggers({ ...modules, runs })
+  const channels = createChannels({ ...modules, orgs: modules.resources.orgs })
+  const hooks = createHooks({ ...modules, runs, settings: config })
+  const audio = createAudio({ ...modules, settings: config, folder: modules.filePlace.incoming })
+  const canvases = createCanvases({ ...modules, completions, settings: config })
+  const workflows = createWorkflows({
+    ...modules,
+    completions,
+    canvases,
+    workflowSettings: config,
+    secretOf: tools.signingSecret,
+  })
+  const widgets = createWidgets({
+    ...modules,
+    completions,
+    settings: config,
+    secretOf: tools.signingSecretOf,
+    // Whom the work of a key runs as; null where the key no longer works.
+    keyOf: async (id: KeyId): Promise<KeyCaller | null> => {
+      const caller = await modules.unattended({ user_id: '' as UserId, api_key_id: id, active_org_id: null })
+      return caller?.type === 'key' ? caller : null
+    },
+  })
+  const health = createHealth({
+    clock,
+    version: API_VERSION,
+    leaving: modules.leaving,
+    pingDatabase: store.ping,
+    confirmWrites: store.confirm,
+    isFailing: store.failing,
+    isServed: () => NEEDED.every(nodes.isServed),
+    isFarOff: nodes.isFarOff,
+    pingRedis: redis?.ping ?? null,
+    probeEngines: engines.probeAll,
+    engineChanges: engines.changes,
+  })
+  return {
+    ...modules,
+    agent,
+    sandbox,
+    voice,
+    completions,
+    channels,
+    hooks,
+    audio,
+    chat: createChat({ completions, clock }),
+    canvases,
+    workflows,
+    widgets,
+    health,
+  }
+}
+
+/** Builds what an answer may use: tools, skills, conversations and memory. */
+function buildReach(modules: Decisions) {
+  const { config, store, clock, log, orgs, settings } = modules
+  const { incoming: folder } = modules.filePlace
+  const web = createWeb({ outbound: modules.outbound, settings: config })
+  const documents = createDocuments({ ...modules, isServed: () => modules.nodes.isServed('jobs'), settings: config })
+  const code = createCode(modules)
+  const video = createVideo({ ...modules, callerOf: modules.unattended, settings: config, folder })
+  const research = createResearch({
+    ...modules,
+    web,
+    knowledgeOf: (call, question) => skills.knowledgeOf(call, question),
+    callerOf: modules.unattended,
+  })
+  const tools = createTools({
+    ...modules,
+    system: createSystemTools({ web, code, documents, images: modules.images, research, video }),
+    enabled: words(config.systemTools),
+    roleOf: async ({ caller }) => caller.activeOrgId && orgs.roleOf(store.read, caller.activeOrgId, caller.userId),
+    onFault: (tool, error) => log.error({ tool, ...errorFields(error) }, 'tool failed'),
+  })
+  const zoneOf = async (reader: Reader, userId: UserId) => (await settings.read(reader, userId)).timezone
+  const skills = createSkills({ ...modules, tools, zoneOf, settings: config })
+  tools.bringSkills(skills.toolsOf)
+  const conversations = createConversations({
+    ...modules,
+    keyOwner: async (call, key) => ownerOf(await modules.keys.callerOf(call, key)),
+  })
+  const memory = createMemory({ store, audit: modules.audit, clock })
+  tools.register(saveMemory(memory))
+  const browser = createBrowser({ ...modules, settings: config })
+  for (const tool of browser.listedTools()) tools.register(tool)
+  const unknown = tools.unknownNames()
+  if (unknown.length) log.warn({ unknown }, 'SVC_SYSTEM_TOOLS names tools that do not exist')
+  return { zoneOf, web, video, documents, code, research, tools, skills, browser, conversations, memory }
 }

@@ -16,25 +16,24 @@ import { engineRoutes } from '../engines/routes'
 import { eventRoutes } from '../events/routes'
 import { artifactRoutes, fileRoutes } from '../files/routes'
 import { guardrailRoutes } from '../guardrails/routes'
-import { createAccessLog } from '../http/access-log'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
-import { type ClientAddress, createClientAddress } from '../http/client-address'
 import type { Connections } from '../http/connections'
 import { createOpenRequests } from '../http/connections'
-import { API } from '../http/context'
+import { API, type ClientAddress, createClientAddress } from '../http/context'
 import { createDownloads } from '../http/download'
 import { edge } from '../http/edge'
 import { answer } from '../http/envelope'
-import { guard as createGuard, type Guard } from '../http/guard'
-import { createBodyReader } from '../http/idempotent'
+import { createBodyReader, guard as createGuard, type Guard } from '../http/guard'
 import { limitIntake } from '../http/intake'
 import type { Metrics } from '../http/metrics'
+import { createAccessLog } from '../http/metrics'
 import { toOpenApi } from '../http/openapi'
 import { createRouteRules, createSuccessTable } from '../http/route-rules'
 import { createStreams } from '../http/sse'
-import { createAddressList } from '../kernel/addresses'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import { ConfigError } from '../kernel/config'
+import { form } from '../kernel/form'
+import { createAddressList } from '../kernel/outbound'
 import { JsonObject } from '../kernel/schema'
 import { asOneWork } from '../kernel/work'
 import { rateLimitRoutes } from '../limits/routes'
@@ -54,11 +53,20 @@ import { benchmarkRoutes, usageRoutes } from '../usage/routes'
 import { webhookRoutes } from '../webhooks/routes'
 import { widgetRoutes } from '../widgets/routes'
 import { visitorRoutes } from '../widgets/routes-visitors'
-import { canonicalUrl } from './canonical'
 import type { Config } from './config'
 import type { Container } from './container'
 import { homePageRoutes, pageRoutes } from './pages'
 import { API_VERSION, RELEASE } from './version'
+
+const HOST = '(?:\\[[0-9a-fA-F:.]+\\]|[^/?#@:\\s\\[\\]]+)'
+
+const PORT = '(?::(?:[1-5]?\\d{1,4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
+
+/** Links are written as this and a path, and strangers see them: no name, password, query or fragment. */
+export const PUBLIC_URL = form(
+  `^$|^https?://${HOST}${PORT}/?$`,
+  'https:// or http://, a host and perhaps a port, such as https://svc.example.com',
+)
 
 const entriesOf = (list: string): string[] => list.split(',').filter((entry) => entry.trim() !== '')
 
@@ -264,5 +272,20 @@ function named<T>(read: () => T): T {
     return read()
   } catch (error) {
     throw new ConfigError([`SVC_TRUSTED_PROXIES: ${(error as Error).message}.`])
+  }
+}
+
+/**
+ * Returns the URL to redirect a request to, or null. Only requests to the apex of the public URL (its host without
+ * `www.`) are redirected (contract 1.1); other hosts are served, as health checks and tests use bare addresses.
+ */
+export function canonicalUrl(publicUrl: string): (request: Request) => string | null {
+  if (!publicUrl) return () => null
+  const { origin, host } = new URL(publicUrl)
+  const apex = host.startsWith('www.') ? host.slice('www.'.length) : null
+  return (request) => {
+    if (apex === null || request.headers.get('host')?.toLowerCase() !== apex) return null
+    const start = request.url.indexOf('/', request.url.indexOf('://') + 3)
+    return origin + (start < 0 ? '/' : request.url.slice(start))
   }
 }

@@ -7,16 +7,25 @@ import { defineError, invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { createReadCache, freshFor } from '../kernel/read-cache'
 import { command, counted, type Dialect, query, type Reader, type Store, type Tx } from '../kernel/store'
-import { costOfDay, spendOfOwner, startOwnerSpend } from '../usage'
+import { costOfDay, type Spend, spendOfOwner, startOwnerSpend } from '../usage'
 import { LOW_BALANCE_CENTS } from './config'
+import { type CapHolder, capReached } from './errors'
 import { type BillingLimits, LimitsPatch } from './limits-schema'
 import type { BalanceWatch } from './low-balance'
 import { newestTopUp } from './payments/repository'
 import { walletOf } from './repository'
-import { hasCaps } from './rules'
 import type { Caps } from './schema'
 import { type BillingScope, payingOwner, scopeOf } from './scope'
 import { billingLimits, type LimitsRow, wallets } from './table'
+
+/** What a hold is charged for a cost: no more than it holds (G8). */
+export const chargeOf = ({ amount }: { amount: number }, cost: number): number => Math.min(wholeCost(cost), amount)
+
+export const hasCaps = ({ daily, monthly }: Caps): boolean => daily !== null || monthly !== null
+
+/** Whether a balance fell below a threshold in this step: it was at or above it before. */
+export const crossed = (before: number, after: number, threshold: number): boolean =>
+  before >= threshold && after < threshold
 
 const limitsOf = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(billingLimits)
@@ -306,4 +315,40 @@ export async function capsOfDay(reader: Reader, now: number) {
   if (!sum?.cap) return { cap_cents: null, capped_cents: 0 }
   const capped = await costOfDay(reader, now, reader.select({ owner: t.owner }).from(t).where(isCapped))
   return { cap_cents: Number(sum.cap), capped_cents: capped }
+}
+
+/** A cost that can be booked: a whole number, never negative; NaN counts as zero (G7). */
+function wholeCost(cost: number): number {
+  if (Number.isNaN(cost)) return 0
+  return Math.min(Math.max(Math.round(cost), 0), Number.MAX_SAFE_INTEGER)
+}
+
+/**
+ * Throws 402 when spent, held and `wanted` together exceed a cap (I39). With `wanted` 0 it also throws when the cap is
+ * used up exactly.
+ */
+export function assertWithinCaps(holder: CapHolder, caps: Caps, spend: Spend, wanted: number): void {
+  const periods = [
+    { period: 'daily', cap: caps.daily, used: spend.today.spent + spend.today.held },
+    { period: 'monthly', cap: caps.monthly, used: spend.month.spent + spend.month.held },
+  ] as const
+  for (const { period, cap, used } of periods) {
+    if (cap === null) continue
+    if (wanted > 0 ? used + wanted > cap : used >= cap) throw capReached(holder, period, cap, used, wanted)
+  }
+}
+
+/** Subtracts a spent amount from grants, soonest to expire first. */
+export function spendGrants<G extends { remaining: number; expires_at: number }>(
+  grants: readonly G[],
+  spent: number,
+): G[] {
+  let left = Math.max(spent, 0)
+  return [...grants]
+    .sort((a, b) => a.expires_at - b.expires_at)
+    .map((grant) => {
+      const taken = Math.min(grant.remaining, left)
+      left -= taken
+      return { ...grant, remaining: grant.remaining - taken }
+    })
 }

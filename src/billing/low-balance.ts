@@ -4,8 +4,8 @@ import { microToCents } from '../kernel/money'
 import { createLru } from '../kernel/read-cache'
 import type { Tx } from '../kernel/store'
 import type { AccountLimits, AccountLimitsOf } from './limits'
+import { crossed } from './limits'
 import { walletOf } from './repository'
-import { crossed } from './rules'
 
 /** `credits.low` (contract 14.2): the balance fell below the owner's threshold. */
 const creditsLow = defineEvent<{

@@ -18,7 +18,7 @@ import {
 } from './errors'
 import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
 import type { AccountLimitsOf } from './limits'
-import { unclaimReturning } from './limits'
+import { assertWithinCaps, chargeOf, hasCaps, unclaimReturning } from './limits'
 import type { BalanceWatch } from './low-balance'
 import {
   anyAbandoned,
@@ -37,7 +37,6 @@ import {
   unclaim,
   walletOf,
 } from './repository'
-import { assertWithinCaps, chargeOf, hasCaps } from './rules'
 import {
   type Balance,
   type Grant,

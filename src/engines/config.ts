@@ -3,8 +3,8 @@ import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
 import { form } from '../kernel/form'
 import { oneOf, type Static, t } from '../kernel/schema'
-import { AUDIO_ENGINES, type AudioEngine, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './catalog'
 import { NOTHING_STORED, type StoredEngines } from './table'
+import { AUDIO_ENGINES, type AudioEngine, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './targets'
 
 /** Stands for every text engine that is not named. */
 const EVERY_TEXT_ENGINE = '*'

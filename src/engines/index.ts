@@ -4,7 +4,6 @@ export type { Observe } from './answering'
 export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answering'
 export { createBuiltinDriver } from './builtin/client'
 export { needsModel } from './builtin/no-model'
-export { ENGINES, engineOfMode, findEngine } from './catalog'
 export {
   type EngineSettings,
   EnginesFile,
@@ -43,3 +42,4 @@ export {
   startEngineSettingsLoop,
 } from './service'
 export { resealEngines, type StoredEngines } from './table'
+export { ENGINES, engineOfMode, findEngine } from './targets'

@@ -8,16 +8,6 @@ import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { sameInWork } from '../kernel/work'
 import type { Observe, PictureRequest, RunOptions, RunRequest } from './answering'
-import {
-  AUDIO_ENGINES,
-  type AudioEngine,
-  describedEngine,
-  ENGINES,
-  type EngineEntry,
-  engineOfMode,
-  findEngine,
-  findImageEngine,
-} from './catalog'
 import { type EngineConfig, type EngineSettings, readEngineConfig, upstreamPrices } from './config'
 import type { Driver } from './engine'
 import type { OrderedVideo } from './filming'
@@ -28,6 +18,16 @@ import type { SessionState } from './snapshot'
 import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
 import { NOTHING_STORED, type StoredEngines, storedRepository } from './table'
 import type { Target } from './targets'
+import {
+  AUDIO_ENGINES,
+  type AudioEngine,
+  describedEngine,
+  ENGINES,
+  type EngineEntry,
+  engineOfMode,
+  findEngine,
+  findImageEngine,
+} from './targets'
 import { type TrialCheck, tryTarget } from './trial'
 
 type Settings = EngineSettings & { prices: PriceTable }

@@ -1,6 +1,6 @@
-import { charactersIn, hasAtMost } from '../kernel/characters'
 import { quoted } from '../kernel/errors'
 import { oneOf, t } from '../kernel/schema'
+import { charactersIn, hasAtMost } from '../kernel/text'
 import {
   compileTerms,
   compileTopic,

@@ -1,7 +1,38 @@
 import type { Replay, Ticket } from '../idempotency'
 import type { Call, TenantCaller } from '../kernel/caller'
 import { AppError } from '../kernel/errors'
+import { createAddressList } from '../kernel/outbound'
 import type { RouteRule } from './route-rules'
+
+/** Response headers that a page may read: all headers that the contract names. */
+const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'Retry-After',
+  'X-Ratelimit-Limit-Requests',
+  'X-Ratelimit-Remaining-Requests',
+  'X-Ratelimit-Reset-Requests',
+  'X-Ratelimit-Limit-Tokens',
+  'X-Ratelimit-Remaining-Tokens',
+  'X-Ratelimit-Reset-Tokens',
+  'X-Cache',
+  'X-Idempotent-Replay',
+  'X-Has-More',
+  'X-Next-Cursor',
+  'Link',
+].join(', ')
+
+/** The origins whose pages may read an answer. `anyone` is for answers that belong to no account. */
+export type Readers = readonly string[] | 'anyone'
+
+const ALWAYS_ALLOWED = 'authorization, content-type, idempotency-key, cache-control'
+
+const HEADER_NAMES = /^[\w\-, ]{1,2048}$/
+
+/** Finds the client's address from the peer's address and the `X-Forwarded-For` header. */
+export type ClientAddress = (peer: string, forwardedFor: string | null) => string
+
+/** Stands for the address of a peer that has none. */
+export const WITHOUT_ADDRESS = 'local'
 
 /** The URL of a request; with a host that any request has where it came without one. */
 export const urlOf = ({ url }: Request): URL => URL.parse(url) ?? new URL(`http://localhost${pathOf(url)}`)
@@ -77,4 +108,57 @@ export function pathOf(url: string): string {
 export function assertHost({ headers, url }: Request): void {
   if (!headers.get('host') || URL.canParse(url)) return
   throw new AppError('invalid', 'validation_error', 'The Host header is not a host name. Send the host of the address.')
+}
+
+/**
+ * Finds the address by which sign-in attempts and anonymous requests are counted. The header is trusted only as far as
+ * the operator's own proxies wrote it: read from its end, the first address that is not such a proxy is the client.
+ * Without trusted proxies the header is ignored (C7).
+ * `onSocket`: the API listens on a socket, which only the operator's own proxy can open.
+ * @throws Error naming an entry of `trusted` that is not an address or a CIDR
+ */
+export function createClientAddress(trusted: readonly string[], onSocket = false): ClientAddress {
+  const ours = createAddressList(trusted)
+  const isOurs = (peer: string) => (trusted.length > 0 && ours.has(peer)) || (onSocket && peer === WITHOUT_ADDRESS)
+  return (peer, forwardedFor) => {
+    if (forwardedFor === null || !isOurs(peer)) return peer
+    let client = peer
+    for (const hop of forwardedFor.split(',').reverse()) {
+      const address = ours.read(hop.trim())
+      // No trusted proxy writes an invalid address, so the last valid hop is the client.
+      if (address === null) return client
+      client = address
+      if (!ours.has(address)) return client
+    }
+    return client
+  }
+}
+
+/**
+ * CORS headers: an origin that the key allows is echoed, no other is (contract 1.1). What anyone may read is open to
+ * every page by `*`, which browsers never combine with cookies.
+ */
+export function corsHeaders(origin: string | null, readers: Readers): Record<string, string> {
+  const open = readers === 'anyone'
+  if (!origin || !(open || readers.includes(origin))) return {}
+  return { 'access-control-allow-origin': open ? '*' : origin, 'access-control-expose-headers': EXPOSED_HEADERS }
+}
+
+/**
+ * Headers for a CORS preflight; null when the request is none. A preflight carries no credential, so the key's origins
+ * are not known yet: every origin may send the call, with whatever headers its client library adds, and the call's own
+ * answer decides whether the page may read it.
+ */
+export function preflightHeaders(headers: Headers, methods: readonly string[]): Record<string, string> | null {
+  const [origin, method] = [headers.get('origin'), headers.get('access-control-request-method')]
+  if (!origin || !method || !methods.includes(method)) return null
+  const question = headers.get('access-control-request-headers') ?? ''
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': method,
+    'access-control-allow-headers': HEADER_NAMES.test(question) ? question : ALWAYS_ALLOWED,
+    'access-control-expose-headers': EXPOSED_HEADERS,
+    'access-control-max-age': '600',
+    vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
+  }
 }

@@ -1,6 +1,6 @@
 import { errorFields, type Log } from '../kernel/log'
-import type { AccessLog } from './access-log'
 import type { Exchange } from './context'
+import type { AccessLog } from './metrics'
 
 type Deps = { log: Log; accessLog: AccessLog }
 

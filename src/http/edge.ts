@@ -6,16 +6,22 @@ import { AppError, defineError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { newRequestId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
-import type { AccessLog } from './access-log'
 import { assertBodyHeaders, hasBody } from './body'
-import { type ClientAddress, WITHOUT_ADDRESS } from './client-address'
 import type { EnterRequest } from './connections'
 import type { Exchange } from './context'
-import { assertHost, pathOf } from './context'
-import { corsHeaders, preflightHeaders, type Readers } from './cors'
+import {
+  assertHost,
+  type ClientAddress,
+  corsHeaders,
+  pathOf,
+  preflightHeaders,
+  type Readers,
+  WITHOUT_ADDRESS,
+} from './context'
 import { helpfulHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
-import { givenBack } from './idempotent'
+import { givenBack } from './guard'
+import type { AccessLog } from './metrics'
 import { isForBrowser, NOWHERE_HEADERS, NOWHERE_PAGE } from './nowhere'
 import type { RouteRules } from './route-rules'
 

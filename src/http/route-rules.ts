@@ -1,6 +1,6 @@
 import { Memoirist } from 'memoirist'
+import type { Readers } from './context'
 import { API, routeName } from './context'
-import type { Readers } from './cors'
 import { MAX_FORM_BYTES, MAX_JSON_BYTES, MAX_PUBLIC_BYTES } from './intake'
 
 type SuccessRouted = { method: string; path: string; hooks: { response?: object } }

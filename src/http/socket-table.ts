@@ -1,5 +1,5 @@
 import { dlopen, type Pointer, toArrayBuffer } from 'bun:ffi'
-import { createAddressList } from '../kernel/addresses'
+import { createAddressList } from '../kernel/outbound'
 
 /** The sockets that this process has accepted on one port, as the operating system knows them. */
 export type SocketTable = {

@@ -2,9 +2,9 @@ import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import { createPipe, SSE_DONE, SSE_HEADERS, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
-import type { AccessLog } from './access-log'
 import type { Exchange } from './context'
 import { toEnvelope } from './envelope'
+import type { AccessLog } from './metrics'
 
 type Deps = { clock: Clock; log: Log; accessLog: AccessLog }
 

@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { type AddressRule, createAddressRule } from './addresses'
+import { defineError, quoted } from './errors'
 import {
   dial,
   keepConnections,
@@ -13,7 +13,64 @@ import {
   Stale,
   send,
 } from './outbound-send'
-import { hostOf, readPublicUrl, type UrlRules, urlBlocked } from './outbound-url'
+
+type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/**
+ * Addresses in public ranges that lead to internal hosts: IPv4-compatible ones (`::127.0.0.1`) and the metadata service
+ * of one large cloud. The library we use calls them public.
+ */
+const NEVER = ['::/96', '168.63.129.16/32']
+
+type AddressRule = {
+  /** True when a connection that a user or a model asked for may go to this IP address. */
+  permits(address: string): boolean
+}
+
+const inside = (address: Address, [network, bits]: Cidr): boolean =>
+  address.kind() === network.kind() && address.match(network, bits)
+
+/**
+ * Ports of other protocols that an HTTP request could misuse: mail, remote shells, file shares, databases, queues,
+ * caches, debuggers, container engines. No web address needs them.
+ */
+const REFUSED_PORTS = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 445, 465, 512, 513, 514, 515, 526, 530, 531,
+  532, 540, 548, 554, 556, 563, 587, 601, 636, 873, 989, 990, 993, 995, 1433, 1521, 1719, 1720, 1723, 2049, 2375, 2376,
+  2379, 2380, 3306, 3389, 3659, 4045, 4190, 5060, 5061, 5432, 5672, 5900, 6000, 6379, 6443, 6566, 6665, 6666, 6667,
+  6668, 6669, 6679, 6697, 9092, 9200, 9222, 9229, 9300, 10080, 10250, 11211, 27017,
+])
+
+export const isRefusedPort = (port: number): boolean => REFUSED_PORTS.has(port)
+
+const MAX_URL_CHARS = 2048
+
+/** 400 `url_blocked` (contract 1.5): this server does not call the address on behalf of a user. */
+const urlBlocked = defineError(
+  'invalid',
+  'url_blocked',
+  (url: string, why: string) => `The address ${quoted(url)} cannot be called: ${why}. Use a public https address.`,
+)
+
+export type UrlRules = {
+  addresses: AddressRule
+  /** Host names this server answers on, so that it never calls itself (J19, J31). */
+  ownHosts: ReadonlySet<string>
+  /** Production: plain http is refused (J23). */
+  httpsOnly: boolean
+  /** Allows local names (`localhost`, `box.lan`); the addresses they resolve to are still checked. */
+  localNames: boolean
+}
+
+/** The host without the brackets of an IPv6 address. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
+
+/** A name with a dot, not at its end, outside the zones for this machine or a private network. */
+const isPublicName = (host: string): boolean =>
+  host.includes('.') && !host.endsWith('.') && !/\.(localhost|local|internal|intranet|lan|home\.arpa)$/i.test(host)
 
 export { OutboundFailure, type OutboundKind, type PublicRequest, type PublicResponse } from './outbound-send'
 
@@ -131,4 +188,79 @@ async function resolveWithin(resolve: Resolve, host: string): Promise<Resolved[]
   } finally {
     clearTimeout(timer)
   }
+}
+
+/**
+ * Parses an address that a user or a model chose and refuses what its text alone shows to be unsafe: scheme, userinfo,
+ * port, length, control characters, host forms of this machine (catalogue J1–J20). Names are resolved and checked
+ * later, when the connection is made.
+ * @throws AppError 400 `url_blocked`
+ */
+export function readPublicUrl(text: string, rules: UrlRules): URL {
+  const refuse = (why: string) => urlBlocked(text, why)
+  if (text.length > MAX_URL_CHARS) throw refuse(`it is longer than ${MAX_URL_CHARS} characters`)
+  // The URL parser silently drops tabs and line breaks, so the raw text is checked first.
+  if (/[\p{Cc}\s\\]/u.test(text)) throw refuse('it contains spaces, backslashes or control characters')
+  if (!/^https?:\/\/[^/]/i.test(text)) throw refuse('it does not begin with http:// or https:// and a host')
+
+  const url = URL.parse(text)
+  if (!url) throw refuse('it is not a valid address')
+  if (url.username || url.password) throw refuse('it contains a user name or password')
+  if (url.hash) throw refuse('it contains a fragment (#…), which is never sent')
+  if (rules.httpsOnly && url.protocol !== 'https:') throw refuse('this server calls https addresses only')
+  if (url.port && isRefusedPort(Number(url.port))) throw refuse(`port ${url.port} is not allowed`)
+
+  const host = hostOf(url)
+  if (rules.ownHosts.has(url.host) || rules.ownHosts.has(host)) throw refuse('it is an address of this server itself')
+  if (ipaddr.isValid(host)) {
+    if (!rules.addresses.permits(host)) throw refuse('it is not a public address')
+  } else if (!rules.localNames && !isPublicName(host)) {
+    throw refuse('it is not a public host name')
+  }
+  return url
+}
+
+/**
+ * Only global unicast addresses pass, minus `deny`; a CIDR in `allow` is exempt from all of it
+ * (`SVC_EGRESS_ALLOW`, for development and tests).
+ * @throws Error naming the entry that is not a CIDR or an address
+ */
+export function createAddressRule(options: { allow?: readonly string[]; deny?: readonly string[] } = {}): AddressRule {
+  const allow = (options.allow ?? []).map(readCidr)
+  const deny = [...NEVER, ...(options.deny ?? [])].map(readCidr)
+  return {
+    permits(text) {
+      if (!ipaddr.isValid(text)) return false
+      const address = ipaddr.parse(text)
+      if (allow.some((cidr) => inside(address, cidr))) return true
+      return address.range() === 'unicast' && !deny.some((cidr) => inside(address, cidr))
+    },
+  }
+}
+
+/**
+ * Creates a list of networks that can be asked whether it contains an address.
+ * @throws Error naming the entry that is not a CIDR or an address
+ */
+export function createAddressList(entries: readonly string[]) {
+  const networks = entries.map(readCidr)
+  /** An IPv4-mapped IPv6 address is read as its IPv4 address. */
+  const parse = (text: string): Address | null => (ipaddr.isValid(text) ? ipaddr.process(text) : null)
+  return {
+    /** The address in its canonical form; null for a text that is not an address. */
+    read: (text: string): string | null => parse(text)?.toString() ?? null,
+    has(text: string): boolean {
+      const address = parse(text)
+      return address !== null && networks.some((cidr) => inside(address, cidr))
+    },
+  }
+}
+
+/** One entry of a list of networks: `10.0.0.0/8`, `fd00::/8`, or a single address. */
+function readCidr(text: string): Cidr {
+  const entry = text.trim()
+  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry)
+  if (!ipaddr.isValid(entry)) throw new Error(`${JSON.stringify(entry)} is not an address or a CIDR such as 10.0.0.0/8`)
+  const address = ipaddr.parse(entry)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
 }

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
-import { hasAtLeast, hasAtMost } from './characters'
+import { hasAtLeast, hasAtMost } from './text'
 import { findIssues, type Issue, type Request } from './validation-issues'
 
 export type { Issue }

@@ -1,8 +1,8 @@
-import { charactersIn } from './characters'
 import { AppError, type ErrorDetail, messageOf } from './errors'
 import { wordsOf } from './form'
 import { nearest } from './nearest'
 import { checked, type Issue, SchemaRefusal, type Static, type TSchema } from './schema'
+import { charactersIn } from './text'
 
 /** One finding of a schema check, as the framework hands it back. */
 type ValidationIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }

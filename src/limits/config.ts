@@ -1,5 +1,5 @@
 import { setting } from '../kernel/config'
-import { TierTable } from './tiers'
+import { TierTable } from './limiter'
 
 export const rateLimitSettings = {
   tiers: setting({

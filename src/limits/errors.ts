@@ -1,7 +1,7 @@
 import type { Tier } from '../kernel/caller'
 import { defineError } from '../kernel/errors'
+import type { ModeGroup } from './limiter'
 import type { IncreaseStatus } from './schema'
-import type { ModeGroup } from './tiers'
 
 /** Where a limit comes from, phrased for the sentences of dx 6.3 #10: `on tier free`. */
 export type Source = string

@@ -19,6 +19,7 @@ import {
   tierNotHigher,
 } from './errors'
 import { rateLimitUpgraded, type Upgrade } from './events'
+import type { Tiers } from './limiter'
 import { type IncreaseSubject, isAbove, subjectOfIncrease } from './limiter'
 import {
   type Decision,
@@ -29,7 +30,6 @@ import {
   type NewIncrease,
 } from './schema'
 import { type IncreaseRow, limitIncreases } from './table'
-import type { Tiers } from './tiers'
 
 const newestFirst = pagesBy(limitIncreases, 'created_at')
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock'
-import type { ModeGroup } from './tiers'
+import type { ModeGroup } from './limiter'
 
 /** Every limit counts over the last 60 seconds, as a sliding window (contract 1.6). */
 export const WINDOW_MS = 60_000

@@ -7,7 +7,7 @@ import type { Clock } from '../kernel/clock'
 import type { Store } from '../kernel/store'
 import { shorten } from '../kernel/text'
 import type { RateLimiter } from '../limits'
-import { isTextMode, TEXT_MODES, type TextMode } from './model'
+import { isTextMode, TEXT_MODES, type TextMode } from './classifier'
 import type { Guidance } from './stages'
 
 /** Time limit for the engine's opinion; after it the mode is `fast` (contract 22.2). */

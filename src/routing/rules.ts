@@ -1,9 +1,8 @@
 import { ENGINES, engineOfMode, findEngine } from '../engines'
 import { type Call, type Caller, ownerOf } from '../kernel/caller'
-import { charactersIn, hasAtMost } from '../kernel/characters'
 import { invalidInput, quoted } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
-import { isBlank } from '../kernel/text'
+import { charactersIn, hasAtMost, isBlank } from '../kernel/text'
 import { assertFits } from '../kernel/validation'
 import {
   CHECK_BUDGET_MS,

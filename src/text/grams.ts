@@ -1,4 +1,4 @@
-import { remember } from './remember'
+import { remember } from './runs'
 
 /**
  * Which n-grams (runs of one to three characters) a text holds. The cell of an n-gram's hash has the number of the last

@@ -1,4 +1,4 @@
-import { softmax } from './model-softmax'
+import { softmax } from './model'
 
 /** A model's scores for one text, one per class, and the index of the right class. */
 export type Scored = { scores: Float64Array; target: number }

@@ -1,5 +1,5 @@
 import type { Features, Model, Shape } from './model'
-import { softmax } from './model-softmax'
+import { softmax } from './model'
 
 /** The features of a text and the index of its class. */
 export type Example = { features: Features; target: number }

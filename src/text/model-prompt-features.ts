@@ -1,5 +1,5 @@
 import type { Features } from './model'
-import { remember } from './remember'
+import { remember } from './runs'
 
 /**
  * The ends of a text as hashed features: words, pairs of words and pieces of words. Models of modes and of attacks are

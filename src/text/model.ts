@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 
+/** The shared result of a search without matches, which most are. */
+const NONE: RegExpExecArray[] = []
+
 /** The features of a text: `weights[i]` belongs to feature number `slots[i]`. */
 export type Features = { slots: Uint32Array; weights: Float64Array }
 
@@ -49,4 +52,45 @@ export function scoresOf({ rows, bias, scale }: Model, { slots, weights }: Featu
     for (let index = 0; index < classes; index++) scores[index] = scores[index]! + weight * rows[row + index]!
   }
   return scores.map((score, index) => score * scale + bias[index]!)
+}
+
+/** Turns scores into probabilities that sum to one, in place; returns `scores`. */
+export function softmax(scores: Float64Array): Float64Array {
+  const max = Math.max(...scores)
+  let sum = 0
+  for (const [at, score] of scores.entries()) {
+    const part = exp(score - max)
+    scores[at] = part
+    sum += part
+  }
+  for (const [at, part] of scores.entries()) scores[at] = part / sum
+  return scores
+}
+
+/**
+ * `Math.exp` for numbers of at most zero, from basic arithmetic only: that gives the same bits on every machine,
+ * which `Math.exp` does not guarantee and the check of the model file needs.
+ */
+function exp(power: number): number {
+  if (power < -700) return 0
+  const halvings = Math.round(power / Math.LN2)
+  const rest = power - halvings * Math.LN2
+  let sum = 1
+  for (let term = 14; term > 0; term--) sum = 1 + (sum * rest) / term
+  return sum * 2 ** halvings
+}
+
+/**
+ * Every match of an expression with the flag `g`, from offset `from` on. Unlike `matchAll` it does not copy the
+ * expression, which costs several times what most searches do.
+ */
+export function matchesOf(expression: RegExp, text: string, from = 0): readonly RegExpExecArray[] {
+  let found = NONE
+  expression.lastIndex = from
+  for (let match = expression.exec(text); match; match = expression.exec(text)) {
+    if (found === NONE) found = []
+    found.push(match)
+    if (match[0] === '') expression.lastIndex++
+  }
+  return found
 }

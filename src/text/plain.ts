@@ -1,6 +1,6 @@
 import { createAlphabet, isUnseen, OTHER } from './injection/alphabet'
 import { madeOf } from './injection/units'
-import { remember } from './remember'
+import { remember } from './runs'
 import type { Match } from './schema'
 
 /** A text with its characters normalized, and the way back to offsets in the original. */

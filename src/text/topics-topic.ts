@@ -1,6 +1,5 @@
 import { reading } from './reading'
-import { remember } from './remember'
-import { unitsOf } from './runs'
+import { remember, unitsOf } from './runs'
 
 /** Which words a text has and how its words begin, without a string for each of them. */
 type WordIndex = {

@@ -1,8 +1,8 @@
 import { asc, eq, gt } from 'drizzle-orm'
 import { type Resealed, reseal } from '../kernel/crypto'
 import type { Reader, Tx } from '../kernel/store'
+import { contextOf } from './rules'
 import type { WebhookId } from './schema'
-import { contextOf } from './secrets'
 import { webhooks } from './table'
 
 const BATCH = 500

@@ -1,5 +1,12 @@
-import { isRefusedPort } from '../kernel/addresses'
+import { open, seal } from '../kernel/crypto'
+import { isRefusedPort } from '../kernel/outbound'
+import type { WebhookId } from './schema'
 import type { Lane, WebhookRow } from './table'
+
+/** What a secret is bound to. */
+export const contextOf = (id: WebhookId): string => `webhook ${id}`
+
+export type Secrets = ReturnType<typeof createSecrets>
 
 /** What an attempt came to; `status` null when no answer came. */
 export type Answer = { status: number | null; retryAfter: string | null; failure: Failure | null }
@@ -83,3 +90,22 @@ export function streakAfter(before: Streak, results: readonly { ok: boolean; at:
 /** Whether it has failed so long and so often that it is disabled. A quiet one is not, after two failures. */
 export const hasFailedTooLong = ({ failure_count, failing_since }: Streak, now: number): boolean =>
   failing_since !== null && failure_count >= AUTO_DISABLE.failures && now - failing_since >= AUTO_DISABLE.afterMs
+
+/** Signing secrets, encrypted at rest and bound to their webhook (contract 14.1). */
+export function createSecrets(masterKey: Uint8Array) {
+  return {
+    seal: (id: WebhookId, secret: string): string => seal(masterKey, contextOf(id), secret),
+
+    /** The secret that signs, and during a rotation with grace the one before it. */
+    of(
+      { id, secret, previous_secret, previous_until }: WebhookRow,
+      now: number,
+    ): { secret: string; previous?: string } {
+      const isGrace = previous_secret !== null && previous_until !== null && previous_until > now
+      return {
+        secret: open(masterKey, contextOf(id), secret),
+        ...(isGrace ? { previous: open(masterKey, contextOf(id), previous_secret) } : {}),
+      }
+    },
+  }
+}

@@ -1,8 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
-import { type Outbound, OutboundFailure } from '../kernel/outbound'
-import { hostOf } from '../kernel/outbound-url'
+import { hostOf, type Outbound, OutboundFailure } from '../kernel/outbound'
 import { type Signed, signatureHeaders } from '../kernel/webhook-signature'
 import { type Answer, type Failure, judge, type Verdict } from './rules'
 

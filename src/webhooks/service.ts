@@ -10,13 +10,13 @@ import type { Store, Tx } from '../kernel/store'
 import { newWebhookSecret, signatureHeaders } from '../kernel/webhook-signature'
 import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { webhookSettings } from './config'
+import type { createSettle, Ended } from './deliver'
 import { createDeliveries, type DeliverDeps } from './deliver'
 import { addressOfOwn, hasSucceeded, isDisabled, isGone, notListening, tooManyActive, tooManyTests } from './errors'
-import { outboxRepository as outbox } from './outbox'
 import { presentDelivery, presentRead, presentStats } from './present'
-import { deliveryRepository as log, webhookRepository as rows } from './repository'
+import { deliveryRepository as log, outboxRepository as outbox, webhookRepository as rows } from './repository'
 import { webhook } from './resource'
-import { isOwnMachine, LISTEN, LISTEN_MS, readSchedule } from './rules'
+import { createSecrets, isOwnMachine, LISTEN, LISTEN_MS, readSchedule, type Secrets } from './rules'
 import {
   type Deliveries,
   DeliveryId,
@@ -32,9 +32,7 @@ import {
   type WebhookId,
   type WebhookStats,
 } from './schema'
-import { createSecrets, type Secrets } from './secrets'
 import { createSend, type SendDeps } from './send'
-import type { createSettle, Ended } from './settle'
 import type { OutboxRow, WebhookRow } from './table'
 
 type ListenDeps = {

@@ -2,7 +2,7 @@
 
 export { chatSums, openChats, wordsOfWidgets } from './analytics'
 export { listChats, readChat } from './operators'
-export { holderIdOf, publicName } from './present'
+export { holderIdOf, publicName } from './repository'
 export { createWidgets } from './service'
 export { frameAncestors, frameOf } from './visitor-auth'
 export { presentPublic } from './visitors'

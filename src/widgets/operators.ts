@@ -10,8 +10,16 @@ import { isBlank, storable } from '../kernel/text'
 import type { Deps } from './deps'
 import { isClosed, noSuchPerson, sessionNotFound, tooManyNotes } from './errors'
 import { shownMessages } from './pictures'
-import { holderIdOf, presentMessage, presentSession, publicName } from './present'
-import { MAX_NOTES, noteRepository as notes, presentNote, sessionRepository as rows } from './repository'
+import {
+  holderIdOf,
+  MAX_NOTES,
+  noteRepository as notes,
+  presentMessage,
+  presentNote,
+  presentSession,
+  publicName,
+  sessionRepository as rows,
+} from './repository'
 import { WidgetId } from './schema'
 import {
   type Drafted,
@@ -31,8 +39,7 @@ import {
   type WidgetTranscript,
 } from './schema-sessions'
 import type { SessionRow } from './table'
-import { CHAT, markChat, subjectOf, tellChat, together, writeMessage, writeReply } from './transcript'
-import { draftAnswer } from './turns'
+import { CHAT, draftAnswer, markChat, subjectOf, tellChat, together, writeMessage, writeReply } from './transcript'
 
 type Reply = { call: Call<Caller>; session: SessionRow; content: string }
 

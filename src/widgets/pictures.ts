@@ -7,7 +7,7 @@ import { redrawn } from '../kernel/pictures'
 import type { Tx } from '../kernel/store'
 import type { Deps } from './deps'
 import { cannotKeep } from './errors'
-import { presentMessage } from './present'
+import { presentMessage } from './repository'
 import type { WidgetMessage } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 

@@ -5,14 +5,13 @@ import { newRequestId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import type { Deps } from './deps'
 import { isClosed } from './errors'
-import { assertMaySay } from './limits'
 import { keepPictures, type Stored } from './pictures'
-import { presentMessage } from './present'
-import { sessionRepository as rows } from './repository'
+import { presentMessage, sessionRepository as rows } from './repository'
 import type { Intents, WidgetId } from './schema'
 import type { WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 import { humanRequested, subjectOf, writeMessage } from './transcript'
+import { assertMaySay } from './visitor-auth'
 
 export type Saying = { widget: WidgetRow; session: SessionRow; content: string; drafts: readonly Stored[] }
 

@@ -4,10 +4,8 @@ import { ReaderLeft } from '../kernel/stream'
 import { shorten, storable } from '../kernel/text'
 import type { Deps } from './deps'
 import { cannotAnswer, isClosed } from './errors'
-import { assertFits, assertHuman, assertMayBegin } from './limits'
 import { discardPictures, readPictures, receivePictures, shownMessages } from './pictures'
-import { operatorOf, presentMessage } from './present'
-import { sessionRepository as rows } from './repository'
+import { operatorOf, presentMessage, sessionRepository as rows } from './repository'
 import { receiveMessage, requestPerson } from './request-handoff'
 import type { PublicWidget } from './schema'
 import {
@@ -24,9 +22,18 @@ import {
   type WidgetSessionMade,
 } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
-import { CHAT, markChat, subjectOf, tellChat } from './transcript'
-import { answerTurn } from './turns'
-import { addressHash, enterChat, enterWidget, newSessionToken, originOfPage, type VisitorRequest } from './visitor-auth'
+import { answerTurn, CHAT, markChat, subjectOf, tellChat } from './transcript'
+import {
+  addressHash,
+  assertFits,
+  assertHuman,
+  assertMayBegin,
+  enterChat,
+  enterWidget,
+  newSessionToken,
+  originOfPage,
+  type VisitorRequest,
+} from './visitor-auth'
 
 /** A visitor's writing is told at most this often. */
 const EVERY_MS = 2_000

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createLastSeenBuffer } from '../../src/accounts/last-seen-buffer'
+import { createLastSeenBuffer } from '../../src/accounts/keys/lookup'
 import { fakeClock } from '../support/clock'
 
 test('a sighting counts as new once per interval, and is taken once', () => {

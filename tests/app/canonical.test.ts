@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { canonicalUrl } from '../../src/app/canonical'
+import { canonicalUrl } from '../../src/app/server'
 import { createWorld } from '../support/world'
 
 const request = (url: string, host: string) => new Request(url, { headers: { host } })

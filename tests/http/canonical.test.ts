@@ -1,6 +1,6 @@
 // SQLite only: what the edge does before any module is asked.
 import { describe, expect, test } from 'bun:test'
-import { canonicalUrl } from '../../src/app/canonical'
+import { canonicalUrl } from '../../src/app/server'
 import { createWorld } from '../support/world'
 
 const world = await createWorld({ config: { publicUrl: 'https://www.svc.example' } })

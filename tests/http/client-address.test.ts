@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { clientAddressOf } from '../../src/app/server'
-import { createClientAddress } from '../../src/http/client-address'
+import { createClientAddress } from '../../src/http/context'
 
 describe('who stands behind a connection', () => {
   test('is the peer, whatever the header says, when no proxy is trusted (C7)', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { charactersIn, hasAtLeast, hasAtMost } from '../../src/kernel/characters'
 import { checker, t } from '../../src/kernel/schema'
+import { charactersIn, hasAtLeast, hasAtMost } from '../../src/kernel/text'
 import { problemsOf } from '../../src/kernel/validation'
 
 const ONE = {

@@ -2,7 +2,7 @@
 import type { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import type { Tx } from '../../src/kernel/store'
-import { createCommitter, createKeeping, type Unit } from '../../src/kernel/store/committer'
+import { createCommitter, createKeeping, type Unit } from '../../src/kernel/store/sqlite'
 import { insert, openScratchFile } from './scratch'
 
 type Faults = Partial<Record<string, (Error | null)[]>>

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { AppError, defineError, storageUnavailable } from '../../src/kernel/errors'
-import { createKeeping } from '../../src/kernel/store/committer'
 import {
   isAway,
   isBusy,
@@ -10,6 +9,7 @@ import {
   isUniqueViolation,
   toAppError,
 } from '../../src/kernel/store/errors'
+import { createKeeping } from '../../src/kernel/store/sqlite'
 import { isSafeVersion } from '../../src/kernel/store/sqlite-file'
 
 const KINDS = { isUniqueViolation, isBusy, isSerializationFailure, isDiskFailure, isAway, isDiskFull }

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { migrate, openSqlite, type Tx } from '../../src/kernel/store'
-import { createCommitter, createKeeping } from '../../src/kernel/store/committer'
+import { createCommitter, createKeeping } from '../../src/kernel/store/sqlite'
 import { ownTime } from '../support/effort'
 import { byId, idsIn, insert, openScratchFile } from './scratch'
 

@@ -1,6 +1,6 @@
 import type { TenantCaller } from '../../kernel/caller'
-import { charactersIn } from '../../kernel/characters'
 import { type AppError, invalidInput, quoted } from '../../kernel/errors'
+import { charactersIn } from '../../kernel/text'
 import type { KeyLookup } from '../keys/lookup'
 import {
   crossSiteRequest,

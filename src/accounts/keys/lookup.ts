@@ -3,13 +3,21 @@ import type { Clock } from '../../kernel/clock'
 import { crc32Base62, randomBase62, sha256Hex } from '../../kernel/crypto'
 import type { KeyId } from '../../kernel/ids'
 import { type Loop, startLoop } from '../../kernel/loop'
-import { createReadCache, freshFor } from '../../kernel/read-cache'
+import { createLru, createReadCache, freshFor } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
-import type { LastSeenBuffer } from '../last-seen-buffer'
 import type { OrgService } from '../orgs/service'
 import { keyRepository as rows } from './repository'
 import { isLive } from './rules'
 import type { KeyRow } from './table'
+
+const MAX = 20_000
+
+export type LastSeenBuffer<Id extends string> = {
+  /** Records that `id` is used now. True at most once per `everyMs`: only then is the use queued to be written. */
+  note(id: Id): boolean
+  /** Returns the uses queued since the last call, as ids and times (epoch ms), for a loop to write. */
+  take(): [Id, number][]
+}
 
 /** 42 base62 characters are 250 random bits; the six after them are a checksum of everything before. */
 const RANDOM_CHARS = 42
@@ -153,4 +161,29 @@ export function recogniseSecret(token: string, labels: readonly string[]): strin
   if (label === undefined || !BASE62.test(token.slice(label.length))) return null
   const body = token.slice(0, -CHECK_CHARS)
   return crc32Base62(body) === token.slice(-CHECK_CHARS) ? sha256Hex(token) : null
+}
+
+/** Collects "last used" times in memory, bounded, so that requests need not write them. */
+export function createLastSeenBuffer<Id extends string>(options: {
+  everyMs?: number
+  clock: Clock
+}): LastSeenBuffer<Id> {
+  const { everyMs = 60_000, clock } = options
+  const noted = createLru<Id, number>(MAX)
+  let pending = new Map<Id, number>()
+  return {
+    note(id) {
+      const now = clock.now()
+      const last = noted.get(id)
+      if (last !== undefined && now - last < everyMs) return false
+      noted.set(id, now)
+      if (pending.size < MAX) pending.set(id, now)
+      return true
+    },
+    take() {
+      const taken = [...pending]
+      pending = new Map()
+      return taken
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import type { KeyCaller, OwnerScope, Scope, TenantCaller, Tier } from '../../kernel/caller'
-import { charactersIn } from '../../kernel/characters'
 import { invalidInput, messageOf, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
+import { charactersIn } from '../../kernel/text'
 import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, widensItself } from './errors'
 import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
 import type { KeyRow } from './table'

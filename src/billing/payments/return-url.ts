@@ -1,6 +1,5 @@
-import { createAddressRule } from '../../kernel/addresses'
 import { AppError, atField } from '../../kernel/errors'
-import { readPublicUrl, type UrlRules } from '../../kernel/outbound-url'
+import { createAddressRule, readPublicUrl, type UrlRules } from '../../kernel/outbound'
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 

@@ -1,11 +1,11 @@
 import type { SQL } from 'bun'
 import { type BunSQLDatabase, drizzle } from 'drizzle-orm/bun-sql'
 import { storageUnavailable } from '../errors'
-import { createKeeping } from './committer'
 import { isDiskFull, isSerializationFailure, toAppError } from './errors'
 import type { Client } from './postgres-line'
 import { createPool } from './postgres-pool'
 import { ofConnection, onReadFailure, type Prepared } from './prepared'
+import { createKeeping } from './sqlite'
 import type { Reader, Store, Tx } from './store'
 import { createPostgresWire } from './wire'
 

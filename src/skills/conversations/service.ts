@@ -1,14 +1,15 @@
+import { and, asc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import type { AuditLog } from '../../audit'
 import type { Files } from '../../files'
 import { ArtifactId } from '../../files/schema'
 import { type Call, type Caller, type OperatorCaller, type OwnerScope, ownerOf } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { notFound } from '../../kernel/errors'
+import { contains, pagesBy } from '../../kernel/keyset'
 import { microToCents } from '../../kernel/money'
 import { mapPage, type Page, pageFields } from '../../kernel/page'
-import type { Reader, Store, Tx } from '../../kernel/store'
+import { allOf, command, query, type Reader, type Store, type Tx } from '../../kernel/store'
 import { beginningOf, shorten } from '../../kernel/text'
-import { conversationRepository as rows } from './repository'
 import {
   type Conversation,
   ConversationId,
@@ -25,7 +26,127 @@ import {
   type RenameConversation,
   type Turn,
 } from './schema'
-import type { ConversationRow, MessageRow } from './table'
+import { type ConversationRow, conversations, type MessageRow, messages } from './table'
+
+const lastUpdatedFirst = pagesBy(conversations, 'updated_at')
+
+const insertConversation = command<ConversationRow>()((db, p) =>
+  db.insert(db.of(conversations)).values(allOf(db.of(conversations), p)),
+)
+
+const insertMessage = command<MessageRow>()((db, p) => db.insert(db.of(messages)).values(allOf(db.of(messages), p)))
+
+const growConversation = command<{ id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }>()(
+  (db, p) => {
+    const table = db.of(conversations)
+    return db
+      .update(table)
+      .set({
+        message_count: sql`${table.message_count} + ${p.by}`,
+        last_message: sql`${p.last}`,
+        updated_at: sql`${p.now}`,
+      })
+      .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
+      .returning({ count: table.message_count })
+  },
+)
+
+const findConversation = query<{ id: ConversationId; owner: OwnerScope }>()((db, p) => {
+  const table = db.of(conversations)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
+    .limit(1)
+})
+
+const allMessages = query<{ conversation_id: ConversationId; after: number }>()((db, p) => {
+  const table = db.of(messages)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.conversation_id, p.conversation_id), gt(table.seq, p.after)))
+    .orderBy(asc(table.seq))
+})
+
+/** Rows of conversations and messages. Queries filter by owner, or by a conversation the owner was checked for. */
+export const conversationRepository = {
+  insert: (tx: Tx, row: ConversationRow) => insertConversation(tx, row),
+  insertMessage: (tx: Tx, row: MessageRow) => insertMessage(tx, row),
+
+  /** Adds `by` to the message count and returns the new count, or null when the conversation is gone. */
+  grow: async (tx: Tx, change: { id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }) =>
+    (await growConversation(tx, change))[0]?.count ?? null,
+
+  /** One of an owner or, for operators, anyone's (null). */
+  async find(db: Reader, owner: OwnerScope | null, id: ConversationId): Promise<ConversationRow | undefined> {
+    if (owner !== null) return (await findConversation(db, { id, owner }))[0]
+    const table = db.of(conversations)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0] as ConversationRow | undefined
+  },
+
+  messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
+    allMessages(db, { conversation_id, after }),
+
+  /** Of one owner or, for operators, of all (null). */
+  list(db: Reader, owner: OwnerScope | null, { q, since, ...wanted }: ConversationQuery) {
+    const table = db.of(conversations)
+    const found = q ? or(contains(table.title, q), contains(table.last_message, q)) : undefined
+    const recent = since === undefined ? undefined : gte(table.updated_at, Date.parse(since))
+    const ownerFilter = owner === null ? undefined : eq(table.owner, owner)
+    return lastUpdatedFirst(db, wanted, ownerFilter, found, recent) as Promise<Page<ConversationRow>>
+  },
+
+  async countBefore(db: Reader, owner: OwnerScope, before: number): Promise<number> {
+    const table = db.of(conversations)
+    const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(table)
+    return (await found.where(and(eq(table.owner, owner), lt(table.updated_at, before))))[0]!.total
+  },
+
+  /** Deletes some that were last updated before a moment, with their messages. Returns how many. */
+  async removeBefore(tx: Tx, owner: OwnerScope, before: number, limit: number): Promise<number> {
+    const table = tx.of(conversations)
+    const old = tx.select({ id: table.id }).from(table)
+    const some = old.where(and(eq(table.owner, owner), lt(table.updated_at, before))).limit(limit)
+    const gone = await tx.delete(table).where(inArray(table.id, some)).returning({ id: table.id })
+    const ids = gone.map(({ id }) => id)
+    if (ids.length) await tx.delete(tx.of(messages)).where(inArray(tx.of(messages).conversation_id, ids))
+    return ids.length
+  },
+
+  /** Up to 100 conversations of all owners whose message count differs from their stored messages. */
+  async miscounted(db: Reader): Promise<{ id: ConversationId; counted: number; found: number }[]> {
+    const [table, rows] = [db.of(conversations), db.of(messages)]
+    const found = sql<number>`count(${rows.id})`.mapWith(Number)
+    return db
+      .select({ id: table.id, counted: table.message_count, found })
+      .from(table)
+      .leftJoin(rows, eq(rows.conversation_id, table.id))
+      .groupBy(table.id, table.message_count)
+      .having(sql`count(${rows.id}) <> ${table.message_count}`)
+      .limit(100)
+  },
+
+  async rename(tx: Tx, owner: OwnerScope, id: ConversationId, title: string, now: number) {
+    const table = tx.of(conversations)
+    const renamed = tx
+      .update(table)
+      .set({ title, updated_at: now })
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
+    return ((await renamed.returning()) as ConversationRow[])[0]
+  },
+
+  async remove(tx: Tx, owner: OwnerScope, id: ConversationId): Promise<boolean> {
+    const table = tx.of(conversations)
+    const gone = await tx
+      .delete(table)
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
+      .returning({ id: table.id })
+    if (!gone.length) return false
+    await tx.delete(tx.of(messages)).where(eq(tx.of(messages).conversation_id, id))
+    return true
+  },
+}
 
 /** How many conversations a purge deletes in one transaction. */
 const BATCH = 100
@@ -59,7 +180,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
 
   /** Throws 404 unless the id is a conversation of this owner; null reaches those of all, for operators. */
   async function find(reader: Reader, owner: OwnerScope | null, id: string): Promise<ConversationRow> {
-    const row = ConversationId.is(id) ? await rows.find(reader, owner, id) : undefined
+    const row = ConversationId.is(id) ? await conversationRepository.find(reader, owner, id) : undefined
     if (!row) throw notFound('conversation')
     return row
   }
@@ -67,7 +188,11 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
   /** The turns an answer continues from, oldest first. Throws 404. */
   async function history(owner: OwnerScope, id: string): Promise<{ id: ConversationId; turns: PastTurn[] }> {
     const conversation = await find(store.read, owner, id)
-    const found = await rows.messagesAfter(store.read, conversation.id, conversation.message_count - HISTORY_MESSAGES)
+    const found = await conversationRepository.messagesAfter(
+      store.read,
+      conversation.id,
+      conversation.message_count - HISTORY_MESSAGES,
+    )
     const turns = found.flatMap(({ role, content }, place): PastTurn[] => {
       if (role !== 'user' && role !== 'assistant') return []
       const { about } = found[place + 1] ?? {}
@@ -84,7 +209,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     const now = clock.now()
     const title = beginningOf(turn.prompt, TITLE_CHARS)
     const opening = { title, last_message: preview(turn), message_count: 2 }
-    await rows.insert(tx, { id, owner, ...opening, created_at: now, updated_at: now })
+    await conversationRepository.insert(tx, { id, owner, ...opening, created_at: now, updated_at: now })
     await storeTurn(tx, id, 0, turn, now)
     return id
   }
@@ -92,7 +217,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
   /** Adds a turn and returns the id; a conversation deleted meanwhile stays deleted. */
   async function append(tx: Tx, owner: OwnerScope, id: ConversationId, turn: Turn): Promise<ConversationId> {
     const now = clock.now()
-    const count = await rows.grow(tx, { id, owner, by: 2, last: preview(turn), now })
+    const count = await conversationRepository.grow(tx, { id, owner, by: 2, last: preview(turn), now })
     if (count !== null) await storeTurn(tx, id, count - 2, turn, now)
     return id
   }
@@ -107,16 +232,16 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     ownerFilter?: string,
   ): Promise<OverseenPage | ConversationPage> {
     if (caller.type !== 'operator')
-      return listed(mapPage(await rows.list(store.read, ownerOf(caller), query), presentSummary))
+      return listed(mapPage(await conversationRepository.list(store.read, ownerOf(caller), query), presentSummary))
     const named = ownerFilter === undefined ? null : await ownerNamed(store.read, ownerFilter)
     const owner = key === undefined ? named : await keyOwner({ ...call, caller }, key)
-    return listed(mapPage(await rows.list(store.read, owner, query), outline))
+    return listed(mapPage(await conversationRepository.list(store.read, owner, query), outline))
   }
 
   /** With its messages. That an operator reads them is recorded in the owner's chain as `conversation.read`. */
   async function get(call: Call<Caller>, id: string): Promise<{ conversation: Conversation }> {
     const row = await find(store.read, scopeOf(call.caller), id)
-    const found = await rows.messagesAfter(store.read, row.id, 0)
+    const found = await conversationRepository.messagesAfter(store.read, row.id, 0)
     const messages = found.map(async (one) => presentMessage(one, await linked(row.owner, one.about?.artifacts ?? [])))
     const conversation = { ...presentSummary(row), messages: await Promise.all(messages) }
     if (call.caller.type === 'operator') await store.write((tx) => record(tx, call, 'read', row))
@@ -140,7 +265,8 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
 
   async function rename(call: Call, id: string, { title }: RenameConversation) {
     return store.write(async (tx) => {
-      const row = ConversationId.is(id) && (await rows.rename(tx, ownerOf(call.caller), id, title, clock.now()))
+      const row =
+        ConversationId.is(id) && (await conversationRepository.rename(tx, ownerOf(call.caller), id, title, clock.now()))
       if (!row) throw notFound('conversation')
       await record(tx, call, 'updated', row)
       return { conversation: presentSummary(row) }
@@ -149,14 +275,14 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
 
   /** Sentences about conversations with a wrong message count: a turn is stored as two messages or none (I1). */
   async function verify(reader: Reader): Promise<string[]> {
-    const wrong = await rows.miscounted(reader)
+    const wrong = await conversationRepository.miscounted(reader)
     return wrong.map(({ id, counted, found }) => `conversation ${id} counts ${counted} messages and has ${found}`)
   }
 
   async function remove(call: Call<Caller>, id: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
       const row = await find(tx, scopeOf(call.caller), id)
-      if (!(await rows.remove(tx, row.owner, row.id))) throw notFound('conversation')
+      if (!(await conversationRepository.remove(tx, row.owner, row.id))) throw notFound('conversation')
       await record(tx, call, 'deleted', row)
       return { deleted: true }
     })
@@ -170,10 +296,10 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     const scope = await ownerNamed(store.read, ownerFilter)
     const until = Date.parse(before)
     const purged = (conversations: number) => ({ object: 'conversation_purge' as const, conversations })
-    if (count_only) return purged(await rows.countBefore(store.read, scope, until))
+    if (count_only) return purged(await conversationRepository.countBefore(store.read, scope, until))
     for (let total = 0; ; ) {
       const gone = await store.write(async (tx) => {
-        const some = await rows.removeBefore(tx, scope, until, BATCH)
+        const some = await conversationRepository.removeBefore(tx, scope, until, BATCH)
         const entity = { entityType: 'conversation' as const, entityId: null, scope }
         const input = { metadata: { before, conversations: some } }
         if (some) await audit.record(tx, call, { action: 'conversation.purged', ...entity, input })
@@ -209,9 +335,9 @@ async function storeTurn(tx: Tx, id: ConversationId, after: number, turn: Turn, 
   const { prompt, answer, ...about } = turn
   const common = { conversation_id: id, created_at: now }
   const question = { id: MessageId.create(), seq: after + 1, role: 'user' as const, content: prompt, about: null }
-  await rows.insertMessage(tx, { ...common, ...question })
+  await conversationRepository.insertMessage(tx, { ...common, ...question })
   const answered = { id: MessageId.create(), seq: after + 2, role: 'assistant' as const, content: answer, about }
-  await rows.insertMessage(tx, { ...common, ...answered })
+  await conversationRepository.insertMessage(tx, { ...common, ...answered })
 }
 
 const preview = (turn: Turn): string => shorten(turn.answer || turn.prompt, PREVIEW_CHARS)

@@ -1,4 +1,4 @@
-import { matchesOf } from '../matches'
+import { matchesOf } from '../model'
 import { runsOf } from '../runs'
 import { base64Runs } from './base64'
 import { missingAfter, NO_TEXT } from './utf8'

@@ -1,7 +1,7 @@
 /** Finds prompt injection: text that tries to command the engine reading it, in plain words, disguised or encoded. */
 
 import { MAX_PARTS, markGrams, roomForGrams } from '../grams'
-import { matchesOf } from '../matches'
+import { matchesOf } from '../model'
 import { hasNeeds, type Needs, needsOfEach } from '../patterns/needs'
 import { mixedWordAt } from './confusables'
 import { decodedPieces, tagText } from './encoded'

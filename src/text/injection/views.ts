@@ -1,4 +1,4 @@
-import { remember } from '../remember'
+import { remember } from '../runs'
 import { offsetsFor, readable } from './readable'
 import { latinized, type Rewritten, unleeted, type View } from './view'
 

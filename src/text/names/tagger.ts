@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Model, readModel, type Shape } from '../model'
-import { remember } from '../remember'
+import { remember } from '../runs'
 import type { TextSpan } from '../span'
 import { featuresOf, SLOTS, type Token, tokensOf } from './tokens'
 

@@ -1,6 +1,6 @@
 import { RE2JS, RE2Set } from 're2js'
 import { foldedGramsOf } from '../grams'
-import { remember } from '../remember'
+import { remember } from '../runs'
 import type { TextSpan } from '../span'
 import { NotLinear, type Translated, translated } from './ecma'
 import { offsetsWithout, withLinesMarked } from './ecma-lines'

@@ -1,5 +1,5 @@
 import { type InjectionFinding, scanForInjection } from '../injection'
-import { remember } from '../remember'
+import { remember } from '../runs'
 import { sentenceFeaturesOf } from './features'
 import { type Likely, likeliest } from './likeliest'
 import { modelOf } from './models'

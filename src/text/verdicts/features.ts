@@ -1,6 +1,6 @@
 import type { Features } from '../model'
 import { reading } from '../reading'
-import { remember } from '../remember'
+import { remember } from '../runs'
 
 /**
  * Turns a text into hashed features, sentence by sentence: words, their first letters, and neighbouring words. The

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Calibration, likeliest, oddsOf, SHAPE, TEXT_MODES, type TextMode } from '../../routing/model'
+import { type Calibration, likeliest, oddsOf, SHAPE, TEXT_MODES, type TextMode } from '../../routing/classifier'
 import {
   type Example,
   type Labelled,

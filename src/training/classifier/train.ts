@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MODEL_FILE } from '../../routing/model'
+import { MODEL_FILE } from '../../routing/classifier'
 import { packModel } from '../../text'
 import { calibrationOf, leaveEachOut, trained, unnamedPrompts, writersPrompts } from './leave-one-out'
 

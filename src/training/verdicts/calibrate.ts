@@ -1,6 +1,6 @@
 import type { Model } from '../../text/model'
+import { softmax } from '../../text/model'
 import { type Scored, sharpnessFor } from '../../text/model-calibrate'
-import { softmax } from '../../text/model-softmax'
 
 /** The threshold of rules that set none (contract 12). */
 const USUAL_THRESHOLD = 0.8

@@ -1,5 +1,5 @@
 import type { Model } from '../../text/model'
-import { softmax } from '../../text/model-softmax'
+import { softmax } from '../../text/model'
 import { type Evidence, LONG, logitOf, MIN_BELIEVED, type Weights, weigh } from '../../text/verdicts/weigh'
 import type { Judged } from './learn-attacks'
 

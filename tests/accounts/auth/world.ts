@@ -7,7 +7,7 @@ import {
   createSessions,
   type Visit,
 } from '../../../src/accounts'
-import { createLastSeenBuffer } from '../../../src/accounts/last-seen-buffer'
+import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'
 import type { OwnerScope } from '../../../src/kernel/caller'
 import { newRequestId, type SessionId } from '../../../src/kernel/ids'
 import type { Store } from '../../../src/kernel/store'

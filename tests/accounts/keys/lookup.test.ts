@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createKeyLookup, flushLastUsed, mintSecret, startLastUsedLoop } from '../../../src/accounts'
-import { createLastSeenBuffer } from '../../../src/accounts/last-seen-buffer'
+import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'
 import { sha256Hex } from '../../../src/kernel/crypto'
 import type { KeyId } from '../../../src/kernel/ids'
 import type { Reader } from '../../../src/kernel/store'

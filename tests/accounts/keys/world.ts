@@ -1,5 +1,5 @@
 import { createKeyLookup, createKeys, createOrgs } from '../../../src/accounts'
-import { createLastSeenBuffer } from '../../../src/accounts/last-seen-buffer'
+import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'
 import { createAuditLog } from '../../../src/audit'
 import { createEventBus, type DomainEvent } from '../../../src/events'
 import { type Call, SCOPES, type TenantCaller } from '../../../src/kernel/caller'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { resolveSettings } from '../../../src/kernel/config'
 import { createTiers, rateLimitSettings } from '../../../src/limits'
-import { groupOf } from '../../../src/limits/tiers'
+import { groupOf } from '../../../src/limits/limiter'
 
 describe('the tier table', () => {
   test.each([

@@ -1,5 +1,5 @@
 /** Prints how good the classifier is on the held-out prompts: accuracy, confusion, calibration, speed. */
-import { TEXT_MODES } from '../../../src/routing/model'
+import { TEXT_MODES } from '../../../src/routing/classifier'
 import { readCorpus } from '../../../src/text/model-corpus'
 import {
   calibrationError,

@@ -1,5 +1,5 @@
 import { createClassifier } from '../../../src/routing'
-import { TEXT_MODES, type TextMode } from '../../../src/routing/model'
+import { TEXT_MODES, type TextMode } from '../../../src/routing/classifier'
 import { type Labelled as LabelledText, readCorpus } from '../../../src/text/model-corpus'
 import { ownTime } from '../../support/effort'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { loadModel, MODEL_FILE, TEXT_MODES } from '../../../src/routing/model'
+import { loadModel, MODEL_FILE, TEXT_MODES } from '../../../src/routing/classifier'
 import { readCorpus } from '../../../src/text/model-corpus'
 import { effortOf, slowness } from '../../support/effort'
 import { calibrationError, heldOut, outcomesOf, right, share, slowestPercentile } from './evaluate'

@@ -3,7 +3,7 @@
  * others, with the stages before the model, and with a calibration that was fitted without that writer too.
  */
 import { createClassifier } from '../../../src/routing'
-import { confidenceOf } from '../../../src/routing/model'
+import { confidenceOf } from '../../../src/routing/classifier'
 import { DEFAULT_FLOOR } from '../../../src/routing/schema'
 import {
   calibrationOf,

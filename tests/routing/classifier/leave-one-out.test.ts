@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { confidenceOf, TEXT_MODES } from '../../../src/routing/model'
+import { confidenceOf, TEXT_MODES } from '../../../src/routing/classifier'
 import {
   calibrationOf,
   type LeftOut,

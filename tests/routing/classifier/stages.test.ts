@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createClassifier, type EngineClassifier, type Guidance, type Rule } from '../../../src/routing'
-import { TEXT_MODES } from '../../../src/routing/model'
+import { TEXT_MODES } from '../../../src/routing/classifier'
 import { PROMPT_SLOTS } from '../../../src/text'
 import type { Model } from '../../../src/text/model'
 

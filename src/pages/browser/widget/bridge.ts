@@ -1,4 +1,4 @@
-import { hasAtMost } from '../../../kernel/characters'
+import { hasAtMost } from '../../../kernel/text'
 import { hostOf } from './host'
 
 export type Bridge = ReturnType<typeof createBridge>

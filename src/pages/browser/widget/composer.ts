@@ -1,4 +1,4 @@
-import { hasAtMost } from '../../../kernel/characters'
+import { hasAtMost } from '../../../kernel/text'
 import { h, ICONS, icon, setText } from '../shared/dom'
 import { whileTyping } from '../shared/typing'
 import type { Attachment } from './wire'
