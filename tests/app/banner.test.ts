@@ -19,6 +19,8 @@ const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
 
 async function textOf(env: Record<string, string>): Promise<string> {
   const server = await startServerProcess({ dataDir: folder(), env })
+  // It is healthy before it says so.
+  await eventually(() => server.printed().includes('Ctrl-C'))
   expect(await server.stop()).toBe(0)
   const output = await server.output()
   expect(output).toEndWith(

@@ -62,7 +62,13 @@ export async function spawnServer({ dataDir, env = {}, command, cwd = ROOT, ...o
   })
   running.add(child.pid)
   void child.exited.then(() => running.delete(child.pid))
-  const output = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  const heard = { out: '', err: '' }
+  const collect = async (stream: ReadableStream<Uint8Array>, name: keyof typeof heard) => {
+    const decoder = new TextDecoder()
+    for await (const piece of stream) heard[name] += decoder.decode(piece, { stream: true })
+  }
+  const ended = Promise.all([collect(child.stdout, 'out'), collect(child.stderr, 'err')])
+  const printed = () => heard.out + heard.err
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -70,7 +76,12 @@ export async function spawnServer({ dataDir, env = {}, command, cwd = ROOT, ...o
     exited: child.exited,
     exitCode: () => child.exitCode ?? (child.signalCode ? 128 : null),
     /** Everything it printed; resolves when it has exited. */
-    output: async () => (await output).join(''),
+    output: async () => {
+      await ended
+      return printed()
+    },
+    /** What it has printed so far. */
+    printed,
     /** `kill -9` of the whole group, like an out-of-memory kill or a power cut. */
     async kill(): Promise<void> {
       if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL')
