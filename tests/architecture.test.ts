@@ -216,6 +216,14 @@ describe('the house', () => {
     expect(tooLong(tests, MAX_TEST_LINES)).toEqual([])
   })
 
+  test('a test that may be left out says why', () => {
+    // The last three say it themselves.
+    const says = /NOT RUN|\b(hasChromium|hasRedis|programOf)\b/
+    const left = tests.filter(({ text }) => /\.skipIf\(/.test(text))
+    expect(left.length).toBeGreaterThan(20)
+    expect(left.filter(({ text }) => !says.test(text)).map(({ file }) => file)).toEqual([])
+  })
+
   test('an assertion on several values names each of them', () => {
     const found = tests.flatMap((source) => unnamedComparisons(source).map((line) => `${source.file}:${line}`))
     expect(found).toEqual([])

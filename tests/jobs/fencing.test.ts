@@ -9,7 +9,9 @@ const mine = { owner: 'user:ada' as const, payload: null }
 const LEASE_MS = 30_000
 
 if (!postgresUrl)
-  process.stdout.write('NOT RUN: a lease that is renewed, because on SQLite there is no second process.\n')
+  process.stdout.write(
+    'NOT RUN: a lease that is renewed and units that wait for each other, because SQLite has one process that writes.\n',
+  )
 
 /** A run that ends when it is told to. */
 function held() {

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
 import { createMigratedDatabase, postgresUrl } from '../support/store'
 
+if (!postgresUrl) process.stdout.write('NOT RUN: listening at one of two, because SVC_TEST_POSTGRES_URL is not set.\n')
+
 test.skipIf(!postgresUrl)(
   'whoever listens at one process gets what happens at the other, once it is told',
   async () => {

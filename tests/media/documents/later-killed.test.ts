@@ -12,6 +12,8 @@ const root = temporaryFolder('svc-documents-')
 /** Takes seconds to lay out. */
 const ROWS = Array.from({ length: 4_000 }, (_, n) => `cell ${n},value ${n * 7},${n}`).join('\n')
 
+if (!isLong) process.stdout.write('NOT RUN: a document whose process is killed, which test:long tries.\n')
+
 test.skipIf(!isLong)(
   'a document whose process is killed while it is laid out gets its file from another, once',
   async () => {
