@@ -22,7 +22,7 @@ const wholeColumns = [
 ]
 
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
-const submissionArgument = { submission: argument('id of the submission') }
+const args = { submission: argument('id of the submission') }
 
 const command = commandsOf('submissions', { apis: ['operator'], columns })
 
@@ -55,7 +55,7 @@ const getSubmission = command('get', {
   about: 'Shows the result of every check. --json adds each finding with its line, and the manifest.',
   examples: [`submissions get ${ID}`, `submissions get ${ID} --json`],
   columns: wholeColumns,
-  args: submissionArgument,
+  args,
   async run(shell, { submission }) {
     const one = (await shell.connect()).ops().submissions({ ref: encodeURIComponent(submission) })
     shell.print.item(expectData(await one.get()), wholeColumns)
@@ -65,7 +65,7 @@ const getSubmission = command('get', {
 const deciding = {
   impact: 'write' as const,
   danger: 'moderate' as const,
-  args: submissionArgument,
+  args,
 }
 
 type Notice = {
@@ -123,7 +123,7 @@ const diffSubmission = command('diff', {
     'submissions diff 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11 --json',
   ],
   columns: diffColumns,
-  args: { submission: argument('id of the submission') },
+  args,
   flags: {
     tool: text('NAME', 'only the changes of this tool'),
     unified: flag('as text, one file per member, with - and + at the start of lines'),
@@ -149,7 +149,6 @@ const asText = ({ path, lines }: Part): string[] => [
   ...lines.map(({ sign, text: line }) => `${sign}${clean(line)}`),
 ]
 
-const args = { submission: argument('id of the submission') }
 const common = { apis: ['operator'], args } as const
 
 const checkSubmission = command('checks', {

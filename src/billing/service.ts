@@ -52,8 +52,6 @@ import { createReconciliation, verifyLedger } from './verify'
 
 const IDLE_MS = 30_000
 
-const ABANDONED_LOOP_BATCH = 100
-
 type AbandonedLoopDeps = {
   store: Store
   clock: Clock
@@ -305,7 +303,7 @@ function createOwnerCaps({ limits, clock }: OwnerCapsDeps) {
  * Releases one batch of abandoned holds, each with an audit row (G13): those that their request could not end, those
  * past their time, and those of processes that have ended.
  */
-export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = ABANDONED_LOOP_BATCH): Promise<number> {
+export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = BATCH): Promise<number> {
   const { store, clock, audit, node, release, unended = new Set() } = deps
   if (!unended.size && !(await hasAbandoned(deps))) return 0
   return store.write(async (tx) => {

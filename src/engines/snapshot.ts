@@ -25,8 +25,6 @@ type ModelStatus = 'available' | 'degraded' | 'down'
 /** Whether an engine would answer now, and what is in the way, for operators; null where nothing is. */
 export type SessionState = { status: ModelStatus; why: string | null }
 
-type StateEntry = Pick<EngineEntry | (typeof AUDIO_ENGINES)[number], 'mode' | 'kind'>
-
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number }
 
 /** The upstream's model name is filled in per target. */
@@ -47,6 +45,9 @@ type Parts = { upstreams: ReadonlyMap<string, UpstreamPart>; builtin: Omit<Upstr
 
 /** What makes videos and speech where no upstream does: the server itself, without a driver. */
 const MADE_HERE = { target: 'builtin:builtin', upstream: 'builtin', kind: 'builtin', breaker: 'closed' } as const
+
+/** What an engine is for. */
+type Makes = Pick<EngineEntry | (typeof AUDIO_ENGINES)[number], 'mode' | 'kind'>
 
 type Entry = (typeof ENGINES)[number] | (typeof AUDIO_ENGINES)[number]
 
@@ -137,7 +138,7 @@ function createSounding({ targets, ...deps }: Deps) {
  * What `GET /models`, `engines list` and `doctor` say of an engine (contract 5.1), by what is known already: nothing is
  * asked. `plan`: its targets, then those of its fallback. `lacks`: what else the mode needs and this server has not.
  */
-function stateOf({ mode, kind }: StateEntry, plan: readonly Candidate[], lacks: string | null): SessionState {
+function stateOf({ mode, kind }: Makes, plan: readonly Candidate[], lacks: string | null): SessionState {
   if (!plan.length) return { status: 'down', why: 'nothing is connected' }
   const able = plan.filter(({ target }) => whyUnable(target, mode, kind) === null)
   if (!able.length) return { status: 'down', why: whyUnable(plan[0]!.target, mode, kind) }
@@ -152,7 +153,7 @@ function stateOf({ mode, kind }: StateEntry, plan: readonly Candidate[], lacks: 
 }
 
 /** What a target cannot do that the engine is for. */
-function whyUnable({ id, driver, can }: Target, mode: string, kind: StateEntry['kind']): string | null {
+function whyUnable({ id, driver, can }: Target, mode: string, kind: Makes['kind']): string | null {
   if (mode === 'vision' && can.vision === false) return `${id} does not accept images`
   const makes =
     kind === 'text' ||

@@ -11,8 +11,6 @@ const JSON_TYPE = 'application/json;charset=utf-8'
 
 type Headers = Record<string, string | number | string[] | undefined>
 
-type IdempotentContext = { exchange: Exchange; request: Request; route: string }
-
 /** The context of a hook before or after the handler. */
 type Answering = {
   exchange: Exchange
@@ -126,7 +124,7 @@ export type Guard = ReturnType<typeof guard>
  * (contract 1.5). A request without the header costs only the header look-up.
  */
 export function createBodyReader({ idempotency, rules, incoming }: Deps) {
-  return function read(context: IdempotentContext): Promise<unknown> {
+  return function read(context: Context): Promise<unknown> {
     const { exchange, request, route } = context
     const rule = rules.of(request.method, route) ?? exchange.rule
     if (rule.body === 'upload') return receiveUpload(request, { maxBytes: rule.maxBytes, folder: incoming })

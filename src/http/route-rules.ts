@@ -3,7 +3,7 @@ import type { Readers } from './context'
 import { API, routeName } from './context'
 import { MAX_FORM_BYTES, MAX_JSON_BYTES, MAX_PUBLIC_BYTES } from './intake'
 
-type SuccessRouted = { method: string; path: string; hooks: { response?: object } }
+type DeclaredRoute = { method: string; path: string; hooks: { response?: object } }
 
 type Routed = { routes: readonly { method: string; path: string }[] }
 
@@ -153,7 +153,7 @@ function createRouter<Of extends { method: string; path: string }, T>(
  * Finds the success status of a route by its name in the audit record (contract 19: `status`). Undefined for a route
  * with two success statuses: its verb records which one it answered.
  */
-export function createSuccessTable(routes: readonly SuccessRouted[]): (route: string) => number | undefined {
+export function createSuccessTable(routes: readonly DeclaredRoute[]): (route: string) => number | undefined {
   const statuses = new Map<string, number>()
   for (const { method, path, hooks } of routes) {
     const status = onlySuccess(hooks.response)

@@ -16,7 +16,7 @@ type Limits = {
   idleMs?: number
 }
 
-const OUTBOUND_DIAL_CONNECT_TIMEOUT_MS = 10_000
+const CONNECT_TIMEOUT_MS = 10_000
 
 /** Why a call to a user-chosen address gave no answer; the module decides what to report and whether to retry. */
 export type OutboundKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'too-large' | 'aborted'
@@ -53,7 +53,6 @@ export type Resolved = { address: string; family: number }
 type Found = () => Promise<Resolved[]>
 type LookupDone = (error: Error | null, addresses?: Resolved[] | string, family?: number) => void
 
-const CONNECT_TIMEOUT_MS = 10_000
 /** How long the rest of an answer is read that nobody looks at. */
 const LEAVE_MS = 2_000
 
@@ -180,10 +179,7 @@ function explain(error: Error, deadline: AbortSignal, caller: AbortSignal | unde
 export function dial(address: string, port: number): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const socket = connect({ host: address, port })
-  const late = setTimeout(
-    () => socket.destroy(new Error('the connection took too long')),
-    OUTBOUND_DIAL_CONNECT_TIMEOUT_MS,
-  )
+  const late = setTimeout(() => socket.destroy(new Error('the connection took too long')), CONNECT_TIMEOUT_MS)
   const fail = (error: Error) => {
     clearTimeout(late)
     reject(error)

@@ -30,8 +30,6 @@ type Peak = { requests: number; tokens: number }
 /** Selects the calls of one key of an owner, or of the owner's busiest key. */
 type KeySelector = { owner: OwnerScope; keyId: KeyId | null }
 
-const PEAK_HOUR_MS = 3_600_000
-
 const DAYS = 7
 
 /** Hours read at most; when so many are equally busy, another one is hardly busier. */
@@ -203,9 +201,9 @@ function histogramOf(histograms: Map<string, Histogram>, mode: string): Histogra
  * busier minute, so only few hours are read. The newest two are always read: the rollups may not have them yet.
  */
 export async function peakOf(reader: Reader, selector: KeySelector, now: number): Promise<Peak> {
-  const newest = Math.floor(now / PEAK_HOUR_MS) * PEAK_HOUR_MS
-  const rolled = await hoursOf(reader, selector, { from: newest - DAYS * 24 * PEAK_HOUR_MS, to: newest - PEAK_HOUR_MS })
-  const fresh = [newest, newest - PEAK_HOUR_MS].map((at) => ({ at, requests: Infinity, tokens: Infinity }))
+  const newest = Math.floor(now / HOUR_MS) * HOUR_MS
+  const rolled = await hoursOf(reader, selector, { from: newest - DAYS * 24 * HOUR_MS, to: newest - HOUR_MS })
+  const fresh = [newest, newest - HOUR_MS].map((at) => ({ at, requests: Infinity, tokens: Infinity }))
   let peak: Peak = { requests: 0, tokens: 0 }
   let hoursRead = 0
   for (const hour of [...fresh, ...rolled.sort((a, b) => b.requests - a.requests)]) {
@@ -256,7 +254,7 @@ async function minutesOf(db: Reader, { owner, keyId }: KeySelector, hour: number
       and(
         eq(t.owner, owner),
         gte(t.at, hour),
-        lt(t.at, hour + PEAK_HOUR_MS),
+        lt(t.at, hour + HOUR_MS),
         keyId === null ? undefined : eq(t.api_key_id, keyId),
       ),
     )

@@ -49,7 +49,7 @@ const putSpeed = command<SpeedRow>()((tx, p) => {
     })
 })
 
-type SpeedRepositoryRolled = Omit<SpeedRow, 'owner' | 'grain' | 'at'>
+type RolledSpeed = Omit<SpeedRow, 'owner' | 'grain' | 'at'>
 
 /** Which calls to report. `mode` matches the requested mode and the resolved one. */
 export type Choice = {
@@ -177,7 +177,7 @@ export async function speedsIn(
   db: Reader,
   owner: OwnerScope,
   { rolled }: Plan,
-): Promise<{ position: number; rows: SpeedRepositoryRolled[] }> {
+): Promise<{ position: number; rows: RolledSpeed[] }> {
   const [c, s] = [db.of(usageCursors), db.of(usageSpeeds)]
   const spans = rolled.map(({ grain, from, to }) => and(eq(s.grain, grain), gte(s.at, from), lt(s.at, to)))
   const found = await db
@@ -187,7 +187,7 @@ export async function speedsIn(
     .where(eq(c.name, CURSOR))
   return {
     position: found[0]?.position ?? 0,
-    rows: found.filter(({ mode }) => mode !== null) as SpeedRepositoryRolled[],
+    rows: found.filter(({ mode }) => mode !== null) as RolledSpeed[],
   }
 }
 

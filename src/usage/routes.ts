@@ -8,10 +8,8 @@ import { EXPORT_HEADERS } from './export'
 import type { UsageReading } from './reading'
 import { BenchmarkQuery, Benchmarks, UsageExport, UsageExportQuery, UsageQuery, UsageReport } from './schema'
 
-type RoutesBenchmarksDeps = { benchmarks: BenchmarkService }
-
 /** How fast and how well the caller's calls were answered (contract 21). */
-export const benchmarkRoutes = ({ benchmarks }: RoutesBenchmarksDeps, guard: Guard) =>
+export const benchmarkRoutes = ({ benchmarks }: { benchmarks: BenchmarkService }, guard: Guard) =>
   new Elysia({ tags: ['Usage'] })
     .use(guard)
     .get('/benchmarks', (context) => benchmarks.read(toCall(context), context.query.window), {

@@ -30,13 +30,13 @@ export type BenchmarkWindow = (typeof BENCHMARK_WINDOWS)[number]
 
 export const BenchmarkQuery = t.Object({ window: oneOf(BENCHMARK_WINDOWS, { default: '24h' }) })
 
-const SchemaBenchmarksCount = t.Integer({ minimum: 0 })
+const Count = t.Integer({ minimum: 0 })
 
 const Ms = t.Number({ minimum: 0 })
 
-const Latency = t.Object({ p50: Ms, p95: Ms, p99: Ms, count: SchemaBenchmarksCount }, { $id: 'BenchmarkLatency' })
+const Latency = t.Object({ p50: Ms, p95: Ms, p99: Ms, count: Count }, { $id: 'BenchmarkLatency' })
 
-const Speed = t.Object({ p50: Ms, p95: Ms, count: SchemaBenchmarksCount }, { $id: 'BenchmarkSpeed' })
+const Speed = t.Object({ p50: Ms, p95: Ms, count: Count }, { $id: 'BenchmarkSpeed' })
 
 /** `GET /benchmarks` (contract 21). Durations in milliseconds. */
 export const Benchmarks = t.Object(
@@ -52,7 +52,7 @@ export const Benchmarks = t.Object(
     /** How long it took to choose the mode of `auto` calls; null when none was chosen. */
     classification: nullable(Speed),
     counters: t.Object({
-      total: SchemaBenchmarksCount,
+      total: Count,
       failover_count: t.Integer({
         minimum: 0,
         description: 'Calls answered by a fallback engine instead of the first choice',
@@ -63,9 +63,9 @@ export const Benchmarks = t.Object(
         description:
           'Share of answered `auto` calls whose mode was not corrected with a routing correction for their completion; 1 without such calls',
       }),
-      total_tokens: SchemaBenchmarksCount,
+      total_tokens: Count,
       total_cost_cents: t.Number(),
-      by_mode: t.Record(t.String(), SchemaBenchmarksCount),
+      by_mode: t.Record(t.String(), Count),
     }),
     bucket: t.String({
       pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}$',
@@ -110,7 +110,6 @@ export const UsageExportQuery = t.Object({
 })
 export type UsageExportQuery = Static<typeof UsageExportQuery>
 
-const Count = t.Integer({ minimum: 0 })
 const Part = t.Object({ requests: Count, cost_cents: t.Number() }, { $id: 'UsagePart' })
 const Parts = t.Record(t.String(), Part)
 

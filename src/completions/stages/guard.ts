@@ -316,10 +316,10 @@ function visitValue(value: unknown, visit: Visit): void {
 export async function guardOutput(run: Run, result: AgentResult): Promise<AgentResult> {
   const { guard } = run
   if (!guard) return result
-  return guardedGuard(run, guard.hasRules('output') ? { ...result, reasoning: '' } : result, guard)
+  return checkOutput(run, guard.hasRules('output') ? { ...result, reasoning: '' } : result, guard)
 }
 
-async function guardedGuard(run: Run, result: AgentResult, guard: Guard): Promise<AgentResult> {
+async function checkOutput(run: Run, result: AgentResult, guard: Guard): Promise<AgentResult> {
   const stopped = run.held?.blocked()
   if (stopped) {
     guard.recordBlocked(stopped)

@@ -34,8 +34,6 @@ const CARRIAGE_RETURN = 13
 /** One server-sent event: its data as it came, and the JSON in it. */
 export type WireEvent = { raw: string; value: unknown }
 
-const tooLargeEvents = () => new EngineFailure('too-large', 'one event of the upstream is too large')
-
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024
 /** Longest wait for the end of a finished stream, so that its connection can be reused. */
 const END_WAIT_MS = 100
@@ -186,13 +184,13 @@ export function createEventSplitter() {
         const piece = text.slice(from, text.charCodeAt(end - 1) === CARRIAGE_RETURN && end > from ? end - 1 : end)
         // The line end itself may have come in two pieces.
         const whole = piece === '' && line.endsWith('\r') ? line.slice(0, -1) : line + piece
-        if (whole.length > MAX_EVENT_CHARS) throw tooLargeEvents()
+        if (whole.length > MAX_EVENT_CHARS) throw tooLarge('one event')
         if (!done) takeLine(whole)
         line = ''
         from = end + 1
       }
       line += from === 0 ? text : text.slice(from)
-      if (line.length + data.length > MAX_EVENT_CHARS) throw tooLargeEvents()
+      if (line.length + data.length > MAX_EVENT_CHARS) throw tooLarge('one event')
       return events
     },
     /** The event that the end of the stream completes. */

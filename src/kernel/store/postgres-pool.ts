@@ -25,8 +25,6 @@ const CONNECT_S = 1
 /** Postgres refuses a connection because it has as many as it may: it is there, and says nothing of the others. */
 const isFull = (error: unknown): boolean => (error as { errno?: unknown }).errno === '53300'
 
-const ignored = () => undefined
-
 const silence = (): Error =>
   Object.assign(new Error('Postgres does not answer'), { code: 'ERR_POSTGRES_CONNECTION_SILENT' })
 
@@ -260,8 +258,8 @@ function createWatch(url: string, prefix: string) {
       throw error instanceof AggregateError ? error.errors[0] : error
     } finally {
       over.abort()
-      if (client !== mine) void mine.close({ timeout: 0 }).catch(ignored)
-      if (client !== other) void other.close({ timeout: 0 }).catch(ignored)
+      if (client !== mine) void mine.close({ timeout: 0 }).catch(nothing)
+      if (client !== other) void other.close({ timeout: 0 }).catch(nothing)
     }
   }
 

@@ -1,15 +1,12 @@
 import { createParser } from 'eventsource-parser'
 import { h, setText } from '../shared/dom'
 
-/** As much of a stream as is shown. */
-const EVENTS_MAX_CHARS = 20_000
-
 /** These come many at a time, and are one line of the list. */
 const MANY = ['token', 'message']
 
 export type Answer = ReturnType<typeof answerView>
 
-/** As much of an answer as is shown. */
+/** As much of an answer or a stream as is shown. */
 const MAX_CHARS = 20_000
 
 type Notice = {
@@ -136,7 +133,7 @@ function eventList() {
   let count: HTMLElement | null = null
   let text: Text | null = null
   let times = 0
-  let left = EVENTS_MAX_CHARS
+  let left = MAX_CHARS
 
   function add(event: string, data: string): void {
     const shown = (event === 'token' ? tokenOf(data) : data).slice(0, left)
@@ -158,7 +155,7 @@ function eventList() {
     element.replaceChildren()
     element.hidden = true
     name = ''
-    left = EVENTS_MAX_CHARS
+    left = MAX_CHARS
   }
 
   return { element, add, clear }
