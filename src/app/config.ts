@@ -33,7 +33,16 @@ import { toolSettings } from '../tools/config'
 import { webhookSettings } from '../webhooks/config'
 import { widgetSettings } from '../widgets/config'
 import { otelSettings } from './otel-config'
-import { PUBLIC_URL } from './server'
+
+const HOST = '(?:\\[[0-9a-fA-F:.]+\\]|[^/?#@:\\s\\[\\]]+)'
+
+const PORT = '(?::(?:[1-5]?\\d{1,4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
+
+/** Links are written as this and a path, and strangers see them: no name, password, query or fragment. */
+const PUBLIC_URL = form(
+  `^$|^https?://${HOST}${PORT}/?$`,
+  'https:// or http://, a host and perhaps a port, such as https://svc.example.com',
+)
 
 /** What a process may do, so that several on one database share the work (dx 2.8). */
 const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const

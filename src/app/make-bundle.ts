@@ -21,23 +21,24 @@ const sourcePaths: Bun.BunPlugin = {
   },
 }
 
+/** What commands load of `src` when they run and is small enough to stand in their own bundle. */
+const SMALL = /\/src\/(app\/(bundle|config|variables|production)|kernel\/config)\.ts$/
+
 /**
- * What only a command without a server needs is larger than all commands, and the server has it too: the command line
- * takes it from the bundle `server` when it comes to that. Notes in `taken` which modules.
+ * What only some commands need of `src` is larger than all commands, and the server has it too: the command line takes
+ * it from the bundle `server` when it comes to that. Notes in `taken` which modules.
  */
 const fromServer = (server: string, taken: Set<string>): Bun.BunPlugin => ({
   name: 'from-server',
   setup(build) {
-    build.onResolve(
-      { filter: /\/src\/(app\/(open|lock|backups)|kernel\/store|browser\/examine|[a-z-]+\/review)$/ },
-      ({ kind, path, importer }) => {
-        if (kind !== 'dynamic-import') return undefined
-        const module = Bun.resolveSync(path, dirname(importer))
-        taken.add(module)
-        // Another path than its own: Bun takes what else imports the module for the same one.
-        return { path: `server${module}`, namespace: 'server' }
-      },
-    )
+    build.onResolve({ filter: /^\./ }, ({ kind, path, importer }) => {
+      if (kind !== 'dynamic-import') return undefined
+      const module = Bun.resolveSync(path, dirname(importer))
+      if (!module.includes('/src/') || SMALL.test(module)) return undefined
+      taken.add(module)
+      // Another path than its own: Bun takes what else imports the module for the same one.
+      return { path: `server${module}`, namespace: 'server' }
+    })
     build.onLoad({ filter: /^server/, namespace: 'server' }, ({ path }) => ({
       loader: 'js',
       contents: `module.exports = require(${JSON.stringify(server)}).rooms[${JSON.stringify(path.slice('server'.length))}]`,

@@ -32,7 +32,6 @@ import { createRouteRules, createSuccessTable } from '../http/route-rules'
 import { createStreams } from '../http/sse'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import { ConfigError } from '../kernel/config'
-import { form } from '../kernel/form'
 import { createAddressList } from '../kernel/outbound'
 import { JsonObject } from '../kernel/schema'
 import { asOneWork } from '../kernel/work'
@@ -57,16 +56,6 @@ import type { Config } from './config'
 import type { Container } from './container'
 import { homePageRoutes, pageRoutes } from './pages'
 import { API_VERSION, RELEASE } from './version'
-
-const HOST = '(?:\\[[0-9a-fA-F:.]+\\]|[^/?#@:\\s\\[\\]]+)'
-
-const PORT = '(?::(?:[1-5]?\\d{1,4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
-
-/** Links are written as this and a path, and strangers see them: no name, password, query or fragment. */
-export const PUBLIC_URL = form(
-  `^$|^https?://${HOST}${PORT}/?$`,
-  'https:// or http://, a host and perhaps a port, such as https://svc.example.com',
-)
 
 const entriesOf = (list: string): string[] => list.split(',').filter((entry) => entry.trim() !== '')
 

@@ -1,7 +1,17 @@
 import { type Retired, setting } from '../kernel/config'
 import { t } from '../kernel/schema'
-import { defaultTtlS } from './rules'
 import { MODES } from './schema'
+
+/** Seconds an answer may be served from the cache (contract 22.1). */
+const TTL_S: Record<string, number> = {
+  think: 3600,
+  code: 3600,
+  genui: 3600,
+  vision: 3600,
+  data_extraction: 3600,
+  domain_analysis: 3600,
+}
+const defaultTtlS = (mode: string): number => TTL_S[mode] ?? 300
 
 const ttlName = (mode: string) => `cacheTtl_${mode}`
 

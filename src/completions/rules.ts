@@ -159,17 +159,6 @@ export const firedIn = (
 ): readonly Firing[] =>
   guard?.firings.length ? [...guard.firings.filter(({ phase }) => phase === 'input'), ...guardrails] : guardrails
 
-/** Seconds an answer may be served from the cache (contract 22.1). */
-const TTL_S: Record<string, number> = {
-  think: 3600,
-  code: 3600,
-  genui: 3600,
-  vision: 3600,
-  data_extraction: 3600,
-  domain_analysis: 3600,
-}
-export const defaultTtlS = (mode: string): number => TTL_S[mode] ?? 300
-
 /** Warns about modes that have an endpoint of their own (contract 2.4); no endpoint but this makes a stealth video. */
 export const modeWarnings = (mode: Mode): string[] =>
   mode === 'research' || mode === 'video'

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock'
 import type { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import type { Log } from '../kernel/log'
+import type { EngineEntry } from './catalog'
 import { collect } from './drivers/compat-body'
 import {
   type EngineAnswer,
@@ -16,7 +17,7 @@ import {
 import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable } from './failures'
 import { type CheckedUsage, countPrompt, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
 import type { Permit } from './target-breaker'
-import type { EngineEntry, Target, Targets } from './targets'
+import type { Target, Targets } from './targets'
 import { type Abilities, ableTo, missingIn, needsOf } from './targets'
 
 /** A target to try, and the engine it answers for; `fallback` when that is not the engine asked. */

@@ -3,8 +3,17 @@ import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
 import { form } from '../kernel/form'
 import { oneOf, type Static, t } from '../kernel/schema'
-import { NOTHING_STORED, type StoredEngines } from './table'
-import { AUDIO_ENGINES, type AudioEngine, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './targets'
+import { AUDIO_ENGINES, type AudioEngine, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './catalog'
+
+/** Engine settings that were made while servers ran. They come before those of the file and of the environment. */
+export type StoredEngines = {
+  upstreams: Record<string, UpstreamConfig>
+  /** Targets by engine id, best first. `only`: those of the file and of the environment do not follow. */
+  models: Record<string, { targets: string[]; only: boolean }>
+  prices: PriceTable
+}
+
+export const NOTHING_STORED: StoredEngines = { upstreams: {}, models: {}, prices: {} }
 
 /** Stands for every text engine that is not named. */
 const EVERY_TEXT_ENGINE = '*'

@@ -4,10 +4,12 @@ export type { Observe } from './answering'
 export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answering'
 export { createBuiltinDriver } from './builtin/client'
 export { needsModel } from './builtin/no-model'
+export { ENGINES, engineOfMode, findEngine } from './catalog'
 export {
   type EngineSettings,
   EnginesFile,
   engineSettings,
+  type StoredEngines,
   UPSTREAM_KINDS,
   UPSTREAM_SETTINGS,
   type UpstreamConfig,
@@ -41,5 +43,4 @@ export {
   type EngineVersion,
   startEngineSettingsLoop,
 } from './service'
-export { resealEngines, type StoredEngines } from './table'
-export { ENGINES, engineOfMode, findEngine } from './targets'
+export { resealEngines } from './table'

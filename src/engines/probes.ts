@@ -1,9 +1,9 @@
 import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
 import { sayFit } from './addresses'
+import { ENGINES, type Subsystem } from './catalog'
 import { EngineFailure } from './engine'
 import type { Target, Targets } from './targets'
-import { ENGINES, type Subsystem } from './targets'
 
 type ProviderStatus = 'healthy' | 'degraded' | 'down' | 'unconfigured'
 /** One line of `providers` in GET /health (contract 21); `latencyMs` null when nothing was measured. */

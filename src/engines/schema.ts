@@ -1,6 +1,6 @@
 import { oneOf, type Static, t } from '../kernel/schema'
 
-export { ENGINES, findEngine } from './targets'
+export { ENGINES, findEngine } from './catalog'
 
 export const ModelEntry = t.Object(
   {

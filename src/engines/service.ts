@@ -8,16 +8,6 @@ import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { sameInWork } from '../kernel/work'
 import type { Observe, PictureRequest, RunOptions, RunRequest } from './answering'
-import { type EngineConfig, type EngineSettings, readEngineConfig, upstreamPrices } from './config'
-import type { Driver } from './engine'
-import type { OrderedVideo } from './filming'
-import { countPrompt, countTokens } from './meter'
-import { createPart, createParts } from './parts'
-import type { ProviderHealth, UpstreamState } from './probes'
-import type { SessionState } from './snapshot'
-import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
-import { NOTHING_STORED, type StoredEngines, storedRepository } from './table'
-import type { Target } from './targets'
 import {
   AUDIO_ENGINES,
   type AudioEngine,
@@ -27,7 +17,24 @@ import {
   engineOfMode,
   findEngine,
   findImageEngine,
-} from './targets'
+} from './catalog'
+import {
+  type EngineConfig,
+  type EngineSettings,
+  NOTHING_STORED,
+  readEngineConfig,
+  type StoredEngines,
+  upstreamPrices,
+} from './config'
+import type { Driver } from './engine'
+import type { OrderedVideo } from './filming'
+import { countPrompt, countTokens } from './meter'
+import { createPart, createParts } from './parts'
+import type { ProviderHealth, UpstreamState } from './probes'
+import type { SessionState } from './snapshot'
+import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
+import { storedRepository } from './table'
+import type { Target } from './targets'
 import { type TrialCheck, tryTarget } from './trial'
 
 type Settings = EngineSettings & { prices: PriceTable }

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
 import { type Candidate, createAnswering, type Observe, type Origin, type Reached, reach } from './answering'
+import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, findEngine, IMAGE_ENGINES } from './catalog'
 import { type EngineConfig, fingerprintOf } from './config'
 import type { SpeechRequest, Transcription, TranscriptionRequest } from './engine'
 import { type Driver, EngineFailure } from './engine'
@@ -8,17 +9,7 @@ import { engineMissing } from './failures'
 import { createFilming } from './filming'
 import type { UpstreamPart } from './parts'
 import { createProbes } from './probes'
-import {
-  AUDIO_ENGINES,
-  type AudioEngine,
-  createTargets,
-  ENGINES,
-  type EngineEntry,
-  findEngine,
-  IMAGE_ENGINES,
-  type Target,
-  type Targets,
-} from './targets'
+import { createTargets, type Target, type Targets } from './targets'
 
 type ModelStatus = 'available' | 'degraded' | 'down'
 

@@ -1,18 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
-import type { PriceTable } from '../billing/schema'
 import { open, type Resealed, reseal, seal } from '../kernel/crypto'
 import { defineTable, query, type Reader, type Tx } from '../kernel/store'
-import type { UpstreamConfig } from './config'
-
-/** Engine settings that were made while servers ran. They come before those of the file and of the environment. */
-export type StoredEngines = {
-  upstreams: Record<string, UpstreamConfig>
-  /** Targets by engine id, best first. `only`: those of the file and of the environment do not follow. */
-  models: Record<string, { targets: string[]; only: boolean }>
-  prices: PriceTable
-}
-
-export const NOTHING_STORED: StoredEngines = { upstreams: {}, models: {}, prices: {} }
+import { NOTHING_STORED, type StoredEngines } from './config'
 
 const ID = 1
 

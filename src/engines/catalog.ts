@@ -1,0 +1,136 @@
+export type Subsystem = 'svc-core' | 'svc-vision' | 'svc-search'
+
+/** One engine as tenants see it (contract 5.1); never names the upstream behind it. */
+export type EngineEntry = {
+  id: string
+  mode: string
+  label: string
+  engine: Subsystem
+  description: string
+  /** The engine that answers when this one fails (contract 22.3). */
+  fallback: string | null
+  /** What it produces; a text engine without an upstream is answered by the built-in driver. */
+  kind: 'text' | 'image' | 'video'
+}
+
+const text = (
+  id: string,
+  mode: string,
+  label: string,
+  engine: Subsystem,
+  fallback: string | null,
+  description: string,
+): EngineEntry => ({ id, mode, label, engine, description, fallback, kind: 'text' })
+
+/** The twelve engines of contract 5.1, in its order. */
+export const ENGINES: readonly EngineEntry[] = [
+  text('svc-1-auto', 'auto', 'Svc Auto', 'svc-core', null, 'Reads the prompt and picks the mode that fits it.'),
+  text('svc-1-flash', 'fast', 'Svc Flash', 'svc-core', 'svc-1-reason', 'Quick answers to everyday questions.'),
+  text('svc-1-reason', 'think', 'Svc Reason', 'svc-core', 'svc-1-flash', 'Slower, careful answers to hard questions.'),
+  text('svc-1-code', 'code', 'Svc Code', 'svc-core', 'svc-1-reason', 'Writes, explains and repairs code.'),
+  {
+    id: 'svc-1-create',
+    mode: 'image',
+    label: 'Svc Create',
+    engine: 'svc-vision',
+    description: 'Makes pictures from a description.',
+    fallback: 'svc-1-rapid',
+    kind: 'image',
+  },
+  {
+    id: 'svc-1-motion',
+    mode: 'video',
+    label: 'Svc Motion',
+    engine: 'svc-vision',
+    description: 'Makes short videos from a description.',
+    fallback: null,
+    kind: 'video',
+  },
+  text(
+    'svc-1-research',
+    'research',
+    'Svc Research',
+    'svc-search',
+    'svc-1-reason',
+    'Gathers sources and reports on them.',
+  ),
+  text('svc-1-roast', 'roast', 'Svc Roast', 'svc-core', 'svc-1-flash', 'Honest feedback with a sense of humour.'),
+  text('svc-1-genui', 'genui', 'Svc GenUI', 'svc-core', 'svc-1-code', 'Writes user interface components.'),
+  text(
+    'svc-1-analyze',
+    'domain_analysis',
+    'Svc Analyze',
+    'svc-core',
+    'svc-1-reason',
+    'Breaks a subject down into structured findings.',
+  ),
+  text(
+    'svc-1-extract',
+    'data_extraction',
+    'Svc Extract',
+    'svc-vision',
+    'svc-1-vision',
+    'Turns text and pictures into structured data.',
+  ),
+  text('svc-1-vision', 'vision', 'Svc Vision', 'svc-vision', 'svc-1-extract', 'Answers questions about pictures.'),
+]
+
+const image = (id: string, label: string, description: string): EngineEntry => ({
+  id,
+  mode: 'image',
+  label,
+  engine: 'svc-vision',
+  description,
+  fallback: 'svc-1-create',
+  kind: 'image',
+})
+
+/** What `image_model` may name besides the engine of the mode; not listed (contract 5.1). */
+export const IMAGE_ENGINES: readonly EngineEntry[] = [
+  image('svc-1-photo', 'Svc Photo', 'Pictures that look photographed.'),
+  image('svc-1-rapid', 'Svc Rapid', 'Quick pictures.'),
+  image('svc-1-design', 'Svc Design', 'Posters, icons and layouts.'),
+  image('svc-1-studio', 'Svc Studio', 'Carefully finished pictures.'),
+  image('svc-1-type', 'Svc Type', 'Pictures with lettering.'),
+]
+
+const ALIASES = new Map([['svc-1-edge', 'svc-1-roast']])
+
+const BY_ID = new Map(ENGINES.map((entry) => [entry.id, entry]))
+
+const BY_MODE = new Map(ENGINES.map((entry) => [entry.mode, entry]))
+
+/** Stealth modes have no engine of their own; each uses the engine of another mode. */
+const STEALTH = new Map([
+  ['stealth_text', 'svc-1-flash'],
+  ['stealth_image', 'svc-1-create'],
+  ['stealth_video', 'svc-1-motion'],
+])
+
+/** The engine of this id or alias; null for anything else, `constructor` included. */
+export const findEngine = (id: string): EngineEntry | null => BY_ID.get(ALIASES.get(id) ?? id) ?? null
+
+const IMAGE_BY_ID = new Map([...ENGINES, ...IMAGE_ENGINES].filter(({ kind }) => kind === 'image').map((e) => [e.id, e]))
+
+/** The engine that makes pictures under this id; null for any other word. */
+export const findImageEngine = (id: string): EngineEntry | null => IMAGE_BY_ID.get(id) ?? null
+
+/** The engine a mode goes to by default; null for a word that is no mode. */
+export const engineOfMode = (mode: string): EngineEntry | null =>
+  BY_MODE.get(mode) ?? findEngine(STEALTH.get(mode) ?? '')
+
+/** Engines of sound. No mode of a completion goes to them and `/models` does not list them (contract 6). */
+export const AUDIO_ENGINES = [
+  { id: 'svc-1-voice', label: 'Svc Voice', engine: 'svc-voice', mode: 'tts', kind: 'speech' },
+  { id: 'svc-1-transcribe', label: 'Svc Transcribe', engine: 'svc-voice', mode: 'stt', kind: 'transcription' },
+] as const
+
+export type AudioEngine = (typeof AUDIO_ENGINES)[number]['id']
+
+type Described = { id: string; label: string; engine: string }
+
+const OF_SOUND = new Map<string, Described>(AUDIO_ENGINES.map((entry) => [entry.id, entry]))
+
+/** Any engine, listed or not, as events and answers name it; null for any other word. */
+export const describedEngine = (id: string): Described | null =>
+  findEngine(id) ?? findImageEngine(id) ?? OF_SOUND.get(id) ?? null
