@@ -29,6 +29,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
   },
   prove: {
     executed: one('executed-run', "files of `src` that run for a completion, an event and a visitor's message"),
+    differential: one('differential-run', 'the same requests here and in another checkout, answer by answer'),
     deliveries: one('webhooks/kills-run', 'nodes killed under events to receivers that refuse, and under workflows'),
     eval: {
       what: 'accuracy, calibration and speed of the classifier and the guardrails',
