@@ -2,6 +2,7 @@
 
 export type { Observe } from './answering'
 export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answering'
+export { askBriefly, briefEngine } from './brief'
 export { createBuiltinDriver } from './builtin/client'
 export { needsModel } from './builtin/no-model'
 export { ENGINES, engineOfMode, findEngine } from './catalog'

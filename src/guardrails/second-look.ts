@@ -1,4 +1,4 @@
-import { type EngineService, engineOfMode, type Message } from '../engines'
+import { askBriefly, briefEngine, type EngineService, type Message } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
@@ -14,9 +14,6 @@ const MAX_ANSWER_CHARS = 1_000
 const MAX_TEXT_CHARS = 4_000
 const NONCE_CHARS = 8
 const MAX_KNOWN = 5_000
-
-/** Engines that may be asked, the one meant for short questions first. */
-const MODES = ['auto', 'fast']
 
 /** A text, the stretch of it that is in doubt, and statements to judge. Each goes on after "The text": "is rude". */
 export type Question = { text: string; start: number; end: number; statements: readonly string[] }
@@ -42,11 +39,6 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
       `SVC_GUARDRAIL_ENGINE is "${chosen}", which is not an engine. Use one from GET /models, auto or off.`,
     ])
   }
-  const engineToAsk = () =>
-    (chosen === 'auto' ? MODES.map((mode) => engineOfMode(mode)?.id) : [engines.canonical(chosen)]).find(
-      (id) => id && !engines.isFree(id),
-    )
-
   const known = createLru<string, readonly number[]>(MAX_KNOWN)
 
   /** Answers are remembered: a request that is repeated brings the same texts. */
@@ -58,28 +50,14 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
   }
 
   async function ask(question: Question, signal: AbortSignal): Promise<readonly number[] | null> {
-    const id = engines.hasModel() ? engineToAsk() : undefined
-    if (!id) return null
-    const late = new AbortController()
-    const disarm = clock.after(TIMEOUT_MS, () => late.abort())
+    const id = chosen === 'auto' ? briefEngine(engines) : engines.canonical(chosen)
+    if (!id || !engines.hasModel() || engines.isFree(id)) return null
     const nonce = randomBase62(NONCE_CHARS)
-    try {
-      const { text } = await engines.answer(id, {
-        messages: messagesFor(question, nonce),
-        mode: 'auto',
-        temperature: 0,
-        json: true,
-        maxOutputTokens: MAX_TOKENS,
-        signal: AbortSignal.any([signal, late.signal]),
-      })
-      return readOpinion(text, nonce, question.statements.length)
-    } catch {
-      // The engines module has logged why.
-      signal.throwIfAborted()
-      return null
-    } finally {
-      disarm()
-    }
+    const text = await askBriefly({ engines, clock }, id, {
+      messages: messagesFor(question, nonce),
+      ...{ maxOutputTokens: MAX_TOKENS, withinMs: TIMEOUT_MS, signal },
+    })
+    return text === null ? null : readOpinion(text, nonce, question.statements.length)
   }
 }
 

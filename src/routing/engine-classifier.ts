@@ -1,6 +1,5 @@
 import type { Billing } from '../billing'
-import type { EngineService, Message } from '../engines'
-import { engineOfMode, type Origin } from '../engines'
+import { askBriefly, briefEngine, type EngineService, type Message, type Origin } from '../engines'
 import { type GuardrailService, guardrailBlocked } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -14,9 +13,6 @@ import type { Guidance } from './stages'
 const TIMEOUT_MS = 3_000
 
 const MAX_TOKENS = 60
-
-/** Modes whose engines may sort prompts, in order of preference. */
-const SORTING_MODES = ['auto', 'fast']
 
 export type EngineClassifier = {
   /** Whether an engine other than the built-in one can be asked. */
@@ -148,29 +144,16 @@ export function createUnbilledAdmission({ store, limiter, billing, guardrails, e
 
 /** Stage 4: asks an engine about prompts that the local model is unsure of (contract 22.2). */
 export function createEngineClassifier({ engines, clock }: { engines: EngineService; clock: Clock }): EngineClassifier {
-  const sorter = () => SORTING_MODES.map((mode) => engineOfMode(mode)?.id).find((id) => id && !engines.isFree(id))
-
   return {
-    available: () => engines.hasModel() && sorter() !== undefined,
+    available: () => briefEngine(engines) !== null,
 
     async opinion(prompt, examples, signal, origin) {
-      const id = sorter()
+      const id = briefEngine(engines)
       if (!id) return null
-      const late = new AbortController()
-      const disarm = clock.after(TIMEOUT_MS, () => late.abort())
-      try {
-        const messages = instructionsFor(prompt, examples)
-        const limits = { temperature: 0, maxOutputTokens: MAX_TOKENS, json: true as const }
-        const both = AbortSignal.any([signal, late.signal])
-        const { text } = await engines.answer(id, { messages, mode: 'auto', ...limits, origin, signal: both })
-        return readOpinion(text)
-      } catch {
-        // The engines module has logged the failure. It must not fail the caller's request.
-        signal.throwIfAborted()
-        return null
-      } finally {
-        disarm()
-      }
+      const messages = instructionsFor(prompt, examples)
+      const limits = { maxOutputTokens: MAX_TOKENS, withinMs: TIMEOUT_MS }
+      const text = await askBriefly({ engines, clock }, id, { messages, ...limits, signal, origin })
+      return text === null ? null : readOpinion(text)
     },
   }
 }

@@ -15,7 +15,7 @@ import type { EffectiveRouting } from './effective'
 import { routingPreference } from './resource'
 import { readContent, readFloors, readRules, trialOf } from './rules'
 import type { PreferenceBinding, RulesBinding, SuggestInput } from './schema'
-import { createPropose, createSuggest } from './suggest'
+import { createSuggest } from './suggest'
 import type { PreferenceRow } from './table'
 
 export type PreferenceService = ReturnType<typeof createPreferences>
@@ -55,7 +55,7 @@ export function createPreferences({ resources, bindings, audit, events, effectiv
         unbound.forEach(effective.forgetKey)
       }),
   })
-  const suggestFor = createSuggest({ store, clock, propose: createPropose({ engines, clock }) })
+  const suggestFor = createSuggest({ store, clock, engines })
   return {
     preferences,
     bind: createBind({ store, bindings, effective, preferences }),

@@ -1,0 +1,44 @@
+import type { Clock } from '../kernel/clock'
+import type { Origin } from './answering'
+import { engineOfMode } from './catalog'
+import type { Message } from './engine'
+import type { EngineService } from './service'
+
+type Deps = { engines: Pick<EngineService, 'answer' | 'hasModel' | 'isFree'>; clock: Pick<Clock, 'after'> }
+
+type Brief = {
+  messages: readonly Message[]
+  maxOutputTokens: number
+  /** The caller waits for it, so it is given up after this time. */
+  withinMs: number
+  signal: AbortSignal
+  origin?: Origin | undefined
+}
+
+/** The engine for questions of the server itself: of those for short questions the first that is connected; else null. */
+export const briefEngine = ({ hasModel, isFree }: Pick<EngineService, 'hasModel' | 'isFree'>): string | null =>
+  (hasModel() && ['auto', 'fast'].map((mode) => engineOfMode(mode)!.id).find((id) => !isFree(id))) || null
+
+/**
+ * Asks engine `id` for a short JSON answer that the server itself needs; nobody is charged. Null when it failed or took
+ * too long: the engines have logged why, and the caller's request goes on without it.
+ * @throws the signal's reason when the caller has left
+ */
+export async function askBriefly(
+  { engines, clock }: Deps,
+  id: string,
+  { withinMs, signal, ...request }: Brief,
+): Promise<string | null> {
+  const late = new AbortController()
+  const disarm = clock.after(withinMs, () => late.abort())
+  try {
+    const both = AbortSignal.any([signal, late.signal])
+    const { text } = await engines.answer(id, { ...request, mode: 'auto', temperature: 0, json: true, signal: both })
+    return text
+  } catch {
+    signal.throwIfAborted()
+    return null
+  } finally {
+    disarm()
+  }
+}
