@@ -128,11 +128,11 @@ export function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' |
 
 /**
  * Whether the calls of a turn cannot be passed on to the client: arguments that are no JSON object, or nothing but tools
- * that nobody offered.
+ * that nobody offered. Arguments that the output limit cut are passed on as far as they came, and the finish says so.
  */
-export function isBroken({ toolCalls, text }: Turn, offered: Offered | null): boolean {
+export function isBroken({ toolCalls, text, finish }: Turn, offered: Offered | null): boolean {
   const wanted = wantedBy(offered, toolCalls)
-  if (wanted.some((call) => !isJsonObject(call.arguments))) return true
+  if (finish !== 'length' && wanted.some((call) => !isJsonObject(call.arguments))) return true
   return toolCalls.length > 0 && !text && toolCalls.every(({ name }) => !isOffered(offered, name))
 }
 

@@ -1,8 +1,12 @@
 import { type EngineAnswer, EngineFailure, type EnginePart, type FinishReason, type ToolCall } from '../engine'
 import type { UpstreamTimeout } from './upstream'
 
-/** Arguments as JSON text. Blank text becomes `{}`, because readers parse it. */
-export const argumentsOf = (text: string): string => (text.trim() === '' ? '{}' : text)
+/** Arguments as JSON text. Blank text becomes `{}`, because readers parse it; some servers put the JSON into a JSON string. */
+export function argumentsOf(text: string): string {
+  if (text.trim() === '') return '{}'
+  const value = text.startsWith('"') ? parsed(text) : text
+  return typeof value === 'string' ? value : text
+}
 
 /** Words of upstreams for the end of an answer, in lower case without `_`, `-` and blanks. */
 const FINISHES = new Map<string, FinishReason>([

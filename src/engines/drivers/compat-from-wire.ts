@@ -28,8 +28,17 @@ type WireText = {
   reasoning?: unknown
   refusal?: unknown
   tool_calls?: unknown
+  /** The one call of servers that know no lists of them. */
+  function_call?: WireCall['function']
 }
-type WireChoice = { delta?: WireText | null; message?: WireText | null; finish_reason?: unknown }
+type WireChoice = {
+  index?: unknown
+  delta?: WireText | null
+  message?: WireText | null
+  /** Of servers that answer as completions of text. */
+  text?: unknown
+  finish_reason?: unknown
+}
 type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null }
 type WireUsage = { prompt_tokens?: unknown; completion_tokens?: unknown }
 
@@ -62,15 +71,15 @@ export function createStreamReader(explain: ExplainError) {
       const calls: EnginePart[] = []
       for (const { value } of events) {
         const wire = readObject(value, explain)
-        const choice = wire.choices?.[0]
-        const message = choice?.delta ?? choice?.message
+        const choice = firstOf(wire)
+        const message = choice && (choice.delta ?? messageIn(choice))
         any = true
         if (message) {
           text += textOf(message.content)
           reasoning += reasoningOf(message)
           refusal += textOf(message.refusal)
-          if (message.tool_calls)
-            for (const delta of joiner.add(message.tool_calls)) calls.push({ type: 'call-delta', ...delta })
+          const pieces = callsIn(message)
+          if (pieces) for (const delta of joiner.add(pieces)) calls.push({ type: 'call-delta', ...delta })
         }
         if (choice?.finish_reason) finish = finishOf(String(choice.finish_reason))
         if (wire.usage && !(usage && !wire.usage.prompt_tokens && !wire.usage.completion_tokens)) {
@@ -99,11 +108,11 @@ export function createStreamReader(explain: ExplainError) {
 /** Reads the body of an answer that is not streamed. Throws `malformed` when it holds no message. */
 export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
   const wire = readObject(body, explain)
-  const choice = wire.choices?.[0]
-  const message = choice?.message
+  const choice = firstOf(wire)
+  const message = choice && messageIn(choice)
   if (!message) throw new EngineFailure('malformed', 'the answer holds no message')
   const joiner = createCallJoiner()
-  joiner.add(message.tool_calls)
+  joiner.add(callsIn(message))
   const toolCalls = joiner.calls()
   const finish = choice.finish_reason ? finishOf(String(choice.finish_reason)) : 'stop'
   return {
@@ -115,6 +124,16 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
     usage: wire.usage ? readUsage(wire.usage) : null,
   }
 }
+
+/** The first of the choices: they may come in any order. */
+const firstOf = ({ choices }: WireAnswer): WireChoice | undefined =>
+  choices?.find((choice) => !choice?.index) ?? choices?.[0]
+
+const messageIn = ({ message, text }: WireChoice): WireText | null =>
+  message ?? (typeof text === 'string' ? { content: text } : null)
+
+const callsIn = ({ tool_calls: calls, function_call: call }: WireText): unknown =>
+  calls ?? (call ? [{ function: call }] : null)
 
 /** Text, or the texts of a list of parts. Throws `malformed` for anything else. */
 function textOf(content: unknown): string {
@@ -170,7 +189,9 @@ export function createCallJoiner() {
 
   function callFor({ index, id, function: part }: WireCall): (typeof calls)[number] {
     const same = id ? byId.get(id) : undefined
-    if (same) return same
+    // Some servers give every call one id: a whole call and other arguments with a name are two.
+    const isNext = same && part?.name && isWhole(same.arguments) && !repeats(same, part)
+    if (same && !isNext) return same
     const known = typeof index === 'number' ? byIndex.get(index) : calls.at(-1)
     const open = known ?? (part?.name ? undefined : calls.at(-1))
     if (open && !begins(id, part?.name, open)) return open
@@ -186,13 +207,16 @@ export function createCallJoiner() {
         const call = callFor(piece)
         const { index, id, type: _type, function: part, ...extra } = piece
         if (typeof index === 'number') byIndex.set(index, call)
-        call.id ||= id ?? ''
-        if (call.id) byId.set(call.id, call)
+        call.id ||= id && !byId.has(id) ? id : ''
+        if (id) byId.set(id, call)
         call.name ||= part?.name ?? ''
-        const text = textOfCalls(part?.arguments)
+        // Some servers end a stream with the whole call once more.
+        const text = repeats(call, part) ? '' : textOfCalls(part?.arguments)
         call.arguments += text
+        // JSON within JSON is shown once it is whole.
+        const shown = call.arguments.startsWith('"') ? '' : text
         if (Object.keys(extra).length) call.extra = { ...call.extra, ...extra }
-        return { place: call.place, name: call.name, arguments: text }
+        return { place: call.place, name: call.name, arguments: shown }
       })
     },
 
@@ -205,6 +229,10 @@ export function createCallJoiner() {
     },
   }
 }
+
+/** Whether a piece is a call that is whole already. */
+const repeats = (call: ToolCall, part: WireCall['function']): boolean =>
+  Boolean(part?.name) && isWhole(call.arguments) && textOfCalls(part?.arguments) === call.arguments
 
 /** Whether a piece begins a new call although `open` stands at its place. */
 function begins(id: string | null | undefined, name: string | null | undefined, open: ToolCall): boolean {

@@ -47,6 +47,13 @@ test.each<[string, object[], object[]]>([
       { ...B, id: 'call_1' },
     ],
   ],
+  [
+    'with one id for two',
+    [piece(null, 'a', 'look', '{"q":"x"}'), piece(null, 'a', 'look', '{"q":"y"}')],
+    [A, { ...A, id: 'call_1', arguments: '{"q":"y"}' }],
+  ],
+  ['and the whole call once more', [piece(0, 'a', 'look', '{"q":"x"}'), piece(0, 'a', 'look', '{"q":"x"}')], [A]],
+  ['with JSON in a JSON string', [piece(0, 'a', 'look', '"{\\"q\\"'), piece(0, null, null, ':\\"x\\"}"')], [A]],
   ['with its tail at another index', [piece(0, 'a', 'look', '{"q"'), piece(1, null, null, ':"x"}')], [A]],
   [
     'with the name in every piece',
@@ -114,4 +121,31 @@ test.each([
 
 test.each(['abort', 'error', 'network_error', 'something_new'])('%s is no finish of a whole answer', (word) => {
   expect(() => answer(word)).toThrow(expect.objectContaining({ kind: 'truncated' }))
+})
+
+const CALL = { name: 'look', arguments: '{"q":"x"}' }
+
+test('the one call of servers without lists of them is a call', () => {
+  const choice = { message: { content: null, function_call: CALL }, finish_reason: 'function_call' }
+  expect(readAnswer({ choices: [choice] }, explain)).toMatchObject({
+    toolCalls: [{ id: 'call_0', ...CALL }],
+    finish: 'tool-calls',
+  })
+  const reader = createStreamReader(explain)
+  reader.read([
+    wire({ choices: [{ delta: { function_call: { name: 'look', arguments: '{"q"' } } }] }),
+    wire({ choices: [{ delta: { function_call: { arguments: ':"x"}' } }, finish_reason: 'function_call' }] }),
+  ])
+  expect([...reader.end()][0]).toEqual({ type: 'tool-call', id: 'call_0', ...CALL })
+})
+
+test('of several choices the first is the answer, in whatever order they come', () => {
+  const choice = (index: number, content: string) => ({ index, message: { content }, finish_reason: 'stop' })
+  expect(readAnswer({ choices: [choice(1, 'second'), choice(0, 'first')] }, explain).text).toBe('first')
+})
+
+test('the text of a server that completes texts is the answer', () => {
+  const body = { choices: [{ text: 'Hello', finish_reason: 'stop' }] }
+  expect(readAnswer(body, explain).text).toBe('Hello')
+  expect(createStreamReader(explain).read([wire(body)])).toEqual([{ type: 'text-delta', text: 'Hello' }])
 })
