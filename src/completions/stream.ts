@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock'
-import { SSE_DONE, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
+import { SSE_DONE, SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import type { StoredAnswer } from './cache'
 import { chatMetadata, extrasOf, finishReason, toFunctionCall, usageOf } from './present'
 import type { Progress, Run } from './run'
@@ -37,7 +37,7 @@ const nativeFrame: Framer = (progress) => {
       )
     case 'text':
     case 'refusal':
-      return sseFrame({ event: 'token', data: { token: progress.text } })
+      return `event: token\ndata: {"token":${sseJson(progress.text)}}\n\n`
     case 'reasoning':
     case 'call':
       return ''
@@ -98,6 +98,10 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
     sseFrame({ data: { id, object: 'chat.completion.chunk', created, model, choices, ...rest } })
   const delta = (change: object, finish: string | null = null) => [{ index: 0, delta: change, finish_reason: finish }]
 
+  /** What stands before and after the text in a chunk of text, which is most of a stream. */
+  let head = ''
+  let tail = ''
+
   /** The arguments of each call as far as they were shown. */
   const shown = new Map<string, string>()
   let hasRefused = false
@@ -125,9 +129,10 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
       case 'began':
         id = chatIdOf(progress.id)
         model = progress.run.model.id
+        ;[head, tail] = cutAtEmpty(chunk(delta({ content: '' })))
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
-        return chunk(delta({ content: progress.text }))
+        return head + sseJson(progress.text) + tail
       case 'reasoning':
         return chunk(delta({ reasoning_content: progress.text }))
       case 'refusal':
@@ -153,4 +158,10 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
       }
     }
   }
+}
+
+/** A frame around the last empty string in it. */
+function cutAtEmpty(frame: string): [string, string] {
+  const at = frame.lastIndexOf('""')
+  return [frame.slice(0, at), frame.slice(at + 2)]
 }

@@ -3,10 +3,10 @@ export type SseFrame = { event?: string; data: unknown /** Sent back by readers 
 
 /** The frame as one string, to be written in one chunk: some clients forget the event name at a chunk edge. */
 export const sseFrame = ({ event, data, id }: SseFrame): string =>
-  `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${oneLine(data)}\n\n`
+  `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${sseJson(data)}\n\n`
 
-/** Escapes U+2028 and U+2029, which JSON does not and some parsers take for line ends. */
-const oneLine = (data: unknown): string => {
+/** JSON on one line: escapes U+2028 and U+2029, which JSON does not and some parsers take for line ends. */
+export const sseJson = (data: unknown): string => {
   const json = JSON.stringify(data)
   return /[\u2028\u2029]/.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json
 }

@@ -89,10 +89,17 @@ function freePort(): number {
 }
 
 function watched(child: Subprocess): Pick<Peer, 'pid' | 'cpuMs' | 'stop'> {
+  /** What each thread took, also of those that have ended since. */
+  const taken = new Map<string, number>()
   return {
     pid: child.pid,
-    cpuMs: () =>
-      readdirSync(`/proc/${child.pid}/task`).reduce((ms, id) => ms + spentBy(`${child.pid}/task/${id}`).ranMs, 0),
+    cpuMs() {
+      for (const id of readdirSync(`/proc/${child.pid}/task`)) {
+        const { ranMs } = spentBy(`${child.pid}/task/${id}`)
+        taken.set(id, Math.max(ranMs, taken.get(id) ?? 0))
+      }
+      return taken.values().reduce((sum, ms) => sum + ms, 0)
+    },
     stop: async () => {
       child.kill('SIGTERM')
       await child.exited

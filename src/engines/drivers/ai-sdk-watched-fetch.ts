@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
 import { EngineFailure } from '../engine'
 import { failureOfError, failureOfReport, failureOfStatus } from '../failures'
-import { atMost, createEventSplitter, isEventStream, isJson } from './compat-body'
+import { atMost, createEventSplitter, isEventStream, isJson, type WireEvent } from './compat-body'
 import type { UpstreamTimeout } from './upstream'
 
 const VENDORS = ['anthropic', 'google', 'openai'] as const
@@ -129,13 +129,15 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
   /** The events as the packages want them: one each, without empty ones, and over once the answer is. */
   function eventsOf(reader: Reader, headers: Headers): Response {
     const decoder = new TextDecoder()
-    const splitter = createEventSplitter()
+    let events: WireEvent[] = []
+    const splitter = createEventSplitter((event) => events.push(event))
     let restUntil = Number.POSITIVE_INFINITY
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
         for (;;) {
           const piece = await reader.readUntil(restUntil)
-          const events = split(() => (piece ? splitter.take(decoder.decode(piece, { stream: true })) : splitter.end()))
+          events = []
+          split(() => (piece ? splitter.take(decoder.decode(piece, { stream: true })) : splitter.end()))
           for (const { raw, value } of events) {
             inspect(value, headers)
             controller.enqueue(Buffer.from(`data: ${raw.replaceAll('\n', '\ndata: ')}\n\n`))
@@ -152,9 +154,9 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
     return new Response(body, { status: 200, headers })
   }
 
-  function split<T>(work: () => T): T {
+  function split(work: () => void): void {
     try {
-      return work()
+      work()
     } catch (error) {
       throw error instanceof EngineFailure ? fail(error) : error
     }

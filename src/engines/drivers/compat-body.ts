@@ -35,17 +35,19 @@ const MAX_EVENT_CHARS = 4 * 1024 * 1024
 
 const CARRIAGE_RETURN = 13
 
-/** One server-sent event: its data as it came, and the JSON in it. */
-export type WireEvent = { raw: string; value: unknown }
+/** One server-sent event: its line, empty where it has several, its data as it came, and the JSON in it. */
+export type WireEvent = { line: string; raw: string; value: unknown }
 
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024
-/** Longest wait for the end of a finished stream, so that its connection can be reused. */
 const END_WAIT_MS = 100
 
 const tooLarge = (what: string) => new EngineFailure('too-large', `${what} of the upstream is too large`)
 
-/** Reads piece by piece; `next` gives null at the end. Not a generator, because this runs for every token. */
-type Reading<T> = { next(): Promise<T | null>; close(isWhole?: boolean): Promise<void> }
+/**
+ * Reads piece by piece; `next` gives null at the end. Not a generator, because this runs for every token. `close` ends
+ * the upstream call: when the answer is whole, its connection is read to its end for a moment, so that it can be reused.
+ */
+export type Reading = { next(): Promise<Uint8Array | null>; close(isWhole?: boolean): Promise<void> }
 
 /** The body as text, at most 50 MB; with a declared length nothing needs counting. */
 export function readText(response: Response, timeout: UpstreamTimeout): Promise<string> {
@@ -85,66 +87,60 @@ export async function* readPieces(response: Response, timeout: UpstreamTimeout, 
   }
 }
 
-/** The JSON of the server-sent events, one batch per network read. Throws `too-large` for a stream over 50 MB. */
-export function openEvents(response: Response, timeout: UpstreamTimeout): Reading<WireEvent[]> {
-  const decoder = new TextDecoder()
-  const bytes = openBytes(response, timeout)
-  const splitter = createEventSplitter()
-
-  async function drained(): Promise<void> {
-    while (await bytes.next());
-  }
-
-  return {
-    async next() {
-      while (!splitter.isDone) {
-        const piece = await bytes.next()
-        const events = piece ? splitter.take(decoder.decode(piece, { stream: true })) : splitter.end()
-        if (events.length) return events
-        if (!piece) break
-      }
-      return null
-    },
-    async close(isWhole) {
-      if (splitter.isDone || isWhole) await atMost(END_WAIT_MS, drained())
-      await bytes.close()
-    },
-  }
-}
-
 /** See {@link EngineFailure.begun}. */
 const brokeOff = (cause: unknown): never => {
   throw new EngineFailure('truncated', 'the answer of the upstream broke off', { begun: true, cause })
 }
 
-function openBytes(response: Response, timeout: UpstreamTimeout, max = MAX_TOTAL_BYTES): Reading<Uint8Array> {
+/** Reads a body piece by piece. Throws `too-large` for more than `max` bytes. */
+export function openBytes(response: Response, timeout: UpstreamTimeout, max = MAX_TOTAL_BYTES): Reading {
   const reader = response.body?.getReader()
   let total = 0
-  return {
-    async next() {
-      if (!reader) return null
-      timeout.heard()
-      const { value, done } = await reader.read().catch(brokeOff)
+  let isOver = reader === undefined
+
+  async function next(): Promise<Uint8Array | null> {
+    if (isOver) return null
+    timeout.heard()
+    try {
+      const { value, done } = await reader!.read()
       timeout.rest()
+      isOver = done
       if (done) return null
       total += value.length
-      if (total > max) throw tooLarge('the answer')
-      return value
+      if (total <= max) return value
+    } catch (error) {
+      return brokeOff(error)
+    }
+    throw tooLarge('the answer')
+  }
+
+  async function drained(): Promise<void> {
+    while (await next());
+  }
+
+  return {
+    next,
+    async close(isWhole) {
+      if (isWhole && !isOver) await atMost(END_WAIT_MS, drained())
+      if (isOver) timeout.finished()
+      else await reader!.cancel().catch(() => null)
     },
-    // Cancels the rest of a stream that nobody reads, so that it does not keep its connection busy.
-    close: async () => void (await reader?.cancel().catch(() => null)),
   }
 }
 
 /**
  * Splits a stream of server-sent events into events of JSON, up to `[DONE]`. Servers part events by one line end or
  * two, and send empty ones to keep the connection: so a line of data that is whole JSON is an event by itself, and one
- * that is not goes on in the next line. Throws `too-large` for an event over 4 MB, `malformed` for one that is no JSON.
+ * that is not goes on in the next line. Each event goes to `give`; `giveLine` may take a line that begins an event
+ * instead, of which it gets the text and its place in it. Throws `too-large` for an event over 4 MB, `malformed` for one
+ * that is no JSON.
  */
-export function createEventSplitter() {
+export function createEventSplitter(
+  give: (event: WireEvent) => void,
+  giveLine: (text: string, from: number, end: number) => boolean = () => false,
+) {
   let line = ''
   let data = ''
-  let events: WireEvent[] = []
   let done = false
 
   function takeLine(text: string): void {
@@ -161,7 +157,7 @@ export function createEventSplitter() {
     else {
       const value = parsed(raw)
       if (value === undefined) data = raw
-      else events.push({ raw, value })
+      else give({ line: text, raw, value })
     }
   }
 
@@ -171,7 +167,7 @@ export function createEventSplitter() {
     if (raw.trim() === '') return
     const value = parsed(raw)
     if (value === undefined) throw new EngineFailure('malformed', 'an event of the stream is not JSON')
-    events.push({ raw, value })
+    give({ line: '', raw, value })
   }
 
   return {
@@ -179,27 +175,28 @@ export function createEventSplitter() {
     get isDone() {
       return done
     },
-    /** The events that this text completes. */
-    take(text: string): WireEvent[] {
-      events = []
+    /** Gives the events that this text completes. */
+    take(text: string): void {
       let from = 0
       // Only new text is searched: an event in many small pieces costs no more than one in a few.
       for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
-        const piece = text.slice(from, text.charCodeAt(end - 1) === CARRIAGE_RETURN && end > from ? end - 1 : end)
-        // The line end itself may have come in two pieces.
-        const whole = piece === '' && line.endsWith('\r') ? line.slice(0, -1) : line + piece
-        if (whole.length > MAX_EVENT_CHARS) throw tooLarge('one event')
-        if (!done) takeLine(whole)
-        line = ''
+        const last = text.charCodeAt(end - 1) === CARRIAGE_RETURN && end > from ? end - 1 : end
+        if (line !== '' || data !== '' || done || !giveLine(text, from, last)) {
+          const piece = text.slice(from, last)
+          // The line end itself may have come in two pieces.
+          const whole = piece === '' && line.endsWith('\r') ? line.slice(0, -1) : line + piece
+          if (whole.length > MAX_EVENT_CHARS) throw tooLarge('one event')
+          if (!done) takeLine(whole)
+          line = ''
+        }
         from = end + 1
       }
       line += from === 0 ? text : text.slice(from)
       if (line.length + data.length > MAX_EVENT_CHARS) throw tooLarge('one event')
-      return events
     },
-    /** The event that the end of the stream completes. */
-    end(): WireEvent[] {
-      return this.take('\n\n')
+    /** Gives the event that the end of the stream completes. */
+    end(): void {
+      this.take('\n\n')
     },
   }
 }

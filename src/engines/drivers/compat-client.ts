@@ -25,8 +25,9 @@ import {
   collect,
   isEventStream,
   isJson,
-  openEvents,
+  openBytes,
   partsOfAnswer,
+  type Reading,
   readBytes,
   readText,
 } from './compat-body'
@@ -72,8 +73,6 @@ export type CompatOptions = CallOptions & { outputLimitField: string; imageEdits
 
 /** How long the usage is waited for once an answer has its finish. */
 const USAGE_WAIT_MS = 900
-
-type Events = ReturnType<typeof openEvents>
 
 /** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
 export function createCompatDriver(options: CompatOptions): Driver {
@@ -133,27 +132,34 @@ export function createCompatDriver(options: CompatOptions): Driver {
    * for a moment: whatever the connection does then, the answer is whole (contract 22.3).
    */
   async function* partsOf(response: Response, timeout: UpstreamTimeout): AsyncGenerator<EnginePart> {
-    const events = openEvents(response, timeout)
+    const bytes = openBytes(response, timeout)
+    const decoder = new TextDecoder()
     const reader = createStreamReader(explainIn(response))
     try {
-      for (let batch = await events.next(); batch; batch = await events.next()) {
-        yield* reader.read(batch)
-        if (reader.isFinished) break
+      while (!reader.isFinished && !reader.isDone) {
+        const piece = await bytes.next()
+        yield* reader.read(piece && decoder.decode(piece, { stream: true }))
+        if (!piece) break
       }
-      if (reader.isFinished && !reader.isWhole) await readUsage(events, reader)
+      if (reader.isFinished && !reader.isWhole) await readUsage(bytes, decoder, reader)
       yield* reader.end()
     } finally {
-      await events.close(reader.isFinished)
+      await bytes.close(reader.isFinished || reader.isDone)
     }
   }
 
   /** Reads on until the usage came, for a second at most. */
-  async function readUsage(events: Events, reader: ReturnType<typeof createStreamReader>): Promise<void> {
+  async function readUsage(
+    bytes: Reading,
+    decoder: TextDecoder,
+    reader: ReturnType<typeof createStreamReader>,
+  ): Promise<void> {
     let waiting = true
     const reading = async () => {
-      for (let batch = await events.next(); batch && waiting; batch = await events.next()) {
-        reader.read(batch)
-        if (reader.isWhole) return
+      while (waiting && !reader.isWhole && !reader.isDone) {
+        const piece = await bytes.next()
+        if (waiting) reader.read(piece && decoder.decode(piece, { stream: true }))
+        if (!piece) return
       }
     }
     await atMost(USAGE_WAIT_MS, reading())

@@ -7,8 +7,7 @@ import {
   type StatedUsage,
   type ToolCall,
 } from '../engine'
-import type { WireEvent } from './compat-body'
-import { argumentsOf, finishOf, finishWith } from './compat-body'
+import { argumentsOf, createEventSplitter, finishOf, finishWith, type WireEvent } from './compat-body'
 
 /** A call, or a piece of one; other members are what the upstream wants back with it. */
 type WireCall = {
@@ -45,13 +44,90 @@ type WireUsage = { prompt_tokens?: unknown; completion_tokens?: unknown }
 /** Turns an error that the upstream reported inside its answer into the failure that it names. */
 export type ExplainError = (error: unknown) => EngineFailure
 
+/** What no text in JSON holds as it is, besides the quote that ends it. */
+const ESCAPED = /[\\\p{Cc}]/u
+
+/** Lines that no later line was like, before a stream is taken for one whose lines vary. */
+const MAX_MISSES = 8
+
+/**
+ * Reads a line that is like an earlier one but for its text, without parsing it: what is before and after the text in
+ * one parsed line is the same in most lines of a stream. It reads exactly what `JSON.parse` reads, because a bare quote
+ * cannot stand inside a JSON string.
+ */
+export function createLinePattern() {
+  let head = ''
+  let tail = ''
+  let misses = 0
+
+  return {
+    /** The text of the line in `text` from `from` to `end`; null for one that has to be parsed. */
+    match(text: string, from: number, end: number): string | null {
+      if (head === '' || !text.startsWith(head, from)) return null
+      const start = from + head.length
+      const quote = text.indexOf('"', start)
+      if (quote + tail.length !== end || !text.startsWith(tail, quote)) return null
+      const found = text.slice(start, quote)
+      if (ESCAPED.test(found)) return null
+      misses = 0
+      return found
+    },
+
+    /** A parsed line and the text in it. A line with an escape may hold the text in other characters. */
+    learn(line: string, text: string): void {
+      if (misses >= MAX_MISSES || line.includes('\\')) return
+      const at = line.indexOf(`"${text}"`)
+      if (at < 0 || line.includes(`"${text}"`, at + 1)) return
+      misses += 1
+      head = line.slice(0, at + 1)
+      tail = line.slice(at + 1 + text.length)
+    },
+  }
+}
+
 /** Reads the events of a stream: text, thoughts and pieces of calls at once, the rest at the end. */
 export function createStreamReader(explain: ExplainError) {
   const joiner = createCallJoiner()
+  const pattern = createLinePattern()
+  const splitter = createEventSplitter(takeEvent, (lines, from, end) => {
+    const found = pattern.match(lines, from, end)
+    if (found === null) return false
+    text += found
+    return true
+  })
+  let text = ''
+  let reasoning = ''
+  let refusal = ''
+  let calls: EnginePart[] = []
   let finish: FinishReason | null = null
   let usage: StatedUsage | null = null
   let isCounted = false
   let any = false
+
+  function takeEvent({ line, value }: WireEvent): void {
+    const wire = readObject(value, explain)
+    const choice = firstOf(wire)
+    const message = choice && (choice.delta ?? messageIn(choice))
+    any = true
+    if (message) {
+      const pieces = callsIn(message)
+      const content = textOf(message.content)
+      const thoughts = reasoningOf(message)
+      const refused = textOf(message.refusal)
+      text += content
+      reasoning += thoughts
+      refusal += refused
+      if (pieces) for (const delta of joiner.add(pieces)) calls.push({ type: 'call-delta', ...delta })
+      // Only a line that says nothing but its text is a pattern for others.
+      else if (content && content === message.content && !thoughts && !refused && !choice?.finish_reason && !wire.usage)
+        pattern.learn(line, content)
+    }
+    if (choice?.finish_reason) finish = finishOf(String(choice.finish_reason))
+    if (wire.usage && !(usage && !wire.usage.prompt_tokens && !wire.usage.completion_tokens)) {
+      usage = readUsage(wire.usage)
+      isCounted = finish !== null
+    }
+  }
 
   return {
     /** The finish came, and with it or after it the usage: nothing is missing any more. */
@@ -62,35 +138,26 @@ export function createStreamReader(explain: ExplainError) {
     get isFinished() {
       return finish !== null
     },
+    /** The stream said that it is over. */
+    get isDone() {
+      return splitter.isDone
+    },
 
-    /** What some events add, each kind joined. Throws `malformed`, and what an event reports as an error. */
-    read(events: readonly WireEvent[]): EnginePart[] {
-      let text = ''
-      let reasoning = ''
-      let refusal = ''
-      const calls: EnginePart[] = []
-      for (const { value } of events) {
-        const wire = readObject(value, explain)
-        const choice = firstOf(wire)
-        const message = choice && (choice.delta ?? messageIn(choice))
-        any = true
-        if (message) {
-          text += textOf(message.content)
-          reasoning += reasoningOf(message)
-          refusal += textOf(message.refusal)
-          const pieces = callsIn(message)
-          if (pieces) for (const delta of joiner.add(pieces)) calls.push({ type: 'call-delta', ...delta })
-        }
-        if (choice?.finish_reason) finish = finishOf(String(choice.finish_reason))
-        if (wire.usage && !(usage && !wire.usage.prompt_tokens && !wire.usage.completion_tokens)) {
-          usage = readUsage(wire.usage)
-          isCounted = finish !== null
-        }
-      }
+    /**
+     * What a piece of the stream adds, each kind joined; null is its end. Throws `malformed`, and what an event reports as
+     * an error.
+     */
+    read(piece: string | null): EnginePart[] {
+      text = ''
+      reasoning = ''
+      refusal = ''
+      calls = []
+      if (piece === null) splitter.end()
+      else splitter.take(piece)
       const parts: EnginePart[] = reasoning ? [{ type: 'reasoning-delta', text: reasoning }] : []
       if (text) parts.push({ type: 'text-delta', text })
       if (refusal) parts.push({ type: 'refusal-delta', text: refusal })
-      return parts.concat(calls)
+      return calls.length ? parts.concat(calls) : parts
     },
 
     /** The last parts of the stream. Throws `malformed` without any event, `truncated` without a finish. */

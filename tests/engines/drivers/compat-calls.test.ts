@@ -92,16 +92,13 @@ test('an answer with calls ends for them, and one without does not', () => {
   expect(answer('tool_calls').finish).toBe('stop')
 })
 
-const wire = (value: object) => ({ raw: JSON.stringify(value), value })
+const wire = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 
 test('a stream with calls ends for them, whatever it says', () => {
   const reader = createStreamReader(explain)
-  reader.read([
-    wire({
-      choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '{}' } }] } }],
-    }),
-    wire({ choices: [{ delta: {}, finish_reason: 'stop' }] }),
-  ])
+  const call = { index: 0, id: 'a', function: { name: 'look', arguments: '{}' } }
+  reader.read(wire({ choices: [{ delta: { tool_calls: [call] } }] }))
+  reader.read(wire({ choices: [{ delta: {}, finish_reason: 'stop' }] }))
   expect([...reader.end()]).toEqual([
     { type: 'tool-call', id: 'a', name: 'look', arguments: '{}' },
     { type: 'finish', reason: 'tool-calls' },
@@ -132,10 +129,9 @@ test('the one call of servers without lists of them is a call', () => {
     finish: 'tool-calls',
   })
   const reader = createStreamReader(explain)
-  reader.read([
-    wire({ choices: [{ delta: { function_call: { name: 'look', arguments: '{"q"' } } }] }),
-    wire({ choices: [{ delta: { function_call: { arguments: ':"x"}' } }, finish_reason: 'function_call' }] }),
-  ])
+  reader.read(wire({ choices: [{ delta: { function_call: { name: 'look', arguments: '{"q"' } } }] }))
+  const rest = { delta: { function_call: { arguments: ':"x"}' } }, finish_reason: 'function_call' }
+  reader.read(wire({ choices: [rest] }))
   expect([...reader.end()][0]).toEqual({ type: 'tool-call', id: 'call_0', ...CALL })
 })
 
@@ -147,5 +143,5 @@ test('of several choices the first is the answer, in whatever order they come', 
 test('the text of a server that completes texts is the answer', () => {
   const body = { choices: [{ text: 'Hello', finish_reason: 'stop' }] }
   expect(readAnswer(body, explain).text).toBe('Hello')
-  expect(createStreamReader(explain).read([wire(body)])).toEqual([{ type: 'text-delta', text: 'Hello' }])
+  expect(createStreamReader(explain).read(wire(body))).toEqual([{ type: 'text-delta', text: 'Hello' }])
 })
