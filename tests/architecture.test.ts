@@ -42,6 +42,7 @@ const ORDER = [
   'browser',
   'skills',
   'completions',
+  'doors',
   'automation',
   'widgets',
   'operators',

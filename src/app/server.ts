@@ -12,6 +12,7 @@ import { browserEmbedRoutes } from '../browser/routes-embed'
 import { jobRoutes } from '../charging/public-jobs-routes'
 import { chatRoutes, completionRoutes, NOT_SERVED } from '../completions/routes'
 import { voiceRoutes } from '../completions/voice-routes'
+import { authorizationOf, baseAdvice, isProbe, readBase } from '../doors/routes-bases'
 import { engineRoutes } from '../engines/routes'
 import { eventRoutes } from '../events/routes'
 import { artifactRoutes, fileRoutes } from '../files/routes'
@@ -98,6 +99,7 @@ export function createServer({ config, container, metrics, connections, leaving 
   const guard = createGuard(createBodyReader({ idempotency, rules, incoming: container.filePlace.incoming }))
   const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
+  const origin = config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`
   const document: OpenApiSource = { get: () => ({}) }
   // What a route asks of this app itself; the app is not there before its routes.
   const self = { handle: (_: Request): Response | Promise<Response> => new Response(null, { status: 503 }) }
@@ -115,18 +117,20 @@ export function createServer({ config, container, metrics, connections, leaving 
       error: () => new Response(null, { status: 500 }),
     },
   })
-    .wrap(
-      (answer: (...requests: unknown[]) => unknown) =>
-        (...requests: unknown[]) =>
-          asOneWork(() => answer(...requests)),
-    )
+    .wrap((answer: (...requests: unknown[]) => unknown) => (...requests: unknown[]) => {
+      readBase(requests[0] as Request)
+      return asOneWork(() => answer(...requests))
+    })
     .use(
       edge({
         clock,
         log,
         accessLog,
-        authenticate: ({ headers }) =>
-          container.authenticate({ authorization: headers.get('authorization'), cookie: headers.get('cookie') }),
+        authenticate: (request) =>
+          container.authenticate({
+            authorization: authorizationOf(request),
+            cookie: request.headers.get('cookie'),
+          }),
         assertOrigin: (caller, request) => container.assertOrigin(caller, browserHeaders(request), ownOrigin),
         admit: (caller) => limiter.admitRequest(caller),
         refused: (caller, error) => container.usage.refusals.note(ownerOf(caller), keyIdOf(caller), error),
@@ -135,9 +139,10 @@ export function createServer({ config, container, metrics, connections, leaving 
         allowedOrigins: (caller) => (caller.type === 'key' ? caller.allowedOrigins : []),
         enter: config.trustedProxies.trim() ? createOpenRequests(config.connectionsPerAddress) : null,
         authenticated: connections.authenticated,
+        isProbe,
         canonicalUrl: canonicalUrl(config.publicUrl),
         rules,
-        insteadOf: (path) => insteadOf(path, rules.methodsOf),
+        insteadOf: (path) => NOT_SERVED[path.slice(API.length)] ?? baseAdvice(path, origin, rules.methodsOf),
         clientAddress: clientAddressOf(config),
         secure,
         leaving,
@@ -206,7 +211,7 @@ export function createServer({ config, container, metrics, connections, leaving 
       version: API_VERSION,
       description:
         'AI orchestration: one API for answers, tools, skills, guardrails and billing, independent of the engines behind it.',
-      serverUrl: `${config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`}${API}`,
+      serverUrl: `${origin}${API}`,
     })
   document.get = () => {
     made ??= make()
@@ -215,22 +220,13 @@ export function createServer({ config, container, metrics, connections, leaving 
   return api
 }
 
-const browserHeaders = ({ method, headers }: Request) => ({
-  method,
-  authorization: headers.get('authorization'),
-  origin: headers.get('origin'),
-  fetchSite: headers.get('sec-fetch-site'),
-  host: headers.get('host'),
+const browserHeaders = (request: Request) => ({
+  method: request.method,
+  authorization: authorizationOf(request),
+  origin: request.headers.get('origin'),
+  fetchSite: request.headers.get('sec-fetch-site'),
+  host: request.headers.get('host'),
 })
-
-/** What to call instead of a path that is not served; null where nothing is known to be meant. */
-function insteadOf(path: string, methodsOf: (path: string) => string[]): string | null {
-  const meant = `${API}/${path.replace(/^(?:\/api)?(?:\/v1)*\//, '')}`
-  const other = NOT_SERVED[meant.slice(API.length)]
-  if (other || meant === path) return other ?? null
-  if (methodsOf(meant).length) return `The base address of the API is ${API}; call ${meant}.`
-  return path.startsWith('/v1/') ? `The base address of the API is ${API}.` : null
-}
 
 /** Finds the client's address behind `SVC_TRUSTED_PROXIES`. Throws ConfigError for an invalid entry. */
 export function clientAddressOf({

@@ -62,6 +62,8 @@ export type EdgeDeps = {
   allowedOrigins(caller: TenantCaller): readonly string[]
   /** The canonical URL that a request to the apex host is redirected to; null for other hosts (contract 1.1). */
   canonicalUrl(request: Request): string | null
+  /** Whether a request only asks if anything is there, before clients call. */
+  isProbe(method: string, path: string): boolean
   /** What the routes declare; complete once all of them are registered. */
   rules: Pick<RouteRules, 'at' | 'methodsOf'>
   /** What to call instead of a path that is not served; null for most. */
@@ -126,10 +128,13 @@ export function edge(deps: EdgeDeps) {
       const elsewhere = deps.canonicalUrl(request)
       const allowed =
         request.method === 'OPTIONS' ? preflightHeaders(request.headers, deps.rules.methodsOf(exchange.path)) : null
-      if (elsewhere === null && allowed === null) return gate(exchange, request, server, deps)
+      const isAlive = deps.isProbe(request.method, exchange.path)
+      if (elsewhere === null && allowed === null && !isAlive) return gate(exchange, request, server, deps)
       Object.assign(set.headers, deps.rateHeaders(null, exchange.ip, allowed === null), allowed)
       const headers = set.headers as Record<string, string>
-      return elsewhere ? redirect(elsewhere, exchange.requestId, headers) : new Response(null, { status: 204, headers })
+      return elsewhere
+        ? redirect(elsewhere, exchange.requestId, headers)
+        : new Response(null, { status: allowed ? 204 : 200, headers })
     })
     .onAfterHandle({ as: 'global' }, ({ exchange, set, request, responseValue }) => {
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip))

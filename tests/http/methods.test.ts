@@ -34,10 +34,15 @@ test('an unknown route is 404, with what to call instead where clients often cal
 
 test.each([
   ['/v1/completions', ' The base address of the API is /api/v1; call /api/v1/completions.'],
-  ['/v1/chat/completions', ' The base address of the API is /api/v1; call /api/v1/chat/completions.'],
-  ['/api/models', ' The base address of the API is /api/v1; call /api/v1/models.'],
-  ['/models', ' The base address of the API is /api/v1; call /api/v1/models.'],
-  ['/v1/nothing', ' The base address of the API is /api/v1.'],
+  ['/api/models', ' Set the base URL to http://127.0.0.1:3400/v1.'],
+  ['/models', ' Set the base URL to http://127.0.0.1:3400/v1.'],
+  ['/chat/completions', ' Set the base URL to http://127.0.0.1:3400/v1.'],
+  ['/v1/nothing', ' Set the base URL to http://127.0.0.1:3400/v1.'],
+  ['/openai/nothing', ' Set the base URL to http://127.0.0.1:3400/v1.'],
+  [
+    '/v1/chat/completions/chat/completions',
+    ' The path names its endpoint twice: the base URL is too long. Set it to http://127.0.0.1:3400/v1.',
+  ],
   ['/nothing', ''],
 ])('%s is 404, with the base address where it was left out', async (path, says) => {
   const reply = await world.app.api.handle(new Request(`http://localhost${path}`))

@@ -1,0 +1,103 @@
+import { API, pathOf } from '../http/context'
+
+/** What a request says by the base address that its client was given (contract 32.1). */
+export type Door = {
+  /** Parameters have the meaning that clients expect; under `/api/v1` that of the specification (contract 33.1). */
+  honours: boolean
+  /** The model that the path names, which wins over the body's. */
+  model: string | null
+  /** The headers that may hold the key here, besides `Authorization` (contract 29.2). */
+  keyHeader: 'x-api-key' | 'api-key' | null
+}
+
+const LETTER: Door = { honours: false, model: null, keyHeader: null }
+const HONOURED: Door = { honours: true, model: null, keyHeader: null }
+
+const ENDPOINTS =
+  'chat/completions|responses|messages|embeddings|moderations|images/generations|images/edits|audio/speech|' +
+  'audio/transcriptions|audio/translations|files|batches|models|conversations'
+
+const MORE = '(?:responses|messages|files|batches|models|conversations)/.+'
+
+/** What clients call below a base. */
+const SERVED = new RegExp(`^(?:${ENDPOINTS}|${MORE})$`)
+const OF_AZURE = /^(?:responses|files|batches|models)(?:\/.+)?$/
+const OF_DEPLOYMENT =
+  /^(?:chat\/completions|embeddings|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations))$/
+const TWICE = new RegExp(`/(?:${ENDPOINTS})/(?:v1/)?(?:${ENDPOINTS})$`)
+
+const doors = new WeakMap<Request, Door>()
+
+/** How a request came in; asked by the routes that clients of other services call. */
+export const doorOf = (request: Request): Door => doors.get(request) ?? LETTER
+
+/**
+ * Reads the base address of a request before it is routed. Below the addresses of contract 32.1 the paths that clients
+ * call mean those under `/api/v1`, and from here on the request has that path: in rules, limits, logs and usage.
+ */
+export function readBase(request: Request): void {
+  const path = pathOf(request.url)
+  const isApi = path.startsWith(`${API}/`)
+  if (isApi && !path.startsWith(`${API}/v1/`)) {
+    if (/^\/api\/v1\/messages(?:\/|$)/.test(path)) doors.set(request, { ...HONOURED, keyHeader: 'x-api-key' })
+    return
+  }
+  if (!isApi && !path.startsWith('/v1/') && !path.startsWith('/openai/')) return
+  const tidy = path.replace(/\/+/g, '/').replace(/\/$/, '')
+  const found = served(tidy)
+  if (!found) return
+  doors.set(request, found.door)
+  const { url } = request
+  const moved = url.slice(0, url.indexOf(path)) + `${API}/${found.path}` + url.slice(url.indexOf(path) + path.length)
+  // The request stays the same object: the server knows its connection by it.
+  Object.defineProperty(request, 'url', { value: moved })
+}
+
+type Found = { path: string; door: Door }
+
+function served(path: string): Found | null {
+  const [, model, deployed] = /^\/openai\/deployments\/([^/]+)\/(.+)$/.exec(path) ?? []
+  if (model && deployed) {
+    return OF_DEPLOYMENT.test(deployed)
+      ? { path: deployed, door: { honours: true, model: decoded(model), keyHeader: 'api-key' } }
+      : null
+  }
+  const [, base = '', below = ''] = /^\/(api\/v1\/v1|openai\/v1|openai|v1)\/(.+)$/.exec(path) ?? []
+  if (!(base === 'openai' ? OF_AZURE : SERVED).test(below)) return null
+  const isMessages = /^messages(?:\/|$)/.test(below)
+  const keyHeader = base.startsWith('openai') ? 'api-key' : base === 'v1' || isMessages ? 'x-api-key' : null
+  return { path: below, door: { ...HONOURED, keyHeader } }
+}
+
+function decoded(model: string): string {
+  try {
+    return decodeURIComponent(model)
+  } catch {
+    return model
+  }
+}
+
+/** The `Authorization` that a request means: of the headers that may hold the key here the first that does. */
+export function authorizationOf(request: Request): string | null {
+  const { headers } = request
+  const authorization = headers.get('authorization')
+  const { keyHeader } = doorOf(request)
+  if (keyHeader === null || (authorization && /^bearer\s+svc_/i.test(authorization))) return authorization
+  const key = headers.get(keyHeader)
+  return key?.startsWith('svc_') ? `Bearer ${key}` : authorization
+}
+
+/** What to tell a client whose base address is wrong; null where nothing is known to be meant. */
+export function baseAdvice(path: string, origin: string, methodsOf: (path: string) => string[]): string | null {
+  if (TWICE.test(path)) return `The path names its endpoint twice: the base URL is too long. Set it to ${origin}/v1.`
+  const below = path.replace(/^(?:\/api)?(?:\/v1)*\//, '')
+  const meant = `${API}/${below}`
+  if (meant === path) return null
+  if (SERVED.test(below)) return `Set the base URL to ${origin}/v1.`
+  if (methodsOf(meant).length) return `The base address of the API is ${API}; call ${meant}.`
+  return /^\/(?:v1|openai)\//.test(path) ? `Set the base URL to ${origin}/v1.` : null
+}
+
+/** Addresses that clients ask before they call: whether anything is there (contract 32.1). */
+export const isProbe = (method: string, path: string): boolean =>
+  (method === 'HEAD' && path === '/') || ((method === 'HEAD' || method === 'GET') && /^\/(?:api\/)?v1\/?$/.test(path))

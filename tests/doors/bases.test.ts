@@ -1,0 +1,79 @@
+// SQLite only: what the edge does before any module is asked.
+import { describe, expect, test } from 'bun:test'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const ada = await world.person()
+const { key } = ada
+const order = { model: 'auto', messages: [{ role: 'user', content: 'hi' }] }
+
+async function send(method: string, path: string, headers: Record<string, string>, body?: object) {
+  const reply = await world.app.api.handle(
+    new Request(`http://localhost${path}`, {
+      method,
+      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    }),
+  )
+  return { status: reply.status, headers: reply.headers, text: await reply.text() }
+}
+
+describe('the base addresses of clients (contract 32.1)', () => {
+  test.each([
+    '/api/v1/chat/completions',
+    '/v1/chat/completions',
+    '/v1/chat/completions/',
+    '/v1//chat/completions?x=1',
+    '/api/v1/v1/chat/completions',
+    '/openai/v1/chat/completions?api-version=2024-10-21',
+    '/openai/deployments/svc-1-flash/chat/completions',
+  ])('POST %s answers a chat', async (path) => {
+    const { status, text } = await send('POST', path, { authorization: `Bearer ${key}` }, order)
+    expect({ path, status }).toEqual({ path, status: 200 })
+    expect(JSON.parse(text)).toMatchObject({ object: 'chat.completion' })
+  })
+
+  test.each(['/v1/models', '/openai/models?api-version=1', '/openai/v1/models/svc-1-flash', '/api/v1/v1/models'])(
+    'GET %s lists or tells models, and another method is 405',
+    async (path) => {
+      expect((await send('GET', path, { authorization: `Bearer ${key}` })).status).toBe(200)
+      expect((await send('PUT', path, { authorization: `Bearer ${key}` }, {})).status).toBe(405)
+    },
+  )
+
+  test.each([
+    ['HEAD', '/'],
+    ['HEAD', '/v1'],
+    ['GET', '/v1'],
+    ['GET', '/api/v1'],
+    ['GET', '/api/v1/'],
+  ])('%s %s says that somebody is there, to whoever asks', async (method, path) => {
+    const { status, text } = await send(method, path, {})
+    expect({ status, text }).toEqual({ status: 200, text: '' })
+  })
+
+  test.each(['/v1/keys', '/openai/keys', '/openai/chat/completions', '/openai/deployments/x/models'])(
+    'POST %s is no path of clients',
+    async (path) => {
+      expect((await send('POST', path, { authorization: `Bearer ${key}` }, {})).status).toBe(404)
+    },
+  )
+})
+
+describe('where the key may stand (contract 29.2)', () => {
+  test.each([
+    ['/v1/models', { 'x-api-key': key }, 200],
+    ['/v1/models', { authorization: 'Bearer sk-ant-other', 'x-api-key': key }, 200],
+    ['/v1/models', { authorization: `Bearer ${key}`, 'x-api-key': 'sk-other' }, 200],
+    ['/v1/models', { 'x-api-key': 'sk-other' }, 401],
+    ['/v1/models', { 'api-key': key }, 401],
+    ['/openai/models', { 'api-key': key }, 200],
+    ['/openai/models', { 'x-api-key': key }, 401],
+    ['/api/v1/models', { 'x-api-key': key }, 401],
+    ['/api/v1/models', { 'api-key': key }, 401],
+    ['/api/v1/v1/models', { 'x-api-key': key }, 401],
+  ])('GET %s with %o is %d', async (path, headers, status) => {
+    const got = await send('GET', path, headers as unknown as Record<string, string>)
+    expect({ path, status: got.status }).toEqual({ path, status })
+  })
+})
