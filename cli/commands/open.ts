@@ -21,7 +21,7 @@ const OPENING_MS = 2_000
 /** Pages of the server by the word that opens them. */
 const PAGES = {
   docs: '/docs',
-  console: '/docs/console',
+  console: '/console',
   home: '/home',
   inbox: '/operator',
   health: '/api/v1/health',
@@ -43,8 +43,8 @@ export const openPage = defineCommand({
   path: 'open',
   summary: 'Open a page of the server in the web browser of this machine',
   about:
-    'Opens the reference, its console, the account page, the inbox of takeovers, the health or the OpenAPI document. For an operator, home and inbox open signed in, with a link that works once. The link is for the owner that the first start created, the only account, or the person of --for. Without a browser, or with --print, it only prints the address.',
-  examples: ['open', 'open home', 'open inbox --for ada@example.com --print'],
+    'Opens the reference, the console, the account page, the inbox of takeovers, the health or the OpenAPI document. For an operator, console, home and inbox open signed in, with a link that works once. The link is for the owner that the first start created, the only account, or the person of --for. Without a browser, or with --print, it only prints the address.',
+  examples: ['open', 'open console', 'open inbox --for ada@example.com --print'],
   apis: ['operator', 'tenant'],
   offline: false,
   impact: 'write',
@@ -52,14 +52,14 @@ export const openPage = defineCommand({
   columns,
   args: { page },
   flags: {
-    for: text('PERSON', 'the person that home and inbox sign in: e-mail address or id'),
+    for: text('PERSON', 'the person that console, home and inbox sign in: e-mail address or id'),
     ttl: duration('DURATION', 'how long the sign-in link works, 15m by default'),
     print: flag('print the address and do not open it'),
   },
   async run(shell, { page = 'docs', for: person, ttl, print }) {
-    const signsIn = page === 'home' || page === 'inbox'
+    const signsIn = page === 'console' || page === 'home' || page === 'inbox'
     if (!signsIn && (person !== undefined || ttl !== undefined))
-      throw usageFailure('--for and --ttl work only with home and inbox.')
+      throw usageFailure('--for and --ttl work only with console, home and inbox.')
     if (shell.planned(`open the page ${page}`)) return
     const connection = await shell.connect()
     const path = PAGES[page as Page]

@@ -55,10 +55,10 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
 /** The page to open: on a first start one that signs its owner in. */
 function pageLines({ url, app: { config } }: RunningApp, link: string | null): string[] {
   if (!url || (config.unix && !config.publicUrl)) return []
-  if (link) return ['Open your page in a browser. The link signs you in once, within 15 minutes:', `  ${link}`]
+  if (link) return ['Open the console in a browser. The link signs you in once, within 15 minutes:', `  ${link}`]
   return [
     `Open ${originOf(config, url)} in your browser.`,
-    ...(config.production ? [] : ['To sign in there, run svc-admin open home.']),
+    ...(config.production ? [] : ['To sign in there, run svc-admin open console.']),
   ]
 }
 

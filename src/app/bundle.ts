@@ -10,6 +10,9 @@ const INGREDIENTS = ['src', 'cli', 'tui', 'bun.lock', 'tsconfig.json']
 /** The scripts and styles of the pages, beside the bundle that they were made with. */
 export const ASSETS = 'pages.json'
 
+/** The files of the console, packed for browsers. */
+export const CONSOLE = 'console.json'
+
 /** What every command says of itself, without its code: help and completion load no command. */
 export const OUTLINES = 'commands.json'
 
@@ -34,7 +37,14 @@ export const shelfOf = (root: string): string => join(root, 'node_modules/.cache
  * hash of the path, size and time of each source file, and of Bun's revision.
  */
 export function bundled(
-  file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS | typeof OUTLINES | typeof RELEASE_FACTS,
+  file:
+    | 'serve.js'
+    | 'cli.js'
+    | 'tui.js'
+    | typeof ASSETS
+    | typeof CONSOLE
+    | typeof OUTLINES
+    | typeof RELEASE_FACTS,
   root = ROOT,
 ): string | null {
   const path = join(shelfOf(root), nameOf(root), file)

@@ -21,13 +21,20 @@ import { errorFields } from '../kernel/log'
 import type { Reader } from '../kernel/store'
 import { createAudio, createCode, createDocuments, createVideo } from '../media'
 import { createHealth } from '../operators'
-import { type BuiltAssets, buildAssets, createAssets } from '../pages'
+import {
+  type BuiltAssets,
+  type BuiltConsole,
+  buildAssets,
+  buildConsole,
+  createAssets,
+  createConsoleAssets,
+} from '../pages'
 import { createResearch, createWeb } from '../research'
 import { createConversations, createMemory, createSkills, saveMemory } from '../skills'
 import { createSystemTools, createTools } from '../tools'
 import { startRefusalLoop, startRollupLoop } from '../usage'
 import { createWidgets } from '../widgets'
-import { ASSETS, bundled } from './bundle'
+import { ASSETS, bundled, CONSOLE } from './bundle'
 import { NEEDED } from './config'
 import { buildAccounts, buildDecisions, type Decisions } from './container-accounts'
 import { buildFoundation, type Deps, words } from './container-foundation'
@@ -45,6 +52,10 @@ export function buildContainer(deps: Deps) {
     assets: createAssets(async (): Promise<BuiltAssets> => {
       const file = bundled(ASSETS)
       return file ? Bun.file(file).json() : buildAssets()
+    }),
+    consoleAssets: createConsoleAssets(async (): Promise<BuiltConsole> => {
+      const file = bundled(CONSOLE)
+      return file ? Bun.file(file).json() : buildConsole()
     }),
     startLoops: () => startLoops(modules),
   }

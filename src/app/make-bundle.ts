@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { buildAssets } from '../pages'
-import { ASSETS, bundled, nameOf, OUTLINES, RELEASE_FACTS, ROOT, shelfOf } from './bundle'
+import { buildAssets, buildConsole } from '../pages'
+import { ASSETS, bundled, CONSOLE, nameOf, OUTLINES, RELEASE_FACTS, ROOT, shelfOf } from './bundle'
 import { releaseOf } from './release'
 
 /** How many bundles are kept: a server that is just starting may still read an older one. */
@@ -109,6 +109,7 @@ export async function makeBundle(root: string, say: (step: string) => void = () 
     await compile({ entry: dashboard, file: join(unfinished, 'tui.js'), plugins, format: 'esm' })
     say('building the web pages')
     await Bun.write(join(unfinished, ASSETS), JSON.stringify(await buildAssets()))
+    await Bun.write(join(unfinished, CONSOLE), JSON.stringify(await buildConsole()))
     const { allCommands } = await import(join(root, 'cli/registry.ts'))
     await Bun.write(join(unfinished, OUTLINES), JSON.stringify(await allCommands()))
     await Bun.write(join(unfinished, RELEASE_FACTS), JSON.stringify(await release))

@@ -8,6 +8,7 @@ import { html, PAGE_HEADERS, page } from '../kernel/html'
 import { hasPlayground } from '../pages/reference/config'
 import { assetRoutes, type FindWidget, widgetPageRoutes } from '../pages/routes'
 import { accountPageRoutes } from '../pages/routes-accounts'
+import { consoleRoutes } from '../pages/routes-console'
 import { createEntering } from '../pages/routes-entering'
 import { homeRoutes } from '../pages/routes-home'
 import { inboxRoutes } from '../pages/routes-inbox'
@@ -15,6 +16,7 @@ import { linkPageRoutes } from '../pages/routes-links'
 import { frameOf, listChats, presentPublic, readChat } from '../widgets'
 import type { Config } from './config'
 import type { Container } from './container'
+import { RELEASE } from './version'
 
 const home = (playground: boolean): string =>
   page(
@@ -60,6 +62,22 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
     .use(widgetPageRoutes(findWidget(chats), assets, guard))
     .use(accountPageRoutes({ auth, entering, secure, signUp: config.signup === 'open', canMail }, guard))
     .use(linkPageRoutes({ links: signInLinks, entering, assets, secure }, guard))
+    .use(
+      consoleRoutes(
+        {
+          entering,
+          assets: container.consoleAssets,
+          me: auth.me,
+          about: {
+            version: RELEASE,
+            mode: config.production ? 'production' : 'dev',
+            public_url: config.publicUrl || null,
+            features: { mail: canMail, signup: config.signup === 'open' },
+          },
+        },
+        guard,
+      ),
+    )
     .use(
       homeRoutes(
         {

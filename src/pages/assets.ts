@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
 import { sha256Hex } from '../kernel/crypto'
 
 /** One file for browsers: its text, and packed for those that take it so. */
-export type Asset = { type: string; text: string; gzip: Uint8Array<ArrayBuffer> }
+export type Asset = {
+  type: string
+  text: string
+  gzip: Uint8Array<ArrayBuffer>
+  brotli?: Uint8Array<ArrayBuffer>
+}
 
 /** The files by the names under which they are served; a name has the hash of its content. */
 export type AssetSet = {
@@ -54,11 +60,14 @@ export async function buildAssets(): Promise<BuiltAssets> {
 }
 
 /** Gives the files their names; `load` is called once, when the first page is asked for. */
-export function createAssets(load: () => Promise<BuiltAssets>) {
-  let loaded: Promise<AssetSet> | null = null
-  return (): Promise<AssetSet> => {
-    loaded ??= load().then(named)
-    // A failure is tried again with the next page.
+export const createAssets = (load: () => Promise<BuiltAssets>) => once(() => load().then(named))
+export type Assets = ReturnType<typeof createAssets>
+
+/** Calls `load` when something is first asked for; a failure is tried again the next time. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | null = null
+  return () => {
+    loaded ??= load()
     loaded.catch(() => {
       loaded = null
     })
@@ -66,7 +75,59 @@ export function createAssets(load: () => Promise<BuiltAssets>) {
   }
 }
 
-export type Assets = ReturnType<typeof createAssets>
+/** One file of the console: its text, and the same in Brotli, as Base64. */
+type ConsoleFile = { text: string; brotli: string }
+
+/** The console's files by name. `parts` has the script of each section and what it imports, to be loaded early. */
+export type BuiltConsole = {
+  files: Record<string, ConsoleFile>
+  script: string
+  style: string
+  parts: Record<string, string[]>
+}
+
+/** Bundles the console: an entry, a chunk for each section, and one sheet. `quality` is Brotli's, 1 to 11. */
+export async function buildConsole(quality = 9): Promise<BuiltConsole> {
+  const options = {
+    minify: true,
+    target: 'browser',
+    naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+  } as const
+  const entry = (file: string) => join(FOLDER, 'console', file)
+  const [scripts, sheet] = await Promise.all([
+    Bun.build({ ...options, entrypoints: [entry('main.tsx')], splitting: true, metafile: true }),
+    Bun.build({ ...options, entrypoints: [entry('console.css')] }),
+  ])
+  const files: BuiltConsole['files'] = {}
+  for (const output of [...scripts.outputs, ...sheet.outputs]) {
+    const text = await output.text()
+    const packed = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } })
+    files[basename(output.path)] = { text, brotli: packed.toString('base64') }
+  }
+  const script = basename(scripts.outputs.find(({ kind }) => kind === 'entry-point')!.path)
+  const parts: BuiltConsole['parts'] = {}
+  for (const [path, { entryPoint, imports }] of Object.entries(scripts.metafile!.outputs)) {
+    const section = /console\/sections\/(\w+)\//.exec(entryPoint ?? '')?.[1]
+    if (!section) continue
+    const own = imports.filter(({ kind }) => kind === 'import-statement').map((found) => basename(found.path))
+    parts[section] = [basename(path), ...own].filter((name) => name !== script)
+  }
+  return { files, script, style: basename(sheet.outputs[0]!.path), parts }
+}
+
+/** The console's files as they are served; `load` is called once, when the first page is asked for. */
+export const createConsoleAssets = (load: () => Promise<BuiltConsole>) =>
+  once(async () => {
+    const { files, ...names } = await load()
+    const served = Object.entries(files).map(([name, { text, brotli }]) => {
+      const type = TYPES[name.endsWith('.css') ? 'css' : 'js']
+      const gzip = Bun.gzipSync(new TextEncoder().encode(text), { level: 9 })
+      return [name, { type, text, gzip, brotli: Uint8Array.from(Buffer.from(brotli, 'base64')) }] as const
+    })
+    return { ...names, files: new Map<string, Asset>(served) }
+  })
+export type ConsoleAssets = ReturnType<typeof createConsoleAssets>
 
 function named(built: BuiltAssets): AssetSet {
   const files = new Map<string, Asset>()

@@ -1,5 +1,13 @@
 /** Pages that the server shows, the API reference and the MCP endpoint. */
 
-export { type Assets, type BuiltAssets, buildAssets, createAssets } from './assets'
+export {
+  type Assets,
+  type BuiltAssets,
+  type BuiltConsole,
+  buildAssets,
+  buildConsole,
+  createAssets,
+  createConsoleAssets,
+} from './assets'
 export { createMcpServer } from './mcp-server'
 export { createReference } from './reference/service'

@@ -49,14 +49,18 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 
 type Deps = { auth: AuthService; entering: Entering; secure: boolean; signUp: boolean; canMail: boolean }
 const signUpForm = checker(SignUp)
-type Set = { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
+export type Set = { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
 
-const Next = checkedQuery(t.Object({ next: t.Optional(t.String({ maxLength: 200 })) }))
+const Next = checkedQuery(t.Object({ next: t.Optional(t.String({ maxLength: 2_000 })) }))
 /** Forms send where they come from, so that a form of another site is known for one. */
 export const FORM_PAGE = { ...pageHeaders(), 'referrer-policy': 'same-origin' }
 
-/** A path of this server's own pages; anything else leads home. */
-const ownPath = (next: string | undefined): string => (next && /^\/[a-z][\w/-]*$/.test(next) ? next : '/home')
+/** A path of this server's own pages, in the console with its filters; anything else leads to the console. */
+const ownPath = (next: string | undefined): string =>
+  next && (/^\/[a-z][\w/-]*$/.test(next) || /^\/console\/[\w/:.-]*(\?[\w=&%.:+~-]*)?$/.test(next)) ? next : '/console'
+
+/** Where to sign in, to go on to `next`. */
+export const signInAt = (next: string): string => `/sign-in?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`
 
 export function goTo(set: Set, path: string): string {
   set.status = 303
@@ -76,7 +80,7 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: D
         Object.assign(set.headers, FORM_PAGE)
         // A link of another site brings no cookie; what this page asks for does.
         if (request.headers.get('sec-fetch-site') === 'cross-site') {
-          const address = `/sign-in?next=${next}`
+          const address = signInAt(next)
           set.headers.refresh = `0; url=${address}`
           // For who came by a link of another site and may be signed in: it goes on by itself.
           return page('One moment', html`<h1>One moment</h1><p><a href="${address}">Continue</a></p>`)
@@ -122,7 +126,7 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: D
           context.set.status = 400
           return shown('An account needs an e-mail address, and a password of 8 to 200 characters.')
         }
-        return answered(context.set, secure, () => auth.signUp(visitOf(context), input), shown, '/home')
+        return answered(context.set, secure, () => auth.signUp(visitOf(context), input), shown, '/console')
       },
       { open: true, form: true },
     )

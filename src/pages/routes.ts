@@ -12,16 +12,18 @@ const FOREVER = 'public, max-age=31536000, immutable'
 /** The loader keeps its name; whoever pasted it has a new one within ten minutes. */
 const TEN_MINUTES = 'public, max-age=600'
 
-function served({ type, text, gzip }: Asset, request: Request, cacheControl: string): Response {
-  const packed = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
-  return new Response(packed ? gzip : text, {
+/** A file, in the smallest form that the browser takes. */
+export function served({ type, text, gzip, brotli }: Asset, request: Request, cacheControl: string): Response {
+  const taken = request.headers.get('accept-encoding') ?? ''
+  const packed = brotli && /\bbr\b/.test(taken) ? 'br' : /\bgzip\b/.test(taken) ? 'gzip' : null
+  return new Response(packed === 'br' ? brotli : packed ? gzip : text, {
     headers: {
       'content-type': type,
       'cache-control': cacheControl,
       'cross-origin-resource-policy': 'cross-origin',
       'x-content-type-options': 'nosniff',
       vary: 'Accept-Encoding',
-      ...(packed ? { 'content-encoding': 'gzip' } : {}),
+      ...(packed ? { 'content-encoding': packed } : {}),
     },
   })
 }

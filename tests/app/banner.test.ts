@@ -24,7 +24,7 @@ async function textOf(env: Record<string, string>): Promise<string> {
   expect(await server.stop()).toBe(0)
   const output = await server.output()
   expect(output).toEndWith(
-    `Ctrl-C stops the server.\nOpen ${server.url} in your browser.\nTo sign in there, run svc-admin open home.\nStopped.\n`,
+    `Ctrl-C stops the server.\nOpen ${server.url} in your browser.\nTo sign in there, run svc-admin open console.\nStopped.\n`,
   )
   return output.match(/^.* engines .*$/m)![0]
 }
@@ -135,7 +135,7 @@ test('the first start on a terminal shows a link that signs its owner in, once; 
   expect(second).not.toContain('svc_sl_')
   const words = second.replace(/\s+/g, ' ')
   expect(words).toContain(`Your API key is in ${env.SVC_DATA_DIR}/dev-key.`)
-  expect(words).toContain('To sign in there, run svc-admin open home.')
+  expect(words).toContain('To sign in there, run svc-admin open console.')
   expect(words).toContain('!! variables SVC_PROT is set, but no setting has this name. Did you mean SVC_PORT?')
   expect(words).toContain('Stopped.')
 })

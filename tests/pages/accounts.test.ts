@@ -35,7 +35,7 @@ let people = 0
 async function signedUp() {
   const email = `pages${++people}@example.com`
   const made = await open('/sign-up', { fields: { email, password: PASSWORD } })
-  expect({ status: made.status, to: made.to }).toEqual({ status: 303, to: '/home' })
+  expect({ status: made.status, to: made.to }).toEqual({ status: 303, to: '/console' })
   return { email, cookie: cookieOf(made.set) }
 }
 
@@ -60,14 +60,14 @@ describe('accounts in a browser, without a script', () => {
     const back = await open('/sign-in', { fields: { email, password: PASSWORD, next: '/operator' } })
     expect({ status: back.status, to: back.to }).toEqual({ status: 303, to: '/operator' })
     expect(back.set).toMatch(/HttpOnly; SameSite=Strict/)
-    expect((await open('/sign-in', { cookie: cookieOf(back.set) })).to).toBe('/home')
+    expect((await open('/sign-in', { cookie: cookieOf(back.set) })).to).toBe('/console')
   })
 
   test.each(['//evil.example.com', 'https://evil.example.com', '/\\evil.example.com', 'javascript:1', '/a?b', ''])(
     'after the sign-in nobody is sent to %p',
     async (next) => {
       const { email } = await signedUp()
-      expect((await open('/sign-in', { fields: { email, password: PASSWORD, next } })).to).toBe('/home')
+      expect((await open('/sign-in', { fields: { email, password: PASSWORD, next } })).to).toBe('/console')
     },
   )
 

@@ -71,7 +71,7 @@ export function createSignInLinks({
 
   /** Makes a link in the caller's unit of work, which records who made it. */
   async function make(tx: Tx, user: UserRow, making: Making = {}): Promise<MadeLink> {
-    const { ttlMs = LINK_MINUTES * 60_000, leadsTo = '/home' } = making
+    const { ttlMs = LINK_MINUTES * 60_000, leadsTo = '/console' } = making
     const { token, hash } = mintSecret(LABEL)
     const row = { token_hash: hash, user_id: user.id, leads_to: leadsTo }
     return { url: `${origin()}/sign-in/link#${token}`, expiresAt: await rows.insert(tx, row, ttlMs, clock.now()) }

@@ -10,7 +10,7 @@ import { fenced, sections, table } from './write'
 const firstCall = (origin: string, playground: boolean): string =>
   sections(
     '## The first call',
-    'Create a key on [your account page](/home), or get one from the operator of this server (`svc-admin keys create`).',
+    'Create a key on [the console](/console), or get one from the operator of this server (`svc-admin keys create`).',
     fenced(
       'sh',
       [
@@ -250,7 +250,7 @@ export function createReference({ read, playground }: Deps) {
         return playground
           ? sections(
               '# Playground',
-              'Try prompts with your key. Create one with `svc-admin keys create --name NAME`, or on [your account page](/home). Each run counts towards the limits of the key and is charged like any other call.',
+              'Try prompts with your key. Create one with `svc-admin keys create --name NAME`, or on [the console](/console). Each run counts towards the limits of the key and is charged like any other call.',
               '## Try a prompt',
               `The form needs JavaScript. Below it is the same call as code. [The reference](${anchorOf(tried)}) lists all parameters.`,
               samplesText(tried, resolve, base),

@@ -82,7 +82,7 @@ describe('the reference (dx 5.5)', () => {
     expect(links.size).toBeGreaterThan(80)
     // The page of a person asks others to sign in.
     for (const link of links)
-      expect({ link, status: (await open(link)).status }).toEqual({ link, status: link === '/home' ? 303 : 200 })
+      expect({ link, status: (await open(link)).status }).toEqual({ link, status: link === '/console' ? 303 : 200 })
   })
 
   test('has a playground that others lead to, and none in production unless it is set', async () => {

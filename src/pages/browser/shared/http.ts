@@ -8,6 +8,9 @@ export class Failure extends Error {
     message: string,
     /** Seconds until another try makes sense. */
     readonly retryAfter: number | null = null,
+    readonly requestId: string | null = null,
+    /** Which parts of the request are wrong, and how. */
+    readonly details: readonly { path: string; message: string }[] = [],
   ) {
     super(message)
   }
@@ -32,13 +35,16 @@ export async function call(path: string, { method = 'GET', body, headers, signal
       throw new Failure(0, 'offline', 'The server cannot be reached.')
     })
   if (response.ok) return response
-  const { error } = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string } }
+  type Refusal = { code: string; message: string; request_id: string; details?: { path: string; message: string }[] }
+  const { error } = (await response.json().catch(() => ({}))) as { error?: Refusal }
   const wait = Number(response.headers.get('retry-after'))
   throw new Failure(
     response.status,
     error?.code ?? 'server_error',
     error?.message ?? 'Something went wrong.',
     wait || null,
+    error?.request_id,
+    error?.details,
   )
 }
 

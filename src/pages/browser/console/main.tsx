@@ -1,0 +1,18 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Router } from 'wouter'
+import { SECTIONS } from './sections'
+import { queries } from './shell/api'
+import { at } from './shell/boot'
+import { Frame } from './shell/frame'
+
+createRoot(document.getElementById('console')!).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <Router base={at('/console')}>
+        <Frame sections={SECTIONS} />
+      </Router>
+    </QueryClientProvider>
+  </StrictMode>,
+)

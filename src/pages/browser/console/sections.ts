@@ -1,0 +1,38 @@
+import { ChartNoAxesColumn, KeyRound, type LucideIcon } from 'lucide-react'
+import { type ComponentType, lazy } from 'react'
+
+export type Section = {
+  /** Its part of the address; the overview has none. */
+  id: string
+  title: string
+  group: 'Watch' | 'Build' | 'Manage'
+  icon: LucideIcon
+  /** The letter after `g` that leads to it. */
+  letter?: string
+  /** The permission without which it is not shown. */
+  permission?: string
+  screen: ComponentType
+}
+
+const load = (screen: () => Promise<{ default: ComponentType }>) => lazy(screen)
+
+/** The sections in the order of the side bar (console 9.5). Each is loaded when it is first opened. */
+export const SECTIONS: readonly Section[] = [
+  {
+    id: '',
+    title: 'Overview',
+    group: 'Watch',
+    icon: ChartNoAxesColumn,
+    letter: 'o',
+    permission: 'viewUsage',
+    screen: load(() => import('./sections/overview/overview')),
+  },
+  {
+    id: 'keys',
+    title: 'Keys',
+    group: 'Manage',
+    icon: KeyRound,
+    letter: 'k',
+    screen: load(() => import('./sections/keys/keys')),
+  },
+]

@@ -1,0 +1,128 @@
+import { useState } from 'react'
+import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
+import { useMay, useSend } from '../../shell/api'
+import { DOCS } from '../../shell/screen'
+import { Bar, Button, Chip, Field, Id } from '../../ui/controls'
+import { Ago, dayOf, money, Time, whole } from '../../ui/format'
+import { Ask } from '../../ui/overlay'
+import { Failed } from '../../ui/states'
+import { Secret } from './new'
+
+const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
+
+export function KeyState({ status, expires_at, revoked_at }: ApiKey) {
+  if (status === 'rotating') return <Chip state="again">rotating</Chip>
+  if (status === 'revoked') return <Chip state="off">{revoked_at ? 'revoked' : 'expired'}</Chip>
+  const days = expires_at ? (Date.parse(expires_at) - Date.now()) / 86_400_000 : Number.POSITIVE_INFINITY
+  return days < 7 ? <Chip state="warn">expires soon</Chip> : <Chip state="good">active</Chip>
+}
+
+export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
+  const may = useMay('manageApiKeys')
+  const [asked, setAsked] = useState<'rotate' | 'revoke' | null>(null)
+  const [grace, setGrace] = useState('86400')
+  const rotate = useSend<RotatedKey, object>('POST', `/keys/${key.id}/rotate`, ['/keys'])
+  const revoke = useSend<unknown>('DELETE', `/keys/${key.id}`, ['/keys'])
+  if (rotate.data) return <Secret made={rotate.data} close={close} />
+  const problem = rotate.error ?? revoke.error
+  const facts: [string, React.ReactNode][] = [
+    ['Status', <KeyState key="state" {...key} />],
+    ['Id', <Id key="id" id={key.id} />],
+    ['Begins with', <code key="prefix">{key.prefix}…</code>],
+    ['Paid by', key.scope === 'org' ? 'the organization' : 'your personal account'],
+    ['May use', key.scopes.join(', ')],
+    ['Tier', key.tier],
+    ['Requests a minute', key.rpm_limit === null ? 'as the tier' : whole(key.rpm_limit)],
+    ['Tokens a minute', key.tpm_limit === null ? 'as the tier' : whole(key.tpm_limit)],
+    ['Pages', key.allowed_origins.length ? key.allowed_origins.join(', ') : 'all'],
+    ['Routing preference', key.routing_preference_id ?? 'none'],
+    ['Guardrail policy', key.guardrail_policy_id ?? 'none'],
+    ['Made', <Time key="made" at={key.created} only="day" />],
+    ['Last used', key.last_used_at ? <Ago key="used" at={key.last_used_at} /> : 'never'],
+    ['Expires', key.expires_at ? dayOf(key.expires_at) : 'never'],
+  ]
+  return (
+    <>
+      <div className="pair">
+        <Spending label="Today" used={key.spent_today_cents} cap={key.daily_cap_cents} />
+        <Spending label="This month" used={key.spent_month_cents} cap={key.monthly_cap_cents} />
+      </div>
+      {problem && <Failed problem={problem} docs={DOCS} />}
+      {may && key.status !== 'revoked' && (
+        <div className="actions">
+          <Button onClick={() => setAsked('rotate')}>Rotate…</Button>
+          <Button kind="danger" onClick={() => setAsked('revoke')}>
+            Revoke…
+          </Button>
+        </div>
+      )}
+      <dl className="facts-list">
+        {facts.map(([name, fact]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{fact}</dd>
+          </div>
+        ))}
+      </dl>
+      {asked === 'rotate' && (
+        <Ask
+          title={`Rotate “${key.name}”`}
+          verb="Rotate"
+          busy={rotate.isPending}
+          onClose={() => setAsked(null)}
+          onDo={() => {
+            rotate.mutate({ grace_period_seconds: Number(grace) })
+            setAsked(null)
+          }}
+        >
+          <p>A new secret is made. What was spent, and all caps and bindings, go on.</p>
+          <Field label="The old secret works">
+            {(props) => (
+              <select {...props} value={grace} onChange={({ target }) => setGrace(target.value)}>
+                {Object.entries(GRACES).map(([value, text]) => (
+                  <option key={value} value={value}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </Ask>
+      )}
+      {asked === 'revoke' && (
+        <Ask
+          title={`Revoke “${key.name}”`}
+          verb="Revoke"
+          danger
+          busy={revoke.isPending}
+          onClose={() => setAsked(null)}
+          onDo={() => {
+            revoke.mutate()
+            setAsked(null)
+          }}
+        >
+          <p>
+            All calls with this key are refused at once.{' '}
+            {key.last_used_at ? (
+              <>
+                It was last used <Ago at={key.last_used_at} />.
+              </>
+            ) : (
+              'It was never used.'
+            )}{' '}
+            This cannot be undone.
+          </p>
+        </Ask>
+      )}
+    </>
+  )
+}
+
+const Spending = ({ label, used, cap }: { label: string; used: number; cap: number | null }) => (
+  <div className="card figure">
+    <span>{label}</span>
+    <b>{money(used)}</b>
+    {cap === null ? <small>no cap</small> : <small>of {money(cap)}</small>}
+    {cap !== null && <Bar used={used} of={cap} label={`${label}: ${money(used)} of ${money(cap)}`} />}
+  </div>
+)

@@ -1,0 +1,59 @@
+import type { ApiKey } from '../../../../../accounts/keys/schema'
+import { defineScreen } from '../../shell/screen'
+import { Bar } from '../../ui/controls'
+import { Ago, money } from '../../ui/format'
+import { KeyDetail, KeyState } from './detail'
+import { NewKey } from './new'
+
+function Spent({ spent_month_cents: spent, monthly_cap_cents: cap }: ApiKey) {
+  if (cap === null) return <>{money(spent)}</>
+  return (
+    <span className="spent">
+      {money(spent)} / {money(cap)}
+      <Bar used={spent} of={cap} label={`${money(spent)} of ${money(cap)} this month`} />
+    </span>
+  )
+}
+
+export default defineScreen<ApiKey>({
+  section: 'keys',
+  title: 'Keys',
+  list: { path: '/keys', rows: 'keys' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(140px, 1.4fr)' },
+    { key: 'prefix', head: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code>, width: 'minmax(150px, 1fr)' },
+    { key: 'status', head: 'Status', cell: KeyState, main: true, width: '132px' },
+    { key: 'scopes', head: 'May use', cell: ({ scopes }) => (scopes.length === 5 ? 'everything' : scopes.join(', ')) },
+    { key: 'tier', head: 'Tier', cell: ({ tier }) => tier, width: '96px' },
+    { key: 'spent', head: 'This month', cell: Spent, main: true, number: true, width: 'minmax(130px, 1fr)' },
+    {
+      key: 'used',
+      head: 'Last used',
+      cell: ({ last_used_at }) => (last_used_at ? <Ago at={last_used_at} /> : 'never'),
+      main: true,
+      number: true,
+      width: '124px',
+    },
+  ],
+  filters: [
+    {
+      name: 'q',
+      label: 'Name or prefix',
+      match: ({ name, prefix }, text) => `${name} ${prefix}`.toLowerCase().includes(text.toLowerCase()),
+    },
+    {
+      name: 'status',
+      label: 'Status',
+      values: [
+        ['active', 'active'],
+        ['rotating', 'rotating'],
+        ['revoked', 'revoked or expired'],
+      ],
+      match: ({ status }, wanted) => status === wanted,
+    },
+  ],
+  empty: { text: 'No keys yet. A key lets a program call the API.', command: 'svc-admin keys create --name NAME' },
+  detail: { path: (id) => `/keys/${id}`, titleOf: ({ name }) => name, body: KeyDetail },
+  create: { label: 'Create key', permission: 'manageApiKeys', form: NewKey },
+})

@@ -1,0 +1,117 @@
+import { keepPreviousData, QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { createContext, useContext } from 'react'
+import { call, Failure, readEvents, type ServerEvent } from '../../shared/http'
+import { at, type Owner } from './boot'
+import { createValue } from './value'
+
+export { Failure } from '../../shared/http'
+
+/** Values of a query; what is null, undefined or empty is left out. */
+export type Query = Record<string, string | number | boolean | null | undefined>
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Input = { query?: Query; body?: unknown; signal?: AbortSignal; headers?: Record<string, string> }
+
+/** Whether the session has ended; the frame asks to sign in again, and nothing that was typed is lost. */
+export const signedOut = createValue(false)
+
+/** When calls are taken again, in milliseconds since 1970; 0 while none are refused. */
+export const limitedUntil = createValue(0)
+
+export const OwnerContext = createContext<Owner>(null as never)
+/** The owner that the address names: whose rows are read, and who pays. */
+export const useOwner = (): Owner => useContext(OwnerContext)
+
+/** Whether the reader's role in this owner has a permission. */
+export const useMay = (permission: string): boolean => useOwner().permissions.includes(permission)
+
+const addressOf = (path: string, query: Query = {}): string => {
+  const kept = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '')
+  const search = new URLSearchParams(kept.map(([name, value]) => [name, String(value)])).toString()
+  return at(`/api/v1${path}${search && `?${search}`}`)
+}
+
+/** One call for an owner. Throws `Failure`; a session that ended and a limit are noted for the frame. */
+async function send(owner: Owner, method: Method, path: string, { query, ...input }: Input = {}): Promise<Response> {
+  const headers = { 'x-svc-org': owner.id ?? 'personal', ...input.headers }
+  try {
+    return await call(addressOf(path, query), { method, ...input, headers })
+  } catch (error) {
+    if (error instanceof Failure && error.status === 401) signedOut.set(true)
+    if (error instanceof Failure && error.status === 429) limitedUntil.set(Date.now() + (error.retryAfter ?? 5) * 1_000)
+    throw error
+  }
+}
+
+const MAX_TRIES = 2
+const isWorthAnother = (error: unknown) => error instanceof Failure && (error.status === 0 || error.status >= 500)
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (tries, error) => tries < MAX_TRIES && isWorthAnother(error),
+      retryDelay: (tries) => 400 * 2 ** tries,
+    },
+  },
+})
+
+type Reading = { everyMs?: number; off?: boolean }
+
+/** Reads `path` for the owner of the address, and again when the reader comes back. */
+export function useGet<T>(path: string, query: Query = {}, { everyMs, off }: Reading = {}) {
+  const owner = useOwner()
+  return useQuery<T, Failure>({
+    queryKey: [owner.slug, path, query],
+    queryFn: async ({ signal }) => (await send(owner, 'GET', path, { query, signal })).json(),
+    placeholderData: keepPreviousData,
+    enabled: !off,
+    ...(everyMs ? { refetchInterval: everyMs } : {}),
+  })
+}
+
+/** A list that is read a page at a time; `rows` names the member of the answer that holds the rows. */
+export function usePages<T>(path: string, rows: string, query: Query = {}) {
+  const owner = useOwner()
+  const pages = useInfiniteQuery<Record<string, unknown>, Failure>({
+    queryKey: [owner.slug, path, 'pages', query],
+    queryFn: async ({ signal, pageParam }) =>
+      (await send(owner, 'GET', path, { query: { limit: 50, ...query, cursor: pageParam as string }, signal })).json(),
+    initialPageParam: '',
+    getNextPageParam: (last) => (last.next_cursor as string | null) ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+  return { ...pages, rows: pages.data?.pages.flatMap((page) => page[rows] as T[]) }
+}
+
+/** Sends a change. Afterwards everything that begins with one of `touches` is read again. */
+export function useSend<Answer, Body = void>(
+  method: Method,
+  path: string | ((body: Body) => string),
+  touches: readonly string[] = [],
+) {
+  const owner = useOwner()
+  const client = useQueryClient()
+  return useMutation<Answer, Failure, Body>({
+    mutationFn: async (body) => {
+      const isWithoutBody = body === undefined || method === 'DELETE'
+      const where = typeof path === 'string' ? path : path(body)
+      return (await send(owner, method, where, isWithoutBody ? {} : { body })).json()
+    },
+    onSuccess: () =>
+      client.invalidateQueries({
+        predicate: ({ queryKey }) => touches.some((touched) => String(queryKey[1]).startsWith(touched)),
+      }),
+  })
+}
+
+/** Calls without a cache: for what is streamed, and for what is done once. */
+export function useCalls() {
+  const owner = useOwner()
+  return {
+    json: async <T>(method: Method, path: string, input?: Input): Promise<T> =>
+      (await send(owner, method, path, input)).json(),
+    /** Reads server-sent events until the answer ends. */
+    events: async (method: Method, path: string, input: Input, take: (event: ServerEvent) => void, heard?: () => void) =>
+      readEvents(await send(owner, method, path, input), take, heard),
+  }
+}

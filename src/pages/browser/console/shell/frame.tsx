@@ -1,0 +1,159 @@
+import { Menu as MenuIcon, Search } from 'lucide-react'
+import { Suspense, useEffect, useState } from 'react'
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
+import { Button } from '../ui/controls'
+import { Crash, Empty, Loading } from '../ui/states'
+import type { Section } from '../sections'
+import { OwnerContext } from './api'
+import { boot, type Owner } from './boot'
+import { KeyHelp } from './help'
+import { listenForKeys, useKeys } from './keys'
+import { AccountMenu, OwnerPicker, ThemeMenu } from './menus'
+import { Notices } from './notices'
+import { Page } from './page'
+import { Palette } from './palette'
+
+const GROUPS = ['Watch', 'Build', 'Manage'] as const
+const addressOf = (owner: Owner, { id }: Section) => (id ? `/${owner.slug}/${id}` : `/${owner.slug}`)
+
+/** The page around every section: navigation, who it is for, and what opens from anywhere. */
+export const Frame = ({ sections }: { sections: readonly Section[] }) => (
+  <Switch>
+    <Route path="/:owner/*?">
+      {({ owner: slug }) => {
+        const owner = boot.owners.find((candidate) => candidate.slug === slug || `org:${candidate.id}` === slug)
+        if (!owner) return <Redirect to="/me" />
+        return (
+          <OwnerContext value={owner} key={owner.slug}>
+            <Layout owner={owner} sections={sections.filter((it) => isShown(owner, it))} />
+          </OwnerContext>
+        )
+      }}
+    </Route>
+  </Switch>
+)
+
+const isShown = (owner: Owner, { permission }: Section): boolean =>
+  permission === undefined || owner.permissions.includes(permission)
+
+function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[] }) {
+  const [path, navigate] = useLocation()
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const [overlay, setOverlay] = useState<'palette' | 'help' | null>(null)
+  useEffect(() => listenForKeys(() => setOverlay('palette')), [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another address closes the menu
+  useEffect(() => setMenuOpen(false), [path])
+  useKeys([
+    { keys: '?', label: 'Keys of this screen', run: () => setOverlay('help') },
+    { keys: '/', label: 'Filter', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
+    ...sections
+      .filter(({ letter }) => letter)
+      .map((section) => ({
+        keys: `g ${section.letter}`,
+        label: section.title,
+        run: () => navigate(addressOf(owner, section)),
+      })),
+  ])
+  return (
+    <div className="frame">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <nav className={isMenuOpen ? 'side open' : 'side'} aria-label="Sections">
+        <Link href={`/${owner.slug}`} className="mark" aria-label="svc, overview">
+          <Mark />
+          svc
+        </Link>
+        {GROUPS.map((group) => {
+          const own = sections.filter((section) => section.group === group)
+          return (
+            own.length > 0 && (
+              <div key={group}>
+                <h2 id={`group-${group}`}>{group}</h2>
+                <ul aria-labelledby={`group-${group}`}>
+                  {own.map((section) => (
+                    <li key={section.id}>
+                      <NavLink owner={owner} section={section} path={path} />
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            )
+          )
+        })}
+      </nav>
+      <header className="top">
+        <Button
+          kind="plain"
+          className="menu-button"
+          aria-label="Sections"
+          aria-expanded={isMenuOpen}
+          onClick={() => setMenuOpen((open) => !open)}
+        >
+          <MenuIcon size={18} aria-hidden="true" />
+        </Button>
+        <OwnerPicker owner={owner} />
+        <button
+          type="button"
+          className="palette-button"
+          aria-label="Search or jump to…"
+          onClick={() => setOverlay('palette')}
+        >
+          <Search size={16} aria-hidden="true" />
+          <span>Search or jump to…</span>
+          <kbd data-keys={/Mac/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K'} />
+        </button>
+        <ThemeMenu />
+        <AccountMenu onHelp={() => setOverlay('help')} />
+      </header>
+      <div className="content">
+        <Notices />
+        <Crash key={path.split('/')[2]}>
+          <Suspense fallback={<Loading rows={8} />}>
+            <Switch>
+              {sections.map(({ id, screen: Screen }) => (
+                <Route key={id} path={id ? `/:owner/${id}/:id?` : '/:owner'}>
+                  <Screen />
+                </Route>
+              ))}
+              <Route>
+                <Unknown owner={owner} />
+              </Route>
+            </Switch>
+          </Suspense>
+        </Crash>
+      </div>
+      {overlay === 'palette' && <Palette owner={owner} sections={sections} onClose={() => setOverlay(null)} />}
+      {overlay === 'help' && <KeyHelp onClose={() => setOverlay(null)} />}
+    </div>
+  )
+}
+
+function NavLink({ owner, section, path }: { owner: Owner; section: Section; path: string }) {
+  const href = addressOf(owner, section)
+  const isCurrent = section.id ? path === href || path.startsWith(`${href}/`) : path === href
+  const { icon: Icon, title } = section
+  return (
+    <Link href={href} aria-current={isCurrent ? 'page' : undefined}>
+      <Icon size={16} aria-hidden="true" />
+      {title}
+    </Link>
+  )
+}
+
+const Unknown = ({ owner }: { owner: Owner }) => (
+  <Page title="Not here">
+    <Empty text={`There is no such page, or your role ${owner.role} does not show it.`}>
+      <Link className="button quiet" href={`/${owner.slug}`}>
+        To the overview
+      </Link>
+    </Empty>
+  </Page>
+)
+
+const Mark = () => (
+  <svg viewBox="0 0 16 16" width="24" height="24" aria-hidden="true">
+    <rect width="16" height="16" rx="4" />
+    <path d="M11 5.5C10 4 6 4 6 6s5 1.5 5 4-4.5 2-5.5.5" />
+  </svg>
+)

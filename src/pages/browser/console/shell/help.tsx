@@ -1,0 +1,42 @@
+import { Dialog } from '../ui/overlay'
+import { Button } from '../ui/controls'
+import { shortcuts, table } from './keys'
+
+/** The keys of the screen that is shown, from the table that they run by. */
+export function KeyHelp({ onClose }: { onClose(): void }) {
+  const isOn = shortcuts.use() === 'on'
+  const keys = table.use()
+  return (
+    <Dialog title="Keyboard" onClose={onClose}>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isOn}
+          onChange={({ target }) => shortcuts.set(target.checked ? 'on' : 'off')}
+        />
+        Single keys do something
+      </label>
+      <dl className="keys">
+        <div>
+          <dt>
+            <kbd>Ctrl K</kbd>
+          </dt>
+          <dd>Search sections and actions</dd>
+        </div>
+        {keys.map(({ keys: pressed, label }) => (
+          <div key={pressed}>
+            <dt>
+              {pressed.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="actions end">
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,114 @@
+import { ChevronsUpDown, CircleUser, Monitor, Moon, Sun } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button as AriaButton } from 'react-aria-components/Button'
+import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu'
+import { Popover } from 'react-aria-components/Popover'
+import { useLocation } from 'wouter'
+import { at, boot, type Owner } from './boot'
+import { createValue } from './value'
+
+type Item = { id: string; text: ReactNode; hint?: string; run(): void }
+type Props = { label: string; button: ReactNode; className?: string; current?: string; items: readonly Item[] }
+
+const DropDown = ({ label, button, className = 'button plain', current, items }: Props) => (
+  <MenuTrigger>
+    <AriaButton className={className} aria-label={label}>
+      {button}
+    </AriaButton>
+    <Popover className="popover">
+      <Menu
+        aria-label={label}
+        onAction={(id) => items.find((item) => item.id === id)?.run()}
+        {...(current === undefined ? {} : { selectionMode: 'single' as const, selectedKeys: [current] })}
+      >
+        {items.map(({ id, text, hint }) => (
+          <MenuItem key={id} id={id} textValue={String(text)}>
+            {text}
+            {hint && <small>{hint}</small>}
+          </MenuItem>
+        ))}
+      </Menu>
+    </Popover>
+  </MenuTrigger>
+)
+
+/** Whose rows are shown. A section that both have stays open. */
+export function OwnerPicker({ owner }: { owner: Owner }) {
+  const [path, navigate] = useLocation()
+  const section = path.split('/')[2] ?? ''
+  return (
+    <DropDown
+      label={`Owner: ${owner.name}`}
+      className="button plain owner"
+      current={owner.slug}
+      button={
+        <>
+          <span className="initial" aria-hidden="true" data-letter={owner.name.slice(0, 1).toUpperCase()} />
+          <span className="owner-name">{owner.name}</span>
+          <ChevronsUpDown size={14} aria-hidden="true" />
+        </>
+      }
+      items={boot.owners.map(({ slug, name, role, id }) => ({
+        id: slug,
+        text: name,
+        hint: id ? role : boot.user.email,
+        run: () => navigate(`/${slug}${section && `/${section}`}`),
+      }))}
+    />
+  )
+}
+
+const THEMES = { system: Monitor, light: Sun, dark: Moon } as const
+type Theme = keyof typeof THEMES
+/** `null` follows the system. The document has it from a cookie, so that it is right from the first paint. */
+const theme = createValue<Theme>((document.documentElement.dataset.theme as Theme | undefined) ?? 'system')
+
+function choose(next: Theme): void {
+  const { documentElement: root } = document
+  if (next === 'system') delete root.dataset.theme
+  else root.dataset.theme = next
+  const age = next === 'system' ? 0 : 31_536_000
+  // biome-ignore lint/suspicious/noDocumentCookie: the server draws the document in this theme
+  document.cookie = `svc_theme=${next}; path=${at('/console')}; max-age=${age}; samesite=strict`
+  theme.set(next)
+}
+
+export function ThemeMenu() {
+  const now = theme.use()
+  const Icon = THEMES[now]
+  const names = { system: 'As the system', light: 'Light', dark: 'Dark' }
+  return (
+    <DropDown
+      label={`Theme: ${names[now]}`}
+      current={now}
+      button={<Icon size={18} aria-hidden="true" />}
+      items={(Object.keys(THEMES) as Theme[]).map((id) => ({ id, text: names[id], run: () => choose(id) }))}
+    />
+  )
+}
+
+/** Signing out is a form, so that it works as every form of this server does. */
+function signOut(): void {
+  const form = document.createElement('form')
+  Object.assign(form, { method: 'post', action: at('/sign-out') })
+  document.body.append(form)
+  form.submit()
+}
+
+export const AccountMenu = ({ onHelp }: { onHelp(): void }) => (
+  <DropDown
+    label={`Account: ${boot.user.name ?? boot.user.email}`}
+    button={<CircleUser size={18} aria-hidden="true" />}
+    items={[
+      {
+        id: 'password',
+        text: boot.user.has_password ? 'Change password' : 'Set a password',
+        hint: boot.user.email,
+        run: () => location.assign(at('/home/password')),
+      },
+      { id: 'docs', text: 'API reference', run: () => location.assign(at('/docs')) },
+      { id: 'keys', text: 'Keyboard shortcuts', run: onHelp },
+      { id: 'out', text: 'Sign out', run: signOut },
+    ]}
+  />
+)

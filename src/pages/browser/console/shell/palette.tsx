@@ -1,0 +1,84 @@
+import { useId, useState } from 'react'
+import { Dialog as AriaDialog } from 'react-aria-components/Dialog'
+import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { useLocation } from 'wouter'
+import type { Section } from '../sections'
+import { boot, type Owner } from './boot'
+import { table } from './keys'
+
+type Props = { owner: Owner; sections: readonly Section[]; onClose(): void }
+type Entry = { label: string; hint: string; run(): void }
+
+/** Everything that can be reached by name: sections, actions of this screen, other owners. */
+export function Palette({ owner, sections, onClose }: Props) {
+  const [, navigate] = useLocation()
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const id = useId()
+  const keys = table.use().filter(({ keys: pressed }) => !pressed.startsWith('g '))
+  const all: Entry[] = [
+    ...sections.map(({ id: section, title, letter }) => ({
+      label: title,
+      hint: letter ? `g ${letter}` : '',
+      run: () => navigate(section ? `/${owner.slug}/${section}` : `/${owner.slug}`),
+    })),
+    ...keys.map(({ keys: pressed, label, run }) => ({ label, hint: pressed, run })),
+    ...boot.owners
+      .filter(({ slug }) => slug !== owner.slug)
+      .map(({ slug, name }) => ({ label: `Switch to ${name}`, hint: 'owner', run: () => navigate(`/${slug}`) })),
+  ]
+  const words = text.toLowerCase().split(' ')
+  const found = all.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
+  const run = (entry: Entry | undefined) => {
+    if (!entry) return
+    onClose()
+    // The dialog gives the focus back first.
+    setTimeout(entry.run)
+  }
+  return (
+    <ModalOverlay className="veil" isOpen isDismissable onOpenChange={(open) => !open && onClose()}>
+      <Modal className="dialog palette">
+        <AriaDialog aria-label="Search sections and actions">
+          <input
+            // biome-ignore lint/a11y/noAutofocus: the dialog is opened to type into it
+            autoFocus
+            role="combobox"
+            aria-expanded="true"
+            aria-controls={id}
+            aria-activedescendant={found[at] ? `${id}-${at}` : undefined}
+            aria-label="Search sections and actions"
+            placeholder="Where to, or what to do?"
+            value={text}
+            onChange={(event) => {
+              setText(event.target.value)
+              setAt(0)
+            }}
+            onKeyDown={(event) => {
+              const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+              if (step) {
+                event.preventDefault()
+                setAt((at + step + found.length) % Math.max(1, found.length))
+              } else if (event.key === 'Enter') run(found[at])
+            }}
+          />
+          <ul id={id} role="listbox" aria-label="Found">
+            {found.map((entry, index) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+              <li
+                key={entry.label}
+                id={`${id}-${index}`}
+                role="option"
+                aria-selected={index === at}
+                onClick={() => run(entry)}
+              >
+                {entry.label}
+                <kbd>{entry.hint}</kbd>
+              </li>
+            ))}
+          </ul>
+          {found.length === 0 && <p className="none">Nothing has this name.</p>}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  )
+}

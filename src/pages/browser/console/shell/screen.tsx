@@ -1,0 +1,163 @@
+import { Plus } from 'lucide-react'
+import { type ComponentType, type ReactNode, useState } from 'react'
+import { useLocation, useParams, useSearch } from 'wouter'
+import { Button } from '../ui/controls'
+import { type Filter, FilterBar, useFilters } from '../ui/filters'
+import { Drawer } from '../ui/overlay'
+import { Empty, Failed, Loading, Shown } from '../ui/states'
+import { type Column, Table } from '../ui/table'
+import { type Query, useGet, useMay, useOwner, usePages } from './api'
+import { at } from './boot'
+import { useKeys } from './keys'
+import { Page } from './page'
+
+export const DOCS = at('/docs')
+
+/*
+ * How a screen is declared. An ordinary section is a list with filters, a drawer with the details of one row, and a
+ * form for a new one. `sections/<name>/<name>.tsx` says what is particular and exports it as default:
+ *
+ *   export default defineScreen<Webhook>({
+ *     section: 'webhooks',                                  // its part of the address: /console/{owner}/webhooks
+ *     title: 'Webhooks',
+ *     list: { path: '/webhooks', rows: 'webhooks' },        // GET /api/v1/webhooks, paged by cursor
+ *     idOf: ({ id }) => id,
+ *     columns: [{ key: 'url', head: 'Endpoint', cell: ({ url }) => url, main: true }, …],   // the first links to the row
+ *     filters: [{ name: 'status', label: 'Status', values: [['active', 'Active']] }],       // names of the route's query
+ *     empty: { text: 'No endpoints.', command: 'svc-admin webhooks create URL' },
+ *     detail: { path: (id) => `/webhooks/${id}`, titleOf: ({ url }) => url, body: WebhookDetail },
+ *     create: { label: 'Add endpoint', permission: 'manageWebhooks', form: WebhookForm },
+ *   })
+ *
+ * Then it is named in `sections.ts`. Loading, empty, failing and forbidden states, the address, keys and the small
+ * screen come from here. `body` and `form` use `ui` for what they show and `shell/api` (`useGet`, `useSend`) for calls;
+ * a section imports no other section. A screen of another kind is a component that returns `<Page title="…">`.
+ */
+export type Screen<Row> = {
+  section: string
+  title: string
+  /** `rows` names the member of the answer that holds the rows; `query` is sent with every page. */
+  list: { path: string; rows: string; query?: Query }
+  idOf(row: Row): string
+  columns: readonly Column<Row>[]
+  /** A filter with `match` is applied here, to the rows that are loaded; others are sent to the route. */
+  filters?: readonly (Filter & { match?(row: Row, value: string): boolean })[]
+  empty: { text: ReactNode; command?: string }
+  detail?: {
+    /** The route of one row; without it the row of the list is shown. */
+    path?(id: string): string
+    titleOf(row: Row): ReactNode
+    body: ComponentType<{ row: Row; close(): void }>
+  }
+  create?: { label: string; permission?: string; form: ComponentType<{ close(): void }> }
+  /** What stands above the list. */
+  above?: ComponentType
+}
+
+export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
+  function ListScreen() {
+    const { section, title, list, idOf, columns, filters = [], empty, detail, create, above: Above } = screen
+    const owner = useOwner()
+    const { id: open } = useParams<{ id?: string }>()
+    const [, navigate] = useLocation()
+    const search = useSearch()
+    const { filters: values, set, clear } = useFilters()
+    const [active, setActive] = useState(-1)
+    const sent = Object.fromEntries(filters.filter((it) => !it.match).map(({ name }) => [name, values[name]]))
+    const { rows: all, ...pages } = usePages<Row>(list.path, list.rows, { ...list.query, ...sent })
+    const local = filters.filter(({ name, match }) => match && values[name])
+    const rows = all?.filter((row) => local.every(({ name, match }) => match!(row, values[name]!)))
+    const base = `/${owner.slug}/${section}`
+    const linkOf = (id: string) => `${base}/${encodeURIComponent(id)}${search && `?${search}`}`
+    const close = () => navigate(base + (search && `?${search}`))
+    const move = (by: number) => {
+      const count = rows?.length ?? 0
+      if (count) setActive((now) => Math.max(0, Math.min(count - 1, now + by)))
+    }
+    const walk = (by: number) => {
+      const now = rows?.findIndex((row) => idOf(row) === open) ?? -1
+      const next = rows?.[now + by]
+      if (detail && now >= 0 && next) navigate(linkOf(idOf(next)))
+    }
+    const may = useMay(create?.permission ?? '') || create?.permission === undefined
+    useKeys([
+      { keys: 'j', label: 'Next row', run: () => move(1) },
+      { keys: 'k', label: 'Row before', run: () => move(-1) },
+      { keys: 'Home', label: 'First row', run: () => move(Number.NEGATIVE_INFINITY) },
+      { keys: ']', label: 'Details of the next row', run: () => walk(1) },
+      { keys: '[', label: 'Details of the row before', run: () => walk(-1) },
+      ...(create && may ? [{ keys: 'n', label: create.label, run: () => navigate(`${base}/new`) }] : []),
+    ])
+    const isFiltered = filters.some(({ name }) => values[name])
+    const button = create && (
+      <Button
+        kind="primary"
+        disabled={!may}
+        title={may ? undefined : `Your role ${owner.role} cannot do this. Ask an owner or admin.`}
+        onClick={() => navigate(`${base}/new`)}
+      >
+        <Plus size={16} aria-hidden="true" />
+        {create.label}
+      </Button>
+    )
+    return (
+      <Page title={title} actions={button} isBusy={pages.isFetching && !pages.isPending}>
+        {Above && <Above />}
+        {filters.length > 0 && <FilterBar filters={filters} values={values} onChange={set} onClear={clear} />}
+        {rows === undefined && pages.error && (
+          <Failed problem={pages.error} docs={DOCS} retry={() => void pages.refetch()} />
+        )}
+        {rows === undefined && !pages.error && <Loading rows={8} />}
+        {rows?.length === 0 && !isFiltered && (
+          <Empty text={empty.text} {...(empty.command ? { command: empty.command } : {})}>
+            {button}
+          </Empty>
+        )}
+        {rows?.length === 0 && isFiltered && (
+          <Empty text="No row matches the filter.">
+            <Button onClick={clear}>Clear filter</Button>
+          </Empty>
+        )}
+        {rows && rows.length > 0 && (
+          <Table
+            label={title}
+            columns={columns}
+            rows={rows}
+            idOf={idOf}
+            {...(detail ? { linkOf: (row: Row) => linkOf(idOf(row)) } : {})}
+            open={open}
+            active={active}
+            more={{
+              has: pages.hasNextPage,
+              isLoading: pages.isFetchingNextPage,
+              load: () => void pages.fetchNextPage(),
+            }}
+          />
+        )}
+        {create && open === 'new' && may && (
+          <Drawer title={create.label} label={create.label} onClose={close}>
+            <create.form close={close} />
+          </Drawer>
+        )}
+        {detail && open && open !== 'new' && (
+          <Detail key={open} screen={screen} id={open} row={all?.find((row) => idOf(row) === open)} close={close} />
+        )}
+      </Page>
+    )
+  }
+
+type DetailProps<Row> = { screen: Screen<Row>; id: string; row: Row | undefined; close(): void }
+
+function Detail<Row>({ screen: { detail, title }, id, row, close }: DetailProps<Row>) {
+  const { path, titleOf, body: Body } = detail!
+  const read = useGet<Row>(path?.(id) ?? '', {}, { off: !path })
+  const found = read.data ?? row
+  const of = path ? { ...read, data: found } : { ...read, data: row, isPending: false, error: null }
+  return (
+    <Drawer title={found ? titleOf(found) : title} label={title} onClose={close}>
+      <Shown of={of} docs={DOCS}>
+        {(data) => <Body row={data} close={close} />}
+      </Shown>
+    </Drawer>
+  )
+}

@@ -1,0 +1,169 @@
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import uPlot from 'uplot'
+import { Button } from './controls'
+
+export type Series = { key: string; label: string; values: readonly (number | null)[] }
+
+type Props = {
+  title: string
+  /** The beginning of each bucket, ISO. */
+  times: readonly string[]
+  series: readonly Series[]
+  /** How a value is written, on the axis and in the table. */
+  spell(value: number): string
+  /** Values add up: areas stand on one another. */
+  stacked?: boolean
+  onRange?(from: string, to: string): void
+}
+
+const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+/** From the third series on, lines differ by their dashes too. */
+const DASHES = [[], [], [6, 4], [2, 3], [8, 3, 2, 3], [1, 2]]
+const DARK = matchMedia('(prefers-color-scheme: dark)')
+
+/** Values over time. The same numbers are there as a table and as CSV; a bucket without a value is a gap. */
+export function Chart({ title, times, series, spell, stacked, onRange }: Props) {
+  const box = useRef<HTMLDivElement>(null)
+  const id = useId()
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
+  const [isTable, setTable] = useState(false)
+  const [theme, setTheme] = useState(0)
+  const shown = series.filter(({ key }) => !hidden.has(key))
+
+  useEffect(() => {
+    const changed = () => setTheme((now) => now + 1)
+    DARK.addEventListener('change', changed)
+    const watch = new MutationObserver(changed)
+    watch.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
+    return () => {
+      DARK.removeEventListener('change', changed)
+      watch.disconnect()
+    }
+  }, [])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew with other values or colours
+  useLayoutEffect(() => {
+    const place = box.current
+    if (!place || isTable) return
+    const at = times.map((time) => Date.parse(time) / 1_000)
+    const sums = at.map(() => 0)
+    // A stack is drawn from the top down, so that each area covers the lower part of the one before.
+    const drawn = stacked
+      ? shown.map(({ values }) => values.map((value, n) => (value === null ? null : (sums[n]! += value)))).reverse()
+      : shown.map(({ values }) => [...values])
+    const styles = shown.map(({ key, label }) => {
+      const index = Math.min(5, series.findIndex((it) => it.key === key))
+      const stroke = colour(`--c${index + 1}`)
+      const dash = stacked ? [] : DASHES[index]!
+      return { label, stroke, width: 1.5, dash, points: { show: at.length < 2 }, ...(stacked ? { fill: `${stroke}38` } : {}) }
+    })
+    const axis = { stroke: colour('--ink-2'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, font: '12px system-ui' }
+    const height = innerWidth < 640 ? 160 : 220
+    const plot = new uPlot(
+      {
+        width: place.clientWidth,
+        height,
+        legend: { show: false },
+        cursor: { y: false, drag: { x: onRange !== undefined, y: false, setScale: false }, points: { size: 6 } },
+        scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+        series: [{}, ...(stacked ? styles.reverse() : styles)],
+        axes: [
+          { ...axis, size: 28, space: 72 },
+          { ...axis, size: 64, space: 36, values: (_, ticks) => ticks.map(spell) },
+        ],
+        hooks: {
+          setSelect: [
+            ({ select, posToVal }) => {
+              if (select.width < 4 || !onRange) return
+              const edge = (left: number) => new Date(posToVal(left, 'x') * 1_000).toISOString()
+              onRange(edge(select.left), edge(select.left + select.width))
+            },
+          ],
+          setCursor: [({ cursor }) => setPoint(cursor.idx ?? null)],
+        },
+      },
+      [at, ...drawn] as uPlot.AlignedData,
+      place,
+    )
+    const resize = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height }))
+    resize.observe(place)
+    return () => {
+      resize.disconnect()
+      plot.destroy()
+    }
+  }, [times, series, hidden, isTable, theme])
+
+  const [point, setPoint] = useState<number | null>(null)
+  const lines = () => [
+    ['time', ...series.map(({ label }) => label)],
+    ...times.map((time, n) => [time, ...series.map(({ values }) => String(values[n] ?? ''))]),
+  ]
+  const csv = () => lines().map((line) => line.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')).join('\n')
+  const download = () => {
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([csv()], { type: 'text/csv' }))
+    link.download = `${title.toLowerCase().replaceAll(' ', '-')}.csv`
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return (
+    <section className="card chart" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        <Button kind="plain" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          Table
+        </Button>
+        <Button kind="plain" onClick={download}>
+          CSV
+        </Button>
+      </header>
+      {isTable ? (
+        <div className="scrolls" role="group" aria-label={title} tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                {lines()[0]!.map((head) => (
+                  <th key={head} scope="col">
+                    {head}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {times.map((time, n) => (
+                <tr key={time}>
+                  <th scope="row">{time.slice(0, 16).replace('T', ' ')}</th>
+                  {series.map(({ key, values }) => (
+                    <td key={key}>{values[n] === null ? '' : spell(values[n]!)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      ) : (
+        <div className="plot" ref={box} role="img" aria-label={`${title}, ${series.map(({ label }) => label).join(', ')}. The button Table shows the numbers.`} />
+      )}
+      <ul className="legend">
+        {series.map(({ key, label, values }, n) => (
+          <li key={key}>
+            <button
+              type="button"
+              aria-pressed={!hidden.has(key)}
+              onClick={() => {
+                const next = new Set(hidden)
+                if (!next.delete(key)) next.add(key)
+                setHidden(next)
+              }}
+            >
+              <span className={`swatch s${Math.min(6, n + 1)}`} aria-hidden="true" />
+              {label}
+              {point !== null && values[point] != null && <b>{spell(values[point]!)}</b>}
+            </button>
+          </li>
+        ))}
+        {point !== null && times[point] && <li className="point">{times[point].slice(0, 16).replace('T', ' ')}</li>}
+      </ul>
+    </section>
+  )
+}

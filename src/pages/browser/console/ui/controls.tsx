@@ -1,0 +1,147 @@
+import { Check, Copy } from 'lucide-react'
+import { type ButtonHTMLAttributes, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+
+type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
+  kind?: 'primary' | 'quiet' | 'plain' | 'danger'
+  /** Something runs: after a moment a spinner is shown, and further presses do nothing. */
+  busy?: boolean
+}
+
+export function Button({ kind = 'quiet', busy, className = '', children, onClick, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      className={`button ${kind} ${className}`}
+      aria-busy={busy || undefined}
+      onClick={busy ? undefined : onClick}
+      {...rest}
+    >
+      {busy && <span className="spinner" aria-hidden="true" />}
+      {children}
+    </button>
+  )
+}
+
+const SYMBOLS = { good: '✓', run: '◐', wait: '…', warn: '!', bad: '✗', again: '↻', live: '●', off: '○' } as const
+const TONES = { good: 'good', run: 'run', wait: 'none', warn: 'warn', bad: 'bad', again: 'warn', live: 'good', off: 'none' }
+
+/** A state: a symbol and a word; the colour says the same again. */
+export function Chip({ state, children }: { state: keyof typeof SYMBOLS; children: ReactNode }) {
+  return (
+    <span className={`chip ${TONES[state]}`}>
+      <span aria-hidden="true">{SYMBOLS[state]}</span> {children}
+    </span>
+  )
+}
+
+const COPIED_MS = 2_000
+
+/** Copies a text; says so for two seconds. */
+export function CopyButton({ text, label = 'Copy', plain }: { text: string; label?: string; plain?: boolean }) {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), COPIED_MS)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true))
+  return (
+    <Button kind={plain ? 'plain' : 'quiet'} onClick={copy} title={plain ? label : undefined} aria-label={label}>
+      {copied ? <Check size={16} aria-hidden="true" /> : <Copy size={16} aria-hidden="true" />}
+      {!plain && (copied ? 'Copied' : label)}
+      <span role="status" className="hidden">
+        {copied && 'Copied'}
+      </span>
+    </Button>
+  )
+}
+
+/** An id, shortened, with a button that copies the whole of it. */
+export const Id = ({ id }: { id: string }) => (
+  <span className="id">
+    <code title={id}>{id}</code>
+    <CopyButton text={id} label="Copy id" plain />
+  </span>
+)
+
+type FieldProps = {
+  label: ReactNode
+  help?: ReactNode
+  problem?: string | undefined
+  children: (props: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
+}
+
+/** A control with its label above, help below it, and what is wrong below that. */
+export function Field({ label, help, problem, children }: FieldProps) {
+  const id = useId()
+  const described = [help && `${id}-help`, problem && `${id}-problem`].filter(Boolean).join(' ')
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        ...(described ? { 'aria-describedby': described } : {}),
+        ...(problem ? { 'aria-invalid': true as const } : {}),
+      })}
+      {help && (
+        <p className="help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+      {problem && (
+        <p className="problem" id={`${id}-problem`}>
+          {problem}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type Choice<T extends string> = { value: T; label: ReactNode }
+
+/** A few choices, of which one is taken. */
+export function Choices<T extends string>(props: {
+  label: string
+  value: T
+  choices: readonly Choice<T>[]
+  onChange(value: T): void
+}) {
+  return (
+    <div className="choices" role="group" aria-label={props.label}>
+      {props.choices.map(({ value, label }) => (
+        <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
+          {label}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** A bar of how much of a limit is used, which warns from 80 % on. Without a label it only repeats what stands there. */
+export function Bar({ used, of, label }: { used: number; of: number; label?: string }) {
+  const share = of > 0 ? Math.min(1, used / of) : 0
+  const tone = label === undefined || share < 0.8 ? '' : share < 1 ? 'warn' : 'bad'
+  const meaning =
+    label === undefined
+      ? { 'aria-hidden': true }
+      : { role: 'meter', 'aria-label': label, 'aria-valuenow': Math.round(share * 100), 'aria-valuemin': 0, 'aria-valuemax': 100 }
+  return (
+    <span className={`bar ${tone}`} {...meaning}>
+      <span style={{ width: `${share * 100}%` }} />
+    </span>
+  )
+}
+
+/** Code that can be copied; long lines scroll in their own box. */
+export function Code({ text, label }: { text: string; label: string }) {
+  const box = useRef<HTMLPreElement>(null)
+  return (
+    <div className="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with keys */}
+      <pre ref={box} tabIndex={0} role="group" aria-label={label}>
+        <code>{text}</code>
+      </pre>
+      <CopyButton text={text} label={`Copy ${label}`} plain />
+    </div>
+  )
+}

@@ -1,0 +1,72 @@
+const count = new Intl.NumberFormat('en')
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+
+/** A count: whole up to five digits, else shortened (`1.2M`). */
+export const number = (value: number): string => (Math.abs(value) < 100_000 ? count.format(value) : short.format(value))
+export const whole = (value: number): string => count.format(value)
+
+/** An amount of cents in dollars: two decimals, four where that is less than a cent. */
+export function money(cents: number): string {
+  const dollars = cents / 100
+  if (dollars !== 0 && Math.abs(dollars) < 0.01) {
+    return Math.abs(dollars) < 0.0001 ? '<$0.0001' : `${dollars < 0 ? '−' : ''}$${Math.abs(dollars).toFixed(4)}`
+  }
+  const text = Math.abs(dollars).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+  return `${dollars < 0 ? '−' : ''}$${text}`
+}
+
+/** A length of time given in milliseconds. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
+}
+
+export const percent = (share: number): string => `${(share * 100).toFixed(share !== 0 && share < 0.1 ? 1 : 0)} %`
+
+/** The middle of a long id is left out; it is copied whole. */
+export const shortId = (id: string): string => (id.length > 18 ? `${id.slice(0, 10)}…${id.slice(-4)}` : id)
+
+export const plural = (many: number, one: string, more = `${one}s`): string =>
+  `${whole(many)} ${many === 1 ? one : more}`
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const year = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+
+/** A day, with its year where that is not this one. */
+export function dayOf(iso: string): string {
+  const date = new Date(iso)
+  return date.getFullYear() === new Date().getFullYear() ? day.format(date) : year.format(date)
+}
+
+/** A point in time: the clock, and the day where that is not today. The exact one is its tooltip. */
+export function Time({ at, only }: { at: string; only?: 'day' }) {
+  const date = new Date(at)
+  const isToday = date.toDateString() === new Date().toDateString()
+  const text = only ? dayOf(at) : isToday ? clock.format(date) : `${dayOf(at)}, ${clock.format(date)}`
+  return (
+    <time dateTime={at} title={`${at} (${Intl.DateTimeFormat().resolvedOptions().timeZone} ${clock.format(date)})`}>
+      {text}
+    </time>
+  )
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/** How long ago, or in how long, in words. */
+export function Ago({ at }: { at: string }) {
+  const ms = new Date(at).getTime() - Date.now()
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(ms) >= length) ?? (['second', 1_000] as const)
+  const text = unit === 'second' ? 'just now' : relative.format(Math.round(ms / size), unit)
+  return (
+    <time dateTime={at} title={at}>
+      {text}
+    </time>
+  )
+}

@@ -1,0 +1,125 @@
+import { X } from 'lucide-react'
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { createPortal } from 'react-dom'
+import { Dialog as AriaDialog } from 'react-aria-components/Dialog'
+import { Heading } from 'react-aria-components/Heading'
+import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { Button } from './controls'
+
+type DialogProps = { title: string; onClose(): void; children: ReactNode; wide?: boolean; isAlert?: boolean }
+
+/** A dialog in the middle of the page. Escape and a press beside it close it, but for an alert. */
+export const Dialog = ({ title, onClose, children, wide, isAlert }: DialogProps) => (
+  <ModalOverlay
+    className="veil"
+    isOpen
+    isDismissable={!isAlert}
+    isKeyboardDismissDisabled={isAlert ?? false}
+    onOpenChange={(open) => !open && onClose()}
+  >
+    <Modal className={wide ? 'dialog wide' : 'dialog'}>
+      <AriaDialog role={isAlert ? 'alertdialog' : 'dialog'}>
+        <Heading slot="title" level={2}>
+          {title}
+        </Heading>
+        {children}
+      </AriaDialog>
+    </Modal>
+  </ModalOverlay>
+)
+
+type AskProps = {
+  title: string
+  verb: string
+  children: ReactNode
+  danger?: boolean
+  busy?: boolean
+  /** What has to be typed first, such as the name of what is deleted. */
+  typed?: string
+  onDo(): void
+  onClose(): void
+}
+
+/** Asks before something is done: what happens, what it touches, and whether it can be undone. */
+export function Ask({ title, verb, children, danger, busy = false, typed, onDo, onClose }: AskProps) {
+  const [text, setText] = useState('')
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!busy && (typed === undefined || text === typed)) onDo()
+        }}
+      >
+        {children}
+        {typed !== undefined && (
+          <label className="field">
+            Type {typed} to go on
+            <input value={text} onChange={(event) => setText(event.target.value)} autoComplete="off" />
+          </label>
+        )}
+        <div className="actions end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={busy}>
+            {verb}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const WIDE = matchMedia('(min-width: 1100px)')
+const listen = (changed: () => void) => {
+  WIDE.addEventListener('change', changed)
+  return () => WIDE.removeEventListener('change', changed)
+}
+
+type DrawerProps = { title: ReactNode; label: string; onClose(): void; children: ReactNode; head?: ReactNode }
+
+/**
+ * Details beside a list. With room for both the list stays usable; on small screens it covers the page, which then takes
+ * no focus. Either way it is one element, so that what was typed into it survives a turn of the device.
+ */
+export function Drawer({ title, label, onClose, children, head }: DrawerProps) {
+  const isWide = useSyncExternalStore(listen, () => WIDE.matches)
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    const page = document.getElementById('console')!
+    page.inert = !isWide
+    page.classList.add('beside')
+    return () => {
+      page.inert = false
+      page.classList.remove('beside')
+    }
+  }, [isWide])
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null
+    heading.current?.focus({ preventScroll: true })
+    return () => before?.focus?.({ preventScroll: true })
+  }, [])
+  return createPortal(
+    <div
+      className="drawer"
+      aria-label={label}
+      {...(isWide ? { role: 'complementary' } : { role: 'dialog', 'aria-modal': true })}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return
+        event.stopPropagation()
+        onClose()
+      }}
+    >
+      <div className="drawer-head">
+        <h2 ref={heading} tabIndex={-1}>
+          {title}
+        </h2>
+        {head}
+        <Button kind="plain" onClick={onClose} aria-label="Close">
+          <X size={16} aria-hidden="true" />
+        </Button>
+      </div>
+      <div className="drawer-body">{children}</div>
+    </div>,
+    document.body,
+  )
+}

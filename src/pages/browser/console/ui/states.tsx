@@ -1,0 +1,128 @@
+import { RotateCw } from 'lucide-react'
+import { Component, type ErrorInfo, type ReactNode, useEffect, useState } from 'react'
+import { Button, CopyButton } from './controls'
+
+/** What every failed call says. */
+export type Problem = { status: number; code: string; message: string; requestId: string | null }
+
+const GREY_AFTER_MS = 150
+
+/** Grey bars where rows will be; nothing for the first moment, so that fast answers do not flicker. */
+export function Loading({ rows = 6 }: { rows?: number }) {
+  const [isLate, setLate] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), GREY_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div className="loading" role="status" aria-label="Loading">
+      {isLate && Array.from({ length: rows }, (_, row) => <span key={row} className="grey" />)}
+    </div>
+  )
+}
+
+/** Nothing is here yet: what belongs here, the first action, and the same as a command. */
+export function Empty({ text, children, command }: { text: ReactNode; children?: ReactNode; command?: string }) {
+  return (
+    <div className="empty">
+      <p>{text}</p>
+      {children && <div className="actions">{children}</div>}
+      {command && (
+        <p className="command">
+          <code>{command}</code>
+          <CopyButton text={command} label="Copy the command" plain />
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** A call failed: what the server says, its code with help, the id to report, and another try. */
+export function Failed({ problem, docs, retry }: { problem: Problem; docs: string; retry?: (() => void) | undefined }) {
+  const { status, code, message, requestId } = problem
+  return (
+    <div className={status === 403 ? 'failed forbidden' : 'failed'} role="alert">
+      <p>{message}</p>
+      <p className="facts">
+        {status > 0 && (
+          <a href={`${docs}/errors/${code}`}>
+            {status} {code}
+          </a>
+        )}
+        {requestId && (
+          <>
+            <code>{requestId}</code>
+            <CopyButton text={requestId} label="Copy the request id" plain />
+          </>
+        )}
+        {retry && status !== 403 && (
+          <Button onClick={retry}>
+            <RotateCw size={16} aria-hidden="true" />
+            Retry
+          </Button>
+        )}
+      </p>
+    </div>
+  )
+}
+
+type Reading<T> = {
+  data: T | undefined
+  error: Problem | null
+  isPending: boolean
+  isFetching: boolean
+  refetch(): unknown
+}
+
+/** Draws what was read, and until then, or instead, the state of the reading. Old figures stay while new ones come. */
+export function Shown<T>({
+  of,
+  docs,
+  rows,
+  children,
+}: {
+  of: Reading<T>
+  docs: string
+  rows?: number
+  children: (data: T) => ReactNode
+}) {
+  if (of.error && of.data === undefined) {
+    return <Failed problem={of.error} docs={docs} retry={() => void of.refetch()} />
+  }
+  if (of.data === undefined) return <Loading {...(rows ? { rows } : {})} />
+  return (
+    <>
+      {of.error && <Failed problem={of.error} docs={docs} retry={() => void of.refetch()} />}
+      {children(of.data)}
+    </>
+  )
+}
+
+/** A section that crashed says so; the rest of the page stays. */
+export class Crash extends Component<{ children: ReactNode }, { details: string | null }> {
+  override state = { details: null as string | null }
+
+  static getDerivedStateFromError(error: unknown) {
+    return { details: String(error instanceof Error ? (error.stack ?? error) : error) }
+  }
+
+  override componentDidCatch(_: unknown, { componentStack }: ErrorInfo) {
+    this.setState(({ details }) => ({ details: `${details}\n${componentStack}` }))
+  }
+
+  override render() {
+    const { details } = this.state
+    if (details === null) return this.props.children
+    // A chunk of an older release is not there any more after an update.
+    const isOld = /dynamically imported module/.test(details)
+    return (
+      <div className="failed" role="alert">
+        <p>{isOld ? 'A new version is here.' : 'This part of the console stopped working.'}</p>
+        <p className="facts">
+          {!isOld && <CopyButton text={details} label="Copy details" />}
+          <Button onClick={() => location.reload()}>Reload</Button>
+        </p>
+      </div>
+    )
+  }
+}

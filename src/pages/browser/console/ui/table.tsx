@@ -1,0 +1,156 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+
+export type Column<Row> = {
+  key: string
+  head: string
+  cell(row: Row): ReactNode
+  /** Figures stand at the right. */
+  number?: boolean
+  /** Stays on a small screen, where a row is a card of two lines. */
+  main?: boolean
+  /** A width of CSS grid; as wide as its share otherwise. */
+  width?: string
+}
+
+type Props<Row> = {
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  idOf(row: Row): string
+  /** Where the first cell of a row leads. */
+  linkOf?(row: Row): string
+  /** The row whose details are shown. */
+  open?: string | undefined
+  /** The row that the keyboard is on. */
+  active: number
+  more?: { has: boolean; isLoading: boolean; load(): void }
+  dense?: boolean
+}
+
+const SMALL = matchMedia('(max-width: 639px)')
+const COARSE = matchMedia('(pointer: coarse)')
+const CARD = 64
+const heightOf = (dense = false) => (SMALL.matches ? CARD : COARSE.matches ? 44 : dense ? 28 : 36)
+const OVERSCAN = 12
+/** So many rows before the end the next page is read. */
+const EARLY = 20
+
+const classOf = (number?: boolean, main?: boolean) => [number && 'number', main && 'main'].filter(Boolean).join(' ')
+
+/** A list of any length: only the rows on the screen are in the page. */
+export function Table<Row>(props: Props<Row>) {
+  const { label, columns, rows, idOf, linkOf, open, active, more, dense } = props
+  const body = useRef<HTMLDivElement>(null)
+  const [margin, setMargin] = useState(0)
+  useLayoutEffect(() => setMargin(body.current?.offsetTop ?? 0), [])
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => heightOf(dense),
+    overscan: OVERSCAN,
+    scrollMargin: margin,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a narrower page has higher rows
+  useEffect(() => {
+    const changed = () => virtual.measure()
+    SMALL.addEventListener('change', changed)
+    return () => SMALL.removeEventListener('change', changed)
+  }, [])
+  const shown = virtual.getVirtualItems()
+  const last = shown.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (more?.has && !more.isLoading && last >= rows.length - EARLY) more.load()
+  }, [more, last, rows.length])
+  useEffect(() => {
+    if (active < 0) return
+    virtual.scrollToIndex(active, { align: 'auto' })
+    const focus = () => body.current?.querySelector<HTMLElement>(`[data-index="${active}"] a`)?.focus()
+    const frame = requestAnimationFrame(focus)
+    return () => cancelAnimationFrame(frame)
+  }, [active, virtual])
+  const template = columns.map(({ width, number }) => width ?? (number ? 'minmax(72px, 0.6fr)' : 'minmax(0, 1fr)'))
+  return (
+    <div
+      className="table"
+      role="table"
+      aria-label={label}
+      aria-rowcount={more?.has ? -1 : rows.length + 1}
+      style={{ '--columns': template.join(' ') } as object}
+    >
+      <div role="rowgroup" className="table-head">
+        <div role="row" className="tr">
+          {columns.map(({ key, head, number, main }) => (
+            <span key={key} role="columnheader" className={classOf(number, main)}>
+              {head}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" ref={body} className="table-body" style={{ height: virtual.getTotalSize() }}>
+        {shown.map(({ index, start, size }) => {
+          const row = rows[index]!
+          const id = idOf(row)
+          return (
+            <TableRow
+              key={id}
+              row={row}
+              index={index}
+              top={start - margin}
+              size={size}
+              columns={columns as readonly Column<unknown>[]}
+              href={linkOf?.(row)}
+              isOpen={id === open}
+            />
+          )
+        })}
+      </div>
+      {more?.isLoading && (
+        <p className="more" role="status">
+          Loading more…
+        </p>
+      )}
+    </div>
+  )
+}
+
+type RowProps = {
+  row: unknown
+  index: number
+  top: number
+  size: number
+  columns: readonly Column<unknown>[]
+  href: string | undefined
+  isOpen: boolean
+}
+
+const TableRow = memo(function TableRow({ row, index, top, size, columns, href, isOpen }: RowProps) {
+  const [, navigate] = useLocation()
+  const open = (event: { target: EventTarget }) => {
+    const isOwn = (event.target as Element).closest('a, button, input, select')
+    if (href && !isOwn && !getSelection()?.toString()) navigate(href)
+  }
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the first cell is for the keyboard
+    <div
+      role="row"
+      className={isOpen ? 'tr open' : 'tr'}
+      data-index={index}
+      aria-rowindex={index + 2}
+      aria-current={isOpen ? 'true' : undefined}
+      style={{ transform: `translateY(${top}px)`, height: size }}
+      onClick={open}
+    >
+      {columns.map(({ key, head, cell, number, main }, at) => (
+        <span
+          key={key}
+          role="cell"
+          className={classOf(number, main)}
+          data-head={head}
+        >
+          {at === 0 && href ? <Link href={href}>{cell(row)}</Link> : cell(row)}
+        </span>
+      ))}
+    </div>
+  )
+})

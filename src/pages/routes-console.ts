@@ -1,0 +1,114 @@
+import { Elysia } from 'elysia'
+import { mayDo } from '../accounts'
+import { type Org, PERMISSIONS } from '../accounts/orgs/schema'
+import type { Guard } from '../http/guard'
+import { NOWHERE_HEADERS, NOWHERE_PAGE } from '../http/nowhere'
+import type { Call } from '../kernel/caller'
+import { dataOf, html } from '../kernel/html'
+import type { ConsoleAssets } from './assets'
+import { served } from './routes'
+import { goTo, type Set, signInAt } from './routes-accounts'
+import type { Context, Entering } from './routes-entering'
+
+type Deps = {
+  entering: Pick<Entering, 'person'>
+  assets: ConsoleAssets
+  me(call: Call): Promise<{
+    user: { id: string; email: string; name: string | null }
+    has_password: boolean
+    orgs: Pick<Org, 'id' | 'name' | 'slug' | 'role'>[]
+    active_org_id: string | null
+  }>
+  /** What the page needs to know of this server. */
+  about: {
+    version: string
+    mode: 'production' | 'dev'
+    public_url: string | null
+    features: { mail: boolean; signup: boolean }
+  }
+}
+
+/** What the document tells its script (console 9.2). `permissions` are those of the person's role in each owner. */
+export type Boot = Deps['about'] & {
+  build: string
+  base_path: string
+  user: { id: string; email: string; name: string | null; has_password: boolean }
+  owners: { slug: string; id: string | null; name: string; role: string; permissions: string[] }[]
+}
+
+/** Only what this server serves; styles and scripts only from files (console 9.2). */
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; " +
+    "media-src 'self' blob:; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), clipboard-write=(self)',
+}
+
+/** `/console`: one document for every address of the console, and its files (console 9.2). */
+export function consoleRoutes({ entering, assets, me, about }: Deps, guard: Guard) {
+  const base = (about.public_url && URL.parse(about.public_url)?.pathname.replace(/\/$/, '')) || ''
+
+  async function bootOf(call: Call, build: string): Promise<{ boot: Boot; home: string }> {
+    const { user, has_password, orgs, active_org_id } = await me(call)
+    const teams = orgs.map(({ id, slug, name, role }) => ({
+      slug,
+      id,
+      name,
+      role,
+      permissions: PERMISSIONS.filter((permission) => mayDo(role, permission)),
+    }))
+    const own = { slug: 'me', id: null, name: 'Personal', role: 'owner', permissions: [...PERMISSIONS] }
+    const boot = { ...about, build, base_path: base, user: { ...user, has_password }, owners: [own, ...teams] }
+    return { boot, home: teams.find(({ id }) => id === active_org_id)?.slug ?? 'me' }
+  }
+
+  return new Elysia({ prefix: '/console', detail: { hide: true } })
+    .use(guard)
+    .get(
+      '/assets/:name',
+      async ({ params, request }) => {
+        const file = (await assets()).files.get(params.name)
+        if (file) return served(file, request, 'public, max-age=31536000, immutable')
+        return new Response(NOWHERE_PAGE, { status: 404, headers: { ...NOWHERE_HEADERS, 'cache-control': 'no-store' } })
+      },
+      { open: true },
+    )
+    .get('', (context) => shown(context), { open: true })
+    .get('/*', (context) => shown(context), { open: true })
+
+  async function shown({ set, exchange, request, route }: Context & { set: Set }) {
+    const { pathname, search } = new URL(request.url)
+    const call = await entering.person({ exchange, request, route })
+    if (!call) return goTo(set, base + signInAt(pathname + search))
+    const { script, style, parts } = await assets()
+    const { boot, home } = await bootOf(call, script)
+    const [owner, section = 'overview'] = pathname.split('/').slice(2)
+    if (!owner) return goTo(set, `${base}/console/${home}${search}`)
+    Object.assign(set.headers, HEADERS)
+    const theme = /(?:^|;\s*)svc_theme=(light|dark)\b/.exec(request.headers.get('cookie') ?? '')?.[1]
+    const at = (name: string) => `${base}/console/assets/${name}`
+    return html`<!doctype html>
+<html lang="en" dir="ltr"${theme && { markup: ` data-theme="${theme}"` }}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
+<meta name="robots" content="noindex">
+<meta id="react-aria-pressable-style">
+<title>svc</title>
+<link rel="icon" href="${base}/favicon.ico">
+<link rel="stylesheet" href="${at(style)}">
+<script type="module" src="${at(script)}"></script>
+${(parts[section] ?? []).map((name) => html`<link rel="modulepreload" href="${at(name)}">`)}
+<script type="application/json" id="boot">${{ markup: dataOf(boot) }}</script>
+</head>
+<body><div id="console"><noscript>The console needs JavaScript. On the command line: svc-admin.</noscript></div></body>
+</html>
+`.markup
+  }
+}

@@ -1,0 +1,78 @@
+import type { Page } from 'puppeteer-core'
+import { listen } from '../../../support/listening'
+import { createWorld, type Person } from '../../../support/world'
+import { axeProblems, newPage } from '../../support/chromium'
+import { picture } from '../../support/shop'
+
+type Look = NonNullable<Parameters<typeof newPage>[0]>
+
+/** A server with one person who has called it, and what their browser does in the console. */
+export async function createConsole() {
+  const world = await createWorld()
+  const { origin } = listen(world)
+  world.app.listensAt(origin)
+  const person = await world.person({ ofOrg: false })
+
+  /** Answers of the built-in engine, so that every figure of the pages is real. */
+  async function calls(many: number, caller: Person = person) {
+    for (let n = 0; n < many; n++)
+      await caller.send('POST', 'completions', { prompt: `Count to ${n + 2}`, mode: n % 3 ? 'fast' : 'auto' })
+  }
+
+  /** A page of the console as this person sees it; what leaves the server or breaks the policy is noted. */
+  async function open(path = '', look: Look = {}, who: Person = person) {
+    const page = await newPage({ width: 1280, height: 800, ...look })
+    const problems: string[] = []
+    page.on('console', (line) => line.type() === 'error' && problems.push(line.text()))
+    page.on('pageerror', (error) => problems.push(String(error)))
+    page.on('request', (request) => {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin)) problems.push(request.url())
+    })
+    const session = await world.signedIn(who)
+    await page.setCookie({ name: 'svc_session', value: session.key, url: origin, httpOnly: true, sameSite: 'Strict' })
+    await page.goto(`${origin}/console${path}`)
+    return { page, problems }
+  }
+
+  return { world, origin, person, calls, open }
+}
+
+/** Waits until a text is shown in the page. */
+export const sees = (page: Page, text: string) =>
+  page.waitForFunction((what: string) => document.body.innerText.includes(what), {}, text)
+
+/** Presses what has this role and name. */
+export const press = async (page: Page, name: string, role = 'button') =>
+  (await page.waitForSelector(`aria/${name}[role="${role}"]`, { visible: true }))!.click()
+
+/** Writes into the field with this label. */
+export async function write(page: Page, label: string, text: string): Promise<void> {
+  const field = await page.waitForSelector(`aria/${label}[role="textbox"]`, { visible: true })
+  await field!.type(text)
+}
+
+const LOOKS = [
+  { width: 1280, height: 800, dark: false },
+  { width: 1280, height: 800, dark: true },
+  { width: 320, height: 640, dark: false },
+  { width: 320, height: 640, dark: true },
+] as const
+
+/** What is wrong with a page in light and dark, wide and narrow: what axe finds, and what scrolls sideways. */
+export async function wrongIn(page: Page, name: string): Promise<string[]> {
+  const found: string[] = []
+  for (const { width, height, dark } of LOOKS) {
+    await page.setViewport({ width, height })
+    const theme = dark ? 'dark' : 'light'
+    await page.emulateMediaFeatures([
+      { name: 'prefers-color-scheme', value: theme },
+      { name: 'prefers-reduced-motion', value: 'reduce' },
+    ])
+    await page.waitForNetworkIdle({ idleTime: 200 })
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    if (over > 0) found.push(`${name} ${width}: ${over} px too wide`)
+    found.push(...(await axeProblems(page)).map((problem) => `${name} ${width} ${theme}: ${problem}`))
+    await picture(page, `console-${name}-${width}-${theme}`)
+  }
+  return found
+}
