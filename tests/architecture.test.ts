@@ -56,7 +56,10 @@ const ENTRIES = /^(index|(.*[/-])?schema)$/
 
 /** What may be written in one place only. */
 const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
-  'the wall clock': { pattern: /\bnew Date\(\)|\bDate\.now\(/, home: /^src\/kernel\/clock\.ts$/ },
+  'the wall clock': {
+    pattern: /\bnew Date\(\)|\bDate\.now\(/,
+    home: /^src\/(kernel\/clock\.ts$|pages\/browser\/console\/)/,
+  },
   randomness: { pattern: /\bMath\.random\b/, home: /^$/ },
   'random bytes': {
     pattern: /\brandomBytes\(|\brandomUUID\(|getRandomValues/,
@@ -65,14 +68,17 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   // A bundle is told the mode that its libraries run in; samples are programs of others, written down.
   'the environment': {
     pattern: /\bBun\.env\b|\bprocess\.env\b/,
-    home: /^src\/(app\/(config|make-bundle|variables)|pages\/reference\/samples)\.ts$/,
+    home: /^src\/(app\/(config|make-bundle|variables)|pages\/(assets|reference\/samples))\.ts$/,
   },
   'calls to addresses': {
     pattern: /(?<![.\w])fetch\(/,
     home: /^src\/(kernel\/outbound|app\/client|pages\/reference\/samples)\.ts$/,
   },
   // The loader of the chat runs in pages of others and has no other place for a word.
-  'the console': { pattern: /\bconsole\./, home: /^src\/(pages\/browser\/embed\/|pages\/reference\/samples)/ },
+  'the console': {
+    pattern: /\bconsole\.(?!css|json)\w/,
+    home: /^src\/(pages\/browser\/embed\/|pages\/reference\/samples)/,
+  },
   'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
   'other programs': {
     pattern: /\bBun\.spawn|child_process/,
@@ -97,6 +103,7 @@ const MAX_TEST_LINES = 600
 const sources = await readSources('src/**/*.ts')
 const surfaces = await readSources('{cli,tui}/**/*.{ts,tsx}')
 const tests = await readSources('tests/**/*.ts')
+const screens = await readSources('src/pages/browser/console/**/*.{ts,tsx}')
 
 const leafOf = (path: string) => path.split('/').slice(2).join('/').replace(/\.ts$/, '') || 'index'
 /** A module with many routes keeps some of them in `routes-<noun>`. */
@@ -210,6 +217,41 @@ describe('the house', () => {
     const { stdout } = Bun.spawnSync(['git', 'log', '--format=%s', 'origin/main..HEAD'], { stderr: 'ignore' })
     const subjects = stdout.toString().split('\n')
     expect(subjects.filter((subject) => subject.length > 72)).toEqual([])
+  })
+
+  test('the console is built of its shell and its parts, and of what 9.2 names', () => {
+    const ROOT = 'src/pages/browser/console/'
+    const files = screens.filter(({ file }) => file.startsWith(ROOT))
+    expect(files.length).toBeGreaterThan(15)
+    const packages =
+      /^(react(-dom(\/client)?)?|react-aria-components\/\w+|@tanstack\/react-(query|virtual)|wouter|uplot|lucide-react)$/
+    const foreign = files.flatMap(({ file, text }) =>
+      [...text.matchAll(/^import (type )?[^']*'([^']+)'/gm)]
+        .filter(([, , from]) => !from!.startsWith('.'))
+        .filter(([, , from]) => !packages.test(from!) || (from === 'uplot' && file !== `${ROOT}ui/chart.tsx`))
+        .map(([, , from]) => `${file} -> ${from}`),
+    )
+    expect(foreign).toEqual([])
+    const sectionOf = (path: string) => /^src\/pages\/browser\/console\/sections\/([\w-]+)/.exec(path)?.[1]
+    const outside = files.flatMap((source) =>
+      importsOf(source).filter(({ file, target }) => {
+        const isType = source.text.includes(`import type`) && !target.startsWith('src/pages/browser/')
+        if (isType) return false
+        if (!target.startsWith(ROOT)) return !target.startsWith('src/pages/browser/shared/')
+        if (sectionOf(target)) return sectionOf(target) !== sectionOf(file) && file !== `${ROOT}sections.ts`
+        // The parts know neither the shell nor a route.
+        return file.startsWith(`${ROOT}ui/`) && !target.startsWith(`${ROOT}ui/`)
+      }),
+    )
+    expect(outside.map(arrow)).toEqual([])
+    const calling = files.filter(({ text }) =>
+      /(?<![.\w])fetch\(|api\/v1[^'"`\s]*['"`],? \{ method/.test(withoutComments(text)),
+    )
+    expect(calling.map(({ file }) => file).filter((file) => !file.startsWith(`${ROOT}shell/`))).toEqual([])
+    expect(tooLong(files, MAX_LINES)).toEqual([])
+    expect(
+      files.filter(({ text }) => /\bstyle=|\bclassName=/.test(text)).some(({ text }) => /#[\da-f]{6}\b/.test(text)),
+    ).toBe(false)
   })
 
   test('every file fits on a few screens', () => {

@@ -37,14 +37,7 @@ export const shelfOf = (root: string): string => join(root, 'node_modules/.cache
  * hash of the path, size and time of each source file, and of Bun's revision.
  */
 export function bundled(
-  file:
-    | 'serve.js'
-    | 'cli.js'
-    | 'tui.js'
-    | typeof ASSETS
-    | typeof CONSOLE
-    | typeof OUTLINES
-    | typeof RELEASE_FACTS,
+  file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS | typeof CONSOLE | typeof OUTLINES | typeof RELEASE_FACTS,
   root = ROOT,
 ): string | null {
   const path = join(shelfOf(root), nameOf(root), file)

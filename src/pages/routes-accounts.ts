@@ -49,7 +49,7 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 
 type Deps = { auth: AuthService; entering: Entering; secure: boolean; signUp: boolean; canMail: boolean }
 const signUpForm = checker(SignUp)
-export type Set = { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
+export type Answer = { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
 
 const Next = checkedQuery(t.Object({ next: t.Optional(t.String({ maxLength: 2_000 })) }))
 /** Forms send where they come from, so that a form of another site is known for one. */
@@ -62,7 +62,7 @@ const ownPath = (next: string | undefined): string =>
 /** Where to sign in, to go on to `next`. */
 export const signInAt = (next: string): string => `/sign-in?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`
 
-export function goTo(set: Set, path: string): string {
+export function goTo(set: Answer, path: string): string {
   set.status = 303
   set.headers.location = path
   return ''
@@ -142,7 +142,7 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: D
     )
 
 async function answered(
-  set: Set,
+  set: Answer,
   secure: boolean,
   open: () => Promise<{ session_token: string }>,
   shown: (problem: string) => string,

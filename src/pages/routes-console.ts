@@ -7,7 +7,7 @@ import type { Call } from '../kernel/caller'
 import { dataOf, html } from '../kernel/html'
 import type { ConsoleAssets } from './assets'
 import { served } from './routes'
-import { goTo, type Set, signInAt } from './routes-accounts'
+import { type Answer, goTo, signInAt } from './routes-accounts'
 import type { Context, Entering } from './routes-entering'
 
 type Deps = {
@@ -82,8 +82,8 @@ export function consoleRoutes({ entering, assets, me, about }: Deps, guard: Guar
     .get('', (context) => shown(context), { open: true })
     .get('/*', (context) => shown(context), { open: true })
 
-  async function shown({ set, exchange, request, route }: Context & { set: Set }) {
-    const { pathname, search } = new URL(request.url)
+  async function shown({ set, exchange, request, route }: Context & { set: Answer }) {
+    const { pathname, search } = URL.parse(request.url)!
     const call = await entering.person({ exchange, request, route })
     if (!call) return goTo(set, base + signInAt(pathname + search))
     const { script, style, parts } = await assets()

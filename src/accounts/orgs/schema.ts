@@ -209,7 +209,11 @@ export const ConsoleLinkInput = t.Object({
     t.Integer({ minimum: 1, maximum: 1_440, description: 'How long the link works; default 15 minutes' }),
   ),
   to: t.Optional(
-    t.String({ pattern: '^/[a-z][\\w/-]*$', maxLength: 200, description: 'Path of the page it opens; default /console' }),
+    t.String({
+      pattern: '^/[a-z][\\w/-]*$',
+      maxLength: 200,
+      description: 'Path of the page it opens; default /console',
+    }),
   ),
 })
 export type ConsoleLinkInput = Static<typeof ConsoleLinkInput>

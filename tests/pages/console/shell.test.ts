@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { inChromium } from '../support/chromium'
-import { createConsole, press, sees, wrongIn, write } from './support/console'
+import { createConsole, press, sees, write, wrongIn } from './support/console'
 
 inChromium('the console', async () => {
   const { calls, open, person, world } = await createConsole()

@@ -39,7 +39,7 @@ export async function createConsole() {
 
 /** Waits until a text is shown in the page. */
 export const sees = (page: Page, text: string) =>
-  page.waitForFunction((what: string) => document.body.innerText.includes(what), {}, text)
+  page.waitForFunction((what: string) => (document.body.textContent ?? '').includes(what), {}, text)
 
 /** Presses what has this role and name. */
 export const press = async (page: Page, name: string, role = 'button') =>

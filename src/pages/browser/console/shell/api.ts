@@ -1,4 +1,11 @@
-import { keepPreviousData, QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import { call, Failure, readEvents, type ServerEvent } from '../../shared/http'
 import { at, type Owner } from './boot'
@@ -111,7 +118,12 @@ export function useCalls() {
     json: async <T>(method: Method, path: string, input?: Input): Promise<T> =>
       (await send(owner, method, path, input)).json(),
     /** Reads server-sent events until the answer ends. */
-    events: async (method: Method, path: string, input: Input, take: (event: ServerEvent) => void, heard?: () => void) =>
-      readEvents(await send(owner, method, path, input), take, heard),
+    events: async (
+      method: Method,
+      path: string,
+      input: Input,
+      take: (event: ServerEvent) => void,
+      heard?: () => void,
+    ) => readEvents(await send(owner, method, path, input), take, heard),
   }
 }

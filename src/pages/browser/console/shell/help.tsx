@@ -1,5 +1,5 @@
-import { Dialog } from '../ui/overlay'
 import { Button } from '../ui/controls'
+import { Dialog } from '../ui/overlay'
 import { shortcuts, table } from './keys'
 
 /** The keys of the screen that is shown, from the table that they run by. */
@@ -9,11 +9,7 @@ export function KeyHelp({ onClose }: { onClose(): void }) {
   return (
     <Dialog title="Keyboard" onClose={onClose}>
       <label className="check">
-        <input
-          type="checkbox"
-          checked={isOn}
-          onChange={({ target }) => shortcuts.set(target.checked ? 'on' : 'off')}
-        />
+        <input type="checkbox" checked={isOn} onChange={({ target }) => shortcuts.set(target.checked ? 'on' : 'off')} />
         Single keys do something
       </label>
       <dl className="keys">

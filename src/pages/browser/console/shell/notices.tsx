@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
+import { call } from '../../shared/http'
 import { Button, Field } from '../ui/controls'
 import { Dialog } from '../ui/overlay'
-import { call } from '../../shared/http'
 import { Failure, limitedUntil, signedOut } from './api'
 import { at, boot } from './boot'
 

@@ -40,7 +40,6 @@ export function Palette({ owner, sections, onClose }: Props) {
       <Modal className="dialog palette">
         <AriaDialog aria-label="Search sections and actions">
           <input
-            // biome-ignore lint/a11y/noAutofocus: the dialog is opened to type into it
             autoFocus
             role="combobox"
             aria-expanded="true"
@@ -63,7 +62,6 @@ export function Palette({ owner, sections, onClose }: Props) {
           />
           <ul id={id} role="listbox" aria-label="Found">
             {found.map((entry, index) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
               <li
                 key={entry.label}
                 id={`${id}-${index}`}

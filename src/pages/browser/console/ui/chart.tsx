@@ -47,17 +47,36 @@ export function Chart({ title, times, series, spell, stacked, onRange }: Props) 
     if (!place || isTable) return
     const at = times.map((time) => Date.parse(time) / 1_000)
     const sums = at.map(() => 0)
+    const raised = (value: number | null, n: number) => {
+      sums[n]! += value ?? 0
+      return value === null ? null : sums[n]!
+    }
     // A stack is drawn from the top down, so that each area covers the lower part of the one before.
     const drawn = stacked
-      ? shown.map(({ values }) => values.map((value, n) => (value === null ? null : (sums[n]! += value)))).reverse()
+      ? shown.map(({ values }) => values.map(raised)).reverse()
       : shown.map(({ values }) => [...values])
     const styles = shown.map(({ key, label }) => {
-      const index = Math.min(5, series.findIndex((it) => it.key === key))
+      const index = Math.min(
+        5,
+        series.findIndex((it) => it.key === key),
+      )
       const stroke = colour(`--c${index + 1}`)
       const dash = stacked ? [] : DASHES[index]!
-      return { label, stroke, width: 1.5, dash, points: { show: at.length < 2 }, ...(stacked ? { fill: `${stroke}38` } : {}) }
+      return {
+        label,
+        stroke,
+        width: 1.5,
+        dash,
+        points: { show: at.length < 2 },
+        ...(stacked ? { fill: `${stroke}38` } : {}),
+      }
     })
-    const axis = { stroke: colour('--ink-2'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, font: '12px system-ui' }
+    const axis = {
+      stroke: colour('--ink-2'),
+      grid: { stroke: colour('--line'), width: 1 },
+      ticks: { show: false },
+      font: '12px system-ui',
+    }
     const height = innerWidth < 640 ? 160 : 220
     const plot = new uPlot(
       {
@@ -98,7 +117,10 @@ export function Chart({ title, times, series, spell, stacked, onRange }: Props) 
     ['time', ...series.map(({ label }) => label)],
     ...times.map((time, n) => [time, ...series.map(({ values }) => String(values[n] ?? ''))]),
   ]
-  const csv = () => lines().map((line) => line.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')).join('\n')
+  const csv = () =>
+    lines()
+      .map((line) => line.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(','))
+      .join('\n')
   const download = () => {
     const link = document.createElement('a')
     link.href = URL.createObjectURL(new Blob([csv()], { type: 'text/csv' }))
@@ -142,7 +164,12 @@ export function Chart({ title, times, series, spell, stacked, onRange }: Props) 
           </table>
         </div>
       ) : (
-        <div className="plot" ref={box} role="img" aria-label={`${title}, ${series.map(({ label }) => label).join(', ')}. The button Table shows the numbers.`} />
+        <div
+          className="plot"
+          ref={box}
+          role="img"
+          aria-label={`${title}, ${series.map(({ label }) => label).join(', ')}. The button Table shows the numbers.`}
+        />
       )}
       <ul className="legend">
         {series.map(({ key, label, values }, n) => (

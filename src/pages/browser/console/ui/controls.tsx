@@ -23,7 +23,16 @@ export function Button({ kind = 'quiet', busy, className = '', children, onClick
 }
 
 const SYMBOLS = { good: '✓', run: '◐', wait: '…', warn: '!', bad: '✗', again: '↻', live: '●', off: '○' } as const
-const TONES = { good: 'good', run: 'run', wait: 'none', warn: 'warn', bad: 'bad', again: 'warn', live: 'good', off: 'none' }
+const TONES = {
+  good: 'good',
+  run: 'run',
+  wait: 'none',
+  warn: 'warn',
+  bad: 'bad',
+  again: 'warn',
+  live: 'good',
+  off: 'none',
+}
 
 /** A state: a symbol and a word; the colour says the same again. */
 export function Chip({ state, children }: { state: keyof typeof SYMBOLS; children: ReactNode }) {
@@ -124,7 +133,13 @@ export function Bar({ used, of, label }: { used: number; of: number; label?: str
   const meaning =
     label === undefined
       ? { 'aria-hidden': true }
-      : { role: 'meter', 'aria-label': label, 'aria-valuenow': Math.round(share * 100), 'aria-valuemin': 0, 'aria-valuemax': 100 }
+      : {
+          role: 'meter',
+          'aria-label': label,
+          'aria-valuenow': Math.round(share * 100),
+          'aria-valuemin': 0,
+          'aria-valuemax': 100,
+        }
   return (
     <span className={`bar ${tone}`} {...meaning}>
       <span style={{ width: `${share * 100}%` }} />
@@ -137,7 +152,6 @@ export function Code({ text, label }: { text: string; label: string }) {
   const box = useRef<HTMLPreElement>(null)
   return (
     <div className="code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with keys */}
       <pre ref={box} tabIndex={0} role="group" aria-label={label}>
         <code>{text}</code>
       </pre>

@@ -1,9 +1,9 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { createPortal } from 'react-dom'
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog'
 import { Heading } from 'react-aria-components/Heading'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { createPortal } from 'react-dom'
 import { Button } from './controls'
 
 type DialogProps = { title: string; onClose(): void; children: ReactNode; wide?: boolean; isAlert?: boolean }

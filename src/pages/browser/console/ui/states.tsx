@@ -16,7 +16,7 @@ export function Loading({ rows = 6 }: { rows?: number }) {
   }, [])
   return (
     <div className="loading" role="status" aria-label="Loading">
-      {isLate && Array.from({ length: rows }, (_, row) => <span key={row} className="grey" />)}
+      {isLate && Array.from({ length: rows }, (_, row) => row).map((row) => <span key={row} className="grey" />)}
     </div>
   )
 }

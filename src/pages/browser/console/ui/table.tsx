@@ -131,7 +131,6 @@ const TableRow = memo(function TableRow({ row, index, top, size, columns, href, 
     if (href && !isOwn && !getSelection()?.toString()) navigate(href)
   }
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the first cell is for the keyboard
     <div
       role="row"
       className={isOpen ? 'tr open' : 'tr'}
@@ -142,12 +141,7 @@ const TableRow = memo(function TableRow({ row, index, top, size, columns, href, 
       onClick={open}
     >
       {columns.map(({ key, head, cell, number, main }, at) => (
-        <span
-          key={key}
-          role="cell"
-          className={classOf(number, main)}
-          data-head={head}
-        >
+        <span key={key} role="cell" className={classOf(number, main)} data-head={head}>
           {at === 0 && href ? <Link href={href}>{cell(row)}</Link> : cell(row)}
         </span>
       ))}

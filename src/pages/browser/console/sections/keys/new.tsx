@@ -78,7 +78,9 @@ export function NewKey({ close }: { close(): void }) {
       </fieldset>
       <div className="pair">
         <Field label="Cap a month, in dollars" help="Empty: no cap." problem={problemOf('monthly_cap_cents')}>
-          {(props) => <input {...props} {...field('monthly')} type="number" min="0.01" step="0.01" inputMode="decimal" />}
+          {(props) => (
+            <input {...props} {...field('monthly')} type="number" min="0.01" step="0.01" inputMode="decimal" />
+          )}
         </Field>
         <Field label="Cap a day, in dollars" help="Empty: no cap." problem={problemOf('daily_cap_cents')}>
           {(props) => <input {...props} {...field('daily')} type="number" min="0.01" step="0.01" inputMode="decimal" />}
@@ -147,7 +149,8 @@ export function Secret({ made: { key, name }, close }: { made: { key: string; na
       <h3>A first call</h3>
       <Code text={curl} label="first call" />
       <label className="check">
-        <input type="checkbox" checked={isStored} onChange={({ target }) => setStored(target.checked)} />I have stored it
+        <input type="checkbox" checked={isStored} onChange={({ target }) => setStored(target.checked)} />I have stored
+        it
       </label>
       <div className="actions end">
         <Button kind="primary" disabled={!isStored} onClick={close}>

@@ -29,9 +29,7 @@ export default function Overview() {
     <Page
       title="Overview"
       isBusy={usage.isFetching && !usage.isPending}
-      actions={
-        <Choices label="Range" value={filters.range!} choices={RANGES} onChange={(range) => set({ range })} />
-      }
+      actions={<Choices label="Range" value={filters.range!} choices={RANGES} onChange={(range) => set({ range })} />}
     >
       <Shown of={usage} docs={DOCS}>
         {(report) => <Report report={report} />}
@@ -46,7 +44,11 @@ function Report({ report }: { report: UsageReport }) {
   const tiles = [
     ['Spend', money(totals.cost_cents), 'in this range'],
     ['Requests', number(totals.requests), `${number(failed)} failed`],
-    ['Tokens', number(totals.total_tokens), `${number(totals.prompt_tokens)} in, ${number(totals.completion_tokens)} out`],
+    [
+      'Tokens',
+      number(totals.total_tokens),
+      `${number(totals.prompt_tokens)} in, ${number(totals.completion_tokens)} out`,
+    ],
     ['Latency p50', duration(latency_ms.p50), `p95 ${duration(latency_ms.p95)}`],
     ['Error rate', percent(totals.requests ? errors['5xx'] / totals.requests : 0), `${number(errors['4xx'])} refused`],
     ['Cache', percent(cache.hit_rate), `${number(cache.hits)} answers from it`],
