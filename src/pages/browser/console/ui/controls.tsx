@@ -45,21 +45,32 @@ export function Chip({ state, children }: { state: keyof typeof SYMBOLS; childre
 
 const COPIED_MS = 2_000
 
-/** Copies a text; says so for two seconds. */
+/** Copies a text, and says so for two seconds. Browsers let pages copy only over TLS and on this machine. */
 export function CopyButton({ text, label = 'Copy', plain }: { text: string; label?: string; plain?: boolean }) {
-  const [copied, setCopied] = useState(false)
+  const [outcome, setOutcome] = useState<'Copied' | 'Not copied: select the text' | null>(null)
   useEffect(() => {
-    if (!copied) return
-    const timer = setTimeout(() => setCopied(false), COPIED_MS)
+    if (outcome === null) return
+    const timer = setTimeout(() => setOutcome(null), COPIED_MS)
     return () => clearTimeout(timer)
-  }, [copied])
-  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true))
+  }, [outcome])
+  const copy = async () => {
+    const isDone = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    setOutcome(isDone ? 'Copied' : 'Not copied: select the text')
+  }
+  const Icon = outcome === 'Copied' ? Check : Copy
   return (
-    <Button kind={plain ? 'plain' : 'quiet'} onClick={copy} title={plain ? label : undefined} aria-label={label}>
-      {copied ? <Check size={16} aria-hidden="true" /> : <Copy size={16} aria-hidden="true" />}
-      {!plain && (copied ? 'Copied' : label)}
+    <Button
+      kind={plain ? 'plain' : 'quiet'}
+      onClick={() => void copy()}
+      {...(plain ? { title: outcome ?? label, 'aria-label': label } : {})}
+    >
+      <Icon size={16} aria-hidden="true" />
+      {!plain && (outcome ?? label)}
       <span role="status" className="hidden">
-        {copied && 'Copied'}
+        {plain && outcome}
       </span>
     </Button>
   )

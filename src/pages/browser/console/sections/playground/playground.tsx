@@ -1,0 +1,275 @@
+import { Code2, Plus, Send, Square, X } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import type { ModelList } from '../../../../../engines/schema'
+import type { UsageReport } from '../../../../../usage/schema'
+import { useGet, useOwner } from '../../shell/api'
+import { useKeys } from '../../shell/keys'
+import { Page } from '../../shell/page'
+import { Button, Choices, Code, Field } from '../../ui/controls'
+import { useFilters } from '../../ui/filters'
+import { money } from '../../ui/format'
+import { bodyOf, type Settings, samplesOf } from './body'
+import { type Column, useColumn } from './column'
+import { ExchangeView } from './exchange'
+
+const MOST = 4
+const LANGUAGES = (['curl', 'TypeScript', 'Python'] as const).map((value) => ({ value, label: value }))
+const PROMPTS = [
+  'Explain tides to a ten-year-old in three sentences.',
+  'Write a haiku about a lighthouse.',
+  'Plan a weekend in Lisbon for two.',
+  'What is 17 % of 2,340? Show the steps.',
+] as const
+
+/** Prompts and answers beside one another: one to four engines, one composer, and the code that does the same. */
+export default function Playground() {
+  const owner = useOwner()
+  const { filters, set } = useFilters({ modes: 'auto' })
+  const modes = filters.modes!.split(',').slice(0, MOST)
+  const models = useGet<ModelList>('/models')
+  const [common, setCommon] = useState({ system: '', temperature: '', skills: '' })
+  const [text, setText] = useState('')
+  const [isCode, setCode] = useState(() => innerWidth >= 1100)
+  const [sample, setSample] = useState<keyof ReturnType<typeof samplesOf>>('curl')
+  const columns = useRef<(Column | null)[]>([])
+  const [, redraw] = useState(0)
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  useKeys([{ keys: 'e', label: 'Write a prompt', run: () => field.current?.focus() }])
+
+  const choose = (next: readonly string[]) => set({ modes: next.join(',') })
+  const isRunning = columns.current.some((column) => column?.isRunning)
+  const send = (prompt: string) => {
+    if (!prompt.trim()) return
+    for (const column of columns.current.slice(0, modes.length)) column?.send(prompt.trim())
+    setText('')
+  }
+  const stop = () => {
+    for (const column of columns.current) column?.stop()
+  }
+  const first = columns.current[0]
+  const body = bodyOf({ ...common, mode: modes[0]! }, first?.turns ?? [], text || lastPrompt(first) || PROMPTS[0])
+  const isEmpty = !columns.current.some((column) => column?.exchanges.length)
+
+  return (
+    <Page
+      title="Playground"
+      isFull
+      actions={
+        <>
+          {!isEmpty && (
+            <Button
+              onClick={() => {
+                for (const column of columns.current) column?.clear()
+              }}
+            >
+              New conversation
+            </Button>
+          )}
+          <Button disabled={modes.length >= MOST} onClick={() => choose([...modes, 'fast'])}>
+            <Plus size={16} aria-hidden="true" />
+            Compare
+          </Button>
+          <Button aria-pressed={isCode} onClick={() => setCode(!isCode)}>
+            <Code2 size={16} aria-hidden="true" />
+            Code
+          </Button>
+        </>
+      }
+    >
+      <div className={isCode ? 'playground with-code' : 'playground'}>
+        <div className="talk">
+          <div className="talk-columns">
+            {modes.map((mode, n) => (
+              <ColumnView
+                // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
+                key={n}
+                settings={{ ...common, mode }}
+                models={models.data}
+                number={n + 1}
+                keep={(column) => {
+                  columns.current[n] = column
+                }}
+                changed={() => redraw((now) => now + 1)}
+                onMode={(next) => choose(modes.with(n, next))}
+                {...(modes.length > 1 ? { onRemove: () => choose(modes.toSpliced(n, 1)) } : {})}
+                onPrompt={send}
+              />
+            ))}
+          </div>
+          <form
+            className="composer"
+            onSubmit={(event) => {
+              event.preventDefault()
+              send(text)
+            }}
+          >
+            <textarea
+              ref={field}
+              aria-label="Prompt"
+              placeholder="Write a prompt. Enter sends it, Shift Enter begins a line."
+              rows={Math.min(8, Math.max(2, text.split('\n').length))}
+              value={text}
+              onChange={({ target }) => setText(target.value)}
+              onKeyDown={(event) => {
+                if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+                  event.preventDefault()
+                  send(text)
+                } else if (event.key === 'Escape' && isRunning) stop()
+              }}
+            />
+            <div className="composer-foot">
+              <Pays name={owner.id ? owner.name : 'your personal account'} />
+              {isRunning ? (
+                <Button onClick={stop}>
+                  <Square size={14} aria-hidden="true" />
+                  Stop
+                </Button>
+              ) : (
+                <Button type="submit" kind="primary">
+                  <Send size={16} aria-hidden="true" />
+                  Send
+                </Button>
+              )}
+            </div>
+          </form>
+        </div>
+        {isCode && (
+          <aside className="beside-talk" aria-label="Settings and code">
+            <section className="card form">
+              <h2>Settings</h2>
+              <Field label="System prompt">
+                {(props) => (
+                  <textarea
+                    {...props}
+                    rows={3}
+                    placeholder="You are a patient teacher."
+                    value={common.system}
+                    onChange={({ target }) => setCommon({ ...common, system: target.value })}
+                  />
+                )}
+              </Field>
+              <div className="pair">
+                <Field label="Temperature" help="0 to 2; empty: as the engine.">
+                  {(props) => (
+                    <input
+                      {...props}
+                      type="number"
+                      min="0"
+                      max="2"
+                      step="0.1"
+                      value={common.temperature}
+                      onChange={({ target }) => setCommon({ ...common, temperature: target.value })}
+                    />
+                  )}
+                </Field>
+                <Field label="Skills" help="Their slugs, with blanks in between.">
+                  {(props) => (
+                    <input
+                      {...props}
+                      value={common.skills}
+                      onChange={({ target }) => setCommon({ ...common, skills: target.value })}
+                    />
+                  )}
+                </Field>
+              </div>
+            </section>
+            <section className="card form">
+              <h2>The same as code</h2>
+              <Choices label="Language" value={sample} choices={LANGUAGES} onChange={setSample} />
+              <Code text={samplesOf(body)[sample]} label={`${sample} code`} />
+            </section>
+          </aside>
+        )}
+      </div>
+      {isEmpty && (
+        <ul className="prompts" aria-label="Prompts to try">
+          {PROMPTS.map((prompt) => (
+            <li key={prompt}>
+              <Button onClick={() => send(prompt)}>{prompt}</Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Page>
+  )
+}
+
+const lastPrompt = (column: Column | null | undefined) => column?.exchanges.at(-1)?.body.prompt
+
+/** Who pays for the next call, and what is left. */
+function Pays({ name }: { name: string }) {
+  const usage = useGet<UsageReport>('/usage', {}, { everyMs: 30_000 })
+  const left = usage.data?.balance.balance_cents
+  return (
+    <small>
+      Pays {name}. Limit: your session, 120 calls a minute.{left !== undefined && ` Credit left: ${money(left)}.`}
+    </small>
+  )
+}
+
+type ColumnProps = {
+  settings: Settings
+  models: ModelList | undefined
+  number: number
+  keep(column: Column | null): void
+  changed(): void
+  onMode(mode: string): void
+  onRemove?(): void
+  onPrompt(prompt: string): void
+}
+
+function ColumnView({ settings, models, number, keep, changed, onMode, onRemove, onPrompt }: ColumnProps) {
+  const column = useColumn(settings)
+  keep(column)
+  const log = useRef<HTMLDivElement>(null)
+  const { exchanges } = column
+  const size = exchanges.length + (exchanges.at(-1)?.text.length ?? 0)
+  const state = exchanges.at(-1)?.state
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the parent shows whether one runs
+  useEffect(changed, [exchanges.length, state])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each piece of text
+  useEffect(() => {
+    const box = log.current
+    if (box && box.scrollHeight - box.scrollTop - box.clientHeight < 200) box.scrollTop = box.scrollHeight
+  }, [size])
+  const listed = models?.models ?? []
+  return (
+    <section className="card talk-column" aria-label={`Column ${number}`}>
+      <header>
+        <select
+          aria-label={`Mode of column ${number}`}
+          value={settings.mode}
+          onChange={({ target }) => onMode(target.value)}
+        >
+          <option value="auto">auto: chosen for each prompt</option>
+          {listed
+            .filter(({ mode }) => mode !== 'auto')
+            .map(({ mode, model_id, status }) => (
+              <option key={mode} value={mode} disabled={status === 'down'}>
+                {mode}: {model_id}
+                {status !== 'available' && ` (${status})`}
+              </option>
+            ))}
+        </select>
+        {onRemove && (
+          <Button kind="plain" aria-label={`Remove column ${number}`} onClick={onRemove}>
+            <X size={16} aria-hidden="true" />
+          </Button>
+        )}
+      </header>
+      <div className="log" role="log" aria-label={`Answers of column ${number}`} ref={log} tabIndex={0}>
+        {exchanges.length === 0 && <p className="faint">Answers appear here, word by word.</p>}
+        {exchanges.map((exchange, n) => (
+          <ExchangeView
+            key={exchange.id}
+            exchange={exchange}
+            isLast={n === exchanges.length - 1}
+            onRetry={() => column.retry(exchange.id)}
+            onPrompt={onPrompt}
+          />
+        ))}
+      </div>
+    </section>
+  )
+}
