@@ -12,6 +12,7 @@ import { expiredCredit, startHoldRecovery } from '../billing'
 import { createBrowser, startWatchLoop } from '../browser'
 import { startLeaseLoop } from '../cluster'
 import { cacheRulesOf, createAgent, createChat, createCompletions, createSandbox, createVoice } from '../completions'
+import { doorOf } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, sweptFiles } from '../files'
 import { expiredKeys, startIdempotencyLoop } from '../idempotency'
@@ -157,7 +158,7 @@ function buildWork(decisions: Decisions) {
     channels,
     hooks,
     audio,
-    chat: createChat({ completions, clock }),
+    chat: createChat({ completions, clock, doorOf }),
     canvases,
     workflows,
     widgets,

@@ -1,4 +1,12 @@
-import { type EngineService, type Message, originOf, type Part, type RunRequest, type ToolCall } from '../engines'
+import {
+  type EngineService,
+  type Message,
+  originOf,
+  type Part,
+  type RunRequest,
+  sumDetails,
+  type ToolCall,
+} from '../engines'
 import type { Clock } from '../kernel/clock'
 import { shorten } from '../kernel/text'
 import type { Trace } from '../kernel/trace'
@@ -225,6 +233,7 @@ function openingMessages({ system, history, prompt, images, after }: Task): Mess
 /** One call of the engine with these messages. */
 function toRequest(task: Task, messages: Message[]): RunRequest {
   const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
+  const { sampling, effort } = task
   return {
     messages,
     mode,
@@ -232,6 +241,8 @@ function toRequest(task: Task, messages: Message[]): RunRequest {
     signal,
     origin: { ...originOf(call), stealth },
     ...(temperature === undefined ? {} : { temperature }),
+    ...(sampling ? { sampling } : {}),
+    ...(effort ? { effort } : {}),
     ...(forVisitors ? { forVisitors } : {}),
     ...(json ? { json } : {}),
     ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),
@@ -257,7 +268,7 @@ function createTally(spent: Spent) {
 
   function add(turn: Turn): void {
     const { engineId, free, promptTokens, completionTokens } = turn
-    spent.turns.push({ engineId, free, promptTokens, completionTokens })
+    spent.turns.push({ engineId, free, promptTokens, completionTokens, ...sumDetails([turn]) })
     const text = turn.text || turn.refusal
     content += content && text ? GAP + text : text
     reasoning += reasoning && turn.reasoning ? GAP + turn.reasoning : turn.reasoning
@@ -297,7 +308,11 @@ function createTally(spent: Spent) {
     return runUncached(last, 'length', why)
   }
 
-  function runUncached({ engineId, refusal }: Turn, finish: AgentResult['finish'], why?: string): AgentResult {
+  function runUncached(
+    { engineId, refusal, stoppedBy }: Turn,
+    finish: AgentResult['finish'],
+    why?: string,
+  ): AgentResult {
     const sum = (count: (turn: Spent['turns'][number]) => number) =>
       spent.turns.reduce((all, turn) => all + count(turn), 0)
     // The warning for an answer without text: an engine may end with a call that is not run.
@@ -306,6 +321,7 @@ function createTally(spent: Spent) {
       reasoning,
       refusal,
       finish,
+      stoppedBy,
       engineId,
       fallbackUsed,
       ttftMs,
@@ -316,6 +332,7 @@ function createTally(spent: Spent) {
       free: spent.turns.every(({ free }) => free),
       promptTokens: sum(({ promptTokens }) => promptTokens),
       completionTokens: sum(({ completionTokens }) => completionTokens),
+      ...sumDetails(spent.turns),
     }
   }
 

@@ -1,4 +1,13 @@
-import type { AnswerSchema, EngineTool, Message, ToolCall, ToolChoice } from '../engines'
+import type {
+  AnswerSchema,
+  Effort,
+  EngineTool,
+  Message,
+  Sampling,
+  TokenDetails,
+  ToolCall,
+  ToolChoice,
+} from '../engines'
 import type { Guard } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Toolset } from '../tools/schema'
@@ -23,6 +32,8 @@ export type Task = {
   after: readonly Message[]
   images: readonly Image[]
   temperature: number | undefined
+  sampling?: Sampling | undefined
+  effort?: Effort | undefined
   maxOutputTokens: number
   /** The answer must be JSON: any object, or one that fits a schema. */
   json: boolean | AnswerSchema
@@ -73,7 +84,7 @@ export type Spent = {
 }
 
 /** The engine and the tokens of one engine call. */
-export type CountedTurn = {
+export type CountedTurn = TokenDetails & {
   /** The engine that answered; after a fallback it differs from the one that was asked. */
   engineId: string
   /** True for the built-in engine, which costs nothing. */
@@ -108,6 +119,8 @@ export type AgentResult = CountedTurn & {
   /** What the engine said in place of an answer, which is its content then; empty when it did not refuse. */
   refusal: string
   finish: FinishedBecause
+  /** The text of `stop` that ended it; absent for none. */
+  stoppedBy?: string | undefined
   fallbackUsed: boolean
   /** Milliseconds to the first text; null when it came whole. */
   ttftMs: number | null

@@ -3,6 +3,7 @@ import {
   engineUnavailable,
   type Message,
   type RunRequest,
+  sumDetails,
   type ToolCall,
   type WholeAnswer,
 } from '../engines'
@@ -25,6 +26,7 @@ const CALL_ID = /^call_[0-9A-Za-z]{24}$/
 export type Turn = CountedTurn &
   Pick<WholeAnswer, 'text' | 'reasoning' | 'refusal' | 'toolCalls' | 'fallbackUsed'> & {
     finish: FinishedBecause
+    stoppedBy?: string | undefined
     /** Milliseconds to the first part; null when it came whole. */
     ttftMs: number | null
   }
@@ -43,9 +45,15 @@ export const takeTurn = (
 async function whole({ engines }: Deps, question: string, request: RunRequest): Promise<Turn> {
   const { usage, ...answer } = await engines.answer(question, request)
   const { promptTokens, completionTokens } = usage
-  const text = storable(request.json ? withoutFence(answer.text) : answer.text)
+  const stop = createStopFilter(request.sampling?.stop ?? [])
+  const whole = stop.add(answer.text) + stop.end()
+  const text = storable(request.json ? withoutFence(whole) : whole)
+  const by = stop.hit() ?? knownStop(request, answer.stoppedBy)
+  const counts = { promptTokens, completionTokens, ...sumDetails([usage]) }
+  if (stop.hit() !== null)
+    return { ...answer, text, toolCalls: [], finish: 'stop', stoppedBy: by, ttftMs: null, ...counts }
   const toolCalls = answer.toolCalls.map((call) => ownCall(call, request, newCallId(request.mode)))
-  return { ...answer, text, toolCalls, ttftMs: null, promptTokens, completionTokens }
+  return { ...answer, text, toolCalls, stoppedBy: by, ttftMs: null, ...counts }
 }
 
 async function streamed(
@@ -61,6 +69,7 @@ async function streamed(
   const { engineId, free, fallbackUsed } = running
   const pairs = createPairKeeper()
   const fence = request.json ? createFenceFilter() : null
+  const stop = createStopFilter(request.sampling?.stop ?? [])
   const toolCalls: ToolCall[] = []
   const ids: string[] = []
   const idAt = (place: number) => (ids[place] ??= newCallId(request.mode))
@@ -68,12 +77,14 @@ async function streamed(
   let reasoning = ''
   let refusal = ''
   let finish: FinishedBecause = 'stop'
+  let stoppedBy: string | undefined
   let usage = running.soFar()
   const show = (step: Extract<Step, { text: string }>) => (step.text ? emit(step) : undefined)
   for await (const part of running.parts) {
     let behind: Promise<void> | void | undefined
     if (part.type === 'text-delta') {
-      const piece = pairs.add(fence ? fence.add(part.text) : part.text)
+      const cut = stop.add(part.text)
+      const piece = pairs.add(fence ? fence.add(cut) : cut)
       text += piece
       behind = show({ type: 'text', text: piece })
     } else if (part.type === 'reasoning-delta') {
@@ -87,16 +98,26 @@ async function streamed(
       if (mayCall(offered, name, part.place)) {
         behind = emit({ type: 'call', id: idAt(part.place), name, arguments: part.arguments })
       }
-    } else if (part.type === 'finish') finish = part.reason
-    else if (part.type === 'usage') usage = part
+    } else if (part.type === 'finish') {
+      finish = part.reason
+      stoppedBy = knownStop(request, part.stoppedBy)
+    } else if (part.type === 'usage') usage = part
     else toolCalls.push(ownCall(part, request, idAt(toolCalls.length)))
     if (behind) await behind
+    if (stop.hit() !== null) {
+      // What the engine would say after it is neither read nor charged.
+      usage = running.soFar()
+      stoppedBy = stop.hit()!
+      break
+    }
   }
-  const rest = pairs.add(fence?.end() ?? '') + pairs.end()
+  const last = stop.end()
+  const rest = pairs.add((fence?.add(last) ?? last) + (fence?.end() ?? '')) + pairs.end()
   if (rest) await emit({ type: 'text', text: rest })
   const { promptTokens, completionTokens } = usage
-  const message = { text: text + rest, reasoning, refusal, toolCalls, finish }
-  return { ...message, ttftMs, engineId, free, fallbackUsed, promptTokens, completionTokens }
+  const message = { text: text + rest, reasoning, refusal, toolCalls, finish, stoppedBy }
+  const counts = { promptTokens, completionTokens, ...sumDetails([usage]) }
+  return { ...message, ttftMs, engineId, free, fallbackUsed, ...counts }
 }
 
 /**
@@ -116,7 +137,9 @@ export function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' |
     content: text || refusal,
     reasoning,
     refusal,
+    ...sumDetails([turn]),
     finish: finish === 'tool-calls' && !toolCalls.length ? 'stop' : finish,
+    stoppedBy: turn.stoppedBy,
     fallbackUsed,
     ttftMs,
     turns: [turn],
@@ -227,6 +250,49 @@ export function modeOfCall(id: string, modes: readonly string[]): string | null 
   if (!CALL_ID.test(id)) return null
   const random = id.slice('call_'.length, -6)
   return modes.find((mode) => id.endsWith(crc32Base62(random + mode))) ?? null
+}
+
+/** The text that ended an answer, if the request asked for that: upstreams also name their own marks. */
+const knownStop = ({ sampling }: RunRequest, by: string | undefined): string | undefined =>
+  by !== undefined && sampling?.stop?.includes(by) ? by : undefined
+
+/**
+ * Takes a text in pieces and gives it up to the first of these texts in it, whichever way it is cut into pieces: what
+ * may be the beginning of one is held back.
+ */
+export function createStopFilter(stops: readonly string[]) {
+  const longest = Math.max(0, ...stops.map(({ length }) => length))
+  let waiting = ''
+  let hit: string | null = null
+
+  return {
+    add(piece: string): string {
+      if (longest === 0) return piece
+      if (hit !== null) return ''
+      const text = waiting + piece
+      const found = stops
+        .map((stop) => ({ stop, at: text.indexOf(stop) }))
+        .filter(({ at }) => at >= 0)
+        .sort((a, b) => a.at - b.at || b.stop.length - a.stop.length)[0]
+      if (found) {
+        hit = found.stop
+        waiting = ''
+        return text.slice(0, found.at)
+      }
+      let held = Math.min(longest - 1, text.length)
+      while (held > 0 && !stops.some((stop) => stop.startsWith(text.slice(-held)))) held -= 1
+      waiting = held ? text.slice(-held) : ''
+      return held ? text.slice(0, -held) : text
+    },
+    /** What was held back, at the end of the text. */
+    end(): string {
+      const rest = waiting
+      waiting = ''
+      return rest
+    },
+    /** The text that was found; null for none. */
+    hit: (): string | null => hit,
+  }
 }
 
 /**

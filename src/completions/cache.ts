@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { BrandSoul } from '../accounts/keys/schema'
-import type { ToolCall } from '../engines'
+import type { TokenDetails, ToolCall } from '../engines'
 import type { Artifact } from '../files/schema'
 import type { Firing } from '../guardrails/schema'
 import { type Call, keyIdOf, type OwnerScope } from '../kernel/caller'
@@ -62,6 +62,9 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, a
   visitors: request.forVisitors, // whether the built-in engine leaves out how to set up this server
   turns: request.maxIterations, // "max_iterations"
   temperature: request.temperature, // "temperature"
+  sampling: request.sampling, // how the engine picks its words
+  limit: request.maxOutputTokens, // most tokens of the answer
+  effort: request.reasoning?.effort, // how hard it thinks
   context: given(request.context), // "inline conversation"
   after: given(request.after), // turns after the prompt
   attachments: given(request.images), // "attachments"
@@ -82,7 +85,7 @@ export const cacheKeyOf = (call: Pick<Call, 'caller'>, request: CompletionReques
   sha256Hex(`${JSON.stringify(shapeOf(call, request, around))}\n${request.prompt}`)
 
 /** A cached answer: everything that a later identical request is served. */
-export type StoredAnswer = {
+export type StoredAnswer = TokenDetails & {
   id: CompletionId
   createdAt: number
   content: string
@@ -91,6 +94,8 @@ export type StoredAnswer = {
   resolvedMode: string
   model: ModelRef
   finish: FinishedBecause
+  /** The text of `stop` that ended it; absent for none. */
+  stoppedBy?: string | undefined
   toolsUsed: ToolUse[]
   /** Calls of the client's own functions (contract 4). */
   toolCalls: readonly ToolCall[]

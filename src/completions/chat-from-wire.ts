@@ -12,6 +12,7 @@ import {
   textOf,
   turnsWithCalls,
 } from './chat-functions'
+import { HONOURED_MEMBERS, parametersOfChat } from './chat-parameters'
 import { ignoredIn } from './ignored'
 import { toChatCompletion } from './present'
 import { assertAttachment, assertMetadata, blankPrompt, emptyPrompt } from './rules'
@@ -28,9 +29,10 @@ const isObject = (value: unknown): string | null =>
 /**
  * Translates a chat order (contract 4): the last user message is the prompt, all system messages make the
  * persona, earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image,
- * 400 `validation_error` for a message without content.
+ * 400 `validation_error` for a message without content. `honours`: parameters of clients count (contract 33.1).
  */
-export function requestFromChat(input: ChatInput): CompletionRequest<ChatCompletion> {
+export function requestFromChat(input: ChatInput, honours: boolean): CompletionRequest<ChatCompletion> {
+  const parameters = honours ? parametersOfChat(input) : {}
   if (input.metadata) assertMetadata(input.metadata)
   assertContent(input.messages)
   const last = input.messages.findLastIndex(({ role }) => role === 'user')
@@ -66,6 +68,8 @@ export function requestFromChat(input: ChatInput): CompletionRequest<ChatComplet
     images,
     cameFrom: originsOf(input.messages, last),
     temperature: input.temperature ?? undefined,
+    ...parameters,
+    door: 'chat',
     skills: input.skills ?? [],
     tools: [],
     ...(servers.length ? { servers } : {}),
@@ -79,7 +83,7 @@ export function requestFromChat(input: ChatInput): CompletionRequest<ChatComplet
     isChat: true,
     present: toChatCompletion,
     shape: null,
-    warnings: [...warningsOf(input, dropped), ...(functions ? [] : unusedIn(input, last))],
+    warnings: [...warningsOf(input, honours, dropped), ...(functions ? [] : unusedIn(input, last))],
   }
 }
 
@@ -112,9 +116,9 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
 }
 
 /** What was not done as asked: nothing of it is an error (contract 4). */
-function warningsOf(input: ChatInput, droppedImages: number): string[] {
+function warningsOf(input: ChatInput, honours: boolean, droppedImages: number): string[] {
   const { model } = input
-  const ignored = ignoredIn(input)
+  const ignored = ignoredIn(input, honours ? HONOURED_MEMBERS : undefined)
   return [
     ...(model && model !== 'auto' && !findEngine(model)
       ? [

@@ -29,12 +29,16 @@ const IGNORED: Readonly<Record<string, (value: unknown) => boolean>> = {
 /** Their names in the order that the documents list them. */
 export const IGNORED_MEMBERS: readonly string[] = Object.keys(IGNORED)
 
+const NONE: ReadonlySet<string> = new Set()
+
 /**
  * A sentence that names the members of an order that were accepted and ignored (contract 1.1, 4), so that nobody waits
  * for what they ask; null when the order has none.
  */
-export function ignoredIn(input: object): string | null {
+export function ignoredIn(input: object, honoured: ReadonlySet<string> = NONE): string | null {
   const sent = input as Record<string, unknown>
-  const names = IGNORED_MEMBERS.filter((name) => sent[name] != null && !IGNORED[name]!(sent[name]))
+  const names = IGNORED_MEMBERS.filter(
+    (name) => sent[name] != null && !honoured.has(name) && !IGNORED[name]!(sent[name]),
+  )
   return names.length ? `Ignored, because this server does not have these settings: ${names.join(', ')}.` : null
 }

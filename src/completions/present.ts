@@ -44,6 +44,18 @@ const tokensOf = ({ isCached }: Run, { promptTokens, completionTokens }: StoredA
   ...(isCached ? { cached: true as const } : {}),
 })
 
+/** Tokens with their parts, as chat clients read them (contract 33.4). */
+export const chatUsage = (run: Run, answer: StoredAnswer): ChatCompletion['usage'] => ({
+  ...tokensOf(run, answer),
+  prompt_tokens_details: { cached_tokens: answer.cachedTokens ?? 0, audio_tokens: 0 },
+  completion_tokens_details: {
+    reasoning_tokens: answer.reasoningTokens ?? 0,
+    audio_tokens: 0,
+    accepted_prediction_tokens: 0,
+    rejected_prediction_tokens: 0,
+  },
+})
+
 /** Members that only some answers have; the `done` frame of a stream has them too. */
 export function extrasOf(answer: StoredAnswer, run: Run) {
   return {
@@ -87,8 +99,14 @@ export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion
     object: 'chat.completion',
     created: Math.floor(answer.createdAt / 1000),
     model: answer.model.id,
-    choices: [{ index: 0, message: messageOf(answer), finish_reason: finishReason(answer) }],
-    usage: tokensOf(run, answer),
+    choices: [
+      {
+        index: 0,
+        message: messageOf(answer, run.request.reasoning?.shows ?? true),
+        finish_reason: finishReason(answer),
+      },
+    ],
+    usage: chatUsage(run, answer),
     svc_metadata: chatMetadata(run, answer),
     request_id: run.call.requestId,
     ...(run.isCached ? { _cached: true as const } : {}),
@@ -96,9 +114,9 @@ export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion
 }
 
 /** The assistant message: a refusal, calls of the client's functions, or plain content; with what was thought before. */
-function messageOf(answer: StoredAnswer): ChatCompletion['choices'][number]['message'] {
+function messageOf(answer: StoredAnswer, shows: boolean): ChatCompletion['choices'][number]['message'] {
   const { content, reasoning, toolCalls, refusal } = answer
-  const thoughts = reasoning ? { reasoning_content: reasoning } : {}
+  const thoughts = reasoning && shows ? { reasoning_content: reasoning, reasoning } : {}
   if (refusal !== null) return { role: 'assistant', content: null, refusal, ...thoughts }
   if (!toolCalls.length) return { role: 'assistant', content, ...thoughts }
   return { role: 'assistant', content: content || null, tool_calls: toolCalls.map(toFunctionCall), ...thoughts }

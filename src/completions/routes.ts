@@ -11,7 +11,12 @@ import type { AnswerStream, CompletionService } from './service'
 import { OPENING_MS } from './stages/show'
 import { chatFramer } from './stream'
 
-type Deps = { completions: CompletionService; clock: Clock }
+type Deps = {
+  completions: CompletionService
+  clock: Clock
+  /** What the address of a request says: whether parameters of clients count, and a model that it names (contract 32.1). */
+  doorOf(request: Request): { honours: boolean; model: string | null }
+}
 
 type ChatService = ReturnType<typeof createChat>
 
@@ -28,9 +33,9 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
     '/chat/completions',
     ({ body, request, exchange, route }) => {
       const call = toCall({ exchange, request, route })
-      if (body.stream) return streams.open({ ...chat.stream(call, body), exchange, request, route }) as never
+      if (body.stream) return streams.open({ ...chat.stream(call, body, request), exchange, request, route }) as never
       exchange.keepOpen()
-      return chat.complete(call, body)
+      return chat.complete(call, body, request)
     },
     {
       scope: 'completions',
@@ -82,15 +87,20 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
   )
 
 /** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
-export function createChat({ completions, clock }: Deps) {
+export function createChat({ completions, clock, doorOf }: Deps) {
+  function read(input: ChatInput, request: Request) {
+    const { honours, model } = doorOf(request)
+    return requestFromChat(model === null ? input : { ...input, model }, honours)
+  }
+
   return {
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
-    complete(call: Call, input: ChatInput): Promise<ChatCompletion> {
-      return completions.pipeline.complete(call, requestFromChat(input))
+    complete(call: Call, input: ChatInput, request: Request): Promise<ChatCompletion> {
+      return completions.pipeline.complete(call, read(input, request))
     },
 
-    stream(call: Call, input: ChatInput): AnswerStream {
-      const request = requestFromChat(input)
+    stream(call: Call, input: ChatInput, sent: Request): AnswerStream {
+      const request = read(input, sent)
       const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
       const includeUsage = input.stream_options?.include_usage === true
       return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true, openingMs: OPENING_MS }

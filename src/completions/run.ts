@@ -2,7 +2,7 @@ import type { Settings } from '../accounts'
 import type { BrandSoul } from '../accounts/keys/schema'
 import type { Hold } from '../billing/schema'
 import type { Deadline, Later } from '../charging'
-import type { ImageQuality, Message } from '../engines'
+import type { Effort, ImageQuality, Message, Sampling } from '../engines'
 import type { Draft } from '../files'
 import type { ArtifactId } from '../files/schema'
 import type { Guard, HoldBack } from '../guardrails'
@@ -77,6 +77,15 @@ export type CompletionRequest<Answer extends object = object> = {
   /** Absent for a native order. */
   cameFrom?: Origins
   temperature: number | undefined
+  /** Most tokens of the answer; absent, or above the engine's limit, that limit. */
+  maxOutputTokens?: number
+  sampling?: Sampling
+  /** How hard the engine thinks; `shows` only tells the surface whether its thoughts are part of the answer. */
+  reasoning?: { effort?: Effort; shows: boolean }
+  /** The end user of the client, as SHA-256. */
+  endUser?: string
+  /** The wire format that it came in; absent for a native order. */
+  door?: 'chat' | 'responses' | 'messages'
   skills: readonly string[]
   /** Tools defined in the request; the server runs them (contract 22.5). */
   tools: readonly InlineTool[]

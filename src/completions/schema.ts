@@ -355,6 +355,7 @@ export const ChatCompletion = t.Object(
           tool_calls: t.Optional(t.Array(FunctionCallOut)),
           refusal: t.Optional(nullable(t.String())),
           reasoning_content: t.Optional(t.String({ description: 'Reasoning of the engine, if it reports it' })),
+          reasoning: t.Optional(t.String({ description: 'The same, for clients that read this member' })),
         }),
         finish_reason: oneOf(FINISH_REASONS),
       }),
@@ -364,6 +365,13 @@ export const ChatCompletion = t.Object(
       completion_tokens: t.Integer(),
       total_tokens: t.Integer(),
       cached: t.Optional(t.Literal(true)),
+      prompt_tokens_details: t.Object({ cached_tokens: t.Integer(), audio_tokens: t.Integer() }),
+      completion_tokens_details: t.Object({
+        reasoning_tokens: t.Integer(),
+        audio_tokens: t.Integer(),
+        accepted_prediction_tokens: t.Integer(),
+        rejected_prediction_tokens: t.Integer(),
+      }),
     }),
     svc_metadata: t.Object({
       mode: t.String(),

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock'
 import { SSE_DONE, SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import type { StoredAnswer } from './cache'
-import { chatMetadata, extrasOf, finishReason, toFunctionCall, usageOf } from './present'
+import { chatMetadata, chatUsage, extrasOf, finishReason, toFunctionCall, usageOf } from './present'
 import type { Progress, Run } from './run'
 import { chatIdOf } from './schema'
 
@@ -105,6 +105,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   /** The arguments of each call as far as they were shown. */
   const shown = new Map<string, string>()
   let hasRefused = false
+  let shows = true
 
   /** A piece of a call; the first one has its id and name. */
   function callChunk(id: string, name: string, piece: string, extra: object = {}): string {
@@ -129,12 +130,13 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
       case 'began':
         id = chatIdOf(progress.id)
         model = progress.run.model.id
+        shows = progress.run.request.reasoning?.shows ?? true
         ;[head, tail] = cutAtEmpty(chunk(delta({ content: '' })))
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
         return head + sseJson(progress.text) + tail
       case 'reasoning':
-        return chunk(delta({ reasoning_content: progress.text }))
+        return shows ? chunk(delta({ reasoning_content: progress.text, reasoning: progress.text })) : ''
       case 'refusal':
         hasRefused = true
         return chunk(delta({ refusal: progress.text }))
@@ -147,13 +149,12 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         return SSE_HEARTBEAT
       case 'ended': {
         const { run, answer } = progress
-        const { prompt_tokens, completion_tokens, total_tokens } = usageOf(run, answer)
         const refusal = answer.refusal !== null && !hasRefused ? chunk(delta({ refusal: answer.refusal })) : ''
         const calls = answer.toolCalls.map(restOf).join('')
         const last = chunk(delta({}, finishReason(answer)), {
           svc_metadata: chatMetadata(run, answer),
         })
-        const counted = includeUsage ? chunk([], { usage: { prompt_tokens, completion_tokens, total_tokens } }) : ''
+        const counted = includeUsage ? chunk([], { usage: chatUsage(run, answer) }) : ''
         return calls + refusal + last + counted + SSE_DONE
       }
     }

@@ -16,6 +16,7 @@ import {
 } from './engine'
 import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable } from './failures'
 import { type CheckedUsage, countPrompt, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
+import { createRefusedParameters } from './parameters'
 import type { Permit } from './target-breaker'
 import type { Target, Targets } from './targets'
 import { type Abilities, ableTo, missingIn, needsOf } from './targets'
@@ -142,6 +143,7 @@ type Deps = {
 
 /** Calls engines: plans the order of targets, uses the first one that answers, and meters its answer. */
 export function createAnswering({ targets, entries, ...deps }: Deps) {
+  const refused = createRefusedParameters(deps.clock)
   const plans = new Map(entries.map((entry) => [entry.id, planFor(entry, targets)]))
 
   return {
@@ -155,7 +157,8 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 
     /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 400 for what the engine cannot take. */
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
-      const begin = (target: Target) => whole(target, { ...request, model: target.model }, request.origin?.owner)
+      const begin = (target: Target) =>
+        refused.without(target, { ...request, model: target.model }, (own) => whole(target, own, request.origin?.owner))
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       reached.pass.succeeded()
       return { ...meterAnswer(reached.value, request), ...sourceOf(reached, engineId, options) }
@@ -163,7 +166,10 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 
     /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
     async run(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<RunningAnswer> {
-      const begin = (target: Target) => firstPart(target, { ...request, model: target.model }, request.origin?.owner)
+      const begin = (target: Target) =>
+        refused.without(target, { ...request, model: target.model }, (own) =>
+          firstPart(target, own, request.origin?.owner),
+        )
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       failpoint('engine_first_byte')
       // The first byte closes a half-open breaker: as the only probe, a long stream would block all other calls.

@@ -180,6 +180,12 @@ export const UPSTREAM_SETTINGS = {
   vision: ability('Whether it accepts images; default: what it reports'),
   tools: ability('Whether it supports tools; default: what it reports'),
   json: ability('Whether it can answer in JSON on request; default: what it reports'),
+  parameters: t.Optional(
+    t.Array(t.String({ pattern: '^[a-z_]{1,40}$' }), {
+      maxItems: 32,
+      description: 'Parameters of clients that it is sent, such as top_p; default: what its kind has',
+    }),
+  ),
   imageEdits: ability('Whether it edits pictures (POST /images/edits); default: models named gpt-image'),
   off: ability('Whether it is disabled: its settings stay, but it gets no calls'),
   /** Micro-cents, for the engines that ask it first; SVC_PRICES goes before them, and members left out keep the engine's price. */

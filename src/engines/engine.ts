@@ -106,6 +106,22 @@ export type EngineTool = { name: string; description: string; parameters: JsonSc
 export type AnswerSchema = { schema: JsonSchema; name?: string | undefined; strict?: boolean | undefined }
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 
+/** How hard an engine is to think before it answers. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
+export type Effort = (typeof EFFORTS)[number]
+
+/** How an engine picks its words. The texts of `stop` end the answer; the service looks for them too. */
+export type Sampling = {
+  topP?: number
+  topK?: number
+  seed?: number
+  stop?: readonly string[]
+  frequencyPenalty?: number
+  presencePenalty?: number
+  logitBias?: Readonly<Record<string, number>>
+  verbosity?: 'low' | 'medium' | 'high'
+}
+
 export type EngineRequest = {
   /** The upstream's own name for the model; never shown to a tenant. */
   model: string
@@ -115,6 +131,8 @@ export type EngineRequest = {
   /** Visitors of somebody's site read the answer: the built-in engine then says nothing of settings. */
   forVisitors?: boolean
   temperature?: number
+  sampling?: Sampling
+  effort?: Effort
   /** Most tokens of the answer; the service enforces it too, whatever the upstream does. */
   maxOutputTokens: number
   /** `true`: any JSON object. A schema: JSON that fits it. */
@@ -130,7 +148,12 @@ export type EngineRequest = {
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter'
 
 /** Token counts as the upstream stated them: unchecked, and possibly false (G7). */
-export type StatedUsage = { promptTokens: unknown; completionTokens: unknown }
+export type StatedUsage = { promptTokens: unknown; completionTokens: unknown } & {
+  [Detail in keyof TokenDetails]?: unknown
+}
+
+/** Parts of the two counts: prompt tokens that the upstream read from its cache or wrote into it, and thoughts. */
+export type TokenDetails = { cachedTokens?: number; cacheWriteTokens?: number; reasoningTokens?: number }
 
 /** A piece of a call that is still being written; the whole call follows as `tool-call`. `place` counts the calls. */
 export type CallDelta = { place: number; name: string; arguments: string }
@@ -142,7 +165,7 @@ export type EnginePart =
   | ({ type: 'call-delta' } & CallDelta)
   | ({ type: 'tool-call' } & ToolCall)
   | ({ type: 'usage' } & StatedUsage)
-  | { type: 'finish'; reason: FinishReason }
+  | { type: 'finish'; reason: FinishReason; stoppedBy?: string | undefined }
 
 export type EngineAnswer = {
   text: string
@@ -151,6 +174,8 @@ export type EngineAnswer = {
   refusal: string
   toolCalls: ToolCall[]
   finish: FinishReason
+  /** The text of `stop` that ended it, where the upstream says so. */
+  stoppedBy?: string | undefined
   usage: StatedUsage | null
 }
 

@@ -19,6 +19,8 @@ export type { Transcription } from './engine'
 export {
   type AnswerSchema,
   type Driver,
+  EFFORTS,
+  type Effort,
   EngineFailure,
   type EngineTool,
   type ImagePart,
@@ -28,12 +30,15 @@ export {
   type MadeImage,
   type Message,
   type Part,
+  type Sampling,
+  type TokenDetails,
   type ToolCall,
   type ToolChoice,
 } from './engine'
 export { engineMissing, engineUnable, engineUnavailable } from './failures'
 export { type OrderedVideo, VideoInDoubt } from './filming'
-export { countPrompt, countTokens } from './meter'
+export { countPrompt, countTokens, sumDetails } from './meter'
+export { parametersIn } from './parameters'
 export { readKey } from './parts'
 export { startProbeLoop, type UpstreamState } from './probes'
 export {

@@ -8,11 +8,12 @@ import {
   type FinishReason,
   type Message,
   type StatedUsage,
+  type TokenDetails,
   type ToolCall,
 } from './engine'
 
 /** Tokens a call is charged for: the upstream's numbers where they are plausible, else our own count (G7). */
-export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean }
+export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean } & TokenDetails
 
 /** The parts of a run: those of the engine, with checked usage always before the finish. */
 export type RunPart = Exclude<EnginePart, { type: 'usage' }> | ({ type: 'usage' } & CheckedUsage)
@@ -155,11 +156,31 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
     isWithin(stated.completionTokens, answerUnits > 0 ? 1 : 0, Math.max(limits.maxOutputTokens, own))
   if (!believed)
     return { promptTokens: countPrompt(limits.messages, limits.tools), completionTokens: own, stated: false }
+  const [promptTokens, completionTokens] = [stated.promptTokens as number, stated.completionTokens as number]
+  return { promptTokens, completionTokens, stated: true, ...detailsOf(stated, promptTokens, completionTokens) }
+}
+
+/** The stated parts of two counts, none larger than its count; parts that are no counts are left out. */
+function detailsOf(stated: StatedUsage, promptTokens: number, completionTokens: number): TokenDetails {
+  const part = (value: unknown, max: number) => (isWithin(value, 1, Infinity) ? Math.min(value as number, max) : 0)
+  const cachedTokens = part(stated.cachedTokens, promptTokens)
+  const cacheWriteTokens = part(stated.cacheWriteTokens, promptTokens - cachedTokens)
+  const reasoningTokens = part(stated.reasoningTokens, completionTokens)
   return {
-    promptTokens: stated.promptTokens as number,
-    completionTokens: stated.completionTokens as number,
-    stated: true,
+    ...(cachedTokens ? { cachedTokens } : {}),
+    ...(cacheWriteTokens ? { cacheWriteTokens } : {}),
+    ...(reasoningTokens ? { reasoningTokens } : {}),
   }
+}
+
+/** The parts of several counts together. */
+export function sumDetails(all: readonly TokenDetails[]): TokenDetails {
+  const sum: TokenDetails = {}
+  for (const one of all) {
+    for (const name of ['cachedTokens', 'cacheWriteTokens', 'reasoningTokens'] as const)
+      if (one[name]) sum[name] = (sum[name] ?? 0) + one[name]
+  }
+  return sum
 }
 
 /** No tokenizer counts more for this prompt: four tokens a character, and room for images, tools and templates. */
@@ -206,7 +227,7 @@ export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Me
       for (let part: EnginePart | undefined = first; part; part = (await source.next()).value ?? undefined) {
         if (part.type === 'finish') {
           end.finished()
-          return yield* ending(stated, part.reason)
+          return yield* ending(stated, part.reason, part.stoppedBy)
         }
         if (part.type === 'usage') {
           stated = part
@@ -245,9 +266,9 @@ export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Me
     return callChars > MAX_CALL_CHARS
   }
 
-  function* ending(usage: StatedUsage | null, reason: FinishReason): Generator<RunPart> {
+  function* ending(usage: StatedUsage | null, reason: FinishReason, stoppedBy?: string): Generator<RunPart> {
     yield { type: 'usage', ...checkUsage(usage, limits, units) }
-    yield { type: 'finish', reason }
+    yield { type: 'finish', reason, stoppedBy }
   }
 
   return { parts, soFar: () => checkUsage(null, limits, units) }

@@ -29,6 +29,7 @@ import {
 import type { Driver } from './engine'
 import type { OrderedVideo } from './filming'
 import { countPrompt, countTokens } from './meter'
+import type { Parameter } from './parameters'
 import { createPart, createParts } from './parts'
 import type { ProviderHealth, UpstreamState } from './probes'
 import type { SessionState } from './snapshot'
@@ -139,6 +140,8 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     },
     /** Tokens of prompt and answer together that the first target accepts; no limit without a target. */
     window: (id: string): number => targetsOf(id)[0]?.window ?? Number.MAX_SAFE_INTEGER,
+    /** Names of the parameters of clients that it is sent. */
+    parameters: (id: string): readonly Parameter[] => targetsOf(id)[0]?.parameters ?? [],
     maxOutputTokens: (id: string): number => targetsOf(id)[0]?.maxOutputTokens ?? 0,
     /**
      * Whether images go to an engine in a mode that needs none: one of its targets sees them, or none of them does and

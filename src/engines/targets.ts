@@ -5,6 +5,7 @@ import { AUDIO_ENGINES, ENGINES, IMAGE_ENGINES } from './catalog'
 import type { EngineConfig, UpstreamConfig } from './config'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-watched-fetch'
 import { type Driver, EngineFailure, type EngineRequest } from './engine'
+import { type Parameter, parametersOf } from './parameters'
 import type { Fault, Presence, UpstreamPart } from './parts'
 import type { TargetBreaker } from './target-breaker'
 
@@ -51,6 +52,8 @@ export type Target = {
   /** Most tokens of an answer. */
   maxOutputTokens: number
   can: Abilities
+  /** Names of the parameters that it is sent. */
+  parameters: readonly Parameter[]
   /** What the upstream said of the model when it was last asked; what the operator says counts more. */
   notify(message: Abilities): void
   /** The slots of its upstream, for calls of owners; null where there are as many as come. */
@@ -89,6 +92,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
       window: upstream.contextWindow ?? DEFAULT_WINDOW,
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
       ...abilitiesOf(upstream, message),
+      parameters: parametersOf(upstream.kind, upstream.parameters),
       free: false,
     }
     made.set(id, target)
@@ -119,6 +123,7 @@ function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
     window: BUILTIN_WINDOW,
     maxOutputTokens: DEFAULT_MAX_OUTPUT,
     ...abilitiesOf({}, message),
+    parameters: parametersOf('builtin'),
     slots: null,
     free: true,
   }

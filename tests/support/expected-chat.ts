@@ -1,5 +1,16 @@
 import { expect } from 'bun:test'
 
+/** Parts of token counts that nobody stated (contract 33.4). */
+export const WITHOUT_DETAILS = {
+  prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+  completion_tokens_details: {
+    reasoning_tokens: 0,
+    audio_tokens: 0,
+    accepted_prediction_tokens: 0,
+    rejected_prediction_tokens: 0,
+  },
+}
+
 /** A complete chat completion of the scripted upstream (contract 4), with the id of its conversation. */
 export const expectedChat = (requestId: string | null, conversationId: unknown) => ({
   id: expect.stringMatching(/^chatcmpl_\w{24}$/),
@@ -13,7 +24,7 @@ export const expectedChat = (requestId: string | null, conversationId: unknown) 
       finish_reason: 'stop',
     },
   ],
-  usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16 },
+  usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16, ...WITHOUT_DETAILS },
   svc_metadata: {
     mode: 'auto',
     resolved_mode: 'fast',

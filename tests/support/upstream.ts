@@ -46,6 +46,7 @@ export const UPSTREAM_SECRET = 'acme-vendor internal failure at 10.1.2.3 sk-upst
  * `[[empty]]` `[[wrong-type]]` · `[[error-event]]` reports an error inside a 200 · `[[never]]` never ends ·
  * `[[huge-event]]` 5 MB in one event · `[[flood]]` more than 50 MB · `[[lies:kind]]` false usage (see LIE_NAMES) ·
  * `[[tokens:n]]` n words · `[[say:text]]` this text · `[[finish:length]]` · `[[tool:name]]` one tool call ·
+ * `[[think:text]]` thoughts before it · `[[cached:n]]` cached prompt tokens ·
  * `[[plan:a{};b{}|c{}]]` tool calls turn by turn (see answerOf)
  */
 export async function startUpstream(options: UpstreamOptions = {}) {

@@ -1,4 +1,12 @@
-import { ENGINES, type EngineService, engineUnable, type ImagePart, type Message, originOf } from '../../engines'
+import {
+  ENGINES,
+  type EngineService,
+  engineUnable,
+  type ImagePart,
+  type Message,
+  originOf,
+  parametersIn,
+} from '../../engines'
 import { imageSize } from '../../files'
 import type { Clock } from '../../kernel/clock'
 import { AppError, atField, invalidInput, messageOf, quoted } from '../../kernel/errors'
@@ -99,7 +107,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     run.resolvedMode = isStealth(request.mode) ? request.mode : work
     run.engineId = engineId
     run.model = engines.describe(engineId)
-    run.maxOutputTokens = isMedia ? 0 : engines.maxOutputTokens(engineId)
+    run.maxOutputTokens = isMedia ? 0 : Math.min(engines.maxOutputTokens(engineId), request.maxOutputTokens ?? Infinity)
     run.pictureEngineId = request.picture?.engineId ?? IMAGE_ENGINE
     run.routing = {
       source: choice.source,
@@ -124,6 +132,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
       if (request.images.length && isBlank(request.prompt)) throw engineUnable.with({ retryAfterS: 60 }, work, 'images')
     }
     run.warnings = [
+      ...unsentIn(request, engines.parameters(engineId)),
       ...run.active.warnings,
       ...run.served.warnings,
       ...run.routingWarnings,
@@ -137,11 +146,18 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     ]
   }
 
-  /** A sealed run reaches nothing else, so it starts no job either: where `auto` chose a video, it answers with text. */
+  /**
+   * A sealed run reaches nothing else, so it starts no job either: where `auto` chose a video, it answers with text. So
+   * does an order with functions, a JSON form or an output limit, which only text can keep (contract 29.1).
+   */
   function withoutJob(run: Run, choice: Choice): Choice {
-    if (!run.request.sealed || run.request.mode !== 'auto' || choice.mode !== 'video') return choice
+    const { request } = run
+    if (request.mode !== 'auto') return choice
+    const isText = request.functions !== null || request.json !== false || request.maxOutputTokens !== undefined
+    const isMade = choice.mode === 'video' || (isText && choice.mode === 'image')
+    if (!isMade || !(isText || request.sealed)) return choice
     const mode = standIn({ answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)) })
-    return { ...choice, mode, source: 'default', confidence: null, reasoning: NO_JOB, engine: null }
+    return { ...choice, mode, source: 'default', confidence: null, reasoning: isText ? NO_TEXT : NO_JOB, engine: null }
   }
 
   /** What the engine gets with the prompt: the newest turns that fit its window and a summary of the older ones. */
@@ -215,6 +231,17 @@ const AFTER_PICTURE: Choice = {
   reasoning: 'asks to change the previous picture',
   engine: null,
   preferenceId: null,
+}
+
+const NO_TEXT = 'asks for a picture or a video, and this request can only be answered with text'
+
+/** Names the parameters that the engine does not have (contract 29.3). */
+function unsentIn({ sampling, reasoning }: Run['request'], sent: readonly string[]): string[] {
+  // The service itself ends an answer at a text of `stop`.
+  const unsent = parametersIn({ sampling, effort: reasoning?.effort }).filter(
+    (name) => name !== 'stop' && !sent.includes(name),
+  )
+  return unsent.length ? [`Ignored, because the engine does not have these settings: ${unsent.join(', ')}.`] : []
 }
 
 const NO_JOB = 'asks for a video, which needs a job, and this request cannot start one'

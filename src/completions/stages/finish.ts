@@ -1,6 +1,6 @@
 import type { Billing, Prices } from '../../billing'
 import { endingOf, type Holds, pollUrlOf } from '../../charging'
-import { type EngineService, needsModel } from '../../engines'
+import { type EngineService, needsModel, sumDetails } from '../../engines'
 import type { Draft, Files } from '../../files'
 import { type About, type Artifact, ArtifactId } from '../../files/schema'
 import { keyIdOf, ownerOf } from '../../kernel/caller'
@@ -249,6 +249,7 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
     resolvedMode: run.resolvedMode,
     model,
     finish: result.finish,
+    stoppedBy: result.stoppedBy,
     toolsUsed: result.toolUses.map(({ id: _, ...use }) => use),
     toolCalls: result.toolCalls,
     reasoning: result.reasoning,
@@ -266,6 +267,7 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
     guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
     promptTokens: result.promptTokens,
     completionTokens: result.completionTokens,
+    ...sumDetails([result]),
     toolCents: run.spent.made?.costCents ?? 0,
     job: run.later && { job_id: run.later.id, status: 'queued', poll_url: pollUrlOf(run.later.id) },
   }

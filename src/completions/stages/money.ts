@@ -226,6 +226,8 @@ export function createRecord({ clock, usage, audit, events }: RecordDeps) {
         prompt_sha256: sha256Hex(request.prompt),
         prompt_length: request.prompt.length,
         skills: run.active.skills.map(({ id }) => id),
+        ...(request.door ? { door: request.door } : {}),
+        ...(request.endUser ? { end_user_sha256: request.endUser } : {}),
         ...(request.metadata && !isStealth(request.mode) ? { metadata: request.metadata } : {}),
       },
       output: {

@@ -116,6 +116,8 @@ export function createThink({ agent, engines, clock, money }: Deps) {
       prompt: request.prompt,
       after: request.after,
       temperature: request.temperature,
+      sampling: request.sampling,
+      effort: request.reasoning?.effort,
       mode: work,
       json: request.json || wantsJson(work),
       signal: run.deadline.signal,
@@ -159,7 +161,8 @@ export function researchOf({ request, history, resolvedMode }: Run): Run['resear
     !request.checkJson &&
     !request.tools.length &&
     !request.sealed &&
-    !request.bounds
+    !request.bounds &&
+    request.maxOutputTokens === undefined
   if (workOf(resolvedMode) !== 'research' || !isPlain || (request.mode === 'auto' && history.length)) return null
   return request.mode === 'auto' ? IN_AUTO : REQUESTED_FOR
 }

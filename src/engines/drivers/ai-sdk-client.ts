@@ -294,6 +294,14 @@ function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageMod
     providerOptions: tools?.length && oneCallATurn ? ONE_CALL_A_TURN : PROVIDER_OPTIONS,
   }
   if (temperature !== undefined) options.temperature = temperature
+  const { topP, topK, seed, stop, frequencyPenalty, presencePenalty } = request.sampling ?? {}
+  if (topP !== undefined) options.topP = topP
+  if (topK !== undefined) options.topK = topK
+  if (seed !== undefined) options.seed = seed
+  if (stop?.length) options.stopSequences = [...stop]
+  if (frequencyPenalty !== undefined) options.frequencyPenalty = frequencyPenalty
+  if (presencePenalty !== undefined) options.presencePenalty = presencePenalty
+  if (request.effort) options.reasoning = request.effort
   if (json) {
     const { schema, name } = json === true ? {} : json
     options.responseFormat = { type: 'json', ...(schema ? { schema } : {}), ...(name ? { name } : {}) }

@@ -74,6 +74,9 @@ const toCall = ({ toolCallId, toolName, input, providerMetadata }: LanguageModel
 const readUsage = ({ inputTokens, outputTokens }: LanguageModelV4Usage): StatedUsage => ({
   promptTokens: inputTokens.total,
   completionTokens: outputTokens.total,
+  cachedTokens: inputTokens.cacheRead,
+  cacheWriteTokens: inputTokens.cacheWrite,
+  reasoningTokens: outputTokens.reasoning,
 })
 
 /** Throws `truncated` when the answer ended without a reason, or with one that is unknown, `server` for an error. */

@@ -219,7 +219,7 @@ export async function collect(parts: AsyncIterable<EnginePart>): Promise<EngineA
     else if (part.type === 'refusal-delta') answer.refusal += part.text
     else if (part.type === 'tool-call') answer.toolCalls.push(callOf(part))
     else if (part.type === 'usage') answer.usage = part
-    else if (part.type === 'finish') answer.finish = part.reason
+    else if (part.type === 'finish') Object.assign(answer, { finish: part.reason, stoppedBy: part.stoppedBy })
   }
   return answer
 }
@@ -231,7 +231,7 @@ export function* partsOfAnswer(answer: EngineAnswer): Generator<EnginePart> {
   if (answer.refusal) yield { type: 'refusal-delta', text: answer.refusal }
   for (const call of answer.toolCalls) yield { type: 'tool-call', ...call }
   if (answer.usage) yield { type: 'usage', ...answer.usage }
-  yield { type: 'finish', reason: answer.finish }
+  yield { type: 'finish', reason: answer.finish, stoppedBy: answer.stoppedBy }
 }
 
 /** Waits for a promise at most `ms`; null when it comes too late or fails. */

@@ -71,6 +71,9 @@ const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function:
 
 export type CompatOptions = CallOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
 
+/** Servers of this format take no more texts that end an answer; the service looks for all of them. */
+const MAX_STOPS = 4
+
 /** How long the usage is waited for once an answer has its finish. */
 const USAGE_WAIT_MS = 900
 
@@ -196,6 +199,15 @@ function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: W
   if (stream) body.stream_options = { include_usage: true }
   if (Number.isFinite(request.maxOutputTokens)) body[outputLimitField] = request.maxOutputTokens
   if (request.temperature !== undefined) body.temperature = request.temperature
+  const { topP, seed, stop, frequencyPenalty, presencePenalty, logitBias, verbosity } = request.sampling ?? {}
+  if (topP !== undefined) body.top_p = topP
+  if (seed !== undefined) body.seed = seed
+  if (stop?.length) body.stop = stop.slice(0, MAX_STOPS)
+  if (frequencyPenalty !== undefined) body.frequency_penalty = frequencyPenalty
+  if (presencePenalty !== undefined) body.presence_penalty = presencePenalty
+  if (logitBias) body.logit_bias = logitBias
+  if (verbosity) body.verbosity = verbosity
+  if (request.effort) body.reasoning_effort = request.effort
   if (request.json)
     body.response_format =
       request.json === true

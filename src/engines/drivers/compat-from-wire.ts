@@ -37,9 +37,19 @@ type WireChoice = {
   /** Of servers that answer as completions of text. */
   text?: unknown
   finish_reason?: unknown
+  /** Some servers name the text that ended the answer. */
+  stop_reason?: unknown
+  matched_stop?: unknown
 }
 type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null }
-type WireUsage = { prompt_tokens?: unknown; completion_tokens?: unknown }
+type WireUsage = {
+  prompt_tokens?: unknown
+  completion_tokens?: unknown
+  prompt_tokens_details?: { cached_tokens?: unknown; cache_write_tokens?: unknown } | null
+  completion_tokens_details?: { reasoning_tokens?: unknown } | null
+  /** The name of servers that count cached tokens at the top. */
+  prompt_cache_hit_tokens?: unknown
+}
 
 /** Turns an error that the upstream reported inside its answer into the failure that it names. */
 export type ExplainError = (error: unknown) => EngineFailure
@@ -100,6 +110,7 @@ export function createStreamReader(explain: ExplainError) {
   let refusal = ''
   let calls: EnginePart[] = []
   let finish: FinishReason | null = null
+  let stoppedBy: string | undefined
   let usage: StatedUsage | null = null
   let isCounted = false
   let any = false
@@ -122,7 +133,10 @@ export function createStreamReader(explain: ExplainError) {
       else if (content && content === message.content && !thoughts && !refused && !choice?.finish_reason && !wire.usage)
         pattern.learn(line, content)
     }
-    if (choice?.finish_reason) finish = finishOf(String(choice.finish_reason))
+    if (choice?.finish_reason) {
+      finish = finishOf(String(choice.finish_reason))
+      stoppedBy = stopOf(choice)
+    }
     if (wire.usage && !(usage && !wire.usage.prompt_tokens && !wire.usage.completion_tokens)) {
       usage = readUsage(wire.usage)
       isCounted = finish !== null
@@ -167,7 +181,7 @@ export function createStreamReader(explain: ExplainError) {
       const calls = joiner.calls()
       for (const call of calls) yield { type: 'tool-call', ...call }
       if (usage) yield { type: 'usage', ...usage }
-      yield { type: 'finish', reason: finishWith(finish, calls) }
+      yield { type: 'finish', reason: finishWith(finish, calls), stoppedBy }
     },
   }
 }
@@ -188,6 +202,7 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
     refusal: textOf(message.refusal),
     toolCalls,
     finish: finishWith(finish, toolCalls),
+    stoppedBy: stopOf(choice),
     usage: wire.usage ? readUsage(wire.usage) : null,
   }
 }
@@ -234,7 +249,13 @@ function readObject(value: unknown, explain: ExplainError): WireAnswer {
 const readUsage = (usage: WireUsage): StatedUsage => ({
   promptTokens: usage.prompt_tokens,
   completionTokens: usage.completion_tokens,
+  cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
+  cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens,
+  reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
 })
+
+const stopOf = ({ stop_reason: reason, matched_stop: match }: WireChoice): string | undefined =>
+  [reason, match].find((one) => typeof one === 'string')
 
 /** The calls of a message or a delta. Throws `malformed` for anything but a list of objects, or nothing. */
 function wireCalls(value: unknown): WireCall[] {

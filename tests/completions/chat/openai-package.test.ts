@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { eventually } from '../../support/eventually'
+import { WITHOUT_DETAILS } from '../../support/expected-chat'
 import { listen } from '../../support/listening'
 import { PIXEL } from '../../support/pixel'
 import { createUpstreamWorld, freshPrompt } from '../upstream-world'
@@ -19,7 +20,7 @@ describe('the openai package', () => {
       .create({ model: 'svc-1-auto', messages: user(freshPrompt()) })
       .withResponse()
     expect(data.choices[0]?.message).toMatchObject({ role: 'assistant', content: 'Hello from the scripted upstream.' })
-    expect(data.usage).toEqual({ prompt_tokens: 11, completion_tokens: 5, total_tokens: 16 })
+    expect(data.usage).toEqual({ prompt_tokens: 11, completion_tokens: 5, total_tokens: 16, ...WITHOUT_DETAILS })
     expect(request_id).toMatch(/^req_/)
   })
 
@@ -41,7 +42,7 @@ describe('the openai package', () => {
     expect(text).toBe('one two three')
     expect(reasons.filter(Boolean)).toEqual(['stop'])
     expect(reasons.at(-1)).toBe('stop')
-    expect(usage).toEqual({ prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 })
+    expect(usage).toEqual({ prompt_tokens: 11, completion_tokens: 3, total_tokens: 14, ...WITHOUT_DETAILS })
   })
 
   test('puts a stream together by its own helper', async () => {

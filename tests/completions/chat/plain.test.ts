@@ -1,6 +1,6 @@
 // SQLite only: chat only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
-import { expectedChat } from '../../support/expected-chat'
+import { expectedChat, WITHOUT_DETAILS } from '../../support/expected-chat'
 import { joinDeltas, readFrames } from '../../support/frames'
 import { PIXEL } from '../../support/pixel'
 import { createUpstreamWorld, freshPrompt } from '../upstream-world'
@@ -295,7 +295,7 @@ describe('a chat stream (contract 4)', () => {
     const { frames } = await stream('[[tokens:4]]', { stream_options: { include_usage: true } })
     expect(frames.at(-2)?.data).toMatchObject({
       choices: [],
-      usage: { prompt_tokens: 11, completion_tokens: 4, total_tokens: 15 },
+      usage: { prompt_tokens: 11, completion_tokens: 4, total_tokens: 15, ...WITHOUT_DETAILS },
     })
     expect(frames.filter(({ data }) => data.usage)).toHaveLength(1)
     const without = await stream('[[tokens:4]]', { stream_options: { include_usage: false } })

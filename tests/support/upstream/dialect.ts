@@ -12,7 +12,7 @@ export type Dialect = {
   faultOf(body: Json): string | null
   plain(answer: ScriptedAnswer): unknown
   /** The raw text of a stream: its opening, one piece of text, its end. */
-  open(): string
+  open(thoughts?: string): string
   delta(text: string): string
   close(answer: ScriptedAnswer): string
 }
@@ -22,7 +22,8 @@ export type Json = Record<string, unknown>
 export type ScriptedAnswer = {
   text: string
   finish: 'stop' | 'length' | 'tool_calls' | 'content_filter'
-  usage: { prompt_tokens?: unknown; completion_tokens?: unknown } | null
+  usage: { prompt_tokens?: unknown; completion_tokens?: unknown; [detail: string]: unknown } | null
+  thoughts?: string | undefined
   toolCalls: { id: string; name: string; arguments: string }[]
 }
 
@@ -60,7 +61,7 @@ export const chatDialect: Dialect = {
     const requested = messages.findLastIndex(({ role }) => role === 'user')
     return messages.slice(requested + 1).filter(({ tool_calls }) => Array.isArray(tool_calls)).length
   },
-  plain: ({ text, finish, usage, toolCalls }) => ({
+  plain: ({ text, finish, usage, toolCalls, thoughts }) => ({
     id: 'up_1',
     object: 'chat.completion',
     created: 1,
@@ -71,6 +72,7 @@ export const chatDialect: Dialect = {
         message: {
           role: 'assistant',
           content: text || null,
+          ...(thoughts && { reasoning_content: thoughts }),
           ...(toolCalls.length && { tool_calls: toolCalls.map(call) }),
         },
         finish_reason: finish,
@@ -78,7 +80,9 @@ export const chatDialect: Dialect = {
     ],
     ...(usage && { usage }),
   }),
-  open: () => chunk({ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }),
+  open: (thoughts) =>
+    chunk({ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }) +
+    (thoughts ? chunk({ index: 0, delta: { reasoning_content: thoughts }, finish_reason: null }) : ''),
   delta: (text) => chunk({ index: 0, delta: { content: text }, finish_reason: null }),
   close: ({ finish, usage, toolCalls }) =>
     [

@@ -44,7 +44,7 @@ export async function playStream(scene: Scene): Promise<void> {
   if (script.has('flood')) return await flood(response, 'text/event-stream', dialect.delta('x'.repeat(200_000)))
 
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  response.write(dialect.open())
+  response.write(dialect.open(answer.thoughts))
   if (script.has('malformed')) return void response.end(frame('{"choices":[{'))
   if (script.has('wrong-type')) return void response.end(frame('{"choices":"none"}'))
   if (script.has('error-event')) {

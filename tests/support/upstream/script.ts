@@ -30,12 +30,20 @@ export function answerOf(script: Script, fallbackText = DEFAULT_TEXT, turn = 0):
   const text = script.get('say') ?? (words ? Array.from({ length: words }, () => 'word').join(' ') : fallbackText)
   const calls = callsOf(script, turn)
   const lie = script.get('lies')
-  const counted = { prompt_tokens: 11, completion_tokens: Math.max(1, text.split(' ').length) }
+  const thoughts = script.get('think')
+  const cached = script.get('cached')
+  const counted = {
+    prompt_tokens: 11,
+    completion_tokens: Math.max(1, text.split(' ').length),
+    ...(cached && { prompt_tokens_details: { cached_tokens: Number(cached) } }),
+    ...(thoughts && { completion_tokens_details: { reasoning_tokens: 1 } }),
+  }
   return {
     text: calls.length ? (script.get('while') ?? '') : text,
     finish: calls.length ? 'tool_calls' : ((script.get('finish') as ScriptedAnswer['finish'] | undefined) ?? 'stop'),
     usage: lie === undefined ? counted : (LIES[lie || 'negative'] ?? null),
     toolCalls: calls,
+    thoughts,
   }
 }
 

@@ -1,0 +1,85 @@
+import type { Clock } from '../kernel/clock'
+import type { UpstreamConfig } from './config'
+import { EngineFailure, type EngineRequest, type Sampling } from './engine'
+
+/** Names of parameters as clients send them, each with the member of a request that holds it (contract 33.2). */
+const MEMBERS = {
+  top_p: 'topP',
+  top_k: 'topK',
+  seed: 'seed',
+  stop: 'stop',
+  frequency_penalty: 'frequencyPenalty',
+  presence_penalty: 'presencePenalty',
+  logit_bias: 'logitBias',
+  verbosity: 'verbosity',
+} as const satisfies Record<string, keyof Sampling>
+
+export type Parameter = keyof typeof MEMBERS | 'reasoning_effort'
+
+const PARAMETERS: readonly Parameter[] = [...(Object.keys(MEMBERS) as (keyof typeof MEMBERS)[]), 'reasoning_effort']
+
+const OF_KIND: Record<UpstreamConfig['kind'] | 'builtin', readonly Parameter[]> = {
+  compat: PARAMETERS.filter((name) => name !== 'top_k'),
+  anthropic: ['top_p', 'top_k', 'stop', 'reasoning_effort'],
+  google: ['top_p', 'top_k', 'seed', 'stop', 'frequency_penalty', 'presence_penalty', 'reasoning_effort'],
+  openai: ['top_p', 'reasoning_effort'],
+  builtin: [],
+}
+
+type Tuned = Pick<EngineRequest, 'sampling' | 'effort'>
+
+/** What an upstream is sent: what its setting names, else what its kind has. */
+export const parametersOf = (kind: keyof typeof OF_KIND, named?: readonly string[]): readonly Parameter[] =>
+  named ? PARAMETERS.filter((name) => named.includes(name)) : OF_KIND[kind]
+
+/** Names of the parameters in a request. */
+export const parametersIn = ({ sampling, effort }: Tuned): Parameter[] =>
+  PARAMETERS.filter((name) => (name === 'reasoning_effort' ? effort : sampling?.[MEMBERS[name]]) !== undefined)
+
+/** A request without the parameters that are not among `sent`. */
+function onlySending<R extends Tuned>(request: R, sent: readonly Parameter[]): R {
+  const left = parametersIn(request).filter((name) => !sent.includes(name))
+  if (left.length === 0) return request
+  const { sampling, effort, ...rest } = request
+  const members = left.map((name) => (name === 'reasoning_effort' ? null : MEMBERS[name]))
+  const chosen = Object.fromEntries(
+    Object.entries(sampling ?? {}).filter(([member]) => !members.includes(member as never)),
+  )
+  return { ...rest, sampling: chosen, ...(effort && !members.includes(null) ? { effort } : {}) } as unknown as R
+}
+
+type Target = { id: string; parameters: readonly Parameter[] }
+
+const HOUR_MS = 60 * 60_000
+
+/** Remembers for an hour which parameters a target refused by name. */
+export function createRefusedParameters(clock: Pick<Clock, 'monotonic'>) {
+  const until = new Map<string, number>()
+  const keyOf = (target: string, name: Parameter) => `${target} ${name}`
+  return {
+    /** Sends a request with the parameters that the target has; once more without one that it refuses by name. */
+    async without<R extends Tuned, T>(target: Target, request: R, send: (request: R) => Promise<T>): Promise<T> {
+      const own = onlySending(request, left(target))
+      try {
+        return await send(own)
+      } catch (error) {
+        const name = error instanceof EngineFailure ? found(target, error, own) : null
+        if (!name) throw error
+        return await send(onlySending(own, left(target)))
+      }
+    },
+  }
+
+  function left({ id, parameters }: Target): readonly Parameter[] {
+    if (until.size === 0) return parameters
+    return parameters.filter((name) => (until.get(keyOf(id, name)) ?? 0) <= clock.monotonic())
+  }
+
+  /** The parameter of a request that the target refused by its name, which is remembered; null for none. */
+  function found({ id }: Target, failure: EngineFailure, request: Tuned): Parameter | null {
+    const words = failure.rejection?.words.split(/[^a-z_]/) ?? []
+    const name = parametersIn(request).find((one) => words.includes(one)) ?? null
+    if (name) until.set(keyOf(id, name), clock.monotonic() + HOUR_MS)
+    return name
+  }
+}
