@@ -2,7 +2,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { Button } from './controls'
 
-export type Series = { key: string; label: string; values: readonly (number | null)[] }
+type Series = { key: string; label: string; values: readonly (number | null)[] }
 
 type Props = {
   title: string

@@ -13,7 +13,8 @@ import { type Column, useColumn } from './column'
 import { ExchangeView } from './exchange'
 
 const MOST = 4
-const LANGUAGES = (['curl', 'TypeScript', 'Python'] as const).map((value) => ({ value, label: value }))
+type Language = keyof ReturnType<typeof samplesOf>
+const LANGUAGES = (['curl', 'TypeScript', 'Python'] as const).map((value: Language) => ({ value, label: value }))
 const PROMPTS = [
   'Explain tides to a ten-year-old in three sentences.',
   'Write a haiku about a lighthouse.',
@@ -30,7 +31,7 @@ export default function Playground() {
   const [common, setCommon] = useState({ system: '', temperature: '', skills: '' })
   const [text, setText] = useState('')
   const [isCode, setCode] = useState(() => innerWidth >= 1100)
-  const [sample, setSample] = useState<keyof ReturnType<typeof samplesOf>>('curl')
+  const [sample, setSample] = useState<Language>('curl')
   const columns = useRef<(Column | null)[]>([])
   const [, redraw] = useState(0)
   const field = useRef<HTMLTextAreaElement>(null)
@@ -176,7 +177,12 @@ export default function Playground() {
             </section>
             <section className="card form">
               <h2>The same as code</h2>
-              <Choices label="Language" value={sample} choices={LANGUAGES} onChange={setSample} />
+              <Choices
+                label="Language"
+                value={sample}
+                choices={LANGUAGES}
+                onChange={(next: Language) => setSample(next)}
+              />
               <Code text={samplesOf(body)[sample]} label={`${sample} code`} />
             </section>
           </aside>
