@@ -26,6 +26,7 @@ const ENTITY_TYPES = [
   'hook',
   'event',
   'guardrail_policy',
+  'moderation',
   'routing_preference',
   'routing_correction',
   'webhook',

@@ -47,8 +47,8 @@ export function readBase(request: Request): void {
   const found = served(tidy)
   if (!found) return
   doors.set(request, found.door)
-  const { url } = request
-  const moved = url.slice(0, url.indexOf(path)) + `${API}/${found.path}` + url.slice(url.indexOf(path) + path.length)
+  const [before, ...after] = request.url.split(path)
+  const moved = `${before}${API}/${found.path}${after.join(path)}`
   // The request stays the same object: the server knows its connection by it.
   Object.defineProperty(request, 'url', { value: moved })
 }

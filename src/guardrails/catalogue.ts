@@ -80,7 +80,7 @@ const isUnsure = ({ allowed, denied }: Record<'allowed' | 'denied', readonly Top
   denied.some((topic) => topic.known.length === 0 || touches(topic, text)) ||
   (allowed.length > 0 && allowed.every((topic) => hitsOf(topic, text) < 2))
 
-const [, ...CATEGORIES] = LABELS.safety
+export const [, ...CATEGORIES] = LABELS.safety
 
 type Category = (typeof CATEGORIES)[number]
 

@@ -6,6 +6,7 @@ import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
 import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
 import { checked, checkedPath, t } from '../kernel/schema'
+import { Moderation, ModerationOrder } from './moderations'
 import * as words from './schema'
 import type { GuardrailService } from './service'
 
@@ -39,12 +40,27 @@ const verbsOf = ({ policies, catalogue, evaluate }: GuardrailService) =>
   ] as const
 
 export const guardrailRoutes = (guardrails: GuardrailService, guard: Guard) =>
-  tenantRoutes(verbsOf(guardrails), guard, { scope: 'billing', tag: 'Guardrails' }).use(
-    bindingRoutes(guardrails, guard),
-  )
+  tenantRoutes(verbsOf(guardrails), guard, { scope: 'billing', tag: 'Guardrails' })
+    .use(bindingRoutes(guardrails, guard))
+    .use(moderationRoutes(guardrails, guard))
 
 export const guardrailOperatorRoutes = (guardrails: GuardrailService, edge: OperatorEdge) =>
   operatorRoutes(verbsOf(guardrails), edge)
+
+/** `POST /moderations` (contract 32.3). */
+const moderationRoutes = (guardrails: GuardrailService, guard: Guard) =>
+  new Elysia({ tags: ['Guardrails'] })
+    .use(guard)
+    .post('/moderations', (context) => guardrails.moderate(toCall(context), context.body), {
+      scope: 'completions',
+      body: checked(ModerationOrder),
+      response: { 200: answer(Moderation), ...errors(400, 401, 403, 429) },
+      detail: {
+        summary: 'Score texts by category of harm; free, and no engine is called',
+        description:
+          'Where the policy bound to the key has `content_safety` rules for input, their categories and thresholds decide.',
+      },
+    })
 
 /** `PUT /keys/{id}/guardrails` (contract 13). */
 const bindingRoutes = (guardrails: GuardrailService, guard: Guard) =>

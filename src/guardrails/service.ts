@@ -10,6 +10,7 @@ import { foreignToKey, guardrailBlocked } from './errors'
 import { createGuard, type Guard } from './guard'
 import type { GuardrailId, Phase } from './guardrail'
 import { createRuleRunner, type RuleRunner } from './inspection-runner'
+import { type ModerationOrder, moderate } from './moderations'
 import {
   type CompiledPolicy,
   compiledPolicy,
@@ -63,6 +64,9 @@ export function createGuardrails({
     evaluate: (call: Call<Caller>, id: string, input: Evaluation) => evaluatePolicy(deps, call, id, input),
     bind: (call: Call, keyId: string, input: GuardrailBinding) => bindPolicy(deps, call, keyId, input),
     screen: (of: UnderPolicy, prompt: string, signal: AbortSignal) => screenPrompt(deps, of, prompt, signal),
+
+    moderate: (call: Call, order: ModerationOrder) =>
+      moderate({ resources, policyOf: (caller) => lookup.policyOf(caller) }, call, order),
 
     /** The guard of one run; null for a caller without a policy. Without a promise when the policy is remembered. */
     guardOf(caller: TenantCaller): Guard | null | Promise<Guard | null> {

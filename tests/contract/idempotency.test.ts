@@ -22,6 +22,7 @@ const WITHOUT: Record<string, string> = {
   'POST /audio/transcriptions': 'is multipart',
   'POST /skills/sandbox': 'keeps nothing, so there is nothing to do twice',
   'POST /guardrail-policies/{id}/evaluate': 'changes nothing',
+  'POST /moderations': 'scores the same text the same way',
   'POST /routing-preferences/preview': 'changes nothing',
   'POST /routing-preferences/suggest-rule': 'changes nothing',
   'POST /auth/signup': 'no credential, so there is no user a key could belong to',

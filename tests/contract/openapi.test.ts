@@ -68,7 +68,7 @@ describe('the document (contract 1.1)', () => {
       .map(({ method, path }) => `${method} ${path}`)
       .filter(
         (name) =>
-          !/^(GET|POST|WS) \/(billing|sign-in|sign-up|sign-out|home|operator|files|assets|embed|favicon|docs|llms|mcp|$)/.test(
+          !/^(GET|POST|WS) \/(billing|console|sign-in|sign-up|sign-out|home|operator|files|assets|embed|favicon|docs|llms|mcp|$)/.test(
             name,
           ),
       )

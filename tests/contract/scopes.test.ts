@@ -74,6 +74,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /routing-preferences/preview': 'billing',
   'POST /routing-corrections': 'billing',
   'GET /routing-corrections': 'billing',
+  'POST /moderations': 'completions',
   'POST /guardrail-policies': 'billing',
   'GET /guardrail-policies': 'billing',
   'GET /guardrail-policies/{id}': 'billing',

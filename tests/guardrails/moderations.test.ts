@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { listen } from '../support/listening'
+import { createWorld } from '../support/world'
+
+const world = await createWorld()
+const ada = await world.person()
+const { origin } = listen(world)
+
+const THREAT = 'I will find you tonight and beat you until you cannot walk, you worthless piece of trash.'
+const PLAIN = 'The train to Lisbon leaves at nine from platform four.'
+
+const ask = (body: object) => ada.send('POST', 'moderations', body)
+
+describe('POST /moderations (contract 32.3)', () => {
+  test('flags what harms and leaves the rest, one result an input', async () => {
+    const { status, body } = await ask({ input: [THREAT, PLAIN], model: 'omni-moderation-latest' })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ id: expect.stringMatching(/^modr-\w{24}$/), model: 'svc-guardrails' })
+    const [threat, plain] = body.results
+    expect({ threat: threat.flagged, plain: plain.flagged }).toEqual({ threat: true, plain: false })
+    expect(Object.values(threat.categories)).toContain(true)
+    expect(Object.keys(threat.categories)).toHaveLength(13)
+    expect(threat.categories['harassment/threatening']).toBe(false)
+    expect(threat.category_applied_input_types).toMatchObject({ harassment: ['text'], 'sexual/minors': [] })
+    expect(Object.values(plain.categories)).not.toContain(true)
+  })
+
+  test('parts are one input, whose images are not looked at', async () => {
+    const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
+    const { body } = await ask({ input: [{ type: 'text', text: PLAIN }, image] })
+    expect(body.results).toHaveLength(1)
+    expect(body.svc_metadata.warnings).toEqual(['Images were not looked at. Only the text was checked.'])
+  })
+
+  test('costs nothing and needs no engine, and its audit event holds no text', async () => {
+    const { body } = await ask({ input: THREAT })
+    const { body: usage } = await ada.send('GET', 'usage')
+    expect(usage.totals.cost_cents).toBe(0)
+    const { text } = await ada.send('GET', 'audit?action=moderation.created&limit=1')
+    expect(text).toContain(body.id)
+    expect(text).not.toContain('beat you')
+  })
+
+  test('the policy bound to the key decides by its own threshold and categories', async () => {
+    const bob = await world.person()
+    const rule = { guardrail_id: 'content_safety', phase: 'input', verdict: 'flag' }
+    const rules = [{ ...rule, config: { categories: ['sexual'], threshold: 0.8 } }]
+    const { body: policy } = await bob.send('POST', 'guardrail-policies', { name: 'mine', rules, is_default: true })
+    expect(policy.id).toBeString()
+    const { body } = await bob.send('POST', 'moderations', { input: THREAT })
+    expect(body.results[0].flagged).toBe(false)
+  })
+
+  test.each([
+    ['nothing', {}, 'input'],
+    ['no inputs', { input: [] }, 'input'],
+    ['65 inputs', { input: Array.from({ length: 65 }, () => 'x') }, 'input'],
+    ['a long one', { input: 'x'.repeat(100_001) }, 'input'],
+  ])('refuses %s', async (_, order, param) => {
+    const { status, body } = await ask(order)
+    expect({ status, code: body.error.code, param: body.error.param }).toEqual({
+      status: 400,
+      code: 'validation_error',
+      param,
+    })
+  })
+
+  test('the package of OpenAI reads it', async () => {
+    const client = new OpenAI({ apiKey: ada.key, baseURL: `${origin}/v1` })
+    const { results } = await client.moderations.create({ input: THREAT })
+    expect(results[0]!.flagged).toBe(true)
+  })
+})
