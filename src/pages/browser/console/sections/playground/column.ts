@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Completion } from '../../../../../completions/schema'
 import { Failure, useCalls } from '../../shell/api'
-import { type Body, bodyOf, type Settings, type Turn } from './body'
+import { type Body, bodyOf, type Settings, type Turn } from './samples'
 
 type Tool = Completion['tools_used'][number] | { name: string; status: 'running'; description?: string }
 

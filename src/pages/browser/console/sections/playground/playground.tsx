@@ -8,9 +8,9 @@ import { Page } from '../../shell/page'
 import { Button, Choices, Code, Field } from '../../ui/controls'
 import { useFilters } from '../../ui/filters'
 import { money } from '../../ui/format'
-import { bodyOf, type Settings, samplesOf } from './body'
 import { type Column, useColumn } from './column'
 import { ExchangeView } from './exchange'
+import { bodyOf, type Settings, samplesOf } from './samples'
 
 const MOST = 4
 type Language = keyof ReturnType<typeof samplesOf>
