@@ -12,6 +12,7 @@ import { browserEmbedRoutes } from '../browser/routes-embed'
 import { jobRoutes } from '../charging/public-jobs-routes'
 import { chatRoutes, completionRoutes, NOT_SERVED } from '../completions/routes'
 import { voiceRoutes } from '../completions/voice-routes'
+import { responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, isProbe, readBase } from '../doors/routes-bases'
 import { engineRoutes } from '../engines/routes'
 import { eventRoutes } from '../events/routes'
@@ -164,6 +165,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(skillRoutes(container, guard))
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
+        .use(responseRoutes(container, streams, guard))
         .use(canvasRoutes(container.canvases, guard))
         .use(workflowRoutes(container.workflows, guard))
         .use(canvasWorkflowRoutes(container.workflows, guard))

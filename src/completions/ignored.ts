@@ -31,14 +31,18 @@ export const IGNORED_MEMBERS: readonly string[] = Object.keys(IGNORED)
 
 const NONE: ReadonlySet<string> = new Set()
 
-/**
- * A sentence that names the members of an order that were accepted and ignored (contract 1.1, 4), so that nobody waits
- * for what they ask; null when the order has none.
- */
-export function ignoredIn(input: object, honoured: ReadonlySet<string> = NONE): string | null {
+/** The members of an input that were accepted and ignored (contract 1.1, 4). */
+export const ignoredNamesIn = (input: object, honoured: ReadonlySet<string> = NONE): string[] => {
   const sent = input as Record<string, unknown>
-  const names = IGNORED_MEMBERS.filter(
-    (name) => sent[name] != null && !honoured.has(name) && !IGNORED[name]!(sent[name]),
-  )
+  return IGNORED_MEMBERS.filter((name) => sent[name] != null && !honoured.has(name) && !IGNORED[name]!(sent[name]))
+}
+
+/** A sentence that names them, so that nobody waits for what they ask; null when there are none. */
+export function ignoredIn(input: object, honoured: ReadonlySet<string> = NONE): string | null {
+  const names = ignoredNamesIn(input, honoured)
   return names.length ? `Ignored, because this server does not have these settings: ${names.join(', ')}.` : null
 }
+
+/** The header that names what was ignored, at most 1 KB of it (contract 29.3). */
+export const ignoredHeader = (names: readonly string[]): Record<string, string> =>
+  names.length ? { 'x-svc-ignored': names.join(', ').slice(0, 1_024) } : {}

@@ -6,6 +6,8 @@ import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { checked, t } from '../kernel/schema'
 import { requestFromChat } from './chat-from-wire'
+import { HONOURED_MEMBERS } from './chat-parameters'
+import { ignoredHeader, ignoredNamesIn } from './ignored'
 import { ChatCompletion, ChatInput, Completion, CompletionInput } from './schema'
 import type { AnswerStream, CompletionService } from './service'
 import { OPENING_MS } from './stages/show'
@@ -22,8 +24,6 @@ type ChatService = ReturnType<typeof createChat>
 
 /** What chat clients call unless they are told otherwise, and what to call here. */
 export const NOT_SERVED: Readonly<Record<string, string>> = {
-  '/responses':
-    'Call POST /api/v1/chat/completions: chat.completions.create() of a client, or provider.chat(model) where models default to responses.',
   '/messages': 'This server speaks chat completions: POST /api/v1/chat/completions takes the same key.',
   '/embeddings': 'It has no embeddings.',
 }
@@ -31,8 +31,9 @@ export const NOT_SERVED: Readonly<Record<string, string>> = {
 export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Chat'] }).use(guard).post(
     '/chat/completions',
-    ({ body, request, exchange, route }) => {
+    ({ body, request, set, exchange, route }) => {
       const call = toCall({ exchange, request, route })
+      Object.assign(set.headers, ignoredHeader(chat.ignored(body, request)))
       if (body.stream) return streams.open({ ...chat.stream(call, body, request), exchange, request, route }) as never
       exchange.keepOpen()
       return chat.complete(call, body, request)
@@ -94,6 +95,10 @@ export function createChat({ completions, clock, doorOf }: Deps) {
   }
 
   return {
+    /** Names of the members that do nothing at this address. */
+    ignored: (input: ChatInput, request: Request): string[] =>
+      ignoredNamesIn(input, doorOf(request).honours ? HONOURED_MEMBERS : undefined),
+
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
     complete(call: Call, input: ChatInput, request: Request): Promise<ChatCompletion> {
       return completions.pipeline.complete(call, read(input, request))

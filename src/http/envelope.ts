@@ -71,9 +71,13 @@ export function errorHeaders(error: AppError): Record<string, string> {
   return headers
 }
 
+/** Client packages obey it: otherwise they try again what is refused each time, such as a 409 (contract 29.10). */
+const isFinal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429
+
 /** The same for callers of the API, with a link to what the error means and what to do (dx 6.1). */
 export const helpfulHeaders = (error: AppError): Record<string, string> => ({
   link: `</docs/errors/${error.code}>; rel="help"`,
+  ...(isFinal(statusOf(error)) ? { 'x-should-retry': 'false' } : {}),
   ...errorHeaders(error),
 })
 

@@ -3,7 +3,7 @@ import { AppError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import { createPipe, SSE_DONE, SSE_HEADERS, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
 import type { Exchange } from './context'
-import { toEnvelope } from './envelope'
+import { type ErrorBody, toEnvelope } from './envelope'
 import type { AccessLog } from './metrics'
 
 type Deps = { clock: Clock; log: Log; accessLog: AccessLog }
@@ -22,6 +22,8 @@ type Stream<T> = {
   follows?: true
   /** Whether `[DONE]` follows an error frame: in chat streams, not in native ones (contract 3, 4). */
   endsWithDone: boolean
+  /** The frames of an error after the first byte; absent, it is the envelope. */
+  failure?(error: ErrorBody['error']): string
   /** How long to wait for the first item before the stream opens anyway; an error until then is plain JSON. */
   openingMs?: number
 }
@@ -98,12 +100,13 @@ export function createStreams({ clock, log, accessLog }: Deps) {
   const beat = <T>({ heartbeat, exchange }: Stream<T>): string =>
     heartbeat ? heartbeat(Math.round(clock.monotonic() - exchange.startedAt)) : SSE_HEARTBEAT
 
-  function failure<T>({ exchange, endsWithDone }: Stream<T>, error: unknown): string {
+  function failure<T>({ exchange, endsWithDone, failure: own }: Stream<T>, error: unknown): string {
     const known =
       error instanceof AppError ? error : new AppError('broken', 'server_error', 'Something went wrong on our side.')
     if (known !== error) log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
     exchange.errorCode = known.code
     const data = toEnvelope(known, exchange.requestId)
+    if (own) return own(data.error)
     return endsWithDone ? sseFrame({ data }) + SSE_DONE : sseFrame({ event: 'error', data })
   }
 

@@ -84,6 +84,13 @@ export const invalidInput = (path: string, message: string) =>
 export const atField = ({ kind, code, message }: AppError, path: string): AppError =>
   new AppError(kind, code, message, { param: path, details: [{ path, message }] })
 
+/** The same error with its sentences and paths put into other words, for bodies that call their members otherwise. */
+export const renamed = ({ kind, code, message, param, details }: AppError, rename: (text: string) => string): AppError =>
+  new AppError(kind, code, rename(message), {
+    ...(param === undefined ? {} : { param: rename(param) }),
+    ...(details ? { details: details.map((one) => ({ path: rename(one.path), message: rename(one.message) })) } : {}),
+  })
+
 /** 400 `org_required`: the request says `scope: "org"` but no organization is active (contract 18). */
 export const orgRequired = (): AppError => {
   const message =

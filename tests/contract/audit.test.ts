@@ -27,6 +27,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
     entityType: 'completion',
     body: { messages: [{ role: 'user', content: CANARY }] },
   },
+  'POST /responses': { action: 'completion.created', entityType: 'completion', body: { input: CANARY } },
   'POST /research': { action: 'research.created', entityType: 'job', body: { prompt: CANARY } },
   'POST /images': { action: 'image.created', entityType: 'image', body: { prompt: CANARY } },
   'POST /images/generations': { action: 'image.created', entityType: 'image', body: { prompt: CANARY } },

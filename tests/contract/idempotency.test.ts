@@ -46,6 +46,7 @@ const WITHOUT: Record<string, string> = {
 const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unknown]>> = {
   'POST /completions': async () => ['completions', { prompt: 'Once, please' }],
   'POST /chat/completions': async () => ['chat/completions', { messages: [{ role: 'user', content: 'Once' }] }],
+  'POST /responses': async () => ['responses', { input: 'Once' }],
   'POST /research': async () => ['research', { prompt: 'Once, please' }],
   'POST /video': async () => ['video', { prompt: 'Once, please', duration: '1s' }],
   'POST /voice/action': async () => ['voice/action', { tool: 'code_execute', arguments: { code: '6 * 7' } }],

@@ -166,6 +166,7 @@ describe('every operation', () => {
       'POST /chat/completions',
       'POST /completions',
       'POST /iframes/{id}/sessions/{sessionId}/messages',
+      'POST /responses',
     ])
   })
 })

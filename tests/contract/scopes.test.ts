@@ -103,6 +103,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /images': 'completions',
   'POST /images/generations': 'completions',
   'POST /chat/completions': 'completions',
+  'POST /responses': 'completions',
   'GET /skills': 'skills',
   'POST /skills': 'skills',
   'DELETE /skills': 'skills',

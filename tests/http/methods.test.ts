@@ -26,8 +26,8 @@ const wrong = [...new Set(routes.map(({ path }) => path))].flatMap((path) =>
 )
 
 test('an unknown route is 404, with what to call instead where clients often call it', async () => {
-  expect((await ada.send('POST', 'responses', {})).body.error.message).toStartWith(
-    'No route /api/v1/responses on this server. Call POST /api/v1/chat/completions: ',
+  expect((await ada.send('POST', 'messages', {})).body.error.message).toStartWith(
+    'No route /api/v1/messages on this server. This server speaks chat completions: POST /api/v1/chat/completions',
   )
   expect((await ada.send('POST', 'nothing', {})).body.error.message).toBe('No route /api/v1/nothing on this server.')
 })

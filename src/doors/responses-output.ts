@@ -1,0 +1,301 @@
+import type { Progress } from '../completions'
+import { chatMetadata, usageOf } from '../completions'
+import type { Clock } from '../kernel/clock'
+import { defineId } from '../kernel/ids'
+import { SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
+import { conversationIn } from './responses-input'
+import { type Item, type ResponseBody, ResponseId, type ResponseInput } from './responses-schema'
+import type { ToolKinds } from './responses-tools'
+
+const ReasoningId = defineId('reasoning item', 'rs')
+const MessageId = defineId('message item', 'msg')
+const CallItemId = defineId('call item', 'fc')
+const CustomCallId = defineId('custom call item', 'ctc')
+
+type Ended = Extract<Progress, { type: 'ended' }>
+type Run = Ended['run']
+type Answer = Ended['answer']
+type Failure = { code: string; message: string; type: string }
+
+type Request = {
+  input: ResponseInput
+  kinds: ToolKinds
+  requestId: string
+  clock: Clock
+}
+
+/** An item that is being written: `text` is what came of it, `callId` the call that it is. */
+type Open = {
+  item: Item
+  index: number
+  text: string
+  kind: 'text' | 'refusal' | 'reasoning' | 'call' | 'custom'
+  callId: string
+}
+
+export type ResponseOutput = ReturnType<typeof createOutput>
+
+/**
+ * Writes one response: its items as they are made, the frames of its stream (contract 29.6), and the whole body, which
+ * the plain answer and the last frame share.
+ */
+export function createOutput({ input, kinds, requestId, clock }: Request) {
+  const id = ResponseId.create()
+  const createdAt = Math.floor(clock.now() / 1_000)
+  const output: Item[] = []
+  const showsReasoning = Boolean(input.reasoning?.summary)
+  const seen = new Map<string, string>()
+  let text = ''
+  let hasRefused = false
+  let hasReasoned = false
+  let open: Open | null = null
+  let sequence = 0
+  let hasBegun = false
+  let run: Run | null = null
+  let whole: { body: ResponseBody; frames: string } | null = null
+
+  const frame = (type: string, data: object): string =>
+    sseFrame({ event: type, data: { type, sequence_number: sequence++, ...data } })
+
+  return { id, frame: framed, end, failed, hasBegun: () => hasBegun }
+
+  /** The frames of one step. */
+  function framed(progress: Progress): string {
+    switch (progress.type) {
+      case 'began':
+        run = progress.run
+        return begun()
+      case 'text':
+        return wrote('text', progress.text)
+      case 'refusal':
+        return wrote('refusal', progress.text)
+      case 'reasoning':
+        return reasoned(progress.text)
+      case 'call':
+        return called(progress.id, progress.name, progress.arguments)
+      case 'ended':
+        return end(progress.run, progress.answer).frames
+      default:
+        return SSE_HEARTBEAT
+    }
+  }
+
+  function begun(): string {
+    if (hasBegun) return ''
+    hasBegun = true
+    const response = { ...bodyNow('in_progress'), output: [], usage: null, svc_metadata: null }
+    return frame('response.created', { response }) + frame('response.in_progress', { response })
+  }
+
+  function at({ item, index }: Open) {
+    return { item_id: item.id, output_index: index }
+  }
+
+  function began(item: Item, kind: Open['kind'], callId = ''): string {
+    const before = closed()
+    open = { item: { ...item, status: 'in_progress' }, index: output.length, text: '', kind, callId }
+    output.push(open.item)
+    if (kind === 'reasoning') delete open.item.status
+    return before + frame('response.output_item.added', { output_index: open.index, item: open.item })
+  }
+
+  function wrote(kind: 'text' | 'refusal', piece: string): string {
+    let frames = ''
+    if (open?.kind !== kind) {
+      frames = began({ id: MessageId.create(), type: 'message', role: 'assistant', content: [] }, kind)
+      const part = kind === 'text' ? textPart('') : { type: 'refusal', refusal: '' }
+      frames += frame('response.content_part.added', { ...at(open!), content_index: 0, part })
+    }
+    open!.text += piece
+    if (kind === 'refusal') {
+      hasRefused = true
+      return frames + frame('response.refusal.delta', { ...at(open!), content_index: 0, delta: piece })
+    }
+    text += piece
+    const { item, index } = open!
+    // Most frames of a stream are this one, so it is written out.
+    return `${frames}event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${sequence++},"item_id":"${item.id}","output_index":${index},"content_index":0,"delta":${sseJson(piece)},"logprobs":[]}\n\n`
+  }
+
+  function reasoned(piece: string): string {
+    hasReasoned = true
+    if (!showsReasoning) return SSE_HEARTBEAT
+    let frames = ''
+    if (open?.kind !== 'reasoning') {
+      frames = began({ id: ReasoningId.create(), type: 'reasoning', summary: [] }, 'reasoning')
+      const part = { type: 'summary_text', text: '' }
+      frames += frame('response.reasoning_summary_part.added', { ...at(open!), summary_index: 0, part })
+    }
+    open!.text += piece
+    return frames + frame('response.reasoning_summary_text.delta', { ...at(open!), summary_index: 0, delta: piece })
+  }
+
+  function called(callId: string, name: string, piece: string): string {
+    const kind = kinds.get(name)
+    const isCustom = kind?.custom === true
+    let frames = ''
+    if (open?.callId !== callId) {
+      const named = { call_id: callId, name, ...(kind?.namespace ? { namespace: kind.namespace } : {}) }
+      frames = isCustom
+        ? began({ id: CustomCallId.create(), type: 'custom_tool_call', ...named, input: '' }, 'custom', callId)
+        : began({ id: CallItemId.create(), type: 'function_call', ...named, arguments: '' }, 'call', callId)
+    }
+    open!.text += piece
+    seen.set(callId, open!.text)
+    // The input of a custom tool is one member of the arguments, which is known when they are whole.
+    if (isCustom || !piece) return frames
+    return frames + frame('response.function_call_arguments.delta', { ...at(open!), delta: piece })
+  }
+
+  /** Ends the item that is open. */
+  function closed(status: 'completed' | 'incomplete' = 'completed'): string {
+    if (!open) return ''
+    const { item, kind, text: made } = open
+    const place = at(open)
+    const index = open.index
+    if (kind !== 'reasoning') item.status = status
+    open = null
+    const done = () => frame('response.output_item.done', { output_index: index, item })
+    switch (kind) {
+      case 'text':
+      case 'refusal': {
+        const part = kind === 'text' ? textPart(made) : { type: 'refusal', refusal: made }
+        item.content = [part]
+        return (
+          (kind === 'text'
+            ? frame('response.output_text.done', { ...place, content_index: 0, text: made, logprobs: [] })
+            : frame('response.refusal.done', { ...place, content_index: 0, refusal: made })) +
+          frame('response.content_part.done', { ...place, content_index: 0, part }) +
+          done()
+        )
+      }
+      case 'reasoning': {
+        const part = { type: 'summary_text', text: made }
+        item.summary = [part]
+        return (
+          frame('response.reasoning_summary_text.done', { ...place, summary_index: 0, text: made }) +
+          frame('response.reasoning_summary_part.done', { ...place, summary_index: 0, part }) +
+          done()
+        )
+      }
+      case 'custom': {
+        item.input = inputOf(made)
+        return (
+          frame('response.custom_tool_call_input.delta', { ...place, delta: item.input }) +
+          frame('response.custom_tool_call_input.done', { ...place, input: item.input }) +
+          done()
+        )
+      }
+      case 'call':
+        item.arguments = made
+        return frame('response.function_call_arguments.done', { ...place, name: item.name, arguments: made }) + done()
+    }
+  }
+
+  /** The whole response of an answer, and the frames that its stream still lacks. The same each time. */
+  function end(ended: Run, answer: Answer): { body: ResponseBody; frames: string } {
+    if (whole) return whole
+    run = ended
+    let frames = begun()
+    if (answer.reasoning && !hasReasoned && showsReasoning) frames += reasoned(answer.reasoning)
+    if (answer.refusal !== null) {
+      if (!hasRefused) frames += wrote('refusal', answer.refusal)
+    } else if (!text && (answer.content || !answer.toolCalls.length)) frames += wrote('text', answer.content)
+    for (const call of answer.toolCalls) {
+      const before = seen.get(call.id)
+      const rest = call.arguments.slice(before?.length ?? 0)
+      if (before === undefined || (rest && open?.callId === call.id)) frames += called(call.id, call.name, rest)
+    }
+    const reason =
+      answer.finish === 'length' ? 'max_output_tokens' : answer.finish === 'content-filter' ? 'content_filter' : null
+    const status = reason === null ? 'completed' : 'incomplete'
+    frames += closed(status)
+    const body: ResponseBody = {
+      ...bodyNow(status),
+      completed_at: reason === null ? Math.floor(clock.now() / 1_000) : null,
+      incomplete_details: reason && { reason },
+      ...countsOf(ended, answer),
+    }
+    frames += frame(`response.${status}`, { response: body })
+    whole = { body, frames }
+    return whole
+  }
+
+  /** The response of a run that failed after its stream began: what was made stays, incomplete. */
+  function failed(error: Failure, answer: Answer | null): { body: ResponseBody; frames: string } {
+    const frames = begun() + closed('incomplete')
+    const body: ResponseBody = { ...bodyNow('failed'), error, ...(run && answer ? countsOf(run, answer) : {}) }
+    return { body, frames: frames + frame('response.failed', { response: body }) }
+  }
+
+  function bodyNow(status: ResponseBody['status']): ResponseBody {
+    const { text: form, reasoning } = input
+    return {
+      id,
+      object: 'response',
+      created_at: createdAt,
+      completed_at: null,
+      status,
+      background: input.background ?? false,
+      error: null,
+      incomplete_details: null,
+      instructions: input.instructions ?? null,
+      max_output_tokens: input.max_output_tokens ?? null,
+      max_tool_calls: input.max_tool_calls ?? null,
+      model: run?.model.id ?? input.model ?? 'svc-1-auto',
+      output,
+      parallel_tool_calls: input.parallel_tool_calls ?? true,
+      previous_response_id: input.previous_response_id ?? null,
+      conversation: conversationOf(),
+      reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
+      store: input.store ?? true,
+      temperature: input.temperature ?? null,
+      text: {
+        format: { ...(form?.format ?? { type: 'text' }) },
+        ...(form?.verbosity ? { verbosity: form.verbosity } : {}),
+      },
+      tool_choice: input.tool_choice ?? 'auto',
+      tools: input.tools ?? [],
+      top_p: input.top_p ?? null,
+      truncation: input.truncation ?? 'disabled',
+      usage: null,
+      user: null,
+      metadata: input.metadata ?? {},
+      service_tier: 'default',
+      svc_metadata: null,
+      request_id: requestId,
+    }
+  }
+
+  function conversationOf(): ResponseBody['conversation'] {
+    const conversation = conversationIn(input)
+    return conversation === null ? null : { id: conversation }
+  }
+}
+
+const textPart = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
+
+/** The input of a custom tool in the arguments of its function, or the arguments where an engine wrote no such object. */
+function inputOf(args: string): string {
+  try {
+    const { input } = JSON.parse(args) as { input?: unknown }
+    return typeof input === 'string' ? input : args
+  } catch {
+    return args
+  }
+}
+
+function countsOf(run: Run, answer: Answer): Pick<ResponseBody, 'usage' | 'svc_metadata'> {
+  const { prompt_tokens, completion_tokens, total_tokens } = usageOf(run, answer)
+  const { artifacts: _, follow_ups: __, job: ___, ...metadata } = chatMetadata(run, answer)
+  return {
+    usage: {
+      input_tokens: prompt_tokens,
+      input_tokens_details: { cached_tokens: answer.cachedTokens ?? 0, cache_write_tokens: answer.cacheWriteTokens ?? 0 },
+      output_tokens: completion_tokens,
+      output_tokens_details: { reasoning_tokens: answer.reasoningTokens ?? 0 },
+      total_tokens,
+    },
+    svc_metadata: metadata,
+  }
+}

@@ -1,0 +1,133 @@
+import { Routing, ToolUse } from '../completions/schema'
+import { Firing } from '../guardrails/schema'
+import { defineId, type Id } from '../kernel/ids'
+import { JsonObject, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
+
+export const ResponseId = defineId('response', 'resp')
+export type ResponseId = Id<'response'>
+
+const mayBe = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
+
+const TextFormat = t.Union([
+  t.Object({ type: oneOf(['text', 'json_object'] as const) }),
+  t.Object({
+    type: oneOf(['json_schema'] as const),
+    name: mayBe(t.String({ maxLength: 64 })),
+    schema: JsonObject,
+    strict: mayBe(t.Boolean()),
+    description: mayBe(t.String()),
+  }),
+])
+
+const Penalty = mayBe(t.Number({ minimum: -2, maximum: 2 }))
+
+/** Body of `POST /responses` (contract 29.4). What items and tools hold is read by their type. */
+export const ResponseInput = t.Object(
+  {
+    model: mayBe(t.String({ description: 'Engine id; any other name means svc-1-auto' })),
+    input: mayBe(t.Union([t.String({ maxLength: 1_000_000 }), t.Array(JsonObject, { maxItems: 10_000 })])),
+    instructions: mayBe(t.String({ maxLength: 1_000_000 })),
+    previous_response_id: mayBe(t.String({ maxLength: 128 })),
+    conversation: mayBe(t.Union([t.String(), t.Object({ id: t.String() })])),
+    conversation_id: mayBe(t.String()),
+    store: mayBe(t.Boolean()),
+    stream: mayBe(t.Boolean()),
+    background: mayBe(t.Boolean()),
+    max_output_tokens: mayBe(t.Integer({ minimum: 1 })),
+    max_tool_calls: mayBe(t.Integer({ minimum: 1, maximum: 100 })),
+    temperature: mayBe(t.Number({ minimum: 0, maximum: 2 })),
+    top_p: mayBe(t.Number({ exclusiveMinimum: 0, maximum: 1 })),
+    top_logprobs: mayBe(t.Integer({ minimum: 0, maximum: 20 })),
+    presence_penalty: Penalty,
+    frequency_penalty: Penalty,
+    tools: mayBe(t.Array(JsonObject, { maxItems: 128 })),
+    tool_choice: mayBe(t.Union([oneOf(['auto', 'none', 'required'] as const), JsonObject])),
+    parallel_tool_calls: mayBe(t.Boolean()),
+    text: mayBe(t.Object({ format: mayBe(TextFormat), verbosity: mayBe(oneOf(['low', 'medium', 'high'] as const)) })),
+    reasoning: mayBe(
+      t.Object({
+        effort: mayBe(oneOf(EFFORTS)),
+        summary: mayBe(oneOf(['auto', 'concise', 'detailed'] as const)),
+      }),
+    ),
+    include: mayBe(t.Array(t.String({ maxLength: 128 }), { maxItems: 32 })),
+    truncation: mayBe(oneOf(['auto', 'disabled'] as const)),
+    metadata: mayBe(t.Record(t.String({ maxLength: 64 }), t.String({ maxLength: 512 }), { maxProperties: 16 })),
+    user: mayBe(t.String({ maxLength: 512 })),
+    safety_identifier: mayBe(t.String({ maxLength: 512 })),
+    skills: mayBe(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),
+  },
+  {
+    $id: 'ResponseOrder',
+    description:
+      'Other members are accepted and ignored; svc_metadata.warnings names those that would change the answer.',
+  },
+)
+
+export type ResponseInput = Static<typeof ResponseInput>
+
+/** The answer of `POST /responses` (contract 29.6). Every member is present, null where there is nothing. */
+export const ResponseBody = t.Object(
+  {
+    id: ResponseId.schema,
+    object: t.Literal('response'),
+    created_at: t.Integer({ description: 'Unix time in seconds' }),
+    completed_at: nullable(t.Integer()),
+    status: oneOf(['completed', 'incomplete', 'failed', 'cancelled', 'queued', 'in_progress'] as const),
+    background: t.Boolean(),
+    error: nullable(t.Object({ code: t.String(), message: t.String(), type: t.String() })),
+    incomplete_details: nullable(t.Object({ reason: oneOf(['max_output_tokens', 'content_filter'] as const) })),
+    instructions: nullable(t.String()),
+    max_output_tokens: nullable(t.Integer()),
+    max_tool_calls: nullable(t.Integer()),
+    model: t.String(),
+    output: t.Array(JsonObject, { description: 'Items in the order in which they were made' }),
+    parallel_tool_calls: t.Boolean(),
+    previous_response_id: nullable(t.String()),
+    conversation: nullable(t.Object({ id: t.String() })),
+    reasoning: t.Object({ effort: nullable(t.String()), summary: nullable(t.String()) }),
+    store: t.Boolean(),
+    temperature: nullable(t.Number()),
+    text: t.Object({ format: JsonObject, verbosity: t.Optional(nullable(t.String())) }),
+    tool_choice: t.Union([t.String(), JsonObject]),
+    tools: t.Array(JsonObject),
+    top_p: nullable(t.Number()),
+    truncation: oneOf(['auto', 'disabled'] as const),
+    usage: nullable(
+      t.Object({
+        input_tokens: t.Integer(),
+        input_tokens_details: t.Object({ cached_tokens: t.Integer(), cache_write_tokens: t.Integer() }),
+        output_tokens: t.Integer(),
+        output_tokens_details: t.Object({ reasoning_tokens: t.Integer() }),
+        total_tokens: t.Integer(),
+      }),
+    ),
+    user: t.Null(),
+    metadata: JsonObject,
+    service_tier: t.Literal('default'),
+    svc_metadata: nullable(
+      t.Object({
+        mode: t.String(),
+        resolved_mode: t.String(),
+        tools_used: t.Array(ToolUse),
+        engine: t.String(),
+        cost_cents: t.Optional(t.Number()),
+        conversation_id: t.Optional(nullable(t.String())),
+        routing: t.Optional(Routing),
+        guardrails: t.Optional(t.Array(Firing)),
+        warnings: t.Optional(
+          t.Array(t.String(), { description: 'What was ignored or done differently than requested' }),
+        ),
+      }),
+    ),
+    request_id: RequestId,
+  },
+  { $id: 'Response' },
+)
+
+export type ResponseBody = Static<typeof ResponseBody>
+
+/** Part of what a response was asked or answered, read by its `type`. */
+export type Item = Record<string, unknown>

@@ -1,0 +1,233 @@
+import { expect, test } from 'bun:test'
+import { freshPrompt } from '../completions/upstream-world'
+import { eventually } from '../support/eventually'
+import { PIXEL } from '../support/pixel'
+import type { Upstream } from '../support/upstream'
+import type { Person, Reply, World } from '../support/world'
+
+/** A call that an answer asks for, or that a turn holds. */
+export type Call = { id: string; name: string; arguments: string }
+
+/** A request in no format: every format writes it in its own way. */
+export type DoorRequest = {
+  prompt: string
+  model?: string
+  system?: string
+  /** Calls of the assistant after the prompt, each with its result. */
+  calls?: readonly (Call & { result: string })[]
+  tools?: readonly string[]
+  choice?: 'none' | 'required' | { name: string }
+  schema?: Record<string, unknown>
+  /** A picture beside the prompt, as base64 of a PNG. */
+  image?: string
+  conversation?: string
+  /** Members that the format has not. */
+  more?: Record<string, unknown>
+}
+
+/** What an answer says, in no format. `ended`: why, in the format's own word. */
+export type DoorAnswer = {
+  text: string
+  calls: Call[]
+  refusal: string | null
+  ended: string
+  input: number
+  output: number
+  warnings: string[]
+}
+
+/** One format that clients speak. */
+export type Format = {
+  path: string
+  /** Its words for the ends of an answer. */
+  ends: Record<'stop' | 'calls' | 'filter', string>
+  send(request: DoorRequest): Record<string, unknown>
+  // biome-ignore lint/suspicious/noExplicitAny: every format has a shape of its own
+  read(body: any): DoorAnswer
+  /** Reads the text of a whole stream, and throws where a client of the format would. */
+  readStream(text: string): DoorAnswer
+  // biome-ignore lint/suspicious/noExplicitAny: every format has a shape of its own
+  error(body: any): { code: string; message: string }
+  /** The error at the end of a stream that broke. */
+  streamError(text: string): { code: string; message: string }
+  /** What asks for a stream, with its usage. */
+  streaming: Record<string, unknown>
+  /** A member that would change an answer elsewhere and is ignored here. */
+  ignored: Record<string, unknown>
+}
+
+export const WEATHER = { type: 'object', required: ['location'], properties: { location: { type: 'string' } } }
+const PLAN = '[[plan:get_weather{"location":"Oslo"};get_weather{"location":"Rome"}]]'
+const PERSON = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: { name: { type: 'string' } },
+}
+
+/** What every format owes, whatever its clients call things (contract 29.1). */
+export function doorSuite(format: Format, { world, upstream, ada }: { world: World; upstream: Upstream; ada: Person }) {
+  const post = (request: DoorRequest, by = ada): Promise<Reply> =>
+    by.send('POST', `/v1${format.path}`, { ...format.send({ model: 'svc-1-flash', ...request }), ...request.more })
+  const answered = async (request: DoorRequest, by?: Person): Promise<DoorAnswer> => {
+    const { status, body } = await post(request, by)
+    expect({ status, error: body.error ?? null }).toEqual({ status: 200, error: null })
+    return format.read(body)
+  }
+  const streamed = async (request: DoorRequest): Promise<DoorAnswer> => {
+    const { status, text } = await post({ ...request, more: { ...request.more, ...format.streaming } })
+    expect(status).toBe(200)
+    return format.readStream(text)
+  }
+  const refused = async (request: DoorRequest, by?: Person) => {
+    const { status, body, headers } = await post(request, by)
+    return { status, headers, ...format.error(body) }
+  }
+
+  test('plain', async () => {
+    expect(await answered({ prompt: freshPrompt(), system: 'Be brief.' })).toEqual({
+      text: 'Hello from the scripted upstream.',
+      calls: [],
+      refusal: null,
+      ended: format.ends.stop,
+      input: 11,
+      output: 5,
+      warnings: [],
+    })
+    expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Be brief.')
+  })
+
+  test('a stream equals the plain answer', async () => {
+    const prompt = freshPrompt('[[say:one two\u2028three]]')
+    expect(await streamed({ prompt })).toEqual(await answered({ prompt }))
+  })
+
+  test('tools over two turns', async () => {
+    const prompt = freshPrompt(`${PLAN} [[say:Oslo: Snow.]]`)
+    const { calls, ended } = await answered({ prompt, tools: ['get_weather'] })
+    expect(ended).toBe(format.ends.calls)
+    expect(calls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([
+      ['get_weather', { location: 'Oslo' }],
+      ['get_weather', { location: 'Rome' }],
+    ])
+    const results = calls.map((call) => ({ ...call, result: `Snow in ${JSON.parse(call.arguments).location}.` }))
+    const { text } = await answered({ prompt, tools: ['get_weather'], calls: results })
+    expect(text).toBe('Oslo: Snow.')
+    const sent = JSON.stringify(upstream.calls.at(-1)!.body.messages)
+    expect(sent).toContain('Snow in Oslo.')
+    expect(sent).toContain('Snow in Rome.')
+  })
+
+  test('parallel calls in a stream', async () => {
+    const prompt = freshPrompt(PLAN)
+    const { calls, ended } = await streamed({ prompt, tools: ['get_weather'] })
+    expect(ended).toBe(format.ends.calls)
+    expect(calls.map((call) => call.arguments)).toEqual(['{"location":"Oslo"}', '{"location":"Rome"}'])
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(2)
+  })
+
+  test('a forced tool', async () => {
+    const request = { prompt: freshPrompt('[[tool:get_weather]]'), tools: ['get_weather'] }
+    expect((await answered({ ...request, choice: { name: 'get_weather' } })).calls).toHaveLength(1)
+    expect((await answered({ ...request, choice: 'required' })).calls).toHaveLength(1)
+    expect(await refused({ ...request, choice: { name: 'nobody' } })).toMatchObject({ status: 400 })
+  })
+
+  test('no tool', async () => {
+    const { text, calls } = await answered({ prompt: freshPrompt(), tools: ['get_weather'], choice: 'none' })
+    expect({ text, calls }).toEqual({ text: 'Hello from the scripted upstream.', calls: [] })
+  })
+
+  test('a JSON schema', async () => {
+    const { text } = await answered({ prompt: freshPrompt('[[say:{"name":"Ada"}]]'), schema: PERSON })
+    expect(JSON.parse(text)).toEqual({ name: 'Ada' })
+    const wrong = { prompt: freshPrompt('[[say:{"age":1}]]'), schema: PERSON }
+    expect((await answered(wrong)).refusal).toContain('does not fit')
+    expect((await streamed(wrong)).refusal).toContain('does not fit')
+  })
+
+  test('an image', async () => {
+    await answered({ prompt: freshPrompt(), image: PIXEL, model: 'svc-1-auto' })
+    expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain(PIXEL)
+  })
+
+  test('an engine that breaks off after the first byte ends the stream with its error', async () => {
+    const prompt = freshPrompt('[[cut]][[slow:40]][[tokens:8]]')
+    const { status, text } = await post({ prompt, more: { stream: true } })
+    expect(status).toBe(200)
+    expect(format.streamError(text).message).toContain('stopped in the middle')
+  })
+
+  test('a client that leaves stops the engine', async () => {
+    upstream.reset()
+    const leaving = new AbortController()
+    const request = new Request(`http://localhost/v1${format.path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...format.send({ prompt: freshPrompt('[[hang]]') }), stream: true }),
+      signal: leaving.signal,
+    })
+    const answer = Promise.resolve(world.app.api.handle(request)).catch(() => null)
+    await eventually(() => upstream.calls.length > 0)
+    leaving.abort()
+    await eventually(upstream.aborted)
+    await answer
+  })
+
+  test('short credit', async () => {
+    const poor = await world.person({ cents: 0 })
+    expect(await refused({ prompt: freshPrompt() }, poor)).toMatchObject({ status: 402 })
+  })
+
+  test('a key without the scope', async () => {
+    const other = await world.person({ scopes: ['tools'] })
+    expect(await refused({ prompt: freshPrompt() }, other)).toMatchObject({ status: 403 })
+  })
+
+  test("an unknown model is answered by the server's choice, with a warning", async () => {
+    const { warnings } = await answered({ prompt: freshPrompt(), model: 'gpt-unheard-of' })
+    expect(warnings.join()).toContain('"gpt-unheard-of"')
+  })
+
+  test('an ignored member is named', async () => {
+    const { status, headers, body } = await post({ prompt: freshPrompt(), more: format.ignored })
+    expect(status).toBe(200)
+    for (const name of Object.keys(format.ignored)) {
+      expect(headers.get('x-svc-ignored')).toContain(name)
+      expect(format.read(body).warnings.join()).toContain(name)
+    }
+  })
+
+  test('an unknown member is ignored without a word', async () => {
+    const { status, headers, body } = await post({ prompt: freshPrompt(), more: { never_heard_of: 1 } })
+    expect({ status, named: headers.get('x-svc-ignored') }).toEqual({ status: 200, named: null })
+    expect(format.read(body).warnings).toEqual([])
+  })
+
+  test('a conversation goes on', async () => {
+    const begun = await ada.send('POST', 'completions', { prompt: freshPrompt('[[say:Blue.]]'), mode: 'fast' })
+    const conversation = begun.body.conversation_id as string
+    await answered({ prompt: freshPrompt('Why?'), conversation })
+    expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Blue.')
+    expect(await refused({ prompt: 'Why?', conversation: crypto.randomUUID() })).toMatchObject({ status: 404 })
+  })
+
+  test('is counted and audited as one call by its own route', async () => {
+    const eve = await world.person()
+    await answered({ prompt: freshPrompt() }, eve)
+    const { body } = await eve.send('GET', 'audit')
+    const rows = body as { action: string; inputSummary: { endpoint: string } }[]
+    expect(rows.filter(({ action }) => action === 'completion.created').map((row) => row.inputSummary.endpoint)).toEqual([
+      format.path,
+    ])
+  })
+
+  // The last one: afterwards the engine counts as down.
+  test('an engine that is down before the first byte keeps its status, plain and streamed', async () => {
+    const request = { prompt: freshPrompt('[[drop]]'), model: 'svc-1-reason' }
+    const plain = await refused(request)
+    expect(plain).toMatchObject({ status: 503, code: expect.any(String) })
+    expect(plain.headers.get('retry-after')).not.toBeNull()
+    expect(await refused({ ...request, more: { stream: true } })).toMatchObject({ status: 503 })
+  })
+}
