@@ -56,17 +56,18 @@ export function readResponse(input: ResponseInput, earlier: readonly Item[]): Re
   const request = atOwnPaths(rename, () =>
     requestFromChat(
       {
-      model: input.model || null,
-      messages: whole.map(({ message }) => message),
-      temperature: input.temperature,
-      conversation_id: conversationIn(input),
-      skills: input.skills,
-      metadata: input.metadata,
-      ...(tools.length ? { tools, tool_choice: choice, parallel_tool_calls: input.parallel_tool_calls } : {}),
-      response_format: formatOf(input),
-      ...parametersIn(input),
-    },
-    true),
+        model: input.model || null,
+        messages: whole.map(({ message }) => message),
+        temperature: input.temperature,
+        conversation_id: conversationIn(input),
+        skills: input.skills,
+        metadata: input.metadata,
+        ...(tools.length ? { tools, tool_choice: choice, parallel_tool_calls: input.parallel_tool_calls } : {}),
+        response_format: formatOf(input),
+        ...parametersIn(input),
+      },
+      true,
+    ),
   )
   const ignored = ignoredIn(input)
   if (ignored.length) warnings.push(`Ignored, because this server does not have these settings: ${ignored.join(', ')}.`)
@@ -294,7 +295,8 @@ function asText({ turns, results }: ReturnType<typeof entriesOf>, warnings: stri
         typeof result === 'string' ? result : result.map((part) => ('text' in part ? part.text : '')).join('\n')
       return `${called.name}(${called.arguments}) returned: ${text}`
     })
-    const target = calls.length && at > lastUser ? turnsOfText.findLast(({ message }) => message.role === 'user') : undefined
+    const target =
+      calls.length && at > lastUser ? turnsOfText.findLast(({ message }) => message.role === 'user') : undefined
     if (!target) turnsOfText.push(lines.length ? withText(entry, lines) : entry)
     else turnsOfText[turnsOfText.indexOf(target)] = withText(target, lines)
   }

@@ -291,7 +291,10 @@ function countsOf(run: Run, answer: Answer): Pick<ResponseBody, 'usage' | 'svc_m
   return {
     usage: {
       input_tokens: prompt_tokens,
-      input_tokens_details: { cached_tokens: answer.cachedTokens ?? 0, cache_write_tokens: answer.cacheWriteTokens ?? 0 },
+      input_tokens_details: {
+        cached_tokens: answer.cachedTokens ?? 0,
+        cache_write_tokens: answer.cacheWriteTokens ?? 0,
+      },
       output_tokens: completion_tokens,
       output_tokens_details: { reasoning_tokens: answer.reasoningTokens ?? 0 },
       total_tokens,

@@ -217,9 +217,9 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     await answered({ prompt: freshPrompt() }, eve)
     const { body } = await eve.send('GET', 'audit')
     const rows = body as { action: string; inputSummary: { endpoint: string } }[]
-    expect(rows.filter(({ action }) => action === 'completion.created').map((row) => row.inputSummary.endpoint)).toEqual([
-      format.path,
-    ])
+    expect(
+      rows.filter(({ action }) => action === 'completion.created').map((row) => row.inputSummary.endpoint),
+    ).toEqual([format.path])
   })
 
   // The last one: afterwards the engine counts as down.
