@@ -85,7 +85,10 @@ export const atField = ({ kind, code, message }: AppError, path: string): AppErr
   new AppError(kind, code, message, { param: path, details: [{ path, message }] })
 
 /** The same error with its sentences and paths put into other words, for bodies that call their members otherwise. */
-export const renamed = ({ kind, code, message, param, details }: AppError, rename: (text: string) => string): AppError =>
+export const renamed = (
+  { kind, code, message, param, details }: AppError,
+  rename: (text: string) => string,
+): AppError =>
   new AppError(kind, code, rename(message), {
     ...(param === undefined ? {} : { param: rename(param) }),
     ...(details ? { details: details.map((one) => ({ path: rename(one.path), message: rename(one.message) })) } : {}),
