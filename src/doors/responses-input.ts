@@ -30,7 +30,7 @@ const INCLUDES = new Set([
 ])
 
 /** Items of a request: a text is one message. */
-export const itemsOf = ({ input }: Pick<ResponseInput, 'input'>): Item[] =>
+const itemsOf = ({ input }: Pick<ResponseInput, 'input'>): Item[] =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [...(input ?? [])]
 
 /**

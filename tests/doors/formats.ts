@@ -175,7 +175,7 @@ type ResponseEvent = { type: string; sequence_number: number; [name: string]: an
  * The events of a Responses stream, read as strict clients do (contract 29.6): numbers rise by one from 0, every id was
  * announced, an item ends before the next begins, and nothing follows the last event.
  */
-export function readResponseFrames(text: string): ResponseEvent[] {
+function readResponseFrames(text: string): ResponseEvent[] {
   const frames = text
     .split('\n\n')
     .filter((frame) => frame && !frame.startsWith(':'))

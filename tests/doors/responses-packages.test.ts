@@ -1,0 +1,118 @@
+// SQLite only: a format only translates; tests/completions runs what is behind it on both.
+import { describe, expect, test } from 'bun:test'
+import { createOpenAI } from '@ai-sdk/openai'
+import { Agent, OpenAIProvider, Runner, tool as toolOfAgents } from '@openai/agents'
+import { generateText, Output, stepCountIs, streamText, tool } from 'ai'
+import OpenAI from 'openai'
+import { zodTextFormat } from 'openai/helpers/zod'
+import { z } from 'zod'
+import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { WEATHER } from '../suites/door'
+import { listen } from '../support/listening'
+
+const { world, upstream } = await createUpstreamWorld()
+const baseURL = `${listen(world).origin}/v1`
+const { key: apiKey } = await world.person()
+const openai = new OpenAI({ baseURL, apiKey, maxRetries: 0 })
+const model = 'svc-1-flash'
+const PLAN = '[[plan:get_weather{"location":"Oslo"};get_weather{"location":"Rome"}]] [[say:Oslo: Snow.]]'
+const Person = z.object({ name: z.string(), age: z.number() })
+const ADA = '[[say:{"name":"Ada","age":36}]]'
+
+describe('the openai package', () => {
+  test('answers, and computes the text itself', async () => {
+    const response = await openai.responses.create({ model, input: freshPrompt(), instructions: 'Be brief.' })
+    expect(response.output_text).toBe('Hello from the scripted upstream.')
+    expect(response).toMatchObject({ status: 'completed', model, usage: { input_tokens: 11, output_tokens: 5 } })
+    expect(response._request_id).toMatch(/^req_/)
+  })
+
+  test('streams by its helper, whose response is that of the plain answer', async () => {
+    const deltas: string[] = []
+    const stream = openai.responses.stream({ model, input: freshPrompt('[[say:one two three]]') })
+    stream.on('response.output_text.delta', ({ delta }) => void deltas.push(delta))
+    const response = await stream.finalResponse()
+    expect(deltas.join('')).toBe('one two three')
+    expect(response.output_text).toBe('one two three')
+  })
+
+  test('runs tools over two turns, giving back what it got', async () => {
+    const tools = [{ type: 'function' as const, name: 'get_weather', parameters: WEATHER, strict: false }]
+    const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: freshPrompt(PLAN) }]
+    const first = await openai.responses.create({ model, input, tools, store: false })
+    input.push(...(first.output as OpenAI.Responses.ResponseInputItem[]))
+    for (const item of first.output)
+      if (item.type === 'function_call')
+        input.push({ type: 'function_call_output', call_id: item.call_id, output: 'Snow.' })
+    expect(input).toHaveLength(5)
+    const second = await openai.responses.create({ model, input, tools, store: false })
+    expect(second.output_text).toBe('Oslo: Snow.')
+  })
+
+  test('parses what fits a schema, plain and streamed', async () => {
+    const request = { model, input: freshPrompt(ADA), text: { format: zodTextFormat(Person, 'person') } }
+    expect((await openai.responses.parse(request)).output_parsed).toEqual({ name: 'Ada', age: 36 })
+    const streamed = await openai.responses.stream(request).finalResponse()
+    expect(streamed.output_parsed).toEqual({ name: 'Ada', age: 36 })
+  })
+
+  test('gets the response of a stream that broke, as failed', async () => {
+    const stream = openai.responses.stream({ model, input: freshPrompt('[[cut]][[slow:40]][[tokens:8]]') })
+    const events = []
+    for await (const event of stream) events.push(event.type)
+    expect(events.at(-1)).toBe('response.failed')
+  })
+})
+
+describe('the ai package with @ai-sdk/openai in its default', () => {
+  const provider = createOpenAI({ baseURL, apiKey })
+  const get_weather = tool({
+    description: 'Gets the weather.',
+    inputSchema: z.object({ location: z.string() }),
+    execute: async ({ location }) => `Snow in ${location}.`,
+  })
+
+  test('answers and streams', async () => {
+    const { text, usage } = await generateText({ model: provider(model), prompt: freshPrompt() })
+    expect(text).toBe('Hello from the scripted upstream.')
+    expect(usage).toMatchObject({ inputTokens: 11, outputTokens: 5 })
+    const stream = streamText({ model: provider(model), prompt: freshPrompt('[[say:one two three]]') })
+    expect(await stream.text).toBe('one two three')
+  })
+
+  test('runs tools over two turns, plain and streamed', async () => {
+    const request = { model: provider(model), tools: { get_weather }, stopWhen: stepCountIs(3) }
+    const { text, steps } = await generateText({ ...request, prompt: freshPrompt(PLAN) })
+    expect({ text, turns: steps.length }).toEqual({ text: 'Oslo: Snow.', turns: 2 })
+    const streamed = streamText({ ...request, prompt: freshPrompt(PLAN) })
+    expect(await streamed.text).toBe('Oslo: Snow.')
+    expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Snow in Rome.')
+  })
+
+  test('gets an object', async () => {
+    const { output } = await generateText({
+      model: provider(model),
+      prompt: freshPrompt(ADA),
+      output: Output.object({ schema: Person }),
+    })
+    expect(output).toEqual({ name: 'Ada', age: 36 })
+  })
+})
+
+describe('@openai/agents in its default', () => {
+  const get_weather = toolOfAgents({
+    name: 'get_weather',
+    description: 'Gets the weather.',
+    parameters: z.object({ location: z.string() }),
+    execute: async ({ location }) => `Snow in ${location}.`,
+  })
+  const runner = new Runner({ modelProvider: new OpenAIProvider({ apiKey, baseURL }), tracingDisabled: true })
+  const agent = new Agent({ name: 'Weather', instructions: 'Be brief.', model, tools: [get_weather] })
+
+  test('runs an agent with its tools, plain and streamed', async () => {
+    expect((await runner.run(agent, freshPrompt(PLAN))).finalOutput).toBe('Oslo: Snow.')
+    const streamed = await runner.run(agent, freshPrompt(PLAN), { stream: true })
+    await streamed.completed
+    expect(streamed.finalOutput).toBe('Oslo: Snow.')
+  })
+})
