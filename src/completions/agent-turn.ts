@@ -1,4 +1,5 @@
 import {
+  ENOUGH,
   type EngineService,
   engineUnavailable,
   type Message,
@@ -11,7 +12,7 @@ import type { Clock } from '../kernel/clock'
 import { crc32Base62, randomBase62 } from '../kernel/crypto'
 import { messageOf } from '../kernel/errors'
 import { createPairKeeper, storable } from '../kernel/text'
-import type { AgentResult, CountedTurn, Emit, FinishedBecause, Offered, Step, Task } from './agent-schema'
+import type { AgentResult, CountedTurn, Emit, FinishedBecause, Offered, Task } from './agent-schema'
 
 const FENCE = '```'
 
@@ -64,60 +65,59 @@ async function streamed(
   offered: Offered | null,
 ): Promise<Turn> {
   const startedAt = clock.monotonic()
-  const running = await engines.run(question, request)
-  const ttftMs = Math.round(clock.monotonic() - startedAt)
-  const { engineId, free, fallbackUsed } = running
   const pairs = createPairKeeper()
   const fence = request.json ? createFenceFilter() : null
   const stop = createStopFilter(request.sampling?.stop ?? [])
   const toolCalls: ToolCall[] = []
   const ids: string[] = []
   const idAt = (place: number) => (ids[place] ??= newCallId(request.mode))
+  let ttftMs: number | null = null
   let text = ''
   let reasoning = ''
   let refusal = ''
   let finish: FinishedBecause = 'stop'
   let stoppedBy: string | undefined
-  let usage = running.soFar()
-  const show = (step: Extract<Step, { text: string }>) => (step.text ? emit(step) : undefined)
-  for await (const part of running.parts) {
-    let behind: Promise<void> | void | undefined
-    if (part.type === 'text-delta') {
-      const cut = stop.add(part.text)
-      const piece = pairs.add(fence ? fence.add(cut) : cut)
-      text += piece
-      behind = show({ type: 'text', text: piece })
-    } else if (part.type === 'reasoning-delta') {
-      reasoning += part.text
-      behind = show({ type: 'reasoning', text: part.text })
-    } else if (part.type === 'refusal-delta') {
-      refusal += part.text
-      behind = show({ type: 'refusal', text: part.text })
-    } else if (part.type === 'call-delta') {
-      const name = toolNamed(part.name, request) ?? part.name
-      if (mayCall(offered, name, part.place)) {
-        behind = emit({ type: 'call', id: idAt(part.place), name, arguments: part.arguments })
+  let usage: Omit<CountedTurn, 'engineId' | 'free'> = { promptTokens: 0, completionTokens: 0 }
+  const by = await engines.run(question, request, (part) => {
+    ttftMs ??= Math.round(clock.monotonic() - startedAt)
+    switch (part.type) {
+      case 'text-delta': {
+        const cut = stop.add(part.text)
+        const piece = pairs.add(fence ? fence.add(cut) : cut)
+        text += piece
+        const behind = piece ? emit({ type: 'text', text: piece }) : undefined
+        if (stop.hit() === null) return behind
+        // What the engine would say after it is neither read nor charged.
+        return Promise.resolve(behind).then(() => Promise.reject(ENOUGH))
       }
-    } else if (part.type === 'finish') {
-      finish = part.reason
-      stoppedBy = knownStop(request, part.stoppedBy)
-    } else if (part.type === 'usage') usage = part
-    else toolCalls.push(ownCall(part, request, idAt(toolCalls.length)))
-    if (behind) await behind
-    if (stop.hit() !== null) {
-      // What the engine would say after it is neither read nor charged.
-      usage = running.soFar()
-      stoppedBy = stop.hit()!
-      break
+      case 'reasoning-delta':
+        reasoning += part.text
+        return part.text ? emit({ type: 'reasoning', text: part.text }) : undefined
+      case 'refusal-delta':
+        refusal += part.text
+        return part.text ? emit({ type: 'refusal', text: part.text }) : undefined
+      case 'call-delta': {
+        const name = toolNamed(part.name, request) ?? part.name
+        if (!mayCall(offered, name, part.place)) return
+        return emit({ type: 'call', id: idAt(part.place), name, arguments: part.arguments })
+      }
+      case 'tool-call':
+        return void toolCalls.push(ownCall(part, request, idAt(toolCalls.length)))
+      case 'usage':
+        usage = part
+        return
+      case 'finish':
+        finish = part.reason
+        stoppedBy = knownStop(request, part.stoppedBy)
     }
-  }
+  })
   const last = stop.end()
   const rest = pairs.add((fence?.add(last) ?? last) + (fence?.end() ?? '')) + pairs.end()
   if (rest) await emit({ type: 'text', text: rest })
   const { promptTokens, completionTokens } = usage
-  const message = { text: text + rest, reasoning, refusal, toolCalls, finish, stoppedBy }
+  const message = { text: text + rest, reasoning, refusal, toolCalls, finish, stoppedBy: stop.hit() ?? stoppedBy }
   const counts = { promptTokens, completionTokens, ...sumDetails([usage]) }
-  return { ...message, ttftMs, engineId, free, fallbackUsed, ...counts }
+  return { ...message, ...by, ttftMs, ...counts }
 }
 
 /**

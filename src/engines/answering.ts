@@ -4,18 +4,18 @@ import type { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import type { Log } from '../kernel/log'
 import type { EngineEntry } from './catalog'
-import { collect } from './drivers/compat-body'
 import {
+  createCollector,
   type EngineAnswer,
   EngineFailure,
-  type EnginePart,
   type EngineRequest,
   type FailureKind,
   type ImageRequest,
   type MadeImage,
+  type Sink,
 } from './engine'
 import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable } from './failures'
-import { type CheckedUsage, countPrompt, createMeter, meterAnswer, type RunPart, type StreamEnd } from './meter'
+import { type CheckedUsage, countPrompt, createMeter, ENOUGH, meterAnswer, type TakePart } from './meter'
 import { createRefusedParameters } from './parameters'
 import type { Permit } from './target-breaker'
 import type { Target, Targets } from './targets'
@@ -124,14 +124,6 @@ export type Source = {
 
 export type WholeAnswer = Source & Omit<EngineAnswer, 'usage'> & { usage: CheckedUsage }
 
-/** A stream that has reached its first byte. Read `parts` to the end or `break`: both end the upstream call. */
-export type RunningAnswer = Source & {
-  /** Throws 503 `engine_unavailable` when the engine stops in the middle, or the caller's own reason. */
-  parts: AsyncGenerator<RunPart>
-  /** Our own token count of the parts so far. */
-  soFar(): CheckedUsage
-}
-
 type Deps = {
   targets: Targets
   entries: readonly EngineEntry[]
@@ -158,25 +150,38 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 400 for what the engine cannot take. */
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
       const begin = (target: Target) =>
-        refused.without(target, { ...request, model: target.model }, (own) => whole(target, own, request.origin?.owner))
+        refused.without(target, { ...request, model: target.model }, async (own) => {
+          const { answer, take } = createCollector()
+          await call(target, own, { streams: false, take })
+          return answer
+        })
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       reached.pass.succeeded()
       return { ...meterAnswer(reached.value, request), ...sourceOf(reached, engineId, options) }
     },
 
-    /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
-    async run(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<RunningAnswer> {
+    /** The answer as a stream, given to `take` in parts. Throws what `answer` throws, and what `take` throws. */
+    async run(engineId: string, request: RunRequest, take: TakePart, options: RunOptions = {}): Promise<Source> {
       const begin = (target: Target) =>
-        refused.without(target, { ...request, model: target.model }, (own) =>
-          firstPart(target, own, request.origin?.owner),
-        )
+        refused.without(target, { ...request, model: target.model }, (own) => begun(target, own))
       const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
       failpoint('engine_first_byte')
       // The first byte closes a half-open breaker: as the only probe, a long stream would block all other calls.
       reached.pass.heard()
-      const meter = createMeter(request, deps.clock)
-      const parts = meter.parts(reached.value.stream, reached.value.first, watch(reached, request))
-      return { ...sourceOf(reached, engineId, options), parts, soFar: meter.soFar }
+      const source = sourceOf(reached, engineId, options)
+      const meter = createMeter(request, deps.clock, take, reached.pass.succeeded)
+      try {
+        await reached.value(meter.take)
+        if (!meter.isOver()) throw new EngineFailure('truncated', 'the stream ended before its finish')
+      } catch (error) {
+        if (meter.thrown() === ENOUGH) await take({ type: 'usage', ...meter.soFar() })
+        else if (meter.thrown() !== undefined) throw meter.thrown()
+        else if (!meter.isOver()) throw brokenOff(error, reached, request)
+      } finally {
+        meter.stop()
+        reached.pass.abandoned()
+      }
+      return source
     },
   }
 
@@ -206,22 +211,17 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     return { mode, signal, candidates, origin, countTokens: () => countPrompt(messages, tools) }
   }
 
-  /** Reports the end of a stream to the breaker, and turns an upstream's failure into an error for the tenant. */
-  function watch(
+  /** Tells the breaker of a stream that broke off, and turns an upstream's failure into an error for the tenant. */
+  function brokenOff(
+    error: unknown,
     { target, engineId, pass: permit }: Reached<unknown>,
     { mode, signal, origin }: RunRequest,
-  ): StreamEnd {
-    return {
-      finished: permit.succeeded,
-      broke(error) {
-        if (!(error instanceof EngineFailure) || signal.aborted) return error
-        permit.failed()
-        const about = { request_id: origin?.requestId, mode, engine: engineId, target: target.id, failure: error.kind }
-        deps.log.warn(about, `engine broke off: ${error.message}`)
-        return engineBrokeOff.with({ retryAfterS: 5, cause: error }, mode)
-      },
-      over: permit.abandoned,
-    }
+  ): unknown {
+    if (!(error instanceof EngineFailure) || signal.aborted) return error
+    permit.failed()
+    const about = { request_id: origin?.requestId, mode, engine: engineId, target: target.id, failure: error.kind }
+    deps.log.warn(about, `engine broke off: ${error.message}`)
+    return engineBrokeOff.with({ retryAfterS: 5, cause: error }, mode)
   }
 }
 
@@ -245,23 +245,31 @@ function sourceOf({ engineId, target, fallback }: Candidate, question: string, o
   return { engineId, free: target.free, fallbackUsed: fallback }
 }
 
-function whole(target: Target, request: EngineRequest, owner: string | undefined): Promise<EngineAnswer> {
-  const { complete } = target.driver
-  if (!complete) return collect(streamOf(target, request, owner))
-  return target.slots ? target.slots.hold(owner, request.signal, () => complete(request)) : complete(request)
+/** One call of a target, which has its slot at the upstream until it ends. */
+function call({ driver, slots }: Target, request: RunRequest & { model: string }, sink: Sink): Promise<void> {
+  const work = () => driver.ask(request, sink)
+  return slots ? slots.hold(request.origin?.owner, request.signal, work) : work()
 }
 
-/** The stream of a target, which has its slot at the upstream until it ends. */
-const streamOf = ({ driver, slots }: Target, request: EngineRequest, owner: string | undefined) =>
-  slots ? slots.holdStream(owner, request.signal, () => driver.stream(request)) : driver.stream(request)
-
-type Begun = { stream: AsyncGenerator<EnginePart>; first: EnginePart }
-
-async function firstPart(target: Target, request: EngineRequest, owner: string | undefined): Promise<Begun> {
-  const stream = streamOf(target, request, owner)
-  const { value, done } = await stream.next()
-  if (done) throw new EngineFailure('malformed', 'the stream holds nothing')
-  return { stream, first: value }
+/** A stream at its first part: it gives all its parts, and waits for its end. Throws what the driver throws until then. */
+function begun(target: Target, request: RunRequest & { model: string }) {
+  const { promise, resolve, reject } = Promise.withResolvers<(take: Sink['take']) => Promise<void>>()
+  const going = Promise.withResolvers<void>()
+  let give: Sink['take'] | null = null
+  const over = call(target, request, {
+    streams: true,
+    take(part) {
+      if (give) return give(part)
+      resolve((take) => {
+        give = take
+        going.resolve()
+        return over
+      })
+      return going.promise.then(() => give!(part))
+    },
+  })
+  over.then(() => reject(new EngineFailure('malformed', 'the stream holds nothing')), reject)
+  return promise
 }
 
 /**

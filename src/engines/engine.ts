@@ -212,11 +212,20 @@ export type ModelFacts = {
   json?: boolean | undefined
 }
 
+/** What an answer is given to, part by part. */
+export type Sink = {
+  /** Whether the upstream is asked for a stream. Its answer is given in parts either way. */
+  streams: boolean
+  /**
+   * A promise is awaited before the next part: the reader is behind. What it throws or rejects with ends the call; the
+   * driver throws anything then.
+   */
+  take(part: EnginePart): void | Promise<void>
+}
+
 export type Driver = {
-  /** Exactly one `finish` ends it; a stream that stops without one throws `truncated`. Throws {@link EngineFailure}. */
-  stream(request: EngineRequest): AsyncGenerator<EnginePart>
-  /** The whole answer in one exchange, where that is cheaper than a stream. Throws {@link EngineFailure}. */
-  complete?(request: EngineRequest): Promise<EngineAnswer>
+  /** Exactly one `finish` is given last; a stream that stops without one throws `truncated`. Throws {@link EngineFailure}. */
+  ask(request: EngineRequest, sink: Sink): Promise<void>
   /** Text to MP3; absent where the kind of upstream has no speech. Throws {@link EngineFailure}. */
   speak?(request: SpeechRequest): Promise<Uint8Array>
   /** The words of a recording; absent where the kind of upstream has none. Throws {@link EngineFailure}. */
@@ -268,6 +277,52 @@ export class EngineFailure extends Error {
   /** Whether the same upstream may answer a retry: there was no connection, or it had an error of its own. */
   get retryable(): boolean {
     return this.kind === 'refused' || this.kind === 'server'
+  }
+}
+
+/** Gives a whole answer in parts. */
+export async function giveAnswer(answer: EngineAnswer, sink: Sink): Promise<void> {
+  for (const part of partsOf(answer)) {
+    const behind = sink.take(part)
+    if (behind) await behind
+  }
+}
+
+function* partsOf({
+  text,
+  reasoning,
+  refusal,
+  toolCalls,
+  usage,
+  finish,
+  stoppedBy,
+}: EngineAnswer): Generator<EnginePart> {
+  if (reasoning) yield { type: 'reasoning-delta', text: reasoning }
+  if (text) yield { type: 'text-delta', text }
+  if (refusal) yield { type: 'refusal-delta', text: refusal }
+  for (const call of toolCalls) yield { type: 'tool-call', ...call }
+  if (usage) yield { type: 'usage', ...usage }
+  yield { type: 'finish', reason: finish, stoppedBy }
+}
+
+/** Joins parts to one answer. Pieces of calls are left out, because whole calls follow. */
+export function createCollector() {
+  const answer: EngineAnswer = { text: '', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage: null }
+  return {
+    answer,
+    take(part: EnginePart): void {
+      if (part.type === 'text-delta') answer.text += part.text
+      else if (part.type === 'reasoning-delta') answer.reasoning += part.text
+      else if (part.type === 'refusal-delta') answer.refusal += part.text
+      else if (part.type === 'finish') Object.assign(answer, { finish: part.reason, stoppedBy: part.stoppedBy })
+      else if (part.type === 'tool-call') {
+        const { type: _, ...call } = part
+        answer.toolCalls.push(call)
+      } else if (part.type === 'usage') {
+        const { type: _, ...usage } = part
+        answer.usage = usage
+      }
+    },
   }
 }
 

@@ -37,7 +37,7 @@ export {
 } from './engine'
 export { engineMissing, engineUnable, engineUnavailable } from './failures'
 export { type OrderedVideo, VideoInDoubt } from './filming'
-export { countPrompt, countTokens, sumDetails } from './meter'
+export { countPrompt, countTokens, ENOUGH, sumDetails } from './meter'
 export { parametersIn } from './parameters'
 export { readKey } from './parts'
 export { startProbeLoop, type UpstreamState } from './probes'

@@ -1,15 +1,14 @@
 import type { Clock } from '../kernel/clock'
-import {
-  type EngineAnswer,
-  EngineFailure,
-  type EnginePart,
-  type EngineRequest,
-  type EngineTool,
-  type FinishReason,
-  type Message,
-  type StatedUsage,
-  type TokenDetails,
-  type ToolCall,
+import type {
+  EngineAnswer,
+  EnginePart,
+  EngineRequest,
+  EngineTool,
+  FinishReason,
+  Message,
+  StatedUsage,
+  TokenDetails,
+  ToolCall,
 } from './engine'
 
 /** Tokens a call is charged for: the upstream's numbers where they are plausible, else our own count (G7). */
@@ -17,6 +16,12 @@ export type CheckedUsage = { promptTokens: number; completionTokens: number; sta
 
 /** The parts of a run: those of the engine, with checked usage always before the finish. */
 export type RunPart = Exclude<EnginePart, { type: 'usage' }> | ({ type: 'usage' } & CheckedUsage)
+
+/**
+ * Takes the parts of a stream. A promise is awaited before the next: the reader is behind. What it throws ends the call;
+ * after {@link ENOUGH} it gets the usage so far.
+ */
+export type TakePart = (part: RunPart) => void | Promise<void>
 
 type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens' | 'tools'>
 
@@ -31,23 +36,6 @@ const cutAt = (maxOutputTokens: number): number => (maxOutputTokens * 1.25 + 16)
 
 const isWithin = (value: unknown, low: number, high: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
-
-/** Called at the end of a stream: `finished` or `broke`, neither when the reader left, and `over` always. */
-export type StreamEnd = {
-  finished(): void
-  /** Turns the driver's exception into the one to throw. */
-  broke(error: unknown): unknown
-  over(): void
-}
-
-const UNWATCHED: StreamEnd = { finished: () => undefined, broke: (error) => error, over: () => undefined }
-
-type Meter = {
-  /** Parts with the limits enforced: exactly one `usage`, then one `finish`. Throws what `end.broke` returns. */
-  parts(source: AsyncGenerator<EnginePart>, first: EnginePart, end?: StreamEnd): AsyncGenerator<RunPart>
-  /** Our own count so far, to charge an answer that was not read to its end. */
-  soFar(): CheckedUsage
-}
 
 /**
  * Our own token count: an estimate within about 20 %, for reservations, for limits, and for charging when an
@@ -210,66 +198,92 @@ export function meterAnswer(
   return { ...answer, text, finish: long ? 'length' : answer.finish, usage }
 }
 
-/** Watches one stream: counts it as it passes and ends it at the token limit or after ten minutes. */
-export function createMeter(limits: Limits, clock: Pick<Clock, 'monotonic'>): Meter {
+/** Thrown by a reader that wants no more of an answer. */
+export const ENOUGH = new Error('the reader has enough')
+
+/** Thrown to end an upstream call whose answer is over. */
+const OVER = new Error('the answer is over')
+
+/**
+ * Watches one stream on its way to `take`: counts it and ends it at the token limit or after ten minutes. Gives exactly
+ * one `usage`, then one `finish`, before which it calls `finished`. Then its `take` ends the call that gives more.
+ */
+export function createMeter(
+  limits: Limits,
+  clock: Pick<Clock, 'after'>,
+  take: TakePart,
+  finished: () => void = () => undefined,
+) {
   const max = cutAt(limits.maxOutputTokens)
-  const endsAt = clock.monotonic() + MAX_DURATION_MS
   let units = 0
   let callChars = 0
   let stated: StatedUsage | null = null
+  let isLate = false
+  let isOver = false
+  let thrown: unknown
+  const stop = clock.after(MAX_DURATION_MS, () => {
+    isLate = true
+  })
 
-  async function* parts(
-    source: AsyncGenerator<EnginePart>,
-    first: EnginePart,
-    end: StreamEnd = UNWATCHED,
-  ): AsyncGenerator<RunPart> {
-    try {
-      for (let part: EnginePart | undefined = first; part; part = (await source.next()).value ?? undefined) {
-        if (part.type === 'finish') {
-          end.finished()
-          return yield* ending(stated, part.reason, part.stoppedBy)
-        }
-        if (part.type === 'usage') {
-          stated = part
-          continue
-        }
-        const weight =
-          part.type === 'call-delta' ? 0 : part.type === 'tool-call' ? weighCalls([part]) : weigh(part.text)
-        const over = isOver(part, weight)
-        if (over && part.type === 'text-delta') {
-          const text = cutToWeight(part.text, max - units)
-          units += weigh(text)
-          if (text) yield { type: 'text-delta', text }
-        } else {
-          units += weight
-          yield part
-        }
-        if (over || clock.monotonic() > endsAt) {
-          end.finished()
-          return yield* ending(null, 'length')
-        }
+  return {
+    /** No more timers. */
+    stop,
+    /** The finish was given. */
+    isOver: () => isOver,
+    /** Our own count so far. */
+    soFar: () => checkUsage(null, limits, units),
+    /** What the reader threw, because a driver that is stopped throws something of its own. */
+    thrown: () => thrown,
+
+    take(part: EnginePart): void | Promise<void> {
+      if (isOver) throw OVER
+      if (part.type === 'finish') return end(stated, part.reason, part.stoppedBy)
+      if (part.type === 'usage') {
+        stated = part
+        return
       }
-      throw new EngineFailure('truncated', 'the stream ended before its finish')
+      const weight = part.type === 'call-delta' ? 0 : part.type === 'tool-call' ? weighCalls([part]) : weigh(part.text)
+      const isBeyond = exceeds(part, weight)
+      if (isBeyond || isLate) return cut(part, isBeyond)
+      units += weight
+      return give(part)
+    },
+  }
+
+  function give(part: RunPart): void | Promise<void> {
+    try {
+      return take(part)?.catch(note)
     } catch (error) {
-      throw end.broke(error)
-    } finally {
-      end.over()
-      await source.return(undefined)
+      note(error)
     }
   }
 
+  function note(error: unknown): never {
+    thrown ??= error
+    throw error
+  }
+
   /** A call is weighed when it is whole, and never cut: it ends at the size that a client can send back. */
-  function isOver(part: Exclude<EnginePart, { type: 'usage' | 'finish' }>, weight: number): boolean {
+  function exceeds(part: Exclude<EnginePart, { type: 'usage' | 'finish' }>, weight: number): boolean {
     if (part.type === 'tool-call') return false
     if (part.type !== 'call-delta') return units + weight > max
     callChars += part.arguments.length
     return callChars > MAX_CALL_CHARS
   }
 
-  function* ending(usage: StatedUsage | null, reason: FinishReason, stoppedBy?: string): Generator<RunPart> {
-    yield { type: 'usage', ...checkUsage(usage, limits, units) }
-    yield { type: 'finish', reason, stoppedBy }
+  /** Ends the answer with this part, of which text is cut where the limit is. */
+  async function cut(part: Exclude<EnginePart, { type: 'usage' | 'finish' }>, isBeyond: boolean): Promise<void> {
+    const last = isBeyond && part.type === 'text-delta' ? { ...part, text: cutToWeight(part.text, max - units) } : part
+    units += 'text' in last ? weigh(last.text) : last.type === 'tool-call' ? weighCalls([last]) : 0
+    if (!('text' in last) || last.text) await give(last)
+    await end(null, 'length')
+    throw OVER
   }
 
-  return { parts, soFar: () => checkUsage(null, limits, units) }
+  async function end(usage: StatedUsage | null, reason: FinishReason, stoppedBy?: string): Promise<void> {
+    isOver = true
+    finished()
+    await give({ type: 'usage', ...checkUsage(usage, limits, units) })
+    await give({ type: 'finish', reason, stoppedBy })
+  }
 }

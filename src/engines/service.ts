@@ -28,7 +28,7 @@ import {
 } from './config'
 import type { Driver } from './engine'
 import type { OrderedVideo } from './filming'
-import { countPrompt, countTokens } from './meter'
+import { countPrompt, countTokens, type TakePart } from './meter'
 import type { Parameter } from './parameters'
 import { createPart, createParts } from './parts'
 import type { ProviderHealth, UpstreamState } from './probes'
@@ -109,9 +109,9 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     /** The whole answer at once. Throws 503 `engine_unavailable`, 400 for what it cannot take, 404 if unknown. */
     answer: (id: string, request: RunRequest, options?: RunOptions) =>
       now().answering.answer(entryOf(id).id, request, options),
-    /** The answer as a stream, returned at its first byte. Until then it throws what `answer` throws. */
-    run: (id: string, request: RunRequest, options?: RunOptions) =>
-      now().answering.run(entryOf(id).id, request, options),
+    /** The answer as a stream, given to `take` in parts. Throws what `answer` throws, and what `take` throws. */
+    run: (id: string, request: RunRequest, take: TakePart, options?: RunOptions) =>
+      now().answering.run(entryOf(id).id, request, take, options),
     /** One picture of an image engine. Throws 503 `engine_unavailable`, 400 for what it refuses, 404 if unknown. */
     image: (id: string, request: PictureRequest) => now().answering.image(imageEntryOf(id).id, request),
     /** Whether the built-in engine makes the pictures of an image engine. */

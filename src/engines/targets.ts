@@ -188,16 +188,6 @@ export function createConcurrencySlots({ concurrency = 0 }: { concurrency?: numb
         free()
       }
     },
-
-    /** The same until the stream ends or its reader leaves. */
-    async *holdStream<T>(owner: string | undefined, caller: AbortSignal, open: () => AsyncGenerator<T>) {
-      const free = await enter(owner, caller)
-      try {
-        yield* open()
-      } finally {
-        free()
-      }
-    },
   }
 
   async function enter(owner: string | undefined, caller: AbortSignal): Promise<() => void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
 import { sayFit } from './addresses'
-import { EngineFailure, type EngineRequest } from './engine'
+import { createCollector, EngineFailure, type EngineRequest } from './engine'
 import type { Target } from './targets'
 
 /** The result of one check of `svc-admin engines test` (dx 2.18). */
@@ -23,8 +23,8 @@ export async function tryTarget(target: Target, clock: Clock): Promise<TrialChec
   const alone = target.makes === 'text' ? null : ALONE[target.makes]
   if (alone) return [await timed(target.makes as TrialCheck['check'], clock, () => alone(target))]
   const checks = [
-    await timed('answer', clock, () => collect(target, request(target, 'Say hello in five words.'))),
-    await timed('stream', clock, () => stream(target, request(target, 'Count from one to five.'))),
+    await timed('answer', clock, () => textOf(target, request(target, 'Say hello in five words.'), false)),
+    await timed('stream', clock, () => textOf(target, request(target, 'Count from one to five.'), true)),
     ...(target.can.json === false ? [] : [await json(target, clock)]),
   ]
   const [answer, streamed, third] = checks
@@ -108,7 +108,7 @@ const json = (target: Target, clock: Clock): Promise<TrialCheck> =>
   timed(
     'json',
     clock,
-    () => collect(target, { ...request(target, 'Give the JSON object {"ok": true}.'), json: true }),
+    () => textOf(target, { ...request(target, 'Give the JSON object {"ok": true}.'), json: true }, false),
     notJson,
   )
 
@@ -120,13 +120,10 @@ const request = (target: Target, prompt: string): EngineRequest => ({
   signal: AbortSignal.timeout(TRIAL_TIMEOUT_MS),
 })
 
-const collect = async (target: Target, ask: EngineRequest): Promise<string> =>
-  target.driver.complete ? (await target.driver.complete(ask)).text : stream(target, ask)
-
-async function stream(target: Target, ask: EngineRequest): Promise<string> {
-  let text = ''
-  for await (const part of target.driver.stream(ask)) if (part.type === 'text-delta') text += part.text
-  return text
+async function textOf({ driver }: Target, request: EngineRequest, streams: boolean): Promise<string> {
+  const { answer, take } = createCollector()
+  await driver.ask(request, { streams, take })
+  return answer.text
 }
 
 /** What is wrong with a text that was to be JSON; null when nothing is. */

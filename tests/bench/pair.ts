@@ -1,7 +1,8 @@
 /**
  * What a chat call costs in two checkouts, in turn: `bun run bench pair ../other-checkout`. Processor time of the
  * whole server for each answered call, and the ratio of this checkout to the other, pair by pair. Both must be
- * bundled. `--engine=builtin` asks the built-in engine, `--connections=1`, `--rounds=12`, `--stream`.
+ * bundled. `--engine=builtin` asks the built-in engine, `--connections=1`, `--rounds=12`, `--stream`; `--tokens` streams
+ * 250 answers of 200 tokens, 50 a second each, and prints what a token takes.
  */
 import { join, resolve } from 'node:path'
 import { fire, requestBytes } from './load'
@@ -14,14 +15,16 @@ if (!other) throw new Error('Name the other checkout: bun run bench pair ../othe
 const ROUNDS = Number(option('rounds', '12'))
 const ROUND_MS = Number(option('ms', '2000'))
 const WARM_UP_MS = Number(option('warm-up', '20000'))
-const connections = Number(option('connections', '16'))
-const stream = process.argv.includes('--stream')
+const paced = process.argv.includes('--tokens')
+const connections = Number(option('connections', paced ? '250' : '16'))
+const stream = paced || process.argv.includes('--stream')
+const TOKENS = 200
 const isBuiltin = option('engine', 'compat') === 'builtin'
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const sorted = (values: number[]) => values.toSorted((a, b) => a - b)
 const at = (values: number[], share: number) => sorted(values)[Math.floor((values.length - 1) * share)] ?? 0
 
-const upstream = await startPeer('upstream')
+const upstream = await startPeer(paced ? 'paced' : 'upstream')
 const engineUrl = isBuiltin ? null : `http://127.0.0.1:${upstream.port}`
 const roots = [join(import.meta.dir, '../..'), resolve(other)]
 const products: Product[] = []
@@ -37,9 +40,10 @@ const body = {
 async function measure({ port, key, cpuMs }: Product, durationMs = ROUND_MS): Promise<number> {
   const request = requestBytes('POST', '/api/v1/chat/completions', { authorization: `Bearer ${key}` }, body)
   const before = cpuMs()
-  const { count, failures } = await fire({ host: '127.0.0.1', port, request }, connections, durationMs)
+  const [ms, calls] = paced ? [Number.POSITIVE_INFINITY, connections] : [durationMs, Number.POSITIVE_INFINITY]
+  const { count, failures } = await fire({ host: '127.0.0.1', port, request }, connections, ms, calls)
   if (failures) throw new Error(`${failures} answers were not 2xx`)
-  return ((cpuMs() - before) * 1000) / count
+  return ((cpuMs() - before) * 1000) / (paced ? count * TOKENS : count)
 }
 
 for (const product of products) await measure(product, WARM_UP_MS)
@@ -50,7 +54,9 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 const ratios = ours.map((value, round) => value / theirs[round]!)
 print(`chat${stream ? ', streamed' : ''}, ${connections} connections, ${isBuiltin ? 'built-in' : 'compat'} engine`)
-print(`  CPU µs a call  here ${at(ours, 0.5).toFixed(0)}  there ${at(theirs, 0.5).toFixed(0)}`)
+print(
+  `  CPU µs a ${paced ? 'token' : 'call'}  here ${at(ours, 0.5).toFixed(paced ? 1 : 0)}  there ${at(theirs, 0.5).toFixed(paced ? 1 : 0)}`,
+)
 print(
   `  ratio of pairs median ${at(ratios, 0.5).toFixed(3)}  quartiles ${at(ratios, 0.25).toFixed(3)}–${at(ratios, 0.75).toFixed(3)}  all ${at(ratios, 0).toFixed(3)}–${at(ratios, 1).toFixed(3)}`,
 )

@@ -54,7 +54,7 @@ describe('a request that needs what an engine cannot (contract 28.4)', () => {
     const none = open({ [ability]: false }, { [ability]: false })
     const refused = { code: 'engine_unavailable', message: expect.stringContaining(`cannot do ${missing}.`) }
     await expect(none.answer('svc-1-reason', request)).rejects.toMatchObject(refused)
-    await expect(none.run('svc-1-reason', request)).rejects.toMatchObject(refused)
+    await expect(none.run('svc-1-reason', request, () => undefined)).rejects.toMatchObject(refused)
     expect(requestedOf()).toEqual([1, 1])
   })
 

@@ -3,7 +3,7 @@ import { createBreaker } from '../../src/engines/target-breaker'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { startUpstream } from '../support/upstream'
-import { ask, long, openEngines } from './setup'
+import { ask, begin, long, openEngines } from './setup'
 
 const fail = (breaker: ReturnType<typeof createBreaker>, times: number) => {
   for (let time = 0; time < times; time++) breaker.failed()
@@ -124,10 +124,12 @@ test.each(['[[401]]', '[[429:30]]'])('%s says nothing about health', async (scri
 test('streams that keep breaking off open it too', async () => {
   const { engines } = openEngines(settings)
   for (let round = 0; round < 5; round++) {
-    const running = await engines.run('svc-1-flash', ask('[[truncate]] [[tokens:9]]', by('ada')))
+    const running = await begin(engines, 'svc-1-flash', ask('[[truncate]] [[tokens:9]]', by('ada')))
     await expect(Array.fromAsync(running.parts)).rejects.toMatchObject({ code: 'engine_unavailable' })
   }
-  await expect(engines.run('svc-1-flash', ask('Hi', by('ada')))).rejects.toMatchObject({ code: 'engine_unavailable' })
+  await expect(begin(engines, 'svc-1-flash', ask('Hi', by('ada')))).rejects.toMatchObject({
+    code: 'engine_unavailable',
+  })
   expect(upstream.calls).toHaveLength(5)
 })
 
@@ -135,7 +137,7 @@ test('a reader who leaves a half-open stream leaves it free for the next', async
   const { engines, clock } = openEngines(settings)
   await failForTwo(engines)
   clock.advance(30_000)
-  const running = await engines.run('svc-1-flash', ask('[[slow:5]] [[tokens:50]]', by('eve')))
+  const running = await begin(engines, 'svc-1-flash', ask('[[slow:5]] [[tokens:50]]', by('eve')))
   for await (const _part of running.parts) break
   expect((await engines.answer('svc-1-flash', ask('Hi', by('ada')))).text).toContain('Hello')
 })

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
 import { startUpstream } from '../support/upstream'
-import { ask, NO_ENGINES, openEngines } from './setup'
+import { ask, begin, NO_ENGINES, openEngines } from './setup'
 
 const upstream = await startUpstream()
 const spare = await startUpstream()
@@ -48,8 +48,8 @@ test('0 is no bound', async () => {
 
 test('a stream has its slot until it ends or its reader leaves', async () => {
   const { engines } = open(1)
-  const { parts } = await engines.run('svc-1-flash', of('eve', '[[never]]'))
-  const second = engines.run('svc-1-flash', of('eve', 'second'))
+  const { parts } = await begin(engines, 'svc-1-flash', of('eve', '[[never]]'))
+  const second = begin(engines, 'svc-1-flash', of('eve', 'second'))
   await parts.next()
   expect(upstream.asked('second')).toBe(false)
   await parts.return(undefined)

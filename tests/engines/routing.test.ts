@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
 import { startUpstream, UPSTREAM_SECRET } from '../support/upstream'
-import { ask, long, NO_ENGINES, openEngines, waitingClock } from './setup'
+import { ask, begin, long, NO_ENGINES, openEngines, waitingClock } from './setup'
 
 const first = await startUpstream({ text: 'first' })
 const second = await startUpstream({ text: 'second' })
@@ -16,10 +16,10 @@ const both = long({ one: first, two: second }, { 'svc-1-reason': ['one:a'], 'svc
 const lonely = long({ one: first }, { '*': ['one:a'] })
 
 async function streamed(engines: ReturnType<typeof openEngines>['engines'], prompt: string, engineId = 'svc-1-reason') {
-  const running = await engines.run(engineId, ask(prompt))
+  const running = await begin(engines, engineId, ask(prompt))
   let text = ''
   for await (const part of running.parts) if (part.type === 'text-delta') text += part.text
-  return { ...running, text }
+  return { ...running.source!, text }
 }
 
 /** The same promise holds for a plain answer and for a stream: asked both ways. */
@@ -198,6 +198,6 @@ describe('the built-in engine', () => {
 
 test.each(['svc-1-create', 'svc-1-motion'])('%s has no engine yet: 503 with a wait', async (engineId) => {
   const { engines } = openEngines(lonely)
-  const error = await engines.run(engineId, ask('a cat', { mode: 'image' })).catch((failure) => failure)
+  const error = await begin(engines, engineId, ask('a cat', { mode: 'image' })).catch((failure) => failure)
   expect(error).toMatchObject({ kind: 'unavailable', code: 'engine_unavailable', retryAfterS: 60 })
 })

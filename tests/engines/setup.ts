@@ -8,6 +8,7 @@ import {
 import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
 import { type FakeClock, fakeClock } from '../support/clock'
+import { pulled } from '../support/pulled'
 import type { Upstream } from '../support/upstream'
 
 type Options = { clock?: ReturnType<typeof hastyClock> }
@@ -87,3 +88,25 @@ export const ask = (prompt: string, more: Partial<RunRequest> = {}): RunRequest 
   signal: new AbortController().signal,
   ...more,
 })
+
+type Run = ReturnType<typeof createEngines>['run']
+type Part = Parameters<Parameters<Run>[2]>[0]
+
+/** A stream at its first part, with its parts as a generator; `source` is known once it was read. */
+export async function begin(engines: { run: Run }, engineId: string, request: RunRequest) {
+  const running = { source: null as Awaited<ReturnType<Run>> | null, parts: whole() }
+  const rest = pulled<Part>(async (take) => {
+    running.source = await engines.run(engineId, request, take)
+  })
+  const first = await rest.next()
+  return running
+
+  async function* whole() {
+    try {
+      if (!first.done) yield first.value
+      yield* rest
+    } finally {
+      await rest.return(undefined)
+    }
+  }
+}

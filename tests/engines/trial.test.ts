@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { EngineFailure } from '../../src/engines/engine'
+import { type Driver, EngineFailure } from '../../src/engines/engine'
 import { tryTarget } from '../../src/engines/trial'
 import { fakeClock } from '../support/clock'
 
@@ -7,14 +7,11 @@ type Target = Parameters<typeof tryTarget>[0]
 
 /** A target whose every answer is this text, or fails like this. */
 const saying = (answer: string | Error): Target => {
-  const complete = async () => {
+  const ask: Driver['ask'] = async (_, { take }) => {
     if (answer instanceof Error) throw answer
-    return { text: answer }
+    await take({ type: 'text-delta', text: answer })
   }
-  async function* stream() {
-    yield { type: 'text-delta' as const, text: (await complete()).text }
-  }
-  return { model: 'small', can: {}, driver: { complete, stream, probe: async () => undefined } } as unknown as Target
+  return { model: 'small', can: {}, driver: { ask, probe: async () => undefined } } as unknown as Target
 }
 
 test.each([

@@ -1,14 +1,16 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import type {
-  Driver,
-  EngineAnswer,
-  EnginePart,
-  EngineRequest,
-  FailureKind,
-  ImageRequest,
+import {
+  createCollector,
+  type Driver,
+  type EngineAnswer,
+  type EnginePart,
+  type EngineRequest,
+  type FailureKind,
+  type ImageRequest,
 } from '../../src/engines/engine'
 import { PIXEL } from '../files/support'
 import { eventually } from '../support/eventually'
+import { pulled } from '../support/pulled'
 import { UPSTREAM_SECRET, type Upstream } from '../support/upstream'
 import type { startPictureServer } from '../support/upstream/pictures'
 
@@ -24,6 +26,17 @@ export const request = (prompt: string, more: Partial<EngineRequest> = {}): Engi
   ...more,
 })
 
+/** The whole answer of one exchange. */
+export async function plain(driver: Driver, input: EngineRequest): Promise<EngineAnswer> {
+  const { answer, take } = createCollector()
+  await driver.ask(input, { streams: false, take })
+  return answer
+}
+
+/** The parts of a stream; a reader that stops makes the sink throw. */
+export const streamed = (driver: Driver, input: EngineRequest): AsyncGenerator<EnginePart> =>
+  pulled((take) => driver.ask(input, { streams: true, take }))
+
 export async function collect(parts: AsyncGenerator<EnginePart>): Promise<EnginePart[]> {
   const all: EnginePart[] = []
   for await (const part of parts) all.push(part)
@@ -37,24 +50,24 @@ export const textOf = (parts: readonly EnginePart[]): string =>
 export function engineSuite(name: string, driver: Driver, prompt: string): void {
   describe(`${name}: any driver`, () => {
     test('a stream is text, then exactly one finish, last', async () => {
-      const parts = await collect(driver.stream(request(prompt)))
+      const parts = await collect(streamed(driver, request(prompt)))
       expect(textOf(parts).length).toBeGreaterThan(0)
       expect(parts.filter((part) => part.type === 'finish')).toHaveLength(1)
       expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'stop' })
     })
 
     test('the plain answer says what the stream says', async () => {
-      const plain = await driver.complete!(request(prompt))
-      const parts = await collect(driver.stream(request(prompt)))
-      expect(plain.text).toBe(textOf(parts))
-      expect(plain.finish).toBe('stop')
+      const whole = await plain(driver, request(prompt))
+      const parts = await collect(streamed(driver, request(prompt)))
+      expect(whole.text).toBe(textOf(parts))
+      expect(whole.finish).toBe('stop')
     })
 
     test('a caller who left before the start gets their own reason back', async () => {
       const left = new Error('left')
       const signal = AbortSignal.abort(left)
-      await expect(collect(driver.stream(request(prompt, { signal })))).rejects.toBe(left)
-      await expect(driver.complete!(request(prompt, { signal }))).rejects.toBe(left)
+      await expect(collect(streamed(driver, request(prompt, { signal })))).rejects.toBe(left)
+      await expect(plain(driver, request(prompt, { signal }))).rejects.toBe(left)
     })
 
     test('it can be probed', async () => {
@@ -120,30 +133,30 @@ export function upstreamSuite(name: string, { driver, impatient, upstream, inste
       expect(failure.message).not.toContain(UPSTREAM_SECRET)
     }
 
-    test.each(FAULTS.filter(({ plain }) => plain !== null))(
+    test.each(FAULTS.filter((fault) => fault.plain !== null))(
       'plain $script fails as $plain',
-      async ({ script, plain }) => {
-        await expectFailure(driverFor(plain).complete!(request(script)), kindsOf(script, plain!))
+      async ({ script, plain: kind }) => {
+        await expectFailure(plain(driverFor(kind), request(script)), kindsOf(script, kind!))
       },
     )
 
-    test.each(FAULTS)('streamed $script fails as $streamed', async ({ script, streamed }) => {
-      await expectFailure(collect(driverFor(streamed).stream(request(script))), kindsOf(script, streamed!))
+    test.each(FAULTS)('streamed $script fails as $streamed', async ({ script, streamed: kind }) => {
+      await expectFailure(collect(streamed(driverFor(kind), request(script))), kindsOf(script, kind!))
     })
 
     test('one call is one call: nothing is retried here', async () => {
-      await driver.complete!(request('[[500]]')).catch(() => null)
+      await plain(driver, request('[[500]]')).catch(() => null)
       expect(upstream.calls).toHaveLength(1)
     })
 
     test('the wait an upstream asks for is carried along', async () => {
-      const failure = await driver.complete!(request('[[429:7]]')).catch((error) => error)
+      const failure = await plain(driver, request('[[429:7]]')).catch((error) => error)
       expect(failure).toMatchObject({ kind: 'throttled', retryAfterS: 7, retryable: false })
     })
 
     test.each(['length', 'content_filter'] as const)('a finish of %s is passed on', async (finish) => {
-      const answer = await driver.complete!(request(`[[finish:${finish}]] x`))
-      const parts = await collect(driver.stream(request(`[[finish:${finish}]] x`)))
+      const answer = await plain(driver, request(`[[finish:${finish}]] x`))
+      const parts = await collect(streamed(driver, request(`[[finish:${finish}]] x`)))
       const expected = finish === 'length' ? 'length' : 'content-filter'
       expect(answer.finish).toBe(expected)
       expect(parts.at(-1)).toEqual({ type: 'finish', reason: expected })
@@ -151,18 +164,18 @@ export function upstreamSuite(name: string, { driver, impatient, upstream, inste
 
     test('a tool call arrives whole, plain and streamed', async () => {
       const tools = [{ name: 'look', description: 'Looks', parameters: { type: 'object', properties: {} } }]
-      const plain: EngineAnswer = await driver.complete!(request('[[tool:look]]', { tools }))
-      const parts = await collect(driver.stream(request('[[tool:look]]', { tools })))
-      expect(plain.toolCalls).toMatchObject([{ name: 'look' }])
-      expect(JSON.parse(plain.toolCalls[0]!.arguments)).toEqual({ q: 'x' })
+      const whole = await plain(driver, request('[[tool:look]]', { tools }))
+      const parts = await collect(streamed(driver, request('[[tool:look]]', { tools })))
+      expect(whole.toolCalls).toMatchObject([{ name: 'look' }])
+      expect(JSON.parse(whole.toolCalls[0]!.arguments)).toEqual({ q: 'x' })
       expect(parts.filter((part) => part.type === 'tool-call')).toMatchObject([{ name: 'look' }])
       expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'tool-calls' })
     })
 
     test('a caller who leaves ends the upstream call', async () => {
       for (const run of [
-        (signal: AbortSignal) => driver.complete!(request('[[hang]]', { signal })),
-        (signal: AbortSignal) => collect(driver.stream(request('[[slow:40]] [[tokens:500]]', { signal }))),
+        (signal: AbortSignal) => plain(driver, request('[[hang]]', { signal })),
+        (signal: AbortSignal) => collect(streamed(driver, request('[[slow:40]] [[tokens:500]]', { signal }))),
       ]) {
         upstream.reset()
         const leaving = new AbortController()
@@ -175,7 +188,7 @@ export function upstreamSuite(name: string, { driver, impatient, upstream, inste
     })
 
     test('a reader who stops reading ends the upstream call', async () => {
-      for await (const part of driver.stream(request('[[never]]'))) {
+      for await (const part of streamed(driver, request('[[never]]'))) {
         if (part.type === 'text-delta') break
       }
       await eventually(() => upstream.aborted() === 1)
@@ -186,7 +199,7 @@ export function upstreamSuite(name: string, { driver, impatient, upstream, inste
         { type: 'text' as const, text: 'What is it?' },
         { type: 'image' as const, mimeType: 'image/png', base64: 'iVBORw0KGgo=' },
       ]
-      await driver.complete!(request('', { messages: [{ role: 'user', content }] }))
+      await plain(driver, request('', { messages: [{ role: 'user', content }] }))
       expect(JSON.stringify(upstream.calls[0]!.body)).toContain('iVBORw0KGgo=')
     })
   })

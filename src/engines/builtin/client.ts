@@ -7,8 +7,8 @@ import {
   type Driver,
   type EngineAnswer,
   EngineFailure,
-  type EnginePart,
   type EngineRequest,
+  giveAnswer,
   type ImagePart,
   type ToolCall,
 } from '../engine'
@@ -251,18 +251,16 @@ export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
   }
 
   return {
-    complete: take,
-
     /** Streams word by word unless told otherwise, because clients expect several parts; the whole text is ready at once. */
-    async *stream(request): AsyncGenerator<EnginePart> {
-      const { text, toolCalls, finish } = await take(request)
-      const words = [...text.matchAll(/\s+\S*|\S+/g)].map(([word]) => word)
+    async ask(request, sink): Promise<void> {
+      const whole = await take(request)
+      if (!sink.streams) return giveAnswer(whole, sink)
+      const words = [...whole.text.matchAll(/\s+\S*|\S+/g)].map(([word]) => word)
       for (let at = 0; at < words.length; at += builtinChunk) {
         request.signal.throwIfAborted()
-        yield { type: 'text-delta', text: words.slice(at, at + builtinChunk).join('') }
+        await sink.take({ type: 'text-delta', text: words.slice(at, at + builtinChunk).join('') })
       }
-      for (const call of toolCalls) yield { type: 'tool-call', ...call }
-      yield { type: 'finish', reason: finish }
+      return giveAnswer({ ...whole, text: '' }, sink)
     },
 
     probe: async () => [],

@@ -17,10 +17,10 @@ import {
   type Driver,
   type EngineAnswer,
   EngineFailure,
-  type EnginePart,
   type EngineRequest,
   type EngineTool,
   editPrompt,
+  giveAnswer,
   type ImagePart,
   type ImageRequest,
   imagePrompt,
@@ -28,6 +28,7 @@ import {
   type Message,
   type Part,
   qualityFor,
+  type Sink,
   sizeFor,
   type ToolCall,
   type ToolChoice,
@@ -43,7 +44,7 @@ import {
   type WatchedFetch,
   watchFetch,
 } from './ai-sdk-watched-fetch'
-import { argumentsForHistory, collect, finishWith, partsOfAnswer } from './compat-body'
+import { argumentsForHistory, finishWith } from './compat-body'
 import {
   askModels,
   PLAIN_TIMEOUT_MS,
@@ -131,8 +132,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
   const limits = (ms: number) => ({ clock, silenceMs: patience.silenceMs, timeoutMs: patience.timeoutMs ?? ms })
 
   return {
-    complete,
-    stream,
+    ask,
     ...(loadImageVendor[vendor] ? { image: makeImage } : {}),
     probe: (signal) =>
       askModels({
@@ -177,10 +177,10 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
     return { model: modelOf(options, request.model), timeout, explain, watched }
   }
 
-  async function complete(request: EngineRequest): Promise<EngineAnswer> {
-    const opened = await open(request, PLAIN_TIMEOUT_MS, loadVendor[vendor])
+  async function ask(request: EngineRequest, sink: Sink): Promise<void> {
+    const opened = await open(request, sink.streams ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS, loadVendor[vendor])
     try {
-      return await wholeOf(opened, request)
+      await (sink.streams ? askStream(opened, request, sink) : askWhole(opened, request, sink))
     } catch (error) {
       throw opened.explain(error)
     } finally {
@@ -189,30 +189,20 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
   }
 
   /** Some upstreams answer a plain call with a stream; then the package reads it as one. */
-  async function wholeOf(opened: Opened, request: EngineRequest): Promise<EngineAnswer> {
+  async function askWhole(opened: Opened, request: EngineRequest, sink: Sink): Promise<void> {
     const { model, timeout, watched } = opened
+    let answer: EngineAnswer
     try {
-      const result = await model.doGenerate(toCallOptions(request, timeout.signal))
-      return readResult(result, watched.isBlocked())
+      answer = readResult(await model.doGenerate(toCallOptions(request, timeout.signal)), watched.isBlocked())
     } catch (error) {
       if (!watched.readAs('stream')) throw error
-      return collect(partsOf(opened, request))
+      return askStream(opened, request, sink)
     }
-  }
-
-  async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
-    const opened = await open(request, STREAM_TIMEOUT_MS, loadVendor[vendor])
-    try {
-      yield* partsOf(opened, request)
-    } catch (error) {
-      throw opened.explain(error)
-    } finally {
-      opened.timeout.release()
-    }
+    await giveAnswer(answer, sink)
   }
 
   /** Some upstreams answer a stream with whole JSON; then the package reads it as that. */
-  async function* partsOf(opened: Opened, request: EngineRequest): AsyncGenerator<EnginePart> {
+  async function askStream(opened: Opened, request: EngineRequest, sink: Sink): Promise<void> {
     const { model, timeout, watched } = opened
     const options = toCallOptions(request, timeout.signal)
     let parts: ReadableStream<LanguageModelV4StreamPart>
@@ -220,9 +210,9 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
       parts = (await model.doStream(options)).stream
     } catch (error) {
       if (!watched.readAs('json')) throw error
-      return yield* partsOfAnswer(readResult(await model.doGenerate(options), watched.isBlocked()))
+      return giveAnswer(readResult(await model.doGenerate(options), watched.isBlocked()), sink)
     }
-    yield* readParts(parts, watched.isBlocked)
+    await readParts(parts, watched.isBlocked, sink)
   }
 }
 
@@ -236,10 +226,11 @@ type Opened = {
 /** Parts that a package emits even when nothing came over the wire. */
 const MADE_UP = new Set(['stream-start', 'finish'])
 
-async function* readParts(
+async function readParts(
   parts: ReadableStream<LanguageModelV4StreamPart>,
   isBlocked: () => boolean,
-): AsyncGenerator<EnginePart> {
+  sink: Sink,
+): Promise<void> {
   const read = createPartReader(isBlocked)
   const calls: ToolCall[] = []
   let any = false
@@ -250,7 +241,7 @@ async function* readParts(
     for (const own of read(part)) {
       finished ||= own.type === 'finish'
       if (own.type === 'tool-call') calls.push(own)
-      yield own.type === 'finish' ? { ...own, reason: finishWith(own.reason, calls) } : own
+      await sink.take(own.type === 'finish' ? { ...own, reason: finishWith(own.reason, calls) } : own)
     }
   }
   if (!any) throw new EngineFailure('malformed', 'the stream holds no event')

@@ -1,4 +1,4 @@
-import { type EngineAnswer, EngineFailure, type EnginePart, type FinishReason, type ToolCall } from '../engine'
+import { EngineFailure, type FinishReason, type ToolCall } from '../engine'
 import type { UpstreamTimeout } from './upstream'
 
 /** Arguments as JSON text. Blank text becomes `{}`, because readers parse it; some servers put the JSON into a JSON string. */
@@ -27,8 +27,6 @@ const typeOf = (response: Response): string => response.headers.get('content-typ
 export const isEventStream = (response: Response): boolean => /^text\/event-stream\b/i.test(typeOf(response))
 
 export const isJson = (response: Response): boolean => /^application\/json\b/i.test(typeOf(response))
-
-const callOf = ({ type: _, ...call }: Extract<EnginePart, { type: 'tool-call' }>) => call
 
 /** Most characters of one event. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024
@@ -208,30 +206,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Reads a stream to its end as one answer. Pieces of calls are left out, because whole calls follow. */
-export async function collect(parts: AsyncIterable<EnginePart>): Promise<EngineAnswer> {
-  const answer: EngineAnswer = { text: '', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage: null }
-  for await (const part of parts) {
-    if (part.type === 'text-delta') answer.text += part.text
-    else if (part.type === 'reasoning-delta') answer.reasoning += part.text
-    else if (part.type === 'refusal-delta') answer.refusal += part.text
-    else if (part.type === 'tool-call') answer.toolCalls.push(callOf(part))
-    else if (part.type === 'usage') answer.usage = part
-    else if (part.type === 'finish') Object.assign(answer, { finish: part.reason, stoppedBy: part.stoppedBy })
-  }
-  return answer
-}
-
-/** A whole answer as the parts of a stream. */
-export function* partsOfAnswer(answer: EngineAnswer): Generator<EnginePart> {
-  if (answer.reasoning) yield { type: 'reasoning-delta', text: answer.reasoning }
-  if (answer.text) yield { type: 'text-delta', text: answer.text }
-  if (answer.refusal) yield { type: 'refusal-delta', text: answer.refusal }
-  for (const call of answer.toolCalls) yield { type: 'tool-call', ...call }
-  if (answer.usage) yield { type: 'usage', ...answer.usage }
-  yield { type: 'finish', reason: answer.finish, stoppedBy: answer.stoppedBy }
 }
 
 /** Waits for a promise at most `ms`; null when it comes too late or fails. */

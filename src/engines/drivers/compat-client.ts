@@ -4,10 +4,10 @@ import {
   type Driver,
   type EngineAnswer,
   EngineFailure,
-  type EnginePart,
   type EngineRequest,
   type EngineTool,
   editPrompt,
+  giveAnswer,
   type ImagePart,
   type ImageRequest,
   imagePrompt,
@@ -15,6 +15,7 @@ import {
   type Message,
   type Part,
   qualityFor,
+  type Sink,
   sizeFor,
 } from '../engine'
 import { failureOfReport, failureOfStatus } from '../failures'
@@ -22,11 +23,9 @@ import { createCompatSpeech, createCompatTranscription } from './compat-audio'
 import {
   argumentsForHistory,
   atMost,
-  collect,
   isEventStream,
   isJson,
   openBytes,
-  partsOfAnswer,
   type Reading,
   readBytes,
   readText,
@@ -86,8 +85,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
   const headers = { ...own, 'content-type': 'application/json' }
 
   return {
-    complete,
-    stream,
+    ask,
     ...createCompatImages(options),
     ...createCompatSpeech(options),
     ...createCompatTranscription(options),
@@ -96,28 +94,17 @@ export function createCompatDriver(options: CompatOptions): Driver {
       askModels({ url: urlOf(options, '/models'), headers: own, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
   }
 
-  async function complete(request: EngineRequest): Promise<EngineAnswer> {
-    const timeout = startTimeout(request.signal, limits(PLAIN_TIMEOUT_MS))
+  async function ask(request: EngineRequest, sink: Sink): Promise<void> {
+    const timeout = startTimeout(request.signal, limits(sink.streams ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS))
     try {
-      const response = await post(toWire(request, false, { outputLimitField }), timeout)
-      if (isEventStream(response)) return await collect(partsOf(response, timeout))
-      const answer = await wholeOf(response, timeout)
-      timeout.finished()
-      return answer
-    } catch (error) {
-      throw timeout.explain(error)
-    } finally {
-      timeout.release()
-    }
-  }
-
-  async function* stream(request: EngineRequest): AsyncGenerator<EnginePart> {
-    const timeout = startTimeout(request.signal, limits(STREAM_TIMEOUT_MS))
-    try {
-      const response = await post(toWire(request, true, { outputLimitField }), timeout)
+      const response = await post(toWire(request, sink.streams, { outputLimitField }), timeout)
       // Some servers answer a stream with whole JSON, and a plain call with a stream.
-      if (isJson(response)) yield* partsOfAnswer(await wholeOf(response, timeout))
-      else yield* partsOf(response, timeout)
+      if (sink.streams ? !isJson(response) : isEventStream(response)) await readStream(response, timeout, sink)
+      else {
+        const answer = await wholeOf(response, timeout)
+        timeout.finished()
+        await giveAnswer(answer, sink)
+      }
     } catch (error) {
       throw timeout.explain(error)
     } finally {
@@ -134,18 +121,21 @@ export function createCompatDriver(options: CompatOptions): Driver {
    * part costs work in every later layer. After the finish nothing is needed any more but the usage, which is waited
    * for a moment: whatever the connection does then, the answer is whole (contract 22.3).
    */
-  async function* partsOf(response: Response, timeout: UpstreamTimeout): AsyncGenerator<EnginePart> {
+  async function readStream(response: Response, timeout: UpstreamTimeout, sink: Sink): Promise<void> {
     const bytes = openBytes(response, timeout)
     const decoder = new TextDecoder()
     const reader = createStreamReader(explainIn(response))
     try {
       while (!reader.isFinished && !reader.isDone) {
         const piece = await bytes.next()
-        yield* reader.read(piece && decoder.decode(piece, { stream: true }))
+        for (const part of reader.read(piece && decoder.decode(piece, { stream: true }))) {
+          const behind = sink.take(part)
+          if (behind) await behind
+        }
         if (!piece) break
       }
       if (reader.isFinished && !reader.isWhole) await readUsage(bytes, decoder, reader)
-      yield* reader.end()
+      for (const part of reader.end()) await sink.take(part)
     } finally {
       await bytes.close(reader.isFinished || reader.isDone)
     }
@@ -273,12 +263,12 @@ function createCompatImages(
       try {
         const edits = request.base && (options.imageEdits ?? changesPictures(request.model))
         const response = edits
-          ? await ask('/images/edits', timeout, {
+          ? await send('/images/edits', timeout, {
               method: 'POST',
               headers: own,
               body: toEditForm(request, request.base!),
             })
-          : await ask('/images/generations', timeout, {
+          : await send('/images/generations', timeout, {
               method: 'POST',
               headers: { ...own, 'content-type': 'application/json' },
               body: JSON.stringify(toImageWire(request)),
@@ -302,12 +292,12 @@ function createCompatImages(
     if (!place || place.origin !== URL.parse(base)?.origin) {
       throw new EngineFailure('malformed', 'the answer names an image at another address')
     }
-    const response = await ask(place.href, timeout, { headers: own })
+    const response = await send(place.href, timeout, { headers: own })
     const bytes = await readBytes(response, timeout, MAX_IMAGE_BYTES)
     return { bytes, mimeType: response.headers.get('content-type') ?? 'image/png' }
   }
 
-  async function ask(where: string, timeout: UpstreamTimeout, init: RequestInit): Promise<Response> {
+  async function send(where: string, timeout: UpstreamTimeout, init: RequestInit): Promise<Response> {
     const url = where.startsWith('/') ? urlOf(options, where) : where
     const response = await trustedFetch(url, { ...init, signal: timeout.signal })
     timeout.heard()

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createAgent } from '../../../src/completions'
 import type { Acting, AgentResult, Task } from '../../../src/completions/agent-schema'
 import type { EngineService, RunRequest, ToolCall } from '../../../src/engines'
+import type { TakePart } from '../../../src/engines/meter'
 import type { Tools } from '../../../src/tools'
 import type { RequestedCall, ToolOutcome } from '../../../src/tools/schema'
 import { fakeClock } from '../../support/clock'
@@ -42,15 +43,13 @@ function stage(lines: Line[], tool: (request: RequestedCall) => Promise<Partial<
     countPrompt: () => 100,
     window: () => 100_000,
     answer: async (_: string, request: RunRequest) => next(request),
-    run: async (_: string, request: RunRequest) => {
+    run: async (_: string, request: RunRequest, take: TakePart) => {
       const { text, toolCalls, finish, usage, ...source } = next(request)
-      async function* parts() {
-        for (const word of text.match(/\s*\S+/g) ?? []) yield { type: 'text-delta', text: word } as const
-        for (const call of toolCalls) yield { type: 'tool-call', ...call } as const
-        yield { type: 'usage', ...usage } as const
-        yield { type: 'finish', reason: finish } as const
-      }
-      return { ...source, parts: parts(), soFar: () => usage }
+      for (const word of text.match(/\s*\S+/g) ?? []) await take({ type: 'text-delta', text: word })
+      for (const call of toolCalls) await take({ type: 'tool-call', ...call })
+      await take({ type: 'usage', ...usage })
+      await take({ type: 'finish', reason: finish })
+      return source
     },
   } as unknown as EngineService
   const tools = {

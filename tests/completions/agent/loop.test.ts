@@ -12,6 +12,7 @@ import {
   type Message,
   type RunRequest,
 } from '../../../src/engines'
+import type { TakePart } from '../../../src/engines/meter'
 import { fence, unfenced } from '../../../src/kernel/fence'
 import type { Tools } from '../../../src/tools'
 import { fakeClock } from '../../support/clock'
@@ -29,25 +30,23 @@ function scripted() {
   const clock = fakeClock()
   const requests: { engineId: string; request: RunRequest }[] = []
   let left = false
-  async function* parts() {
-    try {
-      yield { type: 'text-delta', text: 'two ' } as const
-      yield { type: 'text-delta', text: 'words' } as const
-      yield { type: 'usage', ...usage } as const
-      yield { type: 'finish', reason: 'length' } as const
-    } finally {
-      left = true
-    }
-  }
   const engines = {
     answer: async (engineId: string, request: RunRequest) => {
       requests.push({ engineId, request })
       return { ...source, text: 'two words', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage }
     },
-    run: async (engineId: string, request: RunRequest) => {
+    run: async (engineId: string, request: RunRequest, take: TakePart) => {
       requests.push({ engineId, request })
       clock.advance(40)
-      return { ...source, parts: parts(), soFar: () => usage }
+      try {
+        await take({ type: 'text-delta', text: 'two ' })
+        await take({ type: 'text-delta', text: 'words' })
+        await take({ type: 'usage', ...usage })
+        await take({ type: 'finish', reason: 'length' })
+      } finally {
+        left = true
+      }
+      return source
     },
   } as unknown as EngineService
   const tools = {} as Tools

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { EngineTool, JsonSchema, Message, ToolChoice } from '../../../src/engines/engine'
 import { fence } from '../../../src/kernel/fence'
-import { collect, request } from '../../suites/engine.suite'
+import { collect, plain, request, streamed } from '../../suites/engine.suite'
 import { effortOf } from '../../support/effort'
 import { ask, builtin } from './ask'
 
@@ -40,7 +40,7 @@ type Called = [string, Record<string, unknown>]
 
 async function callsOf(prompt: string, tools = TOOLS, toolChoice?: ToolChoice): Promise<Called[]> {
   const choice = toolChoice === undefined ? {} : { toolChoice }
-  const { toolCalls, text, finish } = await builtin.complete!(request(prompt, { tools, ...choice }))
+  const { toolCalls, text, finish } = await plain(builtin, request(prompt, { tools, ...choice }))
   expect(finish).toBe(toolCalls.length ? 'tool-calls' : 'stop')
   expect(text === '').toBe(toolCalls.length > 0)
   return toolCalls.map(({ name, arguments: args }) => [name, JSON.parse(args)])
@@ -193,7 +193,7 @@ describe('what tools found', () => {
 })
 
 test('a stream ends with its calls', async () => {
-  const parts = await collect(builtin.stream(request('Look up tides', { tools: TOOLS })))
+  const parts = await collect(streamed(builtin, request('Look up tides', { tools: TOOLS })))
   expect(parts).toEqual([
     { type: 'tool-call', id: 'call_1', name: 'look_up', arguments: '{"topic":"tides"}' },
     { type: 'finish', reason: 'tool-calls' },

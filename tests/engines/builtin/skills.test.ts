@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fence } from '../../../src/kernel/fence'
-import { collect, engineSuite, request } from '../../suites/engine.suite'
+import { collect, engineSuite, request, streamed } from '../../suites/engine.suite'
 import { effortOf } from '../../support/effort'
 import { ask, builtin } from './ask'
 
@@ -159,7 +159,7 @@ test('a summary quotes sentences of the text and nothing else', async () => {
 })
 
 test('a stream comes word by word', async () => {
-  const parts = await collect(builtin.stream(request('Count to five')))
+  const parts = await collect(streamed(builtin, request('Count to five')))
   expect(parts.map((part) => (part.type === 'text-delta' ? part.text : part.type))).toEqual([
     'One,',
     ' two,',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { EngineTool, JsonSchema, Message } from '../../../src/engines/engine'
 import { fence } from '../../../src/kernel/fence'
-import { request } from '../../suites/engine.suite'
+import { plain, request } from '../../suites/engine.suite'
 import { builtin } from './ask'
 
 const text = { type: 'string' }
@@ -28,7 +28,7 @@ async function play(
   const messages: Message[] = [{ role: 'user', content: prompt }]
   const turns: Called[][] = []
   for (;;) {
-    const { toolCalls, text: answer } = await builtin.complete!(request(prompt, { messages, tools, ...more }))
+    const { toolCalls, text: answer } = await plain(builtin, request(prompt, { messages, tools, ...more }))
     if (!toolCalls.length || turns.length > 5) return { turns, answer }
     turns.push(toolCalls.map(({ name, arguments: args }): Called => [name, JSON.parse(args)]))
     messages.push({ role: 'assistant', content: '', toolCalls })

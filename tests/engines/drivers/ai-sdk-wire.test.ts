@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
 import type { EngineRequest } from '../../../src/engines/engine'
-import { request } from '../../suites/engine.suite'
+import { plain, request } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'
 import { startUpstream } from '../../support/upstream'
 import { generateDialect, messagesDialect, responsesDialect } from '../../support/upstream/vendors'
@@ -24,7 +24,7 @@ beforeEach(() => {
 
 async function sent(vendor: keyof typeof vendors, more: Partial<EngineRequest>) {
   const { driver, upstream } = vendors[vendor]
-  await driver.complete!(request('Hi', more))
+  await plain(driver, request('Hi', more))
   return upstream.calls[0]!
 }
 
@@ -145,7 +145,7 @@ test('a missing key is never taken from the environment', async () => {
   process.env.ANTHROPIC_API_KEY = 'sk-from-env'
   const { upstream } = vendors.anthropic
   const driver = createAiSdkDriver({ vendor: 'anthropic', baseUrl: upstream.url, apiKey: null, clock: fakeClock() })
-  await driver.complete!(request('Hi'))
+  await plain(driver, request('Hi'))
   delete process.env.ANTHROPIC_API_KEY
   expect(upstream.calls[0]!.headers['x-api-key']).toBe('none')
 })

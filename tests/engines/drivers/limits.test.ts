@@ -3,7 +3,7 @@ import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
 import { createCompatDriver } from '../../../src/engines/drivers/compat-client'
 import type { Driver } from '../../../src/engines/engine'
 import type { Clock } from '../../../src/kernel/clock'
-import { collect, request } from '../../suites/engine.suite'
+import { collect, plain, request, streamed } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'
 import { eventually } from '../../support/eventually'
 import { startUpstream } from '../../support/upstream'
@@ -44,11 +44,11 @@ describe.each([
 ] as const)('%s', (_name, make, upstream) => {
   const requestOf = () => eventually(() => upstream.calls.length === 1)
   /** Whatever was to end by now has ended when another call has been answered. */
-  const meanwhile = (driver: Driver) => driver.complete!(request('Hi'))
+  const meanwhile = (driver: Driver) => plain(driver, request('Hi'))
 
   test.each([
-    ['a plain answer may take 120 s', 120_000, (driver: Driver) => driver.complete!(request('[[hang]]'))],
-    ['a stream may be silent for 600 s', 600_000, (driver: Driver) => collect(driver.stream(request('[[hang]]')))],
+    ['a plain answer may take 120 s', 120_000, (driver: Driver) => plain(driver, request('[[hang]]'))],
+    ['a stream may be silent for 600 s', 600_000, (driver: Driver) => collect(streamed(driver, request('[[hang]]')))],
   ])('%s (contract 1.9)', async (_what, max, call) => {
     const clock = fakeClock()
     const driver = make(clock)
@@ -66,7 +66,7 @@ describe.each([
 
   test('a call that its upstream is given less time for ends then', async () => {
     const clock = fakeClock()
-    const { whole } = began(make(clock, { timeoutMs: 7_000 }).complete!(request('[[hang]]')))
+    const { whole } = began(plain(make(clock, { timeoutMs: 7_000 }), request('[[hang]]')))
     await requestOf()
     clock.advance(7_000)
     expect(await whole).toMatchObject({ kind: 'timeout', message: 'the upstream did not finish within 7 s' })
@@ -74,7 +74,7 @@ describe.each([
 
   test('silence has a limit of its own, which every byte restarts', async () => {
     const clock = fakeClock()
-    const stream = make(clock, { silenceMs: 10_000 }).stream(request('[[slow:20]] [[tokens:12]]'))
+    const stream = streamed(make(clock, { silenceMs: 10_000 }), request('[[slow:20]] [[tokens:12]]'))
     const heard: unknown[] = []
     for await (const part of stream) {
       heard.push(part)
@@ -82,7 +82,7 @@ describe.each([
     }
     expect(heard.at(-1)).toMatchObject({ type: 'finish' })
     upstream.reset()
-    const { whole } = began(make(clock, { silenceMs: 10_000 }).complete!(request('[[hang]]')))
+    const { whole } = began(plain(make(clock, { silenceMs: 10_000 }), request('[[hang]]')))
     await requestOf()
     clock.advance(10_000)
     expect(await whole).toMatchObject({ kind: 'timeout', message: 'the upstream was silent for 10 s' })

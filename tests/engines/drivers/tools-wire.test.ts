@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
 import { createCompatDriver } from '../../../src/engines/drivers/compat-client'
 import type { Driver, EngineRequest, Message, ToolChoice } from '../../../src/engines/engine'
-import { collect, request } from '../../suites/engine.suite'
+import { collect, plain, request, streamed } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'
 import { startUpstream, type Upstream } from '../../support/upstream'
 import { chatDialect, type Dialect, type Json } from '../../support/upstream/dialect'
@@ -38,7 +38,7 @@ const tools = [
 
 async function sent(kind: Kind, more: Partial<EngineRequest>, prompt = 'Hi') {
   const { driver, upstream } = STANDS[kind]
-  await driver.complete!(request(prompt, more))
+  await plain(driver, request(prompt, more))
   expect(upstream.faults).toEqual([])
   return upstream.calls[0]!.body
 }
@@ -120,17 +120,17 @@ describe.each(KINDS)('%s', (kind) => {
       name,
       arguments: JSON.parse(args),
     })
-    const plain = await driver.complete!(request(prompt, { tools }))
-    expect(plain.toolCalls.map(read)).toEqual(wanted)
-    expect(plain.finish).toBe('tool-calls')
-    const parts = await collect(driver.stream(request(prompt, { tools })))
+    const whole = await plain(driver, request(prompt, { tools }))
+    expect(whole.toolCalls.map(read)).toEqual(wanted)
+    expect(whole.finish).toBe('tool-calls')
+    const parts = await collect(streamed(driver, request(prompt, { tools })))
     expect(parts.flatMap((part) => (part.type === 'tool-call' ? [read(part)] : []))).toEqual(wanted)
     expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'tool-calls' })
   })
 
   test('calls with no arguments have an empty object of them', async () => {
     const { driver } = STANDS[kind]
-    const { toolCalls } = await driver.complete!(request('[[plan:look]]', { tools }))
+    const { toolCalls } = await plain(driver, request('[[plan:look]]', { tools }))
     expect(toolCalls[0]!.arguments).toBe('{}')
   })
 
