@@ -38,6 +38,7 @@ export {
 } from './keys/lookup'
 export type { TieredKey, TierSubject } from './keys/service'
 export { createKeys, type KeyService } from './keys/service'
+export { actingIn } from './orgs/access'
 export { accessChanged, memberJoined, orgDeleted } from './orgs/events'
 export { actingUserOf, findOwner, type Owner } from './orgs/owner'
 export { mayDo, normalizeEmail, teamOf } from './orgs/rules'

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { LRUCache } from 'lru-cache'
+import { actingIn } from '../accounts'
 import { authRoutes } from '../accounts/auth/routes'
 import { keyRoutes } from '../accounts/keys/routes'
 import { orgRoutes } from '../accounts/orgs/routes'
@@ -50,7 +51,7 @@ import { preferenceRoutes } from '../routing/routes'
 import { conversationRoutes, memoryRoutes } from '../skills/conversations/routes'
 import { skillRoutes } from '../skills/routes'
 import { toolRoutes } from '../tools/routes'
-import { benchmarkRoutes, usageRoutes } from '../usage/routes'
+import { benchmarkRoutes, requestRoutes, usageRoutes } from '../usage/routes'
 import { webhookRoutes } from '../webhooks/routes'
 import { widgetRoutes } from '../widgets/routes'
 import { visitorRoutes } from '../widgets/routes-visitors'
@@ -127,11 +128,15 @@ export function createServer({ config, container, metrics, connections, leaving 
         clock,
         log,
         accessLog,
-        authenticate: (request) =>
-          container.authenticate({
+        authenticate: (request) => {
+          const found = container.authenticate({
             authorization: authorizationOf(request),
             cookie: request.headers.get('cookie'),
-          }),
+          })
+          const org = request.headers.get('x-svc-org')
+          if (org === null) return found
+          return Promise.resolve(found).then((caller) => actingIn(container.store.read, caller, org))
+        },
         assertOrigin: (caller, request) => container.assertOrigin(caller, browserHeaders(request), ownOrigin),
         admit: (caller) => limiter.admitRequest(caller),
         refused: (caller, error) => container.usage.refusals.note(ownerOf(caller), keyIdOf(caller), error),
@@ -189,6 +194,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(visitorRoutes(container.widgets, streams, guard))
         .use(artifactRoutes(container, guard))
         .use(usageRoutes(container, download, guard))
+        .use(requestRoutes(container, guard))
         .use(benchmarkRoutes(container, guard))
         .use(auditRoutes(container, download, guard)),
     )

@@ -1,6 +1,6 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
-import type { Call, Caller, KeyCaller, OwnerScope, TenantCaller } from '../kernel/caller'
+import { type Call, type Caller, type KeyCaller, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import { type Clock, iso, utcDay } from '../kernel/clock'
 import { orgRequired } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
@@ -11,7 +11,8 @@ import { addEncoded, addSums, cellOf, DAY_MS, emptySums, grainsOf, noCalls, perc
 import { type CallSums, type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
 import { piecesOf } from './export'
 import { type Choice, type Rolled, rolledIn } from './report-repository'
-import type { Breakdown, UsageExportQuery, UsageQuery, UsageReport, UsageScope } from './schema'
+import { findRequest, listRequests } from './requests'
+import type { Breakdown, RequestQuery, UsageExportQuery, UsageQuery, UsageReport, UsageScope } from './schema'
 import { EXPORT_DAYS, EXPORT_ROWS, personalKeyRequired, REPORT_DAYS, tooLong, tooManyRows } from './schema'
 import type { Refusals, Spend } from './service'
 import { planOf, SLICE, type Span, type Turn, tailOf } from './spans'
@@ -74,7 +75,24 @@ export type UsageReading = ReturnType<typeof createUsageReading>
 /** What owners can see of their calls: a report of sums, and an export of the calls themselves (contract 18.1). */
 export function createUsageReading(deps: Deps) {
   const { store, clock, audit, refusals, assertMayView, balanceOf, expiringOf, capsOf } = deps
-  return { report, reportOf, exportCalls, exportOf }
+  return {
+    report,
+    reportOf,
+    exportCalls,
+    exportOf,
+    /** Single calls, newest first; of the last 30 days unless the query says otherwise. */
+    requests: async (call: Call, query: RequestQuery) =>
+      listRequests(store.read, call, await seenBy(call, query), query),
+    /** One call of the last 92 days. */
+    request: async (call: Call, id: string) =>
+      findRequest(store.read, call, await seenBy(call, { from: iso(clock.now() - EXPORT_DAYS * DAY_MS) }), id),
+  }
+
+  async function seenBy(call: Call, query: Pick<UsageQuery, 'from' | 'to' | 'scope'>) {
+    // A key sees its own calls, which are its payer's.
+    const owner = call.caller.type === 'key' ? ownerOf(call.caller) : await ownerToShow(call, query.scope)
+    return { owner, span: periodOf(query, clock.now(), REPORT_DAYS) }
+  }
 
   /** The sums over a period. */
   async function report(call: Call, query: UsageQuery): Promise<UsageReport> {

@@ -2,11 +2,22 @@ import { Elysia } from 'elysia'
 import type { Downloads } from '../http/download'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
+import { pageAs } from '../kernel/page'
 import { checkedQuery } from '../kernel/schema'
 import type { BenchmarkService } from './benchmarks'
 import { EXPORT_HEADERS } from './export'
 import type { UsageReading } from './reading'
-import { BenchmarkQuery, Benchmarks, UsageExport, UsageExportQuery, UsageQuery, UsageReport } from './schema'
+import {
+  BenchmarkQuery,
+  Benchmarks,
+  RequestDetail,
+  RequestPage,
+  RequestQuery,
+  UsageExport,
+  UsageExportQuery,
+  UsageQuery,
+  UsageReport,
+} from './schema'
 
 /** How fast and how well the caller's calls were answered (contract 21). */
 export const benchmarkRoutes = ({ benchmarks }: { benchmarks: BenchmarkService }, guard: Guard) =>
@@ -25,6 +36,29 @@ export const benchmarkRoutes = ({ benchmarks }: { benchmarks: BenchmarkService }
     })
 
 type Deps = { usageReading: UsageReading }
+
+/** Single calls, as they were recorded (console 9.8). */
+export const requestRoutes = ({ usageReading }: Deps, guard: Guard) =>
+  new Elysia({ prefix: '/requests', tags: ['Usage'] })
+    .use(guard)
+    .get('', async (context) => pageAs('requests', await usageReading.requests(toCall(context), context.query)), {
+      signedIn: true,
+      query: checkedQuery(RequestQuery),
+      response: { 200: answer(RequestPage), ...errors(400, 401, 403, 429) },
+      detail: {
+        summary: 'List your calls, newest first',
+        description:
+          'Default: the last 30 days; `from` and `to` may span at most 366 days. A key lists its own calls, a session those of the account or the active organization.',
+      },
+    })
+    .get('/:id', (context) => usageReading.request(toCall(context), context.params.id), {
+      signedIn: true,
+      response: { 200: answer(RequestDetail), ...errors(401, 403, 404, 429) },
+      detail: {
+        summary: 'Read one call and how its time was spent',
+        description: 'Finds calls of the last 92 days. The audit events of a call have the same `request_id`.',
+      },
+    })
 
 /** What was called, when, and what it cost (contract 18.1). */
 export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: Guard) =>

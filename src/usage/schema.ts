@@ -1,6 +1,8 @@
 import { type AppError, defineError, invalidInput } from '../kernel/errors'
+import { form } from '../kernel/form'
+import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 /** Limits of an export (contract 18.1) and the longest span of a report. */
 export const EXPORT_DAYS = 92
@@ -205,3 +207,74 @@ export const UsageExportRow = t.Object(
 )
 export type UsageExportRow = Static<typeof UsageExportRow>
 export const UsageExport = t.Object({ rows: t.Array(UsageExportRow) })
+
+const Word = t.Optional(t.String({ minLength: 1, maxLength: 128 }))
+const Flag = t.Optional(t.Boolean())
+const Least = t.Optional(t.Number({ minimum: 0, maximum: 1_000_000_000 }))
+
+/** Filters of the list of requests (console 9.8). */
+export const RequestQuery = t.Object({
+  ...UsageQuery.properties,
+  status: t.Optional(
+    t.String({
+      pattern: form('^[1-5](xx|[0-9]{2})$', 'an HTTP status such as 429, or a class of them such as 5xx'),
+      description: 'An HTTP status such as 429, or a class of them such as 5xx',
+    }),
+  ),
+  model: Word,
+  user_id: Word,
+  endpoint: Word,
+  cached: Flag,
+  stream: Flag,
+  fallback: Flag,
+  min_ms: Least,
+  min_cost_cents: Least,
+  q: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'A request id, or its first characters' })),
+  ...PageQuery.properties,
+})
+export type RequestQuery = Static<typeof RequestQuery>
+
+/** One call as it was recorded, without what was asked and answered. */
+export const RequestRow = t.Object(
+  {
+    request_id: t.String(),
+    timestamp: Timestamp,
+    endpoint: t.String(),
+    status: t.Integer(),
+    mode: nullable(t.String({ description: 'The mode that was asked for' })),
+    resolved_mode: nullable(t.String({ description: 'The mode that answered' })),
+    model: nullable(t.String()),
+    api_key_id: nullable(t.String({ description: 'null for a call of a session' })),
+    user_id: nullable(t.String()),
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    cost_cents: t.Number(),
+    cached: t.Boolean(),
+    stream: t.Boolean(),
+    fallback: t.Boolean({ description: 'A fallback engine answered' }),
+    ttft_ms: nullable(t.Integer({ description: 'Milliseconds until the first text of a stream' })),
+    latency_ms: Count,
+  },
+  { $id: 'RequestRow' },
+)
+export type RequestRow = Static<typeof RequestRow>
+
+export const RequestPage = pageOf('requests', RequestRow)
+
+export const RequestDetail = t.Object(
+  {
+    object: t.Literal('request'),
+    request: RequestRow,
+    steps: t.Array(
+      t.Object({
+        kind: oneOf(['stage', 'engine'] as const),
+        name: t.String(),
+        at_ms: t.Number({ description: 'Milliseconds after the beginning of the call' }),
+        ms: t.Number(),
+        outcome: oneOf(['ok', 'failed'] as const),
+        facts: t.Record(t.String(), nullable(t.String())),
+      }),
+    ),
+  },
+  { $id: 'RequestDetail' },
+)

@@ -262,6 +262,7 @@ describe('every action leaves one row (contract 19)', () => {
     'GET /keys',
     'GET /audit',
     'GET /usage',
+    'GET /requests',
     'GET /benchmarks',
     'GET /rate-limits',
     'GET /health',

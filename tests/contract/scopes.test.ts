@@ -41,6 +41,8 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /billing/checkout': 'billing',
   'POST /billing/portal': 'billing',
   'GET /usage': null,
+  'GET /requests': null,
+  'GET /requests/{id}': null,
   'GET /benchmarks': null,
   'GET /usage/export': 'billing',
   'GET /audit': 'billing',

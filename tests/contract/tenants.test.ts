@@ -51,6 +51,7 @@ const OWNED: Record<string, () => Promise<string>> = {
   jobs: async () => accept(owner, research),
   documents: async () => (await owner.send('POST', 'documents', { prompt: 'theirs', format: 'csv' })).body.id,
   artifacts: async () => (await saveFor(world, owner, PIXEL)).id,
+  requests: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.request_id,
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
 }
 const WORKFLOW = {
@@ -120,6 +121,7 @@ const LISTS = [
   'audit/export',
   'audit/integrity',
   'usage',
+  'requests',
   'usage/export',
   'usage/export?format=json',
 ]

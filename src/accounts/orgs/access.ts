@@ -144,6 +144,19 @@ export async function isOpen(reader: Reader, orgId: OrgId): Promise<boolean> {
 }
 
 /**
+ * The session as it acts in the organization that its request names in `X-Svc-Org`: an id, or `personal` for none. A key
+ * has its own. Throws 404 for an organization that is closed or that the person is not in.
+ */
+export async function actingIn(reader: Reader, caller: TenantCaller, named: string): Promise<TenantCaller> {
+  if (caller.type !== 'session') return caller
+  if (named === 'personal') return { ...caller, activeOrgId: null }
+  const orgId = named as OrgId
+  const role = named.length <= 64 ? await rows.role(reader, orgId, caller.userId) : null
+  if (!role || !(await isOpen(reader, orgId))) throw notFound('organization')
+  return { ...caller, activeOrgId: orgId }
+}
+
+/**
  * Throws 403 `forbidden` unless the caller has the permission in the org (by default the active one). A user without
  * an org has every permission on their own resources (contract 1.2).
  */

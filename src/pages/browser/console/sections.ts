@@ -1,4 +1,4 @@
-import { ChartNoAxesColumn, KeyRound, type LucideIcon, SquareTerminal } from 'lucide-react'
+import { ChartNoAxesColumn, KeyRound, type LucideIcon, ScrollText, SquareTerminal } from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
 
 export type Section = {
@@ -26,6 +26,15 @@ export const SECTIONS: readonly Section[] = [
     letter: 'o',
     permission: 'viewUsage',
     screen: load(() => import('./sections/overview/overview')),
+  },
+  {
+    id: 'requests',
+    title: 'Requests',
+    group: 'Watch',
+    icon: ScrollText,
+    letter: 'r',
+    permission: 'viewUsage',
+    screen: load(() => import('./sections/requests/requests')),
   },
   {
     id: 'playground',

@@ -77,7 +77,7 @@ export function useGet<T>(path: string, query: Query = {}, { everyMs, off }: Rea
 }
 
 /** A list that is read a page at a time; `rows` names the member of the answer that holds the rows. */
-export function usePages<T>(path: string, rows: string, query: Query = {}) {
+export function usePages<T>(path: string, rows: string, query: Query = {}, everyMs?: number) {
   const owner = useOwner()
   const pages = useInfiniteQuery<Record<string, unknown>, Failure>({
     queryKey: [owner.slug, path, 'pages', query],
@@ -86,6 +86,8 @@ export function usePages<T>(path: string, rows: string, query: Query = {}) {
     initialPageParam: '',
     getNextPageParam: (last) => (last.next_cursor as string | null) ?? undefined,
     placeholderData: keepPreviousData,
+    // Whoever has scrolled on is not read to from the beginning.
+    refetchInterval: ({ state }) => (everyMs && state.data?.pages.length === 1 ? everyMs : false),
   })
   return { ...pages, rows: pages.data?.pages.flatMap((page) => page[rows] as T[]) }
 }

@@ -36,8 +36,11 @@ export const DOCS = at('/docs')
 export type Screen<Row> = {
   section: string
   title: string
-  /** `rows` names the member of the answer that holds the rows; `query` is sent with every page. */
-  list: { path: string; rows: string; query?: Query }
+  /**
+   * `rows` names the member of the answer that holds the rows; `query` is sent with every page. The first page is read
+   * again every so often.
+   */
+  list: { path: string; rows: string; query?: Query; everyMs?: number }
   idOf(row: Row): string
   columns: readonly Column<Row>[]
   /** A filter with `match` is applied here, to the rows that are loaded; others are sent to the route. */
@@ -46,6 +49,8 @@ export type Screen<Row> = {
   detail?: {
     /** The route of one row; without it the row of the list is shown. */
     path?(id: string): string
+    /** The member of that route's answer that is the row; the answer itself by default. */
+    member?: string
     titleOf(row: Row): ReactNode
     body: ComponentType<{ row: Row; close(): void }>
   }
@@ -64,7 +69,7 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
     const { filters: values, set, clear } = useFilters()
     const [active, setActive] = useState(-1)
     const sent = Object.fromEntries(filters.filter((it) => !it.match).map(({ name }) => [name, values[name]]))
-    const { rows: all, ...pages } = usePages<Row>(list.path, list.rows, { ...list.query, ...sent })
+    const { rows: all, ...pages } = usePages<Row>(list.path, list.rows, { ...list.query, ...sent }, list.everyMs)
     const local = filters.filter(({ name, match }) => match && values[name])
     const rows = all?.filter((row) => local.every(({ name, match }) => match!(row, values[name]!)))
     const base = `/${owner.slug}/${section}`
@@ -149,9 +154,9 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
 type DetailProps<Row> = { screen: Screen<Row>; id: string; row: Row | undefined; close(): void }
 
 function Detail<Row>({ screen: { detail, title }, id, row, close }: DetailProps<Row>) {
-  const { path, titleOf, body: Body } = detail!
-  const read = useGet<Row>(path?.(id) ?? '', {}, { off: !path })
-  const found = read.data ?? row
+  const { path, member, titleOf, body: Body } = detail!
+  const read = useGet<Record<string, unknown>>(path?.(id) ?? '', {}, { off: !path })
+  const found = ((member ? read.data?.[member] : read.data) as Row | undefined) ?? row
   const of = path ? { ...read, data: found } : { ...read, data: row, isPending: false, error: null }
   return (
     <Drawer title={found ? titleOf(found) : title} label={title} onClose={close}>

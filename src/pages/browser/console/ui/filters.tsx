@@ -1,4 +1,4 @@
-import { Search, X } from 'lucide-react'
+import { ListFilter, Search, X } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { Button } from './controls'
@@ -35,8 +35,9 @@ type Props = {
 /** The row of filters above a list: fields for text, menus for choices. */
 export function FilterBar({ filters, values, onChange, onClear }: Props) {
   const isSet = filters.some(({ name }) => values[name])
+  const [isAll, setAll] = useState(false)
   return (
-    <search className="filters">
+    <search className={isAll ? 'filters all' : 'filters'}>
       {filters.map((filter) =>
         'values' in filter ? (
           <select
@@ -56,6 +57,12 @@ export function FilterBar({ filters, values, onChange, onClear }: Props) {
         ) : (
           <TextFilter key={filter.name} filter={filter} value={values[filter.name] ?? ''} onChange={onChange} />
         ),
+      )}
+      {filters.some((filter) => 'values' in filter) && (
+        <Button className="more-filters" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+          <ListFilter size={16} aria-hidden="true" />
+          Filters
+        </Button>
       )}
       {isSet && (
         <Button kind="plain" onClick={onClear}>

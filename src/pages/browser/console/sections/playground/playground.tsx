@@ -2,7 +2,7 @@ import { Code2, Plus, Send, Square, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import type { ModelList } from '../../../../../engines/schema'
 import type { UsageReport } from '../../../../../usage/schema'
-import { useGet, useOwner } from '../../shell/api'
+import { useGet } from '../../shell/api'
 import { useKeys } from '../../shell/keys'
 import { Page } from '../../shell/page'
 import { Button, Choices, Code, Field } from '../../ui/controls'
@@ -24,7 +24,6 @@ const PROMPTS = [
 
 /** Prompts and answers beside one another: one to four engines, one composer, and the code that does the same. */
 export default function Playground() {
-  const owner = useOwner()
   const { filters, set } = useFilters({ modes: 'auto' })
   const modes = filters.modes!.split(',').slice(0, MOST)
   const models = useGet<ModelList>('/models')
@@ -120,7 +119,7 @@ export default function Playground() {
               }}
             />
             <div className="composer-foot">
-              <Pays name={owner.id ? owner.name : 'your personal account'} />
+              <Pays />
               {isRunning ? (
                 <Button onClick={stop}>
                   <Square size={14} aria-hidden="true" />
@@ -203,13 +202,14 @@ export default function Playground() {
 
 const lastPrompt = (column: Column | null | undefined) => column?.exchanges.at(-1)?.body.prompt
 
-/** Who pays for the next call, and what is left. */
-function Pays({ name }: { name: string }) {
-  const usage = useGet<UsageReport>('/usage', {}, { everyMs: 30_000 })
+/** Who pays for the next call, and what is left: what a session calls is paid by its person. */
+function Pays() {
+  const usage = useGet<UsageReport>('/usage', { scope: 'user' }, { everyMs: 60_000 })
   const left = usage.data?.balance.balance_cents
   return (
     <small>
-      Pays {name}. Limit: your session, 120 calls a minute.{left !== undefined && ` Credit left: ${money(left)}.`}
+      Pays your personal account. Limit: your session, 120 calls a minute.
+      {left !== undefined && ` Credit left: ${money(left)}.`}
     </small>
   )
 }

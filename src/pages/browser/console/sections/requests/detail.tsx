@@ -1,0 +1,110 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { AuditEvent } from '../../../../../audit/schema'
+import type { RequestRow } from '../../../../../usage/schema'
+import { useGet, useOwner } from '../../shell/api'
+import { at } from '../../shell/boot'
+import { DOCS } from '../../shell/screen'
+import { Chip, Code, CopyButton, Id } from '../../ui/controls'
+import { duration, money, Time, whole } from '../../ui/format'
+import { Shown } from '../../ui/states'
+import { Waterfall } from '../../ui/waterfall'
+
+export function State({ status }: RequestRow) {
+  if (status < 400) return <Chip state="good">{status}</Chip>
+  return status < 500 ? <Chip state="warn">{status}</Chip> : <Chip state="bad">{status}</Chip>
+}
+
+type Trace = {
+  steps: { name: string; at_ms: number; ms: number; outcome: string; facts: Record<string, string | null> }[]
+}
+
+const AROUND_MS = 600_000
+
+/** One call: where its time went, what was decided, what it cost, and what was recorded of it. */
+export function RequestBody({ row }: { row: RequestRow }) {
+  const owner = useOwner()
+  const trace = useGet<Trace>(`/requests/${row.request_id}`)
+  const when = Date.parse(row.timestamp)
+  const events = useGet<AuditEvent[]>('/audit', {
+    request_id: row.request_id,
+    from: new Date(when - AROUND_MS).toISOString(),
+    to: new Date(when + AROUND_MS).toISOString(),
+  })
+  const facts: [string, ReactNode][] = [
+    ['Status', <State key="status" {...row} />],
+    ['Time', <Time key="time" at={row.timestamp} />],
+    ['Request', <Id key="id" id={row.request_id} />],
+    ['Route', <code key="route">POST {row.endpoint}</code>],
+    ['Mode asked', row.mode ?? 'none'],
+    ['Mode used', row.resolved_mode ?? 'none'],
+    ['Engine', `${row.model ?? 'none'}${row.fallback ? ', a fallback' : ''}`],
+    [
+      'Key',
+      row.api_key_id ? (
+        <Link key="key" href={`/${owner.slug}/keys/${row.api_key_id}`}>
+          {row.api_key_id}
+        </Link>
+      ) : (
+        'a session of the console or of the terminal'
+      ),
+    ],
+    ['Tokens', `${whole(row.prompt_tokens)} in, ${whole(row.completion_tokens)} out`],
+    ['Cost', money(row.cost_cents)],
+    ['Cached', row.cached ? 'yes: nothing was asked of an engine' : 'no'],
+  ]
+  return (
+    <>
+      <div className="actions">
+        <CopyButton text={location.href} label="Copy link" />
+        <CopyButton text={row.request_id} label="Copy id" />
+      </div>
+      <section aria-labelledby="waterfall">
+        <h3 id="waterfall">Where the {duration(row.latency_ms)} went</h3>
+        <Shown of={trace} docs={DOCS} rows={3}>
+          {({ steps }) => (
+            <Waterfall
+              total={row.latency_ms}
+              steps={steps.map(({ name, at_ms, ms, outcome, facts: found }) => ({
+                name,
+                at: at_ms,
+                ms,
+                isFailed: outcome === 'failed',
+                facts: Object.values(found).filter(Boolean).join(', '),
+              }))}
+            />
+          )}
+        </Shown>
+      </section>
+      <dl className="facts-list">
+        {facts.map(([name, fact]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{fact}</dd>
+          </div>
+        ))}
+      </dl>
+      <section aria-labelledby="recorded">
+        <h3 id="recorded">Audit events</h3>
+        <Shown of={events} docs={DOCS} rows={2}>
+          {(found) =>
+            found.length === 0 ? (
+              <p className="faint">None in your chain. Events of an organization are listed under it.</p>
+            ) : (
+              found.map((event) => (
+                <Code
+                  key={event.id}
+                  text={JSON.stringify({ ...event.inputSummary, ...event.outputSummary }, null, 2)}
+                  label={event.action}
+                />
+              ))
+            )
+          }
+        </Shown>
+      </section>
+      <p className="faint">
+        Prompts and answers are not kept. <a href={at('/docs')}>How to keep a conversation</a>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,93 @@
+import type { RequestRow } from '../../../../../usage/schema'
+import { useGet } from '../../shell/api'
+import { defineScreen } from '../../shell/screen'
+import { duration, money, number, Time } from '../../ui/format'
+import { RequestBody, State } from './detail'
+
+/** Names of keys by their ids: those of the first page; others are shown by the beginning of their id. */
+function KeyName({ api_key_id: id }: RequestRow) {
+  const keys = useGet<{ keys: { id: string; name: string }[] }>('/keys', { limit: 100 })
+  if (id === null) return <>session</>
+  return <>{keys.data?.keys.find((key) => key.id === id)?.name ?? `${id.slice(0, 8)}…`}</>
+}
+
+const isIn = [
+  ['true', 'yes'],
+  ['false', 'no'],
+] as const
+const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
+
+export default defineScreen<RequestRow>({
+  section: 'requests',
+  title: 'Requests',
+  list: { path: '/requests', rows: 'requests', everyMs: 30_000 },
+  idOf: ({ request_id }) => request_id,
+  columns: [
+    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },
+    { key: 'status', head: 'Status', cell: State, main: true, width: '92px' },
+    {
+      key: 'mode',
+      head: 'Mode',
+      width: 'minmax(116px, 1.2fr)',
+      cell: ({ mode, resolved_mode }) =>
+        mode === resolved_mode || !resolved_mode ? mode : `${mode ?? '–'} → ${resolved_mode}`,
+    },
+    {
+      key: 'model',
+      head: 'Engine',
+      cell: ({ model, fallback }) => `${model ?? '–'}${fallback ? ' (fallback)' : ''}`,
+    },
+    { key: 'key', head: 'Key', cell: (row) => <KeyName {...row} /> },
+    {
+      key: 'tokens',
+      head: 'Tokens in / out',
+      cell: ({ prompt_tokens, completion_tokens }) => `${number(prompt_tokens)} / ${number(completion_tokens)}`,
+      number: true,
+      width: '124px',
+    },
+    {
+      key: 'first',
+      head: 'First token',
+      cell: ({ ttft_ms }) => (ttft_ms === null ? '–' : duration(ttft_ms)),
+      number: true,
+      width: '96px',
+    },
+    {
+      key: 'total',
+      head: 'Total',
+      cell: ({ latency_ms }) => duration(latency_ms),
+      main: true,
+      number: true,
+      width: '88px',
+    },
+    { key: 'cost', head: 'Cost', cell: ({ cost_cents }) => money(cost_cents), main: true, number: true, width: '84px' },
+  ],
+  filters: [
+    { name: 'q', label: 'Request id', hint: 'Request id or its start' },
+    {
+      name: 'status',
+      label: 'Status',
+      values: [
+        ['2xx', '✓ ok'],
+        ['4xx', '! refused (4xx)'],
+        ['429', '! limited (429)'],
+        ['402', '! no credit (402)'],
+        ['5xx', '✗ failed (5xx)'],
+      ],
+    },
+    { name: 'mode', label: 'Mode', values: MODES.map((mode) => [mode, mode] as const) },
+    { name: 'stream', label: 'Streamed', values: isIn },
+    { name: 'cached', label: 'Cached', values: isIn },
+    { name: 'fallback', label: 'Fallback', values: isIn },
+  ],
+  empty: {
+    text: 'No requests in the last 30 days. Make one:',
+    command: `curl ${location.origin}/api/v1/completions -H "Authorization: Bearer $SVC_API_KEY" -H "Content-Type: application/json" -d '{"prompt": "Say hello"}'`,
+  },
+  detail: {
+    titleOf: ({ request_id }) => <code>{request_id}</code>,
+    path: (id) => `/requests/${id}`,
+    member: 'request',
+    body: RequestBody,
+  },
+})

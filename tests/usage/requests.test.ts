@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test'
+import { createWorld, type Person } from '../support/world'
+
+const world = await createWorld()
+const person = await world.person()
+const asked = async (who: Person, prompt: string, mode: string) =>
+  (await who.send('POST', 'completions', { prompt, mode })).body.request_id as string
+
+test('calls are listed newest first, a page at a time, and each is found by its id', async () => {
+  const ids: string[] = []
+  for (let n = 0; n < 5; n++) ids.unshift(await asked(person, `Count to ${n + 3}`, n % 2 ? 'think' : 'fast'))
+  const found: string[] = []
+  for (let cursor = ''; ; ) {
+    const { body } = await person.send('GET', `requests?limit=2${cursor && `&cursor=${cursor}`}`)
+    found.push(...body.requests.map(({ request_id }: { request_id: string }) => request_id))
+    if (!body.has_more) break
+    cursor = body.next_cursor
+  }
+  expect(found).toEqual(ids)
+  const { body } = await person.send('GET', `requests/${ids[0]}`)
+  expect(body.request).toMatchObject({ request_id: ids[0], mode: 'fast', status: 200, endpoint: '/completions' })
+  const { steps, request } = body
+  const end = Math.max(...steps.map(({ at_ms, ms }: { at_ms: number; ms: number }) => at_ms + ms))
+  expect(end).toBeCloseTo(request.latency_ms, 0)
+})
+
+test('filters select by mode, state, time, cost and the beginning of an id', async () => {
+  const count = async (query: string) => (await person.send('GET', `requests?${query}`)).body.requests.length
+  const [first] = (await person.send('GET', 'requests')).body.requests
+  expect({
+    all: await count(''),
+    think: await count('mode=think'),
+    ok: await count('status=2xx'),
+    failed: await count('status=5xx'),
+    slow: await count('min_ms=900000'),
+    streamed: await count('stream=true'),
+    id: await count(`q=${first.request_id.slice(0, 12)}`),
+    before: await count('to=2026-01-01&from=2025-12-01'),
+  }).toEqual({ all: 5, think: 2, ok: 5, failed: 0, slow: 0, streamed: 0, id: 1, before: 0 })
+  expect((await person.send('GET', 'requests?status=9xx')).status).toBe(400)
+  expect((await person.send('GET', 'requests?cursor=none')).status).toBe(400)
+})
+
+test('nobody else sees them, and a key sees only its own', async () => {
+  const id = await asked(person, 'Count to nine', 'fast')
+  const stranger = await world.person()
+  expect((await stranger.send('GET', 'requests')).body.requests).toEqual([])
+  expect((await stranger.send('GET', `requests/${id}`)).status).toBe(404)
+  const session = await world.signedIn(person)
+  const other = (await session.send('POST', 'keys', { name: 'Other' })).body
+  const { body } = await world.send('GET', 'requests', undefined, { authorization: `Bearer ${other.key}` })
+  expect(body.requests).toEqual([])
+  expect((await session.send('GET', `requests/${id}`)).body.request.api_key_id).toBe(person.keyId)
+})
