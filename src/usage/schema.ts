@@ -210,7 +210,7 @@ export const UsageExport = t.Object({ rows: t.Array(UsageExportRow) })
 
 const Word = t.Optional(t.String({ minLength: 1, maxLength: 128 }))
 const Flag = t.Optional(t.Boolean())
-const Least = t.Optional(t.Number({ minimum: 0, maximum: 1_000_000_000 }))
+const Minimum = t.Optional(t.Number({ minimum: 0, maximum: 1_000_000_000 }))
 
 /** Filters of the list of requests (console 9.8). */
 export const RequestQuery = t.Object({
@@ -227,8 +227,8 @@ export const RequestQuery = t.Object({
   cached: Flag,
   stream: Flag,
   fallback: Flag,
-  min_ms: Least,
-  min_cost_cents: Least,
+  min_ms: Minimum,
+  min_cost_cents: Minimum,
   q: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'A request id, or its first characters' })),
   ...PageQuery.properties,
 })

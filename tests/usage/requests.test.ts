@@ -3,12 +3,12 @@ import { createWorld, type Person } from '../support/world'
 
 const world = await createWorld()
 const person = await world.person()
-const asked = async (who: Person, prompt: string, mode: string) =>
+const complete = async (who: Person, prompt: string, mode: string) =>
   (await who.send('POST', 'completions', { prompt, mode })).body.request_id as string
 
 test('calls are listed newest first, a page at a time, and each is found by its id', async () => {
   const ids: string[] = []
-  for (let n = 0; n < 5; n++) ids.unshift(await asked(person, `Count to ${n + 3}`, n % 2 ? 'think' : 'fast'))
+  for (let n = 0; n < 5; n++) ids.unshift(await complete(person, `Count to ${n + 3}`, n % 2 ? 'think' : 'fast'))
   const found: string[] = []
   for (let cursor = ''; ; ) {
     const { body } = await person.send('GET', `requests?limit=2${cursor && `&cursor=${cursor}`}`)
@@ -42,7 +42,7 @@ test('filters select by mode, state, time, cost and the beginning of an id', asy
 })
 
 test('nobody else sees them, and a key sees only its own', async () => {
-  const id = await asked(person, 'Count to nine', 'fast')
+  const id = await complete(person, 'Count to nine', 'fast')
   const stranger = await world.person()
   expect((await stranger.send('GET', 'requests')).body.requests).toEqual([])
   expect((await stranger.send('GET', `requests/${id}`)).status).toBe(404)
