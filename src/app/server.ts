@@ -15,6 +15,7 @@ import { chatRoutes, completionRoutes, NOT_SERVED } from '../completions/routes'
 import { voiceRoutes } from '../completions/voice-routes'
 import { responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, isProbe, readBase } from '../doors/routes-bases'
+import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
 import { engineRoutes } from '../engines/routes'
 import { eventRoutes } from '../events/routes'
 import { artifactRoutes, fileRoutes } from '../files/routes'
@@ -148,6 +149,8 @@ export function createServer({ config, container, metrics, connections, leaving 
         isProbe,
         canonicalUrl: canonicalUrl(config.publicUrl),
         rules,
+        errorFaceOf,
+        moreHeaders: (path, headers) => messageHeaders(path, headers, clock),
         insteadOf: (path) => NOT_SERVED[path.slice(API.length)] ?? baseAdvice(path, origin, rules.methodsOf),
         clientAddress: clientAddressOf(config),
         secure,
@@ -171,6 +174,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
         .use(responseRoutes(container, streams, guard))
+        .use(messageRoutes(container, streams, guard))
         .use(canvasRoutes(container.canvases, guard))
         .use(workflowRoutes(container.workflows, guard))
         .use(canvasWorkflowRoutes(container.workflows, guard))

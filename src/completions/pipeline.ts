@@ -79,6 +79,20 @@ export function createPipeline(stages: Stages, cache: AnswerCache, notice: Stage
       return request.present(run, answer)
     },
 
+    /**
+     * Our own count of the tokens of a request. No engine is asked and nothing is charged or recorded, so a request that
+     * leaves the mode to this server is counted as one for the fastest engine.
+     */
+    async count(call: Call, request: CompletionRequest): Promise<number> {
+      const run = await stages.open(call, { ...request, mode: request.mode === 'auto' ? 'fast' : request.mode }, null)
+      try {
+        await stages.decide(run)
+        return run.promptTokens
+      } finally {
+        run.deadline.end()
+      }
+    },
+
     /** Answers as a stream. Nothing is shown before the request is accepted, so a refusal keeps its status. */
     async stream(call: Call, request: CompletionRequest, write: Write): Promise<void> {
       const run = await opened(call, request, write)

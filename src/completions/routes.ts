@@ -24,7 +24,7 @@ type ChatService = ReturnType<typeof createChat>
 
 /** What chat clients call unless they are told otherwise, and what to call here. */
 export const NOT_SERVED: Readonly<Record<string, string>> = {
-  '/messages': 'This server speaks chat completions: POST /api/v1/chat/completions takes the same key.',
+  '/messages/batches': 'Send batches to POST /api/v1/batches.',
   '/embeddings': 'It has no embeddings.',
 }
 

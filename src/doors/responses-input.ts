@@ -324,7 +324,8 @@ function renamer(entries: readonly Entry[], places: readonly string[]) {
       .replace(/^messages$/, 'input')
 }
 
-function atOwnPaths<T>(rename: (text: string) => string, read: () => T): T {
+/** Reads a body in the form of a chat; what is wrong with it is told in the words of the body that came. */
+export function atOwnPaths<T>(rename: (text: string) => string, read: () => T): T {
   try {
     return read()
   } catch (error) {
@@ -332,7 +333,8 @@ function atOwnPaths<T>(rename: (text: string) => string, read: () => T): T {
   }
 }
 
-function originsOf(from: NonNullable<CompletionRequest['cameFrom']>, rename: (text: string) => string) {
+/** What refusals and warnings name, in the words of the body that came. */
+export function originsOf(from: NonNullable<CompletionRequest['cameFrom']>, rename: (text: string) => string) {
   return {
     prompt: rename(from.prompt),
     get persona() {
@@ -341,7 +343,7 @@ function originsOf(from: NonNullable<CompletionRequest['cameFrom']>, rename: (te
     get said() {
       return from.said.map(rename)
     },
-    whole: 'input',
+    whole: rename(from.whole),
     unseen: from.unseen,
   }
 }

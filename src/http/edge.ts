@@ -18,7 +18,7 @@ import {
   type Readers,
   WITHOUT_ADDRESS,
 } from './context'
-import { helpfulHeaders, statusOf, toEnvelope } from './envelope'
+import { type ErrorFace, helpfulHeaders, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import { givenBack } from './guard'
 import type { AccessLog } from './metrics'
@@ -66,6 +66,10 @@ export type EdgeDeps = {
   isProbe(method: string, path: string): boolean
   /** What the routes declare; complete once all of them are registered. */
   rules: Pick<RouteRules, 'at' | 'methodsOf'>
+  /** How errors of a path are answered, where not as everywhere. */
+  errorFaceOf(path: string): ErrorFace | null
+  /** Further headers of an answer, from those that it has. */
+  moreHeaders(path: string, headers: Record<string, unknown>): Record<string, string>
   /** What to call instead of a path that is not served; null for most. */
   insteadOf(path: string): string | null
   /** Counts the open requests of an address until they authenticate; null where its connections are counted. */
@@ -99,12 +103,14 @@ export function edge(deps: EdgeDeps) {
       setStateHeaders(headers, exchange, deps)
       Object.assign(headers, deps.rateHeaders(exchange.caller, exchange.ip), helpfulHeaders(error))
       Object.assign(headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
+      Object.assign(headers, deps.moreHeaders(exchange.path, headers))
       exchange.errorCode = error.code
-      deps.accessLog(exchange, statusOf(error), undefined)
+      const { status, body } = errorAnswer(error, exchange, deps)
+      deps.accessLog(exchange, status, undefined)
       if (hasBody(request)) exchange.hangUp()
       // The log line is written; a result that comes later must not write another.
       exchange.streaming = true
-      return Response.json(toEnvelope(error, exchange.requestId), { status: statusOf(error), headers })
+      return Response.json(body, { status, headers })
     },
   })
   const count = ({ caller }: Exchange, error: Error | null) => caller && deps.refused(caller, error)
@@ -138,6 +144,7 @@ export function edge(deps: EdgeDeps) {
     })
     .onAfterHandle({ as: 'global' }, ({ exchange, set, request, responseValue }) => {
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip))
+      Object.assign(set.headers, deps.moreHeaders(exchange.path, set.headers))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
       if (!request.bodyUsed && hasBody(request)) exchange.hangUp()
       const isCustom = responseValue instanceof ElysiaCustomStatusResponse
@@ -158,20 +165,29 @@ export function edge(deps: EdgeDeps) {
       setStateHeaders(set.headers, exchange, deps)
       Object.assign(set.headers, deps.rateHeaders(exchange.caller, exchange.ip), helpfulHeaders(known))
       Object.assign(set.headers, corsHeaders(request.headers.get('origin'), readersOf(exchange, deps)))
-      set.status = statusOf(known)
+      Object.assign(set.headers, deps.moreHeaders(exchange.path, set.headers))
+      const { status, body } = errorAnswer(known, exchange, deps)
+      set.status = status
       if ((!request.bodyUsed || CUT_SHORT.has(known.code)) && hasBody(request)) exchange.hangUp()
       if (known.kind === 'missing' && isForBrowser(request, exchange.path)) {
         Object.assign(set.headers, NOWHERE_HEADERS)
         return NOWHERE_PAGE
       }
-      const envelope = toEnvelope(known, exchange.requestId)
-      return exchange.ticket ? givenBack(exchange, envelope) : envelope
+      return exchange.ticket ? givenBack(exchange, body) : body
     })
     .onAfterResponse({ as: 'global' }, ({ exchange, set, route }) => {
       if (!exchange) return
       leave(exchange)
       if (!exchange.streaming) deps.accessLog(exchange, Number(set.status ?? 200), route)
     })
+}
+
+/** An error in the form that clients of its path read. */
+function errorAnswer(error: AppError, { path, requestId }: Exchange, { errorFaceOf }: EdgeDeps) {
+  const face = errorFaceOf(path)
+  return face
+    ? { status: face.statusOf(error), body: face.bodyOf(error, requestId) }
+    : { status: statusOf(error), body: toEnvelope(error, requestId) }
 }
 
 function arrive(request: Request, server: Server<unknown> | null, deps: EdgeDeps): Exchange {

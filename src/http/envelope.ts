@@ -36,6 +36,12 @@ const FACES: Record<ErrorKind, { status: number; type: string }> = {
   timeout: { status: 504, type: 'api_error' },
 }
 
+/** How the errors of some paths are answered, for clients that expect another form. */
+export type ErrorFace = {
+  statusOf(error: AppError): number
+  bodyOf(error: AppError, requestId: string): object
+}
+
 const DEFAULT_RETRY_AFTER_S = 5
 
 export const statusOf = (error: AppError): number => FACES[error.kind].status

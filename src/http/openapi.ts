@@ -32,6 +32,7 @@ const STATUS_WORDS: Record<string, string> = {
   502: 'An engine failed; retry',
   503: 'Unavailable; see Retry-After',
   504: 'Timed out',
+  529: 'No engine answers at the moment',
 }
 
 const header = (description: string, schema: Json = { type: 'string' }): Json => ({ description, schema })
@@ -80,13 +81,17 @@ type Kind = {
 
 type Documented = { status: string; schema: TSchema; description: string; headers: Json; isRefusal: boolean }
 
+/** Shapes of refusals that many routes share. */
+const REFUSAL_SHAPES: ReadonlySet<unknown> = new Set(['Error', 'MessageError'])
+
 /** Where a refusal with the error envelope stands, which is the same for every route. */
-const refusalName = (status: string): string => `Error${status}`
+const refusalName = (status: string, { $id }: Json): string => `${String($id)}${status}`
 
 /** The description of each group of routes, in the order of the document. */
 const TAGS: Record<string, string> = {
   Completions: 'Answers to prompts, in the native format.',
   Chat: 'Answers to messages, in the chat-completions format.',
+  Messages: 'Answers to messages, in the Messages format.',
   Models: 'The engines and the modes they serve.',
   Tools: 'Tools that engines can call.',
   Skills: 'Instructions, knowledge and tools for answers: write, review, publish and install them.',
@@ -266,8 +271,9 @@ function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): 
   return Object.fromEntries(
     statuses.map(({ status, schema, description, headers, isRefusal }) => {
       if (isRefusal) {
-        responses[refusalName(status)] ??= { description, headers, content: json(hoist(schema)) }
-        return [status, { $ref: `#/components/responses/${refusalName(status)}` }]
+        const name = refusalName(status, schema as Json)
+        responses[name] ??= { description, headers, content: json(hoist(schema)) }
+        return [status, { $ref: `#/components/responses/${name}` }]
       }
       if (detail['x-download'] && status === '200') {
         const orJson = detail['x-or-json'] === true ? json(hoist(schema)) : {}
@@ -308,7 +314,7 @@ function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId, isIdempotent }
     schema,
     description: STATUS_WORDS[status] ?? 'Answer',
     headers: headersOf(status, isIdempotent),
-    isRefusal: schema === ErrorBody,
+    isRefusal: Number(status) >= 400 && REFUSAL_SHAPES.has((schema as Json).$id),
   }))
 }
 

@@ -49,8 +49,12 @@ describe('without a credential (A16)', () => {
         const reply = await send(method, withId(path, 'none'), body)
         expect(reply.status).toBe(401)
         expect(reply.headers.get('www-authenticate')).toBe('Bearer')
-        const error = { type: 'authentication_error', code: 'invalid_api_key' }
-        if (method !== 'HEAD') expect(reply.body.error).toMatchObject(error)
+        const { type, code, details } = reply.body?.error ?? {}
+        if (method !== 'HEAD')
+          expect({ type, code: details?.error_code ?? code }).toEqual({
+            type: 'authentication_error',
+            code: 'invalid_api_key',
+          })
       }
     },
   )

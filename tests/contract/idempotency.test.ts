@@ -23,6 +23,7 @@ const WITHOUT: Record<string, string> = {
   'POST /skills/sandbox': 'keeps nothing, so there is nothing to do twice',
   'POST /guardrail-policies/{id}/evaluate': 'changes nothing',
   'POST /moderations': 'scores the same text the same way',
+  'POST /messages/count_tokens': 'changes nothing',
   'POST /routing-preferences/preview': 'changes nothing',
   'POST /routing-preferences/suggest-rule': 'changes nothing',
   'POST /auth/signup': 'no credential, so there is no user a key could belong to',
@@ -46,6 +47,7 @@ const WITHOUT: Record<string, string> = {
 const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unknown]>> = {
   'POST /completions': async () => ['completions', { prompt: 'Once, please' }],
   'POST /chat/completions': async () => ['chat/completions', { messages: [{ role: 'user', content: 'Once' }] }],
+  'POST /messages': async () => ['messages', { max_tokens: 100, messages: [{ role: 'user', content: 'Once' }] }],
   'POST /responses': async () => ['responses', { input: 'Once' }],
   'POST /research': async () => ['research', { prompt: 'Once, please' }],
   'POST /video': async () => ['video', { prompt: 'Once, please', duration: '1s' }],

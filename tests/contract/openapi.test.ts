@@ -135,6 +135,7 @@ describe('every operation', () => {
   /** Health that is down, and canvases that cannot be built, are told in shapes of their own (contract 1.5). */
   const OWN_SHAPES = new Set([
     'Error',
+    'MessageError',
     'Health',
     'CompileRefusalReply',
     'CanvasTestRefusalReply',
@@ -166,6 +167,7 @@ describe('every operation', () => {
       'POST /chat/completions',
       'POST /completions',
       'POST /iframes/{id}/sessions/{sessionId}/messages',
+      'POST /messages',
       'POST /responses',
     ])
   })

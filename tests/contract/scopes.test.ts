@@ -105,6 +105,8 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /images': 'completions',
   'POST /images/generations': 'completions',
   'POST /chat/completions': 'completions',
+  'POST /messages': 'completions',
+  'POST /messages/count_tokens': 'completions',
   'POST /responses': 'completions',
   'GET /skills': 'skills',
   'POST /skills': 'skills',
@@ -213,7 +215,8 @@ describe('scopes (I23)', () => {
   test.each(cells)('a key for $holds alone at $name', async ({ holds, scope, person, method, path, hasBody }) => {
     const reply = await person.send(method, withId(path, 'none'), hasBody ? '{"broken":' : undefined)
     const isRefused = scope !== null && scope !== holds
-    expect(reply.body?.error?.code === 'missing_scope').toBe(isRefused)
+    const { code, details } = reply.body?.error ?? {}
+    expect((details?.error_code ?? code) === 'missing_scope').toBe(isRefused)
     if (isRefused) expect(reply.status).toBe(403)
     if (!isRefused && hasBody) expect(reply.status).toBe(400)
   })

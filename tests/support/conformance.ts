@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs'
+import { MessageError } from '../../src/doors/messages-schema'
 import { ErrorBody } from '../../src/http/envelope'
 import { checker, type TSchema } from '../../src/kernel/schema'
 
@@ -45,6 +46,7 @@ export function createConformance(document: Document) {
   }))
   const checkers = new Map<object, ReturnType<typeof checker>>()
   const errorChecker = checker(closed(ErrorBody, document) as unknown as TSchema)
+  const messageErrorChecker = checker(closed(MessageError, document) as unknown as TSchema)
 
   /** Throws with the request and every difference. */
   return function assertConforms(answer: Answer): void {
@@ -58,7 +60,8 @@ export function createConformance(document: Document) {
       if (operation && !EDGE_STATUSES.has(status))
         throw new Error(`${where}, which the OpenAPI document does not declare`)
       // HTML pages are outside the API and answer errors in HTML.
-      if (status >= 400 && (operation || answer.path.startsWith(API))) report(where, errorChecker, body)
+      if (status >= 400 && (operation || answer.path.startsWith(API)))
+        report(where, path.startsWith(`${API}/messages`) ? messageErrorChecker : errorChecker, body)
       return
     }
     if (body === undefined) {
@@ -93,7 +96,7 @@ function assertHeaders(where: string, { headers, body }: Answer): void {
   const missing = HEADERS.filter((name) => !headers.has(name))
   if (missing.length) throw new Error(`${where} without ${missing.join(', ')}`)
   const { request_id, error } = (body ?? {}) as { request_id?: string; error?: { request_id?: string } }
-  const inBody = error ? error.request_id : request_id
+  const inBody = error?.request_id ?? request_id
   const inHeader = headers.get('x-request-id')
   if (inBody === undefined || headers.has('x-idempotent-replay') || inBody === inHeader) return
   throw new Error(`${where}: the body names request ${inBody} and the header ${inHeader}`)

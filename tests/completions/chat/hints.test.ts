@@ -44,12 +44,6 @@ describe('what a chat client is told to do', () => {
   })
 })
 
-test.each(['messages'])('POST /%s, which other clients call, names the format that is served', async (path) => {
-  const { status, body } = await ada.send('POST', path, {})
-  expect({ status, code: body.error.code }).toEqual({ status: 404, code: 'not_found' })
-  expect(body.error.message).toContain('POST /api/v1/chat/completions')
-})
-
 test('an answer in JSON that was cut says so, with the reason that clients look at first', async () => {
   const messages = [{ role: 'user' as const, content: freshPrompt('[[say:{"a":]][[finish:length]]') }]
   const input = { model: 'svc-1-auto', messages, response_format: { type: 'json_object' as const } }

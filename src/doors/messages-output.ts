@@ -1,0 +1,232 @@
+import { chatMetadata, type Progress } from '../completions'
+import { sha256Hex } from '../kernel/crypto'
+import { sseFrame } from '../kernel/stream'
+import { toolUseId } from './messages-input'
+import type { Block, MessageBody, MessageUsage, STOP_REASONS } from './messages-schema'
+
+type Ended = Extract<Progress, { type: 'ended' }>
+type Run = Ended['run']
+type Answer = Ended['answer']
+
+/** The whole message (contract 30.3). */
+export function toMessage(run: Run, answer: Answer, omitsThoughts: boolean): MessageBody {
+  const warnings: string[] = []
+  return {
+    id: idOf(answer.id),
+    type: 'message',
+    role: 'assistant',
+    model: answer.model.id,
+    content: blocksOf(run, answer, omitsThoughts, warnings),
+    ...stopOf(answer),
+    stop_details: null,
+    container: null,
+    usage: usageOf(answer),
+    svc_metadata: metadataOf(run, answer, warnings),
+    request_id: run.call.requestId,
+  }
+}
+
+const idOf = (id: string): string => id.replace(/^[a-z]+_/, 'msg_')
+
+function blocksOf(run: Run, answer: Answer, omitsThoughts: boolean, warnings: string[]): Block[] {
+  const { reasoning, content, toolCalls } = answer
+  const calls = toolCalls.map(({ id, name, arguments: args }) => ({
+    type: 'tool_use',
+    id: toolUseId(id),
+    name,
+    input: inputOf(args, name, warnings),
+  }))
+  return [
+    ...(reasoning && run.request.reasoning?.shows
+      ? [{ type: 'thinking', thinking: omitsThoughts ? '' : reasoning, signature: signatureOf(reasoning) }]
+      : []),
+    ...[content, refusalBeside(answer)].filter(Boolean).map((text) => ({ type: 'text', text, citations: null })),
+    ...calls,
+  ]
+}
+
+/** Why the content is not what was asked for; the refusal of an engine is its content already. */
+const refusalBeside = ({ refusal, content }: Answer): string => (refusal === null || refusal === content ? '' : refusal)
+
+/** Clients give thoughts back only with a signature; this server needs none of them. */
+const signatureOf = (thoughts: string): string => sha256Hex(thoughts)
+
+function inputOf(args: string, name: string, warnings: string[]): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(args)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  warnings.push(`The arguments of ${name} are no JSON object: ${args.slice(0, 1_000)}`)
+  return {}
+}
+
+function stopOf(answer: Answer): { stop_reason: (typeof STOP_REASONS)[number]; stop_sequence: string | null } {
+  const { finish, refusal, toolCalls, stoppedBy } = answer
+  if (finish === 'content-filter' || refusal !== null) return { stop_reason: 'refusal', stop_sequence: null }
+  if (toolCalls.length) return { stop_reason: 'tool_use', stop_sequence: null }
+  if (stoppedBy !== undefined) return { stop_reason: 'stop_sequence', stop_sequence: stoppedBy }
+  return { stop_reason: finish === 'length' ? 'max_tokens' : 'end_turn', stop_sequence: null }
+}
+
+type Counts = Pick<
+  Answer,
+  'promptTokens' | 'completionTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'reasoningTokens'
+>
+
+/** The three counts of the prompt do not overlap: together they are the prompt. */
+function usageOf({ promptTokens, completionTokens, ...parts }: Counts): MessageUsage {
+  const { cachedTokens: read = 0, cacheWriteTokens: written = 0, reasoningTokens: thought = 0 } = parts
+  return {
+    input_tokens: Math.max(0, promptTokens - read - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+    cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
+    output_tokens: completionTokens,
+    output_tokens_details: { thinking_tokens: thought },
+    server_tool_use: null,
+    service_tier: 'standard',
+  }
+}
+
+function metadataOf(run: Run, answer: Answer, more: readonly string[]): MessageBody['svc_metadata'] {
+  const { artifacts: _, follow_ups: __, job: ___, warnings: own = [], ...metadata } = chatMetadata(run, answer)
+  // Clients of this format know the setting by another name.
+  const warnings = [...own.map((one) => one.replace(/\breasoning_effort\b/, 'thinking')), ...more]
+  return { ...metadata, ...(warnings.length ? { warnings } : {}) }
+}
+
+type Kind = 'text' | 'thinking' | 'tool_use'
+
+const event = (type: string, members: object = {}): string => sseFrame({ event: type, data: { type, ...members } })
+
+/** Frame that keeps the connection alive. */
+export const PING = event('ping')
+
+/** Frames of a stream (contract 30.3): blocks are counted from 0, and one ends before the next begins. */
+export function messageFramer(omitsThoughts: boolean): (progress: Progress) => string {
+  let open: { kind: Kind; id: string; text: string } | null = null
+  let index = -1
+  let shows = false
+  /** Pieces of calls that came while another one was open, by id. */
+  const waiting = new Map<string, { name: string; text: string }>()
+  const closed = new Set<string>()
+
+  function begin(kind: Kind, content_block: object, id = ''): string {
+    const before = close()
+    index += 1
+    open = { kind, id, text: '' }
+    return before + event('content_block_start', { index, content_block })
+  }
+
+  const delta = (change: object): string => event('content_block_delta', { index, delta: change })
+
+  function close(): string {
+    if (!open) return ''
+    const { kind, id, text } = open
+    open = null
+    if (kind === 'tool_use') closed.add(id)
+    const signed = kind === 'thinking' ? delta({ type: 'signature_delta', signature: signatureOf(text) }) : ''
+    return signed + event('content_block_stop', { index })
+  }
+
+  function say(text: string): string {
+    const start = open?.kind === 'text' ? '' : begin('text', { type: 'text', text: '', citations: null })
+    return start + delta({ type: 'text_delta', text })
+  }
+
+  function think(thinking: string): string {
+    const start = open?.kind === 'thinking' ? '' : begin('thinking', { type: 'thinking', thinking: '', signature: '' })
+    open!.text += thinking
+    return start + (omitsThoughts ? '' : delta({ type: 'thinking_delta', thinking }))
+  }
+
+  /** A piece of a call. Another call waits until the open one is whole, because blocks do not mix. */
+  function call(id: string, name: string, piece: string): string {
+    if (open?.kind === 'tool_use' && open.id !== id && !isWhole(open.text)) {
+      const known = waiting.get(id) ?? { name, text: '' }
+      waiting.set(id, { name, text: known.text + piece })
+      return ''
+    }
+    const held = waiting.get(id)?.text ?? ''
+    waiting.delete(id)
+    const start =
+      open?.kind === 'tool_use' && open.id === id
+        ? ''
+        : begin('tool_use', { type: 'tool_use', id: toolUseId(id), name, input: {} }, id)
+    const text = held + piece
+    open!.text += text
+    return start + (text ? delta({ type: 'input_json_delta', partial_json: text }) : '')
+  }
+
+  /** What of a whole call was not shown yet. */
+  function restOf({ id, name, arguments: args }: Answer['toolCalls'][number]): string {
+    if (closed.has(id)) return ''
+    const shown = open?.id === id ? open.text : ''
+    if (shown) return args.length > shown.length ? call(id, name, args.slice(shown.length)) : ''
+    waiting.delete(id)
+    const start = open?.id === id ? '' : begin('tool_use', { type: 'tool_use', id: toolUseId(id), name, input: {} }, id)
+    open!.text = args
+    return start + delta({ type: 'input_json_delta', partial_json: args })
+  }
+
+  return (progress) => {
+    switch (progress.type) {
+      case 'began': {
+        const { model, promptTokens, request } = progress.run
+        shows = request.reasoning?.shows ?? false
+        const message = {
+          id: idOf(progress.id),
+          type: 'message',
+          role: 'assistant',
+          model: model.id,
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          stop_details: null,
+          container: null,
+          usage: usageOf({ promptTokens, completionTokens: 1 }),
+        }
+        return event('message_start', { message }) + PING
+      }
+      case 'text':
+      case 'refusal':
+        return progress.text ? say(progress.text) : ''
+      case 'reasoning':
+        return shows ? think(progress.text) : ''
+      case 'call':
+        return call(progress.id, progress.name, progress.arguments)
+      case 'thinking':
+      case 'tool-began':
+      case 'tool-ended':
+        return PING
+      case 'ended': {
+        const { run, answer } = progress
+        const calls = answer.toolCalls.map(restOf).join('')
+        const beside = refusalBeside(answer)
+        const refusal = beside ? begin('text', { type: 'text', text: '', citations: null }) + say(beside) : ''
+        return (
+          calls +
+          refusal +
+          close() +
+          event('message_delta', {
+            delta: stopOf(answer),
+            usage: usageOf(answer),
+            svc_metadata: metadataOf(run, answer, []),
+          }) +
+          event('message_stop')
+        )
+      }
+    }
+  }
+}
+
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,77 @@
+import type { ChatInput } from '../completions/schema'
+import { invalidInput, messageOf } from '../kernel/errors'
+import type { Block, MessageInput } from './messages-schema'
+
+type Tool = NonNullable<ChatInput['tools']>[number]
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/
+
+/**
+ * The tools as functions of a chat (contract 30.2). A kind that this server does not have is left out with a warning.
+ * Throws 400 where `tool_choice` then asks for what is not there.
+ */
+export function toolsIn({ tools, tool_choice: choice, mcp_servers: servers }: MessageInput, warnings: string[]) {
+  const leftOut: string[] = []
+  const places: string[] = []
+  const offered: Tool[] = []
+  for (const [at, tool] of (tools ?? []).entries()) {
+    const path = `tools[${at}]`
+    if (tool.type != null && tool.type !== 'custom') {
+      leftOut.push(String(tool.name ?? tool.type).slice(0, 64))
+      continue
+    }
+    offered.push(functionOf(tool, path))
+    places.push(path)
+  }
+  for (const { name, url, authorization_token: token, tool_configuration: limits } of servers ?? []) {
+    if (limits?.enabled === false) continue
+    offered.push({
+      type: 'mcp',
+      server_label: name,
+      server_url: url,
+      require_approval: 'never',
+      ...(token ? { headers: { authorization: `Bearer ${token}` } } : {}),
+      ...(limits?.allowed_tools ? { allowed_tools: limits.allowed_tools } : {}),
+    })
+    places.push('mcp_servers')
+  }
+  if (leftOut.length)
+    warnings.push(`These tools were left out, because this server does not have them: ${leftOut.join(', ')}.`)
+  return { tools: offered, choice: chosen(choice, offered, leftOut), places }
+}
+
+function functionOf(tool: Block, path: string): Tool {
+  const { name, description, input_schema: schema, strict } = tool
+  if (typeof name !== 'string' || !NAME.test(name))
+    throw invalidInput(
+      `${path}.name`,
+      `"${path}.name" is ${messageOf(name)}; it must be at most 64 letters, digits, hyphens and underscores.`,
+    )
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    throw invalidInput(
+      `${path}.input_schema`,
+      `"${path}.input_schema" is ${messageOf(schema)}; it must be a JSON Schema.`,
+    )
+  return {
+    type: 'function',
+    function: {
+      name,
+      description: typeof description === 'string' ? description.slice(0, 32_768) : null,
+      parameters: schema as Record<string, unknown>,
+      strict: typeof strict === 'boolean' ? strict : null,
+    },
+  }
+}
+
+function chosen(choice: MessageInput['tool_choice'], offered: readonly Tool[], leftOut: readonly string[]) {
+  if (!choice || choice.type === 'auto') return 'auto' as const
+  if (choice.type === 'none') return 'none' as const
+  if (choice.type === 'any') {
+    if (offered.length) return 'required' as const
+    throw invalidInput('tool_choice', '"tool_choice" is "any", and none of "tools" can be offered.')
+  }
+  const name = choice.name ?? ''
+  if (leftOut.includes(name) || !offered.length)
+    throw invalidInput('tool_choice', `"tool_choice" names ${messageOf(name)}, which cannot be offered.`)
+  return { type: 'function' as const, function: { name } }
+}

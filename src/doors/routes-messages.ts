@@ -1,0 +1,143 @@
+import { Elysia } from 'elysia'
+import { type CompletionService, ignoredHeader } from '../completions'
+import { answer, type ErrorFace, statusOf, toEnvelope } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import type { Streams } from '../http/sse'
+import { type Clock, iso } from '../kernel/clock'
+import type { AppError } from '../kernel/errors'
+import { checked, described, t } from '../kernel/schema'
+import { sseFrame } from '../kernel/stream'
+import { type MessageRequest, readMessage } from './messages-input'
+import { messageFramer, PING, toMessage } from './messages-output'
+import { CountInput, MessageBody, MessageError, MessageInput } from './messages-schema'
+import { doorOf } from './routes-bases'
+
+type Deps = { completions: Pick<CompletionService, 'pipeline'> }
+
+const OPENING_MS = 10_000
+
+/** These clients wait on 529, and take 503 for a fault of the server. */
+const OVERLOADED = 529
+
+const STATUSES = [400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 503, 504, OVERLOADED] as const
+const REFUSALS = Object.fromEntries(STATUSES.map((status) => [status, described(MessageError)])) as Record<
+  (typeof STATUSES)[number],
+  ReturnType<typeof described<typeof MessageError>>
+>
+
+export const messageRoutes = ({ completions: { pipeline } }: Deps, streams: Streams, guard: Guard) =>
+  new Elysia({ tags: ['Messages'] })
+    .use(guard)
+    .post(
+      '/messages',
+      ({ body, request, set, exchange, route }) => {
+        const call = toCall({ exchange, request, route })
+        const message = readMessage(at(request, body))
+        Object.assign(set.headers, ignoredHeader(message.ignored))
+        if (body.stream)
+          return streams.open({
+            source: (write) => pipeline.stream(call, message.request, write),
+            frame: messageFramer(message.omitsThoughts),
+            heartbeat: () => PING,
+            failure: (error) =>
+              sseFrame({ event: 'error', data: { type: 'error', error: faceOf(error), request_id: error.request_id } }),
+            endsWithDone: false,
+            openingMs: OPENING_MS,
+            exchange,
+            request,
+            route,
+          }) as never
+        exchange.keepOpen()
+        return pipeline.complete(call, presented(message))
+      },
+      {
+        scope: 'completions',
+        idempotent: true,
+        timeLimit: 'own',
+        body: checked(MessageInput),
+        response: { 200: answer(MessageBody), ...REFUSALS },
+        detail: {
+          summary: 'Answer in the Messages format',
+          description:
+            'Errors have the form of this format: `{type:"error", error:{type, message, details}, request_id}`.',
+          'x-streams': true,
+        } as object,
+      },
+    )
+    .post(
+      '/messages/count_tokens',
+      async ({ body, request, exchange, route }) => {
+        const { request: counted } = readMessage(at(request, { ...body, max_tokens: Number.MAX_SAFE_INTEGER }))
+        return { input_tokens: await pipeline.count(toCall({ exchange, request, route }), counted) }
+      },
+      {
+        scope: 'completions',
+        body: checked(CountInput),
+        response: {
+          200: answer(t.Object({ input_tokens: t.Integer() }, { $id: 'MessageCount' })),
+          ...REFUSALS,
+        },
+        detail: { summary: 'Count the tokens of a message' } as object,
+      },
+    )
+
+const presented = ({ request, omitsThoughts }: MessageRequest) => ({
+  ...request,
+  present: (...[run, found]: Parameters<typeof request.present>) => toMessage(run, found, omitsThoughts),
+})
+
+/** The model that the path names wins over that of the body. */
+function at<Input extends { model?: string | null | undefined }>(request: Request, input: Input): Input {
+  const { model } = doorOf(request)
+  return model === null ? input : { ...input, model }
+}
+
+/** What this format calls the errors of this server, by their type; the others have the same name. */
+const TYPES: Readonly<Record<string, string>> = { conflict_error: 'invalid_request_error' }
+/** The same by their code. */
+const CODES: Readonly<Record<string, string>> = {
+  payload_too_large: 'request_too_large',
+  engine_unavailable: 'overloaded_error',
+  service_unavailable: 'overloaded_error',
+  request_timeout: 'timeout_error',
+}
+
+const TOO_LONG = /comes? to (?:about )?(\d{1,12}) tokens; the maximum context length of the engine is (\d{1,12})/
+
+type Envelope = ReturnType<typeof toEnvelope>['error']
+
+/** An error as clients of this format read it (contract 30.5). A prompt that is too long has words that they look for. */
+function faceOf({ type, code, message, param }: Envelope) {
+  const [, tokens, max] = TOO_LONG.exec(message) ?? []
+  return {
+    type: CODES[code] ?? TYPES[type] ?? type,
+    message: tokens && max ? `prompt is too long: ${tokens} tokens > ${max} maximum. ${message}` : message,
+    details: { error_code: code, param: param ?? null },
+  }
+}
+
+const MESSAGES: ErrorFace = {
+  statusOf: (error: AppError) => (CODES[error.code] === 'overloaded_error' ? OVERLOADED : statusOf(error)),
+  bodyOf: (error: AppError, requestId: string) => ({
+    type: 'error',
+    error: faceOf(toEnvelope(error, requestId).error),
+    request_id: requestId,
+  }),
+}
+
+/** How errors of a path are answered, where not as everywhere. */
+export const errorFaceOf = (path: string): ErrorFace | null =>
+  /^\/api\/v1\/messages(?:\/|$)/.test(path) ? MESSAGES : null
+
+/** The headers that clients of this format read, from those of every answer (contract 30.3). */
+export function messageHeaders(path: string, headers: Record<string, unknown>, clock: Clock): Record<string, string> {
+  if (!errorFaceOf(path)) return {}
+  const found: Record<string, string> = { 'request-id': String(headers['x-request-id']) }
+  for (const what of ['requests', 'tokens']) {
+    for (const part of ['limit', 'remaining'])
+      found[`anthropic-ratelimit-${what}-${part}`] = String(headers[`x-ratelimit-${part}-${what}`])
+    const seconds = Number.parseInt(String(headers[`x-ratelimit-reset-${what}`]), 10)
+    found[`anthropic-ratelimit-${what}-reset`] = iso(clock.now() + seconds * 1_000)
+  }
+  return found
+}

@@ -1,0 +1,240 @@
+// SQLite only: a format only translates; tests/completions runs what is behind it on both.
+import { describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import { createUpstreamWorld, freshPrompt } from '../../completions/upstream-world'
+import { listen } from '../../support/listening'
+import { PIXEL } from '../../support/pixel'
+
+const { world, upstream } = await createUpstreamWorld()
+const { origin } = listen(world)
+const ada = await world.person()
+const clientOf = (key: string) => new Anthropic({ baseURL: origin, apiKey: key, maxRetries: 0 })
+const client = clientOf(ada.key)
+const model = 'svc-1-flash'
+
+const WEATHER: Anthropic.Tool = {
+  name: 'get_weather',
+  description: 'Gets the weather.',
+  input_schema: { type: 'object', required: ['location'], properties: { location: { type: 'string' } } },
+}
+const PLAN = '[[plan:get_weather{"location":"Oslo"};get_weather{"location":"Rome"}]] [[say:Oslo: Snow.]]'
+
+const order = (words: string, more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {}) => ({
+  model,
+  max_tokens: 1_000,
+  messages: [{ role: 'user' as const, content: freshPrompt(words) }],
+  ...more,
+})
+
+const sent = () => upstream.calls.at(-1)!.body
+
+describe('the Anthropic package (contract 30)', () => {
+  test('creates a message', async () => {
+    const { data, response } = await client.messages.create(order('hi')).withResponse()
+    expect(data).toMatchObject({
+      id: expect.stringMatching(/^msg_\w{24}$/),
+      type: 'message',
+      role: 'assistant',
+      model,
+      content: [{ type: 'text', text: 'Hello from the scripted upstream.', citations: null }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: {
+        input_tokens: 11,
+        output_tokens: 5,
+        cache_read_input_tokens: 0,
+        cache_creation_input_tokens: 0,
+        service_tier: 'standard',
+      },
+    })
+    expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
+    expect(Date.parse(response.headers.get('anthropic-ratelimit-requests-reset')!)).toBeGreaterThan(0)
+    expect(sent().max_tokens).toBe(1_000)
+  })
+
+  test('streams one, whose final message is the plain one', async () => {
+    const stream = client.messages.stream(order('[[tokens:30]]'))
+    const texts: string[] = []
+    stream.on('text', (piece) => texts.push(piece))
+    const message = await stream.finalMessage()
+    expect(texts.join('')).toBe(Array.from({ length: 30 }, () => 'word').join(' '))
+    expect(message.content).toMatchObject([{ type: 'text', text: texts.join('') }])
+    expect(message).toMatchObject({ stop_reason: 'end_turn', usage: { input_tokens: 11, output_tokens: 30 } })
+  })
+
+  test.each([false, true])('uses tools over two turns, streamed: %p', async (stream) => {
+    const ask = (params: Anthropic.MessageCreateParamsNonStreaming) =>
+      stream ? client.messages.stream(params).finalMessage() : client.messages.create(params)
+    const params = order(PLAN, { tools: [WEATHER] })
+    const first = await ask(params)
+    expect(first.stop_reason).toBe('tool_use')
+    const calls = first.content.filter((block) => block.type === 'tool_use')
+    expect(calls.map(({ input }) => input)).toEqual([{ location: 'Oslo' }, { location: 'Rome' }])
+    expect(calls[0]!.id).toMatch(/^toolu_\w{24}$/)
+    const results = calls.map(({ id }) => ({
+      type: 'tool_result' as const,
+      tool_use_id: id,
+      is_error: id === calls[1]!.id,
+      content: [{ type: 'text' as const, text: 'Snow.' }],
+    }))
+    const second = await ask({
+      ...params,
+      messages: [...params.messages, { role: 'assistant', content: first.content }, { role: 'user', content: results }],
+    })
+    expect(second.content).toMatchObject([{ type: 'text', text: 'Oslo: Snow.' }])
+    const tools = (sent().messages as { role: string; content: string }[]).filter(({ role }) => role === 'tool')
+    expect(tools.map(({ content }) => content)).toEqual(['Snow.', 'Error: Snow.'])
+  })
+
+  test('sends pictures, also in results', async () => {
+    const picture = {
+      type: 'image' as const,
+      source: { type: 'base64' as const, media_type: 'image/png' as const, data: PIXEL },
+    }
+    await client.messages.create(
+      order('', {
+        model: 'svc-1-vision',
+        messages: [
+          { role: 'user', content: [picture, { type: 'text', text: freshPrompt('See this') }] },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'get_weather', input: {} }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [picture] }] },
+        ],
+        tools: [WEATHER],
+      }),
+    )
+    expect(JSON.stringify(sent().messages).split(PIXEL)).toHaveLength(3)
+  })
+
+  test.each([false, true])('shows thoughts only when it asks for them, streamed: %p', async (stream) => {
+    const ask = (params: Anthropic.MessageCreateParamsNonStreaming) =>
+      stream ? client.messages.stream(params).finalMessage() : client.messages.create(params)
+    const thinking = { type: 'enabled' as const, budget_tokens: 2_048 }
+    const shown = await ask(order('[[think:hm]] [[say:Yes.]]', { thinking, max_tokens: 4_000 }))
+    expect(shown.content).toMatchObject([
+      { type: 'thinking', thinking: 'hm', signature: expect.stringMatching(/./) },
+      { type: 'text', text: 'Yes.' },
+    ])
+    expect(shown.usage.output_tokens_details).toMatchObject({ thinking_tokens: 1 })
+    expect(sent().reasoning_effort).toBe('low')
+    const hidden = await ask(order('[[think:hm]] [[say:Yes.]]'))
+    expect(hidden.content).toMatchObject([{ type: 'text', text: 'Yes.' }])
+    const back = order('', {
+      messages: [
+        { role: 'user', content: freshPrompt('One') },
+        { role: 'assistant', content: shown.content },
+        { role: 'user', content: freshPrompt('Two') },
+      ],
+    })
+    await ask(back)
+    expect(JSON.stringify(sent().messages)).toContain('"reasoning_content":"hm"')
+  })
+
+  test.each([false, true])('ends at a stop sequence, and says which, streamed: %p', async (stream) => {
+    const params = order('[[say:one two THE END three]]', { stop_sequences: ['never', 'THE END'] })
+    const found = await (stream ? client.messages.stream(params).finalMessage() : client.messages.create(params))
+    expect(found).toMatchObject({
+      content: [{ text: 'one two ' }],
+      stop_reason: 'stop_sequence',
+      stop_sequence: 'THE END',
+    })
+  })
+
+  test('is cut at its output limit', async () => {
+    const { stop_reason } = await client.messages.create(order('[[tokens:400]]', { max_tokens: 20 }))
+    expect(stop_reason).toBe('max_tokens')
+  })
+
+  test('counts cached tokens apart from the others', async () => {
+    const { usage } = await client.messages.create(order('[[cached:9]]'))
+    expect(usage).toMatchObject({ input_tokens: 2, cache_read_input_tokens: 9 })
+  })
+
+  test('answers in a JSON schema', async () => {
+    const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+    const config = { output_config: { format: { type: 'json_schema' as const, schema } } }
+    const { content } = await client.messages.create(order('[[say:{"name":"Ada"}]]', config))
+    expect(content).toMatchObject([{ text: '{"name":"Ada"}' }])
+    const wrong = await client.messages.create(order('[[say:{"age":1}]]', config))
+    expect(wrong.stop_reason).toBe('refusal')
+  })
+
+  test('counts the tokens of a message, with its tools and pictures, and asks no engine', async () => {
+    const calls = upstream.calls.length
+    const { messages } = order('How many tokens are in this sentence of plain English words?')
+    const plain = await client.messages.countTokens({ model, messages })
+    const withTools = await client.messages.countTokens({ model: 'claude-opus-4-5', messages, tools: [WEATHER] })
+    expect(plain.input_tokens).toBeGreaterThan(10)
+    expect(withTools.input_tokens).toBeGreaterThan(plain.input_tokens)
+    expect(upstream.calls.length).toBe(calls)
+  })
+})
+
+describe('the error classes of the Anthropic package (contract 30.5)', () => {
+  const refusal = (params: object, by = client) =>
+    by.messages.create({ ...order('hi'), ...params } as Anthropic.MessageCreateParamsNonStreaming).then(
+      () => expect.unreachable(),
+      (thrown: InstanceType<typeof Anthropic.APIError>) => thrown,
+    )
+  const typeOf = ({ error }: InstanceType<typeof Anthropic.APIError>) =>
+    (error as { error: { type: string; details: object } }).error
+
+  test('400 is BadRequestError, with the member that is wrong', async () => {
+    const thrown = await refusal({ max_tokens: undefined })
+    expect(thrown).toBeInstanceOf(Anthropic.BadRequestError)
+    expect(typeOf(thrown)).toMatchObject({
+      type: 'invalid_request_error',
+      details: { error_code: 'validation_error', param: 'max_tokens' },
+    })
+    expect(thrown.requestID).toMatch(/^req_/)
+  })
+
+  test('401 is AuthenticationError', async () => {
+    const thrown = await refusal({}, clientOf('svc_live_wrong'))
+    expect(thrown).toBeInstanceOf(Anthropic.AuthenticationError)
+    expect(typeOf(thrown).type).toBe('authentication_error')
+  })
+
+  test('403 is PermissionDeniedError', async () => {
+    const other = await world.person({ scopes: ['tools'] })
+    expect(await refusal({}, clientOf(other.key))).toBeInstanceOf(Anthropic.PermissionDeniedError)
+  })
+
+  test('402 says that it is about money', async () => {
+    const poor = await world.person({ cents: 0 })
+    const thrown = await refusal({}, clientOf(poor.key))
+    expect({ status: thrown.status, type: typeOf(thrown).type }).toEqual({ status: 402, type: 'billing_error' })
+  })
+
+  test('404 is NotFoundError', async () => {
+    expect(await refusal({ conversation_id: crypto.randomUUID() })).toBeInstanceOf(Anthropic.NotFoundError)
+    const reply = await fetch(`${origin}/v1/messages/nothing`, { headers: { 'x-api-key': ada.key } })
+    expect({ status: reply.status, body: await reply.json() }).toMatchObject({ status: 404, body: { type: 'error' } })
+  })
+
+  test('a prompt that is too long says how long, in the words that clients look for', async () => {
+    const { message } = typeOf(
+      await refusal({ messages: [{ role: 'user', content: '漢'.repeat(400_000) }] }),
+    ) as unknown as {
+      message: string
+    }
+    expect(message).toMatch(/^prompt is too long: \d+ tokens > \d+ maximum/)
+  })
+
+  test('an error after the first byte is an event of its own', async () => {
+    const thrown = await client.messages
+      .stream(order('[[cut]][[slow:40]][[tokens:8]]'))
+      .finalMessage()
+      .catch((error: unknown) => error)
+    expect(String(thrown)).toContain('overloaded_error')
+  })
+
+  // The last one: afterwards the engine counts as down.
+  test('529 is an engine that does not answer', async () => {
+    const thrown = await refusal({
+      model: 'svc-1-reason',
+      messages: [{ role: 'user', content: freshPrompt('[[drop]]') }],
+    })
+    expect({ status: thrown.status, type: typeOf(thrown).type }).toEqual({ status: 529, type: 'overloaded_error' })
+    expect(thrown.headers?.get('retry-after')).not.toBeNull()
+  })
+})
