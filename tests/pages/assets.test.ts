@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { buildAssets } from '../../src/pages'
+import { buildAssets, buildConsole } from '../../src/pages'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
@@ -42,6 +42,31 @@ test('until they are ready the chat needs at most 25 KB, the inbox 30 KB and the
   expect(packed('first', 'widget', 'widgetStyle')).toBeLessThan(25 * 1024)
   expect(packed('inbox', 'inboxStyle')).toBeLessThan(30 * 1024)
   expect(packed('live', 'liveStyle')).toBeLessThan(15 * 1024)
+})
+
+test('the console is as light as it must be (console 9.3)', async () => {
+  const { files, script, style, parts } = await buildConsole()
+  const weigh = (names: string[]) =>
+    names.reduce((bytes, name) => bytes + Buffer.from(files[name]!.brotli, 'base64').length, 0)
+  const shell = [script, style]
+  expect(weigh(shell)).toBeLessThan(120 * 1024)
+  const named = (name: string) => Object.keys(files).filter((file) => file.startsWith(`${name}-`))
+  for (const [section, names] of Object.entries(parts)) {
+    // The menus of the top bar come with the first page too, and the charts with the overview.
+    const first = [...shell, ...names, ...named('menus'), ...(section === 'overview' ? named('chart') : [])]
+    expect({ section, isLight: weigh(first) < 180 * 1024 }).toEqual({ section, isLight: true })
+    expect({ section, isLight: weigh(names.slice(0, 1)) < 40 * 1024 }).toEqual({ section, isLight: true })
+  }
+  expect(weigh(Object.keys(files))).toBeLessThan(600 * 1024)
+})
+
+test('files of the console are kept for ever by their hash, and sent as Brotli to who takes it', async () => {
+  const { style } = await world.app.container.consoleAssets()
+  const answer = await get(`/console/assets/${style}`, { 'accept-encoding': 'gzip, br' })
+  expect(answer.headers.get('content-encoding')).toBe('br')
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  const gone = await get('/console/assets/console-00000000.css')
+  expect({ status: gone.status, cache: gone.headers.get('cache-control') }).toEqual({ status: 404, cache: 'no-store' })
 })
 
 test('the loader is served to every page, packed for those that take it so, and names no other address', async () => {

@@ -6,6 +6,69 @@ inChromium('the console', async () => {
   const { calls, open, person, world } = await createConsole()
   await calls(12)
 
+  test('who has called nothing makes the first call and a key on the first page', async () => {
+    const newcomer = await world.person()
+    const { page, problems } = await open('', {}, newcomer)
+    await sees(page, 'Your first call')
+    expect(await wrongIn(page, 'start')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await press(page, 'Create a key')
+    await sees(page, 'It is shown only now')
+    const curl = await page.$$eval('.steps .code code', (all) => all.at(-1)!.textContent!)
+    const authorization = /Bearer svc_sk_\w+/.exec(curl)![0]
+    expect((await world.send('GET', 'usage', undefined, { authorization })).status).toBe(200)
+    await page.click('.steps .button.primary')
+    await sees(page, 'See its trace')
+    await press(page, 'See its trace', 'link')
+    await sees(page, 'Where the')
+    expect(problems).toEqual([])
+  })
+
+  test('what fails says so: no session, no right, no answer, no such page', async () => {
+    const { page } = await open('/me/keys')
+    await sees(page, 'test')
+    await page.setRequestInterception(true)
+    let status = 503
+    page.on('request', (request) => {
+      if (!request.url().includes('/api/v1/keys')) return void request.continue()
+      const error = { code: 'service_unavailable', message: 'Busy now.', type: 'api_error', request_id: 'req_busy' }
+      void request.respond({ status, contentType: 'application/json', body: JSON.stringify({ error }) })
+    })
+    await page.reload()
+    await sees(page, 'Busy now.')
+    await sees(page, 'req_busy')
+    expect(await wrongIn(page, 'failing')).toEqual([])
+    status = 401
+    await page.setViewport({ width: 1280, height: 800 })
+    await press(page, 'Retry')
+    await sees(page, 'You were signed out')
+    expect(await wrongIn(page, 'signed-out')).toEqual([])
+    const nowhere = await open('/me/nowhere')
+    await sees(nowhere.page, 'There is no such page')
+    expect(await wrongIn(nowhere.page, 'nowhere')).toEqual([])
+  })
+
+  test('keys lead everywhere, and the palette finds sections and actions', async () => {
+    const { page } = await open()
+    await page.waitForSelector('.u-wrap')
+    await page.keyboard.press('g')
+    await page.keyboard.press('k')
+    await page.waitForFunction(() => location.pathname.endsWith('/keys'))
+    await page.keyboard.press('?')
+    await sees(page, 'Single keys do something')
+    expect(await wrongIn(page, 'help')).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.setViewport({ width: 1280, height: 800 })
+    await page.keyboard.down('Control')
+    await page.keyboard.press('k')
+    await page.keyboard.up('Control')
+    await page.waitForSelector('[role="listbox"]')
+    await page.keyboard.type('playg')
+    expect(await wrongIn(page, 'palette')).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(() => location.pathname.endsWith('/playground'))
+  })
+
   test('shows what was called, in the policy and without another origin', async () => {
     const { page, problems } = await open()
     await page.waitForSelector('.u-wrap')

@@ -1,17 +1,22 @@
 import { Menu as MenuIcon, Search } from 'lucide-react'
-import { Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import type { Section } from '../sections'
 import { Button } from '../ui/controls'
 import { Crash, Empty, Loading } from '../ui/states'
 import { OwnerContext } from './api'
 import { boot, type Owner } from './boot'
-import { KeyHelp } from './help'
 import { listenForKeys, useKeys } from './keys'
-import { AccountMenu, OwnerPicker, ThemeMenu } from './menus'
 import { Notices } from './notices'
 import { Page } from './page'
-import { Palette } from './palette'
+
+// What opens over the page is loaded when the page stands.
+const menus = () => import('./menus')
+const OwnerPicker = lazy(() => menus().then((it) => ({ default: it.OwnerPicker })))
+const ThemeMenu = lazy(() => menus().then((it) => ({ default: it.ThemeMenu })))
+const AccountMenu = lazy(() => menus().then((it) => ({ default: it.AccountMenu })))
+const KeyHelp = lazy(() => import('./help').then((it) => ({ default: it.KeyHelp })))
+const Palette = lazy(() => import('./palette').then((it) => ({ default: it.Palette })))
 
 const GROUPS = ['Watch', 'Build', 'Manage'] as const
 const addressOf = (owner: Owner, { id }: Section) => (id ? `/${owner.slug}/${id}` : `/${owner.slug}`)
@@ -92,7 +97,9 @@ function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[
         >
           <MenuIcon size={18} aria-hidden="true" />
         </Button>
-        <OwnerPicker owner={owner} />
+        <Suspense fallback={<span className="button plain owner">{owner.name}</span>}>
+          <OwnerPicker owner={owner} />
+        </Suspense>
         <button
           type="button"
           className="palette-button"
@@ -103,8 +110,10 @@ function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[
           <span>Search or jump to…</span>
           <kbd data-keys={/Mac/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K'} />
         </button>
-        <ThemeMenu />
-        <AccountMenu onHelp={() => setOverlay('help')} />
+        <Suspense fallback={<span className="menus" />}>
+          <ThemeMenu />
+          <AccountMenu onHelp={() => setOverlay('help')} />
+        </Suspense>
       </header>
       <div className="content">
         <Notices />
@@ -123,8 +132,10 @@ function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[
           </Suspense>
         </Crash>
       </div>
-      {overlay === 'palette' && <Palette owner={owner} sections={sections} onClose={() => setOverlay(null)} />}
-      {overlay === 'help' && <KeyHelp onClose={() => setOverlay(null)} />}
+      <Suspense>
+        {overlay === 'palette' && <Palette owner={owner} sections={sections} onClose={() => setOverlay(null)} />}
+        {overlay === 'help' && <KeyHelp onClose={() => setOverlay(null)} />}
+      </Suspense>
     </div>
   )
 }

@@ -7,11 +7,9 @@ import { Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading, Shown } from '../ui/states'
 import { type Column, Table } from '../ui/table'
 import { type Query, useGet, useMay, useOwner, usePages } from './api'
-import { at } from './boot'
+import { DOCS } from './boot'
 import { useKeys } from './keys'
 import { Page } from './page'
-
-export const DOCS = at('/docs')
 
 /*
  * How a screen is declared. An ordinary section is a list with filters, a drawer with the details of one row, and a

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
 import { useMay, useSend } from '../../shell/api'
-import { DOCS } from '../../shell/screen'
+import { DOCS } from '../../shell/boot'
 import { Bar, Button, Chip, Field, Id } from '../../ui/controls'
 import { Ago, dayOf, money, Time, whole } from '../../ui/format'
 import { Ask } from '../../ui/overlay'

@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import type { ApiKeyWithSecret } from '../../../../../accounts/keys/schema'
 import { useOwner, useSend } from '../../shell/api'
-import { at } from '../../shell/boot'
-import { DOCS } from '../../shell/screen'
+import { at, DOCS } from '../../shell/boot'
 import { Button, Code, CopyButton, Field } from '../../ui/controls'
 import { Failed } from '../../ui/states'
 

@@ -1,12 +1,13 @@
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { UsageReport } from '../../../../../usage/schema'
-import { useGet } from '../../shell/api'
+import { useGet, useOwner } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
 import { Page } from '../../shell/page'
-import { DOCS } from '../../shell/screen'
 import { Bar, Choices } from '../../ui/controls'
 import { useFilters } from '../../ui/filters'
 import { duration, money, number, percent } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
+import { Start } from './start'
 
 const Chart = lazy(() => import('../../ui/chart').then(({ Chart }) => ({ default: Chart })))
 
@@ -25,6 +26,18 @@ export default function Overview() {
   const now = Math.ceil(Date.now() / 3_600_000) * 3_600_000
   const from = new Date(now - days * DAY_MS).toISOString()
   const usage = useGet<UsageReport>('/usage', { from })
+  const owner = useOwner()
+  const calls = useGet<{ requests: unknown[] }>('/requests', { limit: 1 })
+  const [isStart, setStart] = useState<boolean | null>(null)
+  // It stays until the reader leaves it, also when the first call was made meanwhile.
+  if (isStart === null && calls.data) setStart(calls.data.requests.length === 0)
+  if (isStart) {
+    return (
+      <Page title={`Welcome${owner.id ? ` to ${owner.name}` : ''}`}>
+        <Start isCalled={(calls.data?.requests.length ?? 0) > 0} onDone={() => setStart(false)} />
+      </Page>
+    )
+  }
   return (
     <Page
       title="Overview"
