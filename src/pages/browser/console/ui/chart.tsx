@@ -19,6 +19,16 @@ type Props = {
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 /** From the third series on, lines differ by their dashes too. */
 const DASHES = [[], [], [6, 4], [2, 3], [8, 3, 2, 3], [1, 2]]
+const DAY_S = 86_400
+const utc = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
+const [clock, day, month] = [
+  utc({ hour: '2-digit', minute: '2-digit' }),
+  utc({ day: 'numeric', month: 'short' }),
+  utc({ month: 'short', year: 'numeric' }),
+]
+/** A point of the axis, as coarse as the distance to the next one. */
+const spellTime = (at: number, step: number) =>
+  (step < DAY_S && at % DAY_S !== 0 ? clock : step < 28 * DAY_S ? day : month).format(at * 1_000)
 const DARK = matchMedia('(prefers-color-scheme: dark)')
 
 /** Values over time. The same numbers are there as a table and as CSV; a bucket without a value is a gap. */
@@ -83,11 +93,12 @@ export function Chart({ title, times, series, spell, stacked, onRange }: Props) 
         width: place.clientWidth,
         height,
         legend: { show: false },
+        tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), 'UTC'),
         cursor: { y: false, drag: { x: onRange !== undefined, y: false, setScale: false }, points: { size: 6 } },
         scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
         series: [{}, ...(stacked ? styles.reverse() : styles)],
         axes: [
-          { ...axis, size: 28, space: 72 },
+          { ...axis, size: 28, space: 72, values: (_, ticks, __, ___, step) => ticks.map((at) => spellTime(at, step)) },
           { ...axis, size: 64, space: 36, values: (_, ticks) => ticks.map(spell) },
         ],
         hooks: {
