@@ -260,7 +260,7 @@ const knownStop = ({ sampling }: RunRequest, by: string | undefined): string | u
  * Takes a text in pieces and gives it up to the first of these texts in it, whichever way it is cut into pieces: what
  * may be the beginning of one is held back.
  */
-export function createStopFilter(stops: readonly string[]) {
+function createStopFilter(stops: readonly string[]) {
   const longest = Math.max(0, ...stops.map(({ length }) => length))
   let waiting = ''
   let hit: string | null = null

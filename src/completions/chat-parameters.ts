@@ -9,7 +9,7 @@ const Penalty = maybe(t.Number({ minimum: -2, maximum: 2 }))
 const Limit = maybe(t.Integer({ minimum: 1 }))
 
 /** A text that ends an answer. */
-export const StopText = t.String({ minLength: 1, maxLength: 256 })
+const StopText = t.String({ minLength: 1, maxLength: 256 })
 
 const Effort = maybe(oneOf(EFFORTS))
 

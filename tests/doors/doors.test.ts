@@ -2,9 +2,9 @@
 import { describe } from 'bun:test'
 import { createUpstreamWorld } from '../completions/upstream-world'
 import { doorSuite } from '../suites/door'
-import { chat, responses } from './formats'
+import { chat, messages, responses } from './formats'
 
-for (const [name, format] of Object.entries({ 'chat completions': chat, responses })) {
+for (const [name, format] of Object.entries({ 'chat completions': chat, responses, messages })) {
   const { world, upstream } = await createUpstreamWorld()
   const ada = await world.person()
   describe(name, () => doorSuite(format, { world, upstream, ada }))

@@ -7,11 +7,23 @@ const dataUrl = (image: string) => `data:image/png;base64,${image}`
 /** Chat completions. */
 export const chat: Format = {
   path: '/chat/completions',
-  ends: { stop: 'stop', calls: 'tool_calls', filter: 'content_filter' },
+  ends: { stop: 'stop', calls: 'tool_calls', filter: 'content_filter', limit: 'length' },
+  down: 503,
   streaming: { stream: true, stream_options: { include_usage: true } },
   ignored: { web_search_options: {}, audio: {} },
 
-  send({ prompt, model = 'svc-1-flash', system, calls, tools, choice, schema, image, conversation }: DoorRequest) {
+  send({
+    prompt,
+    model = 'svc-1-flash',
+    system,
+    calls,
+    tools,
+    choice,
+    schema,
+    image,
+    conversation,
+    limit,
+  }: DoorRequest) {
     return {
       model,
       messages: [
@@ -48,6 +60,7 @@ export const chat: Format = {
         ? { response_format: { type: 'json_schema', json_schema: { name: 'form', strict: true, schema } } }
         : {}),
       ...(conversation ? { conversation_id: conversation } : {}),
+      ...(limit ? { max_completion_tokens: limit } : {}),
     }
   },
 
@@ -61,6 +74,7 @@ export const chat: Format = {
       input: usage.prompt_tokens,
       output: usage.completion_tokens,
       warnings: svc_metadata.warnings ?? [],
+      cached: usage.prompt_tokens_details.cached_tokens,
     }
   },
 
@@ -82,6 +96,7 @@ export const chat: Format = {
       input: usage.prompt_tokens,
       output: usage.completion_tokens,
       warnings: last.svc_metadata.warnings ?? [],
+      cached: usage.prompt_tokens_details.cached_tokens,
     }
   },
 
@@ -98,11 +113,23 @@ const callOf = ({ id, function: { name, arguments: args } }: { id: string; funct
 /** Responses. */
 export const responses: Format = {
   path: '/responses',
-  ends: { stop: 'completed', calls: 'completed', filter: 'content_filter' },
+  ends: { stop: 'completed', calls: 'completed', filter: 'content_filter', limit: 'max_output_tokens' },
+  down: 503,
   streaming: { stream: true },
   ignored: { moderation: {}, context_management: [] },
 
-  send({ prompt, model = 'svc-1-flash', system, calls, tools, choice, schema, image, conversation }: DoorRequest) {
+  send({
+    prompt,
+    model = 'svc-1-flash',
+    system,
+    calls,
+    tools,
+    choice,
+    schema,
+    image,
+    conversation,
+    limit,
+  }: DoorRequest) {
     return {
       model,
       instructions: system,
@@ -128,6 +155,7 @@ export const responses: Format = {
       ...(choice ? { tool_choice: typeof choice === 'string' ? choice : { type: 'function', name: choice.name } } : {}),
       ...(schema ? { text: { format: { type: 'json_schema', name: 'form', strict: true, schema } } } : {}),
       ...(conversation ? { conversation } : {}),
+      ...(limit ? { max_output_tokens: limit } : {}),
     }
   },
 
@@ -144,6 +172,7 @@ export const responses: Format = {
       input: usage.input_tokens,
       output: usage.output_tokens,
       warnings: svc_metadata.warnings ?? [],
+      cached: usage.input_tokens_details.cached_tokens,
     }
   },
 
@@ -198,4 +227,142 @@ function readResponseFrames(text: string): ResponseEvent[] {
     } else if (frame.item_id && frame.item_id !== open) throw new Error(`${frame.item_id} was not announced`)
   }
   return frames
+}
+
+/** Messages. */
+export const messages: Format = {
+  path: '/messages',
+  ends: { stop: 'end_turn', calls: 'tool_use', filter: 'refusal', limit: 'max_tokens' },
+  down: 529,
+  streaming: { stream: true },
+  ignored: { container: 'container_1', context_management: {} },
+
+  send({
+    prompt,
+    model = 'svc-1-flash',
+    system,
+    calls,
+    tools,
+    choice,
+    schema,
+    image,
+    conversation,
+    limit,
+  }: DoorRequest) {
+    return {
+      model,
+      max_tokens: limit ?? 4_096,
+      ...(system ? { system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }] } : {}),
+      messages: [
+        {
+          role: 'user',
+          content: image
+            ? [
+                { type: 'text', text: prompt },
+                { type: 'image', source: { type: 'base64', media_type: 'image/png', data: image } },
+              ]
+            : prompt,
+        },
+        ...(calls
+          ? [
+              {
+                role: 'assistant',
+                content: calls.map(({ id, name, arguments: args }) => ({
+                  type: 'tool_use',
+                  id,
+                  name,
+                  input: JSON.parse(args),
+                })),
+              },
+              {
+                role: 'user',
+                content: calls.map(({ id, result }) => ({ type: 'tool_result', tool_use_id: id, content: result })),
+              },
+            ]
+          : []),
+      ],
+      ...(tools
+        ? { tools: tools.map((name) => ({ name, description: 'Gets the weather.', input_schema: WEATHER })) }
+        : {}),
+      ...(choice ? { tool_choice: toolChoice(choice) } : {}),
+      ...(schema ? { output_config: { format: { type: 'json_schema', schema } } } : {}),
+      ...(conversation ? { conversation_id: conversation } : {}),
+    }
+  },
+
+  read({ content, usage, stop_reason, svc_metadata }): DoorAnswer {
+    const blocks = content as { type: string; id: string; name: string; text: string; input: object }[]
+    const texts = blocks.flatMap(({ type, text }) => (type === 'text' ? [text] : []))
+    return {
+      text: texts[0] ?? '',
+      calls: blocks.flatMap(({ type, id, name, input }) =>
+        type === 'tool_use' ? [{ id, name, arguments: JSON.stringify(input) }] : [],
+      ),
+      refusal: stop_reason === 'refusal' ? (texts.at(-1) ?? '') : null,
+      ended: stop_reason,
+      input: usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens,
+      output: usage.output_tokens,
+      warnings: svc_metadata.warnings ?? [],
+      cached: usage.cache_read_input_tokens,
+    }
+  },
+
+  readStream(text) {
+    const events = readMessageEvents(text)
+    const last = events.at(-1)!
+    if (last.type !== 'message_stop') throw new Error(`the stream ends with ${last.type}`)
+    const content = events.flatMap((event) =>
+      event.type === 'content_block_start' ? [{ ...event.content_block }] : [],
+    )
+    for (const { type, index, delta } of events) {
+      if (type !== 'content_block_delta') continue
+      const block = content[index]
+      if (delta.type === 'text_delta') block.text += delta.text
+      else if (delta.type === 'thinking_delta') block.thinking += delta.thinking
+      else if (delta.type === 'signature_delta') block.signature = delta.signature
+      else block.json = (block.json ?? '') + delta.partial_json
+    }
+    for (const block of content) if (block.json) block.input = JSON.parse(block.json)
+    const { delta, usage, svc_metadata } = events.at(-2)!
+    return messages.read({ content, usage, svc_metadata, ...delta })
+  },
+
+  error: ({ error }) => ({ code: error.details.error_code, message: error.message }),
+  streamError(text) {
+    const { type, error } = readMessageEvents(text).at(-1)!
+    if (type !== 'error') throw new Error(`the stream ends with ${type}`)
+    return { code: error.details.error_code, message: error.message }
+  },
+}
+
+const toolChoice = (choice: NonNullable<DoorRequest['choice']>) =>
+  typeof choice === 'object' ? { type: 'tool', name: choice.name } : { type: choice === 'required' ? 'any' : 'none' }
+
+// biome-ignore lint/suspicious/noExplicitAny: events of every shape
+type MessageEvent = { type: string; [name: string]: any }
+
+/**
+ * The events of a Messages stream, read as strict clients do (contract 30.3): one `message_start` first, blocks counted
+ * from 0, each with its start before its deltas and its stop before the next.
+ */
+export function readMessageEvents(text: string): MessageEvent[] {
+  const events = readFrames(text).map(({ event, data }): MessageEvent => {
+    if (data.type !== event) throw new Error(`${event} holds ${data.type}`)
+    return data
+  })
+  if (events[0]?.type !== 'message_start') throw new Error(`the stream begins with ${events[0]?.type}`)
+  let next = 0
+  let open = false
+  for (const [at, { type, index }] of events.entries()) {
+    if (type === 'message_start' && at > 0) throw new Error('the message starts twice')
+    if (type === 'content_block_start') {
+      if (open || index !== next) throw new Error(`block ${index} begins where ${next} should`)
+      open = true
+      next += 1
+    } else if (type === 'content_block_delta' || type === 'content_block_stop') {
+      if (!open || index !== next - 1) throw new Error(`${type} of block ${index}, which is not open`)
+      open = type === 'content_block_delta'
+    } else if (type === 'message_delta' && open) throw new Error('the message ends with an open block')
+  }
+  return events
 }

@@ -21,6 +21,8 @@ export type DoorRequest = {
   /** A picture beside the prompt, as base64 of a PNG. */
   image?: string
   conversation?: string
+  /** Most tokens of the answer. */
+  limit?: number
   /** Members that the format has not. */
   more?: Record<string, unknown>
 }
@@ -34,13 +36,15 @@ export type DoorAnswer = {
   input: number
   output: number
   warnings: string[]
+  /** Tokens of the prompt that came from a cache. */
+  cached: number
 }
 
 /** One format that clients speak. */
 export type Format = {
   path: string
   /** Its words for the ends of an answer. */
-  ends: Record<'stop' | 'calls' | 'filter', string>
+  ends: Record<'stop' | 'calls' | 'filter' | 'limit', string>
   send(request: DoorRequest): Record<string, unknown>
   // biome-ignore lint/suspicious/noExplicitAny: every format has a shape of its own
   read(body: any): DoorAnswer
@@ -52,6 +56,8 @@ export type Format = {
   streamError(text: string): { code: string; message: string }
   /** What asks for a stream, with its usage. */
   streaming: Record<string, unknown>
+  /** The status of an engine that does not answer. */
+  down: number
   /** A member that would change an answer elsewhere and is ignored here. */
   ignored: Record<string, unknown>
 }
@@ -93,6 +99,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
       input: 11,
       output: 5,
       warnings: [],
+      cached: 0,
     })
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Be brief.')
   })
@@ -131,6 +138,37 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect((await answered({ ...request, choice: { name: 'get_weather' } })).calls).toHaveLength(1)
     expect((await answered({ ...request, choice: 'required' })).calls).toHaveLength(1)
     expect(await refused({ ...request, choice: { name: 'nobody' } })).toMatchObject({ status: 400 })
+  })
+
+  test('an output limit', async () => {
+    const request = { prompt: freshPrompt('[[tokens:400]]'), limit: 20 }
+    const { ended, output } = await answered(request)
+    expect(ended).toBe(format.ends.limit)
+    expect(output).toBeLessThanOrEqual(20)
+    expect((await streamed(request)).ended).toBe(format.ends.limit)
+  })
+
+  test('cached tokens are part of the prompt', async () => {
+    const request = { prompt: freshPrompt('[[cached:9]]') }
+    expect(await answered(request)).toMatchObject({ input: 11, cached: 9 })
+    expect(await streamed(request)).toMatchObject({ input: 11, cached: 9 })
+  })
+
+  test('a prompt that a guardrail blocks, and an answer', async () => {
+    const eve = await world.person()
+    const rule = (phase: string, term: string) => ({
+      guardrail_id: 'blocked_terms',
+      phase,
+      verdict: 'block',
+      config: { terms: [term] },
+    })
+    const rules = [rule('input', 'attack'), rule('output', 'secret')]
+    const policy = await eve.send('POST', 'guardrail-policies', { name: 'Mine', rules, is_default: true })
+    expect(policy.status).toBe(201)
+    const refusal = await refused({ prompt: freshPrompt('An attack') }, eve)
+    expect({ status: refusal.status, code: refusal.code }).toEqual({ status: 400, code: 'guardrail_blocked' })
+    const { ended, text } = await answered({ prompt: freshPrompt('[[say:A secret.]]') }, eve)
+    expect({ ended, isShown: text.includes('secret.') }).toEqual({ ended: format.ends.filter, isShown: false })
   })
 
   test('no tool', async () => {
@@ -226,8 +264,8 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
   test('an engine that is down before the first byte keeps its status, plain and streamed', async () => {
     const request = { prompt: freshPrompt('[[drop]]'), model: 'svc-1-reason' }
     const plain = await refused(request)
-    expect(plain).toMatchObject({ status: 503, code: expect.any(String) })
+    expect(plain).toMatchObject({ status: format.down, code: expect.any(String) })
     expect(plain.headers.get('retry-after')).not.toBeNull()
-    expect(await refused({ ...request, more: { stream: true } })).toMatchObject({ status: 503 })
+    expect(await refused({ ...request, more: { stream: true } })).toMatchObject({ status: format.down })
   })
 }
