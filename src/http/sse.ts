@@ -45,10 +45,10 @@ export function createStreams({ clock, log, accessLog }: Deps) {
     let isOpen = false
     let isOver = false
     let hasBegun = false
-    let writtenAt = clock.monotonic()
+    let isSilent = true
 
     function write(item: T): void | Promise<void> {
-      writtenAt = clock.monotonic()
+      isSilent = false
       if (!hasBegun) {
         hasBegun = true
         opening.resolve()
@@ -56,13 +56,14 @@ export function createStreams({ clock, log, accessLog }: Deps) {
       return pipe.write(stream.frame(item))
     }
 
-    // One timer serves many items: when it fires, it checks how long ago the last item came.
+    // One timer serves many items, and asks no clock for each: silence is a while in which none came.
     let disarm = () => {}
-    const watch = () => {
-      disarm = clock.after(SILENCE_MS, () => {
-        watch()
-        const isSilent = clock.monotonic() - writtenAt >= SILENCE_MS / 2 && pipe.isEmpty()
-        if (isSilent) void pipe.write(hasBegun ? beat(stream) : SSE_HEARTBEAT)
+    const watch = (ms: number) => {
+      disarm = clock.after(ms, () => {
+        const beats = isSilent && pipe.isEmpty()
+        watch(isSilent ? SILENCE_MS : SILENCE_MS / 2)
+        isSilent = true
+        if (beats) void pipe.write(hasBegun ? beat(stream) : SSE_HEARTBEAT)
       })
     }
 
@@ -93,7 +94,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
     exchange.keepOpen()
     exchange.streaming = true
     exchange.follows = stream.follows === true
-    if (!isOver) watch()
+    if (!isOver) watch(SILENCE_MS / 2)
     return new Response(pipe.read() as unknown as BodyInit, { headers: SSE_HEADERS })
   }
 

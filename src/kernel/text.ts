@@ -64,7 +64,8 @@ export function createPairKeeper(): PairKeeper {
   return {
     add(piece) {
       const text = half + piece
-      const ends = /[\ud800-\udbff]$/.test(text)
+      const last = text.charCodeAt(text.length - 1)
+      const ends = last >= 0xd800 && last < 0xdc00
       half = ends ? text.slice(-1) : ''
       return storable(ends ? text.slice(0, -1) : text)
     },

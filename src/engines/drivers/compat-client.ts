@@ -23,10 +23,10 @@ import { createCompatSpeech, createCompatTranscription } from './compat-audio'
 import {
   argumentsForHistory,
   atMost,
+  brokeOff,
   isEventStream,
   isJson,
   openBytes,
-  type Reading,
   readBytes,
   readText,
 } from './compat-body'
@@ -72,6 +72,8 @@ export type CompatOptions = CallOptions & { outputLimitField: string; imageEdits
 
 /** Servers of this format take no more texts that end an answer; the service looks for all of them. */
 const MAX_STOPS = 4
+
+const MORE_FOLLOWS = { stream: true }
 
 /** How long the usage is waited for once an answer has its finish. */
 const USAGE_WAIT_MS = 900
@@ -127,8 +129,8 @@ export function createCompatDriver(options: CompatOptions): Driver {
     const reader = createStreamReader(explainIn(response))
     try {
       while (!reader.isFinished && !reader.isDone) {
-        const piece = await bytes.next()
-        for (const part of reader.read(piece && decoder.decode(piece, { stream: true }))) {
+        const piece = bytes.taken(await bytes.read())
+        for (const part of reader.read(piece && decoder.decode(piece, MORE_FOLLOWS))) {
           const behind = sink.take(part)
           if (behind) await behind
         }
@@ -136,6 +138,8 @@ export function createCompatDriver(options: CompatOptions): Driver {
       }
       if (reader.isFinished && !reader.isWhole) await readUsage(bytes, decoder, reader)
       for (const part of reader.end()) await sink.take(part)
+    } catch (error) {
+      brokeOff(error)
     } finally {
       await bytes.close(reader.isFinished || reader.isDone)
     }
@@ -143,7 +147,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
 
   /** Reads on until the usage came, for a second at most. */
   async function readUsage(
-    bytes: Reading,
+    bytes: ReturnType<typeof openBytes>,
     decoder: TextDecoder,
     reader: ReturnType<typeof createStreamReader>,
   ): Promise<void> {
@@ -151,7 +155,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
     const reading = async () => {
       while (waiting && !reader.isWhole && !reader.isDone) {
         const piece = await bytes.next()
-        if (waiting) reader.read(piece && decoder.decode(piece, { stream: true }))
+        if (waiting) reader.read(piece && decoder.decode(piece, MORE_FOLLOWS))
         if (!piece) return
       }
     }
