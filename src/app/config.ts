@@ -9,6 +9,7 @@ import { browserSettings } from '../browser/config'
 import { mailSettings } from '../cluster/mail-config'
 import { completionSettings, retiredCompletionSettings } from '../completions/config'
 import { voiceSettings } from '../completions/voice-config'
+import { doorSettings } from '../doors/config'
 import { builtinSettings } from '../engines/builtin/config'
 import { engineSettings } from '../engines/config'
 import { eventSettings } from '../events/config'
@@ -177,6 +178,7 @@ export const SETTINGS = {
   ...serverSettings,
   ...httpSettings,
   ...jobSettings,
+  ...doorSettings,
   ...fileSettings,
   ...authSettings,
   ...orgSettings,

@@ -12,6 +12,7 @@ import { expiredCredit, startHoldRecovery } from '../billing'
 import { createBrowser, startWatchLoop } from '../browser'
 import { startLeaseLoop } from '../cluster'
 import { cacheRulesOf, createAgent, createChat, createCompletions, createSandbox, createVoice } from '../completions'
+import { expiredResponses } from '../doors'
 import { doorOf } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, sweptFiles } from '../files'
@@ -73,6 +74,7 @@ function startLoops(modules: ReturnType<typeof buildWork>) {
   jobs.register(expiredCredit(billing.expiringGrants))
   jobs.register(modules.published.tidying())
   jobs.register(modules.webhooks.tidying())
+  jobs.register(expiredResponses(modules))
   jobs.register(expiredFiles(modules.files))
   jobs.register(sweptFiles({ store, clock, ...modules.filePlace }))
   return [

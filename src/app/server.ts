@@ -173,7 +173,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(skillRoutes(container, guard))
         .use(completionRoutes(container.completions, streams, guard))
         .use(chatRoutes(container.chat, streams, guard))
-        .use(responseRoutes(container, streams, guard))
+        .use(responseRoutes({ ...container, settings: config }, streams, guard))
         .use(messageRoutes(container, streams, guard))
         .use(canvasRoutes(container.canvases, guard))
         .use(workflowRoutes(container.workflows, guard))

@@ -11,6 +11,7 @@ export type AuditEventId = Id<'audit_event'>
 /** What an event can be about (contract 19). */
 const ENTITY_TYPES = [
   'completion',
+  'response',
   'skill',
   'api_key',
   'image',

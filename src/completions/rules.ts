@@ -35,6 +35,14 @@ export const promptTooLong = (tokens: number, limit: number, param = 'prompt') =
     { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] },
   )
 
+/** The sentence that clients of other services look for. */
+export const contextExceeded = defineError(
+  'invalid',
+  'context_length_exceeded',
+  (tokens: number, limit: number) =>
+    `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens.`,
+)
+
 export const requestTimeout = defineError('timeout', 'request_timeout', (seconds: number, mode: string) =>
   mode === 'research' || mode === 'video'
     ? `Mode "${mode}" did not finish within ${seconds} s. Send it to POST /${mode} and read poll_url.`

@@ -30,17 +30,16 @@ const INCLUDES = new Set([
 ])
 
 /** Items of a request: a text is one message. */
-const itemsOf = ({ input }: Pick<ResponseInput, 'input'>): Item[] =>
+export const itemsOf = ({ input }: Pick<ResponseInput, 'input'>): Item[] =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [...(input ?? [])]
 
 /**
  * Translates a response (contract 29.4) to the one completion request. `earlier` are the items of the responses that it
- * goes on from. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
+ * goes on from, `own` those of its own input. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
  */
-export function readResponse(input: ResponseInput, earlier: readonly Item[]): ResponseRequest {
-  assertInput(input)
+export function readResponse(input: ResponseInput, own: readonly Item[], earlier: readonly Item[]): ResponseRequest {
   const { tools, choice, kinds, places, warnings } = readTools(input)
-  const items = [...earlier, ...itemsOf(input)]
+  const items = [...earlier, ...own]
   const pathOf = (at: number) =>
     at < earlier.length
       ? 'previous_response_id'
@@ -86,7 +85,8 @@ export function readResponse(input: ResponseInput, earlier: readonly Item[]): Re
   }
 }
 
-function assertInput({
+/** Throws 400 `validation_error` for members that contradict each other. */
+export function assertInput({
   input,
   previous_response_id: previous,
   conversation,

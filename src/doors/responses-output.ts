@@ -22,6 +22,8 @@ type Request = {
   kinds: ToolKinds
   requestId: string
   clock: Clock
+  /** A stored response that is shown again: its items keep their ids, and events up to this number are left out. */
+  stored?: { body: ResponseBody; after: number }
 }
 
 /** An item that is being written: `text` is what came of it, `callId` the call that it is. */
@@ -39,9 +41,10 @@ export type ResponseOutput = ReturnType<typeof createOutput>
  * Writes one response: its items as they are made, the frames of its stream (contract 29.6), and the whole body, which
  * the plain answer and the last frame share.
  */
-export function createOutput({ input, kinds, requestId, clock }: Request) {
-  const id = ResponseId.create()
-  const createdAt = Math.floor(clock.now() / 1_000)
+export function createOutput({ input, kinds, requestId, clock, stored }: Request) {
+  const id = stored?.body.id ?? ResponseId.create()
+  const createdAt = stored?.body.created_at ?? Math.floor(clock.now() / 1_000)
+  const after = stored?.after ?? -1
   const output: Item[] = []
   const showsReasoning = Boolean(input.reasoning?.summary)
   const seen = new Map<string, string>()
@@ -54,10 +57,12 @@ export function createOutput({ input, kinds, requestId, clock }: Request) {
   let run: Run | null = null
   let whole: { body: ResponseBody; frames: string } | null = null
 
-  const frame = (type: string, data: object): string =>
-    sseFrame({ event: type, data: { type, sequence_number: sequence++, ...data } })
+  const frame = (type: string, data: object): string => {
+    const number = sequence++
+    return number > after ? sseFrame({ event: type, data: { type, sequence_number: number, ...data } }) : ''
+  }
 
-  return { id, frame: framed, end, failed, hasBegun: () => hasBegun }
+  return { frame: framed, end, failed, replay, lastSequence: () => sequence - 1 }
 
   /** The frames of one step. */
   function framed(progress: Progress): string {
@@ -93,7 +98,14 @@ export function createOutput({ input, kinds, requestId, clock }: Request) {
 
   function began(item: Item, kind: Open['kind'], callId = ''): string {
     const before = closed()
-    open = { item: { ...item, status: 'in_progress' }, index: output.length, text: '', kind, callId }
+    const own = stored?.body.output[output.length]
+    open = {
+      item: { ...item, ...(own ? { id: own.id } : {}), status: 'in_progress' },
+      index: output.length,
+      text: '',
+      kind,
+      callId,
+    }
     output.push(open.item)
     if (kind === 'reasoning') delete open.item.status
     return before + frame('response.output_item.added', { output_index: open.index, item: open.item })
@@ -113,6 +125,7 @@ export function createOutput({ input, kinds, requestId, clock }: Request) {
     }
     text += piece
     const { item, index } = open!
+    if (sequence <= after) return frames + frame('', {})
     // Most frames of a stream are this one, so it is written out.
     return `${frames}event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${sequence++},"item_id":"${item.id}","output_index":${index},"content_index":0,"delta":${sseJson(piece)},"logprobs":[]}\n\n`
   }
@@ -222,10 +235,33 @@ export function createOutput({ input, kinds, requestId, clock }: Request) {
   }
 
   /** The response of a run that failed after its stream began: what was made stays, incomplete. */
-  function failed(error: Failure, answer: Answer | null): { body: ResponseBody; frames: string } {
+  function failed(error: Failure): { body: ResponseBody; frames: string } {
+    if (whole) return whole
     const frames = begun() + closed('incomplete')
-    const body: ResponseBody = { ...bodyNow('failed'), error, ...(run && answer ? countsOf(run, answer) : {}) }
-    return { body, frames: frames + frame('response.failed', { response: body }) }
+    const body: ResponseBody = { ...bodyNow('failed'), error }
+    whole = { body, frames: frames + frame('response.failed', { response: body }) }
+    return whole
+  }
+
+  /** The frames of the stored response, of which the last has the number that it had. */
+  function replay(last: number): string {
+    const { body } = stored!
+    let frames = begun()
+    for (const item of body.output) {
+      const [part] = (item.content ?? item.summary ?? []) as { text?: string; refusal?: string }[]
+      if (item.type === 'reasoning') frames += reasoned(part?.text ?? '')
+      else if (item.type === 'message')
+        frames += part?.refusal === undefined ? wrote('text', part?.text ?? '') : wrote('refusal', part.refusal)
+      else
+        frames += called(
+          String(item.call_id),
+          String(item.name),
+          String(item.arguments ?? JSON.stringify({ input: item.input })),
+        )
+      frames += closed(item.status === 'incomplete' ? 'incomplete' : 'completed')
+    }
+    const type = `response.${body.status}`
+    return frames + sseFrame({ event: type, data: { type, sequence_number: last, response: body } })
   }
 
   function bodyNow(status: ResponseBody['status']): ResponseBody {
@@ -301,4 +337,22 @@ function countsOf(run: Run, answer: Answer): Pick<ResponseBody, 'usage' | 'svc_m
     },
     svc_metadata: metadata,
   }
+}
+
+/** The frames of a stored response (contract 29.7), without those up to the number `after`. */
+export function replayResponse(body: ResponseBody, last: number, after: number, clock: Clock): string {
+  const kinds: ToolKinds = new Map(
+    body.output.flatMap(({ type, name, namespace }) =>
+      type === 'custom_tool_call' || type === 'function_call'
+        ? [
+            [
+              String(name),
+              { custom: type === 'custom_tool_call', namespace: typeof namespace === 'string' ? namespace : null },
+            ],
+          ]
+        : [],
+    ),
+  )
+  const input = { ...body, conversation: body.conversation, reasoning: { summary: 'auto' } } as unknown as ResponseInput
+  return createOutput({ input, kinds, requestId: body.request_id, clock, stored: { body, after } }).replay(last)
 }

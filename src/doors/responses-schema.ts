@@ -131,3 +131,27 @@ export type ResponseBody = Static<typeof ResponseBody>
 
 /** Part of what a response was asked or answered, read by its `type`. */
 export type Item = Record<string, unknown>
+
+export const ResponseDeleted = t.Object({
+  id: ResponseId.schema,
+  object: t.Literal('response'),
+  deleted: t.Literal(true),
+})
+
+export const ItemQuery = t.Object({
+  limit: t.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  order: t.Unsafe<'asc' | 'desc'>({ type: 'string', enum: ['asc', 'desc'], default: 'desc' }),
+  after: t.Optional(t.String({ maxLength: 128 })),
+})
+export type ItemQuery = Static<typeof ItemQuery>
+
+export const ItemPage = t.Object({
+  object: t.Literal('list'),
+  data: t.Array(JsonObject),
+  first_id: nullable(t.String()),
+  last_id: nullable(t.String()),
+  has_more: t.Boolean(),
+})
+export type ItemPage = Static<typeof ItemPage>
+
+export const InputTokens = t.Object({ object: t.Literal('response.input_tokens'), input_tokens: t.Integer() })

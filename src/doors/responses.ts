@@ -1,24 +1,51 @@
 import type { CompletionService, Progress } from '../completions'
+import { countPrompt } from '../engines'
 import type { Call } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
-import { type ResponseRequest, readResponse } from './responses-input'
+import { AppError } from '../kernel/errors'
+import { assertInput, itemsOf, type ResponseRequest, readResponse } from './responses-input'
 import { createOutput, type ResponseOutput } from './responses-output'
-import type { Item, ResponseBody, ResponseInput } from './responses-schema'
+import type { ResponseBody, ResponseInput } from './responses-schema'
+import { itemsBefore, type StoredDeps, storeResponse, withReferences } from './stored'
 
-export type ResponseDeps = { completions: Pick<CompletionService, 'pipeline'>; clock: Clock }
+export type ResponseDeps = StoredDeps & { completions: Pick<CompletionService, 'pipeline'> }
 
 /** A response that was read and can be run. */
-export type OpenResponse = Pick<ResponseRequest, 'ignored'> & {
-  request: ResponseRequest['request']
-  output: ResponseOutput
+type OpenResponse = Pick<ResponseRequest, 'ignored' | 'request'> & { output: ResponseOutput }
+
+const NOT_STORED = 'The response was not stored: this server stores none (SVC_RESPONSES_TTL_DAYS=0).'
+
+/** Reads a response. Throws 400 `empty_prompt`, 400 `validation_error`, 404, 409. */
+export async function openResponse(deps: ResponseDeps, call: Call, input: ResponseInput): Promise<OpenResponse> {
+  assertInput(input)
+  const { previous_response_id: previous } = input
+  const own = await withReferences(deps, call, itemsOf(input))
+  const earlier = previous == null ? [] : await itemsBefore(deps, call, previous)
+  const { request, kinds, ignored } = readResponse(input, own, earlier)
+  const stores = (input.store ?? true) && deps.settings.responsesTtlDays > 0 && !request.mode.startsWith('stealth_')
+  const unstored = (input.store ?? true) && deps.settings.responsesTtlDays === 0 ? [NOT_STORED] : []
+  const output = createOutput({
+    input: { ...input, store: stores },
+    kinds,
+    requestId: call.requestId,
+    clock: deps.clock,
+  })
+  const alongside: ResponseRequest['request']['alongside'] = (tx, run, answer, broken) => {
+    const { body } = broken === undefined ? output.end(run, answer) : output.failed(failureOf(broken))
+    return storeResponse(deps, tx, call, { input: own, body, lastSequence: output.lastSequence() })
+  }
+  return {
+    ignored,
+    output,
+    request: { ...request, warnings: [...request.warnings, ...unstored], ...(stores ? { alongside } : {}) },
+  }
 }
 
-/** Reads a response. Throws 400 `empty_prompt`, 400 `validation_error`. */
-export function openResponse({ clock }: ResponseDeps, call: Call, input: ResponseInput): OpenResponse {
-  const earlier: Item[] = []
-  const { request, kinds, ignored } = readResponse(input, earlier)
-  return { request, ignored, output: createOutput({ input, kinds, requestId: call.requestId, clock }) }
-}
+/** What ended an answer that had begun: nothing of the caller's, so it is always an error of the service. */
+const failureOf = (error: unknown) => ({
+  code: error instanceof AppError ? error.code : 'server_error',
+  message: error instanceof AppError ? error.message : 'The answer was not finished.',
+  type: 'api_error',
+})
 
 /** The whole response. Throws what the pipeline throws. */
 export function answerResponse(
@@ -34,8 +61,23 @@ export function streamResponse({ completions }: ResponseDeps, call: Call, { requ
   return {
     source: (write: (progress: Progress) => void | Promise<void>) => completions.pipeline.stream(call, request, write),
     frame: output.frame,
-    failure: (error: { code: string; message: string; type: string }) => output.failed(error, null).frames,
+    failure: (error: { code: string; message: string; type: string }) => output.failed(error).frames,
     endsWithDone: false,
     openingMs: 10_000,
   }
+}
+
+/** `POST /responses/input_tokens`: counts what a response would send, without calling an engine. */
+export async function countInput(deps: ResponseDeps, call: Call, input: ResponseInput) {
+  const { request } = await openResponse(deps, call, input)
+  const { persona } = request.voice
+  const system = typeof persona === 'object' && persona ? persona.system_prompt : ''
+  const messages = [
+    ...(system ? [{ role: 'system' as const, content: system }] : []),
+    ...request.context,
+    { role: 'user' as const, content: request.prompt },
+    ...request.after,
+  ]
+  const input_tokens = countPrompt(messages, request.functions?.tools)
+  return { object: 'response.input_tokens' as const, input_tokens }
 }

@@ -3,28 +3,105 @@ import { ignoredHeader } from '../completions'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
-import { checked } from '../kernel/schema'
-import { answerResponse, openResponse, type ResponseDeps, streamResponse } from './responses'
-import { ResponseBody, ResponseInput } from './responses-schema'
+import { checked, checkedQuery, t } from '../kernel/schema'
+import { answerResponse, countInput, openResponse, type ResponseDeps, streamResponse } from './responses'
+import { replayResponse } from './responses-output'
+import { InputTokens, ItemPage, ItemQuery, ResponseBody, ResponseDeleted, ResponseInput } from './responses-schema'
+import { cancelResponse, deleteResponse, getResponse, listInputItems } from './stored'
+
+const ById = checkedQuery(t.Object({ id: t.String() }))
+
+const ReadQuery = t.Object({
+  stream: t.Optional(t.Boolean()),
+  starting_after: t.Optional(t.Integer({ minimum: 0, description: 'Leaves out events up to this number' })),
+})
 
 export const responseRoutes = (deps: ResponseDeps, streams: Streams, guard: Guard) =>
-  new Elysia({ tags: ['Responses'] }).use(guard).post(
-    '/responses',
-    ({ body, request, set, exchange, route }) => {
-      const call = toCall({ exchange, request, route })
-      const response = openResponse(deps, call, body)
-      Object.assign(set.headers, ignoredHeader(response.ignored))
-      if (body.stream)
-        return streams.open({ ...streamResponse(deps, call, response), exchange, request, route }) as never
-      exchange.keepOpen()
-      return answerResponse(deps, call, response)
-    },
-    {
-      scope: 'completions',
-      idempotent: true,
-      timeLimit: 'own',
-      body: checked(ResponseInput),
-      response: { 200: answer(ResponseBody), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504) },
-      detail: { summary: 'Answer in the Responses format', 'x-streams': true } as object,
-    },
-  )
+  new Elysia({ tags: ['Responses'] })
+    .use(guard)
+    .post(
+      '/responses',
+      async ({ body, request, set, exchange, route }) => {
+        const call = toCall({ exchange, request, route })
+        const response = await openResponse(deps, call, body)
+        Object.assign(set.headers, ignoredHeader(response.ignored))
+        if (body.stream)
+          return streams.open({ ...streamResponse(deps, call, response), exchange, request, route }) as never
+        exchange.keepOpen()
+        return answerResponse(deps, call, response)
+      },
+      {
+        scope: 'completions',
+        idempotent: true,
+        timeLimit: 'own',
+        body: checked(ResponseInput),
+        response: { 200: answer(ResponseBody), ...errors(400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 503, 504) },
+        detail: { summary: 'Answer in the Responses format', 'x-streams': true } as object,
+      },
+    )
+    .post(
+      '/responses/input_tokens',
+      ({ body, request, exchange, route }) => countInput(deps, toCall({ exchange, request, route }), body),
+      {
+        scope: 'completions',
+        body: checked(ResponseInput),
+        response: { 200: answer(InputTokens), ...errors(400, 401, 403, 404, 409, 413, 415, 429) },
+        detail: { summary: 'Count the input tokens of a response' },
+      },
+    )
+    .get(
+      '/responses/:id',
+      async ({ params, query, request, exchange, route }) => {
+        const { body, lastSequence } = await getResponse(deps, toCall({ exchange, request, route }), params.id)
+        if (!query.stream) return body
+        const frames = replayResponse(body, lastSequence, query.starting_after ?? -1, deps.clock)
+        const source = async (write: (frame: string) => void | Promise<void>) => write(frames)
+        return streams.open({
+          source,
+          frame: (text: string) => text,
+          endsWithDone: false,
+          exchange,
+          request,
+          route,
+        }) as never
+      },
+      {
+        scope: 'completions',
+        params: ById,
+        query: checkedQuery(ReadQuery),
+        response: { 200: answer(ResponseBody), ...errors(401, 403, 404, 429) },
+        detail: { summary: 'Read a stored response', 'x-streams': true } as object,
+      },
+    )
+    .delete(
+      '/responses/:id',
+      ({ params, request, exchange, route }) => deleteResponse(deps, toCall({ exchange, request, route }), params.id),
+      {
+        scope: 'completions',
+        params: ById,
+        response: { 200: answer(ResponseDeleted), ...errors(401, 403, 404, 429) },
+        detail: { summary: 'Delete a stored response' },
+      },
+    )
+    .post(
+      '/responses/:id/cancel',
+      ({ params, request, exchange, route }) => cancelResponse(deps, toCall({ exchange, request, route }), params.id),
+      {
+        scope: 'completions',
+        params: ById,
+        response: { 200: answer(ResponseBody), ...errors(400, 401, 403, 404, 429) },
+        detail: { summary: 'Cancel a response that runs in the background' },
+      },
+    )
+    .get(
+      '/responses/:id/input_items',
+      ({ params, query, request, exchange, route }) =>
+        listInputItems(deps, toCall({ exchange, request, route }), params.id, query),
+      {
+        scope: 'completions',
+        params: ById,
+        query: checkedQuery(ItemQuery),
+        response: { 200: answer(ItemPage), ...errors(401, 403, 404, 429) },
+        detail: { summary: 'List the input items of a stored response' },
+      },
+    )

@@ -33,6 +33,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
     body: { max_tokens: 100, messages: [{ role: 'user', content: CANARY }] },
   },
   'POST /responses': { action: 'completion.created', entityType: 'completion', body: { input: CANARY } },
+  'DELETE /responses/{id}': { action: 'response.deleted', entityType: 'response' },
   'POST /research': { action: 'research.created', entityType: 'job', body: { prompt: CANARY } },
   'POST /images': { action: 'image.created', entityType: 'image', body: { prompt: CANARY } },
   'POST /images/generations': { action: 'image.created', entityType: 'image', body: { prompt: CANARY } },
@@ -187,6 +188,8 @@ const ELSEWHERE = [
 ]
 /** These change nothing that has a record, and cost nothing. */
 const WITHOUT_EFFECT = [
+  'POST /responses/input_tokens',
+  'POST /responses/{id}/cancel',
   'PUT /webhooks/{id}/listener',
   'POST /iframes/{id}/preview-token',
   'POST /iframes/{id}/verify',
@@ -223,6 +226,7 @@ async function idFor(path: string, ada: Person): Promise<string> {
   }
   if (path.startsWith('/iframes')) return (await ada.send('POST', 'iframes', { api_key_id: ada.keyId })).body.id
   if (path.startsWith('/webhooks')) return (await ada.send('POST', 'webhooks', WEBHOOK)).body.id
+  if (path.startsWith('/responses')) return (await ada.send('POST', 'responses', { input: 'one' })).body.id
   if (path.startsWith('/jobs')) return accept(ada, research)
   if (path.startsWith('/artifacts')) return (await saveFor(world, ada, PIXEL)).id
   if (path.startsWith('/memory')) return (await ada.send('POST', 'memory', { content: 'one' })).body.memory.id

@@ -32,6 +32,8 @@ const WITHOUT: Record<string, string> = {
   'POST /auth/links': 'no credential, so there is no user a key could belong to',
   'POST /auth/links/redeem': 'no credential, so there is no user a key could belong to',
   'POST /billing/webhook': 'the processor retries by its own event id',
+  'POST /responses/input_tokens': 'changes nothing',
+  'POST /responses/{id}/cancel': 'cancels once, however often it is asked',
   'POST /iframes/{id}/preview-token': 'changes nothing',
   'POST /iframes/{id}/verify': 'changes nothing',
   'POST /iframes/{id}/conversations/{sessionId}/typing': 'keeps nothing, so there is nothing to do twice',

@@ -164,6 +164,7 @@ describe('every operation', () => {
     const streams = operations.filter(({ operation }) => operation.responses[200]?.content?.['text/event-stream'])
     expect(streams.map(({ name }) => name).sort()).toEqual([
       'GET /iframes/{id}/sessions/{sessionId}/events',
+      'GET /responses/{id}',
       'POST /chat/completions',
       'POST /completions',
       'POST /iframes/{id}/sessions/{sessionId}/messages',

@@ -48,6 +48,7 @@ const OWNED: Record<string, () => Promise<string>> = {
   browser: async () => browserRow(world, owner),
   evi: async () => (await owner.send('POST', 'evi/canvases', { name: 'theirs', graph_json: simple() })).body.canvas.id,
   workflows: async () => (await owner.send('POST', 'workflows', WORKFLOW)).body.workflow.id,
+  responses: async () => (await owner.send('POST', 'responses', { input: randomUUID() })).body.id,
   jobs: async () => accept(owner, research),
   documents: async () => (await owner.send('POST', 'documents', { prompt: 'theirs', format: 'csv' })).body.id,
   artifacts: async () => (await saveFor(world, owner, PIXEL)).id,

@@ -212,6 +212,12 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     await answer
   })
 
+  test('an input that is too long says so in words that clients know', async () => {
+    const { status, message } = await refused({ prompt: '漢'.repeat(400_000) })
+    expect(status).toBe(400)
+    expect(message).toContain('maximum context length')
+  })
+
   test('short credit', async () => {
     const poor = await world.person({ cents: 0 })
     expect(await refused({ prompt: freshPrompt() }, poor)).toMatchObject({ status: 402 })

@@ -22,7 +22,7 @@ import { assembleSystem } from '../agent-sandbox'
 import type { Image } from '../agent-schema'
 import { modeOfCall } from '../agent-turn'
 import { typeOfPicture } from '../pictures'
-import { approvedIn, base64Of, inlineOf, isStealth, MAX_IMAGE_BYTES, promptTooLong, workOf } from '../rules'
+import { approvedIn, base64Of, contextExceeded, inlineOf, isStealth, MAX_IMAGE_BYTES, promptTooLong, workOf } from '../rules'
 import type { Run } from '../run'
 import { IMAGE_ENGINE, type SentImage } from '../run'
 import { researchOf } from './think'
@@ -172,7 +172,12 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     run.system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
     run.promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
     // An engine that is not connected has no window; asking it answers 503.
-    if (window > 0 && run.promptTokens > window) throw promptTooLong(run.promptTokens, window, request.cameFrom?.whole)
+    if (window > 0 && run.promptTokens > window) {
+      const { door, cameFrom } = request
+      throw door === 'responses'
+        ? contextExceeded.with({ param: 'input' }, run.promptTokens, window)
+        : promptTooLong(run.promptTokens, window, cameFrom?.whole)
+    }
     // Pictures are charged each and videos by their seconds, not by tokens (contract 2.2).
     if (work === 'image' || work === 'video') run.promptTokens = 0
   }

@@ -35,6 +35,13 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     cure: 'Change what the message names. GET /openapi.json has the schemas.',
     retry: 'no',
   },
+  context_length_exceeded: {
+    status: 400,
+    meaning: 'The input is longer than what the engine reads at once. The message holds both numbers.',
+    cure: 'Shorten the input, or leave out older turns.',
+    retry: 'no',
+    groups: ['Responses'],
+  },
   empty_prompt: {
     status: 400,
     meaning: 'The chat has no user message with text.',
@@ -186,6 +193,13 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     meaning: 'The caller can see nothing with this id. It does not exist, was deleted, or belongs to someone else.',
     cure: 'List the available items with the same key.',
     retry: 'no',
+  },
+  previous_response_not_found: {
+    status: 404,
+    meaning: 'No response with the id in "previous_response_id" is stored for this caller.',
+    cure: 'Send the items of the conversation in "input", or begin anew.',
+    retry: 'no',
+    groups: ['Responses'],
   },
   session_not_found: {
     status: 404,

@@ -1,0 +1,2 @@
+/** The formats of other services that clients speak, each translated to the one completion request and back. */
+export { expiredResponses } from './stored'

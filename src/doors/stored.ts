@@ -1,0 +1,207 @@
+import { and, eq, inArray, lte } from 'drizzle-orm'
+import type { AuditLog } from '../audit'
+import { recurring } from '../jobs'
+import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { AppError, defineError, invalidInput, messageOf, notFound } from '../kernel/errors'
+import { defineId } from '../kernel/ids'
+import { allOf, command, insertAll, query, type Reader, type Row, type Store, type Tx } from '../kernel/store'
+import { type Item, type ItemPage, type ItemQuery, type ResponseBody, ResponseId } from './responses-schema'
+import { type ResponseRow, responseItems, responses } from './table'
+
+export type StoredDeps = { store: Store; clock: Clock; audit: AuditLog; settings: { responsesTtlDays: number } }
+
+const DAY_MS = 86_400_000
+const EXPIRY_MS = 60 * 60_000
+const BATCH = 200
+/** Most responses that one may go on from. */
+const MAX_CHAIN = 1_000
+const MessageId = defineId('message item', 'msg')
+
+const previousNotFound = defineError(
+  'missing',
+  'previous_response_not_found',
+  (id: string) => `No response ${messageOf(id)} is stored. Send its items in "input", or begin anew.`,
+)
+
+const notEnded = defineError(
+  'conflict',
+  'conflict',
+  (id: string, status: string) => `The response ${messageOf(id)} is ${status}, so nothing can go on from it.`,
+)
+
+const insert = command<ResponseRow>()((tx, p) => tx.insert(tx.of(responses)).values(allOf(tx.of(responses), p)))
+
+const insertItem = command<Row<typeof responseItems>>()((tx, p) =>
+  tx.insert(tx.of(responseItems)).values(allOf(tx.of(responseItems), p)),
+)
+
+const find = query<{ id: ResponseId; owner: OwnerScope }>()((db, p) => {
+  const t = db.of(responses)
+  return db
+    .select()
+    .from(t)
+    .where(and(eq(t.id, p.id), eq(t.owner, p.owner)))
+})
+
+const findByItem = query<{ id: string; owner: OwnerScope }>()((db, p) => {
+  const [t, items] = [db.of(responses), db.of(responseItems)]
+  return db
+    .select({ input: t.input, body: t.body })
+    .from(t)
+    .innerJoin(items, eq(items.response_id, t.id))
+    .where(and(eq(items.id, p.id), eq(t.owner, p.owner)))
+})
+
+async function rowOf(reader: Reader, { caller }: Call, id: string): Promise<ResponseRow> {
+  const [row] = ResponseId.is(id) ? await find(reader, { id, owner: ownerOf(caller) }) : []
+  if (!row) throw notFound('response')
+  return row
+}
+
+/** Items with an id each, as a list of them names them. */
+const withIds = (items: readonly Item[]): Item[] =>
+  items.map((item) => (typeof item.id === 'string' && item.id ? item : { id: MessageId.create(), ...item }))
+
+/** Stores a response with the charge for it. `input` holds the items of its own request. */
+export async function storeResponse(
+  { clock, settings }: StoredDeps,
+  tx: Tx,
+  { caller }: Call,
+  { input, body, lastSequence }: { input: readonly Item[]; body: ResponseBody; lastSequence: number },
+): Promise<void> {
+  const now = clock.now()
+  const items = withIds(input)
+  await insert(tx, {
+    id: body.id,
+    owner: ownerOf(caller),
+    previous_id: body.previous_response_id as ResponseId | null,
+    input: items,
+    body,
+    last_sequence: lastSequence,
+    created_at: now,
+    expires_at: now + settings.responsesTtlDays * DAY_MS,
+  })
+  const ids = body.output.flatMap(({ id }) => (typeof id === 'string' ? [{ id, response_id: body.id }] : []))
+  await insertAll(tx, tx.of(responseItems), ids, insertItem)
+}
+
+/**
+ * The items of the responses that one goes on from, oldest first, each with what it was given and what it answered. They
+ * are kept longer by this use. Throws 404 `previous_response_not_found`, 409 `conflict` for one that has not ended well.
+ */
+export async function itemsBefore(
+  { store, clock, settings }: StoredDeps,
+  { caller }: Call,
+  id: string,
+): Promise<Item[]> {
+  const owner = ownerOf(caller)
+  const chain: ResponseRow[] = []
+  for (let next: string | null = id; next !== null && chain.length < MAX_CHAIN; ) {
+    const [row]: ResponseRow[] = ResponseId.is(next) ? await find(store.read, { id: next, owner }) : []
+    if (!row && chain.length === 0) throw previousNotFound.with({ param: 'previous_response_id' }, id)
+    if (!row) break
+    chain.unshift(row)
+    next = row.previous_id
+  }
+  const { status } = chain.at(-1)!.body
+  if (status !== 'completed' && status !== 'incomplete') throw notEnded(id, status)
+  const until = clock.now() + settings.responsesTtlDays * DAY_MS
+  const ids = chain.filter(({ expires_at }) => expires_at < until - DAY_MS).map((row) => row.id)
+  if (ids.length)
+    await store.write(async (tx) => {
+      const t = tx.of(responses)
+      await tx.update(t).set({ expires_at: until }).where(inArray(t.id, ids))
+    })
+  return chain.flatMap(({ input, body }) => [...input, ...body.output])
+}
+
+/** Items with those that are only named in place of their names. Throws 404 for one that is not stored. */
+export async function withReferences({ store }: StoredDeps, { caller }: Call, items: readonly Item[]): Promise<Item[]> {
+  const owner = ownerOf(caller)
+  return Promise.all(
+    items.map(async (item): Promise<Item> => {
+      if (
+        item.type !== 'item_reference' &&
+        !(item.type == null && item.role === undefined && typeof item.id === 'string')
+      )
+        return item
+      const [row] = await findByItem(store.read, { id: String(item.id), owner })
+      const found = row && [...row.body.output, ...row.input].find(({ id }) => id === item.id)
+      if (found) return found
+      throw new AppError('missing', 'not_found', `No item ${messageOf(item.id)} is stored. Send the whole item.`, {
+        param: 'input',
+      })
+    }),
+  )
+}
+
+/** `GET /responses/{id}`. Throws 404. */
+export async function getResponse({ store }: StoredDeps, call: Call, id: string) {
+  const { body, last_sequence } = await rowOf(store.read, call, id)
+  return { body: { ...body, request_id: call.requestId }, lastSequence: last_sequence }
+}
+
+/** `DELETE /responses/{id}`. Throws 404. */
+export function deleteResponse({ store, audit }: StoredDeps, call: Call, id: string) {
+  return store.write(async (tx) => {
+    const row = await rowOf(tx, call, id)
+    await removeAll(tx, [row.id])
+    await audit.record(tx, call, {
+      action: 'response.deleted',
+      entityType: 'response',
+      entityId: row.id,
+      scope: row.owner,
+    })
+    return { id: row.id, object: 'response' as const, deleted: true as const }
+  })
+}
+
+/** `POST /responses/{id}/cancel`: only what runs in the background can be cancelled. Throws 400, 404. */
+export async function cancelResponse(deps: StoredDeps, call: Call, id: string): Promise<ResponseBody> {
+  const { body } = await getResponse(deps, call, id)
+  if (body.background) return body
+  throw invalidInput('id', 'Only a response with "background": true can be cancelled.')
+}
+
+/** `GET /responses/{id}/input_items`. Throws 404. */
+export async function listInputItems(
+  { store }: StoredDeps,
+  call: Call,
+  id: string,
+  { limit, order, after }: ItemQuery,
+): Promise<ItemPage> {
+  const { input } = await rowOf(store.read, call, id)
+  const all = order === 'asc' ? input : input.toReversed()
+  const from = after === undefined ? 0 : all.findIndex((item) => item.id === after) + 1
+  const data = all.slice(from, from + limit)
+  return {
+    object: 'list',
+    data,
+    first_id: (data[0]?.id as string | undefined) ?? null,
+    last_id: (data.at(-1)?.id as string | undefined) ?? null,
+    has_more: all.length > from + limit,
+  }
+}
+
+/** Job that deletes responses whose time is over. */
+export const expiredResponses = ({ store, clock }: Pick<StoredDeps, 'store' | 'clock'>) =>
+  recurring('responses.expiry', EXPIRY_MS, async () => {
+    for (let gone = BATCH; gone === BATCH; )
+      gone = await store.write(async (tx) => {
+        const t = tx.of(responses)
+        const due = await tx.select({ id: t.id }).from(t).where(lte(t.expires_at, clock.now())).limit(BATCH)
+        await removeAll(
+          tx,
+          due.map(({ id }) => id),
+        )
+        return due.length
+      })
+  })
+
+async function removeAll(tx: Tx, ids: readonly ResponseId[]): Promise<void> {
+  if (!ids.length) return
+  const [t, items] = [tx.of(responses), tx.of(responseItems)]
+  await tx.delete(items).where(inArray(items.response_id, [...ids]))
+  await tx.delete(t).where(inArray(t.id, [...ids]))
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'bun:test'
+import { createOpenAI } from '@ai-sdk/openai'
+import { generateText, type ModelMessage } from 'ai'
+import OpenAI from 'openai'
+import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { WEATHER } from '../suites/door'
+import { listen } from '../support/listening'
+
+const { world, upstream } = await createUpstreamWorld()
+const baseURL = `${listen(world).origin}/v1`
+const ada = await world.person()
+const eve = await world.person()
+const openai = new OpenAI({ baseURL, apiKey: ada.key, maxRetries: 0 })
+const model = 'svc-1-flash'
+const sent = () => JSON.stringify(upstream.calls.at(-1)!.body.messages)
+
+describe('a stored response (contract 29.7)', () => {
+  test('is read as it was answered, and its stream again', async () => {
+    const stream = openai.responses.stream({ model, input: freshPrompt('[[say:one two three]]') })
+    const events: OpenAI.Responses.ResponseStreamEvent[] = []
+    for await (const event of stream) events.push(event)
+    const response = await stream.finalResponse()
+    const { body } = await ada.send('GET', `responses/${response.id}`)
+    expect(body).toMatchObject({ id: response.id, usage: response.usage, status: 'completed' })
+    expect(body.output[0].content[0].text).toBe('one two three')
+    const again: OpenAI.Responses.ResponseStreamEvent[] = []
+    for await (const event of await openai.responses.retrieve(response.id, { stream: true })) again.push(event)
+    expect(again.at(-1)).toMatchObject({
+      type: 'response.completed',
+      sequence_number: events.at(-1)!.sequence_number,
+      response: { output: body.output },
+    })
+    const rest = await openai.responses.retrieve(response.id, { stream: true, starting_after: 4 })
+    const numbers = (await Array.fromAsync(rest)).map((event) => event.sequence_number)
+    expect(numbers[0]).toBe(5)
+  })
+
+  test('is gone on from, with its calls and their results', async () => {
+    const tools = [{ type: 'function' as const, name: 'get_weather', parameters: WEATHER, strict: false }]
+    const plan = '[[plan:get_weather{"location":"Oslo"}]] [[say:Snow it is.]]'
+    const first = await openai.responses.create({
+      model,
+      input: freshPrompt(plan),
+      tools,
+      instructions: 'Like a pirate.',
+    })
+    const [call] = first.output
+    if (call?.type !== 'function_call') throw new Error('no call')
+    const second = await openai.responses.create({
+      model,
+      tools,
+      previous_response_id: first.id,
+      input: [{ type: 'function_call_output', call_id: call.call_id, output: 'Snow.' }],
+    })
+    expect(second.output_text).toBe('Snow it is.')
+    const third = await openai.responses.create({
+      model,
+      tools,
+      previous_response_id: second.id,
+      input: freshPrompt('[[say:Yes.]] Sure?'),
+    })
+    expect(third).toMatchObject({ output_text: 'Yes.', previous_response_id: second.id })
+    for (const words of ['get_weather', 'Snow.', 'Snow it is.', 'Sure?']) expect(sent()).toContain(words)
+    expect(sent()).not.toContain('Like a pirate.')
+  })
+
+  test('lists what it was given, page by page', async () => {
+    const input = [1, 2, 3].map((number) => ({ role: 'user' as const, content: `${freshPrompt()} ${number}` }))
+    const { id } = await openai.responses.create({ model, input })
+    const items = await Array.fromAsync(openai.responses.inputItems.list(id, { limit: 2, order: 'asc' }))
+    expect(items.map((item) => 'content' in item && item.content)).toEqual(input.map(({ content }) => content))
+  })
+
+  test('is deleted', async () => {
+    const { id } = await openai.responses.create({ model, input: freshPrompt() })
+    expect((await ada.send('DELETE', `responses/${id}`)).body).toMatchObject({ id, object: 'response', deleted: true })
+    expect((await ada.send('GET', `responses/${id}`)).status).toBe(404)
+    const audit = await ada.send('GET', 'audit?action=response.deleted')
+    expect(audit.body).toMatchObject([{ entityType: 'response', entityId: id }])
+  })
+
+  test('with store: false there is none, and its items are not looked up', async () => {
+    const first = await openai.responses.create({ model, input: freshPrompt(), store: false })
+    expect((await ada.send('GET', `responses/${first.id}`)).status).toBe(404)
+    const { status } = await ada.send('POST', 'responses', {
+      model,
+      store: false,
+      input: [...first.output, { role: 'user', content: freshPrompt() }],
+    })
+    expect(status).toBe(200)
+  })
+
+  test('what a stream broke off is stored as failed, and nothing goes on from it', async () => {
+    const stream = openai.responses.stream({ model, input: freshPrompt('[[cut]][[slow:40]][[tokens:8]]') })
+    const { id, status } = await stream.finalResponse()
+    expect(status).toBe('failed')
+    const { body } = await ada.send('GET', `responses/${id}`)
+    expect(body).toMatchObject({
+      status: 'failed',
+      error: { code: expect.any(String) },
+      output: [{ status: 'incomplete' }],
+    })
+    const next = await ada.send('POST', 'responses', { input: 'On', previous_response_id: id })
+    expect(next.body.error).toMatchObject({ code: 'conflict' })
+  })
+
+  test('its items may be named, as the ai package does', async () => {
+    const provider = createOpenAI({ baseURL, apiKey: ada.key })
+    const messages: ModelMessage[] = [{ role: 'user', content: freshPrompt('[[say:Blue like the sea.]]') }]
+    const first = await generateText({ model: provider(model), messages })
+    messages.push(...first.response.messages, { role: 'user', content: freshPrompt('Why?') })
+    await generateText({ model: provider(model), messages })
+    expect(sent()).toContain('Blue like the sea.')
+  })
+
+  test('of somebody else is unknown, whatever is done with it', async () => {
+    const { id, output } = await openai.responses.create({ model, input: freshPrompt() })
+    const unknown = `resp_${'x'.repeat(24)}`
+    const own = (one: string) => [
+      eve.send('GET', `responses/${one}`),
+      eve.send('DELETE', `responses/${one}`),
+      eve.send('POST', `responses/${one}/cancel`),
+      eve.send('GET', `responses/${one}/input_items`),
+    ]
+    const answers = async (all: ReturnType<typeof own>) =>
+      (await Promise.all(all)).map(({ status, body }) => ({
+        status,
+        code: body.error.code,
+        message: body.error.message,
+      }))
+    expect(await answers(own(id))).toEqual(await answers(own(unknown)))
+    const next = await eve.send('POST', '/openai/responses', { input: 'On', previous_response_id: id })
+    expect(next).toMatchObject({ status: 404, body: { error: { code: 'previous_response_not_found' } } })
+    const item = await eve.send('POST', '/v1/responses', {
+      input: [
+        { type: 'item_reference', id: output[0]!.id },
+        { role: 'user', content: 'On' },
+      ],
+    })
+    expect(item).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+    expect((await ada.send('GET', `responses/${id}`)).status).toBe(200)
+  })
+})
+
+test('tokens of an input are counted without a call', async () => {
+  upstream.reset()
+  const { body } = await ada.send('POST', 'responses/input_tokens', { model, input: 'Hello there', instructions: 'Hi' })
+  expect(body.object).toBe('response.input_tokens')
+  expect(body.input_tokens).toBeGreaterThan(2)
+  expect(upstream.calls).toEqual([])
+})
