@@ -28,7 +28,12 @@ const TABLE: Record<string, { status: number; type: string }> = {
   ]),
   ...ofType('billing_error', 402, ['insufficient_credits']),
   ...ofType('permission_error', 403, ['missing_scope', 'forbidden', 'origin_not_allowed', 'bot_check_failed']),
-  ...ofType('not_found_error', 404, ['not_found', 'session_not_found', 'live_view_unavailable', 'previous_response_not_found']),
+  ...ofType('not_found_error', 404, [
+    'not_found',
+    'session_not_found',
+    'live_view_unavailable',
+    'previous_response_not_found',
+  ]),
   ...ofType('invalid_request_error', 405, ['method_not_allowed']),
   ...ofType('conflict_error', 409, ['conflict', 'idempotency_conflict', 'team_billing_setup_required']),
   ...ofType('invalid_request_error', 413, ['payload_too_large']),
