@@ -26,17 +26,16 @@ const emptyPromptText = () =>
     { param: 'prompt', details: [{ path: 'prompt', message: '"prompt" is blank.' }] },
   )
 
-/** Chat clients know this refusal by the words "maximum context length". `param` is what is too long. */
-export const promptTooLong = (tokens: number, limit: number, param = 'prompt') =>
-  new AppError(
-    'invalid',
-    'validation_error',
-    `"${param}" and what goes with it come to about ${tokens} tokens; the maximum context length of the engine is ${limit}. Shorten it or split it.`,
-    { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] },
-  )
+/** Clients know this refusal by the words "maximum context length". It names what is too long. */
+export const promptTooLong = (tokens: number, limit: number, { door, cameFrom }: Run['request']) => {
+  const param = cameFrom?.whole ?? 'prompt'
+  const extras = { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] }
+  if (door === 'responses') return contextExceeded.with(extras, tokens, limit)
+  const message = `"${param}" and what goes with it come to about ${tokens} tokens; the maximum context length of the engine is ${limit}. Shorten it or split it.`
+  return new AppError('invalid', 'validation_error', message, extras)
+}
 
-/** The sentence that clients of other services look for. */
-export const contextExceeded = defineError(
+const contextExceeded = defineError(
   'invalid',
   'context_length_exceeded',
   (tokens: number, limit: number) =>

@@ -1,5 +1,4 @@
 import type { CompletionService, Progress } from '../completions'
-import { countPrompt } from '../engines'
 import type { Call } from '../kernel/caller'
 import { AppError } from '../kernel/errors'
 import { assertInput, itemsOf, type ResponseRequest, readResponse } from './responses-input'
@@ -70,14 +69,6 @@ export function streamResponse({ completions }: ResponseDeps, call: Call, { requ
 /** `POST /responses/input_tokens`: counts what a response would send, without calling an engine. */
 export async function countInput(deps: ResponseDeps, call: Call, input: ResponseInput) {
   const { request } = await openResponse(deps, call, input)
-  const { persona } = request.voice
-  const system = typeof persona === 'object' && persona ? persona.system_prompt : ''
-  const messages = [
-    ...(system ? [{ role: 'system' as const, content: system }] : []),
-    ...request.context,
-    { role: 'user' as const, content: request.prompt },
-    ...request.after,
-  ]
-  const input_tokens = countPrompt(messages, request.functions?.tools)
+  const input_tokens = await deps.completions.pipeline.count(call, request)
   return { object: 'response.input_tokens' as const, input_tokens }
 }

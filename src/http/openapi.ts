@@ -91,6 +91,7 @@ const refusalName = (status: string, { $id }: Json): string => `${String($id)}${
 const TAGS: Record<string, string> = {
   Completions: 'Answers to prompts, in the native format.',
   Chat: 'Answers to messages, in the chat-completions format.',
+  Responses: 'Answers in the Responses format, which may be stored and gone on from.',
   Messages: 'Answers to messages, in the Messages format.',
   Models: 'The engines and the modes they serve.',
   Tools: 'Tools that engines can call.',

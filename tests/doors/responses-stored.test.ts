@@ -68,7 +68,8 @@ describe('a stored response (contract 29.7)', () => {
     const input = [1, 2, 3].map((number) => ({ role: 'user' as const, content: `${freshPrompt()} ${number}` }))
     const { id } = await openai.responses.create({ model, input })
     const items = await Array.fromAsync(openai.responses.inputItems.list(id, { limit: 2, order: 'asc' }))
-    expect(items.map((item) => 'content' in item && item.content)).toEqual(input.map(({ content }) => content))
+    const texts: unknown[] = items.map((item) => 'content' in item && item.content)
+    expect(texts).toEqual(input.map(({ content }) => content))
   })
 
   test('is deleted', async () => {

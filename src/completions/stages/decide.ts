@@ -25,7 +25,6 @@ import { typeOfPicture } from '../pictures'
 import {
   approvedIn,
   base64Of,
-  contextExceeded,
   inlineOf,
   isStealth,
   MAX_IMAGE_BYTES,
@@ -181,12 +180,7 @@ export function createDecide({ classifier, engines, tools, outbound, clock, rout
     run.system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
     run.promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
     // An engine that is not connected has no window; asking it answers 503.
-    if (window > 0 && run.promptTokens > window) {
-      const { door, cameFrom } = request
-      throw door === 'responses'
-        ? contextExceeded.with({ param: 'input' }, run.promptTokens, window)
-        : promptTooLong(run.promptTokens, window, cameFrom?.whole)
-    }
+    if (window > 0 && run.promptTokens > window) throw promptTooLong(run.promptTokens, window, request)
     // Pictures are charged each and videos by their seconds, not by tokens (contract 2.2).
     if (work === 'image' || work === 'video') run.promptTokens = 0
   }
