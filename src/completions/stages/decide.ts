@@ -22,15 +22,7 @@ import { assembleSystem } from '../agent-sandbox'
 import type { Image } from '../agent-schema'
 import { modeOfCall } from '../agent-turn'
 import { typeOfPicture } from '../pictures'
-import {
-  approvedIn,
-  base64Of,
-  inlineOf,
-  isStealth,
-  MAX_IMAGE_BYTES,
-  promptTooLong,
-  workOf,
-} from '../rules'
+import { approvedIn, base64Of, inlineOf, isStealth, MAX_IMAGE_BYTES, promptTooLong, workOf } from '../rules'
 import type { Run } from '../run'
 import { IMAGE_ENGINE, type SentImage } from '../run'
 import { researchOf } from './think'
