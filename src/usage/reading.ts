@@ -11,8 +11,16 @@ import { addEncoded, addSums, cellOf, DAY_MS, emptySums, grainsOf, noCalls, perc
 import { type CallSums, type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
 import { piecesOf } from './export'
 import { type Choice, type Rolled, rolledIn } from './report-repository'
-import { findRequest, listRequests } from './requests'
-import type { Breakdown, RequestQuery, UsageExportQuery, UsageQuery, UsageReport, UsageScope } from './schema'
+import { countRequests, findRequest, listRequests } from './requests'
+import type {
+  Breakdown,
+  RequestFilters,
+  RequestQuery,
+  UsageExportQuery,
+  UsageQuery,
+  UsageReport,
+  UsageScope,
+} from './schema'
 import { EXPORT_DAYS, EXPORT_ROWS, personalKeyRequired, REPORT_DAYS, tooLong, tooManyRows } from './schema'
 import type { Refusals, Spend } from './service'
 import { planOf, SLICE, type Span, type Turn, tailOf } from './spans'
@@ -75,17 +83,19 @@ export type UsageReading = ReturnType<typeof createUsageReading>
 /** What owners can see of their calls: a report of sums, and an export of the calls themselves (contract 18.1). */
 export function createUsageReading(deps: Deps) {
   const { store, clock, audit, refusals, assertMayView, balanceOf, expiringOf, capsOf } = deps
+  const single = { reader: store.read, clock }
   return {
     report,
     reportOf,
     exportCalls,
     exportOf,
     /** Single calls, newest first; of the last 30 days unless the query says otherwise. */
-    requests: async (call: Call, query: RequestQuery) =>
-      listRequests(store.read, call, await seenBy(call, query), query),
+    requests: async (call: Call, query: RequestQuery) => listRequests(single, call, await seenBy(call, query), query),
+    countRequests: async (call: Call, query: RequestFilters) =>
+      countRequests(single, call, await seenBy(call, query), query),
     /** One call of the last 92 days. */
     request: async (call: Call, id: string) =>
-      findRequest(store.read, call, await seenBy(call, { from: iso(clock.now() - EXPORT_DAYS * DAY_MS) }), id),
+      findRequest(single, call, await seenBy(call, { from: iso(clock.now() - EXPORT_DAYS * DAY_MS) }), id),
   }
 
   async function seenBy(call: Call, query: Pick<UsageQuery, 'from' | 'to' | 'scope'>) {

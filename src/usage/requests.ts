@@ -1,53 +1,124 @@
 import { and, desc, eq, exists, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { type Call, keyIdOf, type OwnerScope } from '../kernel/caller'
-import { iso } from '../kernel/clock'
-import { notFound } from '../kernel/errors'
+import { type Clock, iso } from '../kernel/clock'
+import { defineError, notFound } from '../kernel/errors'
+import { nextTurn } from '../kernel/loop'
 import { centsToMicro, microToCents } from '../kernel/money'
-import { decodeCursor, type Page, toPage } from '../kernel/page'
+import { decodeCursor, encodeCursor, type Page, toPage } from '../kernel/page'
 import type { Reader } from '../kernel/store'
-import type { RequestQuery, RequestRow } from './schema'
-import type { Span } from './spans'
+import type { RequestFilters, RequestQuery, RequestRow } from './schema'
+import { SLICE, type Span } from './spans'
 import { callFields, speedFields, usageRecords, usageSkills } from './table'
 
 type Seen = { owner: OwnerScope; span: Span }
+type Deps = { reader: Reader; clock: Clock }
 
-/** The calls of an owner, newest first; a key sees its own. Throws 400 for a cursor of another list. */
+/** How long one request may search; a filter that matches little reads many calls. */
+const LIST_MS = 150
+const FIND_MS = 2_000
+const MAX_COUNTED = 10_000
+
+const stillSearching = defineError(
+  'unavailable',
+  'service_unavailable',
+  () =>
+    `No request with this id was found in ${FIND_MS / 1_000} s, and older calls were not looked at. List the calls of its day with "from", "to" and "q".`,
+)
+
+/**
+ * The calls of an owner, newest first; a key sees its own. A page can be short, or empty, and have a cursor: one request
+ * searches for a fraction of a second. Throws 400 for a cursor of another list.
+ */
 export async function listRequests(
-  reader: Reader,
-  { caller }: Call,
+  deps: Deps,
+  call: Call,
   { owner, span }: Seen,
   query: RequestQuery,
 ): Promise<Page<RequestRow>> {
-  const t = reader.of(usageRecords)
+  const t = deps.reader.of(usageRecords)
   const after = decodeCursor(query.cursor)
-  const rows = await read(reader)
-    .where(
-      and(
-        eq(t.owner, owner),
-        gte(t.at, span.from),
-        lte(t.at, after?.at ?? span.to),
-        after ? or(lt(t.at, after.at), lt(t.id, Number(after.id))) : undefined,
-        ofKey(reader, keyIdOf(caller) ?? query.key_id),
-        ...chosen(reader, query),
-      ),
+  const filters = chosen(deps.reader, call, query)
+  if (after) filters.push(or(lt(t.at, after.at), lt(t.id, Number(after.id))))
+  const rows: Found[] = []
+  let end = span.from
+  for await (const slice of slicesOf(deps, call, owner, { from: span.from, to: after?.at ?? span.to }, LIST_MS)) {
+    const wanted = query.limit + 1 - rows.length
+    rows.push(
+      ...(await read(deps.reader)
+        .where(and(slice.calls, ...filters))
+        .orderBy(desc(t.at), desc(t.id))
+        .limit(wanted)),
     )
-    .orderBy(desc(t.at), desc(t.id))
-    .limit(query.limit + 1)
+    end = slice.from
+    if (rows.length > query.limit) break
+  }
   const page = toPage(rows, query.limit, ({ at, id }) => ({ at, id: String(id) }))
-  return { ...page, items: page.items.map(present) }
+  const next = page.next ?? (end > span.from ? encodeCursor({ at: end, id: '0' }) : null)
+  return { items: page.items.map(present), next }
 }
 
-/** One call by its request id, and how its time was spent. Throws 404 where the caller has none with this id. */
-export async function findRequest(reader: Reader, { caller }: Call, { owner, span }: Seen, id: string) {
+/** How many calls pass the filters: at most 10,000, and as many as are found in a fraction of a second. */
+export async function countRequests(deps: Deps, call: Call, { owner, span }: Seen, query: RequestFilters) {
+  const filters = chosen(deps.reader, call, query)
+  const t = deps.reader.of(usageRecords)
+  let count = 0
+  let end = span.to
+  for await (const slice of slicesOf(deps, call, owner, span, LIST_MS)) {
+    const [found] = await deps.reader
+      .select({ calls: sql<number>`count(*)` })
+      .from(t)
+      .where(and(slice.calls, ...filters))
+    count += Number(found?.calls ?? 0)
+    end = slice.from
+    if (count >= MAX_COUNTED) break
+  }
+  return { count: Math.min(count, MAX_COUNTED), capped: end > span.from }
+}
+
+/**
+ * One call by its request id, and how its time was spent. Throws 404 where the caller has none with this id, and 503
+ * when too many calls would have to be looked at.
+ */
+export async function findRequest(deps: Deps, call: Call, { owner, span }: Seen, id: string) {
+  const filters = chosen(deps.reader, call, {})
+  let end = span.from
+  for await (const slice of slicesOf(deps, call, owner, span, FIND_MS)) {
+    const [row] = await read(deps.reader)
+      .where(and(slice.calls, eq(deps.reader.of(usageRecords).request_id, id), ...filters))
+      .limit(1)
+    if (row) return { object: 'request' as const, request: present(row), steps: stepsOf(row) }
+    end = slice.from
+  }
+  throw end > span.from ? stillSearching() : notFound('request')
+}
+
+/**
+ * The calls of an owner as slices of some thousand, newest first, until `forMs` are over or the caller has left. Between
+ * two of them other work has its turn: SQLite answers on this thread.
+ */
+async function* slicesOf(
+  { reader, clock }: Deps,
+  { signal }: Call,
+  owner: OwnerScope,
+  { from, to }: Span,
+  forMs: number,
+) {
   const t = reader.of(usageRecords)
-  const [row] = await read(reader)
-    .where(
-      and(eq(t.owner, owner), gte(t.at, span.from), eq(t.request_id, id), ofKey(reader, keyIdOf(caller) ?? undefined)),
-    )
-    .orderBy(desc(t.at))
-    .limit(1)
-  if (!row) throw notFound('request')
-  return { object: 'request' as const, request: present(row), steps: stepsOf(row) }
+  const endsAt = clock.monotonic() + forMs
+  for (let high = to; high >= from && !signal.aborted; ) {
+    const [oldest] = await reader
+      .select({ at: t.at })
+      .from(t)
+      .where(and(eq(t.owner, owner), gte(t.at, from), lte(t.at, high)))
+      .orderBy(desc(t.at))
+      .limit(1)
+      .offset(SLICE)
+    const low = oldest?.at ?? from
+    yield { from: low, calls: and(eq(t.owner, owner), gte(t.at, low), lte(t.at, high)) }
+    if (clock.monotonic() >= endsAt) return
+    high = low - 1
+    await nextTurn()
+  }
 }
 
 const read = (reader: Reader) => {
@@ -94,15 +165,15 @@ function stepsOf({ classified_us, ttft_ms, latency_ms, status, cached, model, re
   ]
 }
 
-const ofKey = (reader: Reader, keyId: string | undefined): SQL | undefined =>
-  keyId === undefined ? undefined : eq(reader.of(usageRecords).api_key_id, keyId as never)
-
-function chosen(reader: Reader, query: RequestQuery): (SQL | undefined)[] {
+/** A key sees only its own calls, whatever it asks for. */
+function chosen(reader: Reader, { caller }: Call, query: RequestFilters): (SQL | undefined)[] {
   const [t, s] = [reader.of(usageRecords), reader.of(usageSkills)]
   const { status, mode, model, user_id, endpoint, cached, stream, fallback, min_ms, min_cost_cents, skill, q } = query
   const isClass = status?.endsWith('xx')
   const first = Number(status?.[0]) * 100
+  const keyId = keyIdOf(caller) ?? query.key_id
   return [
+    keyId === undefined ? undefined : eq(t.api_key_id, keyId as never),
     status === undefined
       ? undefined
       : isClass

@@ -10,7 +10,9 @@ import type { UsageReading } from './reading'
 import {
   BenchmarkQuery,
   Benchmarks,
+  RequestCount,
   RequestDetail,
+  RequestFilters,
   RequestPage,
   RequestQuery,
   UsageExport,
@@ -48,12 +50,20 @@ export const requestRoutes = ({ usageReading }: Deps, guard: Guard) =>
       detail: {
         summary: 'List your calls, newest first',
         description:
-          'Default: the last 30 days; `from` and `to` may span at most 366 days. A key lists its own calls, a session those of the account or the active organization.',
+          'Default: the last 30 days; `from` and `to` may span at most 366 days. A key lists its own calls, a session those ' +
+          'of the account or the active organization. A page can have fewer calls than `limit` while `has_more` is true, ' +
+          'because a filter that matches few calls is evaluated in steps. Follow `next_cursor` until it is null.',
       },
+    })
+    .get('/count', (context) => usageReading.countRequests(toCall(context), context.query), {
+      signedIn: true,
+      query: checkedQuery(RequestFilters),
+      response: { 200: answer(RequestCount), ...errors(400, 401, 403, 429) },
+      detail: { summary: 'Count your calls, up to 10,000', description: 'The filters are those of `GET /requests`.' },
     })
     .get('/:id', (context) => usageReading.request(toCall(context), context.params.id), {
       signedIn: true,
-      response: { 200: answer(RequestDetail), ...errors(401, 403, 404, 429) },
+      response: { 200: answer(RequestDetail), ...errors(401, 403, 404, 429, 503) },
       detail: {
         summary: 'Read one call and how its time was spent',
         description: 'Finds calls of the last 92 days. The audit events of a call have the same `request_id`.',

@@ -212,8 +212,8 @@ const Word = t.Optional(t.String({ minLength: 1, maxLength: 128 }))
 const Flag = t.Optional(t.Boolean())
 const Minimum = t.Optional(t.Number({ minimum: 0, maximum: 1_000_000_000 }))
 
-/** Filters of the list of requests (console 9.8). */
-export const RequestQuery = t.Object({
+/** Filters of single calls (console 9.8). */
+export const RequestFilters = t.Object({
   ...UsageQuery.properties,
   status: t.Optional(
     t.String({
@@ -230,8 +230,10 @@ export const RequestQuery = t.Object({
   min_ms: Minimum,
   min_cost_cents: Minimum,
   q: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'A request id, or its first characters' })),
-  ...PageQuery.properties,
 })
+export type RequestFilters = Static<typeof RequestFilters>
+
+export const RequestQuery = t.Object({ ...RequestFilters.properties, ...PageQuery.properties })
 export type RequestQuery = Static<typeof RequestQuery>
 
 /** One call as it was recorded, without what was asked and answered. */
@@ -260,6 +262,14 @@ export const RequestRow = t.Object(
 export type RequestRow = Static<typeof RequestRow>
 
 export const RequestPage = pageOf('requests', RequestRow)
+
+export const RequestCount = t.Object(
+  {
+    count: Count,
+    capped: t.Boolean({ description: 'There may be more: counting stops at 10,000, and after a fraction of a second' }),
+  },
+  { $id: 'RequestCount' },
+)
 
 export const RequestDetail = t.Object(
   {

@@ -42,6 +42,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /billing/portal': 'billing',
   'GET /usage': null,
   'GET /requests': null,
+  'GET /requests/count': null,
   'GET /requests/{id}': null,
   'GET /benchmarks': null,
   'GET /usage/export': 'billing',

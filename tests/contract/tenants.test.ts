@@ -123,6 +123,7 @@ const LISTS = [
   'audit/integrity',
   'usage',
   'requests',
+  'requests/count',
   'usage/export',
   'usage/export?format=json',
 ]

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { usageRecords } from '../../src/usage/table'
 import { createWorld, type Person } from '../support/world'
 
 const world = await createWorld()
@@ -37,6 +38,7 @@ test('filters select by mode, state, time, cost and the beginning of an id', asy
     id: await count(`q=${first.request_id.slice(0, 12)}`),
     before: await count('to=2026-01-01&from=2025-12-01'),
   }).toEqual({ all: 5, think: 2, ok: 5, failed: 0, slow: 0, streamed: 0, id: 1, before: 0 })
+  expect((await person.send('GET', 'requests/count?mode=think')).body).toMatchObject({ count: 2, capped: false })
   expect((await person.send('GET', 'requests?status=9xx')).status).toBe(400)
   expect((await person.send('GET', 'requests?cursor=none')).status).toBe(400)
 })
@@ -51,4 +53,39 @@ test('nobody else sees them, and a key sees only its own', async () => {
   const { body } = await world.send('GET', 'requests', undefined, { authorization: `Bearer ${other.key}` })
   expect(body.requests).toEqual([])
   expect((await session.send('GET', `requests/${id}`)).body.request.api_key_id).toBe(person.keyId)
+})
+
+test('a filter that matches little is evaluated in steps, and no call is missed or shown twice', async () => {
+  const { store } = world.app
+  const other = await world.person()
+  const at = Date.now() - 60_000
+  const call = {
+    owner: `user:${other.userId}`,
+    user_id: other.userId,
+    endpoint: '/completions',
+    ...{ prompt_tokens: 1, completion_tokens: 1, cost_micro: 0, cached: false, latency_ms: 5, fallback_used: false },
+  } as const
+  const made = Array.from({ length: 9_000 }, (_, n) => ({
+    ...{ ...call, at: at - Math.floor(n / 3), request_id: `req_${n}`, status: n % 4_400 === 4_399 ? 503 : 200 },
+  }))
+  await store.write(async (tx) => {
+    for (let from = 0; from < made.length; from += 500)
+      await tx.insert(tx.of(usageRecords)).values(made.slice(from, from + 500) as never)
+  })
+  const session = await world.signedIn(other)
+  const failed: string[] = []
+  for (let cursor = ''; ; ) {
+    const { body } = await session.send('GET', `requests?status=5xx${cursor && `&cursor=${cursor}`}`)
+    failed.push(...body.requests.map(({ request_id }: { request_id: string }) => request_id))
+    if (!body.has_more) break
+    cursor = body.next_cursor
+  }
+  const counts = await Promise.all(
+    ['status=5xx', 'status=2xx'].map(
+      async (query) => (await session.send('GET', `requests/count?${query}`)).body.count,
+    ),
+  )
+  expect(failed).toEqual(['req_4399', 'req_8799'])
+  expect(counts).toEqual([2, 8_998])
+  expect((await session.send('GET', 'requests/req_8999')).body.request.request_id).toBe('req_8999')
 })

@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { type ComponentType, type ReactNode, useState } from 'react'
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { useLocation, useParams, useSearch } from 'wouter'
 import { Button } from '../ui/controls'
 import { type Filter, FilterBar, useFilters } from '../ui/filters'
@@ -92,6 +92,11 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
       ...(create && may ? [{ keys: 'n', label: create.label, run: () => navigate(`${base}/new`) }] : []),
     ])
     const isFiltered = filters.some(({ name }) => values[name])
+    // A page of a list that is searched in steps can be empty and have a next one.
+    const isSearching = rows?.length === 0 && pages.hasNextPage
+    useEffect(() => {
+      if (isSearching && !pages.isFetching) void pages.fetchNextPage()
+    }, [isSearching, pages.isFetching, pages.fetchNextPage])
     const button = create && (
       <Button
         kind="primary"
@@ -110,13 +115,13 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
         {rows === undefined && pages.error && (
           <Failed problem={pages.error} docs={DOCS} retry={() => void pages.refetch()} />
         )}
-        {rows === undefined && !pages.error && <Loading rows={8} />}
-        {rows?.length === 0 && !isFiltered && (
+        {((rows === undefined && !pages.error) || isSearching) && <Loading rows={8} />}
+        {rows?.length === 0 && !isSearching && !isFiltered && (
           <Empty text={empty.text} {...(empty.command ? { command: empty.command } : {})}>
             {button}
           </Empty>
         )}
-        {rows?.length === 0 && isFiltered && (
+        {rows?.length === 0 && !isSearching && isFiltered && (
           <Empty text="No row matches the filter.">
             <Button onClick={clear}>Clear filter</Button>
           </Empty>
