@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import type { Guard } from '../http/guard'
+import { iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
 import { checkedQuery, t } from '../kernel/schema'
 import { type ChatModel, type ModelEntry, ModelList, ModelReply } from './schema'
@@ -20,7 +21,14 @@ export const engineRoutes = (engines: EngineService, guard: Guard) =>
         const listed = engines.models()
         // Chat clients wait for an answer, and a video is a job.
         const answering = listed.filter(({ status, kind }) => status !== 'down' && kind !== 'video')
-        return { models: listed.map(toEntry), object: 'list' as const, data: answering.map(toChatModel) }
+        return {
+          models: listed.map(toEntry),
+          object: 'list' as const,
+          data: answering.map((model) => toChatModel(model, engines)),
+          has_more: false as const,
+          first_id: answering[0]?.id ?? null,
+          last_id: answering.at(-1)?.id ?? null,
+        }
       },
       {
         scope: 'completions',
@@ -33,7 +41,7 @@ export const engineRoutes = (engines: EngineService, guard: Guard) =>
       ({ params }) => {
         const found = engines.models().find(({ id }) => id === params.id)
         if (!found) throw notFound('model')
-        return { ...toEntry(found), ...toChatModel(found) }
+        return { ...toEntry(found), ...toChatModel(found, engines) }
       },
       {
         scope: 'completions',
@@ -52,9 +60,23 @@ const toEntry = ({ mode, id, label, engine, description, status }: Listed): Mode
   status,
 })
 
-const toChatModel = ({ id }: Listed): ChatModel => ({
-  id,
-  object: 'model',
-  created: LISTED_SINCE_S,
-  owned_by: 'svc',
-})
+/** Modes whose engines see whatever their setting says, and the one that leads to them. */
+const SEEING: ReadonlySet<string> = new Set(['auto', 'vision', 'data_extraction', 'domain_analysis'])
+
+function toChatModel({ id, label, mode }: Listed, engines: EngineService): ChatModel {
+  const [window, limit] = [engines.window(id), engines.maxOutputTokens(id)]
+  return {
+    id,
+    object: 'model',
+    created: LISTED_SINCE_S,
+    owned_by: 'svc',
+    type: 'model',
+    display_name: label,
+    created_at: iso(LISTED_SINCE_S * 1_000),
+    context_window: window === Number.MAX_SAFE_INTEGER ? null : window,
+    max_output_tokens: limit || null,
+    // The service itself ends an answer at its limit and at a text of `stop`, whatever the engine has.
+    supported_parameters: [...new Set(['max_completion_tokens', 'max_tokens', 'stop', ...engines.parameters(id)])],
+    input_modalities: SEEING.has(mode) || engines.takesImages(id) ? ['text', 'image'] : ['text'],
+  }
+}

@@ -1,4 +1,4 @@
-import { oneOf, type Static, t } from '../kernel/schema'
+import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export { ENGINES, findEngine } from './catalog'
 
@@ -20,6 +20,13 @@ export const ChatModel = t.Object({
   object: t.Literal('model'),
   created: t.Integer({ description: 'Unix time in seconds' }),
   owned_by: t.Literal('svc'),
+  type: t.Literal('model'),
+  display_name: t.String(),
+  created_at: Timestamp,
+  context_window: nullable(t.Integer({ description: 'Tokens of prompt and answer together' })),
+  max_output_tokens: nullable(t.Integer()),
+  supported_parameters: t.Array(t.String()),
+  input_modalities: t.Array(oneOf(['text', 'image'] as const)),
 })
 
 /** Both formats in one answer, so that native and chat clients use the same route (contract 5.1). */
@@ -29,6 +36,9 @@ export const ModelList = t.Object({
   data: t.Array(ChatModel, {
     description: 'The models that can answer a chat: without models that are down, and without video models',
   }),
+  has_more: t.Literal(false),
+  first_id: nullable(t.String()),
+  last_id: nullable(t.String()),
 })
 
 export const ModelReply = t.Object({ ...ModelEntry.properties, ...ChatModel.properties })

@@ -18,7 +18,8 @@ describe('GET /models', () => {
       status: 'available',
     })
     expect(body.object).toBe('list')
-    expect(body.data[0]).toEqual({ id: 'svc-1-auto', object: 'model', created: expect.any(Number), owned_by: 'svc' })
+    expect(body.data[0]).toMatchObject({ id: 'svc-1-auto', object: 'model', owned_by: 'svc', display_name: 'Svc Auto' })
+    expect(body).toMatchObject({ has_more: false, first_id: 'svc-1-auto', last_id: body.data.at(-1).id })
     expect(text).not.toMatch(/builtin|compat|anthropic|openai|google/i)
   })
 
@@ -37,6 +38,15 @@ describe('GET /models', () => {
     expect(ids).toHaveLength(11)
     expect(ids).not.toContain('svc-1-motion')
   })
+})
+
+test('says what each model reads and takes (contract 32.2)', async () => {
+  const { body } = await ada.send('GET', 'models/svc-1-flash')
+  expect(body).toMatchObject({ type: 'model', created_at: '2026-01-01T00:00:00.000Z', input_modalities: ['text'] })
+  expect((await ada.send('GET', 'models/svc-1-vision')).body.input_modalities).toEqual(['text', 'image'])
+  expect(body.supported_parameters).toEqual(['max_completion_tokens', 'max_tokens', 'stop'])
+  expect(body.context_window).toBeGreaterThan(1_000)
+  expect(body.max_output_tokens).toBeGreaterThan(100)
 })
 
 describe('GET /models/{id}', () => {
