@@ -1,4 +1,15 @@
-import { ChartNoAxesColumn, KeyRound, type LucideIcon, ScrollText, SquareTerminal } from 'lucide-react'
+import {
+  ChartNoAxesColumn,
+  Cpu,
+  KeyRound,
+  ListTodo,
+  type LucideIcon,
+  ScrollText,
+  ShieldCheck,
+  SquareTerminal,
+  Users,
+  Webhook,
+} from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
 
 export type Section = {
@@ -37,6 +48,14 @@ export const SECTIONS: readonly Section[] = [
     screen: load(() => import('./sections/requests/requests')),
   },
   {
+    id: 'jobs',
+    title: 'Jobs',
+    group: 'Watch',
+    icon: ListTodo,
+    letter: 'j',
+    screen: load(() => import('./sections/jobs/jobs')),
+  },
+  {
     id: 'playground',
     title: 'Playground',
     group: 'Build',
@@ -46,11 +65,43 @@ export const SECTIONS: readonly Section[] = [
     screen: load(() => import('./sections/playground/playground')),
   },
   {
+    id: 'engines',
+    title: 'Engines',
+    group: 'Build',
+    icon: Cpu,
+    letter: 'e',
+    screen: load(() => import('./sections/engines/engines')),
+  },
+  {
+    id: 'webhooks',
+    title: 'Webhooks',
+    group: 'Build',
+    icon: Webhook,
+    permission: 'manageWebhooks',
+    screen: load(() => import('./sections/webhooks/webhooks')),
+  },
+  {
     id: 'keys',
     title: 'Keys',
     group: 'Manage',
     icon: KeyRound,
     letter: 'k',
     screen: load(() => import('./sections/keys/keys')),
+  },
+  {
+    id: 'team',
+    title: 'Team',
+    group: 'Manage',
+    icon: Users,
+    letter: 't',
+    screen: load(() => import('./sections/team/team')),
+  },
+  {
+    id: 'audit',
+    title: 'Audit',
+    group: 'Manage',
+    icon: ShieldCheck,
+    permission: 'viewAudit',
+    screen: load(() => import('./sections/audit/audit')),
   },
 ]

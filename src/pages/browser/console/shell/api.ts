@@ -81,8 +81,13 @@ export function usePages<T>(path: string, rows: string, query: Query = {}, every
   const owner = useOwner()
   const pages = useInfiniteQuery<Record<string, unknown>, Failure>({
     queryKey: [owner.slug, path, 'pages', query],
-    queryFn: async ({ signal, pageParam }) =>
-      (await send(owner, 'GET', path, { query: { limit: 50, ...query, cursor: pageParam as string }, signal })).json(),
+    queryFn: async ({ signal, pageParam }) => {
+      const wanted = { limit: 50, ...query, cursor: pageParam as string }
+      const answer = await send(owner, 'GET', path, { query: wanted, signal })
+      const page = await answer.json()
+      // The list of audit events is bare, with its cursor beside it.
+      return Array.isArray(page) ? { [rows]: page, next_cursor: answer.headers.get('x-next-cursor') } : page
+    },
     initialPageParam: '',
     getNextPageParam: (last) => (last.next_cursor as string | null) ?? undefined,
     placeholderData: keepPreviousData,
@@ -106,10 +111,12 @@ export function useSend<Answer, Body = void>(
       const where = typeof path === 'string' ? path : path(body)
       return (await send(owner, method, where, isWithoutBody ? {} : { body })).json()
     },
-    onSuccess: () =>
-      client.invalidateQueries({
-        predicate: ({ queryKey }) => touches.some((touched) => String(queryKey[1]).startsWith(touched)),
-      }),
+    onSuccess: () => {
+      const isTouched = ({ queryKey }: { queryKey: readonly unknown[] }) =>
+        touches.some((touched) => String(queryKey[1]).startsWith(touched))
+      // After what the caller does then: a drawer that closes does not read what was deleted.
+      setTimeout(() => void client.invalidateQueries({ predicate: isTouched }))
+    },
   })
 }
 

@@ -3,6 +3,7 @@ import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
 import { useMay, useSend } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { Bar, Button, Chip, Field, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
 import { Ago, dayOf, money, Time, whole } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
 import { Failed } from '../../ui/states'
@@ -56,14 +57,7 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
           </Button>
         </div>
       )}
-      <dl className="facts-list">
-        {facts.map(([name, fact]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{fact}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       {asked === 'rotate' && (
         <Ask
           title={`Rotate “${key.name}”`}

@@ -5,6 +5,7 @@ import type { RequestRow } from '../../../../../usage/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { at, DOCS } from '../../shell/boot'
 import { Chip, Code, CopyButton, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
 import { duration, money, Time, whole } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Waterfall } from '../../ui/waterfall'
@@ -75,14 +76,7 @@ export function RequestBody({ row }: { row: RequestRow }) {
           )}
         </Shown>
       </section>
-      <dl className="facts-list">
-        {facts.map(([name, fact]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{fact}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       <section aria-labelledby="recorded">
         <h3 id="recorded">Audit events</h3>
         <Shown of={events} docs={DOCS} rows={2}>

@@ -1,0 +1,48 @@
+import type { ModelEntry } from '../../../../../engines/schema'
+import type { Benchmarks } from '../../../../../usage/schema'
+import { useGet } from '../../shell/api'
+import { defineScreen } from '../../shell/screen'
+import { Chip } from '../../ui/controls'
+import { duration, number } from '../../ui/format'
+
+const STATES = { available: 'good', degraded: 'warn', down: 'bad' } as const
+
+const useSpeed = ({ mode }: ModelEntry) => {
+  const { data } = useGet<Benchmarks>('/benchmarks', { window: '7d' })
+  return { all: data?.latency_by_mode[mode], first: data?.ttft_by_mode[mode] }
+}
+const P50 = (model: ModelEntry) => <>{spelled(useSpeed(model).all?.p50)}</>
+const P95 = (model: ModelEntry) => <>{spelled(useSpeed(model).all?.p95)}</>
+const First = (model: ModelEntry) => <>{spelled(useSpeed(model).first?.p95)}</>
+const Calls = (model: ModelEntry) => <>{number(useSpeed(model).all?.count ?? 0)}</>
+const spelled = (ms: number | undefined) => (ms === undefined ? '–' : duration(ms))
+const cellOf = (Cell: (model: ModelEntry) => React.ReactNode) => (model: ModelEntry) => <Cell {...model} />
+
+export default defineScreen<ModelEntry>({
+  section: 'engines',
+  title: 'Engines',
+  list: { path: '/models', rows: 'models' },
+  idOf: ({ mode }) => mode,
+  columns: [
+    { key: 'model', head: 'Engine', cell: ({ model_id }) => model_id, main: true },
+    {
+      key: 'state',
+      head: 'State',
+      cell: ({ status }) => <Chip state={STATES[status]}>{status}</Chip>,
+      main: true,
+      width: '120px',
+    },
+    { key: 'mode', head: 'Mode', cell: ({ mode }) => mode },
+    {
+      key: 'about',
+      head: 'For',
+      cell: ({ description }) => <span title={description}>{description}</span>,
+      width: 'minmax(0, 2.4fr)',
+    },
+    { key: 'calls', head: 'Your calls, 7 d', cell: cellOf(Calls), number: true, main: true, width: '104px' },
+    { key: 'p50', head: 'p50', cell: cellOf(P50), number: true, main: true, width: '80px' },
+    { key: 'p95', head: 'p95', cell: cellOf(P95), number: true, width: '80px' },
+    { key: 'first', head: 'First token p95', cell: cellOf(First), number: true, width: '108px' },
+  ],
+  empty: { text: 'No engine is connected.', command: 'svc-admin engines add NAME --address URL --model MODEL' },
+})

@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import { inChromium } from '../support/chromium'
+import { createConsole, press, sees, write, wrongIn } from './support/console'
+
+inChromium('the lists of the console', async () => {
+  const { calls, open, world } = await createConsole()
+  const member = await world.person({ ofOrg: true })
+  await calls(3)
+
+  test.each([
+    ['jobs', 'No jobs yet'],
+    ['engines', 'svc-1-flash'],
+    ['webhooks', 'No endpoints'],
+    ['audit', 'completion.created'],
+    ['team', 'one member: you'],
+  ])('%s', async (section, text) => {
+    const { page, problems } = await open(`/me/${section}`)
+    await sees(page, text)
+    expect(await wrongIn(page, section)).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('the address says whose rows are shown: the same session sees its organization and itself', async () => {
+    const { page } = await open('', {}, member)
+    await page.waitForFunction(() => /console\/org-\d+$/.test(location.pathname))
+    const team = `${new URL(page.url()).pathname.slice('/console'.length)}/team`
+    const other = await open(team, {}, member)
+    await sees(other.page, 'owner')
+    expect(await wrongIn(other.page, 'team-org')).toEqual([])
+  })
+
+  test('an endpoint is added, its secret shown once, tested and deleted', async () => {
+    const { page, problems } = await open('/me/webhooks')
+    await sees(page, 'No endpoints')
+    await press(page, 'Add endpoint')
+    await write(page, 'Address', 'https://203.0.112.7/hook')
+    await page.click('.form button[type=submit]')
+    await sees(page, 'shown only now')
+    await press(page, 'I have stored it')
+    await press(page, 'https://203.0.112.7/hook', 'link')
+    await sees(page, 'No deliveries yet')
+    expect(await wrongIn(page, 'webhooks-detail')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await press(page, 'Delete…')
+    await press(page, 'Delete')
+    await sees(page, 'No endpoints')
+    expect(problems).toEqual([])
+  })
+})
