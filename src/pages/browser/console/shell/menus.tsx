@@ -106,6 +106,8 @@ export const AccountMenu = ({ onHelp }: { onHelp(): void }) => (
         hint: boot.user.email,
         run: () => location.assign(at('/home/password')),
       },
+      { id: 'widgets', text: 'Chat widgets', run: () => location.assign(at('/home')) },
+      { id: 'inbox', text: 'Inbox', run: () => location.assign(at('/operator')) },
       { id: 'docs', text: 'API reference', run: () => location.assign(at('/docs')) },
       { id: 'keys', text: 'Keyboard shortcuts', run: onHelp },
       { id: 'out', text: 'Sign out', run: signOut },

@@ -7,7 +7,7 @@ import { Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading, Shown } from '../ui/states'
 import { type Column, Table } from '../ui/table'
 import { type Query, useGet, useMay, useOwner, usePages } from './api'
-import { DOCS } from './boot'
+import { DOCS, type Owner } from './boot'
 import { useKeys } from './keys'
 import { Page } from './page'
 
@@ -38,7 +38,14 @@ export type Screen<Row> = {
    * `rows` names the member of the answer that holds the rows; `query` is sent with every page. The first page is read
    * again every so often.
    */
-  list: { path: string; rows: string; query?: Query; everyMs?: number }
+  list: {
+    path: string
+    rows: string
+    query?: Query | ((owner: Owner) => Query)
+    everyMs?: number
+    /** Which rows of a list of several owners are this one's. */
+    isOf?(row: Row, owner: Owner): boolean
+  }
   idOf(row: Row): string
   columns: readonly Column<Row>[]
   /** A filter with `match` is applied here, to the rows that are loaded; others are sent to the route. */
@@ -67,9 +74,16 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
     const { filters: values, set, clear } = useFilters()
     const [active, setActive] = useState(-1)
     const sent = Object.fromEntries(filters.filter((it) => !it.match).map(({ name }) => [name, values[name]]))
-    const { rows: all, ...pages } = usePages<Row>(list.path, list.rows, { ...list.query, ...sent }, list.everyMs)
+    const { rows: all, ...pages } = usePages<Row>(
+      list.path,
+      list.rows,
+      { ...(typeof list.query === 'function' ? list.query(owner) : list.query), ...sent },
+      list.everyMs,
+    )
     const local = filters.filter(({ name, match }) => match && values[name])
-    const rows = all?.filter((row) => local.every(({ name, match }) => match!(row, values[name]!)))
+    const rows = all?.filter(
+      (row) => (list.isOf?.(row, owner) ?? true) && local.every(({ name, match }) => match!(row, values[name]!)),
+    )
     const base = `/${owner.slug}/${section}`
     const linkOf = (id: string) => `${base}/${encodeURIComponent(id)}${search && `?${search}`}`
     const close = () => navigate(base + (search && `?${search}`))

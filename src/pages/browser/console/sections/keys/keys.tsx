@@ -18,7 +18,7 @@ function Spent({ spent_month_cents: spent, monthly_cap_cents: cap }: ApiKey) {
 export default defineScreen<ApiKey>({
   section: 'keys',
   title: 'Keys',
-  list: { path: '/keys', rows: 'keys' },
+  list: { path: '/keys', rows: 'keys', isOf: ({ org_id }, { id }) => org_id === id },
   idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(140px, 1.4fr)' },

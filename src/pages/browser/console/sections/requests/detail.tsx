@@ -28,6 +28,8 @@ export function RequestBody({ row }: { row: RequestRow }) {
   const when = Date.parse(row.timestamp)
   const events = useGet<AuditEvent[]>('/audit', {
     request_id: row.request_id,
+    // What a session calls is recorded with its person, what a key calls with who pays.
+    scope: owner.id && row.api_key_id ? 'org' : 'user',
     from: new Date(when - AROUND_MS).toISOString(),
     to: new Date(when + AROUND_MS).toISOString(),
   })
