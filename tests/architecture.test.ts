@@ -58,7 +58,7 @@ const ENTRIES = /^(index|(.*[/-])?schema)$/
 const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   'the wall clock': {
     pattern: /\bnew Date\(\)|\bDate\.now\(/,
-    home: /^src\/(kernel\/clock\.ts$|pages\/browser\/console\/)/,
+    home: /^src\/kernel\/clock\.ts$/,
   },
   randomness: { pattern: /\bMath\.random\b/, home: /^$/ },
   'random bytes': {

@@ -24,9 +24,6 @@ export function duration(ms: number): string {
 
 export const percent = (share: number): string => `${(share * 100).toFixed(share !== 0 && share < 0.1 ? 1 : 0)} %`
 
-/** The middle of a long id is left out; it is copied whole. */
-export const shortId = (id: string): string => (id.length > 18 ? `${id.slice(0, 10)}…${id.slice(-4)}` : id)
-
 export const plural = (many: number, one: string, more = `${one}s`): string =>
   `${whole(many)} ${many === 1 ? one : more}`
 
