@@ -12,6 +12,8 @@ const SHIPPED: Readonly<Record<string, string>> = { '/models/{id}': 'svc-1-auto'
 const BODIES: Readonly<Record<string, Json>> = {
   // The built-in engine answers these, too.
   postCompletions: { prompt: 'Count to five slowly', mode: 'auto' },
+  postResponses: { model: 'svc-1-auto', input: 'Explain recursion in one sentence.' },
+  postResponsesInputTokens: { model: 'svc-1-auto', input: 'Explain recursion in one sentence.' },
   postChatCompletions: {
     model: 'svc-1-auto',
     messages: [{ role: 'user', content: 'Count to five slowly' }],
