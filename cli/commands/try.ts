@@ -11,7 +11,8 @@ import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import type { Shell } from '../shell'
 import type { TenantApi } from '../transport'
-import { flag, list, optional, text } from '../words'
+import { choice, flag, list, optional, text } from '../words'
+import { answerAs, FORMAT_NAMES, FORMATS } from './try-as'
 
 type Frames = { meta?: Partial<Answer>; done?: Partial<Answer> }
 
@@ -38,7 +39,12 @@ export const tryPrompt = defineCommand({
   summary: 'Send one prompt and print the answer, its cost and the same call as curl',
   about:
     'Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY. Without either, it is the key in data/dev-key, which the first start created. The answer goes to stdout and everything about it to stderr. If no server runs, the command opens the data folder and runs the request itself.',
-  examples: ['try "Count to five slowly"', 'try "Count to five" --stream', 'try -f question.txt --mode think --json'],
+  examples: [
+    'try "Count to five slowly"',
+    'try "Count to five" --as messages',
+    'try "Count to five" --stream',
+    'try -f question.txt --mode think --json',
+  ],
   apis: ['operator', 'tenant'],
   impact: 'write',
   exits: [3, 6],
@@ -48,11 +54,16 @@ export const tryPrompt = defineCommand({
     file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' },
     mode: text('MODE', 'auto, fast, think, code, roast, genui, or another mode of GET /models'),
     skills: list('a,b', 'ids of installed skills to use'),
+    as: choice(FORMAT_NAMES, 'ask in the format of other clients, at /v1'),
     stream: flag('print the answer as it arrives'),
   },
-  async run(shell, { prompt, file, mode, skills, stream }) {
-    const body: TryBody = defined({
-      prompt: await promptOf(shell, prompt, file),
+  async run(shell, { prompt, file, mode, skills, stream, as }) {
+    if (as && mode)
+      throw usageFailure('try takes --mode or --as, not both: the formats of other clients have no modes.')
+    const words = await promptOf(shell, prompt, file)
+    const streamed = stream && as === 'chat' ? { stream_options: { include_usage: true } } : {}
+    const body: object = defined({
+      ...(as ? { ...FORMATS[as].body(words), ...streamed } : { prompt: words }),
       mode: mode || undefined,
       skills: skills || undefined,
       stream: stream || undefined,
@@ -62,7 +73,7 @@ export const tryPrompt = defineCommand({
     const tenant = await connection.tenant()
     const began = shell.clock.monotonic()
     const ask = stream ? streamAnswer : wholeAnswer
-    const answer = await ask(shell, tenant, body)
+    const answer = await (as ? answerAs(shell, tenant, as, body) : ask(shell, tenant, body as TryBody))
     const ms = Math.round(shell.clock.monotonic() - began)
     const { host, port } = connection.config
     for (const line of summaryOf(answer, ms)) shell.note(line)
@@ -71,7 +82,8 @@ export const tryPrompt = defineCommand({
       shell.note(
         'No server is running, so this command ran the request itself. To make the call below, start one: svc-admin serve',
       )
-    for (const line of sameCall(body, tenant.url ?? `http://${host}:${port}`, tenant.keySource)) shell.note(line)
+    const path = as ? `/v1${FORMATS[as].path}` : '/api/v1/completions'
+    for (const line of sameCall(body, tenant.url ?? `http://${host}:${port}`, tenant.keySource, path)) shell.note(line)
   },
 })
 
@@ -115,12 +127,17 @@ export function summaryOf(
 }
 
 /** The same call as a curl command, for use without this tool. It never contains the key itself. */
-export function sameCall(body: TryBody, origin: string, keySource: string): string[] {
+export function sameCall(
+  body: TryBody | { stream?: boolean },
+  origin: string,
+  keySource: string,
+  path = '/api/v1/completions',
+): string[] {
   const named = /^SVC_[A-Z_]+$/.test(keySource)
   return [
     'same call:',
     ...(named ? [] : [`  export SVC_API_KEY=$(cat ${quoted(keySource)})`]),
-    `  curl ${body.stream ? '-N ' : ''}${origin}/api/v1/completions \\`,
+    `  curl ${body.stream ? '-N ' : ''}${origin}${path} \\`,
     `    -H "Authorization: Bearer $${named ? keySource : 'SVC_API_KEY'}" \\`,
     '    -H "Content-Type: application/json" \\',
     `    -d ${quoted(safeJson(body), true)}`,

@@ -1,0 +1,135 @@
+import { createParser } from 'eventsource-parser'
+import { send } from '../../src/app/client'
+import { clean } from '../../src/kernel/text'
+import { CommandFailed, EXIT, replyFailure } from '../failure'
+import { formatOf } from '../globals'
+import { safeJson } from '../output/json'
+import type { Shell } from '../shell'
+import type { TenantApi } from '../transport'
+import type { Answer } from './try'
+
+// biome-ignore lint/suspicious/noExplicitAny: every format has a shape of its own
+type Wire = any
+
+/** How a format of other services asks, and where its answers hold what `try` shows. */
+type Format = {
+  path: string
+  body(prompt: string): object
+  textOf(answer: Wire): string
+  /** The text in an event of a stream; undefined for other events. */
+  pieceOf(event: Wire): string | undefined
+  /** What an event tells of the whole answer; undefined for nothing. */
+  factsOf(event: Wire): Wire
+}
+
+const MAX_TOKENS = 4_096
+
+const messagesOf = (prompt: string) => [{ role: 'user', content: prompt }]
+
+/** The formats of clients, by the name of `--as` (contract 29.1). */
+export const FORMATS = {
+  chat: {
+    path: '/chat/completions',
+    body: (prompt) => ({ model: 'auto', messages: messagesOf(prompt) }),
+    textOf: ({ choices }) => choices[0].message.content ?? '',
+    pieceOf: ({ choices }) => choices?.[0]?.delta?.content,
+    factsOf: ({ usage, ...event }) => (event.svc_metadata || usage ? { ...event, usage: usage ?? {} } : undefined),
+  },
+  responses: {
+    path: '/responses',
+    body: (prompt) => ({ model: 'auto', input: prompt }),
+    textOf: ({ output }) => partsOf(output).join(''),
+    pieceOf: ({ type, delta }) => (type === 'response.output_text.delta' ? delta : undefined),
+    factsOf: ({ type, response }) =>
+      type === 'response.completed' || type === 'response.incomplete' ? response : undefined,
+  },
+  messages: {
+    path: '/messages',
+    body: (prompt) => ({ model: 'auto', max_tokens: MAX_TOKENS, messages: messagesOf(prompt) }),
+    textOf: ({ content }) => content.map(({ text = '' }) => text).join(''),
+    pieceOf: ({ delta }) => (delta?.type === 'text_delta' ? delta.text : undefined),
+    factsOf: ({ message, usage, svc_metadata }) => message ?? (svc_metadata ? { usage, svc_metadata } : undefined),
+  },
+} as const satisfies Record<string, Format>
+
+export type FormatName = keyof typeof FORMATS
+
+export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[]
+
+const partsOf = (output: Wire[]): string[] =>
+  output.flatMap(({ content }) => (content ?? []).map(({ text = '' }: { text?: string }) => text))
+
+/** Sends one prompt in the format of other services' clients, and prints the answer or its events. */
+export async function answerAs(
+  shell: Shell,
+  { target, key }: TenantApi,
+  name: FormatName,
+  body: { stream?: boolean },
+): Promise<Answer> {
+  const format: Format = FORMATS[name]
+  const response = await send(target, `/v1${format.path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: shell.signal,
+  })
+  if (!response.ok || !response.body) throw replyFailure(response.status, envelopeOf(await response.text()))
+  const asText = ['table', 'wide'].includes(formatOf(shell.globals))
+  const answer = body.stream
+    ? await readEvents(shell, response.body, format, asText)
+    : ((await response.json()) as Wire)
+  const content = body.stream ? '' : format.textOf(answer)
+  if (!body.stream) shell.io.out(asText ? clean(content) : safeJson(answer))
+  const { svc_metadata: facts, usage } = answer
+  return {
+    id: answer.id,
+    content,
+    mode: facts.mode,
+    resolved_mode: facts.resolved_mode,
+    model: { id: answer.model, label: facts.engine },
+    usage: {
+      cost_cents: facts.cost_cents,
+      total_tokens: usage.total_tokens ?? usage.input_tokens + usage.output_tokens,
+    },
+    request_id: answer.request_id ?? response.headers.get('x-request-id'),
+    warnings: facts.warnings ?? [],
+  }
+}
+
+/** The body of a refusal with its code where it is in every other format. */
+function envelopeOf(text: string): Wire {
+  try {
+    const { error, ...rest } = JSON.parse(text)
+    return { ...rest, error: { ...error, code: error.details?.error_code ?? error.code } }
+  } catch {
+    return text
+  }
+}
+
+/** @throws CommandFailed when the stream ends with an error, or without its end */
+async function readEvents(shell: Shell, stream: ReadableStream, format: Format, asText: boolean): Promise<Wire> {
+  let facts: Wire = {}
+  const parser = createParser({
+    onEvent({ data }) {
+      if (data === '[DONE]') return
+      const event = JSON.parse(data)
+      const failed = event.error ?? event.response?.error
+      if (failed) throw replyFailure(500, envelopeOf(safeJson({ error: failed })))
+      facts = { ...facts, ...format.factsOf(event) }
+      const piece = format.pieceOf(event)
+      if (!asText) shell.io.out(safeJson(event))
+      else if (piece) shell.io.raw(clean(piece))
+    },
+  })
+  const decoder = new TextDecoder()
+  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
+    parser.feed(decoder.decode(chunk, { stream: true }))
+  }
+  if (asText) shell.io.raw('\n')
+  if (facts.svc_metadata) return facts
+  throw new CommandFailed({
+    exitCode: EXIT.failed,
+    code: 'stream_cut',
+    message: 'The stream stopped before its end. The answer above may be incomplete.',
+  })
+}
