@@ -18,13 +18,15 @@ const EXPOSED_HEADERS = [
   'X-Idempotent-Replay',
   'X-Has-More',
   'X-Next-Cursor',
+  'X-Svc-Ignored',
+  'X-Should-Retry',
   'Link',
 ].join(', ')
 
 /** The origins whose pages may read an answer. `anyone` is for answers that belong to no account. */
 export type Readers = readonly string[] | 'anyone'
 
-const ALWAYS_ALLOWED = 'authorization, content-type, idempotency-key, cache-control'
+const ALWAYS_ALLOWED = 'authorization, content-type, idempotency-key, cache-control, x-api-key, api-key'
 
 const HEADER_NAMES = /^[\w\-, ]{1,2048}$/
 

@@ -5,7 +5,17 @@ import { createWorld } from '../support/world'
 const world = await createWorld()
 const ada = await world.person()
 const SHOP = 'https://shop.example'
-const EXPOSED = ['X-Request-Id', 'X-Cache', 'X-Idempotent-Replay', 'X-Has-More', 'X-Next-Cursor', 'Link', 'Retry-After']
+const EXPOSED = [
+  'X-Request-Id',
+  'X-Cache',
+  'X-Idempotent-Replay',
+  'X-Has-More',
+  'X-Next-Cursor',
+  'X-Svc-Ignored',
+  'X-Should-Retry',
+  'Link',
+  'Retry-After',
+]
 
 const { body: made } = await ada.send('POST', 'keys', { name: 'web', allowed_origins: [SHOP] })
 const asPage = (origin: string, path = 'models', method = 'GET', body?: object) =>
@@ -147,7 +157,7 @@ describe('a preflight', () => {
     })
     expect(status).toBe(204)
     expect(headers.get('access-control-allow-headers')).toBe(
-      'authorization, content-type, idempotency-key, cache-control',
+      'authorization, content-type, idempotency-key, cache-control, x-api-key, api-key',
     )
   })
 
