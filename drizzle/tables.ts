@@ -26,4 +26,8 @@ async function tablesIn(file: string): Promise<FoundTable[]> {
 }
 
 const isTable = (value: unknown): value is Table<SQLiteTable> =>
-  typeof value === 'object' && value !== null && 'sqlite' in value && is(value.sqlite, SQLiteTable)
+  typeof value === 'object' &&
+  value !== null &&
+  'sqlite' in value &&
+  is(value.sqlite, SQLiteTable) &&
+  !('view' in value)

@@ -9,7 +9,7 @@ import type { Reader } from '../kernel/store'
 import { canonical, present } from './chain'
 import { headOf, selectSlice, timeAt } from './repository'
 import type { AuditEvent, AuditFilters, AuditQuery, ChainScope } from './schema'
-import { auditEvents, auditHeads } from './table'
+import { auditHeads, auditLog } from './table'
 
 /** The columns of an export, in the order of contract 19. */
 export const EXPORT_COLUMNS = [
@@ -144,7 +144,7 @@ async function lastBefore(reader: Reader, scope: ChainScope, end: number, moment
 
 /** The filters of contract 19 except the dates, which `seqRangeOf` turns into `seq` bounds. */
 export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined)[] {
-  const t = reader.of(auditEvents)
+  const t = reader.of(auditLog)
   return [
     input.key_id === undefined ? undefined : eq(t.api_key_id, input.key_id),
     input.mode === undefined ? undefined : eq(t.mode, input.mode),
@@ -160,13 +160,13 @@ export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined
 }
 
 /** The id of one event, or six and more characters that it begins with. */
-function idFilter(t: typeof auditEvents.sqlite, id: string | undefined): SQL | undefined {
+function idFilter(t: typeof auditLog.sqlite, id: string | undefined): SQL | undefined {
   if (id === undefined) return undefined
   return isBeginning(id) && id.length < WHOLE_ID ? beginsWith(t.id, id) : eq(t.id, id as never)
 }
 
 /** `key.*` matches every action that begins with `key.` */
-function actionFilter(t: typeof auditEvents.sqlite, action: string | undefined): SQL | undefined {
+function actionFilter(t: typeof auditLog.sqlite, action: string | undefined): SQL | undefined {
   if (action === undefined) return undefined
   if (!action.endsWith('.*')) return eq(t.action, action)
   const family = action.slice(0, -1)
@@ -176,7 +176,7 @@ function actionFilter(t: typeof auditEvents.sqlite, action: string | undefined):
 /** Matches a user id, a key id, or an operator's name, which is only in the summary. */
 function actorFilter(reader: Reader, actor: string | undefined): SQL | undefined {
   if (actor === undefined) return undefined
-  const t = reader.of(auditEvents)
+  const t = reader.of(auditLog)
   const operator =
     reader.dialect === 'sqlite'
       ? sql`json_extract(${t.input}, '$.operator.name')`

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import { GENESIS } from './chain'
 import type { ChainScope } from './schema'
-import { type AuditEventRow, auditEvents, auditHeads } from './table'
+import { type AuditEventRow, auditEvents, auditHeads, auditLog } from './table'
 
 export type Head = { seq: number; hash: string; at: number }
 
@@ -81,7 +81,7 @@ export const hasRecord = async (reader: Reader): Promise<boolean> => (await anyH
 
 /** The time of the event at one `seq` of a chain. */
 export const timeAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
-  const t = db.of(auditEvents)
+  const t = db.of(auditLog)
   return db
     .select({ at: t.at })
     .from(t)
@@ -96,7 +96,7 @@ export const headOf = query<{ scope: ChainScope }>()((db, p) => {
 
 /** The id and hash of the event at one `seq` of a chain. */
 export const eventAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
-  const t = db.of(auditEvents)
+  const t = db.of(auditLog)
   return db
     .select({ id: t.id, hash: t.hash })
     .from(t)
@@ -106,7 +106,7 @@ export const eventAt = query<{ scope: ChainScope; seq: number }>()((db, p) => {
 
 /** Events of one chain with `above < seq <= upTo`, oldest first. */
 export const pageOfChain = query<{ scope: ChainScope; above: number; upTo: number; limit: number }>()((db, p) => {
-  const t = db.of(auditEvents)
+  const t = db.of(auditLog)
   return db
     .select()
     .from(t)
@@ -119,7 +119,7 @@ export type Slice = { scope: ChainScope; above: number; upTo: number; limit: num
 
 /** Events of one chain with `above < seq <= upTo` that pass the filters, newest first. */
 export function selectSlice(db: Reader, { scope, above, upTo, limit, filters }: Slice): Promise<AuditEventRow[]> {
-  const t = db.of(auditEvents)
+  const t = db.of(auditLog)
   return Promise.resolve(
     db
       .select()
@@ -132,7 +132,7 @@ export function selectSlice(db: Reader, { scope, above, upTo, limit, filters }: 
 
 /** Events of all chains, ordered by scope and `seq`, starting after a given place. */
 export const pageOfChains = query<{ scope: string; seq: number; limit: number }>()((db, p) => {
-  const t = db.of(auditEvents)
+  const t = db.of(auditLog)
   return db
     .select()
     .from(t)
@@ -175,7 +175,7 @@ export const headsSince = query<{ after: string; upTo: string; since: number }>(
 
 /** How many events of each action there are in `above < seq <= upTo` of a chain. */
 export const actionsBetween = query<{ scope: ChainScope; above: number; upTo: number }>()((db, p) => {
-  const t = db.of(auditEvents)
+  const t = db.of(auditLog)
   return db
     .select({ action: t.action, count: sql<number>`count(*)` })
     .from(t)

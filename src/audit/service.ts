@@ -38,6 +38,7 @@ export type Circumstances = {
 }
 
 type Deps = { clock: Clock }
+export type InsertEvent = (tx: Tx, event: AuditEventRow) => Promise<unknown>
 /** What one event says, and of whom. */
 type Act = { about: Omit<Circumstances, 'scope'>; entry: AuditEntry; origin: Record<string, unknown> }
 
@@ -51,9 +52,12 @@ export function createAuditLog({ clock }: Deps) {
     statusOf = lookup
   }
 
-  /** Appends the caller's action to a chain, by default the owner's. Three statements. Returns the event's id. */
-  async function record(tx: Tx, call: Call<Caller>, entry: AuditEntry): Promise<AuditEventId> {
-    const [id] = await append(tx, entry.scope ?? chainOf(call.caller), [recordOf(call, entry)])
+  /**
+   * Appends the caller's action to a chain, by default the owner's. Three statements. Returns the event's id. `insert`
+   * stores the event with a row of its own, as a call's usage row does, so that both are one insert.
+   */
+  async function record(tx: Tx, call: Call<Caller>, entry: AuditEntry, insert?: InsertEvent): Promise<AuditEventId> {
+    const [id] = await append(tx, entry.scope ?? chainOf(call.caller), [recordOf(call, entry)], insert)
     return id!
   }
 
@@ -97,7 +101,12 @@ export function createAuditLog({ clock }: Deps) {
     return id!
   }
 
-  async function append(tx: Tx, scope: ChainScope, acts: readonly Act[]): Promise<AuditEventId[]> {
+  async function append(
+    tx: Tx,
+    scope: ChainScope,
+    acts: readonly Act[],
+    insert: InsertEvent = insertEvent,
+  ): Promise<AuditEventId[]> {
     let head = await takeHead(tx, scope)
     const rows = acts.map((act) => {
       const row = rowOf(scope, act, head)
@@ -106,7 +115,7 @@ export function createAuditLog({ clock }: Deps) {
     })
     // Sent together: the head is locked, and whoever waits for it waits for each round trip.
     await Promise.all([
-      ...rows.map((row) => insertEvent(tx, row)),
+      ...rows.map((row) => insert(tx, row)),
       setHead(tx, { ...{ seq: head.seq, hash: head.hash, at: head.at }, scope }),
     ])
     return rows.map(({ id }) => id)

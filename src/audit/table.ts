@@ -1,6 +1,28 @@
 import { sql } from 'drizzle-orm'
-import { defineClusteredTable, defineTable, type Row } from '../kernel/store'
+import { defineClusteredTable, defineTable, defineView, type Kit, type Row } from '../kernel/store'
 import type { AuditEventId, ChainScope } from './schema'
+
+const columns = (k: Kit) => ({
+  scope: k.text('scope').$type<ChainScope>().notNull(),
+  seq: k.int('seq').notNull(),
+  id: k.text('id').$type<AuditEventId>().notNull(),
+  at: k.ms('at').notNull(),
+  action: k.text('action').notNull(),
+  entity_type: k.text('entity_type').notNull(),
+  entity_id: k.text('entity_id'),
+  user_id: k.text('user_id'),
+  org_id: k.text('org_id'),
+  api_key_id: k.text('api_key_id'),
+  request_id: k.text('request_id').notNull(),
+  /** Canonical JSON, byte for byte as hashed. */
+  input: k.text('input').notNull(),
+  output: k.text('output').notNull(),
+  /** Copies of a member of each summary, for filtering; `verify` compares them with the summaries. */
+  mode: k.text('mode'),
+  status: k.int('status'),
+  prev_hash: k.text('prev_hash').notNull(),
+  hash: k.text('hash').notNull(),
+})
 
 /**
  * Append-only: triggers of `drizzle/` refuse UPDATE and DELETE. `at` never decreases along a chain, so
@@ -8,36 +30,15 @@ import type { AuditEventId, ChainScope } from './schema'
  * chains each would go to a page of its own, where many owners write; so they go to the end, and the index is short.
  */
 export const auditEvents = defineTable((k) =>
-  k.table(
-    'audit_events',
-    {
-      scope: k.text('scope').$type<ChainScope>().notNull(),
-      seq: k.int('seq').notNull(),
-      id: k.text('id').$type<AuditEventId>().notNull(),
-      at: k.ms('at').notNull(),
-      action: k.text('action').notNull(),
-      entity_type: k.text('entity_type').notNull(),
-      entity_id: k.text('entity_id'),
-      user_id: k.text('user_id'),
-      org_id: k.text('org_id'),
-      api_key_id: k.text('api_key_id'),
-      request_id: k.text('request_id').notNull(),
-      /** Canonical JSON, byte for byte as hashed. */
-      input: k.text('input').notNull(),
-      output: k.text('output').notNull(),
-      /** Copies of a member of each summary, for filtering; `verify` compares them with the summaries. */
-      mode: k.text('mode'),
-      status: k.int('status'),
-      prev_hash: k.text('prev_hash').notNull(),
-      hash: k.text('hash').notNull(),
-    },
-    (t) => [
-      k.primaryKey({ columns: [t.scope, t.seq] }),
-      // Completions are left out: their ids are random, and indexing them would cost more than the rest of the row.
-      k.index('audit_events_by_entity').on(t.scope, t.entity_id, t.seq).where(sql`${t.entity_type} <> 'completion'`),
-    ],
-  ),
+  k.table('audit_events', columns(k), (t) => [
+    k.primaryKey({ columns: [t.scope, t.seq] }),
+    // Completions are left out: their ids are random, and indexing them would cost more than the rest of the row.
+    k.index('audit_events_by_entity').on(t.scope, t.entity_id, t.seq).where(sql`${t.entity_type} <> 'completion'`),
+  ]),
 )
+
+/** All events in one place: those of `audit_events`, and those that the row of a call in `usage_records` carries. */
+export const auditLog = defineView((k) => k.table('audit_log', columns(k)))
 
 /** The head of each chain. Locking it serialises the writers, and comparing with it shows when a chain was cut short. */
 export const auditHeads = defineClusteredTable((k) =>

@@ -1,4 +1,4 @@
-import type { AuditLog } from '../audit'
+import type { AuditEventRow, AuditLog, InsertEvent } from '../audit'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
 import { type Guard, guardrailTriggered } from '../guardrails'
@@ -58,15 +58,15 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
   async function record(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
     const { status, errorCode } = endingOf(outcome.broken)
     const { engine, fallbackUsed } = engineOf(charging, outcome)
-    await count(tx, charging, outcome)
     const output = { status, engine, cost_cents: microToCents(outcome.costMicro), fallback_used: fallbackUsed }
-    await written(tx, charging, { ...output, ...(errorCode ? { error_code: errorCode } : {}) })
+    const shown = { ...output, ...(errorCode ? { error_code: errorCode } : {}) }
+    await written(tx, charging, shown, (unit, event) => count(unit, charging, outcome, event))
     if (!errorCode) await tell(tx, charging, outcome)
   }
 
   /** For work that goes on as this job: recorded when it is put in line. What it cost is recorded with its end. */
   function accepted(tx: Tx, charging: Charging, jobId: string): Promise<void> {
-    return written(tx, charging, { status: 202, engine: charging.wanted.engineId }, jobId)
+    return written(tx, charging, { status: 202, engine: charging.wanted.engineId }, undefined, jobId)
   }
 
   /** For what a job made: usage, event and what fired, in the commit of its end, which has its own entry. */
@@ -76,12 +76,12 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     await emitFirings(events, tx, charging, charging.guard?.firings ?? [])
   }
 
-  async function count(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
+  async function count(tx: Tx, charging: Charging, outcome: Outcome, event?: AuditEventRow): Promise<void> {
     const { call, wanted, startedAt } = charging
     const { made, costMicro, broken } = outcome
     const { engine, fallbackUsed } = engineOf(charging, outcome)
     const { status } = endingOf(broken)
-    await usage.record(tx, {
+    const entry = {
       requestId: call.requestId,
       owner: ownerOf(call.caller),
       userId: call.caller.userId,
@@ -99,7 +99,8 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
       ttftMs: null,
       fallbackUsed,
       broken,
-    })
+    }
+    await usage.record(tx, entry, event)
   }
 
   async function tell(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
@@ -134,16 +135,23 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     return written(tx, charging, { status: 400, cost_cents: 0, error_code: 'guardrail_blocked' })
   }
 
-  async function written(tx: Tx, { call, wanted, guard }: Charging, output: Output, id = wanted.id): Promise<void> {
+  async function written(
+    tx: Tx,
+    { call, wanted, guard }: Charging,
+    output: Output,
+    insert?: InsertEvent,
+    id = wanted.id,
+  ): Promise<void> {
     const guardrails = guard?.firings ?? []
     const [prompt = ''] = Object.values(wanted.texts)
-    await audit.record(tx, call, {
+    const entry = {
       action: `${wanted.kind}.${output.error_code ? 'failed' : 'created'}`,
       entityType: ENTITIES[wanted.kind],
       entityId: id,
       input: { mode: wanted.mode, prompt_sha256: sha256Hex(prompt), prompt_length: prompt.length },
       output: { ...output, ...(guardrails.length ? { guardrails: [...guardrails] } : {}) },
-    })
+    }
+    await audit.record(tx, call, entry, insert)
     await emitFirings(events, tx, { call, guard }, guardrails)
   }
 }

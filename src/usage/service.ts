@@ -1,4 +1,5 @@
 import { and, eq, gte, lte, type Placeholder, sql } from 'drizzle-orm'
+import type { AuditEventRow } from '../audit'
 import type { OwnerScope } from '../kernel/caller'
 import { type Clock, utcDay } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
@@ -46,6 +47,15 @@ const insertStatement = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
     ttft_ms: p.ttft_ms,
     classified_us: p.classified_us,
     fallback_used: p.fallback_used,
+    seq: p.seq,
+    event_id: p.event_id,
+    action: p.action,
+    entity_type: p.entity_type,
+    entity_id: p.entity_id,
+    input: p.input,
+    output: p.output,
+    prev_hash: p.prev_hash,
+    hash: p.hash,
   })
 
 const insertRecord = command<NewRow>()(insertStatement)
@@ -136,11 +146,14 @@ export function createUsageLog({ clock, witness }: Deps) {
   return {
     refusals,
 
-    /** Writes the usage row of a call, in the transaction that settles its charge. One statement without skills. */
-    record(tx: Tx, entry: UsageEntry): Promise<unknown> {
+    /**
+     * Writes the usage row of a call, in the transaction that settles its charge, with the call's audit event when it has
+     * one: `AuditLog.record` gives it, and then the row has its time. One statement without skills.
+     */
+    record(tx: Tx, entry: UsageEntry, event: AuditEventRow | null = null): Promise<unknown> {
       const row = {
         owner: entry.owner,
-        at: clock.now(),
+        at: event?.at ?? clock.now(),
         request_id: entry.requestId,
         user_id: entry.userId,
         api_key_id: entry.keyId,
@@ -157,6 +170,15 @@ export function createUsageLog({ clock, witness }: Deps) {
         ttft_ms: entry.ttftMs === null ? null : Math.round(entry.ttftMs),
         classified_us: entry.classifiedMs == null ? null : Math.round(entry.classifiedMs * 1_000),
         fallback_used: entry.fallbackUsed,
+        seq: event?.seq ?? null,
+        event_id: event?.id ?? null,
+        action: event?.action ?? null,
+        entity_type: event?.entity_type ?? null,
+        entity_id: event?.entity_id ?? null,
+        input: event?.input ?? null,
+        output: event?.output ?? null,
+        prev_hash: event?.prev_hash ?? null,
+        hash: event?.hash ?? null,
       }
       refusals.markRecorded(entry.broken)
       if (witness) tx.afterCommit(() => witness(entry))

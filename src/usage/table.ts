@@ -1,3 +1,5 @@
+import { sql } from 'drizzle-orm'
+import type { AuditEventId } from '../audit/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId, UserId } from '../kernel/ids'
 import { defineClusteredTable, defineTable, type Row } from '../kernel/store'
@@ -26,7 +28,7 @@ export const speedFields = (t: typeof usageRecords.sqlite) => ({
   fallback_used: t.fallback_used,
 })
 
-/** One row per call (contract 18.1). */
+/** One row per call (contract 18.1), with its audit event where it has one. Append-only by triggers of `drizzle/`. */
 export const usageRecords = defineTable((k) =>
   k.table(
     'usage_records',
@@ -51,8 +53,22 @@ export const usageRecords = defineTable((k) =>
       /** Microseconds spent choosing the mode; null when the caller chose it. */
       classified_us: k.int('classified_us'),
       fallback_used: k.bool('fallback_used').notNull(),
+      /** The event's place in the owner's chain and its other columns, as in `audit_events`; null without an event. */
+      seq: k.int('seq'),
+      event_id: k.text('event_id').$type<AuditEventId>(),
+      action: k.text('action'),
+      entity_type: k.text('entity_type'),
+      entity_id: k.text('entity_id'),
+      input: k.text('input'),
+      output: k.text('output'),
+      prev_hash: k.text('prev_hash'),
+      hash: k.text('hash'),
     },
-    (t) => [k.index('usage_records_by_owner').on(t.owner, t.at)],
+    (t) => [
+      k.index('usage_records_by_owner').on(t.owner, t.at),
+      k.uniqueIndex('usage_records_by_seq').on(t.owner, t.seq),
+      k.index('usage_records_by_entity').on(t.owner, t.entity_id, t.seq).where(sql`${t.entity_type} <> 'completion'`),
+    ],
   ),
 )
 

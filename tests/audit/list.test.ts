@@ -8,7 +8,7 @@ const store = await openTestStore()
 const { clock, someone } = createWorld(store)
 const DAY = 86_400_000
 
-/** Five events, a day apart from 1 January on, that differ in what can be filtered by. */
+/** Five events, a day apart from 1 January on, that differ in what can be filtered by; the last two are of calls. */
 const ada = someone()
 const otherKey = { ...ada.caller, keyId: KeyId.create() }
 await ada.act({ action: 'key.created', entityType: 'api_key', entityId: 'k1', input: {}, output: { status: 201 } })
@@ -17,9 +17,9 @@ await ada.act({ action: 'key.revoked', entityType: 'api_key', entityId: 'k1', in
 clock.advance(DAY)
 await ada.act({ action: 'keyring.created', entityType: 'settings', entityId: null, input: {}, output: {} })
 clock.advance(DAY)
-await ada.act({ entityId: 'cmpl_a', input: { mode: 'think' } }, otherKey, 'req_four')
+await ada.call({ entityId: 'cmpl_a', input: { mode: 'think' } }, otherKey, 'req_four')
 clock.advance(DAY)
-await ada.act({ action: 'completion.failed', entityId: 'cmpl_b', output: { status: 503 } })
+await ada.call({ action: 'completion.failed', entityId: 'cmpl_b', output: { status: 503 } })
 const eve = someone()
 await eve.act({ entityId: 'k1', entityType: 'api_key' })
 

@@ -15,17 +15,18 @@ const onDiskFailure = (error: unknown) => {
   throw error
 }
 
-/** An honest record of two chains, written once; each mutation gets a copy with the triggers gone. */
+/**
+ * An honest record of two chains, written once; each mutation gets a copy with the triggers gone. Every third event is
+ * on the row of a call.
+ */
 const honest = join(folder, 'honest.db')
 const EVENTS = 60
 await migrate({ dialect: 'sqlite', path: honest })
 const store = openSqlite({ path: honest, onDiskFailure })
 const { someone } = createWorld(store)
 const [ada, eve] = [someone(), someone()]
-for (let turn = 0; turn < EVENTS; turn++) {
-  await ada.act({ entityId: `cmpl_${turn}` })
-  await eve.act({ entityId: `cmpl_${turn}` })
-}
+for (let turn = 0; turn < EVENTS; turn++)
+  for (const one of [ada, eve]) await (turn % 3 === 1 ? one.call : one.act)({ entityId: `cmpl_${turn}` })
 await store.close()
 
 let copies = 0
@@ -35,9 +36,8 @@ async function verifyAfter(tamper: (raw: Database) => void): Promise<string[]> {
   const path = join(folder, `copy-${++copies}.db`)
   copyFileSync(honest, path)
   const raw = new Database(path)
-  raw.run('DROP TRIGGER audit_events_no_update')
-  raw.run('DROP TRIGGER audit_events_no_delete')
-  raw.run('DROP TRIGGER audit_events_no_replace')
+  for (const table of ['audit_events', 'usage_records'])
+    for (const change of ['update', 'delete', 'replace']) raw.run(`DROP TRIGGER ${table}_no_${change}`)
   tamper(raw)
   raw.close()
   const copy = openSqlite({ path, onDiskFailure })
@@ -48,11 +48,23 @@ async function verifyAfter(tamper: (raw: Database) => void): Promise<string[]> {
 
 const scope = ada.scope
 const rowAt = (raw: Database, seq: number) =>
-  raw.query('SELECT * FROM audit_events WHERE scope = ? AND seq = ?').get(scope, seq) as AuditEventRow
-const set = (raw: Database, seq: number, column: string, value: string | number | null) =>
-  raw.query(`UPDATE audit_events SET ${column} = ? WHERE scope = ? AND seq = ?`).run(value, scope, seq)
+  raw.query('SELECT * FROM audit_log WHERE scope = ? AND seq = ?').get(scope, seq) as AuditEventRow
+/** Where an event is stored, and how two of its columns are called there. */
+const placeOf = (raw: Database, of: string, seq: number) =>
+  raw.query('SELECT 1 FROM usage_records WHERE owner = ? AND seq = ?').get(of, seq)
+    ? { table: 'usage_records', scope: 'owner' }
+    : { table: 'audit_events', scope: 'scope' }
+const set = (raw: Database, seq: number, column: string, value: string | number | null) => {
+  const place = placeOf(raw, scope, seq)
+  const name = column === 'scope' ? place.scope : column
+  raw.query(`UPDATE ${place.table} SET ${name} = ? WHERE ${place.scope} = ? AND seq = ?`).run(value, scope, seq)
+}
+const remove = (raw: Database, seq: number, of: string = scope) => {
+  const place = placeOf(raw, of, seq)
+  raw.query(`DELETE FROM ${place.table} WHERE ${place.scope} = ? AND seq = ?`).run(of, seq)
+}
 const shift = (raw: Database, from: number, by: number) => {
-  const rows = raw.query('SELECT seq FROM audit_events WHERE scope = ? AND seq >= ? ORDER BY seq').all(scope, from)
+  const rows = raw.query('SELECT seq FROM audit_log WHERE scope = ? AND seq >= ? ORDER BY seq').all(scope, from)
   const order = by > 0 ? rows.reverse() : rows
   for (const row of order as { seq: number }[]) set(raw, row.seq, 'seq', row.seq + by)
 }
@@ -70,9 +82,9 @@ const MUTATIONS: Record<string, (raw: Database, seq: number) => void> = {
     set(raw, seq, 'user_id', 'someone-else')
     set(raw, seq, 'hash', hashOf(rowAt(raw, seq)))
   },
-  'a deleted event': (raw, seq) => raw.query('DELETE FROM audit_events WHERE scope = ? AND seq = ?').run(scope, seq),
+  'a deleted event': (raw, seq) => remove(raw, seq),
   'a deleted event with the gap closed': (raw, seq) => {
-    raw.query('DELETE FROM audit_events WHERE scope = ? AND seq = ?').run(scope, seq)
+    remove(raw, seq)
     shift(raw, seq + 1, -1)
   },
   'an inserted event': (raw, seq) => {
@@ -88,10 +100,12 @@ const MUTATIONS: Record<string, (raw: Database, seq: number) => void> = {
     set(raw, 1_000, 'seq', other)
   },
   'an event moved to another chain': (raw, seq) => {
-    raw.query('DELETE FROM audit_events WHERE scope = ? AND seq = ?').run(eve.scope, seq)
+    remove(raw, seq, eve.scope)
     set(raw, seq, 'scope', eve.scope)
   },
-  'a tail cut': (raw, seq) => raw.query('DELETE FROM audit_events WHERE scope = ? AND seq >= ?').run(scope, seq),
+  'a tail cut': (raw, seq) => {
+    for (let at = seq; at <= EVENTS; at++) remove(raw, at)
+  },
 }
 
 describe('verify (I20)', () => {
@@ -119,14 +133,14 @@ describe('verify (I20)', () => {
 
   test('finds a chain that is gone altogether', async () => {
     const violations = await verifyAfter((raw) => {
-      raw.query('DELETE FROM audit_events WHERE scope = ?').run(scope)
+      for (let seq = 1; seq <= EVENTS; seq++) remove(raw, seq)
     })
     expect(violations).toEqual([`audit ${scope}: no event has the hash that its head gives for #${EVENTS}`])
   })
 
   test('stops listing after a hundred', async () => {
     const violations = await verifyAfter((raw) => {
-      raw.run("UPDATE audit_events SET action = 'x'")
+      for (const table of ['audit_events', 'usage_records']) raw.run(`UPDATE ${table} SET action = 'x'`)
     })
     expect(violations).toHaveLength(101)
   })

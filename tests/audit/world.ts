@@ -2,6 +2,7 @@ import { createAuditLog } from '../../src/audit'
 import type { AuditEntry, AuditQuery } from '../../src/audit/schema'
 import { type Caller, type KeyCaller, ownerOf } from '../../src/kernel/caller'
 import type { Store } from '../../src/kernel/store'
+import { createUsageLog } from '../../src/usage'
 import { callOf, keyCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
 
@@ -13,10 +14,16 @@ const COMPLETION: AuditEntry = {
   output: { status: 200, engine: 'svc-1-flash', cost_cents: 0.02, fallback_used: false },
 }
 
+const CALL = {
+  ...{ endpoint: '/completions', resolvedMode: 'fast', model: 'svc-1-flash', promptTokens: 1, completionTokens: 2 },
+  ...{ costMicro: 3, cached: false, latencyMs: 4, ttftMs: null, fallbackUsed: false },
+}
+
 /** The record over a real store, and someone whose chain a test fills. */
 export function createWorld(store: Store) {
   const clock = fakeClock()
   const audit = createAuditLog({ clock })
+  const usage = createUsageLog({ clock })
 
   function someone(overrides: Partial<KeyCaller> = {}) {
     const caller = keyCaller(overrides)
@@ -29,6 +36,14 @@ export function createWorld(store: Store) {
           const call = callOf(by)
           return audit.record(tx, requestId ? { ...call, requestId } : call, { ...COMPLETION, ...entry })
         }),
+      /** An event on the usage row of a call. */
+      call: (entry: Partial<AuditEntry> = {}, by: KeyCaller = caller, requestId = callOf(by).requestId) =>
+        store.write((tx) =>
+          audit.record(tx, { ...callOf(by), requestId }, { ...COMPLETION, ...entry }, (unit, event) => {
+            const of = { requestId, owner: scope, userId: by.userId, keyId: by.keyId }
+            return usage.record(unit, { ...CALL, ...of, mode: event.mode, status: event.status! }, event)
+          }),
+        ),
       list: (query: Partial<AuditQuery> = {}) => audit.list(store.read, scope, { limit: 50, ...query }),
     }
   }

@@ -12,6 +12,7 @@ const { send } = target
 
 const events = async (query = 'limit=100') => (await send('GET', `audit?${query}`)).body as { id: string }[]
 await send('POST', 'keys', { body: { name: 'one' } })
+await send('POST', 'completions', { body: { prompt: 'Hello', mode: 'fast' } })
 const [event] = await events()
 
 describe('Q1 no path changes the record', () => {
@@ -35,12 +36,16 @@ describe('Q2 no statement changes the record', () => {
     "UPDATE audit_events SET action = 'x'",
     'DELETE FROM audit_events',
     'DELETE FROM audit_events WHERE seq = 1',
+    "UPDATE usage_records SET action = 'x'",
+    'DELETE FROM usage_records',
   ]
   const REPLACING = 'INTO audit_events SELECT * FROM audit_events WHERE seq = 1'
   const ON_SQLITE = [`INSERT OR REPLACE ${REPLACING}`, `REPLACE ${REPLACING}`, `INSERT OR IGNORE ${REPLACING}`]
+  ON_SQLITE.push('INSERT OR REPLACE INTO usage_records SELECT * FROM usage_records')
   const ON_POSTGRES = [
     'TRUNCATE audit_events',
     'TRUNCATE audit_events CASCADE',
+    'TRUNCATE usage_records',
     'INSERT INTO audit_events SELECT * FROM audit_events ON CONFLICT (scope, seq) DO UPDATE SET action = excluded.action',
   ]
 

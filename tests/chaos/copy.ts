@@ -85,7 +85,7 @@ function missingAnswers(database: Database, answers: readonly AnswerAck[]): stri
   const rows = database.query('SELECT request_id, cost_micro, status FROM usage_records').all() as UsageRow[]
   const byRequest = new Map(rows.map((row) => [row.request_id, row]))
   const recorded = new Set(
-    (database.query("SELECT request_id FROM audit_events WHERE action = 'completion.created'").all() as UsageRow[]).map(
+    (database.query("SELECT request_id FROM audit_log WHERE action = 'completion.created'").all() as UsageRow[]).map(
       (row) => row.request_id,
     ),
   )
@@ -119,14 +119,14 @@ function missingOrgs(database: Database, orgs: readonly OrgAck[]): string[] {
 }
 
 function unrecorded(database: Database, settings: readonly string[]): string[] {
-  const found = database.query("SELECT request_id FROM audit_events WHERE action = 'settings.updated'").all()
+  const found = database.query("SELECT request_id FROM audit_log WHERE action = 'settings.updated'").all()
   const recorded = new Set((found as UsageRow[]).map(({ request_id }) => request_id))
   return settings.flatMap((id) => (recorded.has(id) ? [] : [`the settings of ${id} were acknowledged, off the record`]))
 }
 
 /** An answer that is kept belongs to something that happened: its request is on the record. */
 function answersWithoutEffect(database: Database): string[] {
-  const known = 'SELECT request_id FROM audit_events'
+  const known = 'SELECT request_id FROM audit_log'
   const found = database
     .query(`SELECT request_id FROM idempotency_keys WHERE status IS NOT NULL AND request_id NOT IN (${known})`)
     .all() as UsageRow[]
@@ -145,7 +145,7 @@ function madeTwice(database: Database, keys: readonly KeyAck[]): string[] {
   const rotations = new Map(
     (
       database
-        .query("SELECT entity_id AS id, count(*) AS n FROM audit_events WHERE action = 'key.rotated' GROUP BY 1")
+        .query("SELECT entity_id AS id, count(*) AS n FROM audit_log WHERE action = 'key.rotated' GROUP BY 1")
         .all() as { id: string; n: number }[]
     ).map(({ id, n }) => [id, n]),
   )
@@ -153,7 +153,7 @@ function madeTwice(database: Database, keys: readonly KeyAck[]): string[] {
     ...twice(
       'the answer to',
       "json_extract(input, '$.prompt_sha256')",
-      "audit_events WHERE action = 'completion.created'",
+      "audit_log WHERE action = 'completion.created'",
     ),
     ...twice('the key', 'name', 'api_keys'),
     ...twice('the org', 'name', 'orgs'),

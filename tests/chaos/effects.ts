@@ -2,8 +2,7 @@ import type { Database } from 'bun:sqlite'
 
 type Pair = { action: string; effects: string; rows: string }
 
-const rowsOf = (action: string, what = 'entity_id') =>
-  `SELECT ${what} AS id FROM audit_events WHERE action = '${action}'`
+const rowsOf = (action: string, what = 'entity_id') => `SELECT ${what} AS id FROM audit_log WHERE action = '${action}'`
 
 /**
  * What each action leaves behind, and what the record says of it, as two lists of the same ids (I19).
@@ -13,7 +12,7 @@ const PAIRS: readonly Pair[] = [
   {
     action: 'completion.created and completion.failed',
     effects: "SELECT request_id || ' ' || status AS id FROM usage_records",
-    rows: "SELECT request_id || ' ' || status AS id FROM audit_events WHERE action IN ('completion.created', 'completion.failed')",
+    rows: "SELECT request_id || ' ' || status AS id FROM audit_log WHERE action IN ('completion.created', 'completion.failed')",
   },
   {
     action: 'completion.interrupted',

@@ -56,7 +56,7 @@ function effects(): number {
   const count = (text: string) => (database.query(text).get() as { n: number }).n
   const found =
     count("SELECT count(*) AS n FROM api_keys WHERE name LIKE 'storm %'") +
-    count("SELECT count(*) AS n FROM audit_events WHERE action = 'completion.created'")
+    count("SELECT count(*) AS n FROM audit_log WHERE action = 'completion.created'")
   database.close()
   return found
 }

@@ -59,6 +59,15 @@ describe('a call', () => {
         ttft_ms: null,
         classified_us: 457,
         fallback_used: true,
+        seq: null,
+        event_id: null,
+        action: null,
+        entity_type: null,
+        entity_id: null,
+        input: null,
+        output: null,
+        prev_hash: null,
+        hash: null,
       },
     ])
   })

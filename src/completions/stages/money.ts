@@ -1,4 +1,4 @@
-import type { AuditLog } from '../../audit'
+import type { AuditEventRow, AuditLog, InsertEvent } from '../../audit'
 import type { Billing, Prices } from '../../billing'
 import { payerOf } from '../../billing/schema'
 import {
@@ -165,8 +165,7 @@ export function createRecord({ clock, usage, audit, events }: RecordDeps) {
   return { record, refused }
 
   async function record(tx: Tx, run: Run, ending: Ending): Promise<void> {
-    await recordUsage(tx, run, ending)
-    await recordAudit(tx, run, ending)
+    await recordAudit(tx, run, ending, (unit, event) => recordUsage(unit, run, ending, event))
     if (ending.guardrails.length) await emitFirings(events, tx, run, ending.guardrails)
     const { call } = run
     if (ending.errorCode || !ending.answer) return
@@ -186,9 +185,14 @@ export function createRecord({ clock, usage, audit, events }: RecordDeps) {
     await emitFirings(events, tx, run, guardrails)
   }
 
-  function recordUsage(tx: Tx, run: Run, { agentResult: result, status, broken }: Ending): Promise<unknown> {
+  function recordUsage(
+    tx: Tx,
+    run: Run,
+    { agentResult: result, status, broken }: Ending,
+    event: AuditEventRow,
+  ): Promise<unknown> {
     const { call } = run
-    return usage.record(tx, {
+    const entry = {
       requestId: call.requestId,
       owner: ownerOf(call.caller),
       userId: call.caller.userId,
@@ -208,18 +212,20 @@ export function createRecord({ clock, usage, audit, events }: RecordDeps) {
       fallbackUsed: hasFallenBack(run, result),
       skills: run.active.skills.map(({ id }) => id),
       broken,
-    })
+    }
+    return usage.record(tx, entry, event)
   }
 
   function recordAudit(
     tx: Tx,
     run: Run,
     { agentResult: result, answer, status, errorCode, guardrails }: Ending,
+    insert?: InsertEvent,
   ): Promise<unknown> {
     const { request } = run
-    return audit.record(tx, run.call, {
+    const entry = {
       action: errorCode ? 'completion.failed' : 'completion.created',
-      entityType: 'completion',
+      entityType: 'completion' as const,
       entityId: shownId(run, answer),
       input: {
         mode: request.mode,
@@ -240,7 +246,8 @@ export function createRecord({ clock, usage, audit, events }: RecordDeps) {
         ...(run.routingWarnings.length ? { routing_warnings: [...run.routingWarnings] } : {}),
         ...(errorCode ? { error_code: errorCode } : {}),
       },
-    })
+    }
+    return audit.record(tx, run.call, entry, insert)
   }
 }
 

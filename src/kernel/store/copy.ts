@@ -195,7 +195,7 @@ async function shapeOfServer(url: string): Promise<Shape> {
     const rows = await reached(
       url,
       () =>
-        client`SELECT table_name AS name, column_name AS part FROM information_schema.columns WHERE table_schema = current_schema()`,
+        client`SELECT table_name AS name, column_name AS part FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'`,
     )
     return grouped(rows as Part[])
   } finally {

@@ -12,6 +12,7 @@ export {
   databaseNow,
   defineClusteredTable,
   defineTable,
+  defineView,
   insertAll,
   type Kit,
   postgresNow,

@@ -64,7 +64,7 @@ const pgKit = {
 } as unknown as Kit
 
 /** A table on both databases. Modules see the SQLite types, which hold for Postgres too. */
-export type Table<T> = { readonly sqlite: T; readonly postgres: T; readonly clustered?: true }
+export type Table<T> = { readonly sqlite: T; readonly postgres: T; readonly clustered?: true; readonly view?: true }
 
 export type Row<T> = T extends Table<infer S extends sqlite.SQLiteTable> ? S['$inferSelect'] : never
 
@@ -82,6 +82,9 @@ export const defineClusteredTable = <T>(define: (kit: Kit) => T): Table<T> => ({
   ...defineTable(define),
   clustered: true,
 })
+
+/** The columns of a view that a migration makes: it is read like a table, and no migration is made of it. */
+export const defineView = <T>(define: (kit: Kit) => T): Table<T> => ({ ...defineTable(define), view: true })
 
 export type Dialect = 'sqlite' | 'postgres'
 
