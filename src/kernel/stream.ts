@@ -35,12 +35,14 @@ function unheard(promise: Promise<void>): Promise<void> {
   return promise
 }
 
+const ENDED = { value: undefined, done: true } as const
+
 /** Text from one writer to one reader: what is written while the reader is busy goes to it in one piece. */
 export function createPipe() {
   let waiting = ''
   let isOver = false
   let hasLeft = false
-  let wake: (() => void) | null = null
+  let asking: ((result: IteratorResult<string, undefined>) => void) | null = null
   let room: PromiseWithResolvers<void> | null = null
 
   return { write, end, leave, read, isEmpty: () => waiting === '', hasLeft: () => hasLeft }
@@ -49,7 +51,7 @@ export function createPipe() {
   function write(text: string): void | Promise<void> {
     if (hasLeft) return unheard(Promise.reject(new ReaderLeft()))
     waiting += text
-    wake?.()
+    answer()
     if (waiting.length < MAX_WAITING) return
     room ??= Promise.withResolvers()
     return unheard(room.promise)
@@ -58,7 +60,7 @@ export function createPipe() {
   /** All has been written. */
   function end(): void {
     isOver = true
-    wake?.()
+    answer()
   }
 
   /** The reader has gone: nothing of what waits is read. */
@@ -66,23 +68,37 @@ export function createPipe() {
     hasLeft = true
     waiting = ''
     room?.reject(new ReaderLeft())
-    wake?.()
+    answer()
   }
 
-  async function* read(): AsyncGenerator<string> {
-    try {
-      for (;;) {
-        if (waiting) {
-          const text = waiting
-          waiting = ''
-          room?.resolve()
-          room = null
-          yield text
-        } else if (isOver || hasLeft) return
-        else await new Promise<void>((resolve) => (wake = resolve))
-      }
-    } finally {
-      leave()
+  /** Gives the reader what it asks for, once there is something. */
+  function answer(): void {
+    if (!asking || !(waiting || isOver || hasLeft)) return
+    const give = asking
+    asking = null
+    const value = waiting
+    waiting = ''
+    room?.resolve()
+    room = null
+    if (!value) hasLeft = true
+    give(value ? { value, done: false } : ENDED)
+  }
+
+  /** What is written, read once. Not a generator, because this runs for every token. */
+  function read(): AsyncIterableIterator<string, undefined> {
+    return {
+      [Symbol.asyncIterator]() {
+        return this
+      },
+      next: () =>
+        new Promise((resolve) => {
+          asking = resolve
+          answer()
+        }),
+      async return() {
+        leave()
+        return ENDED
+      },
     }
   }
 }
