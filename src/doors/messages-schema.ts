@@ -118,7 +118,7 @@ export const MessageBody = t.Object(
     }),
     request_id: RequestId,
   },
-  { $id: 'Message' },
+  { $id: 'MessageAnswer' },
 )
 
 export type MessageBody = Static<typeof MessageBody>

@@ -345,7 +345,7 @@ type MessageEvent = { type: string; [name: string]: any }
  * The events of a Messages stream, read as strict clients do (contract 30.3): one `message_start` first, blocks counted
  * from 0, each with its start before its deltas and its stop before the next.
  */
-export function readMessageEvents(text: string): MessageEvent[] {
+function readMessageEvents(text: string): MessageEvent[] {
   const events = readFrames(text).map(({ event, data }): MessageEvent => {
     if (data.type !== event) throw new Error(`${event} holds ${data.type}`)
     return data
