@@ -43,6 +43,7 @@ const groups: Readonly<Record<string, Load>> = {
   submissions: async () => (await import('./commands/submissions')).submissionCommands,
   engines: async () => (await import('./commands/engines')).engineCommands,
   cache: async () => (await import('./commands/cache')).cacheCommands,
+  nodes: async () => (await import('./commands/nodes')).nodeCommands,
   jobs: async () => (await import('./commands/jobs')).jobCommands,
   conversations: async () => (await import('./commands/conversations')).conversationCommands,
   artifacts: async () => (await import('./commands/artifacts')).artifactCommands,

@@ -113,6 +113,13 @@ const columns = [
       return `${connected} modes by upstreams, ${builtin} by svc itself${failing ? `, ${failing} failing` : ''}`
     },
   }),
+  column('nodes.count', 'NODES', {
+    show: ({ nodes }) => {
+      const { count, unserved, scattered_files } = nodes as Record<string, unknown>
+      const missing = (unserved as string[]).length ? `, none with ${(unserved as string[]).join(', ')}` : ''
+      return `${count}${missing}${scattered_files ? ', files in different folders' : ''}`
+    },
+  }),
   column('nodes.clock_ahead_ms', 'CLOCK', {
     show: ({ nodes }) => {
       const { clock_ahead_ms } = nodes as { clock_ahead_ms: number }

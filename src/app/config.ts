@@ -88,6 +88,12 @@ const serverSettings = {
     default: '127.0.0.1',
     about: 'Address the API listens on.',
   }),
+  healthPort: setting({
+    env: 'SVC_HEALTH_PORT',
+    schema: t.Integer({ minimum: 0, maximum: 65_535 }),
+    default: 0,
+    about: 'Port that answers GET /health and nothing else, for processes without the role api; 0 for none.',
+  }),
   unix: setting({
     env: 'SVC_UNIX',
     schema: t.String({ maxLength: 100 }),

@@ -27,6 +27,7 @@ import type { Config } from './config'
 import { takesJobs } from './config'
 import type { Redis } from './redis'
 import type { Telemetry } from './telemetry'
+import { RELEASE } from './version'
 
 /** What the modules are built from: configuration, infrastructure and keys. */
 export type Deps = {
@@ -81,7 +82,7 @@ export function buildFoundation(deps: Deps) {
     httpsOnly: config.production,
   })
   const nodes = createNodes({
-    ...{ store, node, home: deps.home, onClock: deps.onClock },
+    ...{ store, node, home: deps.home, onClock: deps.onClock, version: RELEASE },
     roles: deps.serving ? config.roles : '',
     ownFiles: !config.filesDir && !config.filesS3Bucket,
   })
@@ -93,7 +94,7 @@ export function buildFoundation(deps: Deps) {
     leaseMs: config.jobLeaseSeconds * 1_000,
     onError,
     // What is due is told by the clock.
-    takes: (kind) => takes(kind) && !nodes.isFarOff(),
+    takes: (kind) => takes(kind) && !nodes.isFarOff() && !nodes.isDraining(),
   })
   const wire = store.wire && redis ? eitherWire(redis.wire, store.wire) : store.wire
   const live = createLive({ wire, surest: store.wire, node, clock, onError })

@@ -142,6 +142,7 @@ function buildWork(decisions: Decisions) {
     clock,
     version: API_VERSION,
     leaving: modules.leaving,
+    isDraining: nodes.isDraining,
     pingDatabase: store.ping,
     confirmWrites: store.confirm,
     isFailing: store.failing,

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Server } from 'bun'
+import { pathOf } from '../http/context'
 import { openSocketTable } from '../http/socket-table'
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
@@ -64,6 +65,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     const server = servesApi(config) ? listen(app) : null
     const socket = join(config.dataDir, 'ops.sock')
     const ops = listenForOperators(app, socket)
+    const probes = listenForProbes(app)
     const unwatch = server && !config.unix ? watchConnections(app, server) : () => undefined
     const loops = app.container.startLoops()
     const url = server
@@ -72,6 +74,11 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
         : `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`
       : ''
     if (url) app.listensAt(url)
+    app.container.nodes.describe(() => ({
+      address: url || null,
+      connections: (server?.pendingRequests ?? 0) + (server?.pendingWebSockets ?? 0),
+      jobs: app.container.jobs.running(),
+    }))
     watchForBugs(app)
     let stopping: Promise<void> | null = null
     const stop = async (hurry: AbortSignal) => {
@@ -90,6 +97,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
       }
       unwatch()
       await ops.stop(true)
+      await probes?.stop(true)
       await remote?.stop(true)
       await Promise.all(loops.map((loop) => loop.stop()))
       rmSync(socket, { force: true })
@@ -135,6 +143,22 @@ function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
     return Bun.serve({ ...listening, idleTimeout: 0 } as typeof listening)
   } finally {
     process.umask(before)
+  }
+}
+
+/** `GET /health` alone, on a port that is not for clients: a node without the role api has no other. */
+function listenForProbes({ container, config }: OpenApp): Server<unknown> | null {
+  const { host: hostname, healthPort: port } = config
+  if (!port) return null
+  const fetch = async (request: Request) => {
+    if (!/^(\/api\/v1)?\/health$/.test(pathOf(request.url))) return new Response('Not Found', { status: 404 })
+    const state = container.health.draining() ?? (await container.health.check()).health
+    return Response.json(state, { status: state.status === 'draining' || state.status === 'down' ? 503 : 200 })
+  }
+  try {
+    return Bun.serve({ port, hostname, fetch, development: false })
+  } catch (error) {
+    throw new ConfigError([`SVC_HEALTH_PORT: ${hostname}:${port} cannot be used (${(error as Error).message}).`])
   }
 }
 

@@ -9,10 +9,12 @@ export {
   hasOtherNodes,
   isGone,
   keepSecrets,
+  type NodeRow,
   OFF_MS,
   RENEW_MS,
   renewLease,
   secretsOf,
+  setDrain,
   startLeaseLoop,
 } from './nodes'
 export { createTraffic, type RequestLine, type Traffic } from './traffic'

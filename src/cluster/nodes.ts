@@ -1,8 +1,9 @@
-import { and, eq, isNull, lte, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
+import { hostname, loadavg } from 'node:os'
+import { and, asc, eq, gt, isNull, lte, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { type Clock, systemClock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
 import { command, postgresNow, query, type Reader, type Store, type Tx } from '../kernel/store'
-import { databaseSecrets, nodes } from './table'
+import { databaseSecrets, type NodeState, nodes } from './table'
 
 const ONLY = 1
 
@@ -29,7 +30,13 @@ const LEASE_MS = 5_000
 /** What a process says of itself: its data folder, its roles, and whether it keeps files there. */
 type About = { home: string; roles: string; ownFiles: boolean }
 
-type Renewal = { id: string; home: string | null; roles: string | null; own_files: boolean | null }
+type Renewal = {
+  id: string
+  home: string | null
+  roles: string | null
+  own_files: boolean | null
+  state: NodeState | null
+}
 
 /**
  * Of the others with a lease `serving` do more than one command, with `roles`, comma-separated; `before` of these have
@@ -42,6 +49,7 @@ type Lease = {
   before: number
   roles: string
   own_folders: number
+  drain_at: number | null
 }
 
 const renewedRepository = command<Renewal>()((tx, p) => {
@@ -51,7 +59,10 @@ const renewedRepository = command<Renewal>()((tx, p) => {
     sql`(select ${what} from ${t} as each where each.id <> ${p.id} and each.lease_until > ${postgresNow})`
   return tx
     .insert(t)
-    .values({ id: p.id, home: p.home, roles: p.roles, own_files: p.own_files, lease_until: until } as never)
+    .values({
+      ...{ id: p.id, home: p.home, roles: p.roles, own_files: p.own_files, state: p.state },
+      ...{ lease_until: until, since: postgresNow, drain_at: null },
+    } as never)
     .onConflictDoUpdate({
       target: t.id,
       set: {
@@ -59,6 +70,7 @@ const renewedRepository = command<Renewal>()((tx, p) => {
         home: sql`coalesce(excluded.home, ${t.home})`,
         roles: sql`coalesce(excluded.roles, ${t.roles})`,
         own_files: sql`coalesce(excluded.own_files, ${t.own_files})`,
+        state: sql`coalesce(excluded.state, ${t.state})`,
       } as never,
     })
     .returning({
@@ -66,7 +78,8 @@ const renewedRepository = command<Renewal>()((tx, p) => {
       lapsed: sql<boolean>`exists (select 1 from ${t} as each where each.lease_until <= ${postgresNow})`,
       serving: sql<number>`${ofOthers(sql`(count(*) filter (where each.roles <> ''))::int`)}`,
       before: sql<number>`${ofOthers(sql`(count(*) filter (where each.roles <> '' and each.id collate "C" < ${p.id}))::int`)}`,
-      roles: sql<string>`${ofOthers(sql`coalesce(string_agg(each.roles, ',') filter (where each.roles <> ''), '')`)}`,
+      roles: sql<string>`${ofOthers(sql`coalesce(string_agg(each.roles, ',') filter (where each.roles <> '' and each.drain_at is null), '')`)}`,
+      drain_at: t.drain_at,
       own_folders: sql<number>`${ofOthers(sql`(count(*) filter (where each.own_files and each.roles <> ''))::int`)}`,
     })
 })
@@ -102,7 +115,31 @@ const others = query<{ home: string }>()((db, p) => {
 export const hasOtherNodes = async ({ dialect, read }: Store, home: string): Promise<boolean> =>
   dialect === 'postgres' && (await others(read, { home })).length > 0
 
+/** The nodes that serve now, longest first. Rows of commands have no roles. */
+const servingNodes = query()((db) => {
+  const t = db.of(nodes)
+  return db
+    .select({ id: t.id, roles: t.roles, since: t.since, drain_at: t.drain_at, state: t.state })
+    .from(t)
+    .where(and(ne(t.roles, ''), gt(t.lease_until, postgresNow as never)))
+    .orderBy(asc(t.since), asc(t.id))
+})
+
+export type NodeRow = Awaited<ReturnType<typeof servingNodes>>[number]
+
+/** Asks a node to take no more work, or with `drains` false to take some again. */
+export const setDrain = command<{ id: string; drains: boolean }>()((tx, p) => {
+  const t = tx.of(nodes)
+  const at = sql`case when ${p.drains}::boolean then coalesce(${t.drain_at}, ${postgresNow}) end`
+  return tx
+    .update(t)
+    .set({ drain_at: at as never })
+    .where(eq(t.id, p.id))
+})
+
 type ServiceDeps = About & {
+  /** The release that runs. */
+  version?: string
   store: Store
   /** Id of this process, new at each start. */
   node: string
@@ -121,6 +158,9 @@ export const FAR_OFF_MS = 60_000
 const RESTART_MS = 30_000
 
 type Nodes = ReturnType<typeof createNodes>
+
+/** What only the assembled server knows of what a node does. */
+type Work = Pick<NodeState, 'address' | 'connections' | 'jobs'>
 
 type Deps = { nodes: Nodes; clock: Clock; onError(name: string, error: unknown): void }
 
@@ -149,13 +189,17 @@ export const startLeaseLoop = ({ nodes, clock, onError }: Deps): Loop =>
  * database or the whole machine was away, every lease has lapsed and none of it tells that a process is dead.
  */
 export function createNodes(deps: ServiceDeps) {
-  const { store, node, home, roles, ownFiles, clock = systemClock, onClock = () => undefined } = deps
+  const { store, node, home, roles, ownFiles, version = '', clock = systemClock, onClock = () => undefined } = deps
   const about = { home, roles, ownFiles }
   const isCluster = store.dialect === 'postgres'
   let steadySince = 0
   let renewedAt = Number.NEGATIVE_INFINITY
   let serving = { count: 1, rank: 0 }
   let isScattered = false
+  let drainAt: number | null = null
+  let lagMs = 0
+  const startedAt = clock.now()
+  let readWork = (): Work => ({ address: null, connections: 0, jobs: 0 })
   let aheadMs = 0
   /** When a living process last had a role, by the database's clock. */
   const seen = new Map<string, number>()
@@ -168,12 +212,31 @@ export function createNodes(deps: ServiceDeps) {
     /** How many nodes serve, this one included, and how many of them have an id that sorts before its own. */
     serving: () => serving,
     isServed,
+    list,
+    /** Has the process say what it does with each renewal. */
+    describe: (read: () => Work) => {
+      readWork = read
+    },
+    /** Whether an operator asked it to take no more work. */
+    isDraining: () => drainAt !== null,
     /** Whether one of several nodes keeps files where the others cannot read them. */
     hasScatteredFiles: () => isScattered,
     /** How far the clock of this machine is ahead of the database's, in milliseconds; behind is negative. */
     clockAheadMs: () => aheadMs,
     /** Whether it is so far off that this process takes no work. */
     isFarOff: () => Math.abs(aheadMs) > FAR_OFF_MS,
+  }
+
+  function stateNow(): NodeState {
+    const machine = { host: hostname(), load: Math.round(loadavg()[0]! * 100) / 100 }
+    return { version, pid: process.pid, ...machine, lag_ms: lagMs, clock_ahead_ms: Math.round(aheadMs), ...readWork() }
+  }
+
+  /** The nodes that serve, this one as it is now. On SQLite this process is the only one. */
+  async function list(): Promise<NodeRow[]> {
+    const own = { id: node, roles, since: startedAt, drain_at: drainAt, state: stateNow() }
+    if (!isCluster) return roles === '' ? [] : [own]
+    return (await servingNodes(store.read, {})).map((row) => (row.id === node ? { ...row, state: own.state } : row))
   }
 
   /** Whether a process does this, or did a moment ago. On SQLite this one does all (app/roles). */
@@ -196,7 +259,9 @@ export function createNodes(deps: ServiceDeps) {
     serving = { count: 1 + lease.serving, rank: lease.before }
     const own = roles === '' ? { serving: 0, folders: 0 } : { serving: 1, folders: Number(ownFiles) }
     isScattered = lease.serving + own.serving > 1 && lease.own_folders + own.folders > 0
-    for (const role of `${roles},${lease.roles}`.split(',')) seen.set(role, lease.until - LEASE_MS)
+    drainAt = lease.drain_at
+    for (const role of `${drainAt === null ? roles : ''},${lease.roles}`.split(','))
+      seen.set(role, lease.until - LEASE_MS)
   }
 
   /** Before the first request. Ends the process that used this data folder before. */
@@ -205,7 +270,7 @@ export function createNodes(deps: ServiceDeps) {
     const lease = await renewed(() =>
       store.write(async (tx) => {
         await removeEarlier(tx, { id: node, home })
-        return renewLease(tx, node, about)
+        return renewLease(tx, node, { ...about, state: stateNow() })
       }),
     )
     heard(lease)
@@ -214,7 +279,10 @@ export function createNodes(deps: ServiceDeps) {
   /** Renews the lease and ends those of nodes that no longer do. */
   async function renew(): Promise<void> {
     if (!isCluster) return
-    const lease = await renewed(() => store.writeOne((tx) => renewLease(tx, node, about)))
+    const before = clock.monotonic()
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    lagMs = Math.round((clock.monotonic() - before) * 100) / 100
+    const lease = await renewed(() => store.writeOne((tx) => renewLease(tx, node, { ...about, state: stateNow() })))
     const now = lease.until - LEASE_MS
     if (now - renewedAt > LEASE_MS) steadySince = now
     renewedAt = now
@@ -232,9 +300,9 @@ export function createNodes(deps: ServiceDeps) {
  * Renews the lease of a node, or begins one. Returns when it ends, by the database's clock, whether there was one that
  * had ended, and what the other nodes with one do. Without `about` what it said before stays. Postgres only.
  */
-export async function renewLease(tx: Tx, id: string, about: About | null = null) {
-  const { home = null, roles = null, ownFiles: own_files = null } = about ?? {}
-  const [lease] = await renewedRepository(tx, { id, home, roles, own_files })
+export async function renewLease(tx: Tx, id: string, about: (About & { state?: NodeState }) | null = null) {
+  const { home = null, roles = null, ownFiles: own_files = null, state = null } = about ?? {}
+  const [lease] = await renewedRepository(tx, { id, home, roles, own_files, state })
   return lease as Lease
 }
 

@@ -1,5 +1,22 @@
 import { defineTable } from '../kernel/store'
 
+/** What a process says of itself. Milliseconds; `load` is that of its machine over one minute. */
+export type NodeState = {
+  version: string
+  host: string
+  pid: number
+  /** Where its API listens; null where it has another role. */
+  address: string | null
+  load: number
+  /** How late its event loop was. */
+  lag_ms: number
+  /** Requests and streams that are open, and connections that are upgraded. */
+  connections: number
+  /** Jobs that run. */
+  jobs: number
+  clock_ahead_ms: number
+}
+
 /**
  * A process that serves this database with others. Empty on SQLite, where one process holds the file. Times are those
  * of the database, so that nodes whose clocks differ agree.
@@ -15,6 +32,12 @@ export const nodes = defineTable((k) =>
     /** Whether it keeps files in its own data folder, where no other node can read them. */
     own_files: k.bool('own_files'),
     lease_until: k.ms('lease_until').notNull(),
+    /** When it first joined; null for nodes of earlier versions. */
+    since: k.ms('since'),
+    /** What it says of itself with each renewal. */
+    state: k.json<NodeState>('state'),
+    /** When an operator asked it to take no more work; null while it takes some. */
+    drain_at: k.ms('drain_at'),
   }),
 )
 

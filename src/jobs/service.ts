@@ -135,6 +135,8 @@ export function createJobs(deps: JobsDeps) {
     /** Starts the work of this process; stopping it aborts the signals of its runs, and waits for them. */
     start: (): Loop => worker.start(),
     runDue: worker.runDue,
+    /** How many jobs this process runs now. */
+    running: worker.running,
     shown: shownJobs,
     /** A job of this kind and owner, whether it is shown or not. */
     find: async (reader: Reader, { name }: Named, owner: OwnerScope, id: JobId): Promise<JobRow | undefined> => {

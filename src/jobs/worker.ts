@@ -56,7 +56,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
   let napMs = lookMs
   let lines = { of: 0, find: linesOf([]) }
 
-  return { start, runDue, wake, fail: runs.fail, drop: runs.drop }
+  return { start, runDue, wake, running: () => runs.countOf(), fail: runs.fail, drop: runs.drop }
 
   function wake(): void {
     loop?.wake()

@@ -6,6 +6,8 @@ type Deps = {
   version: string
   /** Aborted once the server is about to stop. */
   leaving: AbortSignal
+  /** Whether an operator takes this node out of the cluster. */
+  isDraining(): boolean
   /** Throws when the database cannot be reached. */
   pingDatabase(): Promise<void>
   /** Throws when the database does not keep what is written. */
@@ -43,6 +45,7 @@ export function createHealth(deps: Deps) {
     clock,
     version,
     leaving,
+    isDraining,
     pingDatabase,
     confirmWrites,
     isFailing,
@@ -56,9 +59,9 @@ export function createHealth(deps: Deps) {
   let pinged: { database: Probe; at: number } | null = null
   let finding: Promise<Finding> | null = null
 
-  /** What a server says that is about to stop, at once and without asking anything; null while it is not. */
+  /** What a server says that is about to stop or is drained, at once and without asking anything; else null. */
   const draining = (): Draining | null =>
-    leaving.aborted ? { status: 'draining', timestamp: iso(clock.now()), version } : null
+    leaving.aborted || isDraining() ? { status: 'draining', timestamp: iso(clock.now()), version } : null
 
   /** The state of the server, and whether it comes from the cache of the last 30 s. */
   async function check(): Promise<Finding> {

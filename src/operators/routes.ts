@@ -95,6 +95,10 @@ const serverVerbs = ({ access, cache, stream, backups, ...operators }: OperatorS
       stream.snapshot(call, query),
     ),
     operator.get('/status', { ...FACTS, reply: words.Status }, (call) => operators.status(call)),
+    operator.get('/nodes', { ...FACTS, reply: words.NodeList }, async () => ({ nodes: await operators.nodes.list() })),
+    operator.get('/nodes/:ref', { ...FACTS, reply: words.Node }, (_call, { id }) => operators.nodes.get(id)),
+    operator.post('/nodes/:ref/drain', { reply: words.Node }, (call, { id }) => operators.nodes.drain(call, id)),
+    operator.delete('/nodes/:ref/drain', { reply: words.Node }, (call, { id }) => operators.nodes.resume(call, id)),
     operator.post('/verify', { role: 'support', reply: words.Verification }, (call) => operators.verify(call)),
     operator.get(
       '/requests/:ref',

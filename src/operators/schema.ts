@@ -253,6 +253,26 @@ export const Status = t.Object({
 })
 export type Status = Static<typeof Status>
 
+export const Node = t.Object({
+  id: t.String(),
+  object: t.Literal('node'),
+  status: oneOf(['serving', 'draining', 'empty'] as const),
+  roles: t.Array(t.String()),
+  version: nullable(t.String()),
+  host: nullable(t.String()),
+  pid: nullable(t.Integer()),
+  address: nullable(t.String({ description: 'Where its API listens; null without the role api' })),
+  load: nullable(t.Number({ description: 'Load of its machine over one minute' })),
+  lag_ms: nullable(t.Number({ description: 'How late its event loop was' })),
+  connections: nullable(t.Integer({ description: 'Open requests, streams and upgraded connections' })),
+  jobs: nullable(t.Integer({ description: 'Jobs that it runs' })),
+  clock_ahead_ms: nullable(t.Integer()),
+  since: nullable(Timestamp),
+  drain_at: nullable(Timestamp),
+})
+export type Node = Static<typeof Node>
+export const NodeList = t.Object({ nodes: t.Array(Node) })
+
 /** The checks of the store and what they found (I6, I8, I20). */
 export const Verification = t.Object({
   object: t.Literal('verification'),

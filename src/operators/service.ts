@@ -20,6 +20,7 @@ import { createCreditVerbs } from './credits'
 import { createEngineVerbs } from './engines'
 import { traceNotFound } from './errors'
 import { createLimitVerbs } from './limits'
+import { drainNode, getNode, listNodes, type NodeDeps } from './nodes'
 import type {
   CacheFinding,
   CachePurge,
@@ -67,6 +68,7 @@ type Deps = Parameters<typeof createCreditVerbs>[0] &
   Parameters<typeof createBackups>[0] &
   Parameters<typeof createTrace>[0] &
   Parameters<typeof createStatus>[0] &
+  NodeDeps &
   Omit<Parameters<typeof createStream>[0], 'status' | 'isStill'> & {
     orgs: OrgService
     keys: KeyService
@@ -94,6 +96,12 @@ export function createOperators(deps: Deps) {
     cache: createCacheVerbs(deps),
     usage: createUsageVerbs(deps),
     status,
+    nodes: {
+      list: () => listNodes(deps),
+      get: (ref: string) => getNode(deps, ref),
+      drain: (call: OperatorCall, ref: string) => drainNode(deps, call, ref, true),
+      resume: (call: OperatorCall, ref: string) => drainNode(deps, call, ref, false),
+    },
     stream: createStream({ ...deps, status, isStill: access.isStill }),
     verify: createVerify(deps),
     /** Submissions of skills (dx 2.11), decided in the skills module. */

@@ -24,6 +24,7 @@ function health({ database = fine, redis = null, served = true, engines = { 'svc
   const state = { database, engines, asked: 0, ...changing }
   const service = createHealth({
     isFarOff: () => false,
+    isDraining: () => false,
     leaving: new AbortController().signal,
     clock,
     version: '2026-01-01',
