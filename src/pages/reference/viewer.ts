@@ -118,7 +118,8 @@ export function viewerDocument(document: Document, intro: string, base: string):
 /** The codes of one status, each with a link to its page. */
 const errors = (operation: Operation, status: string): string =>
   codesOf(operation)
-    .filter(([, error]) => String(error.status) === status)
+    // Clients of the Messages API know an overloaded engine by 529.
+    .filter(([code, error]) => String(error.status) === status || (status === '529' && code === 'engine_unavailable'))
     .map(([code, { meaning }]) => `[${code}](/docs/errors/${code}): ${meaning}`)
     .join('\n\n')
 
