@@ -1,6 +1,7 @@
 import {
   ChartNoAxesColumn,
   Cpu,
+  Files,
   KeyRound,
   ListTodo,
   type LucideIcon,
@@ -54,6 +55,15 @@ export const SECTIONS: readonly Section[] = [
     icon: ListTodo,
     letter: 'j',
     screen: load(() => import('./sections/jobs/jobs')),
+  },
+  {
+    id: 'files',
+    title: 'Files',
+    group: 'Watch',
+    icon: Files,
+    letter: 'f',
+    permission: 'manageSkills',
+    screen: load(() => import('./sections/files/files')),
   },
   {
     id: 'playground',

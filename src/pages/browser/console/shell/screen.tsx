@@ -173,7 +173,9 @@ type DetailProps<Row> = { screen: Screen<Row>; id: string; row: Row | undefined;
 function Detail<Row>({ screen: { detail, title }, id, row, close }: DetailProps<Row>) {
   const { path, member, titleOf, body: Body } = detail!
   const read = useGet<Record<string, unknown>>(path?.(id) ?? '', {}, { off: !path })
-  const found = ((member ? read.data?.[member] : read.data) as Row | undefined) ?? row
+  const whole = (member ? read.data?.[member] : read.data) as Row | undefined
+  // The row of a list can say more than the route of one.
+  const found = whole ? { ...row, ...whole } : row
   const of = path ? { ...read, data: found } : { ...read, data: row, isPending: false, error: null }
   return (
     <Drawer title={found ? titleOf(found) : title} label={title} onClose={close}>

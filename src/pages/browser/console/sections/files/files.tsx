@@ -1,0 +1,107 @@
+import { useState } from 'react'
+import type { ArtifactPage } from '../../../../../files/schema'
+import { useSend } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { defineScreen } from '../../shell/screen'
+import { Button, Code, CopyButton, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { Ago, Time } from '../../ui/format'
+import { Ask } from '../../ui/overlay'
+import { Failed } from '../../ui/states'
+
+type File = ArtifactPage['artifacts'][number] & { content?: string | null }
+
+const bytes = new Intl.NumberFormat('en', { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 1 })
+const size = (many: number | null) => (many === null ? '–' : bytes.format(many / 1_000))
+
+/** The file of a link by this page's own name of the server, which is the only one it reads. */
+function sourceOf(link: string): string {
+  const { pathname, search } = new URL(link, location.origin)
+  return pathname + search
+}
+
+/** The file itself where a browser can show it without running it. Nothing plays by itself. */
+function Look({ type, mime_type, url, title, filename }: File) {
+  if (url === null) return null
+  const source = sourceOf(url)
+  if (mime_type.startsWith('image/'))
+    return <img className="look" src={source} alt={title ?? filename} loading="lazy" />
+  if (type === 'video') return <video className="look" src={source} controls preload="none" aria-label={filename} />
+  return null
+}
+
+function FileDetail({ row: file, close }: { row: File; close(): void }) {
+  const [isAsked, setAsked] = useState(false)
+  const remove = useSend<unknown>('DELETE', `/artifacts/${file.id}`, ['/artifacts'])
+  return (
+    <>
+      {remove.error && <Failed problem={remove.error} docs={DOCS} />}
+      <Look {...file} />
+      <div className="actions">
+        {file.url && (
+          <a className="button quiet" href={sourceOf(file.url)} target="_blank" rel="noreferrer">
+            Open
+          </a>
+        )}
+        {file.url && <CopyButton text={file.url} label="Copy link" />}
+        <Button kind="danger" onClick={() => setAsked(true)}>
+          Delete…
+        </Button>
+      </div>
+      <Facts
+        facts={[
+          ['Name', file.filename],
+          ['Id', <Id key="id" id={file.id} />],
+          ['Kind', `${file.type}, ${file.mime_type}`],
+          ['Size', size(file.size_bytes)],
+          ['Made', <Time key="made" at={file.created} />],
+          ['By', `${file.engine} ${file.model}`],
+          ['Request', file.request_id ? <Id key="request" id={file.request_id} /> : 'not known'],
+          ['The link works until', file.url_expires_at ? <Time key="until" at={file.url_expires_at} /> : '–'],
+          ['Kept', file.expires_at ? <Ago key="kept" at={file.expires_at} /> : 'until you delete it'],
+        ]}
+      />
+      {file.content && <Code text={file.content} label="content" />}
+      {isAsked && (
+        <Ask
+          title={`Delete “${file.filename}”`}
+          verb="Delete"
+          danger
+          busy={remove.isPending}
+          onClose={() => setAsked(false)}
+          onDo={() => remove.mutate(undefined, { onSuccess: close })}
+        >
+          <p>The file is gone and its links stop working. This cannot be undone.</p>
+        </Ask>
+      )}
+    </>
+  )
+}
+
+const KINDS = ['image', 'video', 'audio', 'document', 'code', 'file'] as const
+
+export default defineScreen<File>({
+  section: 'files',
+  title: 'Files',
+  list: { path: '/artifacts', rows: 'artifacts' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'name', head: 'Name', cell: ({ filename }) => filename, main: true, width: 'minmax(180px, 2fr)' },
+    { key: 'kind', head: 'Kind', cell: ({ type }) => type, main: true, width: '112px' },
+    { key: 'size', head: 'Size', cell: ({ size_bytes }) => size(size_bytes), main: true, number: true, width: '104px' },
+    { key: 'made', head: 'Made', cell: ({ created }) => <Time at={created} />, main: true, width: '144px' },
+    { key: 'by', head: 'By', cell: ({ model }) => model },
+    {
+      key: 'kept',
+      head: 'Kept until',
+      cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} only="day" /> : 'deleted'),
+      width: '112px',
+    },
+  ],
+  filters: [
+    { name: 'q', label: 'Name or title' },
+    { name: 'kind', label: 'Kind', values: KINDS.map((kind) => [kind, kind] as const) },
+  ],
+  empty: { text: 'No files yet. Pictures, documents and films that you ask for show up here.' },
+  detail: { path: (id) => `/artifacts/${id}`, titleOf: ({ title, filename }) => title ?? filename, body: FileDetail },
+})
