@@ -47,7 +47,7 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     meaning: 'The chat has no user message with text.',
     cure: 'Add a message with "role":"user".',
     retry: 'no',
-    groups: ['Chat'],
+    groups: ['Chat', 'Responses', 'Messages'],
   },
   missing_prompt: {
     status: 400,
@@ -98,7 +98,19 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     cure: 'Use a public address.',
     operator: 'Use a public address. Operators can allow networks with SVC_EGRESS_ALLOW.',
     retry: 'no',
-    groups: ['Completions', 'Chat', 'Webhooks', 'Workflows', 'Skills', 'Browser', 'Canvases', 'Research', 'Hooks'],
+    groups: [
+      'Completions',
+      'Chat',
+      'Responses',
+      'Messages',
+      'Webhooks',
+      'Workflows',
+      'Skills',
+      'Browser',
+      'Canvases',
+      'Research',
+      'Hooks',
+    ],
   },
   routing_preference_invalid: {
     status: 400,
@@ -107,7 +119,7 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     cure: 'Change what error.param names; test rules with POST /routing-preferences/preview.',
     operator: 'Change what error.param names; test rules with svc-admin routing preview --rules FILE.',
     retry: 'no',
-    groups: ['Routing preferences', 'API keys', 'Completions', 'Chat'],
+    groups: ['Routing preferences', 'API keys', 'Completions', 'Chat', 'Responses', 'Messages'],
   },
   routing_suggest_below_threshold: {
     status: 400,
@@ -206,7 +218,7 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     meaning: 'The caller has no open session with this id.',
     cure: 'Open a new one.',
     retry: 'no',
-    groups: ['Browser', 'Completions', 'Chat'],
+    groups: ['Browser', 'Completions', 'Chat', 'Responses', 'Messages'],
   },
   live_view_unavailable: {
     status: 404,
@@ -378,6 +390,8 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     groups: [
       'Completions',
       'Chat',
+      'Responses',
+      'Messages',
       'Code',
       'Documents',
       'Images',

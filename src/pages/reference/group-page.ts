@@ -105,7 +105,8 @@ function answerOf(operation: Operation, resolve: Resolve): string {
 export const codesOf = ({ errors, group, credential }: Operation): [string, ErrorPage][] =>
   Object.entries(ERROR_PAGES).filter(
     ([code, { status, groups }]) =>
-      errors.includes(status) &&
+      // Clients of the Messages API know it by another status.
+      (errors.includes(status) || (code === 'engine_unavailable' && errors.includes(529))) &&
       (!groups || groups.includes(group)) &&
       (credential !== null || !['invalid_api_key', 'invalid_session', 'origin_not_allowed'].includes(code)),
   )
