@@ -13,6 +13,7 @@ import { browserEmbedRoutes } from '../browser/routes-embed'
 import { jobRoutes } from '../charging/public-jobs-routes'
 import { chatRoutes, completionRoutes, NOT_SERVED } from '../completions/routes'
 import { voiceRoutes } from '../completions/voice-routes'
+import { embeddingRoutes } from '../doors/routes-embeddings'
 import { responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, isProbe, readBase } from '../doors/routes-bases'
 import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
@@ -175,6 +176,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(chatRoutes(container.chat, streams, guard))
         .use(responseRoutes({ ...container, settings: config }, streams, guard))
         .use(messageRoutes(container, streams, guard))
+        .use(embeddingRoutes(container, guard))
         .use(canvasRoutes(container.canvases, guard))
         .use(workflowRoutes(container.workflows, guard))
         .use(canvasWorkflowRoutes(container.workflows, guard))

@@ -28,6 +28,7 @@ const ENTITY_TYPES = [
   'event',
   'guardrail_policy',
   'moderation',
+  'embedding',
   'routing_preference',
   'routing_correction',
   'webhook',

@@ -47,6 +47,8 @@ const BUILT_IN: PriceTable = {
   'svc-1-create': { ...tokens(20_000, 80_000), perImage: 4_000_000 },
   'svc-1-voice': { perMinute: 1_500_000 },
   'svc-1-transcribe': { perMinute: 600_000 },
+  'svc-1-embed': { promptPer1k: 2_000 },
+  'svc-1-embed-local': {},
   'svc-1-motion': { ...tokens(20_000, 80_000), perSecond: 10_000_000 },
 }
 

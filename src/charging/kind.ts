@@ -44,7 +44,17 @@ export const tookTooLong = defineError(
 )
 
 /** What can be made, as the record and the event name it (contract 6). */
-type Kind = 'image' | 'video' | 'code' | 'document' | 'tts' | 'stt' | 'voice' | 'research' | 'browser_step'
+type Kind =
+  | 'embedding'
+  | 'image'
+  | 'video'
+  | 'code'
+  | 'document'
+  | 'tts'
+  | 'stt'
+  | 'voice'
+  | 'research'
+  | 'browser_step'
 
 /** What is asked for, before any work. */
 export type Wanted = {

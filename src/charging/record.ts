@@ -61,7 +61,8 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     const output = { status, engine, cost_cents: microToCents(outcome.costMicro), fallback_used: fallbackUsed }
     const shown = { ...output, ...(errorCode ? { error_code: errorCode } : {}) }
     await written(tx, charging, shown, (unit, event) => count(unit, charging, outcome, event))
-    if (!errorCode) await tell(tx, charging, outcome)
+    // Programs ask for vectors by the thousand: the contract has no event for them (31).
+    if (!errorCode && charging.wanted.kind !== 'embedding') await tell(tx, charging, outcome)
   }
 
   /** For work that goes on as this job: recorded when it is put in line. What it cost is recorded with its end. */
@@ -143,12 +144,15 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     id = wanted.id,
   ): Promise<void> {
     const guardrails = guard?.firings ?? []
-    const [prompt = ''] = Object.values(wanted.texts)
+    const texts = Object.values(wanted.texts)
+    const isMany = wanted.kind === 'embedding'
+    const prompt = isMany ? texts.join('\n') : (texts[0] ?? '')
+    const more = isMany ? { metadata: { inputs: texts.length, tokens: wanted.reads ?? 0 } } : {}
     const entry = {
       action: `${wanted.kind}.${output.error_code ? 'failed' : 'created'}`,
       entityType: ENTITIES[wanted.kind],
       entityId: id,
-      input: { mode: wanted.mode, prompt_sha256: sha256Hex(prompt), prompt_length: prompt.length },
+      input: { mode: wanted.mode, prompt_sha256: sha256Hex(prompt), prompt_length: prompt.length, ...more },
       output: { ...output, ...(guardrails.length ? { guardrails: [...guardrails] } : {}) },
     }
     await audit.record(tx, call, entry, insert)
@@ -166,6 +170,7 @@ const ENTITIES = {
   ...({ image: 'image', video: 'video', code: 'code', document: 'document', research: 'job' } as const),
   ...({ tts: 'audio', stt: 'audio', voice: 'audio' } as const),
   browser_step: 'browser_session' as const,
+  embedding: 'embedding' as const,
 }
 
 type Output = { status: number; error_code?: string; engine?: string; cost_cents?: number; fallback_used?: boolean }

@@ -119,10 +119,11 @@ export const findImageEngine = (id: string): EngineEntry | null => IMAGE_BY_ID.g
 export const engineOfMode = (mode: string): EngineEntry | null =>
   BY_MODE.get(mode) ?? findEngine(STEALTH.get(mode) ?? '')
 
-/** Engines of sound. No mode of a completion goes to them and `/models` does not list them (contract 6). */
+/** Engines of sound and of vectors. No mode of a completion goes to them and `/models` does not list them (contract 6). */
 export const AUDIO_ENGINES = [
   { id: 'svc-1-voice', label: 'Svc Voice', engine: 'svc-voice', mode: 'tts', kind: 'speech' },
   { id: 'svc-1-transcribe', label: 'Svc Transcribe', engine: 'svc-voice', mode: 'stt', kind: 'transcription' },
+  { id: 'svc-1-embed', label: 'Svc Embed', engine: 'svc-embed', mode: 'embedding', kind: 'embedding' },
 ] as const
 
 export type AudioEngine = (typeof AUDIO_ENGINES)[number]['id']

@@ -18,13 +18,15 @@ export const NOTHING_STORED: StoredEngines = { upstreams: {}, models: {}, prices
 /** Stands for every text engine that is not named. */
 const EVERY_TEXT_ENGINE = '*'
 
+const Address = t.String({
+  pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+})
+
 /** Settings that connect one upstream without the long form. */
 const shortSettings = {
   engineBaseUrl: setting({
     env: 'SVC_ENGINE_BASE_URL',
-    schema: t.String({
-      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
-    }),
+    schema: Address,
     default: '',
     about:
       'Base address of one chat-completions server that answers every text mode, such as http://127.0.0.1:8080/v1.',
@@ -68,9 +70,7 @@ const shortSettings = {
   }),
   ttsBaseUrl: setting({
     env: 'SVC_TTS_BASE_URL',
-    schema: t.String({
-      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
-    }),
+    schema: Address,
     default: '',
     about: 'Base address of a server with /audio/speech for /audio/tts, such as http://127.0.0.1:8880/v1.',
   }),
@@ -89,9 +89,7 @@ const shortSettings = {
   }),
   sttBaseUrl: setting({
     env: 'SVC_STT_BASE_URL',
-    schema: t.String({
-      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
-    }),
+    schema: Address,
     default: '',
     about: 'Base address of a server with /audio/transcriptions for /audio/stt, such as http://127.0.0.1:8000/v1.',
   }),
@@ -108,11 +106,28 @@ const shortSettings = {
     default: 'whisper-1',
     about: 'The model name sent to SVC_STT_BASE_URL.',
   }),
+  embedBaseUrl: setting({
+    env: 'SVC_EMBED_BASE_URL',
+    schema: Address,
+    default: '',
+    about: 'Base address of a server with /embeddings, such as http://127.0.0.1:8080/v1.',
+  }),
+  embedApiKey: setting({
+    env: 'SVC_EMBED_API_KEY',
+    schema: t.String(),
+    default: '',
+    about: 'The key sent to SVC_EMBED_BASE_URL as a bearer token.',
+    secret: true,
+  }),
+  embedModel: setting({
+    env: 'SVC_EMBED_MODEL',
+    schema: t.String({ minLength: 1 }),
+    default: 'text-embedding-3-small',
+    about: 'The model name sent to SVC_EMBED_BASE_URL.',
+  }),
   videoBaseUrl: setting({
     env: 'SVC_VIDEO_BASE_URL',
-    schema: t.String({
-      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
-    }),
+    schema: Address,
     default: '',
     about: 'Base address of a server with /videos, such as http://127.0.0.1:8091/v1.',
   }),
@@ -200,6 +215,12 @@ const Upstream = t.Object(
     apiKeyFile: t.Optional(t.String({ description: 'Path of a file that contains only the key' })),
     models: t.Optional(t.Array(t.String({ minLength: 1 }))),
     outputLimitField: t.Optional(t.String({ pattern: '^[a-z_]{1,40}$' })),
+    dimensions: t.Optional(
+      t.Union([t.Boolean(), t.Literal('cut')], {
+        description: 'Whether it makes vectors of other lengths, or "cut": they are cut here; default: by its model',
+      }),
+    ),
+    batchSize: limit(1, 2_048, 'Maximum texts of one call for vectors; default 256'),
     ...UPSTREAM_SETTINGS,
   },
   { additionalProperties: false },
@@ -283,15 +304,18 @@ export function readEngineConfig(settings: EngineSettings, stored: StoredEngines
     const audio = AUDIO_ENGINES.find(({ id }) => id === engineId)
     if (engineId !== EVERY_TEXT_ENGINE && !ASKABLE.has(entry?.kind ?? '') && !audio) {
       problems.push(
-        `engines.models.${engineId}: not an engine for text, images, videos or audio. Those are ${connectable().join(', ')}.`,
+        `engines.models.${engineId}: not an engine for text, images, videos, audio or embeddings. Those are ${connectable().join(', ')}.`,
       )
     }
-    const mute = audio && refs.find(({ upstream }) => !WITH_MEDIA.has(upstreams.get(upstream)?.kind ?? 'compat'))
-    if (mute) problems.push(`engines.models.${engineId}: "${mute.upstream}" is of a kind that does not support audio.`)
-    const still =
-      entry?.kind === 'video' && refs.find(({ upstream }) => !WITH_MEDIA.has(upstreams.get(upstream)?.kind ?? 'compat'))
-    if (still)
-      problems.push(`engines.models.${engineId}: "${still.upstream}" is of a kind that does not support videos.`)
+    const heard = audio && (audio.kind === 'embedding' ? 'embeddings' : 'audio')
+    const made = heard ?? (entry?.kind === 'video' ? 'videos' : null)
+    const unfit = made && refs.find(({ upstream }) => !WITH_MEDIA.has(upstreams.get(upstream)?.kind ?? 'compat'))
+    if (unfit)
+      problems.push(`engines.models.${engineId}: "${unfit.upstream}" is of a kind that does not support ${made}.`)
+    if (engineId === 'svc-1-embed' && new Set(refs.map(({ model }) => model)).size > 1)
+      problems.push(
+        `engines.models.${engineId}: its targets must name one model, because vectors of several do not mix.`,
+      )
     named.set(entry?.id ?? engineId, refs)
   }
   if (problems.length) throw new ConfigError(problems)
@@ -363,12 +387,13 @@ function spread(named: ReadonlyMap<string, TargetRef[]>): Map<string, readonly T
 /** The upstreams that the short settings define, and the engines they answer for. */
 function shortForms(settings: ShortSettings): ShortForm[] {
   const { engineModel, ttsBaseUrl, ttsApiKey, ttsModel, sttBaseUrl, sttApiKey, sttModel } = settings
-  const { videoBaseUrl, videoApiKey, videoModel } = settings
+  const { videoBaseUrl, videoApiKey, videoModel, embedBaseUrl, embedApiKey, embedModel } = settings
   const forms: ShortForm[] = [
     { name: 'default', engineId: EVERY_TEXT_ENGINE, model: engineModel, upstream: textUpstream(settings) },
     { name: 'tts', engineId: 'svc-1-voice', model: ttsModel, upstream: compat(ttsBaseUrl, ttsApiKey) },
     { name: 'stt', engineId: 'svc-1-transcribe', model: sttModel, upstream: compat(sttBaseUrl, sttApiKey) },
     { name: 'video', engineId: 'svc-1-motion', model: videoModel, upstream: compat(videoBaseUrl, videoApiKey) },
+    { name: 'embed', engineId: 'svc-1-embed', model: embedModel, upstream: compat(embedBaseUrl, embedApiKey) },
   ]
   return forms.filter(({ upstream }) => upstream.baseUrl)
 }

@@ -74,6 +74,17 @@ export type TranscriptionRequest = {
   signal: AbortSignal
 }
 
+export type EmbeddingRequest = {
+  model: string
+  inputs: readonly string[]
+  /** Numbers of each vector; null leaves it to the model. */
+  dimensions: number | null
+  signal: AbortSignal
+}
+
+/** One vector for each input, all of one length. `promptTokens` is as the upstream stated it: unchecked. */
+export type Embedding = { vectors: Float32Array[]; promptTokens: unknown }
+
 /** A stretch of a recording, in seconds from its beginning. */
 export type Segment = { start: number; end: number; text: string }
 
@@ -230,6 +241,8 @@ export type Driver = {
   speak?(request: SpeechRequest): Promise<Uint8Array>
   /** The words of a recording; absent where the kind of upstream has none. Throws {@link EngineFailure}. */
   transcribe?(request: TranscriptionRequest): Promise<Transcription>
+  /** Vectors of texts; absent where the kind of upstream makes none. Throws {@link EngineFailure}. */
+  embed?(request: EmbeddingRequest): Promise<Embedding>
   /** Makes one picture; absent where it makes none. Throws {@link EngineFailure}. */
   image?(request: ImageRequest): Promise<MadeImage>
   /** Makes videos; absent where it makes none. */

@@ -8,6 +8,7 @@ import { createAiSdkDriver } from './drivers/ai-sdk-client'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-watched-fetch'
 import { createCompatSpeech, createCompatTranscription } from './drivers/compat-audio'
 import { createCompatDriver } from './drivers/compat-client'
+import { createCompatEmbeddings } from './drivers/compat-embeddings'
 import { createCompatVideos } from './drivers/compat-videos'
 import { headersOf } from './drivers/upstream'
 import { type Driver, EngineFailure } from './engine'
@@ -183,7 +184,8 @@ function fitOf(upstream: Keyed, { clock }: PartDeps): Fit {
 type Keyed = Omit<UpstreamConfig, 'apiKey'> & { apiKey: string | null }
 
 function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driver {
-  const { apiKey, timeoutMs, silenceMs, headers } = upstream
+  const { apiKey, timeoutMs, silenceMs, headers, dimensions, batchSize } = upstream
+  const embeds = { dimensions, batchSize }
   const shared = { apiKey, clock, timeoutMs, silenceMs, headers: lowerCased(headers) }
   if (upstream.kind !== 'compat') {
     const driver = createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
@@ -194,10 +196,12 @@ function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driv
       ...createCompatSpeech(called),
       ...createCompatTranscription(called),
       ...createCompatVideos(called),
+      ...createCompatEmbeddings({ ...called, ...embeds }),
     }
   }
   return createCompatDriver({
     ...shared,
+    ...embeds,
     baseUrl: upstream.baseUrl!,
     outputLimitField: upstream.outputLimitField ?? 'max_tokens',
     imageEdits: upstream.imageEdits,

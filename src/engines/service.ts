@@ -35,7 +35,7 @@ import type { ProviderHealth, UpstreamState } from './probes'
 import type { SessionState } from './snapshot'
 import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
 import { storedRepository } from './table'
-import type { Target } from './targets'
+import { type Target, VECTOR_WINDOW } from './targets'
 import { type TrialCheck, tryTarget } from './trial'
 
 type Settings = EngineSettings & { prices: PriceTable }
@@ -118,14 +118,17 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     drawsItself: (id: string): boolean => now().targets.get(imageEntryOf(id).id)?.[0]?.free ?? false,
     speak: (request: Parameters<Sounding['speak']>[0]) => now().sounding.speak(request),
     transcribe: (request: Parameters<Sounding['transcribe']>[0]) => now().sounding.transcribe(request),
+    embed: (request: Parameters<Sounding['embed']>[0]) => now().sounding.embed(request),
     filmmaker: () => now().filming.filmmaker(),
     orderVideo: (request: Parameters<Filming['orderVideo']>[0]) => now().filming.orderVideo(request),
     lookAtVideo: (video: OrderedVideo, signal: AbortSignal) => now().filming.lookAtVideo(video, signal),
     videoContent: (...requests: Parameters<Filming['videoContent']>) => now().filming.videoContent(...requests),
     dropVideo: (video: OrderedVideo) => now().filming.dropVideo(video),
     videoFailed: (...messages: Parameters<Filming['videoFailed']>) => now().filming.videoFailed(...messages),
-    /** Whether an upstream speaks or transcribes. */
+    /** Whether an upstream speaks, transcribes or makes vectors. */
     hasSound: (id: AudioEngine): boolean => (now().targets.get(id) ?? []).length > 0,
+    /** Tokens of one text that the engine of vectors takes. */
+    vectorWindow: (): number => now().targets.get('svc-1-embed')?.[0]?.window ?? VECTOR_WINDOW,
     has: (id: string): boolean => findEngine(id) !== null,
     /** Whether at least one target is configured for an engine. */
     isConnected: (id: string): boolean => targetsOf(id).length > 0,

@@ -3,7 +3,7 @@ import type { Log } from '../kernel/log'
 import { type Candidate, createAnswering, type Observe, type Origin, type Reached, reach } from './answering'
 import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, findEngine, IMAGE_ENGINES } from './catalog'
 import { type EngineConfig, fingerprintOf } from './config'
-import type { SpeechRequest, Transcription, TranscriptionRequest } from './engine'
+import type { EmbeddingRequest, SpeechRequest, Transcription, TranscriptionRequest } from './engine'
 import { type Driver, EngineFailure } from './engine'
 import { engineMissing } from './failures'
 import { createFilming } from './filming'
@@ -89,7 +89,7 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
   }
 }
 
-/** Calls the engines of sound: the first of their targets that answers. */
+/** Calls the engines of sound and of vectors: the first of their targets that answers. */
 function createSounding({ targets, ...deps }: Deps) {
   return {
     /**
@@ -102,6 +102,12 @@ function createSounding({ targets, ...deps }: Deps) {
     /** The words of a recording. Throws as `speak` does. */
     transcribe: (request: By<TranscriptionRequest>): Promise<Transcription> =>
       ask('svc-1-transcribe', request, ({ transcribe }, model) => transcribe?.({ ...request, model })),
+
+    /** Vectors of texts, and the upstream's model that made them. Throws as `speak` does. */
+    embed: (request: By<EmbeddingRequest>) =>
+      ask('svc-1-embed', request, ({ embed }, model) =>
+        embed?.({ ...request, model }).then((found) => ({ ...found, model })),
+      ),
   }
 
   async function ask<T>(
@@ -109,13 +115,13 @@ function createSounding({ targets, ...deps }: Deps) {
     { signal, origin }: { signal: AbortSignal; origin: Origin },
     call: (driver: Driver, model: string) => Promise<T> | undefined,
   ): Promise<T> {
-    const { mode } = AUDIO_ENGINES.find(({ id }) => id === engineId)!
+    const { mode, kind } = AUDIO_ENGINES.find(({ id }) => id === engineId)!
     const candidates = (targets.get(engineId) ?? []).map((target) => ({ engineId, target, fallback: false }))
     if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, mode)
     const begin = ({ driver, model, slots }: Target): Promise<T> => {
       const request = async () =>
         (await call(driver, model)) ??
-        Promise.reject(new EngineFailure('config', 'this kind of upstream does not support audio'))
+        Promise.reject(new EngineFailure('config', `this kind of upstream does not support ${kind}`))
       return slots ? slots.hold(origin.owner, signal, request) : request()
     }
     const input = { mode, signal, candidates, origin, countTokens: () => 0, begin }
@@ -148,7 +154,13 @@ function whyUnable({ id, driver, can }: Target, mode: string, kind: Makes['kind'
   if (mode === 'vision' && can.vision === false) return `${id} does not accept images`
   const makes =
     kind === 'text' ||
-    { image: driver.image, video: driver.video, speech: driver.speak, transcription: driver.transcribe }[kind]
+    {
+      image: driver.image,
+      video: driver.video,
+      speech: driver.speak,
+      transcription: driver.transcribe,
+      embedding: driver.embed,
+    }[kind]
   return makes ? null : `${id} is of a kind that does not support ${kind}`
 }
 

@@ -65,6 +65,8 @@ export type Target = {
 export type Targets = ReadonlyMap<string, readonly Target[]>
 
 const DEFAULT_WINDOW = 128_000
+/** The same of a model that makes vectors. */
+export const VECTOR_WINDOW = 8_192
 const DEFAULT_MAX_OUTPUT = 4_096
 /** The built-in engine has no window of its own; this is more than the longest prompt the API takes. */
 const BUILTIN_WINDOW = 1_200_000
@@ -89,7 +91,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
     const target: Target = {
       ...{ id, makes, upstream: name, kind: upstream.kind, model, driver, fit, presence, slots, breaker, fault },
       address: !url ? given : `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`,
-      window: upstream.contextWindow ?? DEFAULT_WINDOW,
+      window: upstream.contextWindow ?? (makes === 'embedding' ? VECTOR_WINDOW : DEFAULT_WINDOW),
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
       ...abilitiesOf(upstream, message),
       parameters: parametersOf(upstream.kind, upstream.parameters),

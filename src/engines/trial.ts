@@ -9,7 +9,7 @@ import type { Target } from './targets'
 
 /** The result of one check of `svc-admin engines test` (dx 2.18). */
 export type TrialCheck = {
-  check: 'answer' | 'stream' | 'json' | 'image' | 'speech' | 'transcription' | 'video'
+  check: 'answer' | 'stream' | 'json' | 'image' | 'speech' | 'transcription' | 'video' | 'embedding'
   ok: boolean
   latencyMs: number
   detail: string
@@ -36,7 +36,7 @@ export async function tryTarget(target: Target, clock: Clock): Promise<TrialChec
 const NO_JSON = 'if it cannot answer in JSON, say so: engines add or update with --json-output no'
 
 /** The one check of what makes no text, at the smallest cost. */
-const ALONE = { image: picture, speech: spoken, transcription: heard, video: filmed }
+const ALONE = { image: picture, speech: spoken, transcription: heard, video: filmed, embedding: embedded }
 
 async function picture({ driver, model }: Target): Promise<string> {
   if (!driver.image) throw new EngineFailure('config', 'this kind of upstream does not support pictures')
@@ -44,6 +44,13 @@ async function picture({ driver, model }: Target): Promise<string> {
   const wanted = { prompt: 'A red circle on white.', changes: [], style: null, aspectRatio: null, variant: 0 }
   const { bytes, mimeType } = await driver.image({ ...wanted, model, quality: 'draft', signal })
   return `${mimeType}, ${bytes.length} bytes`
+}
+
+async function embedded({ driver, model }: Target): Promise<string> {
+  if (!driver.embed) throw new EngineFailure('config', 'this kind of upstream does not support embeddings')
+  const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
+  const { vectors } = await driver.embed({ model, inputs: ['Hi.'], dimensions: null, signal })
+  return `vectors of ${vectors[0]!.length} numbers`
 }
 
 async function spoken({ driver, model }: Target): Promise<string> {

@@ -50,6 +50,7 @@ const SHORT = {
   tts: { setting: 'ttsBaseUrl', variable: 'SVC_TTS_BASE_URL' },
   stt: { setting: 'sttBaseUrl', variable: 'SVC_STT_BASE_URL' },
   video: { setting: 'videoBaseUrl', variable: 'SVC_VIDEO_BASE_URL' },
+  embed: { setting: 'embedBaseUrl', variable: 'SVC_EMBED_BASE_URL' },
 } as const
 
 /** Where upstreams are set, the place that wins first. */

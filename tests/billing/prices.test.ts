@@ -43,6 +43,8 @@ describe('prices', () => {
       'svc-1-create': { ...quick, perImage: 4_000_000 },
       'svc-1-voice': { perMinute: 1_500_000 },
       'svc-1-transcribe': { perMinute: 600_000 },
+      'svc-1-embed': { promptPer1k: 2_000 },
+      'svc-1-embed-local': {},
       'svc-1-motion': { ...quick, perSecond: 10_000_000 },
       ...Object.fromEntries(
         ['photo', 'rapid', 'design', 'studio', 'type'].map((style) => [

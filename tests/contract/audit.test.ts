@@ -39,6 +39,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'POST /images/generations': { action: 'image.created', entityType: 'image', body: { prompt: CANARY } },
   'PATCH /conversations/{id}': { action: 'conversation.updated', entityType: 'conversation', body: { title: CANARY } },
   'DELETE /conversations/{id}': { action: 'conversation.deleted', entityType: 'conversation' },
+  'POST /embeddings': { action: 'embedding.created', entityType: 'embedding', body: { input: CANARY } },
   'POST /moderations': { action: 'moderation.created', entityType: 'moderation', body: { input: CANARY } },
   'POST /memory': { action: 'memory.created', entityType: 'memory', body: { content: CANARY } },
   'DELETE /memory/{id}': { action: 'memory.deleted', entityType: 'memory' },

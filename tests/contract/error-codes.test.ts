@@ -52,6 +52,7 @@ const TABLE: Record<string, { status: number; type: string }> = {
     'queue_unavailable',
     'tts_unavailable',
     'stt_unavailable',
+    'embeddings_unavailable',
     'voice_unavailable',
     'service_unavailable',
     'storage_unavailable',

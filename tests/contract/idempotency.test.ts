@@ -50,6 +50,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /completions': async () => ['completions', { prompt: 'Once, please' }],
   'POST /chat/completions': async () => ['chat/completions', { messages: [{ role: 'user', content: 'Once' }] }],
   'POST /messages': async () => ['messages', { max_tokens: 100, messages: [{ role: 'user', content: 'Once' }] }],
+  'POST /embeddings': async () => ['embeddings', { input: 'Once' }],
   'POST /responses': async () => ['responses', { input: 'Once' }],
   'POST /research': async () => ['research', { prompt: 'Once, please' }],
   'POST /video': async () => ['video', { prompt: 'Once, please', duration: '1s' }],

@@ -78,6 +78,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /routing-corrections': 'billing',
   'GET /routing-corrections': 'billing',
   'POST /moderations': 'completions',
+  'POST /embeddings': 'completions',
   'POST /guardrail-policies': 'billing',
   'GET /guardrail-policies': 'billing',
   'GET /guardrail-policies/{id}': 'billing',

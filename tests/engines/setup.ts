@@ -30,6 +30,9 @@ export const NO_ENGINES: EngineSettings = {
   videoBaseUrl: '',
   videoApiKey: '',
   videoModel: 'default',
+  embedBaseUrl: '',
+  embedApiKey: '',
+  embedModel: 'text-embedding-3-small',
   engineBuiltin: true,
   engines: { upstreams: {}, models: {} },
 }

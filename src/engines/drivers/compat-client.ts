@@ -30,6 +30,7 @@ import {
   readBytes,
   readText,
 } from './compat-body'
+import { createCompatEmbeddings, type EmbeddingOptions } from './compat-embeddings'
 import { createStreamReader, type ExplainError, readAnswer } from './compat-from-wire'
 import { createCompatVideos } from './compat-videos'
 import {
@@ -68,7 +69,8 @@ const partToWire = (part: Part): unknown =>
 
 const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function: tool })
 
-export type CompatOptions = CallOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
+export type CompatOptions = CallOptions &
+  EmbeddingOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
 
 /** Servers of this format take no more texts that end an answer; the service looks for all of them. */
 const MAX_STOPS = 4
@@ -92,6 +94,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
     ...createCompatSpeech(options),
     ...createCompatTranscription(options),
     ...createCompatVideos(options),
+    ...createCompatEmbeddings(options),
     probe: (signal) =>
       askModels({ url: urlOf(options, '/models'), headers: own, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
   }

@@ -23,9 +23,19 @@ export const ANSWERING = [
   'Audio',
   'Canvases',
   'Widget visitors',
+  'Embeddings',
 ]
 
 const WAIT = 'after Retry-After'
+
+const withoutEngine = (what: string, operator: string): ErrorPage => ({
+  status: 503,
+  meaning: `This server has no ${what} engine, or the engine is unavailable.`,
+  cure: 'Try again later, or ask the operator of the server to set one up.',
+  operator,
+  retry: WAIT,
+  groups: ['Audio'],
+})
 
 /** Every error code of contract 1.5: what it means, and the cure. */
 export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
@@ -40,7 +50,7 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     meaning: 'The input is longer than what the engine reads at once. The message holds both numbers.',
     cure: 'Shorten the input, or leave out older turns.',
     retry: 'no',
-    groups: ['Responses'],
+    groups: ['Responses', 'Embeddings'],
   },
   empty_prompt: {
     status: 400,
@@ -335,21 +345,11 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     retry: 'yes',
     groups: ['Audio'],
   },
-  tts_unavailable: {
-    status: 503,
-    meaning: 'This server has no speech engine, or the engine is unavailable.',
-    cure: 'Try again later, or ask the operator of the server to set one up.',
-    operator: 'Set SVC_TTS_BASE_URL to a speech server, or install espeak-ng.',
-    retry: WAIT,
-    groups: ['Audio'],
-  },
-  stt_unavailable: {
-    status: 503,
-    meaning: 'This server has no transcription engine, or the engine is unavailable.',
-    cure: 'Try again later, or ask the operator of the server to set one up.',
-    operator: 'Set SVC_STT_BASE_URL to a server with /audio/transcriptions.',
-    retry: WAIT,
-    groups: ['Audio'],
+  tts_unavailable: withoutEngine('speech', 'Set SVC_TTS_BASE_URL to a speech server, or install espeak-ng.'),
+  stt_unavailable: withoutEngine('transcription', 'Set SVC_STT_BASE_URL to a server with /audio/transcriptions.'),
+  embeddings_unavailable: {
+    ...withoutEngine('embeddings', 'Set SVC_EMBED_BASE_URL to a server with /embeddings.'),
+    groups: ['Embeddings'],
   },
   voice_unavailable: {
     status: 503,

@@ -1,0 +1,251 @@
+import type { ChargingService } from '../charging'
+import { type EngineService, originOf } from '../engines'
+import type { Call } from '../kernel/caller'
+import { randomBase62, sha256Hex } from '../kernel/crypto'
+import { AppError, defineError, invalidInput, notFound } from '../kernel/errors'
+import { nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
+
+const MODEL = 'svc-1-embed'
+const LOCAL = 'svc-1-embed-local'
+const MAX_INPUTS = 2_048
+const MAX_TOKENS = 300_000
+
+const Text = t.String({ minLength: 1 })
+const Tokens = t.Array(t.Integer(), { minItems: 1 })
+
+export const EmbeddingInput = t.Object(
+  {
+    model: t.Optional(
+      nullable(
+        t.String({
+          maxLength: 200,
+          description: `\`${MODEL}\` or \`${LOCAL}\``,
+        }),
+      ),
+    ),
+    input: t.Union(
+      [
+        Text,
+        t.Array(Text, { minItems: 1, maxItems: MAX_INPUTS }),
+        Tokens,
+        t.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
+      ],
+      {
+        description: 'A text or several. Arrays of token ids are answered 400',
+      },
+    ),
+    encoding_format: t.Optional(
+      oneOf(['float', 'base64'] as const, {
+        description: 'base64: 32-bit floats, little-endian; default float',
+      }),
+    ),
+    dimensions: t.Optional(
+      nullable(
+        t.Integer({
+          minimum: 1,
+          maximum: 4_096,
+          description: 'Numbers of each vector',
+        }),
+      ),
+    ),
+    user: t.Optional(nullable(t.String({ description: 'Accepted and not kept' }))),
+  },
+  { $id: 'EmbeddingOrder' },
+)
+
+export const EmbeddingList = t.Object(
+  {
+    object: t.Literal('list'),
+    data: t.Array(
+      t.Object({
+        object: t.Literal('embedding'),
+        index: t.Integer(),
+        embedding: t.Union([t.Array(t.Number()), t.String()]),
+      }),
+    ),
+    model: t.String(),
+    usage: t.Object({ prompt_tokens: t.Integer(), total_tokens: t.Integer() }),
+    svc_metadata: t.Object({
+      cost_cents: t.Number(),
+      vector_space: t.String({
+        description: 'Vectors of another space do not compare with these',
+      }),
+      warnings: t.Optional(t.Array(t.String())),
+    }),
+    request_id: t.Optional(RequestId),
+  },
+  { $id: 'EmbeddingList' },
+)
+
+const embeddingsUnavailable = defineError(
+  'unavailable',
+  'embeddings_unavailable',
+  () =>
+    'This server has no engine for embeddings. Its operator can set SVC_EMBED_BASE_URL to a server with /embeddings.',
+)
+
+export type EmbeddingDeps = {
+  charging: Pick<ChargingService, 'run'>
+  engines: Pick<EngineService, 'embed' | 'hasSound' | 'vectorWindow' | 'countTokens'>
+  config: { production: boolean; engineBuiltin: boolean }
+}
+
+type Vectors = {
+  vectors: Float32Array[]
+  model: string
+  promptTokens: unknown
+}
+
+/**
+ * Vectors of texts, in their order, for the price of their tokens; no text is ever cut. `named` is the model of the
+ * path. Throws 400 `context_length_exceeded`, 503 `embeddings_unavailable`, and what every making throws.
+ */
+export async function embed(
+  deps: EmbeddingDeps,
+  call: Call,
+  input: Static<typeof EmbeddingInput>,
+  named: string | null,
+) {
+  const { charging, engines } = deps
+  const inputs = textsIn(input.input)
+  const counts = countsOf(deps, inputs)
+  const { engineId, warnings } = engineFor(deps, named ?? input.model ?? '')
+  const free = engineId === LOCAL
+  const tokens = counts.reduce((sum, count) => sum + count, 0)
+  return charging.run(call, {
+    kind: 'embedding',
+    id: `emb_${randomBase62(24)}`,
+    mode: 'embedding',
+    engineId,
+    free,
+    texts: Object.fromEntries(inputs.map((text, at) => [`input.${at}`, text])),
+    // The upstream counts in tokens of its own, which decide the price up to twice ours.
+    max: { promptTokens: 2 * tokens },
+    reads: tokens,
+    async make({ texts, signal }) {
+      const request = {
+        inputs: Object.values(texts),
+        dimensions: input.dimensions ?? null,
+        signal,
+      }
+      const found = free ? await embedLocally(request) : await engines.embed({ ...request, origin: originOf(call) })
+      const { length } = found.vectors[0]!
+      if (input.dimensions && input.dimensions !== length)
+        throw invalidInput('dimensions', `The engine makes vectors of ${length} numbers. Send that, or leave it out.`)
+      const stated = found.promptTokens
+      const isCredible = Number.isSafeInteger(stated) && (stated as number) > 0 && (stated as number) <= 2 * tokens
+      return { ...found, used: { promptTokens: isCredible ? (stated as number) : tokens }, files: [] }
+    },
+    answer: ({ made, costCents }) => ({
+      object: 'list' as const,
+      data: made.vectors.map((vector, index) => ({
+        object: 'embedding' as const,
+        index,
+        embedding: input.encoding_format === 'base64' ? base64Of(vector) : Array.from(vector),
+      })),
+      model: engineId,
+      usage: {
+        prompt_tokens: made.used.promptTokens,
+        total_tokens: made.used.promptTokens,
+      },
+      svc_metadata: {
+        cost_cents: costCents,
+        vector_space: sha256Hex(`${made.model}:${made.vectors[0]!.length}`).slice(0, 12),
+        ...(warnings.length ? { warnings } : {}),
+      },
+    }),
+  })
+}
+
+function textsIn(input: Static<typeof EmbeddingInput>['input']): string[] {
+  const inputs: unknown[] = [input].flat()
+  if (inputs.every((one) => typeof one === 'string')) return inputs
+  throw invalidInput('input', 'This server reads no arrays of token ids. Send the texts themselves as "input".')
+}
+
+/** Tokens of each text. Throws 400 `context_length_exceeded` where one or all together are too long. */
+function countsOf({ engines }: EmbeddingDeps, inputs: readonly string[]): number[] {
+  const max = engines.vectorWindow()
+  const counts = inputs.map((text) => engines.countTokens(text))
+  const place = counts.findIndex((count) => count > max)
+  if (place >= 0) throw tooLong(`input.${place}`, max, counts[place]!)
+  const sum = counts.reduce((total, count) => total + count, 0)
+  if (sum > MAX_TOKENS) throw tooLong('input', MAX_TOKENS, sum)
+  return counts
+}
+
+function tooLong(path: string, max: number, tokens: number): AppError {
+  const message =
+    `This model's maximum context length is ${max} tokens. However, your "${path}" resulted in ${tokens} tokens. ` +
+    'Send less at a time; nothing is cut.'
+  return new AppError('invalid', 'context_length_exceeded', message, {
+    param: path,
+    details: [{ path, message }],
+  })
+}
+
+/** Who makes the vectors. Another model's are never given in place of an upstream's. */
+function engineFor({ engines, config }: EmbeddingDeps, word: string): { engineId: string; warnings: string[] } {
+  if (word === LOCAL) {
+    if (!config.engineBuiltin) throw notFound('model')
+    return { engineId: LOCAL, warnings: [] }
+  }
+  const warnings =
+    word === '' || word === MODEL ? [] : [`There is no model "${word}" for embeddings here. "${MODEL}" was used.`]
+  if (engines.hasSound(MODEL)) return { engineId: MODEL, warnings }
+  if (config.production || !config.engineBuiltin) throw embeddingsUnavailable.with({ retryAfterS: 60 })
+  const local = `No engine for embeddings is connected, so "${LOCAL}" was used. It compares spelling, not meaning, and its vectors do not mix with those of a model.`
+  return { engineId: LOCAL, warnings: [...warnings, local] }
+}
+
+const base64Of = (vector: Float32Array): string => {
+  const bytes = Buffer.alloc(vector.length * 4)
+  for (const [at, number] of vector.entries()) bytes.writeFloatLE(number, at * 4)
+  return bytes.toString('base64')
+}
+
+const LENGTH = 512
+/** Characters of the pieces of a word. */
+const PIECES = [3, 4, 5]
+
+/** Long lists are made in turns, so that others get theirs between two texts. */
+async function embedLocally({ inputs }: { inputs: readonly string[] }): Promise<Vectors> {
+  const vectors: Float32Array[] = []
+  for (const text of inputs) {
+    vectors.push(localVector(text))
+    if (inputs.length > 1) await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+  return { vectors, model: LOCAL, promptTokens: null }
+}
+
+/**
+ * 512 numbers by rules: the words of a text and their pieces, hashed with a sign. Texts that share words and stems are
+ * near each other. This is fixed for ever, because clients store what it makes; another scheme gets another id.
+ */
+function localVector(text: string): Float32Array {
+  const counts = new Map<string, number>()
+  const add = (piece: string) => counts.set(piece, (counts.get(piece) ?? 0) + 1)
+  for (const word of text
+    .normalize('NFKC')
+    .toLowerCase()
+    .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []) {
+    add(word)
+    const letters = [...`<${word}>`]
+    for (const size of PIECES)
+      for (let at = 0; at + size <= letters.length; at++) add(`#${letters.slice(at, at + size).join('')}`)
+  }
+  const sums = new Float64Array(LENGTH)
+  for (const [piece, count] of counts) {
+    const hash = hashOf(piece)
+    sums[hash % LENGTH]! += (hash & 0x10000 ? 1 : -1) * Math.log(1 + count)
+  }
+  const length = Math.hypot(...sums)
+  return Float32Array.from(sums, (sum) => (length > 0 ? sum / length : 0))
+}
+
+/** FNV-1a of the UTF-8 bytes, 32 bits. */
+function hashOf(piece: string): number {
+  let hash = 0x811c9dc5
+  for (const byte of Buffer.from(piece)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+  return hash
+}

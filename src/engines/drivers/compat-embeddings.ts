@@ -1,0 +1,103 @@
+import { trustedFetch } from '../../kernel/outbound'
+import { type Driver, type Embedding, EngineFailure } from '../engine'
+import { failureOfStatus } from '../failures'
+import { readText } from './compat-body'
+import { type CallOptions, headersOf, PLAIN_TIMEOUT_MS, startTimeout, urlOf } from './upstream'
+
+/** Whether the upstream makes vectors of other lengths: it does, it does not, or they are cut here. */
+export type Dimensions = boolean | 'cut' | undefined
+
+/** Inputs of one call, where no setting says so. */
+const BATCH = 256
+
+export type EmbeddingOptions = { dimensions?: Dimensions; batchSize?: number | undefined }
+
+const malformed = (what: string) => new EngineFailure('malformed', what)
+
+/** Vectors of any server with `POST /embeddings`. Long lists are asked for in parts; all are answered or none is. */
+export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions): Required<Pick<Driver, 'embed'>> {
+  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs, batchSize = BATCH } = options
+  const headers = { ...headersOf(options), 'content-type': 'application/json' }
+  return {
+    async embed({ model, inputs, dimensions, signal }) {
+      const passes = options.dimensions ?? model.startsWith('text-embedding-3')
+      const timeout = startTimeout(signal, { clock, timeoutMs, silenceMs })
+      const stated: unknown[] = []
+      const vectors: Float32Array[] = []
+      try {
+        for (let at = 0; at < inputs.length; at += batchSize) {
+          const input = inputs.slice(at, at + batchSize)
+          const wanted = dimensions !== null && passes === true ? { dimensions } : {}
+          const found = await ask({ model, input, encoding_format: 'float', ...wanted }, timeout)
+          vectors.push(...found.vectors)
+          stated.push(found.promptTokens)
+        }
+        timeout.finished()
+      } catch (error) {
+        throw timeout.explain(error)
+      } finally {
+        timeout.release()
+      }
+      if (vectors.some(({ length }) => length !== vectors[0]!.length)) throw malformed('vectors of several lengths')
+      const isCut = dimensions !== null && passes === 'cut' && dimensions < vectors[0]!.length
+      const counted = stated.every((tokens) => typeof tokens === 'number')
+      return {
+        vectors: isCut ? vectors.map((vector) => scaled(vector.subarray(0, dimensions))) : vectors,
+        promptTokens: counted ? stated.reduce((sum: number, tokens) => sum + (tokens as number), 0) : null,
+      }
+    },
+  }
+
+  async function ask(
+    body: { model: string; input: string[]; encoding_format: string; dimensions?: number },
+    timeout: ReturnType<typeof startTimeout>,
+  ): Promise<Embedding> {
+    const response = await trustedFetch(urlOf(options, '/embeddings'), {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      signal: timeout.signal,
+    })
+    timeout.heard()
+    const text = await readText(response, timeout)
+    if (response.status !== 200) throw failureOfStatus(response.status, response.headers, clock.now(), text)
+    return readVectors(text, body.input.length)
+  }
+}
+
+/** The vectors in the order of their inputs. Servers that know no `encoding_format` may answer either way. */
+function readVectors(text: string, count: number): Embedding {
+  let wire: { data?: unknown; usage?: { prompt_tokens?: unknown } } | null
+  try {
+    wire = JSON.parse(text)
+  } catch (cause) {
+    throw new EngineFailure('malformed', 'the answer is not JSON', { cause })
+  }
+  const data = wire?.data
+  if (!Array.isArray(data) || data.length !== count) throw malformed(`the answer does not hold ${count} vectors`)
+  const vectors: Float32Array[] = []
+  for (const [place, item] of data.entries()) {
+    const index: unknown = item?.index ?? place
+    if (!Number.isInteger(index) || (index as number) < 0 || (index as number) >= count || vectors[index as number])
+      throw malformed('a vector has a wrong index')
+    vectors[index as number] = numbersOf(item?.embedding)
+  }
+  return { vectors, promptTokens: wire?.usage?.prompt_tokens ?? null }
+}
+
+function numbersOf(value: unknown): Float32Array {
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'base64') : null
+  const numbers =
+    bytes !== null
+      ? Float32Array.from({ length: Math.floor(bytes.length / 4) }, (_, at) => bytes.readFloatLE(at * 4))
+      : Array.isArray(value) && value.every((number) => typeof number === 'number')
+        ? Float32Array.from(value)
+        : new Float32Array()
+  if (!numbers.length || !numbers.every(Number.isFinite)) throw malformed('a vector is empty or has no finite numbers')
+  return numbers
+}
+
+function scaled(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector)
+  return length > 0 ? vector.map((number) => number / length) : vector
+}

@@ -1,0 +1,167 @@
+// SQLite only: charging is run on both databases by tests/charging.
+import { afterAll, describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { listen } from '../support/listening'
+import { createWorld } from '../support/world'
+
+type Order = { model: string; input: string[]; encoding_format: string; dimensions?: number }
+
+const received: Order[] = []
+const vectorOf = (text: string, length: number) =>
+  Array.from({ length }, (_, at) => Math.fround(text.length / (at + 3)))
+const answered = ({ input, dimensions = 4 }: Order): unknown => ({
+  // Backwards: an answer is put into the order of its inputs.
+  data: input.map((text, index) => ({ index, embedding: vectorOf(text, dimensions) })).reverse(),
+  usage: { prompt_tokens: 2 * input.length },
+})
+let answers: (body: Order) => unknown = answered
+const upstream = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    if (request.method === 'GET') return Response.json({ object: 'list', data: [] })
+    const body = (await request.json()) as Order
+    received.push(body)
+    return Response.json(answers(body) as object)
+  },
+})
+afterAll(() => upstream.stop(true))
+
+const world = await createWorld({ config: { embedBaseUrl: `${upstream.url.origin}/v1` } })
+const ada = await world.person()
+const openai = new OpenAI({ baseURL: `${listen(world).origin}/v1`, apiKey: ada.key, maxRetries: 0 })
+const plain = await createWorld()
+const bob = await plain.person()
+const ask = (body: object) => ada.send('POST', 'embeddings', body)
+
+describe('POST /embeddings (contract 31)', () => {
+  test('the openai package reads base64 by default, which equals float bit for bit', async () => {
+    const input = ['one', 'three', 'seventeen']
+    const model = 'svc-1-embed'
+    const packed = await openai.embeddings.create({ model, input })
+    const plainNumbers = await openai.embeddings.create({ model, input, encoding_format: 'float' })
+    expect(packed.data.map(({ embedding }) => embedding)).toEqual(input.map((text) => vectorOf(text, 4)))
+    expect(plainNumbers.data).toEqual(packed.data)
+    expect(packed).toMatchObject({ object: 'list', model, usage: { prompt_tokens: 6, total_tokens: 6 } })
+    expect(received.at(-1)).toMatchObject({ model: 'text-embedding-3-small', input, encoding_format: 'float' })
+  })
+
+  test('passes dimensions on, and refuses a length that the engine does not make', async () => {
+    const { data } = await openai.embeddings.create({ model: 'svc-1-embed', input: 'one', dimensions: 7 })
+    expect(data[0]!.embedding).toHaveLength(7)
+    answers = (body) => answered({ ...body, dimensions: 4 })
+    const { status, body } = await ask({ input: 'one', dimensions: 9 })
+    answers = answered
+    expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'dimensions' })
+    expect(body.error.message).toContain('4 numbers')
+  })
+
+  test('splits long lists, and keeps their order', async () => {
+    const before = received.length
+    const input = Array.from({ length: 300 }, (_, at) => 'x'.repeat(at + 1))
+    const { body } = await ask({ input })
+    expect(received.slice(before).map(({ input: { length } }) => length)).toEqual([256, 44])
+    expect(body.data.map(({ embedding }: { embedding: number[] }) => embedding)).toEqual(
+      input.map((text) => vectorOf(text, 4)),
+    )
+  })
+
+  test('an upstream that answers too few, several lengths or no numbers is a failed engine', async () => {
+    for (const embeddings of [
+      [],
+      [[1, 2]],
+      [[1, 2], [1]],
+      [
+        [1, null],
+        [1, 2],
+      ],
+      [['a'], ['b']],
+    ]) {
+      // Its own server each time, since an engine that keeps failing gets no calls for a while.
+      const other = await createWorld({ config: { embedBaseUrl: `${upstream.url.origin}/v1` } })
+      answers = () => ({ data: embeddings.map((embedding) => ({ embedding })) })
+      const { status, body } = await (await other.person()).send('POST', 'embeddings', { input: ['one', 'two'] })
+      expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'engine_unavailable' })
+    }
+    answers = answered
+  })
+
+  test('an upstream that answers base64 all the same is read', async () => {
+    answers = ({ input }) => ({
+      data: input.map((text) => ({
+        embedding: Buffer.from(new Float32Array(vectorOf(text, 4)).buffer).toString('base64'),
+      })),
+    })
+    const { body } = await ask({ input: 'one' })
+    answers = answered
+    expect(body.data[0].embedding).toEqual(vectorOf('one', 4))
+  })
+
+  test('is charged by tokens, is in usage and audit, and holds no text there', async () => {
+    const eve = await world.person()
+    const { body } = await eve.send('POST', 'embeddings', { input: 'secret words '.repeat(2_000) })
+    expect(body.svc_metadata).toMatchObject({ vector_space: expect.stringMatching(/^[0-9a-f]{12}$/) })
+    const { body: usage } = await eve.send('GET', 'usage')
+    expect(usage.by_model['svc-1-embed']).toMatchObject({ requests: 1 })
+    expect(usage.totals.cost_cents).toBe(body.svc_metadata.cost_cents)
+    const { text } = await eve.send('GET', 'audit?action=embedding.created&limit=1')
+    expect(text).toContain('prompt_sha256')
+    expect(text).not.toContain('secret words')
+  })
+
+  test('cuts nothing: what is too long is refused by its place', async () => {
+    const { status, body } = await ask({ input: ['short', 'long words '.repeat(9_000)] })
+    expect({ status, code: body.error.code, param: body.error.param }).toEqual({
+      status: 400,
+      code: 'context_length_exceeded',
+      param: 'input.1',
+    })
+    for (const input of ['', [], ['a', ''], [1, 2], [[1], [2]]]) expect((await ask({ input })).status).toBe(400)
+  })
+
+  test('another word is answered by svc-1-embed with a warning', async () => {
+    const { body } = await ask({ input: 'one', model: 'text-embedding-ada-002' })
+    expect(body.model).toBe('svc-1-embed')
+    expect(body.svc_metadata.warnings[0]).toContain('text-embedding-ada-002')
+  })
+})
+
+describe('svc-1-embed-local', () => {
+  const local = async (input: string[]) => (await bob.send('POST', 'embeddings', { input })).body
+
+  test('answers in dev mode with a warning, free, with vectors of length 1 that share words', async () => {
+    const body = await local([
+      'How do I reset my password?',
+      'Reset the password of my account',
+      'The weather is nice today',
+      'How do I reset my password?',
+    ])
+    expect(body).toMatchObject({ model: 'svc-1-embed-local', svc_metadata: { cost_cents: 0 } })
+    expect(body.svc_metadata.warnings).toHaveLength(1)
+    const [first, near, far, same] = body.data.map(({ embedding }: { embedding: number[] }) => embedding)
+    const like = (a: number[], b: number[]) => a.reduce((sum, number, at) => sum + number * b[at]!, 0)
+    expect(first).toHaveLength(512)
+    expect(same).toEqual(first)
+    expect(like(first, first)).toBeCloseTo(1, 5)
+    expect(like(first, near)).toBeGreaterThan(0.6)
+    expect(like(first, far)).toBeLessThan(0.2)
+  })
+
+  test('is fixed for ever', async () => {
+    const { data } = await local(['cat', 'Привет, мир', '东京 2026'])
+    const hash = new Bun.CryptoHasher('sha256')
+    for (const { embedding } of data) hash.update(new Float32Array(embedding))
+    expect(hash.digest('hex')).toBe('df9080e04b1a15b5311aff9744ea373f2f6636c54d7ac2ce3a3321b05fc9c3b7')
+  })
+
+  test('is not given in production, where no engine is connected', async () => {
+    const strict = await createWorld({
+      config: { production: true, publicUrl: 'https://svc.example', engineBuiltin: false },
+    })
+    const carol = await strict.person()
+    const { status, body } = await carol.send('POST', 'embeddings', { input: 'one' })
+    expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'embeddings_unavailable' })
+    const named = await carol.send('POST', 'embeddings', { input: 'one', model: 'svc-1-embed-local' })
+    expect(named.status).toBe(404)
+  })
+})
