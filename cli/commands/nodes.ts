@@ -16,7 +16,7 @@ const command = commandsOf('nodes', { apis: ['operator'], columns })
 const listNodes = command('list', {
   summary: 'List the processes that serve this database',
   about:
-    'Shows address, roles, version, load, delay of the event loop, open connections, running jobs and clock of each node, as of its last renewal at most two seconds ago. On SQLite there is one.',
+    'Shows address, roles, version, load, event-loop delay, connections, jobs and clock of each node. The figures are two seconds old at most. On SQLite there is one node.',
   examples: ['nodes list', 'nodes list --watch', 'nodes list --json'],
   watchable: true,
   exits: [],

@@ -91,7 +91,7 @@ describe('the long form', () => {
     [
       'an engine that is not there',
       { upstreams, models: { 'svc-1-turbo': ['a:x'] } },
-      'svc-1-turbo: not an engine for text, images, videos or audio',
+      'svc-1-turbo: not an engine for text, images, videos, audio or embeddings',
     ],
     [
       'videos of a kind that makes none',

@@ -5,7 +5,7 @@ import { readText } from './compat-body'
 import { type CallOptions, headersOf, PLAIN_TIMEOUT_MS, startTimeout, urlOf } from './upstream'
 
 /** Whether the upstream makes vectors of other lengths: it does, it does not, or they are cut here. */
-export type Dimensions = boolean | 'cut' | undefined
+type Dimensions = boolean | 'cut' | undefined
 
 /** Inputs of one call, where no setting says so. */
 const BATCH = 256

@@ -11,10 +11,11 @@ export type ErrorPage = {
   groups?: readonly string[]
 }
 
+const CHATS = ['Completions', 'Chat', 'Responses', 'Messages']
+
 /** Groups whose routes ask engines: tokens are counted, and modes have limits of their own. */
 export const ANSWERING = [
-  'Completions',
-  'Chat',
+  ...CHATS,
   'Code',
   'Documents',
   'Images',
@@ -108,19 +109,7 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     cure: 'Use a public address.',
     operator: 'Use a public address. Operators can allow networks with SVC_EGRESS_ALLOW.',
     retry: 'no',
-    groups: [
-      'Completions',
-      'Chat',
-      'Responses',
-      'Messages',
-      'Webhooks',
-      'Workflows',
-      'Skills',
-      'Browser',
-      'Canvases',
-      'Research',
-      'Hooks',
-    ],
+    groups: [...CHATS, 'Webhooks', 'Workflows', 'Skills', 'Browser', 'Canvases', 'Research', 'Hooks'],
   },
   routing_preference_invalid: {
     status: 400,
@@ -388,10 +377,7 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
     operator: 'svc-admin engines test calls each engine; svc-admin trace REQUEST shows the real error of each attempt.',
     retry: WAIT,
     groups: [
-      'Completions',
-      'Chat',
-      'Responses',
-      'Messages',
+      ...CHATS,
       'Code',
       'Documents',
       'Images',
