@@ -324,8 +324,12 @@ function headersOf(status: string, isIdempotent: boolean): Json {
   return isIdempotent && status.startsWith('2') ? WITH_REPLAY : ON_EVERY_ANSWER
 }
 
-/** Copies a schema; each part with an `$id` moves to `schemas` and is replaced by a reference. */
+/**
+ * Copies a schema; each part with an `$id` moves to `schemas` and is replaced by a reference. Throws where two different
+ * schemas have one `$id`: the document would show one of them in the place of both.
+ */
 function createHoister(schemas: Record<string, Json>): Hoist {
+  const sources = new Map<string, unknown>()
   const copy = (schema: Json): Json =>
     Object.fromEntries(
       Object.entries(schema)
@@ -341,7 +345,11 @@ function createHoister(schemas: Record<string, Json>): Hoist {
     if (value === null || typeof value !== 'object') return value
     const { $id, ...rest } = value as Json & { $id?: string }
     if (typeof $id !== 'string') return copy(rest)
-    schemas[$id] ??= copy(rest)
+    const known = schemas[$id]
+    if (!known) schemas[$id] = copy(rest)
+    else if (sources.get($id) !== value && !Bun.deepEquals(known, copy(rest)))
+      throw new Error(`Two schemas of the document have the $id "${$id}"`)
+    sources.set($id, value)
     return { $ref: `#/components/schemas/${$id}` }
   }
   return (schema) => walk(schema) as Json
