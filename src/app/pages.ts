@@ -25,7 +25,9 @@ const home = (playground: boolean): string =>
 <p>It answers prompts through an API. Almost every call needs a key, which you get from the operator of this server.</p>
 <dl>
 <dt>Base address of the API</dt>
-<dd><code>/api/v1</code> on this host; use it as the base URL of chat-completions clients</dd>
+<dd><code>/api/v1</code> on this host</dd>
+<dt>Base URL for existing clients</dt>
+<dd><code>/v1</code> on this host, with the packages of OpenAI, Anthropic and others</dd>
 <dt>API reference</dt>
 <dd><a href="/docs">/docs</a> for people, and the OpenAPI 3.1 document <a href="/openapi.json">/openapi.json</a> for tools</dd>
 ${

@@ -75,7 +75,7 @@ describe('LangChain with its Anthropic package', () => {
   })
 })
 
-/** The requests of two coding agents, as they were seen on the wire: in parts shortened, none left out. */
+/** The requests of two coding agents, rebuilt from their known shapes: in parts shortened, none left out. */
 describe('coding agents', () => {
   const EPHEMERAL = { cache_control: { type: 'ephemeral' } }
 
