@@ -93,6 +93,7 @@ const TAGS: Record<string, string> = {
   Chat: 'Answers to messages, in the chat-completions format.',
   Responses: 'Answers in the Responses format, which may be stored and gone on from.',
   Messages: 'Answers to messages, in the Messages format.',
+  Embeddings: 'Texts as vectors.',
   Models: 'The engines and the modes they serve.',
   Tools: 'Tools that engines can call.',
   Skills: 'Instructions, knowledge and tools for answers: write, review, publish and install them.',

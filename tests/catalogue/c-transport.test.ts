@@ -61,7 +61,8 @@ const rows: Row[] = [
         id: 'C17',
         what: `the id ${id.slice(0, 20)} of a conversation`,
         ask: `GET conversations/${id}`,
-        is: [400, 404],
+        // `..` is the base address itself, which says that somebody is there.
+        is: id === '..' ? 200 : [400, 404],
       },
       { id: 'C17', what: `the id ${id.slice(0, 20)} of a key`, ask: `DELETE keys/${id}`, is: [400, 404, 405] },
       { id: 'C17', what: `the id ${id.slice(0, 20)} of a model`, ask: `GET models/${id}`, is: [200, 400, 404] },

@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 /** Programs that print the same answer. */
-const PROGRAMS = ['hello.mjs', 'client.ts', 'fetch.mjs']
+const PROGRAMS = ['hello.mjs', 'responses.mjs', 'client.ts', 'fetch.mjs']
 
 /** What is printed, with anything where the text has `…`. */
 const shapeOf = (prints: string): RegExp =>

@@ -47,6 +47,7 @@ export async function createShop() {
     await page.type('#name', 'Sam')
     await page.type('#password', PASSWORD)
     await Promise.all([page.waitForNavigation(), page.click('button[type="submit"]')])
+    await page.goto(`${origin}/home`)
     const { store, orgs, billing } = world.app.container
     const user = await orgs.userByEmail(store.read, email)
     const grant = {
