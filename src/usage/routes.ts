@@ -3,7 +3,7 @@ import type { Downloads } from '../http/download'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { pageAs } from '../kernel/page'
-import { checkedQuery } from '../kernel/schema'
+import { checkedQuery, t } from '../kernel/schema'
 import type { BenchmarkService } from './benchmarks'
 import { EXPORT_HEADERS } from './export'
 import type { UsageReading } from './reading'
@@ -63,6 +63,7 @@ export const requestRoutes = ({ usageReading }: Deps, guard: Guard) =>
     })
     .get('/:id', (context) => usageReading.request(toCall(context), context.params.id), {
       signedIn: true,
+      params: checkedQuery(t.Object({ id: t.String() })),
       response: { 200: answer(RequestDetail), ...errors(401, 403, 404, 429, 503) },
       detail: {
         summary: 'Read one call and how its time was spent',

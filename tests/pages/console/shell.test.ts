@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { eventually } from '../../support/eventually'
 import { inChromium } from '../support/chromium'
 import { createConsole, press, sees, write, wrongIn } from './support/console'
 
@@ -103,7 +104,8 @@ inChromium('the console', async () => {
     await press(page, 'Revoke…')
     await press(page, 'Revoke')
     await sees(page, 'revoked')
-    expect((await world.send('GET', 'usage', undefined, { authorization: `Bearer ${secret}` })).status).toBe(401)
+    const used = () => world.send('GET', 'usage', undefined, { authorization: `Bearer ${secret}` })
+    await eventually(used, ({ status }) => status === 401)
     expect(problems).toEqual([])
     expect(person.userId).toBeDefined()
   })
