@@ -13,7 +13,7 @@ import {
   turnsWithCalls,
 } from './chat-functions'
 import { HONOURED_MEMBERS, parametersOfChat } from './chat-parameters'
-import { ignoredIn } from './ignored'
+import { ignoredNamesIn, ignoredWarning } from './ignored'
 import { toChatCompletion } from './present'
 import { assertAttachment, assertMetadata, blankPrompt, emptyPrompt } from './rules'
 import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './run'
@@ -118,14 +118,13 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
 /** What was not done as asked: nothing of it is an error (contract 4). */
 function warningsOf(input: ChatInput, honours: boolean, droppedImages: number): string[] {
   const { model } = input
-  const ignored = ignoredIn(input, honours ? HONOURED_MEMBERS : undefined)
   return [
     ...(model && model !== 'auto' && !findEngine(model)
       ? [
           `"model" is ${messageOf(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
         ]
       : []),
-    ...(ignored ? [ignored] : []),
+    ...ignoredWarning(ignoredNamesIn(input, honours ? HONOURED_MEMBERS : undefined)),
     ...(droppedImages
       ? [
           `Only the newest ${MAX_IMAGES} images were used; ${droppedImages} before them ${droppedImages === 1 ? 'was' : 'were'} left out.`,

@@ -37,11 +37,9 @@ export const ignoredNamesIn = (input: object, honoured: ReadonlySet<string> = NO
   return IGNORED_MEMBERS.filter((name) => sent[name] != null && !honoured.has(name) && !IGNORED[name]!(sent[name]))
 }
 
-/** A sentence that names them, so that nobody waits for what they ask; null when there are none. */
-export function ignoredIn(input: object, honoured: ReadonlySet<string> = NONE): string | null {
-  const names = ignoredNamesIn(input, honoured)
-  return names.length ? `Ignored, because this server does not have these settings: ${names.join(', ')}.` : null
-}
+/** A sentence that names what was ignored, so that nobody waits for what it asks; none when there is nothing. */
+export const ignoredWarning = (names: readonly string[]): string[] =>
+  names.length ? [`Ignored, because this server does not have these settings: ${names.join(', ')}.`] : []
 
 /** The header that names what was ignored, at most 1 KB of it (contract 29.3). */
 export const ignoredHeader = (names: readonly string[]): Record<string, string> =>

@@ -20,7 +20,7 @@ import type { InlineTool, McpServer, Toolset } from '../tools/schema'
 import type { Voice } from './agent-sandbox'
 import type { Image, Offered, Spent, Step, Task } from './agent-schema'
 import type { StoredAnswer } from './cache'
-import { ignoredIn } from './ignored'
+import { ignoredNamesIn, ignoredWarning } from './ignored'
 import type { Stage } from './pipeline'
 import { toChatCompletion, toCompletion } from './present'
 import { isStealth, modeWarnings, pathOfAttachment } from './rules'
@@ -328,8 +328,7 @@ function toolsIn({ tools = [] }: CompletionInput): Pick<CompletionRequest, 'tool
 
 /** Clients of other services may take this route for theirs, whose members are ignored here (contract 1.1). */
 function foreignWarnings(input: CompletionInput & { model?: unknown }): string[] {
-  const ignored = ignoredIn(input)
-  return [...(input.model == null ? [] : [MODEL_IGNORED]), ...(ignored ? [ignored] : [])]
+  return [...(input.model == null ? [] : [MODEL_IGNORED]), ...ignoredWarning(ignoredNamesIn(input))]
 }
 
 function pictureOf({

@@ -1,4 +1,4 @@
-import { type CompletionRequest, endUserOf, requestFromChat, samplingOf } from '../completions'
+import { type CompletionRequest, endUserOf, ignoredWarning, requestFromChat, samplingOf } from '../completions'
 import type { ChatInput, ChatMessage } from '../completions/schema'
 import { type AppError, invalidInput, messageOf } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
@@ -67,7 +67,7 @@ export function readMessage(input: MessageInput): MessageRequest {
     ),
   )
   const ignored = IGNORED.filter((name) => (input as Record<string, unknown>)[name] != null)
-  if (ignored.length) warnings.push(`Ignored, because this server does not have these settings: ${ignored.join(', ')}.`)
+  warnings.push(...ignoredWarning(ignored))
   const userId = input.metadata?.user_id
   return {
     ignored,

@@ -1,6 +1,5 @@
-import { Routing, ToolUse } from '../completions/schema'
-import { Firing } from '../guardrails/schema'
 import { JsonObject, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
+import { SvcMetadata } from './responses-schema'
 
 const optional = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
 
@@ -105,17 +104,7 @@ export const MessageBody = t.Object(
     stop_details: t.Null(),
     container: t.Null(),
     usage: MessageUsage,
-    svc_metadata: t.Object({
-      mode: t.String(),
-      resolved_mode: t.String(),
-      tools_used: t.Array(ToolUse),
-      engine: t.String(),
-      cost_cents: t.Optional(t.Number()),
-      conversation_id: t.Optional(nullable(t.String())),
-      routing: t.Optional(Routing),
-      guardrails: t.Optional(t.Array(Firing)),
-      warnings: t.Optional(t.Array(t.String(), { description: 'What was ignored or done differently than requested' })),
-    }),
+    svc_metadata: SvcMetadata,
     request_id: RequestId,
   },
   { $id: 'MessageAnswer' },

@@ -1,4 +1,4 @@
-import { type CompletionRequest, requestFromChat } from '../completions'
+import { type CompletionRequest, ignoredWarning, requestFromChat } from '../completions'
 import type { ChatCompletion, ChatInput, ChatMessage } from '../completions/schema'
 import { AppError, invalidInput, messageOf, renamed } from '../kernel/errors'
 import type { Item, ResponseInput } from './responses-schema'
@@ -69,7 +69,7 @@ export function readResponse(input: ResponseInput, own: readonly Item[], earlier
     ),
   )
   const ignored = ignoredIn(input)
-  if (ignored.length) warnings.push(`Ignored, because this server does not have these settings: ${ignored.join(', ')}.`)
+  warnings.push(...ignoredWarning(ignored))
   return {
     kinds,
     ignored,

@@ -8,6 +8,19 @@ export type ResponseId = Id<'response'>
 
 const mayBe = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
 
+/** What stands beside the members that clients know: how the answer came about and what it cost (contract 29.3). */
+export const SvcMetadata = t.Object({
+  mode: t.String(),
+  resolved_mode: t.String(),
+  tools_used: t.Array(ToolUse),
+  engine: t.String(),
+  cost_cents: t.Optional(t.Number()),
+  conversation_id: t.Optional(nullable(t.String())),
+  routing: t.Optional(Routing),
+  guardrails: t.Optional(t.Array(Firing)),
+  warnings: t.Optional(t.Array(t.String(), { description: 'What was ignored or done differently than requested' })),
+})
+
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
 const TextFormat = t.Union([
@@ -107,21 +120,7 @@ export const ResponseBody = t.Object(
     user: t.Null(),
     metadata: JsonObject,
     service_tier: t.Literal('default'),
-    svc_metadata: nullable(
-      t.Object({
-        mode: t.String(),
-        resolved_mode: t.String(),
-        tools_used: t.Array(ToolUse),
-        engine: t.String(),
-        cost_cents: t.Optional(t.Number()),
-        conversation_id: t.Optional(nullable(t.String())),
-        routing: t.Optional(Routing),
-        guardrails: t.Optional(t.Array(Firing)),
-        warnings: t.Optional(
-          t.Array(t.String(), { description: 'What was ignored or done differently than requested' }),
-        ),
-      }),
-    ),
+    svc_metadata: nullable(SvcMetadata),
     request_id: RequestId,
   },
   { $id: 'Response' },

@@ -32,12 +32,21 @@ export default function Playground() {
   const [isCode, setCode] = useState(() => innerWidth >= 1100)
   const [sample, setSample] = useState<Language>('curl')
   const columns = useRef<(Column | null)[]>([])
+  // A column keeps its conversation when one before it is removed, so it is not known by its place.
+  const ids = useRef<string[]>([])
+  ids.current = modes.map((_, n) => ids.current[n] ?? crypto.randomUUID())
   const [, redraw] = useState(0)
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current?.focus(), [])
   useKeys([{ keys: 'e', label: 'Write a prompt', run: () => field.current?.focus() }])
 
   const choose = (next: readonly string[]) => set({ modes: next.join(',') })
+  const remove = (n: number) => {
+    columns.current[n]?.stop()
+    columns.current.splice(n, 1)
+    ids.current.splice(n, 1)
+    choose(modes.toSpliced(n, 1))
+  }
   const isRunning = columns.current.some((column) => column?.isRunning)
   const send = (prompt: string) => {
     if (!prompt.trim()) return
@@ -82,8 +91,7 @@ export default function Playground() {
           <div className="talk-columns">
             {modes.map((mode, n) => (
               <ColumnView
-                // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
-                key={n}
+                key={ids.current[n]}
                 settings={{ ...common, mode }}
                 models={models.data}
                 number={n + 1}
@@ -92,7 +100,7 @@ export default function Playground() {
                 }}
                 changed={() => redraw((now) => now + 1)}
                 onMode={(next) => choose(modes.with(n, next))}
-                {...(modes.length > 1 ? { onRemove: () => choose(modes.toSpliced(n, 1)) } : {})}
+                {...(modes.length > 1 ? { onRemove: () => remove(n) } : {})}
                 onPrompt={send}
               />
             ))}
