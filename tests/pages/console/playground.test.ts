@@ -31,6 +31,10 @@ inChromium('the playground of the console', async () => {
     await page.keyboard.press('Enter')
     await page.waitForFunction(() => document.querySelectorAll('.took b').length === 3)
     expect(await wrongIn(page, 'playground-two')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    // The first column has two exchanges and the second one: the second keeps its own.
+    await press(page, 'Remove column 1')
+    await page.waitForFunction(() => document.querySelectorAll('.took b').length === 1)
     expect(problems).toEqual([])
   })
 })
