@@ -65,7 +65,11 @@ const groups: Readonly<Record<string, Load>> = {
   keyring: async () => (await import('./commands/keyring')).keyringCommands,
   migrate: async () => (await import('./commands/migrate')).migrateCommands,
   backup: async () => (await import('./commands/backup')).backupCommands,
-  dev: async () => [(await import('./commands/dev-seed')).devSeed, ...(await import('./commands/dev')).devCommands],
+  dev: async () => [
+    (await import('./commands/dev-seed')).devSeed,
+    ...(await import('./commands/dev')).devCommands,
+    (await import('./commands/dev-cluster')).devCluster,
+  ],
   config: async () => (await import('./commands/config')).configCommands,
   profiles: async () => (await import('./commands/profiles')).profileCommands,
   completion: async () => [(await import('./commands/completion')).completion],

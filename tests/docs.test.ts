@@ -24,7 +24,7 @@ const read = async (pattern: string): Promise<Text[]> => {
   return Promise.all(files.sort().map(async (file) => ({ file, text: await Bun.file(file).text() })))
 }
 
-const pages = [...(await read('docs/*.md')), ...(await read('docs/guides/*.md'))]
+const pages = (await Promise.all(['docs/*.md', 'docs/guides/*.md', 'docs/deploy/*.md'].map(read))).flat()
 const page = (file: string): string => pages.find((one) => one.file === file)?.text ?? ''
 const readme = await read('README.md')
 const sources = (await Promise.all(['{src,cli,tui,tests}/**/*.{ts,tsx}', 'drizzle/*.ts'].map(read))).flat()

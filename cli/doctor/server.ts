@@ -82,7 +82,12 @@ export const redisCheck: Check = {
   asksServer: true,
   needs: ['database'],
   async run(context) {
-    const { redis, database } = await statusOf(context)
+    const { redis, database, nodes } = await statusOf(context)
+    if (!redis && nodes.count > 1)
+      return warn(
+        `not set, so each of the ${nodes.count} nodes counts rate limits alone`,
+        'svc-admin config set redisUrl redis://HOST on every node',
+      )
     if (!redis) return skip('not set')
     const { problem, latency_ms } = redis
     if (problem)
@@ -105,8 +110,9 @@ export const migrationsCheck: Check = {
   name: 'migrations',
   needs: ['config', 'files'],
   async run(context) {
-    // This shell may know another database than that server.
-    if (context.named) return migratedBy(context.named)
+    // This shell may know another database than a server that runs.
+    const running = context.named ?? (await runningOf(context))
+    if (running) return migratedBy(running)
     const location = await databaseOf(context)
     if (!location) return skip('no database yet; the first start creates it')
     const { schemaOf } = await import('../../src/kernel/store')

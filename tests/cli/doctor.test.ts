@@ -221,8 +221,8 @@ test('doctor fails where nobody does jobs, and warns of files that nodes do not 
 })
 
 test('doctor says whether Redis is there, why not, and that SQLite has no use for it', async () => {
-  const found = (redis: object | null, dialect = 'postgres') => {
-    const data = { redis, database: { dialect } }
+  const found = (redis: object | null, dialect = 'postgres', count = 1) => {
+    const data = { redis, database: { dialect }, nodes: { count } }
     const connect = async () => ({ ops: () => ({ status: { get: async () => ({ data }) } }) })
     return redisCheck.run({ connect } as never)
   }
@@ -230,6 +230,7 @@ test('doctor says whether Redis is there, why not, and that SQLite has no use fo
   expect(await found(up)).toMatchObject({ status: 'ok', detail: '0.4 ms' })
   expect(await found(up, 'sqlite')).toMatchObject({ status: 'skip' })
   expect(await found(null)).toMatchObject({ status: 'skip', detail: 'not set' })
+  expect(await found(null, 'postgres', 3)).toMatchObject({ status: 'warn', detail: expect.stringContaining('3 nodes') })
   expect(await found({ ok: false, latency_ms: null, problem: 'a wrong password' })).toMatchObject({
     status: 'warn',
     detail: expect.stringContaining('a wrong password'),
