@@ -1,13 +1,16 @@
+import { inArray } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import { bind } from '../kernel/bind'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
+import type { KeyId, UserId } from '../kernel/ids'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
-import type { Store } from '../kernel/store'
+import type { Reader, Store } from '../kernel/store'
 import type { SignInLinks } from './auth/links'
 import type { AuthService } from './auth/service'
 import type { Sessions } from './auth/sessions'
+import { apiKeys } from './keys/table'
 import { findUser } from './orgs/access'
 import { linkForAdmins, sessionNotFound, userIsDisabled } from './orgs/errors'
 import { orgRepository as rows } from './orgs/repository'
@@ -23,7 +26,7 @@ import type {
   UserDetail,
 } from './orgs/schema'
 import type { OrgService } from './orgs/service'
-import type { UserRow } from './orgs/table'
+import { type UserRow, users } from './orgs/table'
 
 type UserDeps = {
   store: Store
@@ -175,3 +178,25 @@ const present = (row: UserRow): OperatorUser => ({
   disabled_at: row.disabled_at === null ? null : iso(row.disabled_at),
   created: iso(row.created_at),
 })
+
+/** The names of these keys, or of these people (their address without a name), by id. */
+export async function namesOf(db: Reader, type: 'key' | 'user', ids: readonly string[]): Promise<Map<string, string>> {
+  if (!ids.length) return new Map()
+  const [key, user] = [db.of(apiKeys), db.of(users)]
+  const rows =
+    type === 'key'
+      ? await db
+          .select({ id: key.id, name: key.name })
+          .from(key)
+          .where(inArray(key.id, ids as KeyId[]))
+      : (
+          await db
+            .select()
+            .from(user)
+            .where(inArray(user.id, ids as UserId[]))
+        ).map(({ id, name, email }) => ({
+          id,
+          name: name || email,
+        }))
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}

@@ -15,6 +15,7 @@ import {
   createUsers,
   findOwner,
   mayDo,
+  namesOf,
   orgDeleted,
   type Sessions,
   writeSessionUses,
@@ -113,19 +114,22 @@ function buildMoney(modules: Foundation) {
   const limits = createAccountLimits({ dialect: store.dialect, clock })
   const watch = createBalanceWatch({ limits, events })
   const billing = createBilling({ ...modules, limits, watch, initialCredit })
+  const prices = followPrices(() => modules.engineRegistry.version().prices)
   return {
     billing,
     accountBilling: createAccountBilling({ ...modules, billing, limits, watch, settings: config }),
     publicJobs: createPublicJobs({ ...modules, billing, isServed: () => nodes.isServed('jobs') }),
     usageReading: createUsageReading({
       ...modules,
+      namesOf,
+      costOf: prices.costOf,
       refusals: modules.usage.refusals,
       balanceOf: billing.balance,
       expiringOf: billing.expiringGrants.of,
       capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
       assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
     }),
-    prices: followPrices(() => modules.engineRegistry.version().prices),
+    prices,
   }
 }
 

@@ -16,12 +16,14 @@ import type {
   Breakdown,
   RequestFilters,
   RequestQuery,
+  SeriesQuery,
   UsageExportQuery,
   UsageQuery,
   UsageReport,
   UsageScope,
 } from './schema'
 import { EXPORT_DAYS, EXPORT_ROWS, personalKeyRequired, REPORT_DAYS, tooLong, tooManyRows } from './schema'
+import { readSeries, type SeriesDeps } from './series'
 import type { Refusals, Spend } from './service'
 import { planOf, SLICE, type Span, type Turn, tailOf } from './spans'
 import { spendDays } from './table'
@@ -76,7 +78,7 @@ type Deps = {
   expiringOf(reader: Reader, owner: OwnerScope): Promise<{ remaining: number; expiresAt: number }[]>
   /** The caps of an owner in micro-cents; null means no cap. */
   capsOf(reader: Reader, owner: OwnerScope): Promise<{ daily: number | null; monthly: number | null }>
-}
+} & Pick<SeriesDeps, 'costOf' | 'namesOf'>
 
 export type UsageReading = ReturnType<typeof createUsageReading>
 
@@ -87,6 +89,12 @@ export function createUsageReading(deps: Deps) {
   return {
     report,
     reportOf,
+    /** One figure per bucket of time (console 9.8). */
+    series: async (call: Call, query: SeriesQuery) => {
+      const owner = await ownerToShow(call, query.scope)
+      const span = periodOf(query, clock.now(), REPORT_DAYS)
+      return readSeries({ ...deps, reader: store.read }, { owner, span, query, signal: call.signal })
+    },
     exportCalls,
     exportOf,
     /** Single calls, newest first; of the last 30 days unless the query says otherwise. */

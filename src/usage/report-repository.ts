@@ -84,7 +84,7 @@ export async function rolledIn(
   return { position: rows[0]?.position ?? 0, buckets: rows.filter(({ at }) => at !== null) as Rolled[] }
 }
 
-async function positionOf(db: Reader): Promise<number> {
+export async function positionOf(db: Reader): Promise<number> {
   const c = db.of(usageCursors)
   const [row] = await db.select({ position: c.position }).from(c).where(eq(c.name, CURSOR))
   return row?.position ?? 0
@@ -96,19 +96,7 @@ function bucketsOf(db: Reader, choice: Choice, part: Part) {
   return db
     .select({
       position: c.position,
-      at: r.at,
-      skill: r.skill,
-      mode: r.mode,
-      resolved_mode: r.resolved_mode,
-      model: r.model,
-      requests: r.requests,
-      prompt_tokens: r.prompt_tokens,
-      completion_tokens: r.completion_tokens,
-      cost_micro: r.cost_micro,
-      cached: r.cached,
-      client_errors: r.client_errors,
-      server_errors: r.server_errors,
-      refused: r.refused,
+      ...rolledFields(r),
       latency: choice.brief ? sql<string>`''` : r.latency,
     })
     .from(c)
@@ -142,6 +130,23 @@ function skillsOf(db: Reader, choice: Choice, part: Part) {
     .where(and(...within(r, choice, part), ne(r.skill, '')))
     .groupBy(r.skill)
 }
+
+/** The columns of a bucket, without its histogram. */
+export const rolledFields = (r: typeof usageRollups.sqlite) => ({
+  at: r.at,
+  skill: r.skill,
+  mode: r.mode,
+  resolved_mode: r.resolved_mode,
+  model: r.model,
+  requests: r.requests,
+  prompt_tokens: r.prompt_tokens,
+  completion_tokens: r.completion_tokens,
+  cost_micro: r.cost_micro,
+  cached: r.cached,
+  client_errors: r.client_errors,
+  server_errors: r.server_errors,
+  refused: r.refused,
+})
 
 const within = (r: typeof usageRollups.sqlite, { owner, keyId, mode }: Choice, { grain, from, to }: Part) => [
   eq(r.owner, owner),

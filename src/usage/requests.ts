@@ -37,7 +37,7 @@ export async function listRequests(
 ): Promise<Page<RequestRow>> {
   const t = deps.reader.of(usageRecords)
   const after = decodeCursor(query.cursor)
-  const filters = chosen(deps.reader, call, query)
+  const filters = chosen(deps.reader, seenAs(call, query))
   if (after) filters.push(or(lt(t.at, after.at), lt(t.id, Number(after.id))))
   const rows: Found[] = []
   let end = span.from
@@ -59,7 +59,7 @@ export async function listRequests(
 
 /** How many calls pass the filters: at most 10,000, and as many as are found in a fraction of a second. */
 export async function countRequests(deps: Deps, call: Call, { owner, span }: Seen, query: RequestFilters) {
-  const filters = chosen(deps.reader, call, query)
+  const filters = chosen(deps.reader, seenAs(call, query))
   const t = deps.reader.of(usageRecords)
   let count = 0
   let end = span.to
@@ -80,7 +80,7 @@ export async function countRequests(deps: Deps, call: Call, { owner, span }: See
  * when too many calls would have to be looked at.
  */
 export async function findRequest(deps: Deps, call: Call, { owner, span }: Seen, id: string) {
-  const filters = chosen(deps.reader, call, {})
+  const filters = chosen(deps.reader, seenAs(call, {}))
   let end = span.from
   for await (const slice of slicesOf(deps, call, owner, span, FIND_MS)) {
     const [row] = await read(deps.reader)
@@ -96,9 +96,9 @@ export async function findRequest(deps: Deps, call: Call, { owner, span }: Seen,
  * The calls of an owner as slices of some thousand, newest first, until `forMs` are over or the caller has left. Between
  * two of them other work has its turn: SQLite answers on this thread.
  */
-async function* slicesOf(
+export async function* slicesOf(
   { reader, clock }: Deps,
-  { signal }: Call,
+  { signal }: Pick<Call, 'signal'>,
   owner: OwnerScope,
   { from, to }: Span,
   forMs: number,
@@ -166,14 +166,17 @@ function stepsOf({ classified_us, ttft_ms, latency_ms, status, cached, model, re
 }
 
 /** A key sees only its own calls, whatever it asks for. */
-function chosen(reader: Reader, { caller }: Call, query: RequestFilters): (SQL | undefined)[] {
+const seenAs = ({ caller }: Call, query: RequestFilters) => ({ ...query, key_id: keyIdOf(caller) ?? query.key_id })
+
+/** Conditions for the calls that pass the filters. */
+export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | undefined)[] {
   const [t, s] = [reader.of(usageRecords), reader.of(usageSkills)]
-  const { status, mode, model, user_id, endpoint, cached, stream, fallback, min_ms, min_cost_cents, skill, q } = query
+  const { key_id, status, mode, model, user_id, endpoint, cached, stream, fallback, min_ms, min_cost_cents, skill, q } =
+    query
   const isClass = status?.endsWith('xx')
   const first = Number(status?.[0]) * 100
-  const keyId = keyIdOf(caller) ?? query.key_id
   return [
-    keyId === undefined ? undefined : eq(t.api_key_id, keyId as never),
+    key_id === undefined ? undefined : eq(t.api_key_id, key_id as never),
     status === undefined
       ? undefined
       : isClass

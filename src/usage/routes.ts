@@ -15,10 +15,12 @@ import {
   RequestFilters,
   RequestPage,
   RequestQuery,
+  SeriesQuery,
   UsageExport,
   UsageExportQuery,
   UsageQuery,
   UsageReport,
+  UsageSeries,
 } from './schema'
 
 /** How fast and how well the caller's calls were answered (contract 21). */
@@ -84,6 +86,19 @@ export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: 
         description:
           'Default: the last 30 days; `from` and `to` may span at most 366 days. Counts and costs are exact up to the ' +
           'moment of the request; latencies are less than 1 % off.',
+      },
+    })
+    .get('/series', (context) => usageReading.series(toCall(context), context.query), {
+      signedIn: true,
+      query: checkedQuery(SeriesQuery),
+      response: { 200: answer(UsageSeries), ...errors(400, 401, 403, 429) },
+      detail: {
+        summary: 'Read usage as one figure per bucket of time',
+        description:
+          'At most 400 buckets. By mode, model, key or skill, the figures are sums that are exact up to the moment of the ' +
+          'request. By person, endpoint or status, and with filters such as `status`, single calls are added up for a ' +
+          'fraction of a second, newest first: buckets before `known_from` are null, and the totals count what is known. ' +
+          "`saved_cents` is what cached answers would have cost at today's prices.",
       },
     })
     .get(

@@ -233,6 +233,74 @@ export const RequestFilters = t.Object({
 })
 export type RequestFilters = Static<typeof RequestFilters>
 
+export const SERIES_STEPS = ['5m', '1h', '1d'] as const
+export type SeriesStep = (typeof SERIES_STEPS)[number]
+const SERIES_GROUPS = ['none', 'mode', 'model', 'key', 'user', 'skill', 'endpoint', 'status'] as const
+export type SeriesGroup = (typeof SERIES_GROUPS)[number]
+
+/** What a series shows, and how it is cut (console 9.8). */
+export const SeriesQuery = t.Object({
+  ...RequestFilters.properties,
+  step: t.Optional(
+    oneOf(SERIES_STEPS, { description: 'Width of a bucket. Default: `5m` up to a day, `1h` up to 14 days, else `1d`' }),
+  ),
+  timezone: t.Optional(t.String({ maxLength: 64, description: 'IANA name; days begin at its midnight. Default: UTC' })),
+  group_by: oneOf(SERIES_GROUPS, { default: 'none' }),
+  top: t.Integer({ minimum: 1, maximum: 12, default: 6, description: 'Series by cost; the rest is `other`' }),
+  compare: t.Optional(oneOf(['previous'] as const, { description: 'Adds the totals of the same time before' })),
+})
+export type SeriesQuery = Static<typeof SeriesQuery>
+
+const Figure = nullable(t.Number())
+const figures = {
+  requests: Figure,
+  cost_cents: Figure,
+  total_tokens: Figure,
+  errors: Figure,
+  cache_hits: Figure,
+  saved_cents: Figure,
+  ...{ p50: Figure, p95: Figure, p99: Figure, ttft_p95: Figure },
+}
+type Figures = { [Name in keyof typeof figures]: number | null }
+
+const Series = t.Object(
+  {
+    key: t.String(),
+    label: t.String(),
+    ...(Object.fromEntries(Object.keys(figures).map((name) => [name, t.Array(Figure)])) as {
+      [Name in keyof typeof figures]: ReturnType<typeof t.Array<typeof Figure>>
+    }),
+  },
+  { $id: 'UsageSeriesLine', description: 'One figure per bucket; null where it is unknown' },
+)
+export type Series = Static<typeof Series>
+
+const SeriesTotals = t.Object(
+  {
+    ...figures,
+    ...{ prompt_tokens: Count, completion_tokens: Count, errors_4xx: Count, errors_5xx: Count },
+  },
+  { $id: 'UsageSeriesTotals' },
+)
+export type SeriesTotals = Static<typeof SeriesTotals>
+export type { Figures }
+
+export const UsageSeries = t.Object(
+  {
+    period: t.Object({ from: Timestamp, to: Timestamp }),
+    step: oneOf(SERIES_STEPS),
+    timezone: t.String(),
+    buckets: t.Array(Timestamp, { description: 'When each bucket begins' }),
+    known_from: Timestamp,
+    series: t.Array(Series, { description: 'By cost, the highest first' }),
+    other: nullable(Series),
+    totals: SeriesTotals,
+    previous_totals: t.Optional(SeriesTotals),
+  },
+  { $id: 'UsageSeries' },
+)
+export type UsageSeries = Static<typeof UsageSeries>
+
 export const RequestQuery = t.Object({ ...RequestFilters.properties, ...PageQuery.properties })
 export type RequestQuery = Static<typeof RequestQuery>
 

@@ -41,6 +41,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /billing/checkout': 'billing',
   'POST /billing/portal': 'billing',
   'GET /usage': null,
+  'GET /usage/series': null,
   'GET /requests': null,
   'GET /requests/count': null,
   'GET /requests/{id}': null,

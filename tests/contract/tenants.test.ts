@@ -122,6 +122,7 @@ const LISTS = [
   'audit/export',
   'audit/integrity',
   'usage',
+  'usage/series',
   'requests',
   'requests/count',
   'usage/export',

@@ -1,0 +1,347 @@
+import { and, eq } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { invalidInput } from '../kernel/errors'
+import { nextTurn } from '../kernel/loop'
+import { microToCents } from '../kernel/money'
+import { isTimeZone } from '../kernel/schedule'
+import type { Reader } from '../kernel/store'
+import {
+  addEncoded,
+  addSums,
+  cellOf,
+  DAY_MS,
+  emptySums,
+  grainsOf,
+  HOUR_MS,
+  modeOf,
+  noCalls,
+  percentiles,
+  type Sums,
+  WIDTHS,
+} from './buckets'
+import { type Calls, momentAfter, newCalls, rolledCalls } from './call-repository'
+import { chosen, slicesOf } from './requests'
+import { newestId, skillsOf } from './rollup-repository'
+import type { Figures, Series, SeriesGroup, SeriesQuery, SeriesStep, SeriesTotals, UsageSeries } from './schema'
+import { callsOf, type Found, rolledIn, speedsIn } from './series-repository'
+import { planOf, SLICE, type Span } from './spans'
+import { type UsageRow, usageRecords } from './table'
+
+const MAX_BUCKETS = 400
+/** How long single calls are read when no sums answer the question; what is older stays unknown. */
+const WALK_MS = 200
+const STEPS: Record<SeriesStep, number> = { '5m': HOUR_MS / 12, '1h': HOUR_MS, '1d': DAY_MS }
+/** What sums are kept by. Others are added up from single calls. */
+const ROLLED_GROUPS: readonly SeriesGroup[] = ['none', 'mode', 'model', 'key', 'skill']
+const ROLLED_FILTERS = new Set([
+  'from',
+  'to',
+  'scope',
+  'key_id',
+  'mode',
+  'model',
+  'skill',
+  'step',
+  'timezone',
+  'group_by',
+  'top',
+  'compare',
+])
+/** The series of calls without a mode, model, key or skill. */
+const UNNAMED = 'none'
+
+export type SeriesDeps = {
+  reader: Reader
+  clock: Clock
+  /** Micro-cents at today's prices. */
+  costOf(engineId: string, used: { promptTokens: number; completionTokens: number }): number
+  /** Names of keys or people, by id. */
+  namesOf(reader: Reader, group: 'key' | 'user', ids: readonly string[]): Promise<Map<string, string>>
+}
+type SeriesInput = { owner: OwnerScope; span: Span; query: SeriesQuery; signal: AbortSignal }
+
+/** What is known of one series in one bucket. Latencies and times to the first text are histogram cells or texts. */
+type Cell = { sums: Sums; saved: number; cells: number[]; encoded: string[]; first: number[]; ttft: string[] }
+const emptyCell = (): Cell => ({ sums: emptySums(), saved: 0, cells: [], encoded: [], first: [], ttft: [] })
+type Saved = Pick<UsageRow, 'prompt_tokens' | 'completion_tokens'> & { model: string | null }
+
+type Line = Map<number, Cell>
+
+/**
+ * Usage as one figure per bucket of time, for each of the highest series. Sums come from the rollups where these keep
+ * them; other questions read single calls for a fraction of a second, newest first, and what is older is null. Throws
+ * 400 for more than 400 buckets and for an unknown time zone.
+ */
+export async function readSeries(deps: SeriesDeps, { owner, span, query, signal }: SeriesInput): Promise<UsageSeries> {
+  const { timezone = 'UTC', group_by, top } = query
+  if (!isTimeZone(timezone)) throw invalidInput('timezone', '"timezone" is not an IANA name such as "Europe/Vienna".')
+  const length = span.to - span.from
+  const step = query.step ?? (length <= DAY_MS + 1 ? '5m' : length <= 14 * DAY_MS + 1 ? '1h' : '1d')
+  if (length / STEPS[step] > MAX_BUCKETS) {
+    throw invalidInput(
+      'step',
+      `Buckets of ${step} would be more than ${MAX_BUCKETS}. Use a wider step or a shorter period.`,
+    )
+  }
+  const edges = edgesOf(span, step, timezone)
+  const { lines, whole, knownFrom } = await collect(deps, { owner, span, query, signal }, edges)
+  const costOf = (line: Line) => [...line.values()].reduce((sum, { sums }) => sum + sums.cost_micro, 0)
+  const countOf = (line: Line) => [...line.values()].reduce((sum, { sums }) => sum + sums.requests, 0)
+  const ranked = [...lines].sort(([, a], [, b]) => costOf(b) - costOf(a) || countOf(b) - countOf(a))
+  const [best, rest] = [ranked.slice(0, top), ranked.slice(top)]
+  const names =
+    group_by === 'key' || group_by === 'user'
+      ? await deps.namesOf(
+          deps.reader,
+          group_by,
+          best.map(([key]) => key).filter((key) => key !== UNNAMED),
+        )
+      : new Map<string, string>()
+  const isKnown = edges.map((at) => at >= knownFrom)
+  const shownAs = (key: string, label: string, line: Line) => ({ key, label, ...columnsOf(line, isKnown) })
+  const series: Series[] = []
+  for (const [key, line] of group_by === 'none' ? [['all', whole] as const] : best) {
+    await nextTurn()
+    series.push(shownAs(key, key === 'all' ? 'All' : (names.get(key) ?? key), line))
+  }
+  const before = { from: span.from - length, to: span.from }
+  return {
+    period: { from: iso(span.from), to: iso(span.to) },
+    step,
+    timezone,
+    buckets: edges.map(iso),
+    known_from: iso(Math.max(knownFrom, span.from)),
+    series,
+    other:
+      group_by === 'none' || rest.length === 0 ? null : shownAs('other', 'Other', merged(rest.map(([, line]) => line))),
+    totals: totalsOf(whole),
+    ...(query.compare && {
+      previous_totals: totalsOf(
+        (await collect(deps, { owner, span: before, query: { ...query, group_by: 'none' }, signal }, [before.from]))
+          .whole,
+      ),
+    }),
+  }
+}
+
+/** When the buckets of a period begin, the first one at or before it; days at midnight of the time zone. */
+function edgesOf({ from, to }: Span, step: SeriesStep, timezone: string): number[] {
+  const edges: number[] = []
+  if (step === '1d') {
+    for (let at = midnight(from, timezone); at < to; at = midnight(at + 1.5 * DAY_MS, timezone)) edges.push(at)
+    return edges
+  }
+  const width = STEPS[step]
+  const offset = offsetOf(from, timezone)
+  for (let at = Math.floor((from + offset) / width) * width - offset; at < to; at += width) edges.push(at)
+  return edges
+}
+
+function midnight(at: number, timezone: string): number {
+  const day = Math.floor((at + offsetOf(at, timezone)) / DAY_MS) * DAY_MS
+  return day - offsetOf(day - offsetOf(at, timezone), timezone)
+}
+
+/** Milliseconds a time zone is ahead of UTC at a moment. */
+function offsetOf(at: number, timezone: string): number {
+  if (timezone === 'UTC') return 0
+  const local = new Date(at).toLocaleString('sv-SE', { timeZone: timezone })
+  return Date.parse(`${local.replace(' ', 'T')}Z`) - Math.floor(at / 1000) * 1000
+}
+
+type Collected = { lines: Map<string, Line>; whole: Line; knownFrom: number }
+
+async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly number[]): Promise<Collected> {
+  const { reader, clock, costOf } = deps
+  const { owner, span, query } = input
+  const { group_by } = query
+  const found: Collected = { lines: new Map(), whole: new Map(), knownFrom: edges[0]! }
+  const cellIn = (line: Line, at: number) => {
+    let [bucket, end] = [0, edges.length]
+    while (end - bucket > 1) {
+      const middle = (bucket + end) >> 1
+      if (edges[middle]! <= at) bucket = middle
+      else end = middle
+    }
+    return line.get(bucket) ?? line.set(bucket, emptyCell()).get(bucket)!
+  }
+  /** What the cached share of these calls would have cost. */
+  const savedOf = (calls: Saved, share: number) =>
+    share === 0 || !calls.model
+      ? 0
+      : costOf(calls.model, {
+          promptTokens: calls.prompt_tokens * share,
+          completionTokens: calls.completion_tokens * share,
+        })
+  const lineOf = (key: string) => found.lines.get(key) ?? found.lines.set(key, new Map()).get(key)!
+  const addCalls = async (calls: Calls) => {
+    const rows = await callsOf(reader, calls)
+    const skills = group_by === 'skill' ? await skillsOf(reader, rows) : null
+    for (const row of rows) {
+      const keys = skills ? (skills.get(row.id) ?? []) : group_by === 'none' ? [] : [keyOf(group_by, row)]
+      const sums = sumsOf(row)
+      for (const cell of [found.whole, ...keys.map(lineOf)].map((line) => cellIn(line, row.at))) {
+        addSums(cell.sums, sums)
+        cell.saved += savedOf(row, row.cached ? 1 : 0)
+        if (row.status < 400) cell.cells.push(cellOf(row.latency_ms))
+        if (row.ttft_ms !== null) cell.first.push(cellOf(row.ttft_ms))
+      }
+    }
+  }
+  const grains = grainsOf(group_by === 'key' ? 'some' : (query.key_id ?? '')).filter(
+    (grain) => edges.length === 1 || edges.every((edge) => edge % WIDTHS[grain] === 0),
+  )
+  const isRolled =
+    ROLLED_GROUPS.includes(group_by) &&
+    grains.length > 0 &&
+    !(group_by === 'skill' && query.skill !== undefined) &&
+    Object.entries(query).every(([name, value]) => value === undefined || ROLLED_FILTERS.has(name))
+  if (!isRolled) {
+    const filters = chosen(reader, query)
+    for await (const slice of slicesOf(deps, input, owner, { from: span.from, to: span.to - 1 }, WALK_MS)) {
+      await addCalls(and(slice.calls, ...filters))
+      found.knownFrom = slice.from
+    }
+    if (found.knownFrom <= span.from) found.knownFrom = edges[0]!
+    return found
+  }
+  const choice = { owner, keyId: query.key_id, mode: query.mode, skill: query.skill }
+  const plan = planOf(span, clock.now(), grains)
+  const { position, rows } = await rolledIn(reader, { ...choice, model: query.model, group_by }, plan)
+  for (const row of rows) {
+    const isWhole = row.skill === (query.skill ?? '') && (group_by !== 'key' || row.api_key === '')
+    const its = group_by === 'skill' ? row.skill : group_by === 'key' ? row.api_key : keyOf(group_by, row)
+    const lines = [...(isWhole ? [found.whole] : []), ...(group_by === 'none' || its === '' ? [] : [lineOf(its)])]
+    for (const cell of lines.map((line) => cellIn(line, row.at))) {
+      addSums(cell.sums, row)
+      cell.saved += savedOf(row, row.requests ? row.cached / row.requests : 0)
+      cell.encoded.push(row.latency)
+    }
+  }
+  const model = query.model === undefined ? undefined : eq(reader.of(usageRecords).model, query.model)
+  for (const end of plan.calls) {
+    for (let from = end.from; from < end.to; ) {
+      if (from > end.from) await nextTurn()
+      const to = Math.max((await momentAfter(reader, choice, { from, to: end.to }, SLICE)) ?? end.to, from + 1)
+      await addCalls(and(rolledCalls(reader, choice, { from, to, upTo: position }), model))
+      from = to
+    }
+  }
+  const newest = (await newestId(reader, {}))[0]?.id ?? 0
+  for (let above = position; above < newest; above += SLICE) {
+    if (above > position) await nextTurn()
+    const upTo = Math.min(above + SLICE, newest)
+    await addCalls(and(newCalls(reader, choice, { ...plan.whole, above, upTo }), model))
+  }
+  if (group_by === 'key') addKeyless(found)
+  const hasSpeeds = [query.key_id, query.model, query.mode, query.skill].every((value) => value === undefined)
+  if (hasSpeeds && grains[0] !== 'slot' && (group_by === 'none' || group_by === 'mode')) {
+    for (const { at, mode, ttft } of await speedsIn(reader, owner, plan)) {
+      cellIn(found.whole, at).ttft.push(ttft)
+      if (group_by === 'mode') cellIn(lineOf(mode), at).ttft.push(ttft)
+    }
+  } else dropTtft(found)
+  return found
+}
+
+/** Adds the calls of sessions as a series: what no key accounts for. Their latencies are not kept apart. */
+function addKeyless({ lines, whole }: Collected): void {
+  lines.delete(UNNAMED)
+  const line: Line = new Map()
+  for (const [bucket, { sums, saved }] of whole) {
+    const cell = { ...emptyCell(), sums: { ...sums }, saved }
+    for (const other of [...lines.values()].map((it) => it.get(bucket))) {
+      for (const name of Object.keys(sums) as (keyof Sums)[]) cell.sums[name] -= other?.sums[name] ?? 0
+      cell.saved -= other?.saved ?? 0
+    }
+    if (cell.sums.requests > 0) line.set(bucket, cell)
+  }
+  if (line.size) lines.set(UNNAMED, line)
+}
+
+/** Where the sums do not keep times to the first text, those of the newest calls alone would mislead. */
+function dropTtft({ lines, whole }: Collected): void {
+  for (const line of [whole, ...lines.values()]) for (const cell of line.values()) cell.first = []
+}
+
+type Named = Pick<Found, 'mode' | 'resolved_mode' | 'model'> &
+  Partial<Pick<Found, 'api_key_id' | 'user_id' | 'endpoint' | 'status'>>
+
+const keyOf = (group: SeriesGroup, row: Named): string => {
+  if (group === 'mode') return modeOf(row)
+  if (group === 'model') return row.model || UNNAMED
+  if (group === 'key') return row.api_key_id ?? UNNAMED
+  if (group === 'user') return row.user_id ?? UNNAMED
+  return (group === 'endpoint' ? row.endpoint : String(row.status)) ?? UNNAMED
+}
+
+const sumsOf = ({ prompt_tokens, completion_tokens, cost_micro, cached, status }: Found): Sums => ({
+  ...emptySums(),
+  ...{ requests: 1, prompt_tokens, completion_tokens, cost_micro },
+  cached: cached ? 1 : 0,
+  client_errors: status >= 400 && status < 500 ? 1 : 0,
+  server_errors: status >= 500 ? 1 : 0,
+})
+
+function merged(lines: readonly Line[]): Line {
+  const all: Line = new Map()
+  for (const [bucket, cell] of lines.flatMap((line) => [...line])) {
+    const into = all.get(bucket) ?? emptyCell()
+    all.set(bucket, into)
+    addSums(into.sums, cell.sums)
+    into.saved += cell.saved
+    for (const name of ['cells', 'first'] as const) into[name] = into[name].concat(cell[name])
+    for (const name of ['encoded', 'ttft'] as const) into[name] = into[name].concat(cell[name])
+  }
+  return all
+}
+
+function columnsOf(line: Line, isKnown: readonly boolean[]) {
+  const figures = isKnown.map((known, bucket) => figuresOf(known ? (line.get(bucket) ?? emptyCell()) : null))
+  const column = (name: keyof Figures) => figures.map((it) => it[name])
+  return Object.fromEntries(Object.keys(figures[0]!).map((name) => [name, column(name as keyof Figures)])) as {
+    [Name in keyof Figures]: (number | null)[]
+  }
+}
+
+const NAMES = [
+  ...(['requests', 'cost_cents', 'total_tokens', 'errors', 'cache_hits', 'saved_cents'] as const),
+  ...(['p50', 'p95', 'p99', 'ttft_p95'] as const),
+]
+const unknown = Object.fromEntries(NAMES.map((name) => [name, null])) as Figures
+
+function figuresOf(cell: Cell | null): Figures {
+  if (!cell) return unknown
+  const { sums, saved } = cell
+  const [p50 = null, p95 = null, p99 = null] = ranksOf(cell.cells, cell.encoded, [0.5, 0.95, 0.99])
+  return {
+    requests: sums.requests,
+    cost_cents: microToCents(sums.cost_micro),
+    total_tokens: sums.prompt_tokens + sums.completion_tokens,
+    errors: sums.client_errors + sums.server_errors,
+    cache_hits: sums.cached,
+    saved_cents: microToCents(saved),
+    ...{ p50, p95, p99 },
+    ttft_p95: ranksOf(cell.first, cell.ttft, [0.95])[0] ?? null,
+  }
+}
+
+/** The percentiles of what was measured; none without a measurement. */
+function ranksOf(cells: readonly number[], encoded: readonly string[], ranks: readonly number[]): number[] {
+  if (cells.length === 0 && encoded.every((text) => text === '')) return []
+  const histogram = noCalls()
+  for (const cell of cells) histogram[cell]! += 1
+  for (const text of encoded) addEncoded(histogram, text)
+  return percentiles(histogram, ranks)
+}
+
+function totalsOf(line: Line): SeriesTotals {
+  const cell = merged([...line.values()].map((it) => new Map([[0, it]]))).get(0) ?? emptyCell()
+  const { sums } = cell
+  return {
+    ...figuresOf(cell),
+    ...{ prompt_tokens: sums.prompt_tokens, completion_tokens: sums.completion_tokens },
+    ...{ errors_4xx: sums.client_errors, errors_5xx: sums.server_errors },
+  }
+}
