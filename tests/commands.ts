@@ -30,6 +30,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
   prove: {
     executed: one('executed-run', "files of `src` that run for a completion, an event and a visitor's message"),
     differential: one('differential-run', 'the same requests here and in another checkout, answer by answer'),
+    cluster: one('chaos/cluster', 'three nodes killed one by one, with a Postgres and a Redis that fail'),
     deliveries: one('webhooks/kills-run', 'nodes killed under events to receivers that refuse, and under workflows'),
     eval: {
       what: 'accuracy, calibration and speed of the classifier and the guardrails',
@@ -42,6 +43,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     },
     floods: one('floods/run', 'texts without end in every text field, while others ask for /health'),
     house: one('house-run', 'how large the house is: modules, files, lines, small pieces'),
+    image: one('image-run', 'the steps of docs/deploy/Dockerfile in a fresh Debian'),
     jobs: one('jobs/kills-run', 'workers killed while they work through a queue'),
     keys: one('idempotency/run', '500 Idempotency-Keys sent by 20 clients at once each'),
     kill: one('chaos/kill', 'the server killed under load, over and over'),

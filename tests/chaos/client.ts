@@ -16,14 +16,27 @@ export type Client = ReturnType<typeof createClient>
 
 const UNKNOWN = { is: 'unknown' } as const
 
-export function createClient(url: string, credential: string) {
+/**
+ * `url` is asked for before each request, so that a client can go from one node to another. `isAway`: which refusals say
+ * only that nobody can know whether it happened, as of a database that is away.
+ */
+export function createClient(
+  url: string | (() => string),
+  credential: string,
+  isAway: (status: number, text: string) => boolean = () => false,
+) {
+  const base = () => (typeof url === 'string' ? url : url())
   return { send, stream, deliver }
+
+  function refused(status: number, text: string): Outcome<never> {
+    return isAway(status, text) ? UNKNOWN : { is: 'refused', status, text }
+  }
 
   /** Bytes somebody signed, with the headers that say so and no credential. */
   async function deliver(path: string, body: string, headers: Record<string, string>): Promise<Outcome<Json>> {
     try {
       const sent = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
-      return await read(await fetch(`${url}/api/v1/${path}`, sent))
+      return await read(await fetch(`${base()}/api/v1/${path}`, sent))
     } catch {
       return UNKNOWN
     }
@@ -40,7 +53,7 @@ export function createClient(url: string, credential: string) {
 
   async function read(response: Response): Promise<Outcome<Json>> {
     const text = await response.text()
-    if (!response.ok) return { is: 'refused', status: response.status, text }
+    if (!response.ok) return refused(response.status, text)
     const isReplay = response.headers.has('x-idempotent-replay')
     const value = JSON.parse(text)
     return { is: 'acked', requestId: value.request_id ?? response.headers.get('x-request-id'), value, text, isReplay }
@@ -55,15 +68,17 @@ export function createClient(url: string, credential: string) {
       onEvent({ event, data }) {
         if (event === 'error') failed = data
         if (event === 'done' || data === '[DONE]') ended = true
-        if (data !== '[DONE]') frames.push(JSON.parse(data))
+        if (data === '[DONE]') return
+        frames.push(JSON.parse(data))
+        if (frames.at(-1).error) failed = data
       },
     })
     try {
       const response = await request('POST', path, { ...body, stream: true })
-      if (!response.ok) return { is: 'refused', status: response.status, text: await response.text() }
+      if (!response.ok) return refused(response.status, await response.text())
       const decoder = new TextDecoder()
       for await (const bytes of response.body!) parser.feed(decoder.decode(bytes, { stream: true }))
-      if (failed) return { is: 'refused', status: 200, text: failed }
+      if (failed) return refused(200, failed)
       const requestId = response.headers.get('x-request-id')!
       return ended ? { is: 'acked', requestId, value: { frames }, text: '', isReplay: false } : UNKNOWN
     } catch {
@@ -72,7 +87,7 @@ export function createClient(url: string, credential: string) {
   }
 
   function request(method: string, path: string, body?: unknown, key?: string): Promise<Response> {
-    return fetch(`${url}/api/v1/${path}`, {
+    return fetch(`${base()}/api/v1/${path}`, {
       method,
       headers: {
         authorization: `Bearer ${credential}`,

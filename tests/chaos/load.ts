@@ -6,6 +6,7 @@ import type { Endpoint } from './endpoint'
 import type { Witness } from './witness'
 
 export const CLIENTS = 32
+const PAUSE_MS = 50
 
 /** Shares of a hundred requests. */
 const MIX = {
@@ -27,24 +28,27 @@ const MIX = {
 } as const
 
 type Deps = {
-  url: string
+  url: string | (() => string)
   key: string
   stripe: ScriptedStripe
   endpoint: Endpoint
   witness: Witness
   random: Random
   faults: string[]
+  /** For a cluster, of which a part is always there: which refusals are no fault, and that clients go on after one. */
+  cluster?: { clients: number; isAway: (status: number, text: string) => boolean }
 }
 
 /** Starts the clients; each works on its own things, one request after another, until the server is gone. */
 export function startLoad(deps: Deps): { stop(): Promise<void> } {
   let stopping = false
-  const client = createClient(deps.url, deps.key)
-  const workers = Array.from({ length: CLIENTS }, async () => {
+  const client = createClient(deps.url, deps.key, deps.cluster?.isAway)
+  const workers = Array.from({ length: deps.cluster?.clients ?? CLIENTS }, async () => {
     const acts = actsOf({ ...deps, client })
     while (!stopping) {
       const outcome = await acts[deps.random.weighted(MIX)]()
-      if (outcome.is === 'unknown') return
+      if (outcome.is === 'unknown' && !deps.cluster) return
+      if (outcome.is === 'unknown') await Bun.sleep(PAUSE_MS)
       if (outcome.is === 'refused') deps.faults.push(`${outcome.status} ${outcome.text.slice(0, 200)}`)
     }
   })

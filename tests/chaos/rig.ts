@@ -25,7 +25,7 @@ const TIERS = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_
  * One data folder with everything that is known of it: what clients were told, what was found wrong.
  * The server comes and goes; the rig stays.
  */
-export async function createRig(upstream: Upstream, postgres: string | null = null) {
+export async function createRig(upstream: Upstream, postgres: string | null = null, more: Record<string, string> = {}) {
   const database = postgres ? await createChaosDatabase(postgres) : null
   const root = mkdtempSync(join(tmpdir(), 'svc-chaos-'))
   const dataDir = join(root, 'data')
@@ -46,11 +46,13 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
     SVC_STRIPE_SECRET_KEY: 'sk_test_scripted',
     SVC_STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
     SVC_STRIPE_BASE_URL: stripe.url,
+    ...more,
   }
   let read = { conversations: 0, keys: 0 }
 
   return {
     dataDir,
+    root,
     port,
     env,
     violations,
@@ -59,15 +61,9 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
     boot: (more: Record<string, string> = {}) => startServerProcess({ dataDir, port, env: { ...env, ...more } }),
 
     /** Clients at work until `until` settles; then the group is killed, if it still lives. */
-    async load(server: ServerProcess, random: Random, until: Promise<unknown>): Promise<void> {
-      const faults: string[] = []
-      const load = startLoad({ url: server.url, key: devKeyOf(dataDir), stripe, endpoint, witness, random, faults })
-      await until
-      await server.kill()
-      await load.stop()
-      witness.sync()
-      for (const fault of new Set(faults)) violations.push(`a request was refused: ${fault}`)
-    },
+    load: (server: ServerProcess, random: Random, until: Promise<unknown>) =>
+      work({ url: server.url, random }, () => until.then(server.kill)),
+    work,
 
     /** What the crash left on the disk, looked at in a copy. */
     async checkCopy(): Promise<void> {
@@ -111,6 +107,19 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
         if (database) violations.push(`the database is kept: ${new URL(database.url).pathname.slice(1)}`)
       }
     },
+  }
+
+  /** Clients at work until `end` has done what ends their work. */
+  async function work(
+    of: Pick<Parameters<typeof startLoad>[0], 'url' | 'random' | 'cluster'>,
+    end: () => Promise<unknown>,
+  ): Promise<void> {
+    const faults: string[] = []
+    const load = startLoad({ ...of, key: devKeyOf(dataDir), stripe, endpoint, witness, faults })
+    await end()
+    await load.stop()
+    witness.sync()
+    for (const fault of new Set(faults)) violations.push(`a request was refused: ${fault}`)
   }
 
   async function expectNoOpenHold(): Promise<void> {

@@ -1,0 +1,131 @@
+/**
+ * `bun run prove cluster [--kills N] [--seed N]`: three nodes on one Postgres and one Redis under 64 clients. One node
+ * at a time is killed and started again; in between Postgres crashes or freezes, and Redis crashes, freezes or forgets.
+ * The clock of the third node is 40 s ahead. After every ten kills all nodes are killed and what they left is checked:
+ * nothing acknowledged lost, nothing done or charged twice, no overspend, no hold open a minute later. Exits 1 otherwise.
+ */
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { RedisClient } from 'bun'
+import { ownPostgres } from '../run/postgres'
+import { eventually } from '../support/eventually'
+import { freePort } from '../support/free-port'
+import { seededRandom } from '../support/random'
+import { hasRedis, startRedis } from '../support/redis'
+import { type ServerProcess, startServerProcess } from '../support/server-process'
+import { startUpstream } from '../support/upstream'
+import { createRig, type Rig } from './rig'
+
+const NODES = 3
+const CLIENTS = 64
+const KILLS_A_ROUND = 10
+const AHEAD_MS = 40_000
+const PAUSE_MS = { min: 500, max: 2_500 }
+const FAULT_MS = 3_000
+const MAX_SHOWN = 20
+/** Nobody knows whether it happened; it is asked again under its key. */
+const isAway = (status: number, text: string): boolean =>
+  status === 503 || /"code":"(storage_unavailable|service_unavailable)"/.test(text)
+
+const { values } = parseArgs({ options: { kills: { type: 'string' }, seed: { type: 'string' } } })
+const [kills, seed] = [Number(values.kills ?? 200), Number(values.seed ?? 1)]
+const random = seededRandom(seed)
+const postgres = await ownPostgres()
+if ('missing' in postgres || !hasRedis('the cluster under kills')) {
+  process.stderr.write(`No cluster: ${'missing' in postgres ? postgres.missing : 'redis-server is not installed.'}\n`)
+  process.exit(2)
+}
+const [redis, upstream] = [await startRedis(), await startUpstream()]
+const faults: Record<string, () => Promise<void>> = {
+  'Postgres crashes': () => postgres.crash().then(postgres.start),
+  'Postgres freezes': async () => {
+    postgres.freeze()
+    await Bun.sleep(FAULT_MS)
+    postgres.thaw()
+  },
+  'Redis crashes': async () => {
+    await redis.kill()
+    await Bun.sleep(FAULT_MS)
+    await redis.start()
+  },
+  'Redis freezes': async () => {
+    redis.freeze()
+    await Bun.sleep(FAULT_MS)
+    redis.thaw()
+  },
+  'Redis forgets': async () => {
+    const client = new RedisClient(redis.url)
+    await client.send('FLUSHALL', [])
+    client.close()
+  },
+}
+let [killed, acks] = [0, 0]
+const violations: string[] = []
+while (killed < kills && violations.length === 0) await round()
+await upstream.stop()
+await redis.stop()
+await postgres.stop()
+for (const violation of violations.slice(0, MAX_SHOWN)) print(`VIOLATION ${violation}`)
+print(`prove cluster, seed ${seed}: ${killed} kills, ${acks} writes acknowledged, ${violations.length} violations`)
+process.exit(violations.length ? 1 : 0)
+
+async function round(): Promise<void> {
+  if ('missing' in postgres!) return
+  const rig = await createRig(upstream, postgres.url, { SVC_REDIS_URL: redis.url })
+  const nodes = await bootAll(rig)
+  const living = () => nodes.filter((node): node is ServerProcess => node !== null)
+  const url = () => (living().length ? random.pick(living()).url : `http://127.0.0.1:${rig.port}`)
+  await rig.work({ url, random, cluster: { clients: CLIENTS, isAway } }, async () => {
+    for (let n = 0; n < KILLS_A_ROUND && killed < kills; n++) {
+      await Bun.sleep(random.between(PAUSE_MS.min, PAUSE_MS.max))
+      if (n % 2) await fault(random.pick(Object.keys(faults)))
+      const at = random.between(0, NODES - 1)
+      const victim = nodes[at]!
+      nodes[at] = null
+      await victim.kill()
+      killed += 1
+      nodes[at] = await boot(rig, at)
+    }
+    const before = rig.witness.acks()
+    await eventually(() => rig.witness.acks() > before, Boolean, 60_000)
+    await Promise.all(living().map((node) => node.kill()))
+  })
+  await rig.checkCopy()
+  const again = await bootAll(rig)
+  for (const node of again) await rig.checkLive(node!, node === again[0] ? 'all' : 'new')
+  for (const node of again)
+    if ((await node!.stop()) !== 0) rig.violations.push('SIGTERM did not end a node with exit 0')
+  await rig.close()
+  acks += rig.witness.acks()
+  violations.push(...rig.violations)
+  print(`  ${killed} of ${kills} kills, ${rig.witness.acks()} writes acknowledged, ${violations.length} violations`)
+}
+
+async function fault(name: string): Promise<void> {
+  print(`    ${name}`)
+  await faults[name]!()
+}
+
+async function bootAll(rig: Rig): Promise<(ServerProcess | null)[]> {
+  const nodes: (ServerProcess | null)[] = []
+  for (let at = 0; at < NODES; at++) nodes.push(await boot(rig, at))
+  return nodes
+}
+
+/** Each node has a folder and a port of its own; the first has the rig's, and its secrets are everybody's. */
+async function boot(rig: Rig, at: number): Promise<ServerProcess> {
+  if (at === 0) return rig.boot()
+  const dataDir = join(rig.root, `node-${at}`)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  cpSync(join(rig.dataDir, 'secrets.json'), join(dataDir, 'secrets.json'))
+  if (at === 1) return startServerProcess({ dataDir, env: rig.env, port: await freePort() })
+  const shift = join(rig.root, 'ahead')
+  writeFileSync(shift, String(AHEAD_MS))
+  const command = [process.execPath, '--preload', './tests/support/shifted-clock.ts', 'src/main.ts']
+  return startServerProcess({ dataDir, env: { ...rig.env, SHIFT_FILE: shift }, port: await freePort(), command })
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
