@@ -32,8 +32,10 @@ import { createBodyReader, guard as createGuard, type Guard } from '../http/guar
 import { limitIntake } from '../http/intake'
 import type { Metrics } from '../http/metrics'
 import { createAccessLog } from '../http/metrics'
+import { nativeRoutes } from '../http/native'
 import { toOpenApi } from '../http/openapi'
 import { createRouteRules, createSuccessTable } from '../http/route-rules'
+import type { EdgeDeps } from '../http/rules'
 import { createStreams } from '../http/sse'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import { ConfigError } from '../kernel/config'
@@ -100,7 +102,8 @@ export function createServer({ config, container, metrics, connections, leaving 
   const streams = createStreams({ clock, log, accessLog })
   const download = createDownloads({ log, accessLog })
   const { idempotency } = container
-  const guard = createGuard(createBodyReader({ idempotency, rules, incoming: container.filePlace.incoming }))
+  const read = createBodyReader({ idempotency, rules, incoming: container.filePlace.incoming })
+  const guard = createGuard(read)
   const secure = config.publicUrl.startsWith('https://')
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
   const origin = config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`
@@ -108,6 +111,38 @@ export function createServer({ config, container, metrics, connections, leaving 
   // What a route asks of this app itself; the app is not there before its routes.
   const self = { handle: (_: Request): Response | Promise<Response> => new Response(null, { status: 503 }) }
   const reference = createReference({ read: () => document.get(), playground: hasPlayground(config) })
+
+  const edgeDeps: EdgeDeps = {
+    clock,
+    log,
+    accessLog,
+    authenticate: (request) => {
+      const found = container.authenticate({
+        authorization: authorizationOf(request),
+        cookie: request.headers.get('cookie'),
+      })
+      const org = request.headers.get('x-svc-org')
+      if (org === null) return found
+      return Promise.resolve(found).then((caller) => actingIn(container.store.read, caller, org))
+    },
+    assertOrigin: (caller, request) => container.assertOrigin(caller, browserHeaders(request), ownOrigin),
+    admit: (caller) => limiter.admitRequest(caller),
+    refused: (caller, error) => container.usage.refusals.note(ownerOf(caller), keyIdOf(caller), error),
+    rateHeaders: (caller, exchange, counts) =>
+      caller ? limiter.headers(caller) : limiter.anonymousHeaders(exchange.ip(), counts),
+    allowedOrigins: (caller) => (caller.type === 'key' ? caller.allowedOrigins : []),
+    enter: config.trustedProxies.trim() ? createOpenRequests(config.connectionsPerAddress) : null,
+    authenticated: connections.authenticated,
+    isProbe,
+    canonicalUrl: canonicalUrl(config.publicUrl),
+    rules,
+    errorFaceOf,
+    moreHeaders: (path, headers) => messageHeaders(path, headers, clock),
+    insteadOf: (path) => NOT_SERVED[path.slice(API.length)] ?? baseAdvice(path, origin, rules.methodsOf),
+    clientAddress: clientAddressOf(config),
+    secure,
+    leaving,
+  }
 
   const api = new Elysia({
     normalize: false,
@@ -121,43 +156,8 @@ export function createServer({ config, container, metrics, connections, leaving 
       error: () => new Response(null, { status: 500 }),
     },
   })
-    .wrap((answer: (...requests: unknown[]) => unknown) => (...requests: unknown[]) => {
-      readBase(requests[0] as Request)
-      return asOneWork(() => answer(...requests))
-    })
-    .use(
-      edge({
-        clock,
-        log,
-        accessLog,
-        authenticate: (request) => {
-          const found = container.authenticate({
-            authorization: authorizationOf(request),
-            cookie: request.headers.get('cookie'),
-          })
-          const org = request.headers.get('x-svc-org')
-          if (org === null) return found
-          return Promise.resolve(found).then((caller) => actingIn(container.store.read, caller, org))
-        },
-        assertOrigin: (caller, request) => container.assertOrigin(caller, browserHeaders(request), ownOrigin),
-        admit: (caller) => limiter.admitRequest(caller),
-        refused: (caller, error) => container.usage.refusals.note(ownerOf(caller), keyIdOf(caller), error),
-        rateHeaders: (caller, ip, counts) =>
-          caller ? limiter.headers(caller) : limiter.anonymousHeaders(ip(), counts),
-        allowedOrigins: (caller) => (caller.type === 'key' ? caller.allowedOrigins : []),
-        enter: config.trustedProxies.trim() ? createOpenRequests(config.connectionsPerAddress) : null,
-        authenticated: connections.authenticated,
-        isProbe,
-        canonicalUrl: canonicalUrl(config.publicUrl),
-        rules,
-        errorFaceOf,
-        moreHeaders: (path, headers) => messageHeaders(path, headers, clock),
-        insteadOf: (path) => NOT_SERVED[path.slice(API.length)] ?? baseAdvice(path, origin, rules.methodsOf),
-        clientAddress: clientAddressOf(config),
-        secure,
-        leaving,
-      }),
-    )
+    .wrap((answer: (...requests: Request[]) => unknown) => (request: Request) => around(request, answer))
+    .use(edge(edgeDeps))
     .group(API, (v1) =>
       v1
         .use(healthRoutes(container.health, guard))
@@ -167,7 +167,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(settingsRoutes(container, guard))
         .use(billingRoutes(container.accountBilling, guard))
         .use(rateLimitRoutes(container, guard))
-        .use(engineRoutes(container.engines, guard))
+        .use(engineRoutes(container.engines, clock, guard))
         .use(preferenceRoutes(container, guard))
         .use(guardrailRoutes(container.guardrails, guard))
         .use(toolRoutes(container.tools, guard))
@@ -217,6 +217,7 @@ export function createServer({ config, container, metrics, connections, leaving 
 
   self.handle = (request) => api.handle(request)
   rules.learn(api.routes as never)
+  api.config.serve!.routes = nativeRoutes({ ...edgeDeps, read, around, bases: [API, '/v1'] }, api.routes as never)
   container.audit.setSuccessStatuses(createSuccessTable(api.routes as never))
   let made: ReturnType<typeof toOpenApi> | null = null
   const make = () =>
@@ -232,6 +233,16 @@ export function createServer({ config, container, metrics, connections, leaving 
     return made
   }
   return api
+}
+
+/** Around each request: its address is read, and all it reads of the settings stays as it was. */
+function around<Rest extends unknown[], T>(
+  request: Request,
+  answer: (request: Request, ...rest: Rest) => T,
+  ...rest: Rest
+): T {
+  readBase(request)
+  return asOneWork(answer, request, ...rest)
 }
 
 const browserHeaders = (request: Request) => ({

@@ -42,6 +42,7 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
+      native: true,
       body: checked(ChatInput),
       response: { 200: answer(ChatCompletion), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504) },
       detail: {
@@ -73,6 +74,7 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
+      native: true,
       body: checked(CompletionInput),
       response: {
         200: answer(t.Union([Completion, ChatCompletion])),

@@ -13,6 +13,7 @@ export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
+      native: true,
       body: checked(EmbeddingInput),
       response: { 200: answer(EmbeddingList), ...errors(400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 503, 504) },
       detail: {

@@ -54,6 +54,7 @@ export const messageRoutes = ({ completions: { pipeline } }: Deps, streams: Stre
         scope: 'completions',
         idempotent: true,
         timeLimit: 'own',
+        native: true,
         body: checked(MessageInput),
         response: { 200: answer(MessageBody), ...REFUSALS },
         detail: {

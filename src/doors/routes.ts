@@ -34,6 +34,7 @@ export const responseRoutes = (deps: ResponseDeps, streams: Streams, guard: Guar
         scope: 'completions',
         idempotent: true,
         timeLimit: 'own',
+        native: true,
         body: checked(ResponseInput),
         response: { 200: answer(ResponseBody), ...errors(400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 503, 504) },
         detail: { summary: 'Answer in the Responses format', 'x-streams': true } as object,

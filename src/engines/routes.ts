@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
-import type { Guard } from '../http/guard'
-import { iso } from '../kernel/clock'
+import { type Guard, JSON_TYPE } from '../http/guard'
+import { type Clock, iso } from '../kernel/clock'
 import { notFound } from '../kernel/errors'
 import { checkedQuery, t } from '../kernel/schema'
 import { type ChatModel, type ModelEntry, ModelList, ModelReply } from './schema'
@@ -12,26 +12,43 @@ type Listed = ReturnType<EngineService['models']>[number]
 /** `created` of every model, which the chat format requires: 2026-01-01, when the engines were first listed. */
 const LISTED_SINCE_S = 1_767_225_600
 
-export const engineRoutes = (engines: EngineService, guard: Guard) =>
-  new Elysia({ prefix: '/models', tags: ['Models'] })
+/** How long the text of the list is sent again; a change of an engine that this process knows of ends it at once. */
+const KEPT_MS = 100
+
+export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard) {
+  let kept = { text: '', madeAt: Number.NEGATIVE_INFINITY, changes: -1 }
+
+  /** The list as JSON, without the last member and brace. Clients ask for it often, and it is long. */
+  function listText(): string {
+    const now = clock.monotonic()
+    const changes = engines.changes()
+    if (now - kept.madeAt < KEPT_MS && kept.changes === changes) return kept.text
+    const listed = engines.models()
+    // Chat clients wait for an answer, and a video is a job.
+    const answering = listed.filter(({ status, kind }) => status !== 'down' && kind !== 'video')
+    const list = {
+      models: listed.map(toEntry),
+      object: 'list',
+      data: answering.map((model) => toChatModel(model, engines)),
+      has_more: false,
+      first_id: answering[0]?.id ?? null,
+      last_id: answering.at(-1)?.id ?? null,
+    } satisfies Omit<ModelList, 'request_id'>
+    kept = { text: JSON.stringify(list).slice(0, -1), madeAt: now, changes }
+    return kept.text
+  }
+
+  return new Elysia({ prefix: '/models', tags: ['Models'] })
     .use(guard)
     .get(
       '',
-      () => {
-        const listed = engines.models()
-        // Chat clients wait for an answer, and a video is a job.
-        const answering = listed.filter(({ status, kind }) => status !== 'down' && kind !== 'video')
-        return {
-          models: listed.map(toEntry),
-          object: 'list' as const,
-          data: answering.map((model) => toChatModel(model, engines)),
-          has_more: false as const,
-          first_id: answering[0]?.id ?? null,
-          last_id: answering.at(-1)?.id ?? null,
-        }
+      ({ exchange, set }) => {
+        set.headers['content-type'] = JSON_TYPE
+        return `${listText()},"request_id":"${exchange.requestId}"}` as never
       },
       {
         scope: 'completions',
+        native: true,
         response: { 200: answer(ModelList), ...errors(401, 403, 429) },
         detail: { summary: 'List the engines and the modes they serve' },
       },
@@ -50,6 +67,7 @@ export const engineRoutes = (engines: EngineService, guard: Guard) =>
         detail: { summary: 'Read one engine' },
       },
     )
+}
 
 const toEntry = ({ mode, id, label, engine, description, status }: Listed): ModelEntry => ({
   mode,

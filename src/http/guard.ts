@@ -7,7 +7,8 @@ import type { EdgeOptions, RouteRules } from './route-rules'
 
 const HEADER = 'idempotency-key'
 
-const JSON_TYPE = 'application/json;charset=utf-8'
+/** Of answers that are text already. */
+export const JSON_TYPE = 'application/json;charset=utf-8'
 
 type Headers = Record<string, string | number | string[] | undefined>
 
@@ -25,7 +26,7 @@ type Deps = {
   incoming: string
 }
 
-type BodyReader = ReturnType<typeof createBodyReader>
+export type BodyReader = ReturnType<typeof createBodyReader>
 
 type Context = { exchange: Exchange; request: Request; route: string }
 
@@ -71,6 +72,8 @@ export const guard = (read: BodyReader = PLAIN) =>
     timeLimit: (timeLimit: 'own') => declares({ timeLimit }),
     /** Pages of every origin may read the answers of this open route. */
     cors: (cors: 'anyone') => declares({ cors }),
+    /** The server answers the route itself, without the framework. It has neither parameters nor a query. */
+    native: (_: true) => declares({ native: true }),
     /** The path has a secret as its parameter, which is kept out of the log. */
     secretPath: (_: true) => declares({ secretPath: true }),
   })

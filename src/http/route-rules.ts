@@ -42,6 +42,7 @@ export type EdgeOptions = {
   idPrefix?: string
   cors?: 'anyone'
   secretPath?: true
+  native?: true
 }
 
 type Detail = {

@@ -1,0 +1,164 @@
+import type { Server } from 'bun'
+import { requireScope, type Scope } from '../kernel/caller'
+import type { Standard, TSchema } from '../kernel/schema'
+import { API, type Exchange, routeName } from './context'
+import { type BodyReader, ONCE } from './guard'
+import type { Route } from './route-rules'
+import {
+  answerBefore,
+  arrive,
+  check,
+  complete,
+  type EdgeDeps,
+  type Headers,
+  leave,
+  refuse,
+  setStateHeaders,
+  withinLimit,
+} from './rules'
+
+type Deps = EdgeDeps & {
+  /** Under which the server answers a native route itself. */
+  bases: readonly string[]
+  read: BodyReader
+  /** Around the whole of a request, in the framework as here. */
+  around<Rest extends unknown[], T>(request: Request, answer: (request: Request, ...rest: Rest) => T, ...rest: Rest): T
+}
+
+/** What the handler of a native route may use of the framework's context. */
+type Context = {
+  request: Request
+  exchange: Exchange
+  set: { status: number; headers: Headers }
+  route: string
+  body: unknown
+}
+
+type Declared = Route & {
+  handler: unknown
+  hooks: Route['hooks'] & { body?: Standard<TSchema>; detail?: { 'x-required-scope'?: Scope } }
+}
+
+type Served = (request: Request, server: Server<unknown>) => Response | Promise<Response>
+
+/** What went wrong while a body was read, as the framework reports it. */
+class Unread extends Error {}
+
+/**
+ * The routes that declare `native`, for `serve.routes`: the server calls them without the framework, which has the same
+ * routes for other methods and spellings of their paths. The rules, the handler and the answer are the same.
+ */
+export function nativeRoutes(deps: Deps, routes: readonly Declared[]): Record<string, Record<string, Served>> {
+  const served: Record<string, Record<string, Served>> = {}
+  for (const route of routes) {
+    if (!route.hooks.detail?.edge?.native) continue
+    const answer = native(deps, route)
+    for (const base of deps.bases) {
+      const path = base + route.path.slice(API.length)
+      served[path] = { ...served[path], [route.method]: (request, server) => deps.around(request, answer, server) }
+    }
+  }
+  return served
+}
+
+function native(deps: Deps, { method, path, handler, hooks }: Declared): Served {
+  const rule = deps.rules.of(method, path)!
+  const scope = hooks.detail?.['x-required-scope']
+  const name = routeName(method, path)
+  const body = hooks.body?.['~standard']
+  const handle = handler as (context: Context) => unknown
+
+  function answer(request: Request, server: Server<unknown>): Response | Promise<Response> {
+    const exchange = arrive(deps, request, server, path, rule)
+    const context: Context = { request, exchange, set: { status: 200, headers: {} }, route: path, body: undefined }
+    setStateHeaders(deps, exchange, context.set.headers)
+    let working: Response | Promise<Response>
+    try {
+      const answered = answerBefore(deps, exchange, request, context.set.headers as Record<string, string>)
+      if (answered) return answered
+      const checked = check(deps, exchange, request)
+      working = checked instanceof Promise ? whenChecked(context, checked) : run(context)
+    } catch (error) {
+      working = refused(context, error, undefined)
+    }
+    return rule.timeLimit && working instanceof Promise ? withinLimit(deps, exchange, request, working) : working
+  }
+
+  async function whenChecked(context: Context, checked: Promise<void>): Promise<Response> {
+    try {
+      await checked
+    } catch (error) {
+      return refused(context, error, undefined)
+    }
+    return run(context)
+  }
+
+  const run = body ? withBody : withoutBody
+
+  function withoutBody(context: Context): Response | Promise<Response> {
+    try {
+      if (scope) requireScope(context.exchange.caller!, scope, name)
+      const value = handle(context)
+      return value instanceof Promise ? withBody(context, value) : finished(context, value)
+    } catch (error) {
+      return refused(context, error, path)
+    }
+  }
+
+  /** Also what is answered later. */
+  async function withBody(context: Context, answered?: Promise<unknown>): Promise<Response> {
+    try {
+      return finished(context, answered ? await answered : await handled(context))
+    } catch (error) {
+      return refused(context, error, path)
+    }
+  }
+
+  async function handled(context: Context): Promise<unknown> {
+    if (scope) requireScope(context.exchange.caller!, scope, name)
+    try {
+      context.body = await deps.read(context)
+    } catch (error) {
+      throw new Unread('', { cause: error })
+    }
+    context.body = (body!.validate(context.body) as { value: unknown }).value
+    return ONCE.beforeHandle(context) ?? handle(context)
+  }
+
+  function finished(context: Context, value: unknown): Response | Promise<Response> {
+    const { exchange, request, set } = context
+    complete(deps, exchange, request, set.headers, value)
+    if (!exchange.ticket) return ended(context, toResponse(value, set), path)
+    const stored = ONCE.afterHandle({ ...context, responseValue: value }) as unknown as Promise<string>
+    return Promise.resolve(stored).then((text) => ended(context, toResponse(text, set), path))
+  }
+
+  function refused(context: Context, error: unknown, route: string | undefined): Response | Promise<Response> {
+    const { exchange, request, set } = context
+    const caught = error instanceof Unread ? { code: 'PARSE', error } : { error }
+    const refusal = refuse(deps, exchange, request, set.headers, caught)
+    set.status = refusal.status
+    const { body } = refusal
+    return body instanceof Promise
+      ? body.then((known) => ended(context, toResponse(known, set), route))
+      : ended(context, toResponse(body, set), route)
+  }
+
+  function ended({ exchange, set }: Context, response: Response, route: string | undefined): Response {
+    leave(exchange)
+    if (!exchange.streaming) deps.accessLog(exchange, set.status, route)
+    return response
+  }
+
+  return answer
+}
+
+/** The answer as the framework makes it. The headers of a response win over those that were set. */
+function toResponse(value: unknown, set: Context['set']): Response {
+  const init = set as ResponseInit
+  if (typeof value === 'string') return new Response(value, init)
+  if (!(value instanceof Response)) return Response.json(value, init)
+  const headers = new Headers(init.headers)
+  for (const [name, text] of value.headers) headers.set(name, text)
+  return new Response(value.body, { status: set.status, headers })
+}

@@ -1,0 +1,326 @@
+import { peek, type Server } from 'bun'
+import type { Replay, Ticket } from '../idempotency'
+import type { TenantCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { AppError, defineError } from '../kernel/errors'
+import { failpoint } from '../kernel/failpoint'
+import { newRequestId } from '../kernel/ids'
+import { errorFields, type Log } from '../kernel/log'
+import { assertBodyHeaders, hasBody } from './body'
+import type { EnterRequest } from './connections'
+import {
+  assertHost,
+  type ClientAddress,
+  corsHeaders,
+  type Exchange,
+  pathOf,
+  preflightHeaders,
+  type Readers,
+  WITHOUT_ADDRESS,
+} from './context'
+import { type ErrorFace, helpfulHeaders, statusOf, toEnvelope } from './envelope'
+import { logFault, toAppError } from './faults'
+import { givenBack } from './guard'
+import type { AccessLog } from './metrics'
+import { isForBrowser, NOWHERE_HEADERS, NOWHERE_PAGE } from './nowhere'
+import type { RouteRule, RouteRules } from './route-rules'
+
+/** Time limit of every request, except on routes that declare `timeLimit: 'own'` (contract 1.9). */
+const LIMIT_MS = 30_000
+
+const givenUp = defineError(
+  'timeout',
+  'request_timeout',
+  () =>
+    `This took longer than ${LIMIT_MS / 1_000} s and was stopped. A change may still have been made. Check before you send it again, or use an Idempotency-Key.`,
+)
+
+export type EdgeDeps = {
+  clock: Clock
+  log: Log
+  accessLog: AccessLog
+  /** Throws 401. */
+  authenticate(request: Request): TenantCaller | Promise<TenantCaller>
+  /** Throws 403 when the browser's origin is not one that the key allows. */
+  assertOrigin(caller: TenantCaller, request: Request): void
+  /** Counts the request; throws 429 `rate_limit_exceeded`. */
+  admit(caller: TenantCaller): void | Promise<void>
+  /** Counts a 4xx answer to an authenticated caller (contract 18.1). */
+  refused(caller: TenantCaller, error: Error | null): void
+  /** The six rate limit headers of contract 1.3, for the caller or else for the client's address. */
+  rateHeaders(caller: TenantCaller | null, exchange: Exchange, counts?: boolean): Record<string, string>
+  /** Origins of pages that may read answers to this caller. */
+  allowedOrigins(caller: TenantCaller): readonly string[]
+  /** The canonical URL that a request to the apex host is redirected to; null for other hosts (contract 1.1). */
+  canonicalUrl(request: Request): string | null
+  /** Whether a request only asks if anything is there, before clients call. */
+  isProbe(method: string, path: string): boolean
+  /** What the routes declare; complete once all of them are registered. */
+  rules: Pick<RouteRules, 'at' | 'of' | 'methodsOf'>
+  /** How errors of a path are answered, where not as everywhere. */
+  errorFaceOf(path: string): ErrorFace | null
+  /** Further headers of an answer, from those that it has. */
+  moreHeaders(path: string, headers: Record<string, unknown>): Record<string, string> | null
+  /** What to call instead of a path that is not served; null for most. */
+  insteadOf(path: string): string | null
+  /** Counts the open requests of an address until they authenticate; null where its connections are counted. */
+  enter: EnterRequest | null
+  /** Told of each request that authenticated. */
+  authenticated(request: Request, server: Server<unknown> | null): void
+  /** Finds the client's address behind trusted proxies. */
+  clientAddress: ClientAddress
+  secure: boolean
+  /** Aborted once the server is about to stop: connections end with their answer then, so that none is cut off. */
+  leaving: AbortSignal
+}
+
+export type Headers = Record<string, string | number | string[] | undefined>
+
+/** Errors that may come in the middle of a body. */
+const CUT_SHORT = new Set<string>(['payload_too_large', 'request_timeout', 'service_unavailable'])
+
+/** Longest silence of a connection while a request is answered, and after it; Bun knows no longer one. */
+const SILENT_S = 255
+/**
+ * After a refusal the rest of a body is read for a few seconds: closed at once, many clients never see the answer. Bun
+ * counts in steps of four seconds: this is four to eight, and 4 could close a connection under its next request.
+ */
+const FAREWELL_S = 8
+
+/** A class, because it is made for every request and its functions are rarely called. */
+class Arrived implements Exchange {
+  readonly requestId: string
+  readonly startedAt: number
+  readonly method: string
+  readonly notes: Exchange['notes'] = {}
+  leave: (() => void) | null = null
+  readers: readonly string[] | null = null
+  caller: TenantCaller | null = null
+  streaming = false
+  follows = false
+  errorCode: string | null = null
+  ticket: Ticket | null = null
+  replay: Replay | null = null
+
+  constructor(
+    private readonly deps: EdgeDeps,
+    private readonly request: Request,
+    private readonly server: Server<unknown> | null,
+    readonly path: string,
+    readonly rule: RouteRule,
+  ) {
+    this.requestId = newRequestId(rule.idPrefix)
+    this.startedAt = deps.clock.monotonic()
+    this.method = request.method
+  }
+
+  ip(): string {
+    const peer = this.server?.requestIP(this.request)?.address || WITHOUT_ADDRESS
+    return this.deps.clientAddress(peer, this.request.headers.get('x-forwarded-for'))
+  }
+
+  keepOpen(): void {
+    this.server?.timeout(this.request, 0)
+  }
+
+  known(): void {
+    this.deps.authenticated(this.request, this.server)
+    leave(this)
+  }
+
+  hangUp(): void {
+    this.server?.timeout(this.request, FAREWELL_S)
+  }
+}
+
+/** Begins a request. `path` and `rule` are those of its route, where that is known. */
+export function arrive(
+  deps: EdgeDeps,
+  request: Request,
+  server: Server<unknown> | null,
+  path = pathOf(request.url),
+  rule = deps.rules.at(request.method, path),
+): Exchange {
+  server?.timeout(request, SILENT_S)
+  return new Arrived(deps, request, server, path, rule)
+}
+
+/** Ends its part in the count of its address's open requests. */
+export function leave(exchange: Exchange): void {
+  exchange.leave?.()
+  exchange.leave = null
+}
+
+/** Sets what the headers of every answer have. */
+export function setStateHeaders({ secure, leaving }: EdgeDeps, { requestId }: Exchange, headers: Headers): void {
+  headers['x-request-id'] ??= requestId
+  headers['x-content-type-options'] = 'nosniff'
+  headers['cache-control'] ??= 'no-store'
+  headers.vary ??= 'Origin'
+  if (leaving.aborted) headers.connection = 'close'
+  if (secure) headers['strict-transport-security'] = 'max-age=31536000; includeSubDomains'
+}
+
+/** The answer to what concerns no route: a request to another host, a CORS preflight, or a probe. Null for all others. */
+export function answerBefore(
+  deps: EdgeDeps,
+  exchange: Exchange,
+  request: Request,
+  headers: Record<string, string>,
+): Response | null {
+  const { method } = request
+  const elsewhere = deps.canonicalUrl(request)
+  const allowed = method === 'OPTIONS' ? preflightHeaders(request.headers, deps.rules.methodsOf(exchange.path)) : null
+  if (elsewhere === null && allowed === null && !deps.isProbe(method, exchange.path)) return null
+  Object.assign(headers, deps.rateHeaders(null, exchange, allowed === null), allowed)
+  return elsewhere
+    ? redirect(elsewhere, exchange.requestId, headers)
+    : new Response(null, { status: allowed ? 204 : 200, headers })
+}
+
+function redirect(location: string, requestId: string, headers: Record<string, string>): Response {
+  const message = `This server answers at ${location}. Call that address directly: most clients drop the Authorization header on a redirect.`
+  const elsewhere = new AppError('missing', 'not_found', message)
+  return Response.json(toEnvelope(elsewhere, requestId), { status: 307, headers: { ...headers, location } })
+}
+
+/**
+ * Checks credential, origin, request rate, host and the body's headers, in the order of contract 1.5. A promise only
+ * where something is waited for.
+ */
+export function check(deps: EdgeDeps, exchange: Exchange, request: Request): void | Promise<void> {
+  if (deps.enter) exchange.leave = deps.enter(exchange.ip())
+  if (exchange.rule.open) return assertSound(deps, exchange, request)
+  const caller = deps.authenticate(request)
+  return caller instanceof Promise
+    ? caller.then((found) => checkCaller(deps, exchange, request, found))
+    : checkCaller(deps, exchange, request, caller)
+}
+
+function checkCaller(deps: EdgeDeps, exchange: Exchange, request: Request, caller: TenantCaller): void | Promise<void> {
+  exchange.caller = caller
+  exchange.known()
+  failpoint('after_auth')
+  deps.assertOrigin(caller, request)
+  const admitted = deps.admit(caller)
+  return admitted instanceof Promise
+    ? admitted.then(() => assertSound(deps, exchange, request))
+    : assertSound(deps, exchange, request)
+}
+
+function assertSound({ rules }: EdgeDeps, { rule, path }: Exchange, request: Request): void {
+  assertHost(request)
+  try {
+    assertBodyHeaders(request, rule)
+  } catch (refusal) {
+    // Where no route would read the body, its headers do not matter: the answer is 404 or 405.
+    if (rules.methodsOf(path).includes(request.method)) throw refusal
+  }
+}
+
+/** Adds to the headers of an answer what depends on who called: rates, and which pages may read it. */
+export function addHeaders(deps: EdgeDeps, exchange: Exchange, request: Request, headers: Headers): void {
+  const { caller, path } = exchange
+  Object.assign(headers, deps.rateHeaders(caller, exchange))
+  const more = deps.moreHeaders(path, headers)
+  if (more) Object.assign(headers, more)
+  const origin = request.headers.get('origin')
+  if (origin) Object.assign(headers, corsHeaders(origin, readersOf(deps, exchange)))
+}
+
+/** Completes the answer of a route: its headers, its `request_id`, and the end of its connection with an unread body. */
+export function complete(deps: EdgeDeps, exchange: Exchange, request: Request, headers: Headers, body: unknown): void {
+  addHeaders(deps, exchange, request, headers)
+  if (!request.bodyUsed && hasBody(request)) exchange.hangUp()
+  if (isPlainObject(body)) body.request_id ??= exchange.requestId
+}
+
+/** Answers whatever was thrown. `code` says in which phase the framework caught it. */
+export function refuse(
+  deps: EdgeDeps,
+  exchange: Exchange,
+  request: Request,
+  headers: Headers,
+  { code, error }: { code?: unknown; error: unknown },
+): { status: number; body: unknown } {
+  const known = toAppError(code, error, exchange.path, { methodsOf: deps.rules.methodsOf, insteadOf: deps.insteadOf })
+  logFault(deps.log, exchange.requestId, known, error)
+  countRefusal(deps, exchange, statusOf(known), known)
+  const { status, body } = errorAnswer(deps, exchange, request, headers, known)
+  if ((!request.bodyUsed || CUT_SHORT.has(known.code)) && hasBody(request)) exchange.hangUp()
+  if (known.kind === 'missing' && isForBrowser(request, exchange.path)) {
+    Object.assign(headers, NOWHERE_HEADERS)
+    return { status, body: NOWHERE_PAGE }
+  }
+  return { status, body: exchange.ticket ? givenBack(exchange, body) : body }
+}
+
+/** Counts a 4xx answer of an authenticated caller. */
+export function countRefusal(
+  { refused }: EdgeDeps,
+  { caller }: Exchange,
+  status: number,
+  error: AppError | null,
+): void {
+  if (caller && status >= 400 && status < 500) refused(caller, error)
+}
+
+/** An error in the form that clients of its path read, and its headers. */
+function errorAnswer(deps: EdgeDeps, exchange: Exchange, request: Request, headers: Headers, error: AppError) {
+  exchange.errorCode = error.code
+  setStateHeaders(deps, exchange, headers)
+  Object.assign(headers, helpfulHeaders(error))
+  addHeaders(deps, exchange, request, headers)
+  const face = deps.errorFaceOf(exchange.path)
+  return face
+    ? { status: face.statusOf(error), body: face.bodyOf(error, exchange.requestId) }
+    : { status: statusOf(error), body: toEnvelope(error, exchange.requestId) }
+}
+
+/**
+ * Without a credential only documents that anyone may fetch are readable by pages, and errors that say that the
+ * credential is missing or wrong. Sign-in, sign-up and pages with a form are not.
+ */
+function readersOf({ allowedOrigins }: EdgeDeps, { caller, method, rule, readers }: Exchange): Readers {
+  if (readers) return readers
+  if (caller) return allowedOrigins(caller)
+  return method === 'OPTIONS' ? [] : rule.readers
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/**
+ * The answer of a request, or 504 `request_timeout` after 30 s. Its work goes on and its result is dropped; if it fails
+ * later, the error is logged. `working` never rejects unless the framework's own code fails.
+ */
+export function withinLimit<T>(
+  deps: EdgeDeps,
+  exchange: Exchange,
+  request: Request,
+  working: Promise<T>,
+): Promise<T | Response> {
+  // Answers from a cache are settled already, so they need no timer.
+  if (peek.status(working) !== 'pending') return working
+  const late = Promise.withResolvers<Response>()
+  let over = false
+  const cancel = deps.clock.after(LIMIT_MS, () => {
+    over = true
+    late.resolve(lateAnswer(deps, exchange, request))
+  })
+  const failedUnheard = (error: unknown) => {
+    if (over) deps.log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
+  }
+  working.then(undefined, failedUnheard).finally(cancel)
+  return Promise.race([working, late.promise])
+}
+
+function lateAnswer(deps: EdgeDeps, exchange: Exchange, request: Request): Response {
+  const headers: Record<string, string> = {}
+  const { status, body } = errorAnswer(deps, exchange, request, headers, givenUp())
+  deps.accessLog(exchange, status, undefined)
+  if (hasBody(request)) exchange.hangUp()
+  // The log line is written; a result that comes later must not write another.
+  exchange.streaming = true
+  return Response.json(body, { status, headers })
+}
