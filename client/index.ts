@@ -94,6 +94,20 @@ export function createSvc(options: ClientOptions = {}) {
       if (language) form.append('language', language)
       return json<Done<R['audio']['stt']['post']>>('POST', '/audio/stt', { ...long(call), body: form, unkeyed: true })
     },
+    files: {
+      /** `purpose` is what it is for: `batch`, `user_data` or `vision`. */
+      create(file: Blob, purpose: string, call?: CallOptions) {
+        const form = new FormData()
+        form.append('purpose', purpose)
+        form.append('file', file, file instanceof File ? file.name : 'file')
+        return json<Done<R['files']['post']>>('POST', '/files', { ...long(call), body: form, unkeyed: true })
+      },
+      list: (query?: Request<R['files']['get']>) => get<R['files']['get']>('/files', query),
+      get: (file: string) => get<R['files'][':id']['get']>(`/files/${id(file)}`),
+      content: async (file: string) =>
+        new Uint8Array(await (await transport.send('GET', `/files/${id(file)}/content`, {})).arrayBuffer()),
+      delete: (file: string) => change<R['files'][':id']['delete']>('DELETE', `/files/${id(file)}`),
+    },
     jobs,
     models: async () => (await get<R['models']['get']>('/models')).models,
     model: (model: string) => get<R['models'][':id']['get']>(`/models/${id(model)}`),

@@ -15,7 +15,7 @@ import { cacheRulesOf, createAgent, createChat, createCompletions, createSandbox
 import { expiredResponses } from '../doors'
 import { doorOf } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
-import { expiredFiles, sweptFiles } from '../files'
+import { expiredFiles, expiredUploads, sweptFiles } from '../files'
 import { expiredKeys, startIdempotencyLoop } from '../idempotency'
 import { type KeyCaller, ownerOf } from '../kernel/caller'
 import type { KeyId, UserId } from '../kernel/ids'
@@ -76,6 +76,7 @@ function startLoops(modules: ReturnType<typeof buildWork>) {
   jobs.register(modules.webhooks.tidying())
   jobs.register(expiredResponses(modules))
   jobs.register(expiredFiles(modules.files))
+  jobs.register(expiredUploads(modules))
   jobs.register(sweptFiles({ store, clock, ...modules.filePlace }))
   return [
     ...(store.dialect === 'postgres'

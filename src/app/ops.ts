@@ -11,7 +11,9 @@ import {
 import { browserOperatorRoutes } from '../browser/routes'
 import { jobOperatorRoutes } from '../charging/public-jobs-routes'
 import { eventOperatorRoutes } from '../events/routes'
+import { verifyUploads } from '../files'
 import { artifactOperatorRoutes } from '../files/routes'
+import { uploadOperatorRoutes } from '../files/routes-uploads'
 import { guardrailOperatorRoutes } from '../guardrails/routes'
 import type { Metrics } from '../http/metrics'
 import { addReadings } from '../http/metrics'
@@ -127,6 +129,7 @@ export function createOps({ config, container, metrics, redis, location, stoppin
       { check: 'conversations', violations: container.conversations.verify },
       { check: 'jobs and their holds', violations: container.publicJobs.verify },
       { check: 'files', violations: container.files.verify },
+      { check: 'uploads', violations: verifyUploads },
       { check: 'idempotency keys', violations: container.idempotency.verify },
     ],
     backup: createBackup({
@@ -173,6 +176,7 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(jobOperatorRoutes(container.publicJobs, edge))
     .use(conversationOperatorRoutes(container.conversations, edge))
     .use(artifactOperatorRoutes(container, edge))
+    .use(uploadOperatorRoutes(container, edge))
     .use(researchOperatorRoutes(container.research, edge))
     .use(browserOperatorRoutes(container.browser, edge))
     .use(webhookOperatorRoutes(container.webhooks, edge))

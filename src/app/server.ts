@@ -20,6 +20,7 @@ import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-mess
 import { engineRoutes } from '../engines/routes'
 import { eventRoutes } from '../events/routes'
 import { artifactRoutes, fileRoutes } from '../files/routes'
+import { uploadRoutes } from '../files/routes-uploads'
 import { guardrailRoutes } from '../guardrails/routes'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
 import type { Connections } from '../http/connections'
@@ -199,6 +200,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(widgetRoutes(container.widgets, guard))
         .use(visitorRoutes(container.widgets, streams, guard))
         .use(artifactRoutes(container, guard))
+        .use(uploadRoutes(container, guard))
         .use(usageRoutes(container, download, guard))
         .use(requestRoutes(container, guard))
         .use(benchmarkRoutes(container, guard))

@@ -38,6 +38,8 @@ const ENTITY_TYPES = [
   'conversation',
   'memory',
   'artifact',
+  'file',
+  'batch',
   'settings',
   'organization',
   'billing',

@@ -1,7 +1,7 @@
 import { Routing, ToolUse } from '../completions/schema'
 import { Firing } from '../guardrails/schema'
 import { defineId, type Id } from '../kernel/ids'
-import { JsonObject, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
+import { JsonObject, listOf, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
 
 export const ResponseId = defineId('response', 'resp')
 export type ResponseId = Id<'response'>
@@ -144,13 +144,7 @@ export const ItemQuery = t.Object({
 })
 export type ItemQuery = Static<typeof ItemQuery>
 
-export const ItemPage = t.Object({
-  object: t.Literal('list'),
-  data: t.Array(JsonObject),
-  first_id: nullable(t.String()),
-  last_id: nullable(t.String()),
-  has_more: t.Boolean(),
-})
+export const ItemPage = listOf(JsonObject)
 export type ItemPage = Static<typeof ItemPage>
 
 export const InputTokens = t.Object({ object: t.Literal('response.input_tokens'), input_tokens: t.Integer() })

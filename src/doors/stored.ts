@@ -5,6 +5,7 @@ import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError, defineError, invalidInput, messageOf, notFound } from '../kernel/errors'
 import { defineId } from '../kernel/ids'
+import { listAfter } from '../kernel/keyset'
 import { allOf, command, insertAll, query, type Reader, type Row, type Store, type Tx } from '../kernel/store'
 import { type Item, type ItemPage, type ItemQuery, type ResponseBody, ResponseId } from './responses-schema'
 import { type ResponseRow, responseItems, responses } from './table'
@@ -175,13 +176,7 @@ export async function listInputItems(
   const all = order === 'asc' ? input : input.toReversed()
   const from = after === undefined ? 0 : all.findIndex((item) => item.id === after) + 1
   const data = all.slice(from, from + limit)
-  return {
-    object: 'list',
-    data,
-    first_id: (data[0]?.id as string | undefined) ?? null,
-    last_id: (data.at(-1)?.id as string | undefined) ?? null,
-    has_more: all.length > from + limit,
-  }
+  return listAfter(data as (Item & { id: string })[], all.length > from + limit)
 }
 
 /** Job that deletes responses whose time is over. */

@@ -5,7 +5,7 @@ import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import type { Reader, Tx } from '../kernel/store'
 import type { ArtifactId, ArtifactQuery } from './schema'
-import { type ArtifactRow, artifacts, fileContents, fileOwners } from './table'
+import { type ArtifactRow, artifacts, fileContents, fileOwners, uploads } from './table'
 
 type Content = { sha256: string; place: string; size_bytes: number }
 export type Listing = { ids?: readonly ArtifactId[]; limit: number }
@@ -48,7 +48,7 @@ export const fileRepository = {
     return (await found)[0] ?? { files: 0, bytes: 0 }
   },
 
-  /** Counts one more artifact with these bytes, and returns where they are kept: elsewhere, when they were known. */
+  /** Counts one more file with these bytes, and returns where they are kept: elsewhere, when they were known. */
   async refer(tx: Tx, content: Content): Promise<string> {
     const t = tx.of(fileContents)
     const added = tx.insert(t).values({ ...content, refs: 1 })
@@ -56,7 +56,7 @@ export const fileRepository = {
     return (await known.returning({ place: t.place }))[0]!.place
   },
 
-  /** Counts one artifact less. Returns where the bytes are when they are nobody's any more: their row is gone then. */
+  /** Counts one file less. Returns where the bytes are when they are nobody's any more: their row is gone then. */
   async release(tx: Tx, sha256: string): Promise<string | null> {
     const t = tx.of(fileContents)
     await tx
@@ -151,26 +151,30 @@ export const fileRepository = {
 
   /** Up to 100 contents that are counted wrong, and as many owners. */
   async miscounted(db: Reader) {
-    const [t, c, o] = [db.of(artifacts), db.of(fileContents), db.of(fileOwners)]
-    const count = sql<number>`count(${t.id})`.mapWith(Number)
+    const [t, c, o, u] = [db.of(artifacts), db.of(fileContents), db.of(fileOwners), db.of(uploads)]
+    const having = (files: typeof t | typeof u) =>
+      sql`(select count(*) from ${files} where ${files.sha256} = ${c.sha256})`
+    const all = sql<number>`(${having(t)} + ${having(u)})`.mapWith(Number)
     const bytes = sql<number>`coalesce(sum(${t.size_bytes}), 0)`.mapWith(Number)
-    const contents = db
-      .select({ sha256: c.sha256, counted: c.refs, found: count })
-      .from(c)
-      .leftJoin(t, eq(t.sha256, c.sha256))
-      .groupBy(c.sha256, c.refs)
-      .having(ne(sql`count(${t.id})`, c.refs))
+    const contents = db.select({ sha256: c.sha256, counted: c.refs, found: all }).from(c).where(ne(all, c.refs))
     const owners = db
       .select({ owner: o.owner, counted: o.bytes, found: bytes })
       .from(o)
       .leftJoin(t, eq(t.owner, o.owner))
       .groupBy(o.owner, o.bytes, o.files)
       .having(sql`coalesce(sum(${t.size_bytes}), 0) <> ${o.bytes} or count(${t.id}) <> ${o.files}`)
-    const lost = db.select({ id: t.id }).from(t).leftJoin(c, eq(c.sha256, t.sha256)).where(isNull(c.sha256))
+    const lost = [t, u].map((files) =>
+      db
+        .select({ id: files.id })
+        .from(files)
+        .leftJoin(c, eq(c.sha256, files.sha256))
+        .where(isNull(c.sha256))
+        .limit(100),
+    )
     return {
       contents: await contents.limit(100),
       owners: await owners.limit(100),
-      lost: await lost.limit(100),
+      lost: (await Promise.all(lost)).flat(),
     }
   },
 }

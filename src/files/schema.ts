@@ -1,7 +1,7 @@
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { deletionMembers, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { deletionMembers, listOf, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const ArtifactId = defineId('artifact', 'art')
 export type ArtifactId = Id<'artifact'>
@@ -143,3 +143,73 @@ export type ArtifactPrune = Static<typeof ArtifactPrune>
 
 export const ArtifactsPruned = t.Object({ object: t.Literal('artifact_prune'), ...stored })
 export type ArtifactsPruned = Static<typeof ArtifactsPruned>
+
+export const UploadId = defineId('file', 'file-')
+export type UploadId = Id<'file'>
+
+/** What a client may send a file for, and what it is kept as (contract 32.6). */
+export const KEPT_AS = {
+  batch: 'batch',
+  user_data: 'user_data',
+  vision: 'vision',
+  assistants: 'user_data',
+  evals: 'user_data',
+  'fine-tune': 'user_data',
+} as const
+const PURPOSES = ['batch', 'user_data', 'vision', 'batch_output'] as const
+export type Purpose = (typeof PURPOSES)[number]
+
+/** A file that a client sent, or that a batch wrote (contract 32.6). Times are whole seconds. */
+export const Upload = t.Object(
+  {
+    id: UploadId.schema,
+    object: t.Literal('file'),
+    bytes: t.Integer(),
+    created_at: t.Integer({ description: 'Unix time in seconds' }),
+    expires_at: nullable(t.Integer({ description: 'Unix time in seconds' })),
+    filename: t.String(),
+    purpose: oneOf(PURPOSES),
+    status: t.Literal('processed'),
+  },
+  { $id: 'File' },
+)
+export type Upload = Static<typeof Upload>
+
+export const UploadList = listOf(Upload)
+export type UploadList = Static<typeof UploadList>
+
+export const UploadQuery = t.Object({
+  purpose: t.Optional(t.String({ maxLength: 64, description: 'Only files with this purpose' })),
+  limit: t.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+  order: t.Optional(oneOf(['asc', 'desc'], { description: 'By creation; default desc' })),
+  after: t.Optional(t.String({ maxLength: 64, description: 'The id of the last file that you have' })),
+})
+export type UploadQuery = Static<typeof UploadQuery>
+
+export const UploadDeleted = t.Object({
+  id: UploadId.schema,
+  object: t.Literal('file'),
+  deleted: t.Literal(true),
+})
+
+/** The same as operators see it. */
+export const OverseenUpload = t.Object(
+  {
+    id: UploadId.schema,
+    owner: t.String({ description: 'org:ID or user:ID' }),
+    filename: t.String(),
+    purpose: oneOf(PURPOSES),
+    mime_type: t.String(),
+    size_bytes: t.Integer(),
+    readers: t.Integer({ description: 'Batches that read it now' }),
+    created: Timestamp,
+    expires_at: Timestamp,
+  },
+  { $id: 'OverseenFile' },
+)
+export const OverseenUploads = pageOf('files', OverseenUpload)
+export const OverseenUploadsQuery = t.Object({
+  ...PageQuery.properties,
+  purpose: t.Optional(oneOf(PURPOSES)),
+})
+export type OverseenUploadsQuery = Static<typeof OverseenUploadsQuery>

@@ -103,7 +103,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
   }
 
   /** Removes the bytes of a draft that no artifact was made of. */
-  function discard(draft: Draft): Promise<void> {
+  function discard(draft: Pick<Draft, 'place'>): Promise<void> {
     return place.remove(draft.place)
   }
 
@@ -256,9 +256,9 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return row
   }
 
-  /** Bytes of an artifact. Throws 503 `storage_unavailable` when they cannot be read. */
+  /** Bytes of an artifact or an upload. Throws 503 `storage_unavailable` when they cannot be read. */
   async function read(
-    { id, sha256, size_bytes }: ArtifactRow,
+    { id, sha256, size_bytes }: { id: string; sha256: string; size_bytes: number },
     span?: Span,
   ): Promise<Blob | ReadableStream<Uint8Array>> {
     const name = await rows.placeOf(store.read, sha256)
@@ -295,7 +295,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
  * A name for a file that every file system takes: no folders, no control or direction marks, no reserved words. Its
  * ending is that of the bytes where they have one. Only shown, never used to store.
  */
-function safeFilename(wanted: string, extension: string | null): string {
+export function safeFilename(wanted: string, extension: string | null): string {
   const last = wanted.split(/[\\/]/).at(-1) ?? ''
   const bare = last.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu, '').replace(/^[.\s]+/, '')
   // A reserved word would be replaced with its ending.

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import type { KeyId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
-import type { ArtifactId, ArtifactType } from './schema'
+import type { ArtifactId, ArtifactType, Purpose, UploadId } from './schema'
 
 /** Files that svc made, each of one owner (contract 2.3). */
 export const artifacts = defineTable((k) =>
@@ -56,7 +57,7 @@ export const fileContents = defineTable((k) =>
       /** Where they are. New each time the same bytes come again, so that removing old ones never meets new ones. */
       place: k.text('place').notNull(),
       size_bytes: k.int('size_bytes').notNull(),
-      /** How many artifacts have them. */
+      /** How many artifacts and uploads have them. */
       refs: k.int('refs').notNull(),
     },
     (t) => [k.uniqueIndex('file_contents_place').on(t.place), k.check('file_contents_refs', sql`${t.refs} >= 0`)],
@@ -68,6 +69,42 @@ export const fileOwners = defineTable((k) =>
   k.table('file_owners', {
     owner: k.text('owner').$type<OwnerScope>().primaryKey(),
     files: k.int('files').notNull(),
+    bytes: k.int('bytes').notNull(),
+  }),
+)
+
+/** Files that clients sent to be read later, and the files that batches wrote for them (contract 32.6). */
+export const uploads = defineTable((k) =>
+  k.table(
+    'uploads',
+    {
+      id: k.text('id').$type<UploadId>().primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      key_id: k.text('key_id').$type<KeyId>(),
+      filename: k.text('filename').notNull(),
+      purpose: k.text('purpose').$type<Purpose>().notNull(),
+      mime_type: k.text('mime_type').notNull(),
+      size_bytes: k.int('size_bytes').notNull(),
+      sha256: k.text('sha256').notNull(),
+      /** How many batches read it now; such a file stays. */
+      readers: k.int('readers').notNull(),
+      created_at: k.ms('created_at').notNull(),
+      expires_at: k.ms('expires_at').notNull(),
+    },
+    (t) => [
+      k.index('uploads_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('uploads_by_age').on(t.created_at, t.id),
+      k.index('uploads_expiring').on(t.expires_at),
+      k.index('uploads_by_content').on(t.sha256),
+    ],
+  ),
+)
+export type UploadRow = Row<typeof uploads>
+
+/** What the uploads of an owner add up to. */
+export const uploadOwners = defineTable((k) =>
+  k.table('upload_owners', {
+    owner: k.text('owner').$type<OwnerScope>().primaryKey(),
     bytes: k.int('bytes').notNull(),
   }),
 )

@@ -19,6 +19,16 @@ export type Upload = {
   discard(): Promise<void>
 }
 
+/** Hands a form to its reader and removes its file. */
+export async function reading<T>(body: unknown, read: (form: Upload) => Promise<T>): Promise<T> {
+  const form = body as Upload
+  try {
+    return await read(form)
+  } finally {
+    await form.discard()
+  }
+}
+
 type Options = {
   /** Of the file. */
   maxBytes: number
@@ -57,7 +67,7 @@ const tooMany = () =>
 type Received = { fields: Map<string, string>; file: { field: string; filename: string } | null }
 
 /** Bun itself refuses larger bodies, without our error envelope, so this is well above our own limit. */
-export const MAX_TRANSPORT_BYTES = 64 * 1024 * 1024
+export const MAX_TRANSPORT_BYTES = 66 * 1024 * 1024
 
 const JSON_WANTED = 'Send JSON with Content-Type: application/json.'
 

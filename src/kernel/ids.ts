@@ -10,13 +10,14 @@ const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
 
 /**
  * Declares a kind of id. Without a prefix an id is a UUID (122 random bits); with one it is `<prefix>_` and 24 base62
- * characters (142 random bits). Contract 1.4 lists the prefixes.
+ * characters (142 random bits); a prefix that ends in `-` stands as it is. Contract 1.4 lists the prefixes.
  */
 export function defineId<Name extends string>(name: Name, prefix?: string) {
-  const pattern = prefix ? `^${prefix}_[0-9A-Za-z]{24}$` : UUID
+  const head = prefix?.endsWith('-') ? prefix : `${prefix}_`
+  const pattern = prefix ? `^${head}[0-9A-Za-z]{24}$` : UUID
   const shape = new RegExp(pattern)
   return {
-    create: () => (prefix ? `${prefix}_${randomBase62(24)}` : randomUUID()) as Id<Name>,
+    create: () => (prefix ? `${head}${randomBase62(24)}` : randomUUID()) as Id<Name>,
     is: (value: string): value is Id<Name> => shape.test(value),
     schema: t.Unsafe<Id<Name>>(
       prefix

@@ -1,5 +1,6 @@
-import { and, desc, inArray, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { invalidInput } from './errors'
 import { decodeCursor, type Page, toPage } from './page'
 import type { Reader, Table } from './store'
 
@@ -42,6 +43,41 @@ export const pagesBy =
     const rows = await found.orderBy(...order).limit(limit)
     return toPage(rows as T['$inferSelect'][], wanted.limit, (row) => ({ at: row[moment], id: row.id }))
   }
+
+/** A page as clients of other services ask for it: `after` is the id of the last row that they have. */
+export type After = { limit: number; order?: 'asc' | 'desc' | undefined; after?: string | undefined }
+
+/** Lists rows in that form, newest first unless asked otherwise. Throws 400 for an `after` that is not in the list. */
+export const pagesAfter =
+  <T extends Dated<Moment>, Moment extends string>(listed: Table<T>, moment: Moment) =>
+  async (db: Reader, { limit, order = 'desc', after }: After, ...conditions: (SQL | undefined)[]) => {
+    const table = db.of(listed)
+    const [at, id] = [table[moment], table.id] as const
+    let place: SQL | undefined
+    if (after !== undefined) {
+      const known = db.select({ at }).from(table as SQLiteTable)
+      const [mark] = await known.where(and(eq(id, after), ...conditions)).limit(1)
+      if (!mark) throw invalidInput('after', '"after" is not the id of an entry of this list.')
+      place =
+        order === 'asc' ? sql`(${at}, ${id}) > (${mark.at}, ${after})` : sql`(${at}, ${id}) < (${mark.at}, ${after})`
+    }
+    const by = order === 'asc' ? asc : desc
+    const found = db.select().from(table as SQLiteTable)
+    const rows = await found
+      .where(and(...conditions, place))
+      .orderBy(by(at), by(id))
+      .limit(limit + 1)
+    return { rows: rows.slice(0, limit) as T['$inferSelect'][], has_more: rows.length > limit }
+  }
+
+/** The answer of such a list. */
+export const listAfter = <Item extends { id: string }>(data: Item[], has_more: boolean) => ({
+  object: 'list' as const,
+  data,
+  first_id: data[0]?.id ?? null,
+  last_id: data.at(-1)?.id ?? null,
+  has_more,
+})
 
 /** Most bytes of large rows in one page: serializing more would block the event loop (I28). */
 const PAGE_BYTES = 4 * 1024 * 1024

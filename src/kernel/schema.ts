@@ -226,3 +226,13 @@ export const pageOf = <Name extends string, Item extends TSchema>(name: Name, it
     has_more: Type.Boolean(),
     next_cursor: nullable(Type.String()),
   })
+
+/** A list as clients of other services read it. */
+export const listOf = <Item extends TSchema>(item: Item) =>
+  Type.Object({
+    object: Type.Literal('list'),
+    data: Type.Array(item),
+    first_id: nullable(Type.String()),
+    last_id: nullable(Type.String()),
+    has_more: Type.Boolean(),
+  })

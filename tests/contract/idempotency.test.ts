@@ -20,6 +20,7 @@ const WITHOUT: Record<string, string> = {
   'POST /audio/speech': 'answers with sound',
   'POST /audio/stt': 'is multipart',
   'POST /audio/transcriptions': 'is multipart',
+  'POST /files': 'is multipart',
   'POST /skills/sandbox': 'keeps nothing, so there is nothing to do twice',
   'POST /guardrail-policies/{id}/evaluate': 'changes nothing',
   'POST /moderations': 'scores the same text the same way',

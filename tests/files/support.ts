@@ -29,6 +29,19 @@ export const saveFor = (world: World, person: Pick<Person, 'userId' | 'orgId'>, 
     height: 1,
   })
 
+/** Sends a file as clients do, and returns its id. */
+export async function sendFile(
+  person: Person,
+  text = 'A text of theirs',
+  purpose = 'user_data',
+  filename = 'theirs.txt',
+): Promise<string> {
+  const form = new FormData()
+  form.set('purpose', purpose)
+  form.set('file', new File([text], filename))
+  return (await person.send('POST', 'files', form)).body.id
+}
+
 /** The path and query of a link, for `send`. */
 export const pathOf = (url: string | null): string => {
   const { pathname, search } = new URL(url!)

@@ -122,6 +122,7 @@ describe('the routes declare', () => {
       'POST /api/v1/completions',
       'POST /api/v1/documents',
       'POST /api/v1/embeddings',
+      'POST /api/v1/files',
       'POST /api/v1/iframes/:id/conversations/:sessionId/draft',
       'POST /api/v1/iframes/:id/sessions/:sessionId/messages',
       'POST /api/v1/images',

@@ -30,6 +30,7 @@ function pathOf(path: string): string | null {
     [/^\/jobs\/:id(?!\/verification)/, [things.job]],
     [/^\/conversations\/:id/, [things.completion.conversation_id]],
     [/^\/artifacts\/:id/, [things.artifact.id]],
+    [/^\/files\/:id/, [things.sent]],
     [/^\/webhooks\/:id/, [things.webhook.id]],
     [/^\/hooks\/:id/, [things.hook.id]],
     [/^\/iframes\/:id/, [chat.id, chat.sessionId]],

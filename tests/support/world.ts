@@ -18,7 +18,7 @@ export type Person = {
   orgId: OrgId | null
   key: string
   keyId: string
-  /** Sends a request as this person; the body is sent as JSON. */
+  /** Sends a request as this person; a body is sent as JSON, a form as it is. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
 
@@ -112,11 +112,14 @@ export const operatorCall = (): Call<OperatorCaller> => ({
 const sender =
   (app: OpenApp, state: Record<string, string>) =>
   async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> => {
-    const json: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+    const isPlain = body === undefined || body instanceof FormData
+    const json: Record<string, string> = isPlain ? {} : { 'content-type': 'application/json' }
     const request = new Request(`http://localhost${path.startsWith('/') ? '' : '/api/v1/'}${path}`, {
       method,
       headers: { ...json, ...state, ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' || isPlain ? (body as string) : JSON.stringify(body) }),
     })
     const reply = await read(await app.api.handle(request))
     const assertConforms = await conformanceOf(app)

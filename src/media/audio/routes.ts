@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Upload } from '../../http/body'
+import { reading, type Upload } from '../../http/body'
 import { answer, errors } from '../../http/envelope'
 import { type Guard, toCall } from '../../http/guard'
 import { invalidInput, messageOf } from '../../kernel/errors'
@@ -99,16 +99,6 @@ function mp3({ mp3, costCents }: Speech): Response {
 
 const plain = (text: string): Response =>
   new Response(text, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
-
-/** Hands a form to its reader and removes its file. */
-async function reading<T>(body: unknown, read: (form: Upload) => Promise<T>): Promise<T> {
-  const form = body as Upload
-  try {
-    return await read(form)
-  } finally {
-    await form.discard()
-  }
-}
 
 function formatIn({ fields }: Upload): CompatFormat {
   const format = fields.get('response_format') ?? 'json'
