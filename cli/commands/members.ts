@@ -107,6 +107,55 @@ const addMember = command('add', {
   },
 })
 
+const listInvitations = command('invitations', {
+  summary: 'List the open and expired invitations of an organization',
+  about: 'Newest first. An accepted invitation is a member, and is in members list.',
+  examples: ['members invitations --org acme', 'members invitations --org acme --json'],
+  impact: 'read',
+  async run(shell) {
+    const { invitations } = (await shell.connect()).ops().orgs({ ref: orgOf(shell, 'members invitations') })
+    shell.print.list(expectData(await invitations.get()).invitations, invitationColumns, 'No invitations.')
+  },
+})
+
+const INVITATION = 'id of the invitation, from members invitations'
+
+const withdrawInvitation = command('withdraw', {
+  summary: 'Withdraw an invitation',
+  about: 'Its token stops working at once.',
+  examples: ['members withdraw ID --org acme', 'members withdraw ID --org acme --yes --json'],
+  impact: 'write',
+  danger: 'moderate',
+  args: { invitation: argument(INVITATION) },
+  async run(shell, { invitation }) {
+    const ref = orgOf(shell, 'members withdraw')
+    if (shell.planned(`withdraw the invitation ${invitation}`)) return
+    shell.confirm(`Withdraw the invitation ${invitation}?`)
+    const { invitations } = (await shell.connect()).ops().orgs({ ref })
+    expectData(await invitations({ invitation }).delete())
+    shell.print.item({ id: invitation, deleted: true }, columnsOf`id INVITATION, deleted WITHDRAWN`)
+  },
+})
+
+const resendInvitation = command('resend', {
+  summary: 'Send an invitation again',
+  about: 'The earlier link stops working. Without a mail server the new link is shown once, for you to pass on.',
+  examples: ['members resend ID --org acme', 'members resend ID --org acme --json'],
+  impact: 'write',
+  danger: 'secret once',
+  args: { invitation: argument(INVITATION) },
+  async run(shell, { invitation }) {
+    const ref = orgOf(shell, 'members resend')
+    if (shell.planned(`send the invitation ${invitation} again`)) return
+    const { invitations } = (await shell.connect()).ops().orgs({ ref })
+    const { invitation: sent, url } = expectData(await invitations({ invitation }).resend.post({}))
+    shell.print.item(
+      url ? { ...sent, url } : sent,
+      url ? [...invitationColumns, column('url', 'URL')] : invitationColumns,
+    )
+  },
+})
+
 const updateMember = command('update', {
   summary: 'Change the role of a member',
   about: 'The last owner stays an owner. Make another member an owner first.',
@@ -150,4 +199,7 @@ const removeMember = command('remove', {
   },
 })
 
-export const memberCommands: Command[] = [listMembers, addMember, updateMember, removeMember]
+export const memberCommands: Command[] = [
+  ...[listMembers, addMember, updateMember, removeMember],
+  ...[listInvitations, resendInvitation, withdrawInvitation],
+]

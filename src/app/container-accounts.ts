@@ -115,20 +115,28 @@ function buildMoney(modules: Foundation) {
   const watch = createBalanceWatch({ limits, events })
   const billing = createBilling({ ...modules, limits, watch, initialCredit })
   const prices = followPrices(() => modules.engineRegistry.version().prices)
+  const usageReading = createUsageReading({
+    ...modules,
+    namesOf,
+    costOf: prices.costOf,
+    refusals: modules.usage.refusals,
+    balanceOf: billing.balance,
+    expiringOf: billing.expiringGrants.of,
+    capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
+    assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
+  })
   return {
     billing,
-    accountBilling: createAccountBilling({ ...modules, billing, limits, watch, settings: config }),
-    publicJobs: createPublicJobs({ ...modules, billing, isServed: () => nodes.isServed('jobs') }),
-    usageReading: createUsageReading({
+    accountBilling: createAccountBilling({
       ...modules,
-      namesOf,
-      costOf: prices.costOf,
-      refusals: modules.usage.refusals,
-      balanceOf: billing.balance,
-      expiringOf: billing.expiringGrants.of,
-      capsOf: async (reader, owner) => (await limits.of(reader, owner)).caps,
-      assertMayView: (reader, caller, orgId) => orgs.assertPermission(reader, caller, 'viewUsage', orgId),
+      billing,
+      limits,
+      watch,
+      costs: usageReading.costs,
+      settings: config,
     }),
+    publicJobs: createPublicJobs({ ...modules, billing, isServed: () => nodes.isServed('jobs') }),
+    usageReading,
     prices,
   }
 }

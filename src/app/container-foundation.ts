@@ -134,7 +134,7 @@ export function buildFoundation(deps: Deps) {
   const events = createEventBus({ clock, onError })
   const fanOut = createFanOut({ audit })
   events.inTransaction('*', fanOut.ofServer)
-  const orgs = createOrgs({ store, audit, events, clock, settings: config })
+  const orgs = createOrgs({ ...deps, store, audit, events, clock, jobs, mail, settings: config })
   const ownerNamed = async (reader: Reader, word: string | undefined) => (await findOwner(reader, word)).scope
   const auditReading = createAuditReading({
     store,

@@ -166,7 +166,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(keyRoutes(container.keys, guard))
         .use(orgRoutes(container.orgs, guard))
         .use(settingsRoutes(container, guard))
-        .use(billingRoutes(container.accountBilling, guard))
+        .use(billingRoutes(container.accountBilling, download, guard))
         .use(rateLimitRoutes(container, guard))
         .use(engineRoutes(container.engines, clock, guard))
         .use(preferenceRoutes(container, guard))

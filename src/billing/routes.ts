@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia'
 import type { Exchange } from '../http/context'
+import type { Downloads } from '../http/download'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { PAGE_HEADERS } from '../kernel/html'
+import { pageAs } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import type { LimitService } from './limits'
 import { BillingLimits, LimitsPatch, LimitsQuery } from './limits-schema'
@@ -10,11 +12,28 @@ import type { Receive } from './payments/intake'
 import type { Pages, RenderedPage } from './payments/pages'
 import { Checkout, NewCheckout, NewPortal, Portal, Received } from './payments/schema'
 import type { PaymentService } from './payments/service'
+import {
+  exportLedger,
+  LEDGER_HEADERS,
+  LedgerExport,
+  LedgerExportQuery,
+  LedgerPage,
+  LedgerQuery,
+  Month,
+  readLedger,
+  readStatement,
+  Statement,
+  type StatementDeps,
+} from './statements'
 
-type Deps = { limits: LimitService; payments: PaymentService & { receive: Receive } }
+type Deps = {
+  limits: LimitService
+  payments: PaymentService & { receive: Receive }
+  statements: StatementDeps
+}
 
 /** `/billing` (contract 18.2). */
-export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
+export const billingRoutes = ({ limits, payments, statements }: Deps, download: Downloads, guard: Guard) =>
   new Elysia({ prefix: '/billing', tags: ['Billing'] })
     .use(guard)
     .get('/limits', (context) => limits.get(toCall(context), context.query.scope), {
@@ -31,6 +50,52 @@ export const billingRoutes = ({ limits, payments }: Deps, guard: Guard) =>
         summary: 'Change spending caps, threshold and automatic top-up; omitted members stay, null clears a cap',
       },
     })
+    .get(
+      '/ledger',
+      async (context) => pageAs('entries', await readLedger(statements, toCall(context), context.query)),
+      {
+        scope: 'billing',
+        query: checkedQuery(LedgerQuery),
+        response: { 200: answer(LedgerPage), ...errors(400, 401, 403, 429) },
+        detail: {
+          summary: 'List what came in and went out, newest first, with the balance after each entry',
+          description: 'A page can have fewer entries than `limit` while `has_more` is true. Follow `next_cursor`.',
+        },
+      },
+    )
+    .get(
+      '/ledger/export',
+      (context) => {
+        const { query, exchange, request, route } = context
+        const source = exportLedger(statements, toCall(context), query)
+        return download({ source, exchange, request, route, headers: LEDGER_HEADERS[query.format] })
+      },
+      {
+        scope: 'billing',
+        timeLimit: 'own',
+        query: checkedQuery(LedgerExportQuery),
+        response: { 200: answer(LedgerExport), ...errors(400, 401, 403, 429) },
+        detail: {
+          summary: 'Export the ledger as CSV or JSON, newest first',
+          description: 'At most 1,000,000 entries. The filters are those of `GET /billing/ledger`.',
+          'x-download': 'text/csv',
+          'x-or-json': true,
+        } as object,
+      },
+    )
+    .get(
+      '/statements/:month',
+      (context) => readStatement(statements, toCall(context), context.params.month, context.query.scope),
+      {
+        scope: 'billing',
+        params: checkedQuery(Month),
+        query: checkedQuery(LimitsQuery),
+        response: { 200: answer(Statement), ...errors(400, 401, 403, 429, 503) },
+        detail: {
+          summary: 'Read the statement of a month (UTC): opening, entries by kind, closing, costs by key and engine',
+        },
+      },
+    )
     .post('/checkout', (context) => payments.checkout(toCall(context), context.body), {
       scope: 'billing',
       idempotent: true,

@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, gt, lt, max, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, lt, max, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import { nextTurn } from '../kernel/loop'
 import { decodeCursor, encodeCursor } from '../kernel/page'
 import { command, query, type Reader } from '../kernel/store'
 import { holds, ledgerEntries, wallets } from './table'
@@ -158,6 +159,15 @@ export async function* pages<Row, Key>(
   }
 }
 
+type LedgerFilter = {
+  cursor?: string | undefined
+  ref?: string | undefined
+  kind?: string | undefined
+  /** Epoch ms; `to` is exclusive. */
+  from?: number | null
+  to?: number | null
+}
+
 /**
  * An owner's ledger, newest first, each row with the balance after it. The ledger has no index by owner, because it
  * would slow down every paid call; so a page is read in steps and may have fewer rows than asked for. With a `ref`,
@@ -168,24 +178,83 @@ export async function listLedger(
   reader: Reader,
   owner: OwnerScope,
   limit: number,
-  { cursor, ref }: { cursor?: string | undefined; ref?: string | undefined } = {},
+  { cursor, ref, kind, from = null, to = null }: LedgerFilter = {},
 ): Promise<LedgerPage> {
   const mark = decodeCursor(cursor)
   const items: LedgerEntry[] = []
+  const isFiltered = [ref, kind].some((value) => value !== undefined) || to !== null
   let below = mark?.at ?? Number((await newest(reader, {}))[0]?.id ?? 0) + 1
   let balance = mark?.id ? Number(mark.id) : null
   for (let step = 0; step < MAX_STEPS && below > 1 && items.length < limit; step++) {
     const above = Math.max(below - STEP - 1, 0)
-    // Rows that do not match `ref` must be read too, because the balance is computed from all of them.
-    const rowLimit = ref === undefined ? limit - items.length : ROWS_PER_FILTERED_READ
+    // Rows that do not match must be read too, because the balance is computed from all of them.
+    const rowLimit = isFiltered ? ROWS_PER_FILTERED_READ : limit - items.length
     const rows = await entriesBelow(reader, { account: owner, below, above, limit: rowLimit })
     below = rows.length < rowLimit ? above + 1 : rows.at(-1)!.id
     for (const { now, ...row } of rows) {
       balance ??= now
+      if (from !== null && row.at < from) return { items, next: null }
       // The reference of a charge is a time and the id of the request.
-      if (ref === undefined || row.ref === ref || row.ref.endsWith(`.${ref}`)) items.push({ ...row, balance })
+      const isWanted =
+        (ref === undefined || row.ref === ref || row.ref.endsWith(`.${ref}`)) &&
+        (kind === undefined || row.kind === kind) &&
+        (to === null || row.at < to)
+      if (isWanted) items.push({ ...row, balance })
       balance -= row.amount
+      if (items.length < limit) continue
+      below = row.id
+      break
     }
   }
   return { items, next: below > 1 ? encodeCursor({ at: below, id: balance === null ? '' : String(balance) }) : null }
+}
+
+/** The balance and the newest entry of the ledger at one instant. */
+const balanceAndNewest = query<{ owner: OwnerScope }>()((db, p) => {
+  const [w, e] = [db.of(wallets), db.of(ledgerEntries)]
+  return db
+    .select({ balance: w.balance, newest: sql<number>`(SELECT max(${e.id}) FROM ${e})`.mapWith(Number) })
+    .from(w)
+    .where(eq(w.id, p.owner))
+})
+
+/**
+ * The balance at the end of a span and what was booked in it, by kind; null when that is not found before `isOver`.
+ * Micro-cents. Sums all entries since the span began, in steps, because the ledger has no index by owner.
+ */
+export async function bookedIn(
+  reader: Reader,
+  owner: OwnerScope,
+  span: { from: number; to: number },
+  isOver: () => boolean,
+) {
+  const e = reader.of(ledgerEntries)
+  const [start] = await balanceAndNewest(reader, { owner })
+  let closing = start?.balance ?? 0
+  const kinds = new Map<string, { entries: number; amount: number }>()
+  for (let below = (start?.newest ?? 0) + 1; below > 1; below -= STEP) {
+    const inStep = and(lt(e.id, below), gt(e.id, below - STEP - 1))
+    const rows = await reader
+      .select({
+        kind: e.kind,
+        isLater: sql<number>`CASE WHEN ${e.at} >= ${span.to} THEN 1 ELSE 0 END`.mapWith(Number),
+        entries: sql<number>`count(*)`.mapWith(Number),
+        amount: sql<number>`sum(${e.amount})`.mapWith(Number),
+      })
+      .from(e)
+      .where(and(inStep, eq(e.account, owner), gte(e.at, span.from)))
+      .groupBy(e.kind, sql`2`)
+    for (const { kind, isLater, entries, amount } of rows) {
+      if (isLater) closing -= amount
+      else {
+        const sum = kinds.get(kind) ?? { entries: 0, amount: 0 }
+        kinds.set(kind, { entries: sum.entries + entries, amount: sum.amount + amount })
+      }
+    }
+    const [oldest] = await reader.select({ at: e.at }).from(e).where(inStep).orderBy(asc(e.id)).limit(1)
+    if (oldest && oldest.at < span.from) break
+    if (isOver()) return null
+    await nextTurn()
+  }
+  return { closing, kinds }
 }

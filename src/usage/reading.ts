@@ -23,7 +23,7 @@ import type {
   UsageScope,
 } from './schema'
 import { EXPORT_DAYS, EXPORT_ROWS, personalKeyRequired, REPORT_DAYS, tooLong, tooManyRows } from './schema'
-import { readSeries, type SeriesDeps } from './series'
+import { costsOf, readSeries, type SeriesDeps } from './series'
 import type { Refusals, Spend } from './service'
 import { planOf, SLICE, type Span, type Turn, tailOf } from './spans'
 import { spendDays } from './table'
@@ -95,6 +95,8 @@ export function createUsageReading(deps: Deps) {
       const span = periodOf(query, clock.now(), REPORT_DAYS)
       return readSeries({ ...deps, reader: store.read }, { owner, span, query, signal: call.signal })
     },
+    /** What each key and each engine cost. */
+    costs: (owner: OwnerScope, span: Span) => costsOf({ ...deps, reader: store.read }, owner, span),
     exportCalls,
     exportOf,
     /** Single calls, newest first; of the last 30 days unless the query says otherwise. */

@@ -125,6 +125,28 @@ export async function readSeries(deps: SeriesDeps, { owner, span, query, signal 
   }
 }
 
+type Cost = { key: string; label: string; requests: number; cost_cents: number }
+
+/** What each key and each engine cost over a period, the highest first. */
+export async function costsOf(
+  deps: SeriesDeps,
+  owner: OwnerScope,
+  span: Span,
+): Promise<Record<'key' | 'model', Cost[]>> {
+  const { signal } = new AbortController()
+  const of = async (group_by: 'key' | 'model') => {
+    const { lines } = await collect(deps, { owner, span, query: { group_by, top: 12 }, signal }, [span.from])
+    const names = group_by === 'key' ? await deps.namesOf(deps.reader, 'key', [...lines.keys()]) : new Map()
+    return [...lines]
+      .map(([key, line]) => {
+        const { requests, cost_cents } = totalsOf(line)
+        return { key, label: names.get(key) ?? key, requests: requests ?? 0, cost_cents: cost_cents ?? 0 }
+      })
+      .sort((a, b) => b.cost_cents - a.cost_cents)
+  }
+  return { key: await of('key'), model: await of('model') }
+}
+
 /** When the buckets of a period begin, the first one at or before it; days at midnight of the time zone. */
 function edgesOf({ from, to }: Span, step: SeriesStep, timezone: string): number[] {
   const edges: number[] = []

@@ -134,6 +134,7 @@ const IN_THEIR_ROOMS = [
   'POST /browser/sessions/{id}/actions',
   'POST /skills/submissions/{id}/review',
   'POST /evi/canvases/{id}/versions/{versionId}/restore',
+  'POST /orgs/{id}/invitations/{invitationId}/resend',
   'POST /invitations/{token}/accept',
   'POST /rate-limits/requests/{id}/decision',
   'POST /webhooks/{id}/deliveries/{deliveryId}/retry',

@@ -61,8 +61,8 @@ const WORKFLOW = {
   triggerType: 'manual',
   steps: [{ type: 'transform', name: 'a', config: { template: 1 } }],
 }
-/** Kinds that everyone may see, and those that a reviewer decides on: everyone else is 403 whatever the id. */
-const SHARED = ['models', 'rate-limits']
+/** Kinds that everyone may see (a statement has a month, of one's own), and those that a reviewer decides on. */
+const SHARED = ['models', 'rate-limits', 'billing']
 /** A body each route accepts, so that only the id decides. */
 const BODIES: Record<string, object> = {
   'POST /browser/sessions/{id}/actions': { tool: 'browser_observe' },
@@ -118,6 +118,7 @@ const LISTS = [
   'settings',
   'rate-limits',
   'billing/limits',
+  'billing/ledger',
   'audit',
   'audit?entity_type=completion',
   'audit/export',

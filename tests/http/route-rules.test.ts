@@ -108,6 +108,7 @@ describe('the routes declare', () => {
   test('which have a time limit of their own (contract 1.9)', () => {
     expect(declaring(({ timeLimit }) => !timeLimit)).toEqual([
       'GET /api/v1/audit/export',
+      'GET /api/v1/billing/ledger/export',
       'GET /api/v1/iframes/:id/sessions/:sessionId/events',
       'GET /api/v1/usage/export',
       'GET /operator/events',

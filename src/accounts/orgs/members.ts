@@ -1,4 +1,6 @@
+import type { Mail } from '../../cluster'
 import { storeAnswer } from '../../idempotency'
+import { defineJob } from '../../jobs'
 import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
 import { type OrgId, UserId } from '../../kernel/ids'
@@ -24,6 +26,7 @@ import {
   type NewInvitation,
   type NewMember,
   type Org,
+  type ResentInvitation,
   type Role,
 } from './schema'
 import type { InvitationRow, UserRow } from './table'
@@ -138,7 +141,7 @@ async function assertNotLastOwner(tx: Tx, { role, org_id }: MemberWithAccount): 
  * Invitations: for one e-mail address, single use, valid for seven days. Only the hash of the token is stored. The
  * inviter sees the token once, to pass it on; it works only for the account with the invited address.
  */
-export const invitationVerbs = { invite, issue, accept }
+export const invitationVerbs = { invite, issue, accept, list: listInvitations, withdraw, resend }
 
 type Issued = { invitation: Invitation; token: string }
 
@@ -189,14 +192,95 @@ async function issue(
   await invitationRows.replace(tx, row)
   const metadata = { invitation_id: row.id, role }
   await recordOn(deps, tx, call, orgId, { action: 'org.member_invited', metadata })
-  const invitation = {
-    id: row.id,
-    email: row.email,
-    role: row.role,
-    status: invitationStatus(row, now),
-    expires_at: iso(row.expires_at),
-  }
-  return { invitation, token }
+  return { invitation: presentInvitation(row, now), token }
+}
+
+const presentInvitation = (row: InvitationRow, now: number): Invitation => ({
+  id: row.id,
+  email: row.email,
+  role: row.role,
+  status: invitationStatus(row, now),
+  expires_at: iso(row.expires_at),
+})
+
+/** `GET /orgs/{id}/invitations`: those that wait or have expired, newest first. Throws 403 without `manageMembers`. */
+async function listInvitations({ store, clock }: OrgDeps, { caller }: Call<Caller>, id: string): Promise<Invitation[]> {
+  const { org, role } = await reach(store.read, caller, id)
+  assertMayAssign(role)
+  return (await invitationRows.open(store.read, org.id)).map((row) => presentInvitation(row, clock.now()))
+}
+
+/** `DELETE /orgs/{id}/invitations/{invitationId}`: its token stops working. Throws 404 for one that was accepted. */
+function withdraw(deps: OrgDeps, call: Call<Caller>, id: string, invitation: string): Promise<{ deleted: true }> {
+  return deps.store.write(async (tx) => {
+    const { id: invitation_id, org_id } = await changeInvitation(tx, call, id, invitation, null)
+    const metadata = { invitation_id }
+    await recordOn(deps, tx, call, org_id, { action: 'org.invitation_withdrawn', metadata })
+    return { deleted: true }
+  })
+}
+
+/**
+ * `POST /orgs/{id}/invitations/{invitationId}/resend`: a new token, valid for seven days; the earlier one stops working.
+ * It is mailed to the address, or in the answer's `url` when this server sends no mail.
+ */
+function resend(deps: InvitationDeps, call: Call<Caller>, id: string, invitation: string): Promise<ResentInvitation> {
+  return deps.store.write(async (tx) => {
+    const now = deps.clock.now()
+    const { token, hash } = mintInvitationToken()
+    const set = { token_hash: hash, expires_at: now + INVITATION_MS }
+    const row = await changeInvitation(tx, call, id, invitation, set)
+    const metadata = { invitation_id: row.id, role: row.role }
+    await recordOn(deps, tx, call, row.org_id, { action: 'org.member_invited', metadata })
+    const shown = presentInvitation(row, now)
+    if (deps.canMail()) await deps.mailInvitation(tx, row.id)
+    const resent = deps.canMail() ? { invitation: shown } : { invitation: shown, url: urlOf(deps, token) }
+    return call.caller.type === 'operator' ? resent : storeAnswer(tx, call as Call, resent)
+  })
+}
+
+/** Where an invited person joins. Browsers send what is after the `#` nowhere. */
+const urlOf = ({ origin }: { origin(): string }, token: string): string => `${origin()}/console/invitation#${token}`
+
+type InvitationDeps = OrgDeps & {
+  origin(): string
+  canMail(): boolean
+  mailInvitation(tx: Tx, id: InvitationId): Promise<unknown>
+}
+
+/** The job that mails an invitation: only it and the receiver know the token. */
+export const invitationMail = (deps: Pick<OrgDeps, 'store' | 'clock'> & { mail: Mail; origin(): string }) =>
+  defineJob<{ id: InvitationId }, null>({
+    name: 'orgs.invitation',
+    retry: { attempts: 4, delayMs: (attempt) => 2 ** attempt * 1_000 },
+    timeLimitMs: 60_000,
+    concurrency: 4,
+    keepMs: 0,
+    async run({ id: key, payload: { id }, signal, write }) {
+      const { token, hash } = mintInvitationToken()
+      const row = await write((tx) => invitationRows.change(tx, null, id, { token_hash: hash }))
+      const org = row && (await orgRepository.org(deps.store.read, row.org_id))
+      if (!row || !org) return {}
+      const text = `You are invited to join ${org.name}. Open this link to accept:\n\n${urlOf(deps, token)}\n\nIt works once, within seven days, for ${row.email}.\n`
+      await deps.mail.send({ to: [row.email], subject: `Invitation to ${org.name}`, text, key, signal })
+      return {}
+    },
+  })
+
+/** Changes an open invitation, where the caller may manage members and, for an owner's, is an owner. */
+async function changeInvitation(
+  tx: Tx,
+  { caller }: Call<Caller>,
+  id: string,
+  invitation: string,
+  set: Parameters<typeof invitationRows.change>[3],
+): Promise<InvitationRow> {
+  const { org, role } = await reachLocked(tx, caller, id)
+  assertMayAssign(role)
+  const row = InvitationId.is(invitation) ? await invitationRows.change(tx, org.id, invitation, set) : undefined
+  if (!row) throw invitationNotFound()
+  assertMayAssign(role, row.role)
+  return row
 }
 
 /**

@@ -335,11 +335,34 @@ const withAccounts = (db: Reader) => {
     .innerJoin(user, eq(user.id, member.user_id))
 }
 
-/** Invitations; tenants reach them only through the hash of the token. */
+const MAX_INVITATIONS = 500
+
+/** Invitations; the invited reach them only through the hash of the token. */
 export const invitationRows = {
   async byToken(db: Reader, hash: string): Promise<InvitationRow | undefined> {
     const table = db.of(invitations)
     return (await db.select().from(table).where(eq(table.token_hash, hash)).limit(1))[0]
+  },
+
+  /** Those that were not accepted, newest first. */
+  open(db: Reader, orgId: OrgId): Promise<InvitationRow[]> {
+    const table = db.of(invitations)
+    const isOpen = and(eq(table.org_id, orgId), isNull(table.accepted_at))
+    return db.select().from(table).where(isOpen).orderBy(desc(table.created_at), desc(table.id)).limit(MAX_INVITATIONS)
+  },
+
+  /** Changes an invitation that was not accepted, or removes it (null); undefined when the org has none with this id.
+   * Without an org, whosever it is. */
+  async change(
+    tx: Tx,
+    orgId: OrgId | null,
+    id: InvitationId,
+    set: Partial<Pick<InvitationRow, 'token_hash' | 'expires_at'>> | null,
+  ): Promise<InvitationRow | undefined> {
+    const table = tx.of(invitations)
+    const open = and(orgId ? eq(table.org_id, orgId) : undefined, eq(table.id, id), isNull(table.accepted_at))
+    const changed = set ? tx.update(table).set(set).where(open) : tx.delete(table).where(open)
+    return (await changed.returning())[0]
   },
 
   /** Stores the invitation in place of an earlier one for the same address, whose token stops working. */

@@ -148,6 +148,41 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
       },
       (call, { id, body }) => invitations.invite(call, id, body),
     ),
+    verb(
+      {
+        method: 'get',
+        path: '/orgs/:id/invitations',
+        reply: words.InvitationList,
+        holds: 'facts',
+        operators: { path: '/orgs/:ref/invitations' },
+        summary: 'List the open and expired invitations of an organization, newest first',
+      },
+      async (call, { id }) => ({ invitations: await invitations.list(call, id) }),
+    ),
+    verb(
+      {
+        method: 'delete',
+        path: '/orgs/:id/invitations/:invitationId',
+        reply: words.Deleted,
+        operators: { path: '/orgs/:ref/invitations/:invitation' },
+        summary: 'Withdraw an invitation',
+      },
+      (call, { id, ids }) => invitations.withdraw(call, id, ids.invitation ?? ids.invitationId!),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/orgs/:id/invitations/:invitationId/resend',
+        body: Nothing,
+        idempotent: true,
+        reply: words.ResentInvitation,
+        operators: { path: '/orgs/:ref/invitations/:invitation/resend' },
+        summary: 'Send an invitation again',
+        description:
+          'The earlier link stops working. The new one is mailed, or is in `url` when this server sends no mail.',
+      },
+      (call, { id, ids }) => invitations.resend(call, id, ids.invitation ?? ids.invitationId!),
+    ),
     tenantVerb(
       {
         method: 'post',

@@ -112,6 +112,12 @@ export const InvitationReply = t.Object({
   invitation: Invitation,
   token: t.String({ description: 'svc_iv_…, for POST /invitations/{token}/accept. Shown once' }),
 })
+export const InvitationList = t.Object({ invitations: t.Array(Invitation) })
+export const ResentInvitation = t.Object({
+  invitation: Invitation,
+  url: t.Optional(t.String({ description: 'Where the invited person joins; only when this server sends no mail' })),
+})
+export type ResentInvitation = Static<typeof ResentInvitation>
 export const JoinedOrg = t.Object({ organization: Org })
 export const ActiveOrg = t.Object({ active_org_id: nullable(OrgId.schema) })
 export type ActiveOrg = Static<typeof ActiveOrg>

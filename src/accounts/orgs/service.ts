@@ -1,5 +1,7 @@
 import { and, eq, isNotNull, isNull, notExists, or } from 'drizzle-orm'
+import type { Mail } from '../../cluster'
 import { storeAnswer } from '../../idempotency'
+import type { Jobs } from '../../jobs'
 import { bind } from '../../kernel/bind'
 import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
 import { randomHex } from '../../kernel/crypto'
@@ -24,12 +26,22 @@ import {
 } from './access'
 import { emailTaken, ownerOnly, permissionMissing, slugTaken } from './errors'
 import { accessChanged, accountSwitched, orgDeleted } from './events'
-import { invitationVerbs, memberVerbs } from './members'
+import { invitationMail, invitationVerbs, memberVerbs } from './members'
 import { actingUserOf, findOwner } from './owner'
 import { presentAll } from './present'
 import { invitationRows, memberRows, orgRepository as rows } from './repository'
 import { mayDo, normalizeEmail, slugify } from './rules'
-import type { ActiveOrg, NewOperatorOrg, NewOrg, NewUser, OperatorOrg, OperatorOrgPatch, Org, OrgPatch } from './schema'
+import type {
+  ActiveOrg,
+  InvitationId,
+  NewOperatorOrg,
+  NewOrg,
+  NewUser,
+  OperatorOrg,
+  OperatorOrgPatch,
+  Org,
+  OrgPatch,
+} from './schema'
 import { members, type OrgRow, orgs, type UserRow, users } from './table'
 
 const MAX_NAMED = 20
@@ -37,40 +49,51 @@ const MAX_NAMED = 20
 export type OrgService = ReturnType<typeof createOrgs>
 
 /** Users, organizations, memberships and permissions. */
-export const createOrgs = (deps: OrgDeps) => ({
-  ...bind(deps, {
-    list,
-    get,
-    create,
-    createOrg,
-    update,
-    remove,
-    activate,
-    deactivate,
-    setOrgSuspended,
-    createUser,
-    setUserDisabled,
-  }),
-  members: bind(deps, memberVerbs),
-  invitations: bind(deps, invitationVerbs),
-  find: findOrg,
-  listFor,
-  accessOf,
-  isOpen,
-  assertPermission,
-  orgIdsWith,
-  standingOf: rows.standingOf,
-  roleOf: rows.role,
-  makeActive: rows.activate,
-  lock: rows.lock,
-  lockOwner: rows.lockOwner,
-  user: rows.user,
-  userByEmail,
-  oldestUser: rows.oldestUser,
-  /** Replaces a password hash; false when it is no longer the one in the given row. */
-  setPassword: rows.setPassword,
-  verify: verifyOrgs,
-})
+export const createOrgs = (
+  deps: OrgDeps & { jobs: Pick<Jobs, 'register' | 'enqueue'>; mail: Mail; origin(): string },
+) => {
+  const mailing = invitationMail(deps)
+  deps.jobs.register(mailing)
+  const invitationDeps = {
+    ...deps,
+    canMail: deps.mail.isConfigured,
+    mailInvitation: (tx: Tx, id: InvitationId) => deps.jobs.enqueue(tx, mailing, { owner: null, payload: { id } }),
+  }
+  return {
+    ...bind(deps, {
+      list,
+      get,
+      create,
+      createOrg,
+      update,
+      remove,
+      activate,
+      deactivate,
+      setOrgSuspended,
+      createUser,
+      setUserDisabled,
+    }),
+    members: bind(deps, memberVerbs),
+    invitations: bind(invitationDeps, invitationVerbs),
+    find: findOrg,
+    listFor,
+    accessOf,
+    isOpen,
+    assertPermission,
+    orgIdsWith,
+    standingOf: rows.standingOf,
+    roleOf: rows.role,
+    makeActive: rows.activate,
+    lock: rows.lock,
+    lockOwner: rows.lockOwner,
+    user: rows.user,
+    userByEmail,
+    oldestUser: rows.oldestUser,
+    /** Replaces a password hash; false when it is no longer the one in the given row. */
+    setPassword: rows.setPassword,
+    verify: verifyOrgs,
+  }
+}
 
 type OrgView = Org | OperatorOrg
 

@@ -9,6 +9,7 @@ import type { AccountLimitsOf } from '../limits'
 import { createLimits } from '../limits'
 import type { BalanceWatch } from '../low-balance'
 import type { Billing } from '../service'
+import type { StatementDeps } from '../statements'
 import { createByHand } from './by-hand'
 import type { PaymentDriver } from './driver'
 import { ORG_GONE } from './errors'
@@ -33,6 +34,7 @@ type Deps = {
   billing: Billing
   limits: AccountLimitsOf
   watch: BalanceWatch
+  costs: StatementDeps['costs']
   masterKey: Uint8Array
   /** The origin at which browsers reach this server. */
   origin(): string
@@ -48,7 +50,7 @@ type Deps = {
 export type AccountBilling = ReturnType<typeof createAccountBilling>
 
 /** Everything about money that comes in from outside: limits, checkouts, portal, events, codes and pages. */
-export function createAccountBilling({ settings, origin, masterKey, limits, watch, ...deps }: Deps) {
+export function createAccountBilling({ settings, origin, masterKey, limits, watch, costs, ...deps }: Deps) {
   const { store, clock, audit, events, jobs, orgs, billing } = deps
   const links = createPageLinks({ origin, masterKey, clock })
   const driver = driverOf(settings, clock, links.checkoutUrl)
@@ -67,6 +69,7 @@ export function createAccountBilling({ settings, origin, masterKey, limits, watc
       ...createPayments({ store, clock, audit, orgs, driver, links, returnUrl }),
       receive: createIntake({ store, audit, driver, ledger, limits }),
     },
+    statements: { store, audit, clock, orgs, costs } satisfies StatementDeps,
     pages: createPages({ store, orgs, billing, byHand, links }),
     byHand,
     topUps: topUps.kind,

@@ -1,6 +1,7 @@
 import { createKeyLookup, createKeys, createOrgs } from '../../../src/accounts'
 import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'
 import { createAuditLog } from '../../../src/audit'
+import { createMail } from '../../../src/cluster'
 import { createEventBus, type DomainEvent } from '../../../src/events'
 import { type Call, SCOPES, type TenantCaller } from '../../../src/kernel/caller'
 import type { KeyId, UserId } from '../../../src/kernel/ids'
@@ -19,7 +20,11 @@ export function createWorld(store: Store) {
   const events = createEventBus({ clock, onError: (_type, error) => failures.push(error) })
   const heard: DomainEvent[] = []
   events.afterCommit('*', (event) => heard.push(event))
-  const orgs = createOrgs({ store, audit, events, clock, settings: BOUNDS })
+  const orgs = createOrgs({
+    ...{ store, audit, events, clock, settings: BOUNDS, origin: () => 'http://localhost' },
+    mail: createMail({ settings: { smtpUrl: '', mailFrom: '' } }),
+    jobs: { register: () => undefined, enqueue: () => Promise.reject(new Error('Nothing here runs jobs.')) },
+  })
   const lastUsed = createLastSeenBuffer<KeyId>({ clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed })
   const spent = new Map<string, { today: { spent: number }; month: { spent: number } }>()

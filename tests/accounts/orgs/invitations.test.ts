@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { callOf, operatorCaller } from '../../support/callers'
+import { mailServer } from '../../support/mail-server'
 import { openTestStore } from '../../support/store'
 import { createWorld, type Person } from '../../support/world'
 import { createWorld as createRooms } from '../keys/world'
@@ -69,6 +70,38 @@ describe('an invitation', () => {
     const body = { email: await emailOf(world, team.viewer), role: 'admin' }
     const refused = await team.owner.send('POST', `orgs/${team.id}/invitations`, body)
     expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'conflict' })
+  })
+
+  test('is listed until it is accepted, sent again with another token, and withdrawn', async () => {
+    const team = await createTeam(world)
+    const eve = await world.person()
+    const { invitation, token } = await issueInvitation(world, team.id, await emailOf(world, eve))
+    const path = `orgs/${team.id}/invitations`
+    expect((await team.admin.send('GET', path)).body.invitations).toEqual([invitation])
+    for (const who of [team.member, team.viewer]) expect((await who.send('GET', path)).status).toBe(403)
+    expect((await team.outsider.send('GET', path)).status).toBe(404)
+    const again = await team.admin.send('POST', `${path}/${invitation.id}/resend`, {})
+    expect(again.body.url).toContain('/console/invitation#svc_iv_')
+    expect((await accept(eve, token)).status).toBe(404)
+    expect((await team.admin.send('DELETE', `${path}/${invitation.id}`)).body.deleted).toBe(true)
+    expect((await accept(eve, again.body.url.split('#')[1])).status).toBe(404)
+    expect((await team.admin.send('DELETE', `${path}/${invitation.id}`)).status).toBe(404)
+    const owner = await issueInvitation(world, team.id, 'boss@example.com', 'owner')
+    expect((await team.admin.send('DELETE', `${path}/${owner.invitation.id}`)).status).toBe(403)
+    expect((await team.owner.send('GET', path)).body.invitations).toHaveLength(1)
+  })
+
+  test('is mailed when it is sent again, where this server sends mail', async () => {
+    const { received, config } = await mailServer()
+    const mailing = await createWorld({ config })
+    const team = await createTeam(mailing)
+    const eve = await mailing.person()
+    const { invitation } = await issueInvitation(mailing, team.id, await emailOf(mailing, eve))
+    const { body } = await team.owner.send('POST', `orgs/${team.id}/invitations/${invitation.id}/resend`, {})
+    expect(body).not.toHaveProperty('url')
+    await mailing.app.container.jobs.runDue('orgs.invitation')
+    const token = /svc_iv_\w+/.exec(received[0]!.replaceAll('=\r\n', ''))![0]
+    expect((await accept(eve, token)).status).toBe(200)
   })
 
   test('is kept as a hash, and its token is never logged', async () => {
