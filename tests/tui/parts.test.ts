@@ -2,9 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { queryOf } from '../../tui/data/connection'
 import { listBody } from '../../tui/draw/list'
 import { LISTS } from '../../tui/screens'
+import { overview } from '../../tui/screens/overview'
 import { wantedOf } from '../../tui/state/model'
 import { chosenRow, shownRows } from '../../tui/state/rows'
 import { update } from '../../tui/state/update'
+import { mockUp } from './support/mock-up'
 import { modelOf, NOW, press, typed } from './support/model'
 
 describe('parts of a screen', () => {
@@ -37,6 +39,19 @@ test.each(['keys', 'logs', 'audit', 'deliveries'] as const)(
       expect(lines.join('\n')).toContain(grows.cell(row, model).text.slice(0, 11))
   },
 )
+
+test('the overview counts the nodes of a cluster, and says which role no node has', () => {
+  const health = (nodes: object) => {
+    const data = mockUp(NOW)
+    Object.assign((data.overview.facts as { status: { nodes: object } }).status.nodes, nodes)
+    return overview(modelOf({ data }), 100, 30)[0]!
+      .map(({ text }) => text)
+      .join('')
+  }
+  expect(health({})).not.toContain('node')
+  expect(health({ count: 3 })).toContain('3 nodes')
+  expect(health({ count: 3, unserved: ['jobs'] })).toContain('no node runs jobs')
+})
 
 test('a job that was cancelled is told apart from one that failed', () => {
   const model = modelOf({ screen: 'jobs' })

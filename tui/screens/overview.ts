@@ -46,6 +46,14 @@ const healthSpan = (health: string): Span =>
     ? say('✓ healthy', 'good')
     : say(health === 'down' ? '✗ down' : '! degraded', health === 'down' ? 'bad' : 'warn')
 
+/** Nothing for a server alone. */
+const nodesSpans = ({ count, unserved }: Facts['status']['nodes'], gap: string): (Span | string)[] =>
+  unserved.length
+    ? [gap, say(`! no node runs ${unserved.join(', ')}`, 'bad')]
+    : count > 1
+      ? [`${gap}${count} nodes`]
+      : []
+
 function health({ status, infrastructure, browser, queue }: Facts, now: number, width: number): Line {
   const { database, redis } = infrastructure
   const left = (gap: string): Line =>
@@ -56,6 +64,7 @@ function health({ status, infrastructure, browser, queue }: Facts, now: number, 
       redis && redis.status !== 'unconfigured' ? `redis ${spellMs(redis.latencyMs)}${gap}` : '',
       queue.failed ? say(`jobs ! ${queue.failed} failed`, 'warn') : 'jobs ✓',
       `${gap}browser ${browser.slots ? '✓' : '–'}`,
+      ...nodesSpans(status.nodes, gap),
     )
   const up = line(`up ${spellUptime(now - Date.parse(status.started_at))} `)
   const fits = [left('   '), left('  ')].find((one) => widthOf(one) + widthOf(up) < width)

@@ -18,6 +18,7 @@ export function mockUp(now: number): MockUp {
           health: 'healthy',
           started_at: ago(6 * D + 4 * H + 11 * M),
           database: { latency_ms: 2 },
+          nodes: { count: 1, unserved: [] as string[] },
         },
         providers: {
           'svc-core': { status: 'healthy', latencyMs: 45 },
