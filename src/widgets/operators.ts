@@ -1,10 +1,10 @@
 import { storeAnswer } from '../idempotency'
 import type { Holder, Takeover } from '../jobs'
 import type { Call, Caller, OwnerScope } from '../kernel/caller'
-import { iso } from '../kernel/clock'
+import { iso, isoOrNull } from '../kernel/clock'
 import { invalidInput, storageUnavailable } from '../kernel/errors'
 import { OrgId, UserId } from '../kernel/ids'
-import { mapPage, type Page, pageFields } from '../kernel/page'
+import { encodeCursor, mapPage, type Page, pageFields } from '../kernel/page'
 import type { Reader, Tx } from '../kernel/store'
 import { isBlank, storable } from '../kernel/text'
 import type { Deps } from './deps'
@@ -30,6 +30,7 @@ import {
   type StoredReply,
   type TakenOver,
   type TakeoverInput,
+  type TakeoverQuery,
   type TakeoverState,
   type Typed,
   type WidgetNote,
@@ -46,6 +47,7 @@ type Reply = { call: Call<Caller>; session: SessionRow; content: string }
 export type Waiting = Reply & { resolve(message: StoredReply): void; reject(error: unknown): void }
 
 const MAX_TOGETHER = 64
+const MAX_SEARCHED = 100
 
 /** Which chat of which widget, as the path says. */
 type Which = { id: string; sessionId: string }
@@ -63,6 +65,47 @@ export async function listChats(
 /** Of all widgets: for operators of the server. */
 export async function listAllChats({ store }: Deps, query: WidgetSessionQuery) {
   return shown(await rows.list(store.read, null, query))
+}
+
+/** How long one request searches texts. */
+const SEARCH_MS = 150
+
+/**
+ * The conversations of all widgets that the caller sees, last activity first. With `q` a page can be short, or empty,
+ * and have a cursor: texts are searched for a fraction of a second.
+ */
+export async function listTakeovers(
+  { store, clock, chats }: Deps,
+  { caller }: Call,
+  widgets: ReadonlyMap<WidgetId, string>,
+  { state, config_id, q, limit, cursor }: TakeoverQuery,
+) {
+  const ids = [...widgets.keys()].filter((id) => config_id === undefined || id === config_id)
+  const holder = holderIdOf(caller)
+  const endsAt = clock.monotonic() + SEARCH_MS
+  const found: SessionRow[] = []
+  let page: Page<SessionRow> = { items: [], next: cursor ?? null }
+  do {
+    const wanted = { limit: q === undefined ? limit : MAX_SEARCHED, cursor: page.next ?? undefined }
+    page = await rows.ofWidgets(store.read, ids, { state, holder, ...wanted })
+    const matching = q === undefined ? null : await rows.withWords(store.read, page.items, q)
+    for (const row of page.items.filter(({ id }) => matching?.has(id) ?? true)) {
+      found.push(row)
+      if (found.length < limit || row === page.items.at(-1)) continue
+      page = { items: [], next: encodeCursor({ at: row.last_message_at, id: row.id }) }
+      break
+    }
+  } while (found.length < limit && page.next !== null && clock.monotonic() < endsAt)
+  const states = await chats.readAll(
+    store.read,
+    found.map(({ id }) => id),
+  )
+  const takeovers = found.map((row) => ({
+    ...presentSession(row),
+    config_name: widgets.get(row.config_id) ?? '',
+    waiting_since: row.takeover_status === 'requested' ? isoOrNull(states.get(row.id)?.since ?? null) : null,
+  }))
+  return { takeovers, ...pageFields(page) }
 }
 
 export async function readChat(

@@ -2,12 +2,12 @@ import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lte, ne
 import type { Caller } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import { clean, storable } from '../kernel/text'
 import type { WidgetId } from './schema'
-import type { WidgetMessage, WidgetNote, WidgetSession, WidgetSessionId } from './schema-sessions'
+import type { TakeoverQuery, WidgetMessage, WidgetNote, WidgetSession, WidgetSessionId } from './schema-sessions'
 import {
   type MessageRow,
   type NoteRow,
@@ -94,6 +94,7 @@ export const presentNote = ({ id, author_id, author_name, content, created_at }:
 })
 
 const lastFirst = pagesBy(widgetSessions, 'last_message_at')
+const lastFirstOfSome = pagesAmong(widgetSessions, 'last_message_at', lastFirst)
 
 const widgetById = query<{ id: string }>()((db, p) => {
   const t = db.of(widgets)
@@ -256,6 +257,42 @@ export const sessionRepository = {
       takeover_status ? eq(t.takeover_status, takeover_status as SessionRow['takeover_status']) : undefined,
     ]
     return lastFirst(db, wanted, ...conditions)
+  },
+
+  /** Of these widgets, last activity first. `holder` is whose chats `mine` are. */
+  ofWidgets(
+    db: Reader,
+    configs: readonly WidgetId[],
+    { state, holder, ...wanted }: Wanted & { state: TakeoverQuery['state']; holder: string },
+  ): Promise<Page<SessionRow>> {
+    const t = db.of(widgetSessions)
+    const ofWidgets = configs.map((id) => eq(t.config_id, id))
+    if (!ofWidgets.length) return Promise.resolve({ items: [], next: null })
+    return lastFirstOfSome(
+      ...([db, wanted, ofWidgets, eq(t.status, state === 'closed' ? 'closed' : 'open')] as const),
+      state === 'waiting' ? eq(t.takeover_status, 'requested') : undefined,
+      state === 'mine' ? and(eq(t.takeover_status, 'human'), eq(t.operator_id, holder)) : undefined,
+    )
+  },
+
+  /** Those of these chats with a message that has these words. */
+  async withWords(db: Reader, chats: readonly SessionRow[], words: string): Promise<Set<WidgetSessionId>> {
+    const t = db.of(widgetMessages)
+    if (!chats.length) return new Set()
+    const pattern = `%${words.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
+    const found = await db
+      .selectDistinct({ id: t.session_id })
+      .from(t)
+      .where(
+        and(
+          inArray(
+            t.session_id,
+            chats.map(({ id }) => id),
+          ),
+          sql`lower(${t.content}) like ${pattern} escape '\\'`,
+        ),
+      )
+    return new Set(found.map(({ id }) => id))
   },
 
   /** Chats of which there is something new since a moment; for those who may have missed being told. */

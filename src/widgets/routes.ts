@@ -1,7 +1,7 @@
 import type { Guard } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../http/verbs'
 import { analyse } from './analytics'
 import * as operators from './operators'
 import * as words from './schema'
@@ -210,6 +210,20 @@ const chatVerbs = ({ deps }: WidgetService) =>
     ),
   ] as const
 
+/** The inbox: conversations of all widgets. */
+const takeoversVerb = ({ deps, all }: WidgetService) =>
+  tenantVerb(
+    {
+      method: 'get',
+      path: '/takeovers',
+      query: chats.TakeoverQuery,
+      reply: chats.TakeoverPage,
+      summary: 'List the conversations of all your widgets, last activity first',
+      description: 'With `q` a page can be short while `has_more` is true. Follow `next_cursor`.',
+    },
+    async (call, { query }) => operators.listTakeovers(deps, call, await all(call), query),
+  )
+
 const queueVerb = ({ deps }: WidgetService) =>
   verb(
     {
@@ -224,7 +238,10 @@ const queueVerb = ({ deps }: WidgetService) =>
   )
 
 export const widgetRoutes = (service: WidgetService, guard: Guard) =>
-  tenantRoutes([...ownerVerbs(service), ...chatVerbs(service)], guard, { scope: 'completions', tag: 'Widgets' })
+  tenantRoutes([...ownerVerbs(service), ...chatVerbs(service), takeoversVerb(service)], guard, {
+    scope: 'completions',
+    tag: 'Widgets',
+  })
 
 export const widgetOperatorRoutes = (service: WidgetService, edge: OperatorEdge) =>
   operatorRoutes([...ownerVerbs(service), ...chatVerbs(service), queueVerb(service)], edge)

@@ -115,6 +115,21 @@ export const WidgetSessionQuery = t.Object({
 })
 export type WidgetSessionQuery = Static<typeof WidgetSessionQuery>
 
+const TAKEOVER_STATES = ['waiting', 'mine', 'all', 'closed'] as const
+/** Which conversations of all widgets are listed (console 9.8). */
+export const TakeoverQuery = t.Object({
+  state: oneOf(TAKEOVER_STATES, { default: 'all', description: '`all` are the open ones' }),
+  config_id: t.Optional(WidgetId.schema),
+  q: t.Optional(t.String({ minLength: 2, maxLength: 200, description: 'Words in a message' })),
+  ...PageQuery.properties,
+})
+export type TakeoverQuery = Static<typeof TakeoverQuery>
+const Waiting = t.Object(
+  { ...session, config_name: t.String(), waiting_since: nullable(Timestamp) },
+  { $id: 'WaitingSession' },
+)
+export const TakeoverPage = pageOf('takeovers', Waiting)
+
 export const After = t.Object({
   after: t.Optional(t.String({ maxLength: 64, description: 'Only messages after this one' })),
 })

@@ -88,12 +88,24 @@ export function createWidgets(given: Given) {
     },
     get: async (...requests: Parameters<typeof resource.get>) => withSnippet(await resource.get(...requests)),
   }
+  /** The names of all widgets that the caller sees. */
+  async function all(call: Call): Promise<ReadonlyMap<WidgetId, string>> {
+    const names = new Map<WidgetId, string>()
+    for (let cursor: string | undefined; ; ) {
+      const { items, next } = await resource.list(call, { limit: 100, cursor })
+      for (const { id, name } of items) names.set(id as WidgetId, name)
+      if (next === null) return names
+      cursor = next
+    }
+  }
+
   return {
     deps,
     widgets,
     hub: createHub(deps),
     watch: createWatch({ live, clock }),
     verifyDomain: createDomains(given),
+    all,
     duplicate,
     preview,
     identitySecret,

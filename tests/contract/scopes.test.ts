@@ -38,6 +38,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'DELETE /keys/{id}': 'billing',
   'GET /billing/limits': 'billing',
   'PATCH /billing/limits': 'billing',
+  'GET /takeovers': 'completions',
   'GET /billing/ledger': 'billing',
   'GET /billing/ledger/export': 'billing',
   'GET /billing/statements/{month}': 'billing',

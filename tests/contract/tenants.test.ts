@@ -119,6 +119,7 @@ const LISTS = [
   'rate-limits',
   'billing/limits',
   'billing/ledger',
+  'takeovers',
   'audit',
   'audit?entity_type=completion',
   'audit/export',
