@@ -259,17 +259,28 @@ export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
  * lines are taken again `onTaken` is told how many were lost.
  */
 function createOutput(onTaken: (lost: number) => void): (line: string) => void {
-  let lost = 0
+  let [lost, lines, waiting] = [0, 0, '']
   // Without a listener each refusal is an uncaught error, which is logged, which is refused.
   if (!isWatched) for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   isWatched = true
+  process.once('exit', flush)
   return (line) => {
-    process.stdout.write(line, (error) => {
-      if (error) lost += 1
+    // What one turn of the event loop writes goes out together.
+    if (lines === 0) setImmediate(flush)
+    lines += 1
+    waiting += line
+  }
+
+  function flush(): void {
+    const [text, count] = [waiting, lines]
+    ;[waiting, lines] = ['', 0]
+    if (count === 0) return
+    process.stdout.write(text, (error) => {
+      if (error) lost += count
       if (error || lost === 0) return
-      const count = lost
+      const missing = lost
       lost = 0
-      onTaken(count)
+      onTaken(missing)
     })
   }
 }

@@ -14,7 +14,7 @@ import { jobRoutes } from '../charging/public-jobs-routes'
 import { chatRoutes, completionRoutes, NOT_SERVED } from '../completions/routes'
 import { voiceRoutes } from '../completions/voice-routes'
 import { responseRoutes } from '../doors/routes'
-import { authorizationOf, baseAdvice, isProbe, readBase } from '../doors/routes-bases'
+import { authorizationOf, baseAdvice, hasBase, isProbe, readBase } from '../doors/routes-bases'
 import { embeddingRoutes } from '../doors/routes-embeddings'
 import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
 import { engineRoutes } from '../engines/routes'
@@ -38,7 +38,7 @@ import { toOpenApi } from '../http/openapi'
 import { createRouteRules, createSuccessTable } from '../http/route-rules'
 import type { EdgeDeps } from '../http/rules'
 import { createStreams } from '../http/sse'
-import { keyIdOf, ownerOf } from '../kernel/caller'
+import { keyIdOf, ownerOf, type TenantCaller } from '../kernel/caller'
 import { ConfigError } from '../kernel/config'
 import { createAddressList } from '../kernel/outbound'
 import { JsonObject } from '../kernel/schema'
@@ -118,15 +118,20 @@ export function createServer({ config, container, metrics, connections, leaving 
     log,
     accessLog,
     authenticate: (request) => {
-      const found = container.authenticate({
-        authorization: authorizationOf(request),
-        cookie: request.headers.get('cookie'),
-      })
-      const org = request.headers.get('x-svc-org')
-      if (org === null) return found
-      return Promise.resolve(found).then((caller) => actingIn(container.store.read, caller, org))
+      const authorization = authorizationOf(request)
+      const cookie = authorization?.trim() ? null : request.headers.get('cookie')
+      const found = container.authenticate({ authorization, cookie })
+      const acting = (caller: TenantCaller) => {
+        const org = caller.type === 'session' ? request.headers.get('x-svc-org') : null
+        return org === null ? caller : actingIn(container.store.read, caller, org)
+      }
+      return found instanceof Promise ? found.then(acting) : acting(found)
     },
-    assertOrigin: (caller, request) => container.assertOrigin(caller, browserHeaders(request), ownOrigin),
+    assertOrigin: (caller, request) => {
+      // Only pages send it; without one there is nothing to hold a key to.
+      if (caller.type === 'session' || request.headers.has('origin'))
+        container.assertOrigin(caller, browserHeaders(request), ownOrigin)
+    },
     admit: (caller) => limiter.admitRequest(caller),
     refused: (caller, error) => container.usage.refusals.note(ownerOf(caller), keyIdOf(caller), error),
     rateHeaders: (caller, exchange, counts) =>
@@ -157,7 +162,10 @@ export function createServer({ config, container, metrics, connections, leaving 
       error: () => new Response(null, { status: 500 }),
     },
   })
-    .wrap((answer: (...requests: Request[]) => unknown) => (request: Request) => around(request, answer))
+    .wrap((answer: (request: Request) => unknown) => (request: Request) => {
+      readBase(request)
+      return asOneWork(answer, request)
+    })
     .use(edge(edgeDeps))
     .group(API, (v1) =>
       v1
@@ -219,7 +227,21 @@ export function createServer({ config, container, metrics, connections, leaving 
 
   self.handle = (request) => api.handle(request)
   rules.learn(api.routes as never)
-  api.config.serve!.routes = nativeRoutes({ ...edgeDeps, read, around, bases: [API, '/v1'] }, api.routes as never)
+  api.config.serve!.routes = nativeRoutes(
+    {
+      ...edgeDeps,
+      read,
+      bases: [API, '/v1'],
+      around: (path, answer) =>
+        hasBase(path)
+          ? (request, server) => {
+              readBase(request)
+              return asOneWork(answer, request, server)
+            }
+          : (request, server) => asOneWork(answer, request, server),
+    },
+    api.routes as never,
+  )
   container.audit.setSuccessStatuses(createSuccessTable(api.routes as never))
   let made: ReturnType<typeof toOpenApi> | null = null
   const make = () =>
@@ -235,16 +257,6 @@ export function createServer({ config, container, metrics, connections, leaving 
     return made
   }
   return api
-}
-
-/** Around each request: its address is read, and all it reads of the settings stays as it was. */
-function around<Rest extends unknown[], T>(
-  request: Request,
-  answer: (request: Request, ...rest: Rest) => T,
-  ...rest: Rest
-): T {
-  readBase(request)
-  return asOneWork(answer, request, ...rest)
 }
 
 const browserHeaders = (request: Request) => ({

@@ -31,18 +31,23 @@ const doors = new WeakMap<Request, Door>()
 /** How a request came in; asked by the routes that clients of other services call. */
 export const doorOf = (request: Request): Door => doors.get(request) ?? LETTER
 
+const MESSAGES = /^\/api\/v1\/messages(?:\/|$)/
+const OF_MESSAGES: Door = { ...HONOURED, keyHeader: 'x-api-key' }
+
+/** Whether the address of a path says more than where the API is mounted. */
+export const hasBase = (path: string): boolean =>
+  path.startsWith(`${API}/`)
+    ? path.startsWith(`${API}/v1/`) || MESSAGES.test(path)
+    : path.startsWith('/v1/') || path.startsWith('/openai/')
+
 /**
  * Reads the base address of a request before it is routed. Below the addresses of contract 32.1 the paths that clients
  * call mean those under `/api/v1`, and from here on the request has that path: in rules, limits, logs and usage.
  */
 export function readBase(request: Request): void {
   const path = pathOf(request.url)
-  const isApi = path.startsWith(`${API}/`)
-  if (isApi && !path.startsWith(`${API}/v1/`)) {
-    if (/^\/api\/v1\/messages(?:\/|$)/.test(path)) doors.set(request, { ...HONOURED, keyHeader: 'x-api-key' })
-    return
-  }
-  if (!isApi && !path.startsWith('/v1/') && !path.startsWith('/openai/')) return
+  if (!hasBase(path)) return
+  if (MESSAGES.test(path)) return void doors.set(request, OF_MESSAGES)
   const tidy = path.replace(/\/+/g, '/').replace(/\/$/, '')
   const found = served(tidy)
   if (!found) return

@@ -103,12 +103,20 @@ export function pathOf(url: string): string {
   return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
 }
 
+/** The host of the last request whose URL could be read: nearly all come for the same one. */
+let usualHost = ''
+
 /**
  * Throws 400 `validation_error` for a Host header that is no host (RFC 9112, 3.2). A request without one is served:
  * health checks by HTTP/1.0 send none.
  */
 export function assertHost({ headers, url }: Request): void {
-  if (!headers.get('host') || URL.canParse(url)) return
+  const host = headers.get('host')
+  if (!host || (host === usualHost && url.startsWith(host, url.indexOf('://') + 3))) return
+  if (URL.canParse(url)) {
+    usualHost = host
+    return
+  }
   throw new AppError('invalid', 'validation_error', 'The Host header is not a host name. Send the host of the address.')
 }
 

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client
 import type { Traffic } from '../cluster'
 import { keyIdOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import type { Log } from '../kernel/log'
+import { type Log, writePlain } from '../kernel/log'
 import type { Exchange } from './context'
 import type { RouteRules } from './route-rules'
 
@@ -265,15 +265,13 @@ export function createAccessLog({ log, clock, metrics, rules, traffic }: Deps) {
     const ms = Math.round(took * 10) / 10
     const [user, key] = caller ? [caller.userId, keyIdOf(caller)] : [null, null]
     traffic.note({ id, method, path, status, ms, key, user, code, follows })
-    if (!log.isLevelEnabled(status >= 500 ? 'error' : 'info')) return
-    const line: Record<string, unknown> = { request_id: id, method, path, status, ms }
+    const line: Parameters<typeof writePlain>[2] = { request_id: id, method, path, status, ms }
     if (caller) {
       line.user = user
       line.key = key
     }
     if (code) line.code = code
     Object.assign(line, notes)
-    if (status >= 500) log.error(line, 'request')
-    else log.info(line, 'request')
+    writePlain(log, status >= 500 ? 'error' : 'info', line, 'request')
   }
 }

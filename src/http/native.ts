@@ -21,8 +21,8 @@ type Deps = EdgeDeps & {
   /** Under which the server answers a native route itself. */
   bases: readonly string[]
   read: BodyReader
-  /** Around the whole of a request, in the framework as here. */
-  around<Rest extends unknown[], T>(request: Request, answer: (request: Request, ...rest: Rest) => T, ...rest: Rest): T
+  /** Around the whole of a request to a path, in the framework as here. */
+  around(path: string, answer: Served): Served
 }
 
 /** What the handler of a native route may use of the framework's context. */
@@ -55,7 +55,7 @@ export function nativeRoutes(deps: Deps, routes: readonly Declared[]): Record<st
     const answer = native(deps, route)
     for (const base of deps.bases) {
       const path = base + route.path.slice(API.length)
-      served[path] = { ...served[path], [route.method]: (request, server) => deps.around(request, answer, server) }
+      served[path] = { ...served[path], [route.method]: deps.around(path, answer) }
     }
   }
   return served
