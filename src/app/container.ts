@@ -12,7 +12,7 @@ import { expiredCredit, startHoldRecovery } from '../billing'
 import { createBrowser, startWatchLoop } from '../browser'
 import { startLeaseLoop } from '../cluster'
 import { cacheRulesOf, createAgent, createChat, createCompletions, createSandbox, createVoice } from '../completions'
-import { expiredResponses } from '../doors'
+import { backgroundKind, expiredResponses } from '../doors'
 import { doorOf } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, expiredUploads, sweptFiles } from '../files'
@@ -153,6 +153,7 @@ function buildWork(decisions: Decisions) {
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,
   })
+  modules.publicJobs.define(backgroundKind({ ...modules, completions, settings: config }))
   return {
     ...modules,
     agent,

@@ -46,8 +46,11 @@ export type PublicKind<Input extends object> = Pick<
   'name' | 'retry' | 'timeLimitMs' | 'concurrency' | 'concurrencyPerKey' | 'remembers'
 > & {
   shown: JobType
-  run(job: Running<Input>): Promise<JobResult>
+  /** `hold` is the credit that is held for the job; a run may settle it itself, with what it made. */
+  run(job: Running<Input>, hold: Hold | null): Promise<JobResult>
   describe?(error: unknown): string
+  /** Part of the commit that ends a job as failed, also one that is cancelled. */
+  onFailure?(tx: Tx, input: Input, error: string): Promise<unknown>
 }
 
 /** What is stored of the order. */

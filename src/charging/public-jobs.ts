@@ -67,6 +67,7 @@ type Params<Input extends object, Answer> = {
   answer(id: JobId): Answer
   /** Commits with the job. */
   effects?(tx: Tx, id: JobId): Promise<unknown>
+  id?: JobId
 }
 
 /** A job that is not in line yet. */
@@ -95,13 +96,13 @@ export function createPublicJobs(deps: Deps) {
   async function accept<Input extends object, Answer extends object>(
     call: Call,
     kind: Kind,
-    { input, hold, answer, effects }: Params<Input, Answer>,
+    { input, hold, answer, effects, id: wanted }: Params<Input, Answer>,
   ): Promise<Answer> {
     const payer = payerOf(call.caller)
     const { requestId, caller } = call
     try {
       return await store.write(async (tx) => {
-        const id = await begin(tx, kind, { input, payer, requestId, userId: caller.userId }, hold)
+        const id = await begin(tx, kind, { input, payer, requestId, userId: caller.userId }, hold, wanted)
         await effects?.(tx, id)
         return storeAnswer(tx, call, answer(id))
       })
@@ -227,10 +228,14 @@ const entryOf = (action: string, { id, owner }: JobRow, metadata?: Record<string
 /** Makes a kind of job of a public one: what was held is settled or released, recorded and told with the end of a job. */
 function createDefine({ jobs, audit, events, files, billing }: DefineDeps) {
   return function define<Input extends object>(kind: PublicKind<Input>): JobKind<Ordered<Input>, Ended> {
-    const { run, ...rest } = kind
+    const { run, onFailure, ...rest } = kind
     const whole = defineJob<Ordered<Input>, Ended>({
       ...rest,
-      run: async (job) => outcomeOf(job, asFile(await run({ ...job, payload: job.payload.input }), kind.shown)),
+      run: async (job) => {
+        const { input, hold } = job.payload
+        return outcomeOf(job, asFile(await run({ ...job, payload: input }, hold), kind.shown))
+      },
+      ...(onFailure ? { onFailed: (tx, { payload }, error) => onFailure(tx, payload.input, error) } : {}),
       onEnd,
     })
     jobs.register(whole)

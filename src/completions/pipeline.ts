@@ -53,6 +53,8 @@ export type Stages = {
   guardInput(run: Run): Promise<void>
   /** Chooses mode, engine and system prompt. 400 */
   decide(run: Run): Promise<void>
+  /** The most micro-cents that the decided run can cost. Throws 402 when that is too much. */
+  priceOf(run: Run): number
   /** Reserves tokens and places the hold on money. 429, 402 */
   admit(run: Run): Promise<void>
   /** The engine's answer, shown as it comes when the run is a stream. 503, 504 */
@@ -89,6 +91,25 @@ export function createPipeline(stages: Stages, cache: AnswerCache, notice: Stage
         await stages.decide(run)
         return run.promptTokens
       } finally {
+        run.deadline.end()
+      }
+    },
+
+    /**
+     * Accepts a request that a job will run: counts it towards the rates, checks credit and policy, and returns the
+     * micro-cents to hold for it. Throws 400, 402, 404, 429.
+     */
+    async accept(call: Call, request: CompletionRequest): Promise<number> {
+      const run = await opened(call, request, null)
+      try {
+        await stages.countMode(run)
+        await stages.assertCredit(run)
+        if (run.guard) await guardedInput(run)
+        await stages.decide(run)
+        await stages.countMode(run)
+        return stages.priceOf(run)
+      } finally {
+        notice.end(run)
         run.deadline.end()
       }
     },

@@ -91,6 +91,8 @@ export type CompletionRequest<Answer extends object = object> = {
   tools: readonly InlineTool[]
   /** MCP servers whose tools take part; absent for none (contract 28.2). */
   servers?: readonly McpServer[]
+  /** Accepted before, for a job: its rate was counted then, and the job holds the credit and ends that hold if need be. */
+  accepted?: { hold: Hold | null }
   /** True leaves out this server's tools, the user's memories, installed skills and jobs: the run reaches nothing else. */
   sealed?: boolean
   /** True when visitors of somebody's site read the answer: nothing in it is about how this server is set up. */

@@ -124,6 +124,7 @@ export function createCompletions(deps: Deps) {
     open: createOpen({ ...deps, cacheEnabled: caching.enabled }),
     ...createAdmit({ ...deps, money }),
     assertCredit: money.assertCredit,
+    priceOf: money.priceOf,
     guardInput: createInputGuard({ ...deps, refused }),
     decide: createDecide(deps),
     think(run: Run) {

@@ -16,7 +16,7 @@ type Part = Exclude<NonNullable<ChatMessage['content']>, string>[number]
 type Entry = { message: ChatMessage; path: string }
 
 /** Members that would change an answer elsewhere and do nothing here. */
-const IGNORED = ['top_logprobs', 'max_tool_calls', 'context_management', 'moderation', 'background']
+const IGNORED = ['top_logprobs', 'max_tool_calls', 'context_management', 'moderation']
 
 /** What `include` may name; the others of this list do nothing here. */
 const INCLUDES = new Set([

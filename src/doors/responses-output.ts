@@ -22,6 +22,8 @@ type Request = {
   kinds: ToolKinds
   requestId: string
   clock: Clock
+  /** The response as it was begun before: it keeps its id. */
+  begun?: ResponseBody
   /** A stored response that is shown again: its items keep their ids, and events up to this number are left out. */
   stored?: { body: ResponseBody; after: number }
 }
@@ -41,9 +43,9 @@ export type ResponseOutput = ReturnType<typeof createOutput>
  * Writes one response: its items as they are made, the frames of its stream (contract 29.6), and the whole body, which
  * the plain answer and the last frame share.
  */
-export function createOutput({ input, kinds, requestId, clock, stored }: Request) {
-  const id = stored?.body.id ?? ResponseId.create()
-  const createdAt = stored?.body.created_at ?? Math.floor(clock.now() / 1_000)
+export function createOutput({ input, kinds, requestId, clock, stored, begun: before = stored?.body }: Request) {
+  const id = before?.id ?? ResponseId.create()
+  const createdAt = before?.created_at ?? Math.floor(clock.now() / 1_000)
   const after = stored?.after ?? -1
   const output: Item[] = []
   const showsReasoning = Boolean(input.reasoning?.summary)
@@ -62,7 +64,16 @@ export function createOutput({ input, kinds, requestId, clock, stored }: Request
     return number > after ? sseFrame({ event: type, data: { type, sequence_number: number, ...data } }) : ''
   }
 
-  return { frame: framed, end, failed, replay, lastSequence: () => sequence - 1 }
+  return {
+    id,
+    frame: framed,
+    end,
+    failed,
+    replay,
+    opening: begun,
+    queued: () => bodyNow('queued'),
+    lastSequence: () => sequence - 1,
+  }
 
   /** The frames of one step. */
   function framed(progress: Progress): string {
@@ -260,7 +271,8 @@ export function createOutput({ input, kinds, requestId, clock, stored }: Request
         )
       frames += closed(item.status === 'incomplete' ? 'incomplete' : 'completed')
     }
-    const type = `response.${body.status}`
+    // Clients know no event for one that was cancelled; its status says so.
+    const type = `response.${body.status === 'cancelled' ? 'failed' : body.status}`
     return frames + sseFrame({ event: type, data: { type, sequence_number: last, response: body } })
   }
 
@@ -291,7 +303,8 @@ export function createOutput({ input, kinds, requestId, clock, stored }: Request
         ...(form?.verbosity ? { verbosity: form.verbosity } : {}),
       },
       tool_choice: input.tool_choice ?? 'auto',
-      tools: input.tools ?? [],
+      // What opens an MCP server is neither shown nor stored.
+      tools: (input.tools ?? []).map(({ authorization: _, headers: __, ...tool }) => tool),
       top_p: input.top_p ?? null,
       truncation: input.truncation ?? 'disabled',
       usage: null,
@@ -340,7 +353,14 @@ function countsOf(run: Run, answer: Answer): Pick<ResponseBody, 'usage' | 'svc_m
 }
 
 /** The frames of a stored response (contract 29.7), without those up to the number `after`. */
-export function replayResponse(body: ResponseBody, last: number, after: number, clock: Clock): string {
+export const replayResponse = (body: ResponseBody, last: number, after: number, clock: Clock): string =>
+  outputOf(body, after, clock).replay(last)
+
+/** The first frames of a response that runs. */
+export const openingOf = (body: ResponseBody, after: number, clock: Clock): string =>
+  outputOf(body, after, clock).opening()
+
+function outputOf(body: ResponseBody, after: number, clock: Clock): ResponseOutput {
   const kinds: ToolKinds = new Map(
     body.output.flatMap(({ type, name, namespace }) =>
       type === 'custom_tool_call' || type === 'function_call'
@@ -354,5 +374,5 @@ export function replayResponse(body: ResponseBody, last: number, after: number, 
     ),
   )
   const input = { ...body, conversation: body.conversation, reasoning: { summary: 'auto' } } as unknown as ResponseInput
-  return createOutput({ input, kinds, requestId: body.request_id, clock, stored: { body, after } }).replay(last)
+  return createOutput({ input, kinds, requestId: body.request_id, clock, stored: { body, after } })
 }

@@ -1,32 +1,45 @@
 import type { CompletionService, Progress } from '../completions'
 import type { Call } from '../kernel/caller'
-import { AppError } from '../kernel/errors'
+import { AppError, invalidInput } from '../kernel/errors'
 import { assertInput, itemsOf, type ResponseRequest, readResponse } from './responses-input'
 import { createOutput, type ResponseOutput } from './responses-output'
-import type { ResponseBody, ResponseInput } from './responses-schema'
+import type { Item, ResponseBody, ResponseInput } from './responses-schema'
 import { itemsBefore, type StoredDeps, storeResponse, withReferences } from './stored'
 
 export type ResponseDeps = StoredDeps & { completions: Pick<CompletionService, 'pipeline'> }
 
 /** A response that was read and can be run. */
-type OpenResponse = Pick<ResponseRequest, 'ignored' | 'request'> & { output: ResponseOutput }
+export type OpenResponse = Pick<ResponseRequest, 'ignored' | 'request'> & {
+  output: ResponseOutput
+  /** The items of its own input. */
+  own: readonly Item[]
+}
 
 const NOT_STORED = 'The response was not stored: this server stores none (SVC_RESPONSES_TTL_DAYS=0).'
 
-/** Reads a response. Throws 400 `empty_prompt`, 400 `validation_error`, 404, 409. */
-export async function openResponse(deps: ResponseDeps, call: Call, input: ResponseInput): Promise<OpenResponse> {
+const NOTHING_TO_READ = 'A background response is read later, and this one would not be stored. Leave "background" out.'
+
+/** Reads a response, one that has begun under its id. Throws 400 `empty_prompt`, 400 `validation_error`, 404, 409. */
+export async function openResponse(
+  deps: ResponseDeps,
+  call: Call,
+  input: ResponseInput,
+  begun?: ResponseBody,
+): Promise<OpenResponse> {
   assertInput(input)
   const { previous_response_id: previous } = input
   const own = await withReferences(deps, call, itemsOf(input))
   const earlier = previous == null ? [] : await itemsBefore(deps, call, previous)
   const { request, kinds, ignored } = readResponse(input, own, earlier)
   const stores = (input.store ?? true) && deps.settings.responsesTtlDays > 0 && !request.mode.startsWith('stealth_')
+  if (input.background && !stores) throw invalidInput('background', NOTHING_TO_READ)
   const unstored = (input.store ?? true) && deps.settings.responsesTtlDays === 0 ? [NOT_STORED] : []
   const output = createOutput({
     input: { ...input, store: stores },
     kinds,
     requestId: call.requestId,
     clock: deps.clock,
+    ...(begun ? { begun } : {}),
   })
   const alongside: ResponseRequest['request']['alongside'] = (tx, run, answer, broken) => {
     const { body } = broken === undefined ? output.end(run, answer) : output.failed(failureOf(broken))
@@ -35,12 +48,13 @@ export async function openResponse(deps: ResponseDeps, call: Call, input: Respon
   return {
     ignored,
     output,
+    own,
     request: { ...request, warnings: [...request.warnings, ...unstored], ...(stores ? { alongside } : {}) },
   }
 }
 
 /** What ended an answer that had begun: nothing of the caller's, so it is always an error of the service. */
-const failureOf = (error: unknown) => ({
+export const failureOf = (error: unknown) => ({
   code: error instanceof AppError ? error.code : 'server_error',
   message: error instanceof AppError ? error.message : 'The answer was not finished.',
   type: 'api_error',

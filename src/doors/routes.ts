@@ -4,19 +4,30 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
 import { checked, checkedQuery, t } from '../kernel/schema'
-import { answerResponse, countInput, openResponse, type ResponseDeps, streamResponse } from './responses'
-import { replayResponse } from './responses-output'
+import {
+  type BackgroundDeps,
+  beginResponse,
+  cancelResponse,
+  removeResponse,
+  streamBegun,
+  streamStored,
+} from './background'
+import { answerResponse, countInput, openResponse, streamResponse } from './responses'
 import { InputTokens, ItemPage, ItemQuery, ResponseBody, ResponseDeleted, ResponseInput } from './responses-schema'
-import { cancelResponse, deleteResponse, getResponse, listInputItems } from './stored'
+import { getResponse, listInputItems } from './stored'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
+
+type Write = (frames: string) => void | Promise<void>
+
+const AS_FRAMES = { frame: (frames: string) => frames, endsWithDone: false, openingMs: 10_000 }
 
 const ReadQuery = t.Object({
   stream: t.Optional(t.Boolean()),
   starting_after: t.Optional(t.Integer({ minimum: 0, description: 'Leaves out events up to this number' })),
 })
 
-export const responseRoutes = (deps: ResponseDeps, streams: Streams, guard: Guard) =>
+export const responseRoutes = (deps: BackgroundDeps, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Responses'] })
     .use(guard)
     .post(
@@ -25,6 +36,15 @@ export const responseRoutes = (deps: ResponseDeps, streams: Streams, guard: Guar
         const call = toCall({ exchange, request, route })
         const response = await openResponse(deps, call, body)
         Object.assign(set.headers, ignoredHeader(response.ignored))
+        if (body.background && body.stream)
+          return streams.open({
+            source: (write: Write) => streamBegun(deps, call, body, response, write),
+            ...AS_FRAMES,
+            exchange,
+            request,
+            route,
+          }) as never
+        if (body.background) return beginResponse(deps, call, body, response)
         if (body.stream)
           return streams.open({ ...streamResponse(deps, call, response), exchange, request, route }) as never
         exchange.keepOpen()
@@ -53,18 +73,10 @@ export const responseRoutes = (deps: ResponseDeps, streams: Streams, guard: Guar
     .get(
       '/responses/:id',
       async ({ params, query, request, exchange, route }) => {
-        const { body, lastSequence } = await getResponse(deps, toCall({ exchange, request, route }), params.id)
-        if (!query.stream) return body
-        const frames = replayResponse(body, lastSequence, query.starting_after ?? -1, deps.clock)
-        const source = async (write: (frame: string) => void | Promise<void>) => write(frames)
-        return streams.open({
-          source,
-          frame: (text: string) => text,
-          endsWithDone: false,
-          exchange,
-          request,
-          route,
-        }) as never
+        const call = toCall({ exchange, request, route })
+        if (!query.stream) return (await getResponse(deps, call, params.id)).body
+        const source = streamStored(deps, call, params.id, query.starting_after ?? -1)
+        return streams.open({ source, ...AS_FRAMES, exchange, request, route }) as never
       },
       {
         scope: 'completions',
@@ -76,7 +88,7 @@ export const responseRoutes = (deps: ResponseDeps, streams: Streams, guard: Guar
     )
     .delete(
       '/responses/:id',
-      ({ params, request, exchange, route }) => deleteResponse(deps, toCall({ exchange, request, route }), params.id),
+      ({ params, request, exchange, route }) => removeResponse(deps, toCall({ exchange, request, route }), params.id),
       {
         scope: 'completions',
         params: ById,

@@ -3,7 +3,7 @@ import type { AuditLog } from '../audit'
 import { recurring } from '../jobs'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { AppError, defineError, invalidInput, messageOf, notFound } from '../kernel/errors'
+import { AppError, defineError, messageOf, notFound } from '../kernel/errors'
 import { defineId } from '../kernel/ids'
 import { listAfter } from '../kernel/keyset'
 import { allOf, command, insertAll, query, type Reader, type Row, type Store, type Tx } from '../kernel/store'
@@ -60,6 +60,33 @@ async function rowOf(reader: Reader, { caller }: Call, id: string): Promise<Resp
   return row
 }
 
+export const findResponse = async (reader: Reader, of: { id: ResponseId; owner: OwnerScope }) =>
+  (await find(reader, of))[0] as ResponseRow | undefined
+
+export const hasEnded = ({ status }: ResponseBody): boolean => status !== 'queued' && status !== 'in_progress'
+
+/** A background response runs now. */
+export async function beganResponse(tx: Tx, body: ResponseBody): Promise<void> {
+  const t = tx.of(responses)
+  const begun = { ...body, status: 'in_progress' as const }
+  await tx.update(t).set({ body: begun, last_sequence: 1 }).where(eq(t.id, body.id))
+}
+
+/** Stores the end of a background response, once: false when it had ended or is gone. */
+export async function endResponse(tx: Tx, body: ResponseBody, lastSequence: number): Promise<boolean> {
+  const t = tx.of(responses)
+  const [row] = await tx.select({ body: t.body }).from(t).where(eq(t.id, body.id))
+  if (!row || hasEnded(row.body as ResponseBody)) return false
+  await tx.update(t).set({ body, last_sequence: lastSequence }).where(eq(t.id, body.id))
+  await keepItemIds(tx, body)
+  return true
+}
+
+async function keepItemIds(tx: Tx, { id: response_id, output }: ResponseBody): Promise<void> {
+  const ids = output.flatMap(({ id }) => (typeof id === 'string' ? [{ id, response_id }] : []))
+  await insertAll(tx, tx.of(responseItems), ids, insertItem)
+}
+
 /** Items with an id each, as a list of them names them. */
 const withIds = (items: readonly Item[]): Item[] =>
   items.map((item) => (typeof item.id === 'string' && item.id ? item : { id: MessageId.create(), ...item }))
@@ -83,8 +110,7 @@ export async function storeResponse(
     created_at: now,
     expires_at: now + settings.responsesTtlDays * DAY_MS,
   })
-  const ids = body.output.flatMap(({ id }) => (typeof id === 'string' ? [{ id, response_id: body.id }] : []))
-  await insertAll(tx, tx.of(responseItems), ids, insertItem)
+  await keepItemIds(tx, body)
 }
 
 /**
@@ -138,7 +164,7 @@ export async function withReferences({ store }: StoredDeps, { caller }: Call, it
 }
 
 /** `GET /responses/{id}`. Throws 404. */
-export async function getResponse({ store }: StoredDeps, call: Call, id: string) {
+export async function getResponse({ store }: Pick<StoredDeps, 'store'>, call: Call, id: string) {
   const { body, last_sequence } = await rowOf(store.read, call, id)
   return { body: { ...body, request_id: call.requestId }, lastSequence: last_sequence }
 }
@@ -156,13 +182,6 @@ export function deleteResponse({ store, audit }: StoredDeps, call: Call, id: str
     })
     return { id: row.id, object: 'response' as const, deleted: true as const }
   })
-}
-
-/** `POST /responses/{id}/cancel`: only what runs in the background can be cancelled. Throws 400, 404. */
-export async function cancelResponse(deps: StoredDeps, call: Call, id: string): Promise<ResponseBody> {
-  const { body } = await getResponse(deps, call, id)
-  if (body.background) return body
-  throw invalidInput('id', 'Only a response with "background": true can be cancelled.')
 }
 
 /** `GET /responses/{id}/input_items`. Throws 404. */

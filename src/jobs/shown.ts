@@ -40,6 +40,14 @@ export const shownJobs = {
     return newestFirst(db, wanted, shown, ownerFilter, ordered, type && eq(t.type, type), status && inStatus(t, status))
   },
 
+  /** How many jobs of a type an owner has that have not ended. */
+  async countOpen(db: Reader, owner: OwnerScope, type: JobType): Promise<number> {
+    const t = db.of(jobs)
+    const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(t)
+    const [row] = await found.where(and(eq(t.owner, owner), eq(t.type, type), inArray(t.state, ['queued', 'active'])))
+    return row!.total
+  },
+
   /** Those of these jobs that have not ended. */
   async open(db: Reader, ids: readonly JobId[]): Promise<Set<JobId>> {
     const t = db.of(jobs)

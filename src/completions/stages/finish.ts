@@ -125,7 +125,7 @@ export function createFinish({
   /** The transaction that ends a run. Files of one that is not kept are removed, unless it is not known whether it is. */
   async function ending(run: Run, unit: (tx: Tx) => Promise<void>): Promise<void> {
     try {
-      await holds.ending(run.hold, unit)
+      await holds.ending(run.request.accepted ? null : run.hold, unit)
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(run)
       throw error
@@ -141,7 +141,7 @@ export function createFinish({
     run.ticket?.correct(0)
     await discard(run)
     await ending(run, async (tx) => {
-      if (run.hold) await billing.release(tx, run.hold)
+      if (run.hold && !run.request.accepted) await billing.release(tx, run.hold)
       await record(tx, run, {
         agentResult: null,
         answer: null,

@@ -60,11 +60,11 @@ export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): numb
 
 /** The one place where a run asks for money: before the cache is read, before the first turn, before each further one. */
 export function createMoney({ store, holds, billing, prices, engines, research, video }: Deps) {
-  return { assertCredit, reserve, afford }
+  return { assertCredit, priceOf, reserve, afford }
 
   /** Throws 402 without credit or at a cap. Skipped without cache and guard, as `reserve` then soon places the hold. */
   async function assertCredit(run: Run): Promise<void> {
-    if (run.cacheKey || run.guard) await billing.assertFunds(store.read, run.call)
+    if ((run.cacheKey || run.guard) && !run.request.accepted) await billing.assertFunds(store.read, run.call)
   }
 
   /**
@@ -73,18 +73,11 @@ export function createMoney({ store, holds, billing, prices, engines, research, 
    * `storage_unavailable`, 402.
    */
   async function reserve(run: Run): Promise<void> {
-    // Throws 402 when the run's cost limit does not allow it.
-    // A job holds its own price. Throws 402 when the run's cost limit does not allow it.
-    const amount = isPicture(run)
-      ? within(
-          run.request,
-          engines.drawsItself(run.pictureEngineId) ? 0 : prices.costOf(run.pictureEngineId, { images: 1 }),
-        )
-      : isVideo(run)
-        ? isHandedOver(run)
-          ? 0
-          : within(run.request, video.max({ seconds: run.request.videoSeconds }))
-        : priceOfText(run)
+    const amount = priceOf(run)
+    if (run.request.accepted) {
+      run.hold = run.request.accepted.hold
+      return
+    }
     const surely = run.write !== null || store.failing()
     if (amount === 0) {
       await billing.assertFunds(store.read, run.call)
@@ -92,6 +85,18 @@ export function createMoney({ store, holds, billing, prices, engines, research, 
       return
     }
     run.hold = await holds.place(run.call.caller, run.call.requestId, amount, surely)
+  }
+
+  /** The most that the answer can cost, in micro-cents. Throws 402 when the run's cost limit does not allow it. */
+  function priceOf(run: Run): number {
+    if (isPicture(run))
+      return within(
+        run.request,
+        engines.drawsItself(run.pictureEngineId) ? 0 : prices.costOf(run.pictureEngineId, { images: 1 }),
+      )
+    if (!isVideo(run)) return priceOfText(run)
+    // A job holds its own price.
+    return isHandedOver(run) ? 0 : within(run.request, video.max({ seconds: run.request.videoSeconds }))
   }
 
   function within({ bounds }: Run['request'], price: number): number {

@@ -106,7 +106,7 @@ export function createOpen({ store, clock, cacheEnabled, access, stopping, ...mo
       offered: request.functions,
       guard,
       resolvedMode: request.mode,
-      isCounted: false,
+      isCounted: request.accepted !== undefined,
       engineId: '',
       model: UNDECIDED.model,
       routing: UNDECIDED.routing,
