@@ -134,8 +134,10 @@ export function createServer({ config, container, metrics, connections, leaving 
     },
     admit: (caller) => limiter.admitRequest(caller),
     refused: (caller, error) => container.usage.refusals.note(ownerOf(caller), keyIdOf(caller), error),
-    rateHeaders: (caller, exchange, counts) =>
-      caller ? limiter.headers(caller) : limiter.anonymousHeaders(exchange.ip(), counts),
+    addRates: (headers, exchange, counts) =>
+      exchange.caller
+        ? limiter.headers(exchange.caller, headers)
+        : limiter.anonymousHeaders(exchange.ip(), counts, headers),
     allowedOrigins: (caller) => (caller.type === 'key' ? caller.allowedOrigins : []),
     enter: config.trustedProxies.trim() ? createOpenRequests(config.connectionsPerAddress) : null,
     authenticated: connections.authenticated,

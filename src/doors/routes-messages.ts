@@ -131,8 +131,8 @@ export const errorFaceOf = (path: string): ErrorFace | null =>
   /^\/api\/v1\/messages(?:\/|$)/.test(path) ? MESSAGES : null
 
 /** The headers that clients of this format read, from those of every answer (contract 30.3). */
-export function messageHeaders(path: string, headers: Record<string, unknown>, clock: Clock): Record<string, string> {
-  if (!errorFaceOf(path)) return {}
+export function messageHeaders(path: string, headers: Record<string, unknown>, clock: Clock) {
+  if (!errorFaceOf(path)) return null
   const found: Record<string, string> = { 'request-id': String(headers['x-request-id']) }
   for (const what of ['requests', 'tokens']) {
     for (const part of ['limit', 'remaining'])

@@ -1,5 +1,7 @@
 import type { AppError, ErrorKind } from '../kernel/errors'
+import { html, PAGE_HEADERS, page } from '../kernel/html'
 import { described, nullable, RequestId, type Standard, type Static, type TSchema, t } from '../kernel/schema'
+import { API } from './context'
 
 export const ErrorBody = t.Object(
   {
@@ -116,3 +118,20 @@ type Answer<T extends TSchema> = Omit<Standard<T>, '~standard'> & {
 }
 
 const describedLike = ({ $id, ...rest }: { $id?: string }) => ({ ...rest, ...($id ? { $id: `${$id}Reply` } : {}) })
+
+/** What a person sees at an address where there is nothing. */
+export const NOWHERE_PAGE = page(
+  'Not here',
+  html`<h1>There is nothing here</h1>
+<p>The address may be mistyped, or what was here is gone.</p>
+<p><a href="/">To the start</a></p>`,
+)
+
+/** Its headers; programs that ask for the same address get JSON. */
+export const NOWHERE_HEADERS: Readonly<Record<string, string>> = { ...PAGE_HEADERS, vary: 'Origin, Accept' }
+
+/** Whether a browser wants to show the answer as a page. Calls of the API are answered with JSON whatever they accept. */
+export const isForBrowser = ({ method, headers }: Request, path: string): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  !path.startsWith(`${API}/`) &&
+  (headers.get('accept') ?? '').includes('text/html')

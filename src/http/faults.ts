@@ -36,9 +36,12 @@ const isFaultOfBody = (cause: unknown): boolean =>
 
 /** Logs a fault on our side with its cause, and the cause of a 503: who reads the answer alone never learns it. */
 export function logFault(log: Log, requestId: string, known: AppError, error: unknown): void {
+  const isFault = known.kind === 'broken'
+  if (!isFault && (known.kind !== 'unavailable' || !known.cause)) return
+  // Only now, because the text of a stack is costly, and most refusals need none.
   const fields = { request_id: requestId, ...errorFields(known.cause ?? error) }
-  if (known.kind === 'broken') log.error(fields, 'fault')
-  else if (known.kind === 'unavailable' && known.cause) log.warn(fields, known.code)
+  if (isFault) log.error(fields, 'fault')
+  else log.warn(fields, known.code)
 }
 
 /** A malformed id in the path is answered like an id that does not exist (contract 1.5). */

@@ -18,11 +18,18 @@ import {
   type Readers,
   WITHOUT_ADDRESS,
 } from './context'
-import { type ErrorFace, helpfulHeaders, statusOf, toEnvelope } from './envelope'
+import {
+  type ErrorFace,
+  helpfulHeaders,
+  isForBrowser,
+  NOWHERE_HEADERS,
+  NOWHERE_PAGE,
+  statusOf,
+  toEnvelope,
+} from './envelope'
 import { logFault, toAppError } from './faults'
 import { givenBack } from './guard'
 import type { AccessLog } from './metrics'
-import { isForBrowser, NOWHERE_HEADERS, NOWHERE_PAGE } from './nowhere'
 import type { RouteRule, RouteRules } from './route-rules'
 
 /** Time limit of every request, except on routes that declare `timeLimit: 'own'` (contract 1.9). */
@@ -47,8 +54,8 @@ export type EdgeDeps = {
   admit(caller: TenantCaller): void | Promise<void>
   /** Counts a 4xx answer to an authenticated caller (contract 18.1). */
   refused(caller: TenantCaller, error: Error | null): void
-  /** The six rate limit headers of contract 1.3, for the caller or else for the client's address. */
-  rateHeaders(caller: TenantCaller | null, exchange: Exchange, counts?: boolean): Record<string, string>
+  /** Adds the six rate limit headers of contract 1.3, for the caller or else for the client's address. */
+  addRates(headers: Headers, exchange: Exchange, counts?: boolean): unknown
   /** Origins of pages that may read answers to this caller. */
   allowedOrigins(caller: TenantCaller): readonly string[]
   /** The canonical URL that a request to the apex host is redirected to; null for other hosts (contract 1.1). */
@@ -172,7 +179,8 @@ export function answerBefore(
   const elsewhere = deps.canonicalUrl(request)
   const allowed = method === 'OPTIONS' ? preflightHeaders(request.headers, deps.rules.methodsOf(exchange.path)) : null
   if (elsewhere === null && allowed === null && !deps.isProbe(method, exchange.path)) return null
-  Object.assign(headers, deps.rateHeaders(null, exchange, allowed === null), allowed)
+  deps.addRates(headers, exchange, allowed === null)
+  if (allowed) Object.assign(headers, allowed)
   return elsewhere
     ? redirect(elsewhere, exchange.requestId, headers)
     : new Response(null, { status: allowed ? 204 : 200, headers })
@@ -220,9 +228,8 @@ function assertSound({ rules }: EdgeDeps, { rule, path }: Exchange, request: Req
 
 /** Adds to the headers of an answer what depends on who called: rates, and which pages may read it. */
 export function addHeaders(deps: EdgeDeps, exchange: Exchange, request: Request, headers: Headers): void {
-  const { caller, path } = exchange
-  Object.assign(headers, deps.rateHeaders(caller, exchange))
-  const more = deps.moreHeaders(path, headers)
+  deps.addRates(headers, exchange)
+  const more = deps.moreHeaders(exchange.path, headers)
   if (more) Object.assign(headers, more)
   const origin = request.headers.get('origin')
   if (origin) Object.assign(headers, corsHeaders(origin, readersOf(deps, exchange)))

@@ -57,6 +57,14 @@ const SESSION_RPM = 120
 
 type CallerLimits = TierLimits & { tier: Tier; rpmSource: Source; tpmSource: Source; tierSource: Source }
 
+/** Everything of a caller that stays the same from request to request. */
+type CallerPlan = CallerLimits & { subject: string; shown: ShownLimits }
+
+type Headers = Record<string, unknown>
+
+/** The limits as headers have them. */
+type ShownLimits = { rpm: number; tpm: number; requests: string; tokens: string }
+
 /** The subject whose windows count: a key has its own, all sessions of a user share one, so signing in again adds none. */
 const subjectOf = (caller: TenantCaller): string => (caller.type === 'key' ? caller.keyId : `session:${caller.userId}`)
 
@@ -121,22 +129,24 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
   const subjects: WindowStore = shared ? createSharedStore({ clock, mine, ...shared }) : mine
   const addresses = createLocalStore({ clock, windows: createMemoryWindows(clock, MAX_ANONYMOUS) })
   /** A caller is a new object whenever its key or session changes, and the tiers of a process never do. */
-  const known = new WeakMap<TenantCaller, CallerLimits>()
+  const plans = new WeakMap<TenantCaller, CallerPlan>()
+  const unnamed = shownOf(anonymousLimits(tiers))
 
   return { admitRequest, admitMode, reserveTokens, countTokens, headers, anonymousHeaders, status }
 
-  function allowed(caller: TenantCaller): CallerLimits {
-    const found = known.get(caller)
+  function planOf(caller: TenantCaller): CallerPlan {
+    const found = plans.get(caller)
     if (found) return found
     const limits = limitsOf(caller, tiers)
-    known.set(caller, limits)
-    return limits
+    const plan = { ...limits, subject: subjectOf(caller), shown: shownOf(limits) }
+    plans.set(caller, plan)
+    return plan
   }
 
   /** Counts one request. Throws 429 `rate_limit_exceeded`. */
   function admitRequest(caller: TenantCaller): void | Promise<void> {
-    const { rpm, rpmSource } = allowed(caller)
-    return afterwards(subjects.take(subjectOf(caller), 'requests', rpm, 1), ({ entry, limit, used, waitMs }) => {
+    const { subject, rpm, rpmSource } = planOf(caller)
+    return afterwards(subjects.take(subject, 'requests', rpm, 1), ({ entry, limit, used, waitMs }) => {
       if (entry) return
       const retryAfterS = seconds(waitMs)
       const who = caller.type === 'key' ? 'This key' : 'A dashboard session'
@@ -147,8 +157,8 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
   /** Counts one request of a mode (for `auto` the resolved one). Throws 429 `mode_rate_limit_exceeded`. */
   function admitMode(caller: TenantCaller, mode: string): void | Promise<void> {
     const group = groupOf(mode)
-    const { modes, tierSource } = allowed(caller)
-    return afterwards(subjects.take(subjectOf(caller), group, modes[group], 1), ({ entry, limit, used, waitMs }) => {
+    const { subject, modes, tierSource } = planOf(caller)
+    return afterwards(subjects.take(subject, group, modes[group], 1), ({ entry, limit, used, waitMs }) => {
       if (entry) return
       const retryAfterS = seconds(waitMs)
       throw modeRateLimitExceeded.with({ retryAfterS }, group, limit, tierSource, used + 1, retryAfterS)
@@ -161,9 +171,9 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
    * small limit can run one call (contract 1.6). Throws 429 `token_limit_exceeded`.
    */
   function reserveTokens(caller: TenantCaller, prompt: number, maxOutput = 0): TokenTicket | Promise<TokenTicket> {
-    const { tpm, tpmSource } = allowed(caller)
+    const { subject, tpm, tpmSource } = planOf(caller)
     const tokens = Math.max(prompt, Math.min(prompt + Math.min(EXPECTED_OUTPUT_TOKENS, maxOutput), tpm))
-    return afterwards(subjects.take(subjectOf(caller), 'tokens', tpm, tokens), (taken) =>
+    return afterwards(subjects.take(subject, 'tokens', tpm, tokens), (taken) =>
       taken.entry ? ticketOf(taken.entry, tokens) : refuse(taken),
     )
 
@@ -179,29 +189,28 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
 
   /** Counts tokens that were used already, so it refuses nothing. */
   function countTokens(caller: TenantCaller, tokens: number): void {
-    if (tokens > 0) subjects.add(subjectOf(caller), 'tokens', tokens)
+    if (tokens > 0) subjects.add(planOf(caller).subject, 'tokens', tokens)
   }
 
-  /** The six headers of contract 1.3 with their current values, as far as this process knows them. */
-  function headers(caller: TenantCaller): Record<string, string> {
-    const subject = subjectOf(caller)
-    return headersFrom(allowed(caller), subjects.view(subject, 'requests'), subjects.view(subject, 'tokens'))
+  /** The six headers of contract 1.3 with their current values, as far as this process knows them; added to `into`. */
+  function headers(caller: TenantCaller, into: Headers = {}): Headers {
+    const { subject, shown } = planOf(caller)
+    return addHeaders(into, shown, subjects.view(subject, 'requests'), subjects.view(subject, 'tokens'))
   }
 
   /**
-   * Counts a call without a credential by address and returns its headers: informational, never enforced (contract
-   * 1.3). Pass `counts` false for a CORS preflight, which is not a call.
+   * Counts a call without a credential by address and returns its headers, added to `into`: informational, never
+   * enforced (contract 1.3). Pass `counts` false for a CORS preflight, which is not a call.
    */
-  function anonymousHeaders(address: string, counts = true): Record<string, string> {
-    const limits = anonymousLimits(tiers)
-    if (counts) addresses.take(address, 'requests', limits.rpm, 1)
-    return headersFrom(limits, addresses.view(address, 'requests'), addresses.view(address, 'tokens'))
+  function anonymousHeaders(address: string, counts = true, into: Headers = {}): Headers {
+    if (counts) addresses.take(address, 'requests', unnamed.rpm, 1)
+    return addHeaders(into, unnamed, addresses.view(address, 'requests'), addresses.view(address, 'tokens'))
   }
 
   /** The body of `GET /rate-limits` (contract 21) without the pending request. */
   async function status(caller: TenantCaller): Promise<Omit<RateLimits, 'request_id' | 'pending_request'>> {
-    const { tier, rpm, tpm, modes } = allowed(caller)
-    const views = await subjects.read(subjectOf(caller), STATUS)
+    const { subject, tier, rpm, tpm, modes } = planOf(caller)
+    const views = await subjects.read(subject, STATUS)
     const of = (name: WindowName, limit: number) => statusOf(views[STATUS.indexOf(name)]!, limit)
     const ofMode = (group: ModeGroup) => of(group, modes[group])
     const overrides = caller.type === 'key' ? caller : { rpmLimit: null, tpmLimit: null }
@@ -240,14 +249,17 @@ const statusOf = (view: View, limit: number): LimitStatus => ({
   reset: reset(view),
 })
 
-const headersFrom = ({ rpm, tpm }: { rpm: number; tpm: number }, requests: View, tokens: View) => ({
-  'x-ratelimit-limit-requests': String(rpm),
-  'x-ratelimit-remaining-requests': String(remaining(requests, rpm)),
-  'x-ratelimit-reset-requests': reset(requests),
-  'x-ratelimit-limit-tokens': String(tpm),
-  'x-ratelimit-remaining-tokens': String(remaining(tokens, tpm)),
-  'x-ratelimit-reset-tokens': reset(tokens),
-})
+const shownOf = ({ rpm, tpm }: TierLimits): ShownLimits => ({ rpm, tpm, requests: String(rpm), tokens: String(tpm) })
+
+function addHeaders(headers: Headers, limits: ShownLimits, requests: View, tokens: View): Headers {
+  headers['x-ratelimit-limit-requests'] = limits.requests
+  headers['x-ratelimit-remaining-requests'] = String(remaining(requests, limits.rpm))
+  headers['x-ratelimit-reset-requests'] = reset(requests)
+  headers['x-ratelimit-limit-tokens'] = limits.tokens
+  headers['x-ratelimit-remaining-tokens'] = String(remaining(tokens, limits.tpm))
+  headers['x-ratelimit-reset-tokens'] = reset(tokens)
+  return headers
+}
 
 /** Never below zero: the limit may have been lowered, or a call may have used more than it reserved. */
 const remaining = ({ used }: View, limit: number): number => Math.max(limit - used, 0)

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
+import { NOWHERE_HEADERS, NOWHERE_PAGE } from '../http/envelope'
 import type { Guard } from '../http/guard'
-import { NOWHERE_HEADERS, NOWHERE_PAGE } from '../http/nowhere'
 import { checkedQuery, t } from '../kernel/schema'
 import type { Asset, Assets } from './assets'
 import { frameHeaders, framePage, type ShownWidget } from './frame-page'
