@@ -92,6 +92,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     reserve,
     extend,
     settle,
+    settleApart,
     release,
     grant,
     adjust,
@@ -167,17 +168,25 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
 
   /**
    * Ends a hold and books what the work really cost, at most the hold (G8). Returns what was charged: 0 when the hold
-   * had already ended (I9).
+   * had already ended (I9). The usage row that the caller writes is the entry of the ledger, so it names the hold.
    */
-  async function settle(tx: Tx, { ref, owner, keyId, capped, amount, createdAt }: Hold, cost: number): Promise<number> {
+  async function settle(tx: Tx, hold: Hold, cost: number): Promise<number> {
+    const { ref, owner, keyId, capped, amount, createdAt } = hold
     const charged = chargeOf({ amount }, cost)
     if (!(await endHold(tx, { ref, state: 'settled', charged }))) return 0
     const left = await payOut(tx, owner, amount, charged)
     if (keyId && (charged > 0 || capped)) await settleSpend(tx, keyId, createdAt, charged, capped ? amount : 0)
     if (charged === 0) return 0
-    await insertCharge(tx, { ref, wallet: owner, paid: -charged, received: charged, at: clock.now() })
     if (left?.capped ?? (await ownerCaps.hasCaps(tx, owner))) await settleSpend(tx, owner, createdAt, charged, 0)
     await watch.charged(tx, owner, charged, left?.balance ?? null)
+    return charged
+  }
+
+  /** The same for work without a usage row of its own: the charge has two entries in the ledger. */
+  async function settleApart(tx: Tx, hold: Hold, cost: number): Promise<number> {
+    const charged = await settle(tx, hold, cost)
+    const entry = { ref: hold.ref, wallet: hold.owner, paid: -charged, received: charged, at: clock.now() }
+    if (charged > 0) await insertCharge(tx, entry)
     return charged
   }
 

@@ -168,7 +168,7 @@ export async function readStatement(
   const booked = await bookedIn(
     store.read,
     owner,
-    { from, to },
+    { from, to, now: clock.now() },
     () => clock.monotonic() > endsAt || call.signal.aborted,
   )
   if (!booked) throw tooManyEntries()

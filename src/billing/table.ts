@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId } from '../kernel/ids'
-import { defineClusteredTable, defineTable, type Row } from '../kernel/store'
+import { defineClusteredTable, defineTable, defineView, type Kit, type Row } from '../kernel/store'
 
 /** Money in micro-cents. `balance` is the sum of the ledger entries; `held` is the sum of the open holds. */
 export const wallets = defineClusteredTable((k) =>
@@ -49,23 +49,33 @@ export const holds = defineClusteredTable((k) =>
   ),
 )
 
-/** Double entry, append-only by triggers of `drizzle/`: the entries of one (ref, kind) sum to zero. */
+const entryColumns = (k: Kit) => ({
+  id: k.serial('id'),
+  ref: k.text('ref').notNull(),
+  kind: k.text('kind').notNull(),
+  /** A wallet, or one of the server's own accounts: `revenue`, `issued`. */
+  account: k.text('account').notNull(),
+  amount: k.int('amount').notNull(),
+  at: k.ms('at').notNull(),
+  note: k.text('note'),
+})
+
+/**
+ * Double entry, append-only by triggers of `drizzle/`: the entries of one (ref, kind) sum to zero. Calls have none: the
+ * row of a call in `usage_records` is its posting.
+ */
 export const ledgerEntries = defineTable((k) =>
-  k.table(
-    'ledger_entries',
-    {
-      id: k.serial('id'),
-      ref: k.text('ref').notNull(),
-      kind: k.text('kind').notNull(),
-      /** A wallet, or one of the server's own accounts: `revenue`, `issued`. */
-      account: k.text('account').notNull(),
-      amount: k.int('amount').notNull(),
-      at: k.ms('at').notNull(),
-      note: k.text('note'),
-    },
-    (t) => [k.uniqueIndex('ledger_entries_once').on(t.ref, t.kind, t.account)],
-  ),
+  k.table('ledger_entries', entryColumns(k), (t) => [
+    k.uniqueIndex('ledger_entries_once').on(t.ref, t.kind, t.account),
+    k.index('ledger_entries_by_account').on(t.account, t.at, t.id),
+  ]),
 )
+
+/**
+ * All entries: those of `ledger_entries`, and two for each call that cost something. Both come from one number, so they
+ * sum to zero. The id of a call's entries is that of its row plus 2^40.
+ */
+export const ledger = defineView((k) => k.table('ledger', entryColumns(k)))
 
 /**
  * Credit that expires. Charges do not touch these rows: what was spent from a grant follows from how far the balance

@@ -1,9 +1,11 @@
-import { and, asc, desc, eq, gt, gte, lt, max, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, isNotNull, lt, lte, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { nextTurn } from '../kernel/loop'
-import { decodeCursor, encodeCursor } from '../kernel/page'
+import { decodeCursor, encodeCursor, invalidCursor } from '../kernel/page'
 import { command, query, type Reader } from '../kernel/store'
-import { holds, ledgerEntries, wallets } from './table'
+import { usageRecords } from '../usage'
+import { walletOf } from './repository'
+import { holds, ledger, ledgerEntries, wallets } from './table'
 
 /** One row of an owner's ledger and the balance after it. Micro-cents. */
 type LedgerEntry = {
@@ -18,32 +20,96 @@ type LedgerEntry = {
 
 type LedgerPage = { items: LedgerEntry[]; next: string | null }
 
-/** Rows scanned per statement, and statements per page: an owner with few rows is found step by step. */
-const STEP = 50_000
-
-const MAX_STEPS = 20
-
-/** Rows of an owner read per statement when a `ref` selects few of them. */
+/** Rows read per statement, and statements per page, when a filter selects few of them. */
 const ROWS_PER_FILTERED_READ = 1_000
+const MAX_READS = 1_000
 
-const newest = query()((db) => {
-  const e = db.of(ledgerEntries)
-  return db.select({ id: max(e.id) }).from(e)
-})
+/** Added to the id of a call's row, so that its entry has an id of its own. */
+const CALL_IDS = 2 ** 40
 
-/** Joined with the wallet, so that rows and balance are of the same instant. */
-const entriesBelow = query<{ account: OwnerScope; below: number; above: number; limit: number }>()((db, p) => {
-  const [e, w] = [db.of(ledgerEntries), db.of(wallets)]
-  return db
-    .select({ id: e.id, ref: e.ref, kind: e.kind, amount: e.amount, at: e.at, note: e.note, now: w.balance })
+const balanceIn = (db: Reader, owner: Placeholder | OwnerScope) => {
+  const w = db.of(wallets)
+  return sql<number>`(SELECT ${w.balance} FROM ${w} WHERE ${w.id} = ${owner})`.mapWith(Number)
+}
+
+/**
+ * With the balance of the same instant. Each half is cut before they are put together: a view would be read whole, and
+ * sorted.
+ */
+const entriesBefore = query<{ account: OwnerScope; at: number; id: number; limit: number }>()((db, p) => {
+  const [e, u] = [db.of(ledgerEntries), db.of(usageRecords)]
+  const before = (t: typeof e | typeof u, id: SQL) => and(lte(t.at, p.at), or(lt(t.at, p.at), sql`${id} < ${p.id}`))
+  const callId = sql<number>`${u.id} + ${CALL_IDS}`
+  const entries = db
+    .select({ id: e.id, ref: e.ref, kind: e.kind, amount: e.amount, at: e.at, note: e.note })
     .from(e)
-    .innerJoin(w, eq(w.id, e.account))
-    .where(and(eq(e.account, sql`${p.account}`), lt(e.id, p.below), gt(e.id, p.above)))
-    .orderBy(desc(e.id))
+    .where(and(eq(e.account, sql`${p.account}`), before(e, sql`${e.id}`)))
+    .orderBy(desc(e.at), desc(e.id))
+    .limit(p.limit)
+    .as('entries')
+  const calls = db
+    .select({
+      id: callId.as('id'),
+      ref: sql<string>`${u.ledger_ref}`.as('ref'),
+      kind: sql<string>`CAST('settle' AS text)`.as('kind'),
+      amount: sql<number>`-${u.cost_micro}`.as('amount'),
+      at: u.at,
+      note: sql<string | null>`CAST(NULL AS text)`.as('note'),
+    })
+    .from(u)
+    .where(and(eq(u.owner, p.account), isNotNull(u.ledger_ref), before(u, callId)))
+    .orderBy(desc(u.at), desc(u.id))
+    .limit(p.limit)
+    .as('calls')
+  return db
+    .select({
+      ...{ id: entries.id, ref: entries.ref, kind: entries.kind, amount: entries.amount, at: entries.at },
+      ...{ note: entries.note, now: balanceIn(db, p.account) },
+    })
+    .from(entries)
+    .unionAll(
+      db
+        .select({
+          ...{ id: calls.id, ref: calls.ref, kind: calls.kind, amount: calls.amount, at: calls.at },
+          ...{ note: calls.note, now: balanceIn(db, p.account) },
+        })
+        .from(calls),
+    )
+    .orderBy(sql`at DESC, id DESC`)
     .limit(p.limit)
 })
 
 const PAGE = 1_000
+
+/** Calls that are postings, in the order they were written, each with the hold that paid. */
+export const postingsFrom = query<{ after: number; limit: number }>()((db, p) => {
+  const [u, h] = [db.of(usageRecords), db.of(holds)]
+  return db
+    .select({
+      ...{ id: u.id, ref: u.ledger_ref, account: u.owner, amount: u.cost_micro },
+      ...{ payer: h.wallet_id, state: h.state, settled: h.settled_amount },
+    })
+    .from(u)
+    .leftJoin(h, eq(h.ref, u.ledger_ref))
+    .where(and(gt(u.id, p.after), isNotNull(u.ledger_ref)))
+    .orderBy(asc(u.id))
+    .limit(p.limit)
+})
+
+/** How many of a wallet's settled holds charged something, how much, and the same of the ledger, of one instant. */
+export const chargesOf = query<{ id: string }>()((db, p) => {
+  const [h, e] = [db.of(holds), db.of(ledger)]
+  const charges = sql`FROM ${e} WHERE ${e.account} = ${p.id} AND ${e.kind} = 'settle'`
+  return db
+    .select({
+      holds: sql<number>`count(*)`.mapWith(Number),
+      settled: sql<number>`coalesce(sum(${h.settled_amount}), 0)`.mapWith(Number),
+      charges: sql<number>`(SELECT count(*) ${charges})`.mapWith(Number),
+      charged: sql<number>`(SELECT -coalesce(sum(${e.amount}), 0) ${charges})`.mapWith(Number),
+    })
+    .from(h)
+    .where(and(eq(h.wallet_id, sql`${p.id}`), sql`${h.state} = 'settled'`, gt(h.settled_amount, 0)))
+})
 
 /** Ledger entries in the order they were written, each with the hold its charge belongs to. */
 export const entriesFrom = query<{ after: number; limit: number }>()((db, p) => {
@@ -77,13 +143,12 @@ export const walletsFrom = query<{ after: string; limit: number }>()((db, p) => 
 
 /** A wallet's balance and the sum of its ledger entries, in one statement and so of the same instant. */
 export const walletAndSum = query<{ id: string }>()((db, p) => {
-  const [w, e] = [db.of(wallets), db.of(ledgerEntries)]
+  const [w, e] = [db.of(wallets), db.of(ledger)]
+  const sum = sql<number | string>`(SELECT coalesce(sum(${e.amount}), 0) FROM ${e} WHERE ${e.account} = ${p.id})`
   return db
-    .select({ balance: w.balance, sum: sql<number | string>`coalesce(sum(${e.amount}), 0)` })
+    .select({ balance: w.balance, sum })
     .from(w)
-    .leftJoin(e, eq(e.account, w.id))
     .where(eq(w.id, sql`${p.id}`))
-    .groupBy(w.id, w.balance)
 })
 
 /** Wallets whose `held` is not the sum of their open holds, of the same instant. */
@@ -102,7 +167,7 @@ export const heldMismatches = query()((db) => {
 export const holdsFrom = query<{ after: string; limit: number }>()((db, p) => {
   const [h, e] = [db.of(holds), db.of(ledgerEntries)]
   return db
-    .select({ ref: h.ref, state: h.state, settled_amount: h.settled_amount, charge: e.amount })
+    .select({ ref: h.ref, state: h.state, wallet: h.wallet_id, settled_amount: h.settled_amount, charge: e.amount })
     .from(h)
     .leftJoin(e, and(eq(e.ref, h.ref), sql`${e.kind} = 'settle'`, eq(e.account, h.wallet_id)))
     .where(gt(h.ref, p.after))
@@ -112,7 +177,7 @@ export const holdsFrom = query<{ after: string; limit: number }>()((db, p) => {
 
 /** A wallet's amounts beside the sums of its entries and of its open holds, of one instant; no row without a wallet. */
 export const booksOf = query<{ id: string }>()((db, p) => {
-  const [w, e, h] = [db.of(wallets), db.of(ledgerEntries), db.of(holds)]
+  const [w, e, h] = [db.of(wallets), db.of(ledger), db.of(holds)]
   type Sum = number | string
   // In a subquery columns are written without their table, and both tables have an `id`; hence the parameter.
   return db
@@ -127,7 +192,7 @@ export const booksOf = query<{ id: string }>()((db, p) => {
 })
 
 export const entriesSum = query<{ id: string }>()((db, p) => {
-  const e = db.of(ledgerEntries)
+  const e = db.of(ledger)
   return db
     .select({ sum: sql<number | string>`coalesce(sum(${e.amount}), 0)` })
     .from(e)
@@ -169,9 +234,8 @@ type LedgerFilter = {
 }
 
 /**
- * An owner's ledger, newest first, each row with the balance after it. The ledger has no index by owner, because it
- * would slow down every paid call; so a page is read in steps and may have fewer rows than asked for. With a `ref`,
- * only rows with that reference, or whose reference ends in that request id.
+ * An owner's ledger, newest first, each row with the balance after it. With a filter a page can have fewer rows than
+ * asked for. With a `ref`, only rows with that reference, or whose reference ends in that request id.
  * Throws 400 `validation_error` for a cursor of another list.
  */
 export async function listLedger(
@@ -182,16 +246,16 @@ export async function listLedger(
 ): Promise<LedgerPage> {
   const mark = decodeCursor(cursor)
   const items: LedgerEntry[] = []
+  let [at, id] = [mark?.at ?? Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+  let balance: number | null = null
+  if (mark) [id, balance] = placeIn(mark.id)
+  // Rows that do not match must be read too, because the balance is computed from all of them.
   const isFiltered = [ref, kind].some((value) => value !== undefined) || to !== null
-  let below = mark?.at ?? Number((await newest(reader, {}))[0]?.id ?? 0) + 1
-  let balance = mark?.id ? Number(mark.id) : null
-  for (let step = 0; step < MAX_STEPS && below > 1 && items.length < limit; step++) {
-    const above = Math.max(below - STEP - 1, 0)
-    // Rows that do not match must be read too, because the balance is computed from all of them.
-    const rowLimit = isFiltered ? ROWS_PER_FILTERED_READ : limit - items.length
-    const rows = await entriesBelow(reader, { account: owner, below, above, limit: rowLimit })
-    below = rows.length < rowLimit ? above + 1 : rows.at(-1)!.id
+  for (let reads = 0; reads < MAX_READS; reads++) {
+    const rowLimit = isFiltered ? ROWS_PER_FILTERED_READ : limit + 1
+    const rows = await entriesBefore(reader, { account: owner, at, id, limit: rowLimit })
     for (const { now, ...row } of rows) {
+      if (items.length === limit) return { items, next: encodeCursor({ at, id: `${id} ${balance}` }) }
       balance ??= now
       if (from !== null && row.at < from) return { items, next: null }
       // The reference of a charge is a time and the id of the request.
@@ -201,60 +265,72 @@ export async function listLedger(
         (to === null || row.at < to)
       if (isWanted) items.push({ ...row, balance })
       balance -= row.amount
-      if (items.length < limit) continue
-      below = row.id
-      break
+      at = row.at
+      id = row.id
     }
+    if (rows.length < rowLimit) return { items, next: null }
+    await nextTurn()
   }
-  return { items, next: below > 1 ? encodeCursor({ at: below, id: balance === null ? '' : String(balance) }) : null }
+  return { items, next: encodeCursor({ at, id: `${id} ${balance}` }) }
 }
 
-/** The balance and the newest entry of the ledger at one instant. */
-const balanceAndNewest = query<{ owner: OwnerScope }>()((db, p) => {
-  const [w, e] = [db.of(wallets), db.of(ledgerEntries)]
+/** The id and the balance of a cursor. */
+function placeIn(text: string): [number, number] {
+  const [id, balance] = text.split(' ').map(Number)
+  if (!Number.isSafeInteger(id) || !Number.isSafeInteger(balance)) throw invalidCursor()
+  return [id!, balance!]
+}
+
+const DAY_MS = 86_400_000
+
+/** What was booked at or after `from`, before `until`, by kind, each with the balance of that instant. */
+const bookedBetween = query<{ owner: OwnerScope; from: number; until: number; to: number }>()((db, p) => {
+  const e = db.of(ledger)
   return db
-    .select({ balance: w.balance, newest: sql<number>`(SELECT max(${e.id}) FROM ${e})`.mapWith(Number) })
-    .from(w)
-    .where(eq(w.id, p.owner))
+    .select({
+      kind: e.kind,
+      isLater: sql<number>`CASE WHEN ${e.at} >= ${p.to} THEN 1 ELSE 0 END`.mapWith(Number),
+      entries: sql<number>`count(*)`.mapWith(Number),
+      amount: sql<number>`sum(${e.amount})`.mapWith(Number),
+      now: balanceIn(db, p.owner),
+    })
+    .from(e)
+    .where(and(eq(e.account, sql`${p.owner}`), gte(e.at, p.from), lt(e.at, p.until)))
+    .groupBy(e.kind, sql`2`)
 })
 
 /**
  * The balance at the end of a span and what was booked in it, by kind; null when that is not found before `isOver`.
- * Micro-cents. Sums all entries since the span began, in steps, because the ledger has no index by owner.
+ * Micro-cents. Sums all entries since the span began, a day at a time.
  */
 export async function bookedIn(
   reader: Reader,
   owner: OwnerScope,
-  span: { from: number; to: number },
+  span: { from: number; to: number; now: number },
   isOver: () => boolean,
 ) {
-  const e = reader.of(ledgerEntries)
-  const [start] = await balanceAndNewest(reader, { owner })
-  let closing = start?.balance ?? 0
+  let closing = (await walletOf(reader, { id: owner }))[0]?.balance ?? 0
+  let later = 0
   const kinds = new Map<string, { entries: number; amount: number }>()
-  for (let below = (start?.newest ?? 0) + 1; below > 1; below -= STEP) {
-    const inStep = and(lt(e.id, below), gt(e.id, below - STEP - 1))
-    const rows = await reader
-      .select({
-        kind: e.kind,
-        isLater: sql<number>`CASE WHEN ${e.at} >= ${span.to} THEN 1 ELSE 0 END`.mapWith(Number),
-        entries: sql<number>`count(*)`.mapWith(Number),
-        amount: sql<number>`sum(${e.amount})`.mapWith(Number),
-      })
-      .from(e)
-      .where(and(inStep, eq(e.account, owner), gte(e.at, span.from)))
-      .groupBy(e.kind, sql`2`)
-    for (const { kind, isLater, entries, amount } of rows) {
-      if (isLater) closing -= amount
+  for (let from = span.from; from <= span.now; from += DAY_MS) {
+    // What is booked meanwhile is in the last statement, and so is the balance that it left.
+    const isLast = from + DAY_MS > span.now
+    const until = isLast ? Number.MAX_SAFE_INTEGER : from + DAY_MS
+    for (const { kind, isLater, entries, amount, now } of await bookedBetween(reader, {
+      owner,
+      from,
+      until,
+      to: span.to,
+    })) {
+      if (isLast) closing = now
+      if (isLater) later += amount
       else {
         const sum = kinds.get(kind) ?? { entries: 0, amount: 0 }
         kinds.set(kind, { entries: sum.entries + entries, amount: sum.amount + amount })
       }
     }
-    const [oldest] = await reader.select({ at: e.at }).from(e).where(inStep).orderBy(asc(e.id)).limit(1)
-    if (oldest && oldest.at < span.from) break
     if (isOver()) return null
     await nextTurn()
   }
-  return { closing, kinds }
+  return { closing: closing - later, kinds }
 }

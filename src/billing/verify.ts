@@ -5,12 +5,14 @@ import type { BalanceWatch } from './low-balance'
 import { ISSUED, REVENUE } from './schema'
 import {
   booksOf,
+  chargesOf,
   entriesFrom,
   entriesSum,
   heldMismatches,
   holdsFrom,
   movementSum,
   pages,
+  postingsFrom,
   setWallet,
   walletAndSum,
   walletsFrom,
@@ -54,11 +56,13 @@ export async function verifyLedger(reader: Reader): Promise<string[]> {
 async function* faults(reader: Reader): AsyncGenerator<string> {
   const accounts = new Map<string, number>()
   yield* ledgerFaults(reader, accounts)
+  const posted = new Map<string, Charges>()
+  yield* postingFaults(reader, accounts, posted)
   yield* walletFaults(reader, accounts)
   for (const { id, held, sum } of await heldMismatches(reader, {})) {
     yield `wallet ${id} has ${held} held, but its open holds add up to ${sum}`
   }
-  yield* holdFaults(reader)
+  yield* holdFaults(reader, posted)
 }
 
 /** Sums the entries of every account, and of every movement until it balances. */
@@ -80,6 +84,26 @@ async function* ledgerFaults(reader: Reader, accounts: Map<string, number>): Asy
   for (const { ref, kind } of unbalanced.values()) {
     const [now] = await movementSum(reader, { ref, kind })
     if (Number(now?.sum ?? 0) !== 0) yield `the ${kind} of ${ref} adds up to ${now?.sum}, not to 0`
+  }
+}
+
+/** How many charges a wallet paid, and their sum. */
+type Charges = { count: number; sum: number }
+
+const count = (charges: Map<string, Charges>, wallet: string, amount: number): void => {
+  const of = charges.get(wallet) ?? { count: 0, sum: 0 }
+  charges.set(wallet, { count: of.count + 1, sum: of.sum + amount })
+}
+
+/** Adds the calls that are postings to the sums; each has a hold of its owner that was settled at its cost. */
+async function* postingFaults(reader: Reader, accounts: Map<string, number>, posted: Map<string, Charges>) {
+  const calls = (after: number, limit: number) => postingsFrom(reader, { after, limit })
+  for await (const { ref, account, amount, payer, state, settled } of pages(calls, 0, ({ id }) => id)) {
+    accounts.set(account, (accounts.get(account) ?? 0) - amount)
+    count(posted, account, amount)
+    if (payer !== account) yield `a call of ${account} charges ${ref}, which has no hold`
+    else if (state !== 'settled') yield `hold ${ref} is ${state} and yet charged ${amount}`
+    else if (settled !== amount) yield `hold ${ref} was settled at ${settled}, but the ledger charges ${amount}`
   }
 }
 
@@ -105,19 +129,30 @@ async function* walletFaults(reader: Reader, accounts: Map<string, number>): Asy
   }
 }
 
-async function* holdFaults(reader: Reader): AsyncGenerator<string> {
+/** `posted`: the charges that calls are. Holds without entries of their own must add up to the same. */
+async function* holdFaults(reader: Reader, posted: Map<string, Charges>): AsyncGenerator<string> {
+  const paid = new Map<string, Charges>()
   for await (const hold of pages(
     (after: string, limit) => holdsFrom(reader, { after, limit }),
     '',
     (row) => row.ref,
   )) {
     const charged = -(hold.charge ?? 0)
-    if (hold.state === 'settled' && charged !== hold.settled_amount) {
+    const isByCall = hold.state === 'settled' && hold.charge === null && hold.settled_amount > 0
+    if (isByCall) count(paid, hold.wallet, hold.settled_amount)
+    else if (hold.state === 'settled' && charged !== hold.settled_amount) {
       yield `hold ${hold.ref} was settled at ${hold.settled_amount}, but the ledger charges ${charged}`
     }
     if (hold.state !== 'settled' && (charged !== 0 || hold.settled_amount !== 0)) {
       yield `hold ${hold.ref} is ${hold.state} and yet charged ${charged || hold.settled_amount}`
     }
+  }
+  for (const wallet of new Set([...paid.keys(), ...posted.keys()])) {
+    const [left, right] = [paid.get(wallet), posted.get(wallet)]
+    if (left?.count === right?.count && left?.sum === right?.sum) continue
+    const [now] = await chargesOf(reader, { id: wallet })
+    if (now && (now.holds !== now.charges || now.settled !== now.charged))
+      yield `wallet ${wallet} has ${now.holds} settled holds of ${now.settled}, but ${now.charges} charges of ${now.charged}`
   }
 }
 
@@ -163,6 +198,9 @@ async function suspects(reader: Reader): Promise<Set<OwnerScope>> {
   const entries = (after: number, limit: number) => entriesFrom(reader, { after, limit })
   for await (const { account, amount } of pages(entries, 0, ({ id }) => id))
     sums.set(account, (sums.get(account) ?? 0) + amount)
+  const calls = (after: number, limit: number) => postingsFrom(reader, { after, limit })
+  for await (const { account, amount } of pages(calls, 0, ({ id }) => id))
+    sums.set(account, (sums.get(account) ?? 0) - amount)
   const found = new Set<OwnerScope>()
   const wallets = (after: string, limit: number) => walletsFrom(reader, { after, limit })
   for await (const { id, balance } of pages(wallets, '', (wallet) => wallet.id)) {

@@ -98,7 +98,7 @@ export async function endSession(
   const about = { scope: row.owner, requestId: row.request_id, userId: row.user_id, keyId: row.key_id }
   if (call) await audit.record(tx, call, entry)
   else await audit.recordUnattended(tx, about, entry)
-  await usage.record(tx, usageOf(ended, call?.requestId ?? row.request_id))
+  await usage.record(tx, { ...usageOf(ended, call?.requestId ?? row.request_id), paidBy: row.hold?.ref })
   await events.emit(
     tx,
     sessionEnded,

@@ -45,7 +45,7 @@ type DefineDeps = {
   audit: AuditLog
   events: EventBus
   files: Files
-  billing: Pick<Billing, 'settle' | 'release'>
+  billing: Pick<Billing, 'settleApart' | 'release'>
 }
 
 /** A longer result is a file (catalogue S4). */
@@ -54,7 +54,7 @@ const MAX_INLINE_BYTES = 1024 * 1024
 type Deps = Omit<DefineDeps, 'billing'> & {
   store: Store
   clock: Clock
-  billing: Pick<Billing, 'reserve' | 'settle' | 'release'>
+  billing: Pick<Billing, 'reserve' | 'settleApart' | 'release'>
   /** Whether a process runs jobs; without one they would hold credit and wait. */
   isServed(): boolean
 }
@@ -270,7 +270,7 @@ function createDefine({ jobs, audit, events, files, billing }: DefineDeps) {
     const owner = row.owner as OwnerScope
     const { hold, payer, requestId, userId } = row.payload as Ordered
     const isDone = row.state === 'completed'
-    if (hold && isDone) await billing.settle(tx, hold, (row.result as Ended).cost)
+    if (hold && isDone) await billing.settleApart(tx, hold, (row.result as Ended).cost)
     if (hold && !isDone) await billing.release(tx, hold)
     const job = await presentJob(tx, row, files)
     // Who cancelled it is recorded with the call.

@@ -1,4 +1,5 @@
 import type { AuditEventRow, AuditLog, InsertEvent } from '../audit'
+import type { Hold } from '../billing/schema'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
 import { type Guard, guardrailTriggered } from '../guardrails'
@@ -48,6 +49,8 @@ export type Charging = { call: Call; wanted: Wanted; guard: Guard | null; starte
 type Outcome = {
   made: (Pick<Made, 'used' | 'engineId'> & Partial<Pick<Made, 'files'>>) | null
   costMicro: number
+  /** The hold that paid. */
+  hold?: Hold | null
   broken?: unknown
 }
 
@@ -95,6 +98,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
       promptTokens: made?.used.promptTokens ?? 0,
       completionTokens: made?.used.completionTokens ?? 0,
       costMicro,
+      paidBy: outcome.hold?.ref,
       cached: false,
       latencyMs: clock.monotonic() - startedAt,
       ttftMs: null,

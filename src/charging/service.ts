@@ -146,7 +146,7 @@ export function createCharging(deps: Deps) {
         artifacts.push(await files.add(tx, ownerOf(call.caller), draft, costs, id))
       }
       await made.effects?.(tx, costMicro)
-      await record(tx, charging, { made, costMicro })
+      await record(tx, charging, { made, costMicro, hold })
       const finished = { made, artifacts, costMicro, costCents: microToCents(costMicro), at: clock.now() }
       return storeAnswer(tx, call, answer(finished))
     })

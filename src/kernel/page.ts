@@ -23,18 +23,18 @@ export function decodeCursor(cursor: string | undefined): Mark | null {
   if (cursor === undefined) return null
   const parts = parse(cursor)
   const [at, id] = parts ?? []
-  if (parts?.length !== 2 || !Number.isSafeInteger(at) || typeof id !== 'string' || id.length > 64) {
-    throw new AppError(
-      'invalid',
-      'validation_error',
-      '"cursor" was not returned by this list. Leave it out to start at the beginning.',
-      {
-        param: 'cursor',
-      },
-    )
-  }
+  if (parts?.length !== 2 || !Number.isSafeInteger(at) || typeof id !== 'string' || id.length > 64)
+    throw invalidCursor()
   return { at: at as number, id }
 }
+
+export const invalidCursor = (): AppError =>
+  new AppError(
+    'invalid',
+    'validation_error',
+    '"cursor" was not returned by this list. Leave it out to start at the beginning.',
+    { param: 'cursor' },
+  )
 
 function parse(cursor: string): unknown[] | null {
   try {

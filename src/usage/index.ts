@@ -14,3 +14,4 @@ export {
   type UsageLog,
 } from './service'
 export { type ModeOfCall, modeOfCall } from './spans'
+export { usageRecords } from './table'

@@ -56,6 +56,7 @@ const insertStatement = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
     output: p.output,
     prev_hash: p.prev_hash,
     hash: p.hash,
+    ledger_ref: p.ledger_ref,
   })
 
 const insertRecord = command<NewRow>()(insertStatement)
@@ -122,6 +123,8 @@ export type UsageEntry = {
   promptTokens: number
   completionTokens: number
   costMicro: number
+  /** The hold that paid, where this row is what the ledger has of the charge. */
+  paidBy?: string | undefined
   cached: boolean
   latencyMs: number
   /** Time to the first token of a stream; null without one. */
@@ -179,6 +182,7 @@ export function createUsageLog({ clock, witness }: Deps) {
         output: event?.output ?? null,
         prev_hash: event?.prev_hash ?? null,
         hash: event?.hash ?? null,
+        ledger_ref: entry.costMicro > 0 ? (entry.paidBy ?? null) : null,
       }
       refusals.markRecorded(entry.broken)
       if (witness) tx.afterCommit(() => witness(entry))

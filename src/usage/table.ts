@@ -63,6 +63,8 @@ export const usageRecords = defineTable((k) =>
       output: k.text('output'),
       prev_hash: k.text('prev_hash'),
       hash: k.text('hash'),
+      /** Its reference in the ledger, where the row is the posting of `cost_micro`: the hold that paid. */
+      ledger_ref: k.text('ledger_ref'),
     },
     (t) => [
       k.index('usage_records_by_owner').on(t.owner, t.at),

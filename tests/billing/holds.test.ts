@@ -109,7 +109,7 @@ describe('no overdraft', () => {
           const ref = newRef()
           const caps = { daily: null, monthly: null }
           const hold = await billing.reserve(tx, { owner: ada.owner, keyId: null, caps, ref, amount: 10_000 })
-          await billing.settle(tx, hold!, 10_000)
+          await billing.settleApart(tx, hold!, 10_000)
         }
       })
     }

@@ -24,7 +24,7 @@ const reserve = (person: Person, cents: number) =>
     }),
   )
 const settle = (hold: Awaited<ReturnType<typeof reserve>>, cents: number) =>
-  store.write((tx) => billing.settle(tx, hold!, cents * CENT))
+  store.write((tx) => billing.settleApart(tx, hold!, cents * CENT))
 const spend = async (person: Person, cents: number) => settle(await reserve(person, cents), cents)
 const set = (person: Person, body: object) => person.send('PATCH', 'billing/limits', body)
 

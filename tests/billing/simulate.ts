@@ -46,7 +46,7 @@ async function play(store: Store, steps: readonly Step[]): Promise<void> {
 
   const settle = (hold: Hold, cents: number) =>
     store.write(async (tx) => {
-      const charged = await billing.settle(tx, hold, cents * CENT)
+      const charged = await billing.settleApart(tx, hold, cents * CENT)
       const call = { requestId: hold.ref, owner, userId, keyId: null, costMicro: charged }
       if (charged > 0) await usage.record(tx, { ...call, ...CALL, ...USED })
       return charged / CENT

@@ -16,7 +16,7 @@ const charge = (person: Person, requestId: string, cents: number) =>
       caps: { daily: null, monthly: null },
     } as const
     const hold = await billing.reserve(tx, { ...payer, ref: refOf(requestId, Date.now()), amount: cents * 1e6 })
-    await billing.settle(tx, hold!, cents * 1e6)
+    await billing.settleApart(tx, hold!, cents * 1e6)
   })
 
 test('the ledger, its export and the statement of the month are one truth', async () => {

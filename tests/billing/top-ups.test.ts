@@ -22,7 +22,7 @@ async function spend(person: Person, cents: number): Promise<void> {
   const caps = { daily: null, monthly: null }
   const input = { owner: ownerOf(person), keyId: null, caps, ref: `spend-${++spendings}`, amount: cents * 1_000_000 }
   const hold = await store.write((tx) => billing.reserve(tx, input))
-  await store.write((tx) => billing.settle(tx, hold!, input.amount))
+  await store.write((tx) => billing.settleApart(tx, hold!, input.amount))
 }
 
 /** Someone with a saved payment method, and credit. */

@@ -73,6 +73,22 @@ describe('verify', () => {
     expect(await verify()).toEqual([])
   })
 
+  test('finds a hold that says it charged where no call did', async () => {
+    const ada = await account(1_000)
+    await settle(await ada.reserve(100), 40)
+    const ref = await ada.reserve(60)
+    await release(ref)
+    const set = (change: { state: 'settled' | 'released'; settled_amount: number }) =>
+      store.write(async (tx) => {
+        const t = tx.of(holds)
+        await tx.update(t).set(change).where(eq(t.ref, ref))
+      })
+    await set({ state: 'settled', settled_amount: 5 })
+    expect(await verify()).toEqual([`billing: wallet ${ada.owner} has 2 settled holds of 45, but 1 charges of 40`])
+    await set({ state: 'released', settled_amount: 0 })
+    expect(await verify()).toEqual([])
+  })
+
   test('finds a wallet that holds its last entry only', async () => {
     const { caller, owner } = await account(1_000)
     await account(300, caller)

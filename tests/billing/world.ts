@@ -5,6 +5,7 @@ import { createEventBus, type DomainEvent } from '../../src/events'
 import { type KeyCaller, ownerOf } from '../../src/kernel/caller'
 import type { AppError } from '../../src/kernel/errors'
 import type { Store } from '../../src/kernel/store'
+import { createUsageLog } from '../../src/usage'
 import { keyCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
 
@@ -13,10 +14,17 @@ let refs = 0
 
 export const newRef = (): string => `${String(++refs).padStart(8, '0')}.req_test`
 
+const A_CALL = {
+  ...{ requestId: 'req_test', userId: null, endpoint: '/completions', mode: 'fast', resolvedMode: 'fast' },
+  ...{ model: 'svc-1-flash', status: 200, promptTokens: 1, completionTokens: 1, cached: false, latencyMs: 1 },
+  ...{ ttftMs: null, fallbackUsed: false },
+}
+
 /** Billing over a real store, and accounts with as much credit as a test says. Micro-cents throughout. */
 export function createWorld(store: Store) {
   const clock = fakeClock()
   const audit = createAuditLog({ clock })
+  const usage = createUsageLog({ clock })
   const heard: DomainEvent[] = []
   const events = createEventBus({
     clock,
@@ -69,10 +77,14 @@ export function createWorld(store: Store) {
     billing,
     start,
     account,
+    /** Ends the work of a hold as a call does, whose usage row is the entry of the ledger. */
     settle: (ref: string, cost: number) =>
       store.write(async (tx) => {
         const hold = holds.get(ref)
-        return hold ? billing.settle(tx, hold, cost) : 0
+        if (!hold) return 0
+        const costMicro = await billing.settle(tx, hold, cost)
+        await usage.record(tx, { ...A_CALL, owner: hold.owner, keyId: hold.keyId, costMicro, paidBy: ref })
+        return costMicro
       }),
     release: (ref: string) =>
       store.write(async (tx) => {

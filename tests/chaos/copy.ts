@@ -166,7 +166,7 @@ function madeTwice(database: Database, keys: readonly KeyAck[]): string[] {
 
 function chargedTwice(database: Database): string[] {
   const settles = database
-    .query("SELECT ref, count(*) AS legs FROM ledger_entries WHERE kind = 'settle' GROUP BY ref HAVING legs <> 2")
+    .query("SELECT ref, count(*) AS legs FROM ledger WHERE kind = 'settle' GROUP BY ref HAVING legs <> 2")
     .all() as { ref: string; legs: number }[]
   const usages = database
     .query('SELECT request_id AS ref, count(*) AS legs FROM usage_records GROUP BY request_id HAVING legs <> 1')
@@ -181,7 +181,7 @@ function chargedTwice(database: Database): string[] {
 function sums(database: Database): string[] {
   const charged = one(
     database,
-    "SELECT -coalesce(sum(amount), 0) AS n FROM ledger_entries WHERE kind = 'settle' AND account <> 'revenue'",
+    "SELECT -coalesce(sum(amount), 0) AS n FROM ledger WHERE kind = 'settle' AND account <> 'revenue'",
   )
   const used = one(database, 'SELECT coalesce(sum(cost_micro), 0) AS n FROM usage_records')
   const settled = one(database, 'SELECT coalesce(sum(settled_amount), 0) AS n FROM holds')

@@ -81,10 +81,11 @@ test.each([
   ['a lost answer', 'DELETE FROM usage_records', /was acknowledged and has no usage row/],
   ['an answer off the record', 'UPDATE usage_records SET seq = NULL', /is not on the record/],
   ['another price', 'UPDATE usage_records SET cost_micro = cost_micro + 1', /and stored \d+ micro-cents/],
+  ['a charge off the ledger', 'UPDATE usage_records SET ledger_ref = NULL', /charged 0, used \d+, settled \d+/],
   [
-    'a charge without its other half',
-    "DELETE FROM ledger_entries WHERE account = 'revenue'",
-    /has 1 legs in the ledger, not 2/,
+    'two charges of one hold',
+    'UPDATE usage_records SET ledger_ref = (SELECT max(ledger_ref) FROM usage_records) WHERE ledger_ref IS NOT NULL',
+    /has \d+ legs in the ledger, not 2/,
   ],
   [
     'a call counted twice',

@@ -36,7 +36,7 @@ function ledgerOf(file: string): string[] {
   const database = new Database(file, { readonly: true })
   try {
     const rows = database.query<{ entry: string }, []>(
-      "SELECT ref || ' ' || kind || ' ' || account || ' ' || amount AS entry FROM ledger_entries ORDER BY rowid",
+      "SELECT ref || ' ' || kind || ' ' || account || ' ' || amount AS entry FROM ledger ORDER BY kind = 'settle', id",
     )
     return rows.all().map(({ entry }) => entry)
   } finally {

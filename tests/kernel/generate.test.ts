@@ -41,8 +41,8 @@ test('a change of a table is a new migration on both databases, and the old ones
   database.run("INSERT INTO ledger_entries (ref, kind, account, amount, at, note) VALUES ('r', 'k', 'a', 1, 2, 'n')")
   expect(await generate('--check')).toEqual({ code: 0, stderr: '' })
 
-  const column = "      note: k.text('note'),"
-  change('src/billing/table.ts', column, `${column}\n      trial: k.text('trial').notNull(),`)
+  const column = "  note: k.text('note'),"
+  change('src/billing/table.ts', column, `${column}\n  trial: k.text('trial').notNull(),`)
   expect(await generate('--check')).toMatchObject({ code: 1, stderr: expect.stringContaining('drizzle/sqlite lacks') })
   expect(await generate('trial')).toMatchObject({ code: 1, stderr: expect.stringContaining('needs a default') })
   expect(scripts('sqlite')).toEqual(before.sqlite!)
@@ -50,8 +50,8 @@ test('a change of a table is a new migration on both databases, and the old ones
   // SQLite makes the table anew for a column that may no longer be null.
   change(
     'src/billing/table.ts',
-    `${column}\n      trial: k.text('trial').notNull(),`,
-    `${column.replace(',', '.notNull(),')}\n      trial: k.text('trial').notNull().default('x'),`,
+    `${column}\n  trial: k.text('trial').notNull(),`,
+    `${column.replace(',', '.notNull(),')}\n  trial: k.text('trial').notNull().default('x'),`,
   )
   expect(await generate('trial')).toMatchObject({ code: 0 })
   for (const dialect of ['sqlite', 'postgres'])

@@ -37,7 +37,7 @@ const spend = async ({ userId, keyId }: Person, ref: string, cents: number) => {
   }
   const used = { promptTokens: 1, completionTokens: 1, cached: false, latencyMs: 1, ttftMs: null, fallbackUsed: false }
   await store.write(async (tx) => {
-    await billing.settle(tx, (await billing.reserve(tx, hold))!, amount)
+    await billing.settleApart(tx, (await billing.reserve(tx, hold))!, amount)
     await usage.record(tx, { ...who, userId, ...call, ...used, costMicro: amount })
   })
 }

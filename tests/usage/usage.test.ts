@@ -68,6 +68,7 @@ describe('a call', () => {
         output: null,
         prev_hash: null,
         hash: null,
+        ledger_ref: null,
       },
     ])
   })

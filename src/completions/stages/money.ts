@@ -210,6 +210,7 @@ export function createRecord({ clock, usage, audit, events }: RecordDeps) {
       promptTokens: result?.promptTokens ?? 0,
       completionTokens: result?.completionTokens ?? 0,
       costMicro: run.costMicro,
+      paidBy: run.hold?.ref,
       cached: run.isCached,
       latencyMs: Math.round(clock.monotonic() - run.startedAt),
       ttftMs: result?.ttftMs ?? null,

@@ -115,6 +115,8 @@ async function migrateWith(location: DatabaseLocation, migrationsFolder: string)
   if (location.dialect === 'sqlite') {
     return inFile(location.path, (database) => {
       database.run('PRAGMA journal_mode = WAL')
+      // A table is made anew under the name of the old one; else a view of it would be refused meanwhile.
+      database.run('PRAGMA legacy_alter_table = ON')
       migrateSqlite(drizzleSqlite(database, { logger }), { migrationsFolder })
     })
   }

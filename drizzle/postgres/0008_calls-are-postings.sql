@@ -1,0 +1,3 @@
+ALTER TABLE "usage_records" ADD COLUMN "ledger_ref" text;--> statement-breakpoint
+CREATE INDEX "ledger_entries_by_account" ON "ledger_entries" USING btree ("account","at","id");--> statement-breakpoint
+CREATE VIEW ledger AS SELECT id, ref, kind, account, amount, at, note FROM ledger_entries UNION ALL SELECT CAST(id + 1099511627776 AS bigint), CAST(ledger_ref AS text), CAST('settle' AS text), owner, CAST(-cost_micro AS bigint), at, CAST(NULL AS text) FROM usage_records WHERE ledger_ref IS NOT NULL UNION ALL SELECT CAST(id + 1099511627776 AS bigint), CAST(ledger_ref AS text), CAST('settle' AS text), CAST('revenue' AS text), CAST(cost_micro AS bigint), at, CAST(NULL AS text) FROM usage_records WHERE ledger_ref IS NOT NULL;
