@@ -2,12 +2,12 @@ import { clean } from '../../src/kernel/text'
 import { defined } from '../api'
 import { commandsOf, type FlagsGiven } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
-import { readValueFile } from '../files'
-import { column, columnsOf } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { argument, choice, duration, flag, list, optional, repeated, text, whole } from '../words'
+import { namedEngineCommands, sayInUse } from './engine-names'
 
 export type Check = { check: string; ok: boolean; latency_ms: number; detail: string }
 
@@ -27,10 +27,6 @@ function showSaved(shell: Shell, saved: Saved, way = ''): void {
   }
   shell.print.item(saved, savedColumns)
 }
-
-/** Calls that run end with what they began with. */
-const sayInUse = ({ note }: Shell, { transport: { kind } }: Connection): void =>
-  void (kind !== 'local' && note('New requests use it now; other nodes follow within a second.'))
 
 /** What a call costs where the new upstream has no price of its own. */
 async function sayPrice(shell: Shell, connection: Connection, name: string): Promise<void> {
@@ -331,52 +327,6 @@ const enableEngine = command('enable', {
   },
 })
 
-const priceColumns = [
-  ...columnsOf`
-    id ENGINE, mode MODE min, sample_cents SAMPLE¢ number, before_cents BEFORE¢ number wide, sample SAMPLE,
-    set_by SET BY`,
-  ...(['promptPer1k', 'completionPer1k', 'perImage', 'perSecond', 'perPage', 'perMinute'] as const).map((member) =>
-    column(`price.${member}`, member.toUpperCase(), { kind: 'number', wide: true }),
-  ),
-]
-
-const changedColumns = priceColumns.map((one) => (one.field === 'before_cents' ? { ...one, wide: false } : one))
-
-const showPrices = command('prices', {
-  summary: 'Show what each engine costs, with a sample request',
-  about:
-    'Prices are in micro-cents; a million micro-cents are one cent. SET BY shows where a price comes from. It is engines set-prices ("here"), SVC_PRICES, svc.server.json, the first upstream, or svc itself.',
-  examples: ['engines prices', 'engines prices -o csv > prices.csv'],
-  columns: priceColumns,
-  exits: [],
-  async run(shell) {
-    const { prices } = expectData(await (await shell.connect()).ops().engines.prices.get())
-    shell.print.list(prices, priceColumns, 'No engines.')
-  },
-})
-
-const setPrices = command('set-prices', {
-  summary: 'Change the prices of engines, and show the new cost of a sample request',
-  about: `The file lists micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. Prices it does not list stay the same; null restores the engine's own price. New calls use the new prices on every node. Calls that are already running use the old ones.`,
-  examples: ['engines set-prices -f prices.json --dry-run', 'engines set-prices -f prices.yaml --json'],
-  impact: 'write',
-  exits: [5],
-  columns: changedColumns,
-  flags: { file: { ...text('FILE', 'the prices, as JSON, JSONC, YAML or TOML; - reads stdin'), short: 'f' } },
-  async run(shell, { file }) {
-    if (file === undefined) throw usageFailure('engines set-prices needs --file.', 'svc-admin engines prices --json')
-    const prices = (await readValueFile(shell, file)) as Record<string, Record<string, number> | null>
-    const connection = await shell.connect()
-    const put = async (dry_run: boolean) => expectData(await connection.ops().engines.prices.put({ prices, dry_run }))
-    const { prices: found } = await put(true)
-    const isPlan = found.length > 0 && shell.planned(`change the prices of ${found.map(({ id }) => id).join(', ')}`)
-    shell.print.list(found, changedColumns, 'These prices are already set.')
-    if (isPlan || !found.length) return
-    await put(false)
-    sayInUse(shell, connection)
-  },
-})
-
 export const engineCommands = [
   listEngines,
   addEngine,
@@ -386,6 +336,5 @@ export const engineCommands = [
   testEngines,
   enableEngine,
   disableEngine,
-  showPrices,
-  setPrices,
+  ...namedEngineCommands,
 ]

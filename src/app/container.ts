@@ -163,7 +163,7 @@ function buildWork(decisions: Decisions) {
     channels,
     hooks,
     audio,
-    chat: createChat({ completions, clock, doorOf }),
+    chat: createChat({ completions, clock, engines, doorOf }),
     canvases,
     workflows,
     widgets,

@@ -1,5 +1,5 @@
-import { findEngine, type Message } from '../engines'
-import { messageOf } from '../kernel/errors'
+import { findEngine, LOCAL_EMBEDDING, type Message } from '../engines'
+import { invalidInput, messageOf } from '../kernel/errors'
 import { validatorOf } from '../tools'
 import {
   asks,
@@ -135,6 +135,8 @@ function warningsOf(input: ChatInput, honours: boolean, droppedImages: number): 
 
 /** The engine a client names; unknown names fall back to auto (contract 4). */
 function engineOf(model: string | null | undefined): { id: string; mode: CompletionRequest['mode'] } | null {
+  if (model === 'svc-1-embed' || model === LOCAL_EMBEDDING)
+    throw invalidInput('model', `"${model}" makes vectors and answers no chat. Call POST /embeddings.`)
   const entry = model ? findEngine(model) : null
   return entry === null || entry.mode === 'auto'
     ? null

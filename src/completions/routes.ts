@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { EngineService } from '../engines'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
@@ -15,6 +16,7 @@ import { chatFramer } from './stream'
 
 type Deps = {
   completions: CompletionService
+  engines: Pick<EngineService, 'named'>
   clock: Clock
   /** What the address of a request says: whether parameters of clients count, and a model that it names (contract 32.1). */
   doorOf(request: Request): { honours: boolean; model: string | null }
@@ -90,10 +92,10 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
   )
 
 /** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
-export function createChat({ completions, clock, doorOf }: Deps) {
+export function createChat({ completions, clock, engines, doorOf }: Deps) {
   function read(input: ChatInput, request: Request) {
     const { honours, model } = doorOf(request)
-    return requestFromChat(model === null ? input : { ...input, model }, honours)
+    return requestFromChat({ ...input, model: engines.named(model ?? input.model) }, honours)
   }
 
   return {

@@ -1,12 +1,11 @@
 import type { ChargingService } from '../charging'
-import { type EngineService, originOf } from '../engines'
+import { type EngineService, LOCAL_EMBEDDING as LOCAL, originOf } from '../engines'
 import type { Call } from '../kernel/caller'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
 import { AppError, defineError, invalidInput, notFound } from '../kernel/errors'
 import { nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
 
 const MODEL = 'svc-1-embed'
-const LOCAL = 'svc-1-embed-local'
 const MAX_INPUTS = 2_048
 const MAX_TOKENS = 300_000
 
@@ -86,7 +85,7 @@ const embeddingsUnavailable = defineError(
 
 export type EmbeddingDeps = {
   charging: Pick<ChargingService, 'run'>
-  engines: Pick<EngineService, 'embed' | 'hasSound' | 'vectorWindow' | 'countTokens'>
+  engines: Pick<EngineService, 'embed' | 'named' | 'hasSound' | 'vectorWindow' | 'countTokens'>
   config: { production: boolean; engineBuiltin: boolean }
 }
 
@@ -109,7 +108,7 @@ export async function embed(
   const { charging, engines } = deps
   const inputs = textsIn(input.input)
   const counts = countsOf(deps, inputs)
-  const { engineId, warnings } = engineFor(deps, named ?? input.model ?? '')
+  const { engineId, warnings } = engineFor(deps, engines.named(named ?? input.model ?? ''))
   const free = engineId === LOCAL
   const tokens = counts.reduce((sum, count) => sum + count, 0)
   return charging.run(call, {

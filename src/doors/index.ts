@@ -1,3 +1,3 @@
 /** The formats of other services that clients speak, each translated to the one completion request and back. */
-export { backgroundKind } from './background'
+export { backgroundKind } from './responses'
 export { expiredResponses } from './stored'

@@ -1,12 +1,35 @@
-import type { CompletionService, Progress } from '../completions'
-import type { Call } from '../kernel/caller'
-import { AppError, invalidInput } from '../kernel/errors'
+import { behalfOf, type Unattended } from '../accounts'
+import type { Hold } from '../billing/schema'
+import type { PublicJobs, PublicKind } from '../charging'
+import type { Live } from '../cluster'
+import type { CompletionRequest, CompletionService, Progress } from '../completions'
+import type { EngineService } from '../engines'
+import { GiveUp, type Jobs, type Running } from '../jobs'
+import type { JobId } from '../jobs/schema'
+import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
+import { AppError, defineError, invalidInput } from '../kernel/errors'
+import { newRequestId } from '../kernel/ids'
+import { centsToMicro } from '../kernel/money'
 import { assertInput, itemsOf, type ResponseRequest, readResponse } from './responses-input'
-import { createOutput, type ResponseOutput } from './responses-output'
-import type { Item, ResponseBody, ResponseInput } from './responses-schema'
-import { itemsBefore, type StoredDeps, storeResponse, withReferences } from './stored'
+import { createOutput, openingOf, type ResponseOutput, replayResponse } from './responses-output'
+import type { Item, ResponseBody, ResponseId, ResponseInput } from './responses-schema'
+import {
+  beganResponse,
+  deleteResponse,
+  endResponse,
+  findResponse,
+  getResponse,
+  hasEnded,
+  itemsBefore,
+  type StoredDeps,
+  storeResponse,
+  withReferences,
+} from './stored'
 
-export type ResponseDeps = StoredDeps & { completions: Pick<CompletionService, 'pipeline'> }
+export type ResponseDeps = StoredDeps & {
+  completions: Pick<CompletionService, 'pipeline'>
+  engines: Pick<EngineService, 'named'>
+}
 
 /** A response that was read and can be run. */
 export type OpenResponse = Pick<ResponseRequest, 'ignored' | 'request'> & {
@@ -30,7 +53,7 @@ export async function openResponse(
   const { previous_response_id: previous } = input
   const own = await withReferences(deps, call, itemsOf(input))
   const earlier = previous == null ? [] : await itemsBefore(deps, call, previous)
-  const { request, kinds, ignored } = readResponse(input, own, earlier)
+  const { request, kinds, ignored } = readResponse({ ...input, model: deps.engines.named(input.model) }, own, earlier)
   const stores = (input.store ?? true) && deps.settings.responsesTtlDays > 0 && !request.mode.startsWith('stealth_')
   if (input.background && !stores) throw invalidInput('background', NOTHING_TO_READ)
   const unstored = (input.store ?? true) && deps.settings.responsesTtlDays === 0 ? [NOT_STORED] : []
@@ -86,3 +109,264 @@ export async function countInput(deps: ResponseDeps, call: Call, input: Response
   const input_tokens = await deps.completions.pipeline.count(call, request)
   return { object: 'response.input_tokens' as const, input_tokens }
 }
+
+export type BackgroundDeps = ResponseDeps & {
+  publicJobs: Pick<PublicJobs, 'accept' | 'cancel'>
+  jobs: Pick<Jobs, 'keepFor' | 'shown'>
+  live: Pick<Live, 'tell' | 'hear'>
+  /** Whom the stored work of a key or session runs as; null when it may not any more. */
+  unattended: Unattended
+}
+
+/** What is stored of an order; its body waits with the job until the job ends. */
+type Due = ReturnType<typeof behalfOf> & {
+  id: ResponseId
+  owner: OwnerScope
+  requestId: string
+  route: string
+  /** Whether its creator reads along. */
+  streams: boolean
+}
+
+/** Frames of a running response: the numbers of the first and of the one after the last. */
+type Piece = { from: number; to: number; frames: string }
+
+type Heard = { next(waitMs: number, signal: AbortSignal): Promise<Piece | null>; stop(): void }
+
+const KIND = { name: 'responses.background', shown: 'response' } as const
+const ORDER = 'order'
+const TOPIC = 'response'
+/** Background responses that an owner may have open. */
+const MAX_OPEN = 50
+const MINUTE_MS = 60_000
+/** How often a response that runs is looked at by those who wait for it. */
+const LOOK_MS = 500
+
+const tooManyOpen = defineError(
+  'throttled',
+  'rate_limit_exceeded',
+  () => `You have ${MAX_OPEN} background responses open, and no more are allowed. Wait for one to end, or cancel one.`,
+)
+
+/** The job that makes a background response; its id tells which. */
+const jobIdOf = (id: ResponseId): JobId => `job_${id.slice('resp_'.length)}` as JobId
+
+/**
+ * Puts a response in line and holds its price; the answer is `queued`. Throws 400, 402, 404, 409, 429, 503
+ * `queue_unavailable`.
+ */
+export async function beginResponse(
+  deps: BackgroundDeps,
+  call: Call,
+  input: ResponseInput,
+  open: OpenResponse,
+): Promise<ResponseBody> {
+  const { publicJobs, jobs, completions } = deps
+  const { caller, requestId, route } = call
+  const body = open.output.queued()
+  const streams = input.stream === true
+  const due: Due = { ...behalfOf(caller), id: body.id, owner: ownerOf(caller), requestId, route, streams }
+  return publicJobs.accept(call, KIND, {
+    id: jobIdOf(body.id),
+    input: due,
+    hold: await completions.pipeline.accept(call, open.request),
+    answer: () => body,
+    effects: async (tx, job) => {
+      // The job itself is one of them.
+      if ((await jobs.shown.countOpen(tx, ownerOf(caller), KIND.shown)) > MAX_OPEN)
+        throw tooManyOpen.with({ retryAfterS: 5 })
+      await storeResponse(deps, tx, call, { input: open.own, body, lastSequence: 0 })
+      await jobs.keepFor(tx, job, ORDER, input)
+    },
+  })
+}
+
+/** The same, as a stream of frames that ends with the response. A reader who leaves does not stop it. */
+export async function streamBegun(
+  deps: BackgroundDeps,
+  call: Call,
+  input: ResponseInput,
+  open: OpenResponse,
+  write: (frames: string) => void | Promise<void>,
+): Promise<void> {
+  const heard = hear(deps, open.output.id)
+  try {
+    await beginResponse(deps, call, input, open)
+    await follow(deps, call, open.output.id, -1, heard, write)
+  } finally {
+    heard.stop()
+  }
+}
+
+/** `GET /responses/{id}?stream=true`: of one that runs, the opening at once and the rest when it ends. Throws 404. */
+export const streamStored =
+  (deps: Pick<BackgroundDeps, 'store' | 'clock'>, call: Call, id: string, after: number) =>
+  (write: (frames: string) => void | Promise<void>): Promise<void> =>
+    follow(deps, call, id, after, null, write)
+
+async function follow(
+  deps: Pick<BackgroundDeps, 'store' | 'clock'>,
+  call: Call,
+  id: string,
+  after: number,
+  heard: Heard | null,
+  write: (frames: string) => void | Promise<void>,
+): Promise<void> {
+  let { body, lastSequence } = await getResponse(deps, call, id)
+  let last = after
+  const say = async (frames: string, number: number) => {
+    last = Math.max(last, number)
+    if (frames) await write(frames)
+  }
+  if (!hasEnded(body)) await say(openingOf(body, last, deps.clock), 1)
+  while (!hasEnded(body)) {
+    const piece = heard && (await heard.next(LOOK_MS, call.signal))
+    if (piece) {
+      // What was missed is shown at the end.
+      if (piece.from <= last + 1 && piece.to > last + 1) await say(piece.frames, piece.to - 1)
+      continue
+    }
+    if (!heard) await deps.clock.sleep(LOOK_MS, call.signal)
+    call.signal.throwIfAborted()
+    ;({ body, lastSequence } = await getResponse(deps, call, id))
+  }
+  for (let piece = await heard?.next(0, call.signal); piece; piece = await heard?.next(0, call.signal))
+    if (piece.from <= last + 1 && piece.to > last + 1) await say(piece.frames, piece.to - 1)
+  // The end is shown also to who has heard more than is left of it.
+  const end = last === after ? lastSequence : Math.max(lastSequence, last + 1)
+  if (last !== lastSequence || last === after) await say(replayResponse(body, end, last, deps.clock), end)
+}
+
+/** Frames of a running response as its job writes them, from now on. */
+function hear({ live, clock }: Pick<BackgroundDeps, 'live' | 'clock'>, id: ResponseId): Heard {
+  const pieces: Piece[] = []
+  let wake = () => {}
+  const stop = live.hear(TOPIC, id, (piece) => {
+    if (piece) pieces.push(piece as Piece & typeof piece)
+    wake()
+  })
+  return {
+    stop,
+    async next(waitMs, signal) {
+      if (!pieces.length && waitMs) {
+        const waiting = new AbortController()
+        wake = () => waiting.abort()
+        await clock.sleep(waitMs, AbortSignal.any([signal, waiting.signal]))
+      }
+      return pieces.shift() ?? null
+    },
+  }
+}
+
+/** `POST /responses/{id}/cancel`; one that has ended is returned as it is. Throws 400 for one not in the background, 404. */
+export async function cancelResponse(deps: BackgroundDeps, call: Call, id: string): Promise<ResponseBody> {
+  const { body } = await getResponse(deps, call, id)
+  if (!body.background)
+    throw new AppError('invalid', 'validation_error', 'Only a response with "background": true can be cancelled.', {
+      param: 'id',
+    })
+  if (hasEnded(body)) return body
+  await deps.publicJobs.cancel(call, jobIdOf(body.id)).catch((error: unknown) => {
+    // It has ended meanwhile.
+    if (!(error instanceof AppError && error.kind === 'conflict')) throw error
+  })
+  return (await getResponse(deps, call, id)).body
+}
+
+/** `DELETE /responses/{id}`; one that runs is cancelled first. Throws 404. */
+export async function removeResponse(deps: BackgroundDeps, call: Call, id: string) {
+  const { body } = await getResponse(deps, call, id)
+  if (!hasEnded(body)) await cancelResponse(deps, call, id)
+  return deleteResponse(deps, call, id)
+}
+
+/** Responses as jobs: ten minutes, and once more from the start when its process is lost (contract 29.9). */
+export function backgroundKind(deps: BackgroundDeps): PublicKind<Due> {
+  const { store, clock, completions, live } = deps
+  return {
+    ...KIND,
+    retry: { attempts: 2, delayMs: () => 1_000 },
+    timeLimitMs: 10 * MINUTE_MS,
+    concurrency: 16,
+    concurrencyPerKey: 8,
+    remembers: true,
+    run,
+    onFailure: async (tx, { id, owner }, error) => {
+      const row = await findResponse(tx, { id, owner })
+      if (!row) return
+      const status = error === 'cancelled' ? ('cancelled' as const) : ('failed' as const)
+      const failure = status === 'failed' ? { code: 'server_error', message: error, type: 'api_error' } : null
+      await endResponse(tx, { ...row.body, status, error: failure }, 2)
+    },
+  }
+
+  async function run(job: Running<Due>, hold: Hold | null) {
+    const { id, owner, requestId, route } = job.payload
+    const row = await findResponse(store.read, { id, owner })
+    if (!row) throw new GiveUp('The response was deleted.')
+    // The process that made it was lost before it could say so.
+    if (hasEnded(row.body)) return resultOf(row.body)
+    const caller = await deps.unattended(job.payload)
+    if (!caller) throw new GiveUp('The key or session that asked for this response is no longer valid.')
+    const input = (await job.recall(ORDER)) as ResponseInput
+    await job.write((tx) => beganResponse(tx, row.body))
+    const call: Call = {
+      caller,
+      route,
+      requestId: job.attempt === 1 ? requestId : newRequestId(),
+      signal: job.signal,
+    }
+    const open = await openResponse(deps, call, input, row.body)
+    const { output } = open
+    let shownUpTo = 0
+    const tell = (frames: string) => {
+      const to = output.lastSequence() + 1
+      if (job.payload.streams && to > shownUpTo) live.tell(TOPIC, id, { from: shownUpTo, to, frames })
+    }
+    const request = {
+      ...open.request,
+      accepted: { hold },
+      alongside: async (tx, made, answer, broken) => {
+        // Cancelled, or the server stops: nothing is charged.
+        if (broken !== undefined && job.signal.aborted) throw broken
+        const { body } = broken === undefined ? output.end(made, answer) : output.failed(failureOf(broken))
+        if (!(await endResponse(tx, body, output.lastSequence()))) throw new GiveUp('The response has ended already.')
+      },
+    } satisfies CompletionRequest
+    try {
+      await whenThereAreTokens(job, () =>
+        completions.pipeline.stream(call, request, (progress) => {
+          const frames = output.frame(progress)
+          // Everybody who reads has seen the beginning.
+          if (progress.type !== 'began') tell(frames)
+          shownUpTo = output.lastSequence() + 1
+        }),
+      )
+    } catch (error) {
+      if (job.signal.aborted || !(error instanceof AppError) || error.code === 'storage_unavailable') throw error
+      const { body, frames } = output.failed(failureOf(error))
+      await job.write((tx) => endResponse(tx, body, output.lastSequence()))
+      tell(frames)
+      throw new GiveUp(error.message)
+    }
+    return resultOf((await findResponse(store.read, { id, owner }))?.body ?? row.body)
+  }
+
+  /** Tokens of a minute that are used up come back: the job waits for them. */
+  async function whenThereAreTokens(job: Running<Due>, work: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'token_limit_exceeded')) throw error
+        await clock.sleep((error.retryAfterS ?? 1) * 1_000, job.signal)
+        job.signal.throwIfAborted()
+      }
+    }
+  }
+}
+
+const resultOf = ({ id, svc_metadata: metadata }: ResponseBody) => ({
+  data: { response_id: id },
+  cost: centsToMicro(metadata?.cost_cents ?? 0),
+})

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { type CompletionService, ignoredHeader } from '../completions'
+import type { EngineService } from '../engines'
 import { answer, type ErrorFace, statusOf, toEnvelope } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
@@ -12,7 +13,7 @@ import { messageFramer, PING, toMessage } from './messages-output'
 import { CountInput, MessageBody, MessageError, MessageInput } from './messages-schema'
 import { doorOf } from './routes-bases'
 
-type Deps = { completions: Pick<CompletionService, 'pipeline'> }
+type Deps = { completions: Pick<CompletionService, 'pipeline'>; engines: Pick<EngineService, 'named'> }
 
 const OPENING_MS = 10_000
 
@@ -25,14 +26,14 @@ const REFUSALS = Object.fromEntries(STATUSES.map((status) => [status, described(
   ReturnType<typeof described<typeof MessageError>>
 >
 
-export const messageRoutes = ({ completions: { pipeline } }: Deps, streams: Streams, guard: Guard) =>
+export const messageRoutes = ({ completions: { pipeline }, engines }: Deps, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Messages'] })
     .use(guard)
     .post(
       '/messages',
       ({ body, request, set, exchange, route }) => {
         const call = toCall({ exchange, request, route })
-        const message = readMessage(at(request, body))
+        const message = readMessage(at(engines, request, body))
         Object.assign(set.headers, ignoredHeader(message.ignored))
         if (body.stream)
           return streams.open({
@@ -68,7 +69,7 @@ export const messageRoutes = ({ completions: { pipeline } }: Deps, streams: Stre
     .post(
       '/messages/count_tokens',
       async ({ body, request, exchange, route }) => {
-        const { request: counted } = readMessage(at(request, { ...body, max_tokens: Number.MAX_SAFE_INTEGER }))
+        const { request: counted } = readMessage(at(engines, request, { ...body, max_tokens: Number.MAX_SAFE_INTEGER }))
         return { input_tokens: await pipeline.count(toCall({ exchange, request, route }), counted) }
       },
       {
@@ -88,9 +89,12 @@ const presented = ({ request, omitsThoughts }: MessageRequest) => ({
 })
 
 /** The model that the path names wins over that of the body. */
-function at<Input extends { model?: string | null | undefined }>(request: Request, input: Input): Input {
-  const { model } = doorOf(request)
-  return model === null ? input : { ...input, model }
+function at<Input extends { model?: string | null | undefined }>(
+  engines: Deps['engines'],
+  request: Request,
+  input: Input,
+): Input {
+  return { ...input, model: engines.named(doorOf(request).model ?? input.model) }
 }
 
 /** What this format calls the errors of this server, by their type; the others have the same name. */

@@ -1,3 +1,5 @@
+import { type Static, t } from '../kernel/schema'
+
 export type Subsystem = 'svc-core' | 'svc-vision' | 'svc-search'
 
 /** One engine as tenants see it (contract 5.1); never names the upstream behind it. */
@@ -126,6 +128,9 @@ export const AUDIO_ENGINES = [
   { id: 'svc-1-embed', label: 'Svc Embed', engine: 'svc-embed', mode: 'embedding', kind: 'embedding' },
 ] as const
 
+/** Makes vectors by rules, without an upstream (contract 31). */
+export const LOCAL_EMBEDDING = 'svc-1-embed-local'
+
 export type AudioEngine = (typeof AUDIO_ENGINES)[number]['id']
 
 type Described = { id: string; label: string; engine: string }
@@ -135,3 +140,40 @@ const OF_SOUND = new Map<string, Described>(AUDIO_ENGINES.map((entry) => [entry.
 /** Any engine, listed or not, as events and answers name it; null for any other word. */
 export const describedEngine = (id: string): Described | null =>
   findEngine(id) ?? findImageEngine(id) ?? OF_SOUND.get(id) ?? null
+
+export const Alias = t.Object(
+  {
+    engine: t.String({ maxLength: 64, description: 'An engine id of GET /models' }),
+    listed: t.Optional(t.Boolean({ description: 'Whether GET /models lists it, for clients that look there first' })),
+  },
+  { additionalProperties: false },
+)
+/** Engines by another name that clients use for them; a name may end in `*`. */
+export type Aliases = Readonly<Record<string, Static<typeof Alias>>>
+
+export const MAX_ALIASES = 200
+
+/** Names that an alias may have: of a wildcard only the end is one. */
+export const ALIAS_NAME = '^[^*\\s][^*\\s]{0,126}\\*?$'
+
+/** What is wrong with aliases; `known`: the engines that they may name. */
+export function aliasProblems(aliases: Aliases, engines: readonly string[]): string[] {
+  const all = Object.entries(aliases)
+  const known = new Set([...engines, LOCAL_EMBEDDING])
+  return [
+    ...(all.length > MAX_ALIASES ? [`modelAliases: there are ${all.length}, and at most ${MAX_ALIASES}.`] : []),
+    ...all.flatMap(([name, { engine, listed }]) => [
+      ...(known.has(engine) ? [] : [`modelAliases.${name}: there is no engine "${engine}".`]),
+      ...(listed && name.endsWith('*') ? [`modelAliases.${name}: a name that ends in * cannot be listed.`] : []),
+    ]),
+  ]
+}
+
+/** The engine that an alias stands for: an exact name goes first, then the longest beginning. Null for none. */
+export function aliasIn(aliases: Aliases, word: string): string | null {
+  if (Object.hasOwn(aliases, word)) return aliases[word]!.engine
+  const [longest] = Object.keys(aliases)
+    .filter((name) => name.endsWith('*') && word.startsWith(name.slice(0, -1)))
+    .toSorted((a, b) => b.length - a.length)
+  return longest === undefined ? null : aliases[longest]!.engine
+}

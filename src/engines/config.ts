@@ -3,7 +3,19 @@ import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
 import { form } from '../kernel/form'
 import { oneOf, type Static, t } from '../kernel/schema'
-import { AUDIO_ENGINES, type AudioEngine, ENGINES, findEngine, findImageEngine, IMAGE_ENGINES } from './catalog'
+import {
+  ALIAS_NAME,
+  Alias,
+  type Aliases,
+  AUDIO_ENGINES,
+  type AudioEngine,
+  aliasProblems,
+  ENGINES,
+  findEngine,
+  findImageEngine,
+  IMAGE_ENGINES,
+  MAX_ALIASES,
+} from './catalog'
 
 /** Engine settings that were made while servers ran. They come before those of the file and of the environment. */
 export type StoredEngines = {
@@ -11,6 +23,8 @@ export type StoredEngines = {
   /** Targets by engine id, best first. `only`: those of the file and of the environment do not follow. */
   models: Record<string, { targets: string[]; only: boolean }>
   prices: PriceTable
+  /** Absent in what was stored before there were aliases. */
+  aliases?: Aliases
 }
 
 export const NOTHING_STORED: StoredEngines = { upstreams: {}, models: {}, prices: {} }
@@ -21,6 +35,25 @@ const EVERY_TEXT_ENGINE = '*'
 const Address = t.String({
   pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
 })
+
+const address = (env: string, about: string) => setting({ env, schema: Address, default: '', about })
+
+const keyOf = (name: string) =>
+  setting({
+    env: `${name}_API_KEY`,
+    schema: t.String(),
+    default: '',
+    about: `The key sent to ${name}_BASE_URL as a bearer token.`,
+    secret: true,
+  })
+
+const modelOf = (name: string, model: string) =>
+  setting({
+    env: `${name}_MODEL`,
+    schema: t.String({ minLength: 1 }),
+    default: model,
+    about: `The model name sent to ${name}_BASE_URL.`,
+  })
 
 /** Settings that connect one upstream without the long form. */
 const shortSettings = {
@@ -68,82 +101,30 @@ const shortSettings = {
     default: 'auto',
     about: 'Whether SVC_ENGINE_BASE_URL accepts images; "auto" uses its model list.',
   }),
-  ttsBaseUrl: setting({
-    env: 'SVC_TTS_BASE_URL',
-    schema: Address,
-    default: '',
-    about: 'Base address of a server with /audio/speech for /audio/tts, such as http://127.0.0.1:8880/v1.',
-  }),
-  ttsApiKey: setting({
-    env: 'SVC_TTS_API_KEY',
-    schema: t.String(),
-    default: '',
-    about: 'The key sent to SVC_TTS_BASE_URL as a bearer token.',
-    secret: true,
-  }),
-  ttsModel: setting({
-    env: 'SVC_TTS_MODEL',
-    schema: t.String({ minLength: 1 }),
-    default: 'tts-1',
-    about: 'The model name sent to SVC_TTS_BASE_URL.',
-  }),
-  sttBaseUrl: setting({
-    env: 'SVC_STT_BASE_URL',
-    schema: Address,
-    default: '',
-    about: 'Base address of a server with /audio/transcriptions for /audio/stt, such as http://127.0.0.1:8000/v1.',
-  }),
-  sttApiKey: setting({
-    env: 'SVC_STT_API_KEY',
-    schema: t.String(),
-    default: '',
-    about: 'The key sent to SVC_STT_BASE_URL as a bearer token.',
-    secret: true,
-  }),
-  sttModel: setting({
-    env: 'SVC_STT_MODEL',
-    schema: t.String({ minLength: 1 }),
-    default: 'whisper-1',
-    about: 'The model name sent to SVC_STT_BASE_URL.',
-  }),
-  embedBaseUrl: setting({
-    env: 'SVC_EMBED_BASE_URL',
-    schema: Address,
-    default: '',
-    about: 'Base address of a server with /embeddings, such as http://127.0.0.1:8080/v1.',
-  }),
-  embedApiKey: setting({
-    env: 'SVC_EMBED_API_KEY',
-    schema: t.String(),
-    default: '',
-    about: 'The key sent to SVC_EMBED_BASE_URL as a bearer token.',
-    secret: true,
-  }),
-  embedModel: setting({
-    env: 'SVC_EMBED_MODEL',
-    schema: t.String({ minLength: 1 }),
-    default: 'text-embedding-3-small',
-    about: 'The model name sent to SVC_EMBED_BASE_URL.',
-  }),
-  videoBaseUrl: setting({
-    env: 'SVC_VIDEO_BASE_URL',
-    schema: Address,
-    default: '',
-    about: 'Base address of a server with /videos, such as http://127.0.0.1:8091/v1.',
-  }),
-  videoApiKey: setting({
-    env: 'SVC_VIDEO_API_KEY',
-    schema: t.String(),
-    default: '',
-    about: 'The key sent to SVC_VIDEO_BASE_URL as a bearer token.',
-    secret: true,
-  }),
-  videoModel: setting({
-    env: 'SVC_VIDEO_MODEL',
-    schema: t.String({ minLength: 1 }),
-    default: 'default',
-    about: 'The model name sent to SVC_VIDEO_BASE_URL.',
-  }),
+  ttsBaseUrl: address(
+    'SVC_TTS_BASE_URL',
+    'Base address of a server with /audio/speech for /audio/tts, such as http://127.0.0.1:8880/v1.',
+  ),
+  ttsApiKey: keyOf('SVC_TTS'),
+  ttsModel: modelOf('SVC_TTS', 'tts-1'),
+  sttBaseUrl: address(
+    'SVC_STT_BASE_URL',
+    'Base address of a server with /audio/transcriptions for /audio/stt, such as http://127.0.0.1:8000/v1.',
+  ),
+  sttApiKey: keyOf('SVC_STT'),
+  sttModel: modelOf('SVC_STT', 'whisper-1'),
+  embedBaseUrl: address(
+    'SVC_EMBED_BASE_URL',
+    'Base address of a server with /embeddings, such as http://127.0.0.1:8080/v1.',
+  ),
+  embedApiKey: keyOf('SVC_EMBED'),
+  embedModel: modelOf('SVC_EMBED', 'text-embedding-3-small'),
+  videoBaseUrl: address(
+    'SVC_VIDEO_BASE_URL',
+    'Base address of a server with /videos, such as http://127.0.0.1:8091/v1.',
+  ),
+  videoApiKey: keyOf('SVC_VIDEO'),
+  videoModel: modelOf('SVC_VIDEO', 'default'),
 }
 
 type ShortSettings = Values<typeof shortSettings>
@@ -247,6 +228,14 @@ export const engineSettings = {
     default: true,
     about: 'Whether the built-in engine answers text modes that have no upstream. Otherwise they answer 503.',
   }),
+  modelAliases: setting({
+    env: 'SVC_MODEL_ALIASES',
+    schema: t.Record(t.String({ pattern: form(ALIAS_NAME, 'a name without spaces, which may end in *') }), Alias, {
+      maxProperties: MAX_ALIASES,
+    }),
+    default: {},
+    about: 'Model names of clients and the engine of each, as {"gpt-*":{"engine":"svc-1-flash"}}. "listed" shows one.',
+  }),
   engines: setting({
     env: 'SVC_ENGINES',
     schema: EnginesFile,
@@ -267,10 +256,11 @@ export type EngineConfig = {
   /** Targets of upstreams that are switched off, by engine id or `*`: nothing is asked of them. */
   off: ReadonlyMap<string, readonly TargetRef[]>
   builtin: boolean
+  aliases: Aliases
 }
 
 /** Hash of the configuration without keys: cached answers of another configuration must not be served. */
-export function fingerprintOf({ upstreams, targets, builtin }: EngineConfig): string {
+export function fingerprintOf({ upstreams, targets, builtin }: Omit<EngineConfig, 'aliases'>): string {
   const named = [...upstreams].map(([name, { apiKey: _, apiKeyFile: __, ...rest }]) => [name, rest])
   return sha256Hex(JSON.stringify([named, [...targets], builtin]))
 }
@@ -318,6 +308,8 @@ export function readEngineConfig(settings: EngineSettings, stored: StoredEngines
       )
     named.set(entry?.id ?? engineId, refs)
   }
+  const aliases = { ...settings.modelAliases, ...stored.aliases }
+  problems.push(...aliasProblems(aliases, connectable()))
   if (problems.length) throw new ConfigError(problems)
   // What is switched off is as if it was not named, and what is left with nothing as if it never was.
   const isOff = ({ upstream }: Pick<TargetRef, 'upstream'>) => upstreams.get(upstream)?.off === true
@@ -335,7 +327,7 @@ export function readEngineConfig(settings: EngineSettings, stored: StoredEngines
       off.set(engineId, withoutTwins([...(off.get(engineId) ?? []), { upstream: name, model }]))
     else named.set(engineId, withoutTwins([...(named.get(engineId) ?? []), { upstream: name, model }]))
   }
-  return { upstreams, targets: spread(named), off, builtin: settings.engineBuiltin }
+  return { upstreams, targets: spread(named), off, builtin: settings.engineBuiltin, aliases }
 }
 
 /** The prices that upstreams set, for the engines that ask them first. */

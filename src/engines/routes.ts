@@ -26,13 +26,18 @@ export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard)
     const listed = engines.models()
     // Chat clients wait for an answer, and a video is a job.
     const answering = listed.filter(({ status, kind }) => status !== 'down' && kind !== 'video')
+    const aliases = engines.listedAliases().flatMap(({ name, engine }) => {
+      const model = answering.find(({ id }) => id === engine)
+      return model ? [{ ...toChatModel(model, engines), id: name }] : []
+    })
+    const data = [...answering.map((model) => toChatModel(model, engines)), ...aliases]
     const list = {
       models: listed.map(toEntry),
       object: 'list',
-      data: answering.map((model) => toChatModel(model, engines)),
+      data,
       has_more: false,
-      first_id: answering[0]?.id ?? null,
-      last_id: answering.at(-1)?.id ?? null,
+      first_id: data[0]?.id ?? null,
+      last_id: data.at(-1)?.id ?? null,
     } satisfies Omit<ModelList, 'request_id'>
     kept = { text: JSON.stringify(list).slice(0, -1), madeAt: now, changes }
     return kept.text
@@ -56,9 +61,10 @@ export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard)
     .get(
       '/:id',
       ({ params }) => {
-        const found = engines.models().find(({ id }) => id === params.id)
+        const alias = engines.listedAliases().find(({ name }) => name === params.id)
+        const found = engines.models().find(({ id }) => id === (alias?.engine ?? params.id))
         if (!found) throw notFound('model')
-        return { ...toEntry(found), ...toChatModel(found, engines) }
+        return { ...toEntry(found), ...toChatModel(found, engines), id: params.id }
       },
       {
         scope: 'completions',

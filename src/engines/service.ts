@@ -11,6 +11,7 @@ import type { Observe, PictureRequest, RunOptions, RunRequest } from './answerin
 import {
   AUDIO_ENGINES,
   type AudioEngine,
+  aliasIn,
   describedEngine,
   ENGINES,
   type EngineEntry,
@@ -129,6 +130,16 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     hasSound: (id: AudioEngine): boolean => (now().targets.get(id) ?? []).length > 0,
     /** Tokens of one text that the engine of vectors takes. */
     vectorWindow: (): number => now().targets.get('svc-1-embed')?.[0]?.window ?? VECTOR_WINDOW,
+    /** What a client calls a model: the engine that an alias stands for, or the word itself (contract 32.2). */
+    named: <Word extends string | null | undefined>(word: Word): Word | string =>
+      word && !describedEngine(word) && word !== 'auto'
+        ? (aliasIn(registry.version().config.aliases, word) ?? word)
+        : word,
+    /** Aliases that `GET /models` lists, each with its engine. */
+    listedAliases: (): { name: string; engine: string }[] =>
+      Object.entries(registry.version().config.aliases).flatMap(([name, { engine, listed }]) =>
+        listed ? [{ name, engine }] : [],
+      ),
     has: (id: string): boolean => findEngine(id) !== null,
     /** Whether at least one target is configured for an engine. */
     isConnected: (id: string): boolean => targetsOf(id).length > 0,

@@ -34,6 +34,7 @@ import {
 } from './engine-config'
 import type {
   AddedEngine,
+  EngineAlias,
   EnginePatch,
   EnginePrice,
   EnginePrices,
@@ -42,6 +43,7 @@ import type {
   EngineTestQuery,
   MappedEngine,
   NewEngine,
+  NewEngineAlias,
   NewPrices,
   RemovedEngine,
 } from './schema-engines'
@@ -90,7 +92,16 @@ const DATABASE = 'database'
 export function createEngineVerbs(deps: Deps) {
   const { audit, engines, engineRegistry } = deps
   const placesOf = createPlaces(deps)
-  return { list, test, add, update, remove, map, prices: createPriceVerbs({ ...deps, record }) }
+  return {
+    list,
+    test,
+    add,
+    update,
+    remove,
+    map,
+    prices: createPriceVerbs({ ...deps, record }),
+    aliases: { list: listAliases, set: setAlias, remove: removeAlias },
+  }
 
   /**
    * Every service engine with its targets, in the order they are tried, once each upstream was asked whether it answers.
@@ -200,6 +211,35 @@ export function createEngineVerbs(deps: Deps) {
         kept: withMapping(before, id, targets),
         answer: { object: 'engine_map' as const, id, targets: [...targets], saved_to: DATABASE },
       }
+    })
+  }
+
+  async function listAliases(_call: Call<OperatorCaller>): Promise<EngineAlias[]> {
+    const { config, kept } = engineRegistry.newest()
+    return Object.entries(config.aliases).map(([name, { engine, listed = false }]) => ({
+      name,
+      engine,
+      listed,
+      set_in: kept.aliases && Object.hasOwn(kept.aliases, name) ? DATABASE : 'modelAliases',
+    }))
+  }
+
+  /** Lets clients call an engine by another name. Throws 400 for an engine that is not there, and for too many. */
+  function setAlias(call: Call<OperatorCaller>, { name, engine, listed = false }: NewEngineAlias) {
+    return engineRegistry.change(async (tx, { kept }) => {
+      await record(tx, call, 'engine.aliased', { name, engine })
+      const aliases = { ...kept.aliases, [name]: { engine, ...(listed ? { listed } : {}) } }
+      return { kept: { ...kept, aliases }, answer: { name, engine, listed, set_in: DATABASE } }
+    })
+  }
+
+  /** Removes an alias that was set here. Throws 404. */
+  function removeAlias(call: Call<OperatorCaller>, name: string): Promise<RemovedEngine> {
+    return engineRegistry.change(async (tx, { kept }) => {
+      const { [name]: found, ...aliases } = kept.aliases ?? {}
+      if (!found) throw notFound('alias')
+      await record(tx, call, 'engine.alias_removed', { name })
+      return { kept: { ...kept, aliases }, answer: { object: 'engine' as const, name, removed_from: DATABASE } }
     })
   }
 

@@ -83,6 +83,15 @@ const serverVerbs = ({ access, cache, stream, backups, ...operators }: OperatorS
       { body: engines.EngineMap, reply: engines.MappedEngine },
       (call, { ids, body }) => operators.engines.map(call, ids.mode!, body.targets),
     ),
+    operator.get('/engines/aliases', { ...FACTS, reply: engines.EngineAliases }, async (call) => ({
+      aliases: await operators.engines.aliases.list(call),
+    })),
+    operator.put('/engines/aliases', { body: engines.NewEngineAlias, reply: engines.EngineAlias }, (call, { body }) =>
+      operators.engines.aliases.set(call, body),
+    ),
+    operator.delete('/engines/aliases/:name', { reply: engines.RemovedEngine }, (call, { ids }) =>
+      operators.engines.aliases.remove(call, ids.name!),
+    ),
     operator.post(
       '/engines/test',
       { query: engines.EngineTestQuery, reply: engines.EngineTests },

@@ -1,5 +1,5 @@
 import { Price } from '../billing/schema'
-import { UPSTREAM_KINDS, UPSTREAM_SETTINGS } from '../engines'
+import { ALIAS_NAME, Alias, UPSTREAM_KINDS, UPSTREAM_SETTINGS } from '../engines'
 import { form } from '../kernel/form'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
 
@@ -111,6 +111,22 @@ export type NewPrices = Static<typeof NewPrices>
 
 export const RemovedEngine = t.Object({ object: t.Literal('engine'), name: t.String(), removed_from: t.String() })
 export type RemovedEngine = Static<typeof RemovedEngine>
+
+/** Body of `PUT /ops/v1/engines/aliases`: a name that clients use for an engine (contract 32.2). */
+export const NewEngineAlias = t.Object({
+  name: t.String({ pattern: form(ALIAS_NAME, 'a name without spaces, which may end in *') }),
+  ...Alias.properties,
+})
+export type NewEngineAlias = Static<typeof NewEngineAlias>
+
+export const EngineAlias = t.Object({
+  name: t.String(),
+  engine: t.String(),
+  listed: t.Boolean(),
+  set_in: t.String({ description: '"database", or "modelAliases" for one of svc.server.json or the environment' }),
+})
+export type EngineAlias = Static<typeof EngineAlias>
+export const EngineAliases = t.Object({ aliases: t.Array(EngineAlias) })
 
 /** Body of `PUT /ops/v1/engines/map/{mode}`. */
 export const EngineMap = t.Object({

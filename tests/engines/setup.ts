@@ -34,6 +34,7 @@ export const NO_ENGINES: EngineSettings = {
   embedApiKey: '',
   embedModel: 'text-embedding-3-small',
   engineBuiltin: true,
+  modelAliases: {},
   engines: { upstreams: {}, models: {} },
 }
 
