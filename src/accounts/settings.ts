@@ -4,7 +4,7 @@ import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { defineError, invalidInput, quoted } from '../kernel/errors'
 import type { UserId } from '../kernel/ids'
-import { createReadCache, freshFor } from '../kernel/read-cache'
+import { createReadCache } from '../kernel/read-cache'
 import { query, type Reader, type Store, type Tx } from '../kernel/store'
 import { DEFAULT_SETTINGS, type Settings, type SettingsPatch } from './settings-schema'
 import { type SettingsRow, userSettings } from './settings-table'
@@ -33,9 +33,7 @@ const REMEMBERED_USERS = 10_000
 /** The preferences of users. Users without a row have the defaults. */
 export function createSettings({ store, audit, clock }: Deps) {
   const remembered = createReadCache<UserId, Settings>({
-    max: REMEMBERED_USERS,
-    maxAgeMs: freshFor(store.dialect),
-    clock,
+    ...{ max: REMEMBERED_USERS, changes: store.changes, tables: ['user_settings'] },
     joins: false,
   })
 

@@ -108,10 +108,10 @@ export function buildAccounts(modules: Foundation) {
 }
 
 function buildMoney(modules: Foundation) {
-  const { config, store, clock, events, nodes, orgs } = modules
+  const { config, store, events, nodes, orgs } = modules
   const isDev = !config.production && config.origins.creditsInitialCents === 'default'
   const initialCredit = centsToMicro(isDev ? DEV_CREDIT_CENTS : config.creditsInitialCents)
-  const limits = createAccountLimits({ dialect: store.dialect, clock })
+  const limits = createAccountLimits(store)
   const watch = createBalanceWatch({ limits, events })
   const billing = createBilling({ ...modules, limits, watch, initialCredit })
   const prices = followPrices(() => modules.engineRegistry.version().prices)

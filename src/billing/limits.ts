@@ -5,8 +5,8 @@ import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { defineError, invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
-import { createReadCache, freshFor } from '../kernel/read-cache'
-import { command, counted, type Dialect, query, type Reader, type Store, type Tx } from '../kernel/store'
+import { createReadCache } from '../kernel/read-cache'
+import { type Changes, command, counted, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { costOfDay, type Spend, spendOfOwner, startOwnerSpend } from '../usage'
 import { LOW_BALANCE_CENTS } from './config'
 import { type CapHolder, capReached } from './errors'
@@ -98,8 +98,7 @@ export type AccountLimits = {
 export type AccountLimitsOf = ReturnType<typeof createAccountLimits>
 
 type AccountLimitsDeps = {
-  dialect: Dialect
-  clock: Clock
+  changes: Changes
   /** How many owners are cached. */
   max?: number
 }
@@ -270,11 +269,9 @@ function merged(row: LimitsRow, { auto_top_up, ...patch }: Omit<LimitsPatch, 'sc
 }
 
 /** Cached limits of owners: every paid call reads them, and they rarely change. */
-export function createAccountLimits({ dialect, clock, max = 20_000 }: AccountLimitsDeps) {
+export function createAccountLimits({ changes, max = 20_000 }: AccountLimitsDeps) {
   const cache = createReadCache<OwnerScope, AccountLimits>({
-    max: max,
-    maxAgeMs: freshFor(dialect),
-    clock,
+    ...{ max, changes, tables: ['billing_limits'] },
     joins: false,
   })
   const changing = new Map<OwnerScope, number>()

@@ -53,13 +53,13 @@ export type EngineRegistry = ReturnType<typeof createEngineRegistry>
 
 type RegistryDeps = { store: Store; settings: Settings; masterKey: Uint8Array; log: Log }
 
-/** How often a node looks for changes that another one made: they are seen everywhere within a second (I26). */
+/** How often a node looks for changes that another one made, when it is not told: all see them within a second (I26). */
 const LOOK_MS = 500
 
 /** While the database is away. */
 const LONGEST_NAP_MS = 2_000
 
-type LoopDeps = { registry: EngineRegistry; clock: Clock; onError(name: string, error: unknown): void }
+type LoopDeps = { registry: EngineRegistry; store: Store; clock: Clock; onError(name: string, error: unknown): void }
 
 /** What is asked, in which version: that of the running request or job, or the newest. */
 type Registry = Pick<EngineRegistry, 'version' | 'newest' | 'follow'>
@@ -319,10 +319,12 @@ function versionOf(
 }
 
 /** Looks for changes of other nodes until stopped. */
-export function startEngineSettingsLoop({ registry, ...own }: LoopDeps): Loop {
+export function startEngineSettingsLoop({ registry, store, ...own }: LoopDeps): Loop {
   const tick = async () => {
     await registry.refresh()
     return 0
   }
-  return startLoop({ name: 'engine-settings', idleMs: () => LOOK_MS, longestNapMs: LONGEST_NAP_MS, tick, ...own })
+  const loop = startLoop({ name: 'engine-settings', idleMs: () => LOOK_MS, longestNapMs: LONGEST_NAP_MS, tick, ...own })
+  store.changes.follow(['engine_settings'], loop.wake)
+  return loop
 }

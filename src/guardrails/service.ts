@@ -2,7 +2,7 @@ import type { KeyBindings } from '../accounts'
 import type { ApiKey } from '../accounts/keys/schema'
 import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import type { Values } from '../kernel/config'
-import { createReadCache, freshFor, type ReadCache } from '../kernel/read-cache'
+import { createReadCache, type ReadCache } from '../kernel/read-cache'
 import { createResource, type Resource, type ResourceDeps } from '../resource'
 import { GUARDRAILS } from './catalogue'
 import type { guardrailSettings } from './config'
@@ -207,8 +207,8 @@ type Known = { id: GuardrailPolicyId; fingerprint: string } | { id: null }
  * Finds the policy of a request (contract 12): the one bound to its key, else the default of its team or person,
  * else none. Remembered, so that callers without a policy pay nothing.
  */
-function createPolicyLookup({ store, clock }: ResourceDeps) {
-  const options = { max: REMEMBERED, maxAgeMs: freshFor(store.dialect), clock }
+function createPolicyLookup({ store }: ResourceDeps) {
+  const options = { max: REMEMBERED, changes: store.changes, tables: ['guardrail_policies'] } as const
   const bound = createReadCache<string, Known>(options)
   const defaults = createReadCache<OwnerScope, Known>(options)
 

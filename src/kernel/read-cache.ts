@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from './clock'
+import type { Changes, TrackedTable } from './store'
 
 type Lru<K extends {}, V extends {}> = Pick<LRUCache<K, V>, 'get' | 'set' | 'has' | 'delete' | 'clear'>
 
 type Options = {
   max: number
-  /** How old a cached value may be. `Infinity` where this process is the only writer. */
-  maxAgeMs: number
-  clock: Clock
+  changes: Changes
+  /** The tables that `load` reads: a change by another process drops everything. */
+  tables: readonly TrackedTable[]
   /**
    * Whether concurrent reads of a key share one `load`. False where a unit of work may call `get`: a shared read could
    * wait for a lock or connection that this unit holds. Such a unit must not have changed the rows it asks for.
@@ -29,17 +29,15 @@ export type ReadCache<K extends string, V extends object> = {
  */
 export function createReadCache<K extends string, V extends object>({
   max,
-  maxAgeMs,
-  clock,
+  changes,
+  tables,
   joins = true,
 }: Options): ReadCache<K, V> {
   const stored = createLru<K, { value: V; readAt: number }>(max)
   const reads = new Map<K, { readAt: number; found: Promise<V | null> }>()
-  const isFresh = ({ readAt }: { readAt: number }): boolean =>
-    maxAgeMs === Infinity || clock.monotonic() - readAt < maxAgeMs
 
   function read(key: K, load: (key: K) => Promise<V | null>): Promise<V | null> {
-    const readAt = clock.monotonic()
+    const readAt = changes.now()
     const under = { readAt, found: load(key) }
     reads.set(key, under)
     const isCurrent = () => reads.get(key) === under && reads.delete(key)
@@ -51,26 +49,26 @@ export function createReadCache<K extends string, V extends object>({
     return under.found
   }
 
+  function clear(): void {
+    reads.clear()
+    stored.clear()
+  }
+
+  changes.follow(tables, clear)
   return {
+    clear,
     get(key, load) {
       const hit = stored.get(key)
-      if (hit && isFresh(hit)) return hit.value
+      if (hit && changes.holds(hit.readAt)) return hit.value
       const under = joins ? reads.get(key) : undefined
-      return under && isFresh(under) ? under.found : read(key, load)
+      return under && changes.holds(under.readAt) ? under.found : read(key, load)
     },
     forget(key) {
       reads.delete(key)
       stored.delete(key)
     },
-    clear() {
-      reads.clear()
-      stored.clear()
-    },
   }
 }
-
-/** On Postgres another node may write, and a change must be seen everywhere within a second (I26). */
-export const freshFor = (dialect: 'sqlite' | 'postgres'): number => (dialect === 'postgres' ? 1_000 : Infinity)
 
 /**
  * The `max` entries used last. The library takes room for all of them at once, a megabyte for some, so this asks for

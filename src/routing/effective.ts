@@ -5,7 +5,7 @@ import { compiledOf } from '../kernel/compiled'
 import { sha256Hex } from '../kernel/crypto'
 import type { KeyId, OrgId } from '../kernel/ids'
 import { nextTurn } from '../kernel/loop'
-import { createReadCache, freshFor, type ReadCache } from '../kernel/read-cache'
+import { createReadCache, type ReadCache } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
 import {
   BUDGET_MS,
@@ -203,11 +203,11 @@ const NO_KEY: KeyHead = { hasOwn: false, preference: null }
  * node sees a change within a second (I26).
  */
 export function createEffective({ store, clock, bindings }: Deps) {
-  const options = { maxAgeMs: freshFor(store.dialect), clock }
-  const keys = createReadCache<KeyId, KeyHead>({ ...options, max: MAX_HEADS })
-  const owners = createReadCache<OwnerScope, OwnerHead>({ ...options, max: MAX_HEADS })
-  const ofKeys = createReadCache<KeyId, SourceHead>({ ...options, max: MAX_HEADS })
-  const preferences = createReadCache<PreferenceId, SourceHead>({ ...options, max: MAX_HEADS })
+  const options = { max: MAX_HEADS, changes: store.changes }
+  const keys = createReadCache<KeyId, KeyHead>({ ...options, tables: ['api_keys'] })
+  const owners = createReadCache<OwnerScope, OwnerHead>({ ...options, tables: ['routing_preferences'] })
+  const ofKeys = createReadCache<KeyId, SourceHead>({ ...options, tables: ['api_keys'] })
+  const preferences = createReadCache<PreferenceId, SourceHead>({ ...options, tables: ['routing_preferences'] })
   const worker = createPatternWorker({ clock })
   const combined = new WeakMap<Source, WeakMap<Source, Effective>>()
 

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { OrgService } from '../accounts'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
-import { createReadCache, freshFor } from '../kernel/read-cache'
+import { createReadCache } from '../kernel/read-cache'
 import type { Store } from '../kernel/store'
 import { shorten } from '../kernel/text'
 import type { Tool, Tools } from '../tools'
@@ -28,7 +27,6 @@ import type { SkillRow } from './table'
 
 type Deps = {
   store: Store
-  clock: Clock
   orgs: Pick<OrgService, 'orgIdsWith'>
   tools: Pick<Tools, 'ofSkill'>
 }
@@ -45,9 +43,11 @@ const MAX_OF_SKILL = 12
 const MAX_KEPT_CHARS = 16_000_000
 
 /** Selects the skills of a run. Each owner's installed skills are cached until they change. */
-export function createActivating({ store, clock, orgs, tools }: Deps) {
-  const options = { maxAgeMs: freshFor(store.dialect), clock }
-  const shelves = createReadCache<OwnerScope, Shelf>({ ...options, max: 5_000 })
+export function createActivating({ store, orgs, tools }: Deps) {
+  const shelves = createReadCache<OwnerScope, Shelf>({
+    ...{ max: 5_000, changes: store.changes },
+    tables: ['skills', 'skill_versions', 'skill_installations', 'users', 'members', 'orgs'],
+  })
   /** Live versions are immutable, so each is loaded and indexed once for all owners. */
   const inForce = new LRUCache<VersionId, Loaded>({ maxSize: MAX_KEPT_CHARS, sizeCalculation: ({ chars }) => chars })
 

@@ -39,7 +39,7 @@ export function createWorld(store: Store) {
   /** A process: what it remembers ends with it. */
   const start = (node: string, initialCredit = 0) => {
     // Room for many would be made anew with every process of a simulation, and cost more than all it does.
-    const limits = createAccountLimits({ dialect: store.dialect, clock, max: 1_000 })
+    const limits = createAccountLimits({ ...store, max: 1_000 })
     const watch = createBalanceWatch({ limits, events, max: 1_000 })
     return Object.assign(createBilling({ store, clock, audit, limits, watch, jobs: { ensure }, node, initialCredit }), {
       limits,

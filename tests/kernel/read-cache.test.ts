@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { createReadCache, freshFor } from '../../src/kernel/read-cache'
+import { createReadCache } from '../../src/kernel/read-cache'
+import { agedChanges } from '../support/changes'
 import { fakeClock } from '../support/clock'
 
 function createWorld(maxAgeMs = Number.POSITIVE_INFINITY, max = 10) {
   const clock = fakeClock()
-  const cache = createReadCache<string, { n: number }>({ max, maxAgeMs, clock })
+  const cache = createReadCache<string, { n: number }>({
+    max,
+    changes: agedChanges(clock, maxAgeMs),
+    tables: ['users'],
+  })
   let loads = 0
   const load = async () => ({ n: ++loads })
   return { clock, cache, load }
@@ -74,7 +79,12 @@ describe('a cached value', () => {
 
   test('is read by each caller itself when reads are not joined', async () => {
     const { load, clock } = createWorld()
-    const cache = createReadCache<string, { n: number }>({ max: 10, maxAgeMs: 1_000, clock, joins: false })
+    const cache = createReadCache<string, { n: number }>({
+      max: 10,
+      changes: agedChanges(clock),
+      tables: [],
+      joins: false,
+    })
     const stuck = Promise.withResolvers<{ n: number }>()
     const first = cache.get('a', () => stuck.promise)
     expect(await cache.get('a', load)).toEqual({ n: 1 })
@@ -111,7 +121,17 @@ describe('a cached value', () => {
   })
 })
 
-test('on Postgres nothing is older than a second, because another node may write', () => {
-  expect(freshFor('sqlite')).toEqual(Number.POSITIVE_INFINITY)
-  expect(freshFor('postgres')).toBe(1_000)
+test('a change of its tables by another process drops everything, also what is being read', async () => {
+  const changes = agedChanges(fakeClock(), Number.POSITIVE_INFINITY)
+  const cache = createReadCache<string, { n: number }>({ max: 10, changes, tables: ['users', 'orgs'] })
+  await cache.get('a', async () => ({ n: 1 }))
+  const reading = Promise.withResolvers<{ n: number }>()
+  const pending = cache.get('b', () => reading.promise)
+  changes.tell('members')
+  expect(cache.get('a', async () => ({ n: 2 }))).toEqual({ n: 1 })
+  changes.tell('orgs')
+  expect(await cache.get('a', async () => ({ n: 2 }))).toEqual({ n: 2 })
+  reading.resolve({ n: 1 })
+  expect(await pending).toEqual({ n: 1 })
+  expect(await cache.get('b', async () => ({ n: 2 }))).toEqual({ n: 2 })
 })

@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 /** A TCP proxy before a server of this machine, which can break its connections, or leave them half open. */
 export async function startTcpProxy(target: { hostname: string; port: number }) {
   const pairs = new Set<[Socket, Socket]>()
+  const listening = new Set<[Socket, Socket]>()
   let cut = false
   let severed = false
   const server = createServer((near) => {
@@ -17,8 +18,10 @@ export async function startTcpProxy(target: { hostname: string; port: number }) 
       from.on('close', () => {
         to.destroy()
         pairs.delete(pair)
+        listening.delete(pair)
       })
     }
+    near.on('data', (bytes) => void (bytes.includes('LISTEN') && listening.add(pair)))
     if (cut) silence(pair)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -39,6 +42,11 @@ export async function startTcpProxy(target: { hostname: string; port: number }) 
     /** Existing connections stay open and carry nothing any more, in either direction; new ones work. */
     halve: () => {
       for (const pair of pairs) silence(pair)
+    },
+    /** The same for those on which Postgres was asked to notify. Returns how many. */
+    halveListeners: () => {
+      for (const pair of listening) silence(pair)
+      return listening.size
     },
     /** The same for new ones too, until `restore`; what was cut stays so. */
     cut: () => {

@@ -4,7 +4,7 @@ import type { SessionCaller, TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { type KeyId, type OrgId, SessionId, type UserId } from '../../kernel/ids'
 import { type Loop, startLoop } from '../../kernel/loop'
-import { createReadCache, freshFor } from '../../kernel/read-cache'
+import { createReadCache } from '../../kernel/read-cache'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { KeyLookup, LastSeenBuffer } from '../keys/lookup'
 import { mintSecret, recogniseSecret } from '../keys/lookup'
@@ -91,9 +91,8 @@ export type OpenedSession = { id: SessionId; token: string; expiresAt: number }
 /** Dashboard sessions: opened, looked up, ended. Only the SHA-256 of a token is stored. */
 export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
   const cache = createReadCache<string, CachedSession>({
-    max: REMEMBERED_SESSIONS,
-    maxAgeMs: freshFor(store.dialect),
-    clock,
+    ...{ max: REMEMBERED_SESSIONS, changes: store.changes },
+    tables: ['sessions', 'users', 'members', 'orgs'],
   })
   events.afterCommit(accessChanged, () => cache.clear())
   // Also on re-enabling: a sign-in that was in progress while the account was disabled may have opened a session.
@@ -136,7 +135,12 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     const hash = recogniseSecret(token, [SESSION_LABEL])
     if (hash === null) return null
     const found = cache.get(hash, load)
-    return found instanceof Promise ? found.then(admit) : admit(found)
+    if (found instanceof Promise) return found.then(admit)
+    const caller = admit(found)
+    if (caller || store.dialect === 'sqlite') return caller
+    // Another node may have extended it.
+    cache.forget(hash)
+    return load(hash).then(admit)
   }
 
   /** Ends a session; its token stops working once the transaction commits. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock'
 import { crc32Base62, randomBase62, sha256Hex } from '../../kernel/crypto'
 import type { KeyId } from '../../kernel/ids'
 import { type Loop, startLoop } from '../../kernel/loop'
-import { createLru, createReadCache, freshFor } from '../../kernel/read-cache'
+import { createLru, createReadCache } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
 import type { OrgService } from '../orgs/service'
 import { keyRepository as rows } from './repository'
@@ -53,7 +53,10 @@ const LABELS = Object.values(KEY_LABELS)
 
 /** Finds the caller of a key. Cached results are dropped as soon as the key changes (I26). */
 export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
-  const known = createReadCache<string, Known>({ max: REMEMBERED_KEYS, maxAgeMs: freshFor(store.dialect), clock })
+  const known = createReadCache<string, Known>({
+    ...{ max: REMEMBERED_KEYS, changes: store.changes },
+    tables: ['api_keys', 'key_secrets', 'users', 'members', 'orgs'],
+  })
 
   return {
     /**

@@ -25,4 +25,4 @@ export {
   type Tx,
   unlocked,
 } from './store'
-export type { Wire } from './wire'
+export type { Changes, TrackedTable, Wire } from './wire'

@@ -1,6 +1,19 @@
-import type { SQL } from 'bun'
+import { SQL } from 'bun'
 import { systemClock } from '../clock'
-import { connect } from './postgres-client'
+
+/** How long to wait for a server that does not answer, in seconds. */
+const CONNECT_S = 5
+
+type ConnectOptions = {
+  /** By which the server knows the connection: `application_name`. */
+  name?: string
+  /** How long it may take to open, in seconds. */
+  connectS?: number
+}
+
+/** A client with one connection, which is opened with the first use. */
+export const connect = (url: string, { name, connectS = CONNECT_S }: ConnectOptions = {}): SQL =>
+  new SQL(url, { max: 1, connectionTimeout: connectS, ...(name && { connection: { application_name: name } }) })
 
 /** A connection of a pool. Several short statements may be under way on it, or one transaction and nothing else. */
 export type Line = {

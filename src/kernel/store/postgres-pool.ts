@@ -1,8 +1,7 @@
 import type { SQL } from 'bun'
 import { systemClock } from '../clock'
 import { randomBase62 } from '../crypto'
-import { connect } from './postgres-client'
-import { type Client, clientOn, type Line, openLine, transact } from './postgres-line'
+import { type Client, clientOn, connect, type Line, openLine, transact } from './postgres-line'
 
 /** What the server says of a connection that waits for it. */
 type SessionState = 'working' | 'waiting for a lock' | 'idle'

@@ -21,7 +21,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   const connections = createPool(url, { max: maxConnections, onSilent: () => drop() })
   const client = connections.client({ isShared: true, limitMs: STATEMENT_MS })
   const [db, longDb] = [over(client), over(connections.client({ isShared: false, limitMs: LONG_STATEMENT_MS }))]
-  const { wire, drop, close: closeWire } = createPostgresWire(url, client)
+  const { wire, changes, drop } = createPostgresWire(url, client)
   const keeping = createKeeping()
   const built = new Map<object, Prepared>()
 
@@ -55,6 +55,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   return {
     dialect: 'postgres',
     wire,
+    changes,
     read: pool,
     readLong: facade(longDb, noEffects, new Map()),
     write,
@@ -73,7 +74,8 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
       throw new Error('back up Postgres with pg_dump')
     },
     close: async () => {
-      await Promise.all([connections.close(), closeWire()])
+      drop()
+      await connections.close()
     },
   }
 }

@@ -6,6 +6,7 @@ import { isAway, isBusy, isDiskFailure, toAppError } from './errors'
 import { runOffThread } from './off-thread'
 import { isSafeVersion, openFile } from './sqlite-file'
 import type { Reader, Store, Tx } from './store'
+import { NO_CHANGES } from './wire'
 
 type Keeping = ReturnType<typeof createKeeping>
 
@@ -106,6 +107,7 @@ export function openSqlite(options: Options): Store {
   return {
     dialect: 'sqlite',
     wire: null,
+    changes: NO_CHANGES,
     read,
     readLong: read,
     write: (unit) => write(unit, false),

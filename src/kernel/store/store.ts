@@ -5,7 +5,7 @@ import * as sqlite from 'drizzle-orm/sqlite-core'
 import { ConfigError } from '../config'
 import { storableJson } from '../text'
 import { type Plan, type Prepared, planned, type Statements } from './prepared'
-import type { Wire } from './wire'
+import type { Changes, Wire } from './wire'
 
 const TYPES = { text: sql`text`, bigint: sql`bigint` }
 
@@ -112,6 +112,8 @@ export type Store = {
   readonly readLong: Reader
   /** Reaches the other processes of this database; null on SQLite, where one process holds the file. */
   readonly wire: Wire | null
+  /** What other processes change in the tables that this one caches. */
+  readonly changes: Changes
   /**
    * Runs one unit of work: all of it commits, or none. It may await only this store. Units queued in
    * the same turn share one commit, and the promise settles after that commit (design 4).

@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import { systemClock } from '../clock'
-import { connect } from './postgres-client'
-import type { Client } from './postgres-line'
+import { randomBase62 } from '../crypto'
+import { type Client, connect } from './postgres-line'
 
 /** What the processes of one database tell each other at once. Nothing is kept: what is lost is lost. */
 export type Wire = {
@@ -16,12 +16,118 @@ export type Wire = {
   hearing(): boolean
 }
 
+/** The tables that processes cache. On Postgres triggers tell of each change of what is cached, once it is committed. */
+export const TRACKED = [
+  'api_keys',
+  'billing_limits',
+  'engine_settings',
+  'guardrail_policies',
+  'key_secrets',
+  'members',
+  'memories',
+  'orgs',
+  'routing_preferences',
+  'sessions',
+  'skill_installations',
+  'skill_versions',
+  'skills',
+  'user_settings',
+  'users',
+] as const
+
+export type TrackedTable = (typeof TRACKED)[number]
+
+/** Tells this process what others change in the tables that it caches. What it changes itself it drops by itself. */
+export type Changes = {
+  /** Calls `clear` whenever another process changed one of these tables, or may have: then read them again. */
+  follow(tables: readonly TrackedTable[], clear: () => void): void
+  /** The time of a read that begins now, for `holds`. */
+  now(): number
+  /** Whether what was read at that time, and not cleared since, may still be used. */
+  holds(readAt: number): boolean
+}
+
+/** Where no other process writes. */
+export const NO_CHANGES: Changes = { follow: () => undefined, now: () => 0, holds: () => true }
+
+/** How often a process that uses its caches tells itself something, to know that it hears. */
+const TICK_MS = 400
+const IDLE_TICK_MS = 4_000
+/** Whoever has not heard its tick for as long uses nothing older, so that a change holds everywhere in a second (I26). */
+const TRUST_MS = 900
+/** A connection that does not bring a sent tick in this time is given up. */
+const DEAF_MS = 1_000
+
+/** `sendTick` sends a text over the channel `svc_tick_ID` of this process. */
+function trackChanges(sendTick: (channel: string, text: string) => Promise<void>) {
+  const channel = `svc_tick_${randomBase62(12)}`
+  const followers = new Map<string, (() => void)[]>()
+  let [usedAt, sentAt, heardAt] = [0, 0, Number.NEGATIVE_INFINITY]
+  let unheardSince: number | null = null
+  let isSending = false
+  let stop = () => {}
+
+  const changes: Changes = {
+    follow: (tables, clear) => {
+      for (const table of tables) followers.set(table, [...(followers.get(table) ?? []), clear])
+    },
+    now: () => systemClock.monotonic(),
+    holds(readAt) {
+      usedAt = systemClock.monotonic()
+      return usedAt - heardAt < TRUST_MS || usedAt - readAt < TRUST_MS
+    },
+  }
+
+  function tick(): void {
+    stop = systemClock.after(TICK_MS, tick)
+    const now = systemClock.monotonic()
+    if (isSending || now - sentAt < (now - usedAt < 2 * TICK_MS ? TICK_MS / 2 : IDLE_TICK_MS)) return
+    isSending = true
+    sentAt = now
+    sendTick(channel, String(now))
+      .then(
+        () => {
+          if (heardAt < now) unheardSince ??= systemClock.monotonic()
+        },
+        () => undefined,
+      )
+      .finally(() => {
+        isSending = false
+      })
+  }
+
+  return {
+    channel,
+    changes,
+    /** A table of another process, or of this one. */
+    changed(table: string): void {
+      for (const clear of followers.get(table) ?? []) clear()
+    },
+    /** What was committed before this tick was sent has been heard. */
+    ticked(text: string): void {
+      heardAt = Math.max(heardAt, Number(text) || 0)
+      unheardSince = null
+    },
+    /** The connection that hears is new: nothing is known of what was committed before. */
+    renewed(): void {
+      unheardSince = null
+      for (const clear of new Set([...followers.values()].flat())) clear()
+    },
+    isDeaf: () => unheardSince !== null && systemClock.monotonic() - unheardSince > DEAF_MS,
+    start(): void {
+      stop()
+      ;[sentAt, unheardSince] = [0, null]
+      tick()
+    },
+    stop: () => stop(),
+  }
+}
+
 const CHANNEL = 'svc_live'
-/** What is sent to hear whether the wire still hears. */
-const BEAT = ''
-/** After so long a silence a beat is sent; the connection that does not hear it in time is given up. */
-const BEAT_MS = 4_000
-const DEAF_MS = 5_000
+/** What triggers send: the name of a table. */
+const CHANGES = 'svc_changed'
+/** Nobody waits for a tick to be on the disk. */
+const TICK = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
 const LISTEN_MS = 2_000
 
 /**
@@ -31,58 +137,51 @@ const LISTEN_MS = 2_000
 export function createPostgresWire(url: string, client: Client) {
   let ear: SQL | null = null
   let hears = false
-  let heardAt = 0
-  let beatAt = 0
+  const tracked = trackChanges(async (channel, text) => void (await client.rows(TICK, [channel, text])))
 
   const drop = (): void => {
     const gone = ear
     ear = null
     hears = false
+    tracked.stop()
     void gone?.close({ timeout: 0 }).catch(() => undefined)
   }
 
-  const send = async (text: string): Promise<void> => {
-    await client.rows('SELECT pg_notify($1, $2)', [CHANNEL, text])
-  }
-
   const wire: Wire = {
-    send,
+    async send(text) {
+      await client.rows('SELECT pg_notify($1, $2)', [CHANNEL, text])
+    },
     async hear(text, again) {
       drop()
       const mine = connect(url)
       ear = mine
+      /** What a connection brings that was given up counts no more. */
+      const ofMine =
+        <A extends unknown[]>(hear: (...said: A) => void) =>
+        (...said: A) =>
+          ear === mine && hear(...said)
       const over = new AbortController()
       const late = systemClock.sleep(LISTEN_MS, over.signal).then(() => {
         if (!over.signal.aborted && ear === mine) drop()
       })
-      const heard = await mine
-        .listen(
-          CHANNEL,
-          (sent) => {
-            heardAt = systemClock.monotonic()
-            if (sent !== BEAT) text(sent)
-          },
-          again,
-        )
-        .finally(() => over.abort())
+      try {
+        await mine.listen(CHANGES, ofMine(tracked.changed), ofMine(tracked.renewed))
+        await mine.listen(tracked.channel, ofMine(tracked.ticked))
+        await mine.listen(CHANNEL, ofMine(text), again)
+      } finally {
+        over.abort()
+      }
       await late
-      heardAt = systemClock.monotonic()
       hears = ear === mine
+      if (hears) tracked.start()
       return async () => {
-        if (ear !== mine) return
-        hears = false
-        await heard.unlisten()
+        if (ear === mine) drop()
       }
     },
     hearing() {
-      const now = systemClock.monotonic()
-      if (hears && beatAt > heardAt && now - beatAt > DEAF_MS) drop()
-      if (hears && beatAt <= heardAt && now - heardAt > BEAT_MS) {
-        beatAt = now
-        send(BEAT).catch(() => undefined)
-      }
+      if (hears && tracked.isDeaf()) drop()
       return hears
     },
   }
-  return { wire, drop, close: async () => void (await ear?.close({ timeout: 2 })) }
+  return { wire, changes: tracked.changes, drop }
 }

@@ -9,7 +9,7 @@ import { AppError, defineError, invalidInput, notFound } from '../../kernel/erro
 import { pagesBy } from '../../kernel/keyset'
 import { nextTurn } from '../../kernel/loop'
 import { mapPage, type Page, type PageQuery, pageFields } from '../../kernel/page'
-import { createReadCache, freshFor } from '../../kernel/read-cache'
+import { createReadCache } from '../../kernel/read-cache'
 import { allOf, command, query, type Reader, type Store, type Tx } from '../../kernel/store'
 import { storable } from '../../kernel/text'
 import { contentWords } from '../../text'
@@ -58,7 +58,7 @@ type Index = { search: MiniSearch<Item> | null }
 
 type Indexed = { search: MiniSearch<Item>; ids: Set<MemoryId> }
 
-type RecallDeps = { store: Store; clock: Clock }
+type RecallDeps = { store: Store }
 
 const find = (index: Index | null, prompt: string): string[] =>
   (index?.search?.search(prompt.slice(0, MAX_PROMPT_CHARS)) ?? [])
@@ -80,7 +80,7 @@ export type MemoryService = ReturnType<typeof createMemory>
  * org's key belong to the org, and that key cannot read its creator's memories.
  */
 export function createMemory({ store, audit, clock }: Deps) {
-  const { recall, forget } = createRecall({ store, clock })
+  const { recall, forget } = createRecall({ store })
   return { list, add, remove, recall: (caller: TenantCaller, prompt: string) => recall(ownerOf(caller), prompt) }
 
   async function list({ caller }: Call, query: PageQuery) {
@@ -127,8 +127,10 @@ const present = ({ id, content, source, created_at }: MemoryRow): Memory => ({
  * Finds the memories relevant to a prompt by BM25, with one index per user. An index is built on first use and
  * updated after a change by adding and removing items, which are never edited.
  */
-export function createRecall({ store, clock }: RecallDeps) {
-  const stored = createReadCache<OwnerScope, Index>({ max: USERS_STORED, maxAgeMs: freshFor(store.dialect), clock })
+export function createRecall({ store }: RecallDeps) {
+  const stored = createReadCache<OwnerScope, Index>({
+    ...{ max: USERS_STORED, changes: store.changes, tables: ['memories'] },
+  })
   const indexes = new LRUCache<OwnerScope, Indexed>({ max: USERS_STORED })
   const updating = new Map<OwnerScope, Promise<Index>>()
 

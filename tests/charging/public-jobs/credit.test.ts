@@ -20,7 +20,7 @@ function processOn({ app, clock: shared }: World, node: string, served = true) {
   const own = fakeClock(new Date(shared.now()).toISOString())
   const { audit, events, files } = container
   const jobs = createJobs({ store, clock: own, node, leaseMs: 30_000, onError: () => undefined })
-  const limits = createAccountLimits({ dialect: store.dialect, clock: own })
+  const limits = createAccountLimits(store)
   const watch = createBalanceWatch({ limits, events })
   const billing = createBilling({ store, clock: own, audit, limits, watch, jobs, node })
   return {

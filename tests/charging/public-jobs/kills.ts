@@ -42,7 +42,7 @@ export function processOf(store: Store, node: string, folder: string) {
   const onError = () => undefined
   const audit = createAuditLog({ clock })
   const events = createEventBus({ clock, onError })
-  const limits = createAccountLimits({ dialect: store.dialect, clock })
+  const limits = createAccountLimits(store)
   const watch = createBalanceWatch({ limits, events })
   const jobs = createJobs({ store, clock, node, leaseMs: LEASE_MS, onError })
   const billing = createBilling({ store, clock, audit, limits, watch, jobs, node })

@@ -5,6 +5,7 @@ import { createEffective } from '../../../src/routing'
 import { routingPreference } from '../../../src/routing/resource'
 import { PreferenceId } from '../../../src/routing/schema'
 import { keyCaller } from '../../support/callers'
+import { agedChanges } from '../../support/changes'
 import { fakeClock } from '../../support/clock'
 import { openTestStore } from '../../support/store'
 
@@ -12,7 +13,7 @@ const { rows } = routingPreference
 const store = await openTestStore()
 const clock = fakeClock()
 
-function setUp(dialect: typeof store.dialect = 'sqlite') {
+function setUp(changes = store.changes) {
   const caller = keyCaller({ userId: crypto.randomUUID() as UserId, keyId: KeyId.create() }) as KeyCaller
   const held = { routing_preference_id: null as string | null, routing_rules: null, routing_floors: null }
   let looked = 0
@@ -22,7 +23,7 @@ function setUp(dialect: typeof store.dialect = 'sqlite') {
       return { ...held, guardrail_policy_id: null }
     },
   }
-  const effective = createEffective({ store: { ...store, dialect }, clock, bindings })
+  const effective = createEffective({ store: { ...store, changes }, clock, bindings })
   return { caller, held, effective, looked: () => looked }
 }
 
@@ -85,7 +86,7 @@ describe('what routes a caller', () => {
   })
 
   test('is read again after a second where another node may have changed it (I26)', async () => {
-    const { caller, effective, looked } = setUp('postgres')
+    const { caller, effective, looked } = setUp(agedChanges(clock))
     await effective.of(caller)
     clock.advance(1_001)
     await effective.of(caller)

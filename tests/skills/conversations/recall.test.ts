@@ -4,12 +4,10 @@ import { UserId } from '../../../src/kernel/ids'
 import { createRecall, insertMemory, removeMemory } from '../../../src/skills/conversations/memory'
 import { MemoryId } from '../../../src/skills/conversations/schema'
 import type { MemoryRow } from '../../../src/skills/conversations/table'
-import { fakeClock } from '../../support/clock'
 import { effortOf } from '../../support/effort'
 import { openTestStore } from '../../support/store'
 
 const store = await openTestStore()
-const clock = fakeClock()
 
 const someone = (): OwnerScope => `user:${UserId.create()}`
 const word = (number: number) => `w${number.toString(36)}x`
@@ -27,7 +25,7 @@ async function remember(owner: OwnerScope, ...contents: string[]): Promise<Memor
 
 describe('what is recalled', () => {
   test('keeps up with what comes and goes, each only for its owner', async () => {
-    const { recall, forget } = createRecall({ store, clock })
+    const { recall, forget } = createRecall({ store })
     const [ada, eve] = [someone(), someone()]
     const [tea] = await remember(ada, 'Ada likes tea.', 'Ada owns a red boat.')
     expect(await recall(ada, 'which tea?')).toEqual(['Ada likes tea.'])
@@ -44,7 +42,7 @@ describe('what is recalled', () => {
   })
 
   test('is the same for all who ask at once, while it changes', async () => {
-    const { recall, forget } = createRecall({ store, clock })
+    const { recall, forget } = createRecall({ store })
     const ada = someone()
     await remember(ada, 'Ada likes tea.')
     const request = Array.from({ length: 8 }, async () => {
@@ -55,7 +53,7 @@ describe('what is recalled', () => {
   })
 
   test('of a thousand long texts holds nobody up, and one more costs little', async () => {
-    const { recall, forget } = createRecall({ store, clock })
+    const { recall, forget } = createRecall({ store })
     const ada = someone()
     await remember(ada, ...Array.from({ length: 1_000 }, (_, at) => longText(at)))
     let turns = 0
