@@ -23,6 +23,11 @@ const MODEL_CHECKS: Record<string, string[]> = {
   'trained model of names': ['src/training/names/train.ts', '--check'],
   'trained models of guardrails': ['src/training/verdicts/train.ts', '--check'],
 }
+/** What callers meet when each of their requests goes to another node. */
+const THREE_NODES: Files = {
+  sharing: ['tenants', 'resources', 'idempotency', 'scopes'].map((name) => `tests/contract/${name}.test.ts`),
+  timing: [],
+}
 const KILLS = ['run', 'prove', 'kill', '--cycles', '30']
 
 /** More than there are cores: half of the time a file waits for a process, a browser or a clock. */
@@ -103,6 +108,7 @@ async function onPostgres(): Promise<void> {
       // What the system run had a moment ago gets more rounds or does not run again.
       const rest = isSystem ? without(plan.databaseBound, without(plan.bothDatabases, plan.long)) : plan.databaseBound
       await runFiles('all of the rest on Postgres', rest, { ...env, TEST_LONG: '1' })
+      await runFiles('the contract on three nodes', THREE_NODES, { ...env, TEST_NODES: '3' })
     }
   } finally {
     await found.stop()

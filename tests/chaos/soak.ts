@@ -13,6 +13,7 @@ import { percentile } from './run'
 const EVERY_MS = 5_000
 const GROWTH = 1.1
 const MORE_FILES = 16
+const MAX_LOG = 4_000
 
 const { values } = parseArgs({ options: { minutes: { type: 'string' } } })
 const minutes = Number(values.minutes ?? 20)
@@ -39,6 +40,7 @@ const [second, last] = [seen.slice(quarter, 2 * quarter), seen.slice(-quarter)]
 const growth = median(last, 'mb') / median(second, 'mb')
 const isSound = growth <= GROWTH && median(last, 'files') - median(second, 'files') <= MORE_FILES
 for (const violation of rig.violations) print(`VIOLATION ${violation}`)
+if (rig.violations.length) print(server.printed().slice(-MAX_LOG))
 print(`prove soak: ${rig.witness.acks()} writes in ${minutes} min; second quarter ${line(second)}; last ${line(last)}`)
 process.exit(isSound && rig.violations.length === 0 ? 0 : 1)
 

@@ -1,5 +1,5 @@
 import { afterAll } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, type ConfigOverrides, loadConfig } from '../../src/app/config'
@@ -7,10 +7,11 @@ import { type OpenApp, openApp } from '../../src/app/open'
 import type { Call, OperatorCaller, Scope, Tier } from '../../src/kernel/caller'
 import { type Clock, systemClock } from '../../src/kernel/clock'
 import { type KeyId, newRequestId, type OrgId, type UserId } from '../../src/kernel/ids'
-import { createLog } from '../../src/kernel/log'
+import { createLog, type Log } from '../../src/kernel/log'
 import { centsToMicro } from '../../src/kernel/money'
 import { callOf, keyCaller } from './callers'
 import { type Conformance, createConformance, type Document } from './conformance'
+import { startRedis } from './redis'
 import { copyMigratedFile, createMigratedDatabase, postgresUrl } from './store'
 
 export type Person = {
@@ -40,16 +41,21 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
   const folder = mkdtempSync(join(tmpdir(), 'svc-world-'))
   const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
   if (!database) await copyMigratedFile(join(folder, 'svc.db'))
+  const redis = database && NODES > 1 ? await startRedis() : null
   const config: Config = loadConfig({
     dataDir: folder,
+    ...(redis ? { redisUrl: redis.url } : {}),
     ...(database ? { databaseUrl: database.url } : {}),
     ...overrides,
   })
   const logged: string[] = []
   const log = createLog({ level: 'debug', pretty: false, write: (line) => logged.push(line) })
   const app = await openApp({ config, clock, log })
+  const others = database ? await otherNodes(folder, config, clock, log) : []
+  shares.set(app, { turn: 0, nodes: [app, ...others] })
   afterAll(async () => {
-    await app.close()
+    for (const each of [...others, app]) await each.close()
+    await redis?.stop()
     await database?.drop()
     rmSync(folder, { recursive: true, force: true })
   })
@@ -66,6 +72,30 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
     /** The same person in a dashboard session, which has no key limits. */
     signedIn: (person: Person) => signedIn(app, person),
   }
+}
+
+/** With `TEST_NODES=3`, Postgres and Redis, a world is as many nodes behind a round-robin: each request meets the next. */
+const NODES = Number(process.env.TEST_NODES ?? 1)
+/** What a node remembers is dropped everywhere within this time of a change (issue 20). */
+const HEARD_WITHIN_MS = 100
+const shares = new WeakMap<OpenApp, { turn: number; nodes: OpenApp[] }>()
+
+async function otherNodes(folder: string, config: Config, clock: Clock, log: Log): Promise<OpenApp[]> {
+  const nodes: OpenApp[] = []
+  for (let at = 1; at < NODES; at++) {
+    const dataDir = join(folder, `node-${at}`)
+    mkdirSync(dataDir, { mode: 0o700 })
+    copyFileSync(join(folder, 'secrets.json'), join(dataDir, 'secrets.json'))
+    const shared = config.filesDir || join(folder, 'files')
+    nodes.push(await openApp({ config: { ...config, dataDir, filesDir: shared }, clock, log }))
+  }
+  return nodes
+}
+
+/** The node whose turn it is. */
+function nextOf(app: OpenApp): OpenApp {
+  const share = shares.get(app)!
+  return share.nodes[share.turn++ % share.nodes.length]!
 }
 
 let people = 0
@@ -121,7 +151,8 @@ const sender =
         ? {}
         : { body: typeof body === 'string' || isPlain ? (body as string) : JSON.stringify(body) }),
     })
-    const reply = await read(await app.api.handle(request))
+    const reply = await read(await nextOf(app).api.handle(request))
+    if (NODES > 1 && method !== 'GET') await Bun.sleep(HEARD_WITHIN_MS)
     const assertConforms = await conformanceOf(app)
     assertConforms({ method, path: new URL(request.url).pathname, ...reply })
     return reply
