@@ -1,16 +1,13 @@
 import { Elysia } from 'elysia'
-import { assertOwnPage } from '../accounts'
+import { actingIn, assertOwnPage } from '../accounts'
 import type { Guard } from '../http/guard'
 import type { Streams } from '../http/sse'
-import type { Call } from '../kernel/caller'
 import { AppError } from '../kernel/errors'
 import { html, PAGE_HEADERS, page } from '../kernel/html'
-import { hasPlayground } from '../pages/reference/config'
 import { assetRoutes, type FindWidget, widgetPageRoutes } from '../pages/routes'
-import { accountPageRoutes } from '../pages/routes-accounts'
+import { accountPageRoutes, goTo } from '../pages/routes-accounts'
 import { consoleRoutes } from '../pages/routes-console'
 import { createEntering } from '../pages/routes-entering'
-import { homeRoutes } from '../pages/routes-home'
 import { inboxRoutes } from '../pages/routes-inbox'
 import { linkPageRoutes } from '../pages/routes-links'
 import { frameOf, listChats, presentPublic, readChat } from '../widgets'
@@ -49,14 +46,15 @@ const MAX = 100
 
 /** Everything that people see in a browser, with what each page needs of the modules. */
 export function pageRoutes({ config, container, guard, streams, ownOrigin }: Deps) {
-  const { auth, signInLinks, usageReading, keys, limiter, assets, clock, orgs, widgets: chats } = container
+  const { auth, signInLinks, limiter, assets, clock, widgets: chats } = container
   const { widgets } = chats
   const entering = createEntering({
     authenticate: container.authenticate,
+    actingIn: (caller, org) => actingIn(container.store.read, caller, org),
     assertOwnPage: (headers) => assertOwnPage(headers, ownOrigin),
     admit: limiter.admitRequest,
   })
-  const listed = async (call: Call) => (await widgets.list(call, { limit: MAX })).items
+  const base = URL.parse(config.publicUrl)?.pathname.replace(/\/$/, '') ?? ''
   const canMail = signInLinks.canMail()
   const secure = config.publicUrl.startsWith('https://')
   return new Elysia()
@@ -67,6 +65,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
     .use(
       consoleRoutes(
         {
+          base,
           entering,
           assets: container.consoleAssets,
           me: auth.me,
@@ -74,55 +73,28 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
             version: RELEASE,
             mode: config.production ? 'production' : 'dev',
             public_url: config.publicUrl || null,
-            features: { mail: canMail, signup: config.signup === 'open' },
+            features: {
+              mail: canMail,
+              signup: config.signup === 'open',
+              payments: config.paymentProvider === 'stripe',
+            },
           },
         },
         guard,
       ),
     )
-    .use(
-      homeRoutes(
-        {
-          entering,
-          me: auth.me,
-          playground: hasPlayground(config),
-          password: { mayOmitCurrent: auth.mayOmitCurrent, change: auth.changePassword, canMail },
-          usage: (call) => usageReading.report(call, {}),
-          keys: {
-            list: (call, cursor) => keys.list(call, { limit: MAX, ...(cursor === undefined ? {} : { cursor }) }),
-            get: keys.get,
-            make: (call, name) => keys.create(call, { name }),
-            rotate: keys.rotate,
-            revoke: keys.revoke,
-          },
-          widgets: {
-            list: listed,
-            make: widgets.create,
-            preview: async (call, id) => ({
-              widget: await widgets.get(call, id),
-              token: (await chats.preview(call, id)).token,
-            }),
-          },
-        },
-        guard,
-      ),
-    )
+    .use(movedRoutes(base, guard))
     .use(
       inboxRoutes(
         {
           transcript: {
-            me: auth.me,
-            team: async (call) => {
-              const { activeOrgId } = call.caller
-              return activeOrgId === null ? [] : orgs.members.all(container.store.read, activeOrgId)
-            },
-            widgets: listed,
+            widgets: async (call) => (await widgets.list(call, { limit: MAX })).items,
             chats: async (call, id) => (await listChats(chats.deps, call, id, { limit: MAX })).conversations,
             chat: (call, which, after) => readChat(chats.deps, call, which, after),
             ...chats.watch,
           },
           entering,
-          assets,
+          base,
           streams,
           clock,
         },
@@ -130,6 +102,25 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
       ),
     )
 }
+
+/** Pages that the console took the place of; links to them go on working (console 9.15). */
+const movedRoutes = (base: string, guard: Guard) =>
+  [
+    ['/home', '/console'],
+    ['/home/password', '/console/settings'],
+  ].reduce(
+    (routes, [from, to]) =>
+      routes.get(
+        from!,
+        ({ set }) => {
+          goTo(set, base + to)
+          set.status = 308
+          return ''
+        },
+        { open: true },
+      ),
+    new Elysia({ detail: { hide: true } }).use(guard),
+  )
 
 /** A page for a widget that may be shown; a preview that is over, or no widget, has none. */
 const findWidget =

@@ -26,8 +26,6 @@ const ENTRIES = {
   widgetText: 'text/main.ts',
   widgetStyle: 'widget/main.css',
   link: 'link/main.ts',
-  inbox: 'inbox/main.ts',
-  inboxStyle: 'inbox/main.css',
   live: 'live/main.ts',
   liveStyle: 'live/main.css',
   player: 'player/main.ts',

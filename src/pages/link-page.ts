@@ -76,23 +76,3 @@ export const mailedPage = (email: string): string =>
 <p>If ${email} has an account here, a link is on its way. It works once, within 15 minutes.</p>
 <p><a href="/sign-in">Back</a></p>`,
   )
-
-type Change = { email: string; problem: string | null; needsCurrent: boolean; canMail: boolean }
-
-/** Changing one's password, or setting the first. */
-export const passwordPage = ({ email, problem, needsCurrent, canMail }: Change): string =>
-  page(
-    'Password',
-    html`<div class="top"><h1>Your password</h1><p><a href="/home">Back</a></p></div>
-${problem && html`<p class="problem" role="alert">${problem}</p>`}
-<p>A new password ends all your other sessions.</p>
-<form method="post" action="/home/password">
-${
-  needsCurrent &&
-  html`<label for="current">Current password</label>
-<input id="current" name="current" type="password" autocomplete="current-password" required>`
-}${newPasswordFields(email)}
-<button type="submit">Set the password</button>
-</form>
-${needsCurrent && forgotten(canMail, email)}`,
-  )

@@ -11,6 +11,8 @@ import { type Answer, goTo, signInAt } from './routes-accounts'
 import type { Context, Entering } from './routes-entering'
 
 type Deps = {
+  /** What stands before every path of this server, behind a proxy that puts it below a prefix. */
+  base: string
   entering: Pick<Entering, 'person'>
   assets: ConsoleAssets
   me(call: Call): Promise<{
@@ -24,7 +26,7 @@ type Deps = {
     version: string
     mode: 'production' | 'dev'
     public_url: string | null
-    features: { mail: boolean; signup: boolean }
+    features: { mail: boolean; signup: boolean; payments: boolean }
   }
 }
 
@@ -33,6 +35,8 @@ export type Boot = Deps['about'] & {
   build: string
   base_path: string
   user: { id: string; email: string; name: string | null; has_password: boolean }
+  /** What the person may do as an operator of this server; null for nobody's. */
+  operator_role?: string | null
   owners: { slug: string; id: string | null; name: string; role: string; permissions: string[] }[]
 }
 
@@ -50,10 +54,11 @@ const HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), clipboard-write=(self)',
 }
 
-/** `/console`: one document for every address of the console, and its files (console 9.2). */
-export function consoleRoutes({ entering, assets, me, about }: Deps, guard: Guard) {
-  const base = (about.public_url && URL.parse(about.public_url)?.pathname.replace(/\/$/, '')) || ''
+/** Sections that links name without an owner. */
+const OWNERLESS = new Set(['inbox', 'settings', 'playground'])
 
+/** `/console`: one document for every address of the console, and its files (console 9.2). */
+export function consoleRoutes({ base, entering, assets, me, about }: Deps, guard: Guard) {
   async function bootOf(call: Call, build: string): Promise<{ boot: Boot; home: string }> {
     const { user, has_password, orgs, active_org_id } = await me(call)
     const teams = orgs.map(({ id, slug, name, role }) => ({
@@ -90,6 +95,9 @@ export function consoleRoutes({ entering, assets, me, about }: Deps, guard: Guar
     const { boot, home } = await bootOf(call, script)
     const [owner, section = 'overview'] = pathname.split('/').slice(2)
     if (!owner) return goTo(set, `${base}/console/${home}${search}`)
+    // A link that names no owner, as other pages have it, is for whom the person works.
+    if (OWNERLESS.has(owner) && !boot.owners.some(({ slug }) => slug === owner))
+      return goTo(set, `${base}${pathname.replace('/console', `/console/${home}`)}${search}`)
     Object.assign(set.headers, HEADERS)
     const theme = /(?:^|;\s*)svc_theme=(light|dark)\b/.exec(request.headers.get('cookie') ?? '')?.[1]
     const at = (name: string) => `${base}/console/assets/${name}`

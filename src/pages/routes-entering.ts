@@ -6,6 +6,8 @@ import { AppError } from '../kernel/errors'
 type Deps = {
   /** Throws 401. */
   authenticate(headers: { authorization: null; cookie: string }): TenantCaller | Promise<TenantCaller>
+  /** The caller as a member of the organization that the page names. Throws 404 for no member of it. */
+  actingIn(caller: TenantCaller, org: string): Promise<TenantCaller>
   /** Throws 403 for a change that another site asks for. */
   assertOwnPage(headers: BrowserHeaders): void
   /** Counts the request; throws 429. */
@@ -16,14 +18,16 @@ export type Context = { exchange: Exchange; request: Request; route: string }
 export type Entering = ReturnType<typeof createEntering>
 
 /** Who opens a page: the person whose session the cookie holds. Keys and bearer tokens are for programs. */
-export function createEntering({ authenticate, assertOwnPage, admit }: Deps) {
+export function createEntering({ authenticate, actingIn, assertOwnPage, admit }: Deps) {
   return { person, isStill, fromHere }
 
   /** The call of the person who is signed in, counted as one of their requests; null for nobody. Throws 503, 429. */
   async function person({ exchange, request, route }: Context): Promise<Call | null> {
     fromHere(request)
-    const found = await callerOf(request.headers)
-    if (!found) return null
+    const signedIn = await callerOf(request.headers)
+    if (!signedIn) return null
+    const org = request.headers.get('x-svc-org')
+    const found = org === null ? signedIn : await actingIn(signedIn, org)
     exchange.caller = found
     await admit(found)
     return callOf(exchange, route, request.signal)

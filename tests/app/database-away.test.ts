@@ -75,7 +75,7 @@ describe.skipIf('missing' in postgres)('a Postgres that goes away', () => {
     expect(refused.size).toBeGreaterThan(30)
     // Nobody is sent to the sign-in page as if they had been signed out.
     const cookie = { cookie: `svc_session=${session.key}` }
-    for (const page of ['/home', '/operator']) {
+    for (const page of ['/console', '/console/inbox/events']) {
       const { status, headers } = await world.send('GET', page, undefined, cookie)
       expect({ page, status, retryAfter: headers.get('retry-after') }).toEqual({ page, status: 503, retryAfter: '2' })
     }

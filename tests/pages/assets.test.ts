@@ -35,12 +35,11 @@ test('a page with the chat loads at most 12 KB, and the chat itself 60 KB', asyn
   expect(packed(first, widget, widgetText, widgetStyle)).toBeLessThan(60 * 1024)
 })
 
-test('until they are ready the chat needs at most 25 KB, the inbox 30 KB and the live view 15 KB', async () => {
+test('until they are ready the chat needs at most 25 KB and the live view 15 KB', async () => {
   const built = await buildAssets()
   const packed = (...names: (keyof typeof built)[]) =>
     names.reduce((bytes, name) => bytes + Bun.gzipSync(built[name]).length, 0)
   expect(packed('first', 'widget', 'widgetStyle')).toBeLessThan(25 * 1024)
-  expect(packed('inbox', 'inboxStyle')).toBeLessThan(30 * 1024)
   expect(packed('live', 'liveStyle')).toBeLessThan(15 * 1024)
 })
 

@@ -7,6 +7,7 @@ import { listen } from '../support/listening'
 import { PIXEL } from '../support/pixel'
 import { operatorCall, type Person } from '../support/world'
 import { createWidgetWorld } from '../widgets/world'
+import { press } from './console/support/console'
 import { axeProblems, inChromium, newPage, shows } from './support/chromium'
 import { picture } from './support/shop'
 
@@ -43,14 +44,14 @@ inChromium('people who answer together', () => {
     const opened = await world.app.api.handle(new Request(link))
     expect(opened.status).toBe(200)
     expect(opened.headers.get('content-type')).toBe('image/png')
-    await first.click('.links button')
+    await first.click('button.draft')
     await first.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#reply')!.value.includes('56'))
     expect((await world.transcript(ada, chat)('GET')).body.messages).toHaveLength(3)
     expect(await axeProblems(first)).toEqual([])
     await picture(first, 'inbox-notes')
 
     await first.select('#handover', bob.userId)
-    await first.click('.reply p.line button')
+    await press(first, 'Hand over')
     await first.waitForSelector('#reply', { hidden: true })
     await second.waitForSelector('#reply', { visible: true })
     await shows(second, '.notes', 'Has **bought** before.')
@@ -70,21 +71,22 @@ inChromium('people who answer together', () => {
     await second.waitForFunction(() => document.querySelectorAll('.message').length === 6)
     await shows(second, '.about', '<img src=x')
     await second.waitForSelector('.message.operator:last-child .text p')
-    const living = '#inbox img, #inbox script, #inbox a[href^="javascript"]'
+    const living = '.inbox img, .inbox script, .inbox a[href^="javascript"]'
     expect(await second.$$eval(living, (found) => found.length)).toBe(0)
 
     // Where the page is closed, whoever answers reads so.
     const { clock } = world
     await store.write((tx) => sessionRepository.change(tx, chat.sessionId as WidgetSessionId, { left_at: clock.now() }))
     world.app.container.live.tell(CHAT, chat.sessionId, { what: 'left', widget: id })
-    await shows(second, '.chat .banner', 'The visitor left at')
+    await shows(second, '.desk .banner', 'The visitor left at')
 
     /** The inbox of somebody who has signed in, with the one chat open. */
     async function inbox({ userId }: Person): Promise<Page> {
       const { token } = await store.write((tx) => sessions.open(tx, userId))
       const page = await newPage({ width: 1180, height: 800 })
       await page.setCookie({ name: 'svc_session', value: token, url: origin })
-      await page.goto(`${origin}/operator`)
+      await page.goto(`${origin}/console`)
+      await page.goto(`${page.url()}/inbox`)
       await page.waitForSelector('.queue button')
       await page.click('.queue button')
       await shows(page, '.log', 'What is 12')

@@ -10,7 +10,7 @@ type Row = { session_id: string; takeover_status: string; message_count: number 
 async function inbox(cookie: string, chat?: string) {
   const leaving = new AbortController()
   const response = await world.app.api.handle(
-    new Request(`http://localhost/operator/events${chat ? `?chat=${chat}` : ''}`, {
+    new Request(`http://localhost/console/inbox/events${chat ? `?chat=${chat}` : ''}`, {
       headers: { cookie, 'sec-fetch-site': 'same-origin' },
       signal: leaving.signal,
     }),
@@ -34,7 +34,7 @@ test('the inbox hears of a new chat, of who waits and of each message, and ends 
   await world.transcript(owner, chat)('POST', '/takeover', {})
   await world.say(chat, 'Are you there?')
   await open.until(({ data }) => JSON.stringify(data.messages ?? []).includes('Are you there?'))
-  const wrong = await world.app.api.handle(new Request('http://localhost/operator/events'))
+  const wrong = await world.app.api.handle(new Request('http://localhost/console/inbox/events'))
   expect(wrong.status).toBe(401)
   await world.app.api.handle(
     new Request('http://localhost/sign-out', { method: 'POST', headers: { cookie, 'sec-fetch-site': 'same-origin' } }),

@@ -39,7 +39,7 @@ export async function createShop() {
   afterAll(() => shop.stop(true))
   let people = 0
 
-  /** A person who made an account in the browser, with credit; their page is `/home`. */
+  /** A person who made an account in the browser, with credit. */
   async function signUp(page: Page): Promise<string> {
     const email = `sam${++people}@shop.example.com`
     await page.goto(`${origin}/sign-up`)
@@ -47,7 +47,6 @@ export async function createShop() {
     await page.type('#name', 'Sam')
     await page.type('#password', PASSWORD)
     await Promise.all([page.waitForNavigation(), page.click('button[type="submit"]')])
-    await page.goto(`${origin}/home`)
     const { store, orgs, billing } = world.app.container
     const user = await orgs.userByEmail(store.read, email)
     const grant = {
@@ -61,18 +60,19 @@ export async function createShop() {
     return email
   }
 
-  /** Makes a key and a widget by the forms of the home page; returns the id of the widget. */
+  /** Makes a key and a widget as the console does, with the session of the page; returns the id of the widget. */
   async function makeWidget(page: Page, more: object = {}): Promise<string> {
-    await page.type('#key-name', 'Shop')
-    await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
-    const key = await page.$eval('.notice code', ({ textContent }) => textContent!)
-    await page.type('#widget-name', 'Lamp shop')
-    await page.type('#widget-site', shop.url.origin)
-    await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
-    tag = await page.$eval('input.code', (field) => (field as HTMLInputElement).value)
-    const id = /data-config-id="([\w-]+)"/.exec(tag)![1]!
-    const patch = await world.send('PATCH', `iframes/${id}`, { ...LOOK, ...more }, { authorization: `Bearer ${key}` })
-    if (patch.status !== 200) throw new Error(patch.text)
+    const [cookie] = await page.cookies(origin)
+    const send = async (method: string, path: string, body: object) => {
+      const headers = { cookie: `${cookie!.name}=${cookie!.value}`, 'sec-fetch-site': 'same-origin' }
+      const answer = await world.send(method, path, body, headers)
+      if (answer.status >= 300) throw new Error(answer.text)
+      return answer.body
+    }
+    const { id: api_key_id } = await send('POST', 'keys', { name: 'Shop' })
+    const security = { allowedOrigins: [shop.url.origin] }
+    const { id } = await send('POST', 'iframes', { name: 'Lamp shop', api_key_id, security, ...LOOK, ...more })
+    tag = (await send('GET', `iframes/${id}`, {})).embed_snippet
     return id
   }
 

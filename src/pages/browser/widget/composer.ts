@@ -1,6 +1,5 @@
 import { hasAtMost } from '../../../kernel/text'
-import { h, ICONS, icon, setText } from '../shared/dom'
-import { whileTyping } from '../shared/typing'
+import { h, ICONS, icon, setText, whileTyping } from '../shared/dom'
 import type { Attachment } from './wire'
 import { WORDS } from './words'
 

@@ -23,7 +23,10 @@ export async function createConsole() {
   async function open(path = '', look: Look = {}, who: Person = person) {
     const page = await newPage({ width: 1280, height: 800, ...look })
     const problems: string[] = []
-    page.on('console', (line) => line.type() === 'error' && problems.push(line.text()))
+    page.on(
+      'console',
+      (line) => line.type() === 'error' && problems.push(`${line.text()} ${line.location().url ?? ''}`),
+    )
     page.on('pageerror', (error) => problems.push(String(error)))
     page.on('request', (request) => {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin)) problems.push(request.url())

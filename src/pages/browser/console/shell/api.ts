@@ -15,7 +15,7 @@ export { Failure } from '../../shared/http'
 
 /** Values of a query; what is null, undefined or empty is left out. */
 export type Query = Record<string, string | number | boolean | null | undefined>
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Input = { query?: Query; body?: unknown; signal?: AbortSignal; headers?: Record<string, string> }
 
 /** Whether the session has ended; the frame asks to sign in again, and nothing that was typed is lost. */
@@ -31,10 +31,12 @@ export const useOwner = (): Owner => useContext(OwnerContext)
 /** Whether the reader's role in this owner has a permission. */
 export const useMay = (permission: string): boolean => useOwner().permissions.includes(permission)
 
+/** The address of a route of the API; routes of the operator API and of the console are given whole. */
 const addressOf = (path: string, query: Query = {}): string => {
   const kept = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '')
   const search = new URLSearchParams(kept.map(([name, value]) => [name, String(value)])).toString()
-  return at(`/api/v1${path}${search && `?${search}`}`)
+  const isWhole = /^\/(ops|console)\//.test(path)
+  return at(`${isWhole ? '' : '/api/v1'}${path}${search && `?${search}`}`)
 }
 
 /** One call for an owner. Throws `Failure`; a session that ended and a limit are noted for the frame. */
@@ -126,6 +128,14 @@ export function useCalls() {
   return {
     json: async <T>(method: Method, path: string, input?: Input): Promise<T> =>
       (await send(owner, method, path, input)).json(),
+    /** Saves what a route answers as a file. */
+    download: async (path: string, query: Query, name: string): Promise<void> => {
+      const link = document.createElement('a')
+      link.href = URL.createObjectURL(await (await send(owner, 'GET', path, { query })).blob())
+      link.download = name
+      link.click()
+      URL.revokeObjectURL(link.href)
+    },
     /** Reads server-sent events until the answer ends. */
     events: async (
       method: Method,

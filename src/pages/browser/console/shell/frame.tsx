@@ -118,18 +118,24 @@ function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[
       <div className="content">
         <Notices />
         <Crash key={path.split('/')[2]}>
-          <Suspense fallback={<Loading rows={8} />}>
-            <Switch>
-              {sections.map(({ id, screen: Screen }) => (
-                <Route key={id} path={id ? `/:owner/${id}/:id?` : '/:owner'}>
+          <Switch>
+            {sections.map(({ id, title, screen: Screen }) => (
+              <Route key={id} path={id ? `/:owner/${id}/:id?` : '/:owner'}>
+                <Suspense
+                  fallback={
+                    <Page title={title}>
+                      <Loading rows={8} />
+                    </Page>
+                  }
+                >
                   <Screen />
-                </Route>
-              ))}
-              <Route>
-                <Unknown owner={owner} />
+                </Suspense>
               </Route>
-            </Switch>
-          </Suspense>
+            ))}
+            <Route>
+              <Unknown owner={owner} />
+            </Route>
+          </Switch>
         </Crash>
       </div>
       <Suspense>

@@ -4,6 +4,7 @@ import { Button as AriaButton } from 'react-aria-components/Button'
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu'
 import { Popover } from 'react-aria-components/Popover'
 import { useLocation } from 'wouter'
+import { useOwner } from './api'
 import { at, boot, type Owner } from './boot'
 import { createValue } from './value'
 
@@ -95,22 +96,19 @@ function signOut(): void {
   form.submit()
 }
 
-export const AccountMenu = ({ onHelp }: { onHelp(): void }) => (
-  <DropDown
-    label={`Account: ${boot.user.name ?? boot.user.email}`}
-    button={<CircleUser size={18} aria-hidden="true" />}
-    items={[
-      {
-        id: 'password',
-        text: boot.user.has_password ? 'Change password' : 'Set a password',
-        hint: boot.user.email,
-        run: () => location.assign(at('/home/password')),
-      },
-      { id: 'widgets', text: 'Chat widgets', run: () => location.assign(at('/home')) },
-      { id: 'inbox', text: 'Inbox', run: () => location.assign(at('/operator')) },
-      { id: 'docs', text: 'API reference', run: () => location.assign(at('/docs')) },
-      { id: 'keys', text: 'Keyboard shortcuts', run: onHelp },
-      { id: 'out', text: 'Sign out', run: signOut },
-    ]}
-  />
-)
+export function AccountMenu({ onHelp }: { onHelp(): void }) {
+  const { slug } = useOwner()
+  const [, navigate] = useLocation()
+  return (
+    <DropDown
+      label={`Account: ${boot.user.name ?? boot.user.email}`}
+      button={<CircleUser size={18} aria-hidden="true" />}
+      items={[
+        { id: 'settings', text: 'Settings', hint: boot.user.email, run: () => navigate(`/${slug}/settings`) },
+        { id: 'docs', text: 'API reference', run: () => location.assign(at('/docs')) },
+        { id: 'keys', text: 'Keyboard shortcuts', run: onHelp },
+        { id: 'out', text: 'Sign out', run: signOut },
+      ]}
+    />
+  )
+}

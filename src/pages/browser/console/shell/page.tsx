@@ -1,15 +1,27 @@
-import { type ReactNode, useEffect, useRef } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react'
 import { useOwner } from './api'
 
-type Props = { title: string; actions?: ReactNode; isBusy?: boolean; children: ReactNode; isFull?: boolean }
+/** The parts of a section that has several, shown under its title. */
+export const PageTabs = createContext<ReactNode>(null)
+
+type Props = {
+  title: string
+  actions?: ReactNode
+  isBusy?: boolean
+  children: ReactNode
+  isFull?: boolean
+  /** What the title of the document begins with, such as how many wait. */
+  lead?: string
+}
 
 /** One screen: its title, what can be done, and its content. A thin bar runs while something is read again. */
-export function Page({ title, actions, isBusy, children, isFull }: Props) {
+export function Page({ title, actions, isBusy, children, isFull, lead }: Props) {
   const owner = useOwner()
+  const tabs = useContext(PageTabs)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = `${title} · ${owner.name} · svc`
-  }, [title, owner.name])
+    document.title = [lead, title, owner.name, 'svc'].filter(Boolean).join(' · ')
+  }, [lead, title, owner.name])
   return (
     <main id="main" className={isFull ? 'page full' : 'page'} aria-busy={isBusy || undefined}>
       <div className={isBusy ? 'progress runs' : 'progress'} aria-hidden="true" />
@@ -19,6 +31,7 @@ export function Page({ title, actions, isBusy, children, isFull }: Props) {
         </h1>
         {actions && <div className="actions">{actions}</div>}
       </header>
+      {tabs}
       {children}
     </main>
   )

@@ -3,11 +3,12 @@ import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { useLocation, useParams, useSearch } from 'wouter'
 import { Button } from '../ui/controls'
 import { type Filter, FilterBar, useFilters } from '../ui/filters'
-import { Drawer } from '../ui/overlay'
+import { Ask, Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading, Shown } from '../ui/states'
 import { type Column, Table } from '../ui/table'
 import { type Query, useGet, useMay, useOwner, usePages } from './api'
 import { DOCS, type Owner } from './boot'
+import { unsaved } from './form'
 import { useKeys } from './keys'
 import { Page } from './page'
 
@@ -58,8 +59,10 @@ export type Screen<Row> = {
     member?: string
     titleOf(row: Row): ReactNode
     body: ComponentType<{ row: Row; close(): void }>
+    /** For editors: the drawer takes more of the page. */
+    wide?: boolean
   }
-  create?: { label: string; permission?: string; form: ComponentType<{ close(): void }> }
+  create?: { label: string; permission?: string; wide?: boolean; form: ComponentType<{ close(): void }> }
   /** What stands above the list. */
   above?: ComponentType
 }
@@ -87,6 +90,8 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
     const base = `/${owner.slug}/${section}`
     const linkOf = (id: string) => `${base}/${encodeURIComponent(id)}${search && `?${search}`}`
     const close = () => navigate(base + (search && `?${search}`))
+    const [isLeaving, setLeaving] = useState(false)
+    const leave = () => (unsaved.get() ? setLeaving(true) : close())
     const move = (by: number) => {
       const count = rows?.length ?? 0
       if (count) setActive((now) => Math.max(0, Math.min(count - 1, now + by)))
@@ -157,20 +162,41 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
           />
         )}
         {create && open === 'new' && may && (
-          <Drawer title={create.label} label={create.label} onClose={close}>
+          <Drawer title={create.label} label={create.label} onClose={leave} wide={create.wide ?? false}>
             <create.form close={close} />
           </Drawer>
         )}
         {detail && open && open !== 'new' && (
-          <Detail key={open} screen={screen} id={open} row={all?.find((row) => idOf(row) === open)} close={close} />
+          <Detail
+            key={open}
+            screen={screen}
+            id={open}
+            row={all?.find((row) => idOf(row) === open)}
+            close={close}
+            leave={leave}
+          />
+        )}
+        {isLeaving && (
+          <Ask
+            title="Leave without saving"
+            verb="Leave"
+            danger
+            onClose={() => setLeaving(false)}
+            onDo={() => {
+              setLeaving(false)
+              close()
+            }}
+          >
+            <p>What you changed here was not saved.</p>
+          </Ask>
         )}
       </Page>
     )
   }
 
-type DetailProps<Row> = { screen: Screen<Row>; id: string; row: Row | undefined; close(): void }
+type DetailProps<Row> = { screen: Screen<Row>; id: string; row: Row | undefined; close(): void; leave(): void }
 
-function Detail<Row>({ screen: { detail, title }, id, row, close }: DetailProps<Row>) {
+function Detail<Row>({ screen: { detail, title }, id, row, close, leave }: DetailProps<Row>) {
   const { path, member, titleOf, body: Body } = detail!
   const read = useGet<Record<string, unknown>>(path?.(id) ?? '', {}, { off: !path })
   const whole = (member ? read.data?.[member] : read.data) as Row | undefined
@@ -178,7 +204,7 @@ function Detail<Row>({ screen: { detail, title }, id, row, close }: DetailProps<
   const found = whole ? { ...row, ...whole } : row
   const of = path ? { ...read, data: found } : { ...read, data: row, isPending: false, error: null }
   return (
-    <Drawer title={found ? titleOf(found) : title} label={title} onClose={close}>
+    <Drawer title={found ? titleOf(found) : title} label={title} onClose={leave} wide={detail!.wide ?? false}>
       <Shown of={of} docs={DOCS}>
         {(data) => <Body row={data} close={close} />}
       </Shown>

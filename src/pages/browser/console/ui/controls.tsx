@@ -123,8 +123,8 @@ type Choice<T extends string> = { value: T; label: ReactNode }
 export function Choices<T extends string>(props: {
   label: string
   value: T
-  choices: readonly Choice<T>[]
-  onChange(value: T): void
+  choices: readonly Choice<NoInfer<T>>[]
+  onChange(value: NoInfer<T>): void
 }) {
   return (
     <div className="choices" role="group" aria-label={props.label}>

@@ -75,24 +75,31 @@ const listen = (changed: () => void) => {
   return () => WIDE.removeEventListener('change', changed)
 }
 
-type DrawerProps = { title: ReactNode; label: string; onClose(): void; children: ReactNode; head?: ReactNode }
+type DrawerProps = {
+  title: ReactNode
+  label: string
+  onClose(): void
+  children: ReactNode
+  head?: ReactNode
+  wide?: boolean
+}
 
 /**
  * Details beside a list. With room for both the list stays usable; on small screens it covers the page, which then takes
  * no focus. Either way it is one element, so that what was typed into it survives a turn of the device.
  */
-export function Drawer({ title, label, onClose, children, head }: DrawerProps) {
+export function Drawer({ title, label, onClose, children, head, wide }: DrawerProps) {
   const isWide = useSyncExternalStore(listen, () => WIDE.matches)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     const page = document.getElementById('console')!
     page.inert = !isWide
-    page.classList.add('beside')
+    if (!wide) page.classList.add('beside')
     return () => {
       page.inert = false
       page.classList.remove('beside')
     }
-  }, [isWide])
+  }, [isWide, wide])
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null
     heading.current?.focus({ preventScroll: true })
@@ -100,7 +107,7 @@ export function Drawer({ title, label, onClose, children, head }: DrawerProps) {
   }, [])
   return createPortal(
     <div
-      className="drawer"
+      className={wide ? 'drawer wide' : 'drawer'}
       aria-label={label}
       {...(isWide ? { role: 'complementary' } : { role: 'dialog', 'aria-modal': true })}
       onKeyDown={(event) => {

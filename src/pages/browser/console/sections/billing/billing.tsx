@@ -1,0 +1,180 @@
+import { useState } from 'react'
+import type { BillingLimits } from '../../../../../billing/limits-schema'
+import { Actions } from '../../shell/actions'
+import { useCalls, useGet, useOwner } from '../../shell/api'
+import { boot, DOCS } from '../../shell/boot'
+import { Form, type FormField } from '../../shell/form'
+import { defineScreen } from '../../shell/screen'
+import { Bar, Button, Chip, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { money, Time } from '../../ui/format'
+import { Dialog } from '../../ui/overlay'
+import { Failed, type Problem, Shown } from '../../ui/states'
+
+type Entry = {
+  id: string
+  at: string
+  kind: string
+  amount_cents: number
+  balance_cents: number | null
+  reference: { type: string; id: string } | null
+  note: string | null
+}
+
+const CAPS: readonly FormField[] = [
+  { name: 'daily_cap_cents', label: 'Cap a day, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
+  { name: 'monthly_cap_cents', label: 'Cap a month, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
+  {
+    name: 'low_balance_threshold_cents',
+    label: 'Warn below, in dollars',
+    kind: 'cents',
+    help: '0: no warning.',
+  },
+]
+const TOP_UP: readonly FormField[] = [
+  { name: 'auto_top_up.enabled', label: 'Top up by itself when the balance is low', kind: 'check' },
+  { name: 'auto_top_up.threshold_cents', label: 'When the balance is below, in dollars', kind: 'cents' },
+  { name: 'auto_top_up.amount_cents', label: 'Amount, in dollars', kind: 'cents', min: 5 },
+]
+const BUY: readonly FormField[] = [
+  { name: 'amount_cents', label: 'Amount, in dollars', kind: 'cents', min: 5, max: 10_000, required: true },
+]
+
+/** What is there, what is spent against which cap, and what can be done about both. */
+function Credit() {
+  const owner = useOwner()
+  const scope = owner.id ? 'org' : 'user'
+  const limits = useGet<BillingLimits>('/billing/limits', { scope })
+  const { download } = useCalls()
+  const [isOpen, setOpen] = useState(false)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const save = (path: string, query: Record<string, string>, name: string) => {
+    setProblem(null)
+    download(path, query, name).catch(setProblem)
+  }
+  const back = location.href.split('?')[0]!
+  const leave = ({ checkout_url, portal_url }: { checkout_url?: string; portal_url?: string }) =>
+    location.assign((checkout_url ?? portal_url)!)
+  return (
+    <Shown of={limits} docs={DOCS} rows={2}>
+      {(it) => (
+        <>
+          <ul className="tiles four">
+            <Figure name="Balance" cents={it.usage.balance_cents}>
+              {it.usage.balance_cents < it.low_balance_threshold_cents ? (
+                <Chip state="warn">below the warning</Chip>
+              ) : (
+                `warning below ${money(it.low_balance_threshold_cents)}`
+              )}
+            </Figure>
+            <Figure name="On hold" cents={it.usage.reserved_cents}>
+              reserved by running calls
+            </Figure>
+            <Spent name="Today" used={it.usage.daily_used_cents} cap={it.daily_cap_cents} />
+            <Spent name="This month" used={it.usage.monthly_used_cents} cap={it.monthly_cap_cents} />
+          </ul>
+          <section className="card part" aria-label="Manage credit">
+            {!boot.features.payments && <p>Credit is granted by your operator.</p>}
+            <Actions
+              touches={['/billing']}
+              permission="manageBilling"
+              actions={[
+                boot.features.payments && {
+                  label: 'Top up…',
+                  path: '/billing/checkout',
+                  fields: BUY,
+                  body: { scope, success_url: back, cancel_url: back },
+                  done: leave,
+                },
+                boot.features.payments && {
+                  label: 'Invoices and cards',
+                  path: '/billing/portal',
+                  body: { scope, return_url: back },
+                  done: leave,
+                },
+              ]}
+            />
+            <div className="actions">
+              <Button onClick={() => setOpen(true)}>Caps and warnings…</Button>
+              <Button onClick={() => save('/usage/export', { format: 'csv' }, 'usage.csv')}>Usage as CSV</Button>
+              <Button onClick={() => save('/billing/ledger/export', { format: 'csv', scope }, 'ledger.csv')}>
+                Ledger as CSV
+              </Button>
+            </div>
+            {problem && <Failed problem={problem} docs={DOCS} />}
+          </section>
+          <h2 className="above-list">Ledger</h2>
+          {isOpen && (
+            <Dialog title="Caps and warnings" onClose={() => setOpen(false)}>
+              <Form
+                fields={boot.features.payments ? [...CAPS, ...TOP_UP] : CAPS}
+                values={it}
+                method="PATCH"
+                path="/billing/limits"
+                touches={['/billing', '/usage']}
+                verb="Save"
+                more={{ scope }}
+                onCancel={() => setOpen(false)}
+                onDone={() => setOpen(false)}
+              />
+            </Dialog>
+          )}
+        </>
+      )}
+    </Shown>
+  )
+}
+
+const Figure = ({ name, cents, children }: { name: string; cents: number; children: React.ReactNode }) => (
+  <li className="card figure">
+    <span>{name}</span>
+    <b>{money(cents)}</b>
+    <small>{children}</small>
+  </li>
+)
+
+const Spent = ({ name, used, cap }: { name: string; used: number; cap: number | null }) => (
+  <li className="card figure">
+    <span>{name}</span>
+    <b>{money(used)}</b>
+    <small>{cap === null ? 'no cap' : `of ${money(cap)}`}</small>
+    {cap !== null && <Bar used={used} of={cap} label={`${name}: ${money(used)} of ${money(cap)}`} />}
+  </li>
+)
+
+const EntryBody = ({ row: entry }: { row: Entry }) => (
+  <Facts
+    facts={[
+      ['Time', <Time key="at" at={entry.at} />],
+      ['Kind', entry.kind],
+      ['Amount', money(entry.amount_cents)],
+      ['Balance after', entry.balance_cents === null ? 'not kept' : money(entry.balance_cents)],
+      ['Id', <Id key="id" id={entry.id} />],
+      ['For', entry.reference ? `${entry.reference.type} ${entry.reference.id}` : 'none'],
+      ['Note', entry.note ?? 'none'],
+    ]}
+  />
+)
+
+export default defineScreen<Entry>({
+  section: 'billing',
+  title: 'Billing',
+  above: Credit,
+  list: { path: '/billing/ledger', rows: 'entries', query: ({ id }) => ({ scope: id ? 'org' : 'user' }) },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'time', head: 'Time', cell: ({ at }) => <Time at={at} />, main: true, width: '144px' },
+    { key: 'kind', head: 'Kind', cell: ({ kind }) => kind, main: true, width: '120px' },
+    { key: 'for', head: 'For', cell: ({ reference, note }) => reference?.id ?? note ?? '–' },
+    { key: 'amount', head: 'Amount', cell: ({ amount_cents }) => money(amount_cents), number: true, main: true },
+    {
+      key: 'balance',
+      head: 'Balance after',
+      cell: ({ balance_cents }) => (balance_cents === null ? '–' : money(balance_cents)),
+      number: true,
+      main: true,
+    },
+  ],
+  empty: { text: 'No movements.' },
+  detail: { titleOf: ({ kind }) => `Movement: ${kind}`, body: EntryBody },
+})

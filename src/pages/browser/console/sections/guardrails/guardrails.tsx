@@ -1,0 +1,64 @@
+import type { GuardrailPolicy } from '../../../../../guardrails/schema'
+import { defineScreen } from '../../shell/screen'
+import { Chip } from '../../ui/controls'
+import { Time, whole } from '../../ui/format'
+import { PolicyEditor } from './editor'
+
+export default defineScreen<GuardrailPolicy>({
+  section: 'guardrails',
+  title: 'Guardrails',
+  list: {
+    path: '/guardrail-policies',
+    rows: 'guardrail_policies',
+    query: ({ id }) => ({ scope: id ? 'team' : 'personal' }),
+  },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
+    {
+      key: 'used',
+      head: 'Used',
+      cell: ({ is_default, bound_key_count }) =>
+        is_default ? (
+          <Chip state="good">default</Chip>
+        ) : bound_key_count ? (
+          'by keys'
+        ) : (
+          <Chip state="off">not used</Chip>
+        ),
+      main: true,
+      width: '120px',
+    },
+    {
+      key: 'does',
+      head: 'Does',
+      cell: ({ rules }) => [...new Set(rules.map(({ verdict }) => verdict))].join(', ') || 'nothing',
+    },
+    { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
+    { key: 'keys', head: 'Keys', cell: (it) => whole(it.bound_key_count), number: true },
+    {
+      key: 'changed',
+      head: 'Changed',
+      cell: ({ updated }) => <Time at={updated} />,
+      number: true,
+      main: true,
+      width: '144px',
+    },
+  ],
+  empty: {
+    text: 'No policy. Nothing is blocked, redacted or flagged.',
+    command: 'svc-admin guardrails create --name NAME --rule pii:input:redact',
+  },
+  detail: {
+    path: (id) => `/guardrail-policies/${id}`,
+    titleOf: ({ name }) => name,
+    body: ({ row, close }) => <PolicyEditor of={row} close={close} />,
+    wide: true,
+  },
+  create: {
+    label: 'New policy',
+    permission: 'manageWebhooks',
+    form: ({ close }) => <PolicyEditor of={null} close={close} />,
+    wide: true,
+  },
+})

@@ -1,0 +1,129 @@
+import { useEffect, useRef, useState } from 'react'
+import type { WidgetSession, WidgetTranscript } from '../../../../../widgets/schema-sessions'
+import { backoff } from '../../../shared/http'
+import { Failure, useCalls, useOwner } from '../../shell/api'
+import { boot } from '../../shell/boot'
+
+export type Chat = WidgetSession
+export type Transcript = WidgetTranscript
+
+/** Its part of the address: the widget and the conversation. */
+export const keyOf = ({ config_id, session_id }: Chat): string => `${config_id}.${session_id}`
+export const isMine = (chat: Chat): boolean => chat.takeover_status === 'human' && chat.operator?.id === boot.user.id
+export const isWaiting = (chat: Chat): boolean => chat.status === 'open' && chat.takeover_status === 'requested'
+
+/** The same person as far as the server of the shop has said so, or the same browser. */
+export function isSameVisitor(a: Chat, b: Chat): boolean {
+  const [one, other] = [a.visitor.identity, b.visitor.identity]
+  const isProven = one?.verified && other?.verified && one.external_id !== null
+  return a.visitor.id === b.visitor.id || (isProven === true && one.external_id === other.external_id)
+}
+
+/** The path of the page that the visitor is on, or what else is known of it. */
+export function pathOf({ visitor }: Chat): string {
+  const address = visitor.page_url ?? visitor.origin
+  if (!address || !URL.canParse(address)) return 'Visitor'
+  const { host, pathname } = new URL(address)
+  return `${host}${pathname}`.slice(0, 60)
+}
+
+const RANK = { requested: 0, human: 1, ai: 2 }
+const rankOf = (chat: Chat) => (chat.status === 'closed' ? 3 : RANK[chat.takeover_status])
+const lastOf = (chat: Chat) => chat.last_message_at ?? chat.created_at
+/** Who waits comes first, then what people have, then what the assistant has; of each the newest. */
+const byUrgency = (a: Chat, b: Chat) => rankOf(a) - rankOf(b) || lastOf(b).localeCompare(lastOf(a))
+
+const TYPING_MS = 5_000
+
+/** The conversations of all widgets and the open one, as they change. `hurry` reads them anew after a change of one's own. */
+export function useInbox(open: string | null) {
+  const owner = useOwner()
+  const calls = useCalls()
+  const [chats, setChats] = useState<Chat[] | null>(null)
+  const [chat, setChat] = useState<Transcript | null>(null)
+  const [isTyping, setTyping] = useState(false)
+  const [isLost, setLost] = useState(false)
+  const [isGone, setGone] = useState(false)
+  const following = useRef(new AbortController())
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another owner or conversation is followed anew
+  useEffect(() => {
+    let isOver = false
+    let typingEnds: ReturnType<typeof setTimeout> | undefined
+    setChat(null)
+    setGone(false)
+    const typed = (is: boolean) => {
+      clearTimeout(typingEnds)
+      setTyping(is)
+      if (is) typingEnds = setTimeout(() => setTyping(false), TYPING_MS)
+    }
+    const take = ({ name, data }: { name: string; data: unknown }) => {
+      setLost(false)
+      if (name === 'queue') setChats((data as { conversations: Chat[] }).conversations.toSorted(byUrgency))
+      else if (name === 'typing') typed(true)
+      else if (name === 'error') throw new Failure(404, 'gone', 'This chat no longer exists.')
+      else if (name === 'chat') {
+        const next = data as Transcript
+        if (next.messages.some(({ role }) => role === 'user')) typed(false)
+        setChat((now) => {
+          const known = now?.messages ?? []
+          const fresh = next.messages.filter(({ id }) => !known.some((message) => message.id === id))
+          return { ...next, messages: [...known, ...fresh] }
+        })
+      }
+    }
+    const follow = async () => {
+      for (let tries = 0; !isOver; tries += 1) {
+        following.current = new AbortController()
+        const { signal } = following.current
+        try {
+          const query = open ? { chat: open.replace('.', '/') } : {}
+          await calls.events('GET', '/console/inbox/events', { query, signal }, (event) => {
+            if (signal.aborted) return
+            tries = 0
+            take(event)
+          })
+        } catch (error) {
+          if (error instanceof Failure && error.status === 401) return
+          if (error instanceof Failure && error.status === 404) {
+            setGone(true)
+            return
+          }
+        }
+        if (signal.aborted) {
+          tries = -1
+          continue
+        }
+        setLost(true)
+        await new Promise((resolve) => setTimeout(resolve, backoff(tries)))
+      }
+    }
+    void follow()
+    return () => {
+      isOver = true
+      clearTimeout(typingEnds)
+      following.current.abort()
+    }
+  }, [owner.id, open])
+  return { chats, chat, isTyping, isLost, isGone, hurry: () => following.current.abort() }
+}
+
+const PREFIX = 'svc-inbox:'
+
+/** What this browser keeps: drafts, saved replies, what was read, and the two switches. */
+export function recall<T>(name: string, otherwise: T): T {
+  try {
+    const text = localStorage.getItem(PREFIX + name)
+    return text === null ? otherwise : (JSON.parse(text) as T)
+  } catch {
+    return otherwise
+  }
+}
+
+export function keep(name: string, value: unknown): void {
+  try {
+    if (value === null || value === '') localStorage.removeItem(PREFIX + name)
+    else localStorage.setItem(PREFIX + name, JSON.stringify(value))
+  } catch {
+    // Without storage it is remembered as long as the page is open.
+  }
+}

@@ -1,0 +1,13 @@
+/** The modes that a text alone can ask for. */
+export const MODES = [
+  'fast',
+  'think',
+  'code',
+  'image',
+  'video',
+  'research',
+  'roast',
+  'genui',
+  'data_extraction',
+  'domain_analysis',
+] as const

@@ -1,0 +1,150 @@
+import { useState } from 'react'
+import type { Correction, Preference } from '../../../../../routing/schema'
+import { Actions } from '../../shell/actions'
+import { Form } from '../../shell/form'
+import { defineScreen } from '../../shell/screen'
+import { defineTabs } from '../../shell/tabs'
+import { Chip, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { Time, whole } from '../../ui/format'
+import { PreferenceEditor } from './editor'
+import { MODES } from './modes'
+
+const Preferences = defineScreen<Preference>({
+  section: 'routing',
+  title: 'Routing',
+  list: {
+    path: '/routing-preferences',
+    rows: 'routing_preferences',
+    query: ({ id }) => ({ scope: id ? 'team' : 'personal' }),
+  },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
+    {
+      key: 'default',
+      head: 'Used',
+      cell: ({ is_default, bound_key_count }) =>
+        is_default ? (
+          <Chip state="good">default</Chip>
+        ) : bound_key_count ? (
+          'by keys'
+        ) : (
+          <Chip state="off">not used</Chip>
+        ),
+      main: true,
+      width: '120px',
+    },
+    { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
+    { key: 'examples', head: 'Examples', cell: ({ examples }) => whole(examples.length), number: true },
+    { key: 'keys', head: 'Keys', cell: (it) => whole(it.bound_key_count), number: true },
+    {
+      key: 'changed',
+      head: 'Changed',
+      cell: ({ updated }) => <Time at={updated} />,
+      number: true,
+      main: true,
+      width: '144px',
+    },
+  ],
+  empty: {
+    text: 'Every prompt is routed by the classifier. A preference has rules and examples of your own.',
+    command: 'svc-admin routing create --name NAME --rule PATTERN=MODE',
+  },
+  detail: {
+    path: (id) => `/routing-preferences/${id}`,
+    titleOf: ({ name }) => name,
+    body: ({ row, close }) => <PreferenceEditor of={row} close={close} />,
+    wide: true,
+  },
+  create: {
+    label: 'New preference',
+    permission: 'manageWebhooks',
+    form: ({ close }) => <PreferenceEditor of={null} close={close} />,
+    wide: true,
+  },
+})
+
+type Suggested = { suggested_rule: { pattern: string; target_mode: string; confidence: number } }
+
+function CorrectionBody({ row: it }: { row: Correction }) {
+  const [rule, setRule] = useState<Suggested['suggested_rule'] | null>(null)
+  return (
+    <>
+      <Actions
+        touches={['/routing-preferences']}
+        actions={[
+          {
+            label: 'Suggest a rule',
+            path: '/routing-preferences/suggest-rule',
+            body: { expected_mode: it.expected_mode },
+            done: ({ suggested_rule }: Suggested) => setRule(suggested_rule),
+          },
+        ]}
+      />
+      {rule && (
+        <p className="notice good" role="status">
+          Add to a preference: <code>{rule.pattern}</code> → {rule.target_mode}, confidence {rule.confidence}.
+        </p>
+      )}
+      <Facts
+        facts={[
+          ['Prompt', it.prompt ?? 'not kept'],
+          ['Was answered as', it.resolved_mode ?? 'not known'],
+          ['Should be', it.expected_mode],
+          ['Completion', it.completion_id ? <Id key="completion" id={it.completion_id} /> : 'none'],
+          ['Note', it.note ?? 'none'],
+          ['Time', <Time key="time" at={it.created} />],
+        ]}
+      />
+    </>
+  )
+}
+
+const Corrections = defineScreen<Correction>({
+  section: 'routing',
+  title: 'Routing',
+  list: { path: '/routing-corrections', rows: 'routing_corrections' },
+  idOf: ({ id }) => id,
+  columns: [
+    {
+      key: 'prompt',
+      head: 'Prompt or request',
+      cell: ({ prompt, completion_id }) => prompt ?? completion_id ?? '–',
+      main: true,
+      width: 'minmax(0, 2fr)',
+    },
+    { key: 'was', head: 'Was', cell: ({ resolved_mode }) => resolved_mode ?? '–', width: '112px' },
+    { key: 'should', head: 'Should be', cell: ({ expected_mode }) => expected_mode, main: true, width: '112px' },
+    { key: 'time', head: 'Time', cell: ({ created }) => <Time at={created} />, number: true, width: '144px' },
+  ],
+  filters: [{ name: 'expected_mode', label: 'Should be', values: MODES.map((mode) => [mode, mode] as const) }],
+  empty: { text: 'No corrections. Correct a mode from any request.' },
+  detail: { titleOf: ({ expected_mode }) => `Should be ${expected_mode}`, body: CorrectionBody },
+  create: {
+    label: 'Record a correction',
+    form: ({ close }) => <CorrectionForm close={close} />,
+  },
+})
+
+const CorrectionForm = ({ close }: { close(): void }) => (
+  <Form
+    fields={[
+      { name: 'prompt', label: 'Prompt', kind: 'area', required: true },
+      { name: 'resolved_mode', label: 'Was answered as', help: 'Empty: not known.' },
+      { name: 'expected_mode', label: 'Should be', kind: 'choice', choices: MODES.map((mode) => [mode, mode]) },
+      { name: 'note', label: 'Note' },
+    ]}
+    method="POST"
+    path="/routing-corrections"
+    touches={['/routing-corrections']}
+    verb="Record a correction"
+    onCancel={close}
+    onDone={close}
+  />
+)
+
+export default defineTabs('routing', [
+  { id: 'preferences', label: 'Preferences', screen: Preferences },
+  { id: 'corrections', label: 'Corrections', screen: Corrections },
+])

@@ -1,0 +1,107 @@
+import type { Settings as Account } from '../../../../../accounts/settings-schema'
+import { useGet, useOwner } from '../../shell/api'
+import { boot, DOCS } from '../../shell/boot'
+import { Form, type FormField } from '../../shell/form'
+import { shortcuts } from '../../shell/keys'
+import { Page } from '../../shell/page'
+import { Facts } from '../../ui/facts'
+import { Shown } from '../../ui/states'
+
+const MODES = ['auto', 'fast', 'think', 'code', 'research', 'image', 'video', 'roast'] as const
+const ZONES = Intl.supportedValuesOf('timeZone')
+
+const ACCOUNT: readonly FormField[] = [
+  {
+    name: 'default_mode',
+    label: 'Mode of a request that names none',
+    kind: 'choice',
+    choices: MODES.map((mode) => [mode, mode]),
+  },
+  {
+    name: 'timezone',
+    label: 'Time zone',
+    kind: 'choice',
+    choices: ['UTC', ...ZONES.filter((zone) => zone !== 'UTC')].map((zone) => [zone, zone.replaceAll('_', ' ')]),
+    help: 'Days of charts and statements begin at its midnight.',
+  },
+  {
+    name: 'personality',
+    label: 'Voice of the answers',
+    kind: 'choice',
+    choices: [
+      ['svc', 'The one of this server'],
+      ['none', 'None'],
+    ],
+  },
+  {
+    name: 'svc_branding',
+    label: 'Show the name of this server in answers',
+    kind: 'check',
+    help: 'Off: replies carry no persona, mascot or label.',
+  },
+]
+
+const PASSWORD: readonly FormField[] = [
+  { name: 'current', label: 'Current password', kind: 'password' },
+  { name: 'new', label: 'New password', kind: 'password', required: true, help: '8 to 200 characters.' },
+]
+
+export default function Settings() {
+  const owner = useOwner()
+  const settings = useGet<Account>('/settings')
+  const { user } = boot
+  const isOn = shortcuts.use() === 'on'
+  return (
+    <Page title="Settings">
+      <div className="parts">
+        <section className="card part" aria-labelledby="profile">
+          <h2 id="profile">You</h2>
+          <Facts
+            facts={[
+              ['Name', user.name ?? 'none'],
+              ['E-mail', user.email],
+              ['Role here', owner.role],
+            ]}
+          />
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={isOn}
+              onChange={({ target }) => shortcuts.set(target.checked ? 'on' : 'off')}
+            />
+            <span>
+              Single keys do something
+              <small>Kept for this browser. Press ? on any page to see them.</small>
+            </span>
+          </label>
+        </section>
+        <section className="card part" aria-labelledby="account">
+          <h2 id="account">Answers and reports</h2>
+          <Shown of={settings} docs={DOCS}>
+            {(values) => (
+              <Form
+                fields={ACCOUNT}
+                values={values}
+                method="PATCH"
+                path="/settings"
+                touches={['/settings']}
+                verb="Save"
+              />
+            )}
+          </Shown>
+        </section>
+        <section className="card part" aria-labelledby="password">
+          <h2 id="password">Password</h2>
+          <p className="faint">A new password ends all your other sessions.</p>
+          <Form
+            fields={user.has_password ? PASSWORD : PASSWORD.slice(1)}
+            method="POST"
+            path="/auth/password"
+            touches={['/auth']}
+            verb="Set password"
+          />
+        </section>
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,221 @@
+import { useState } from 'react'
+import type { Skill, SkillEntry, SkillReview, SkillVersion } from '../../../../../skills/schema'
+import { Actions } from '../../shell/actions'
+import { useCalls, useGet } from '../../shell/api'
+import { boot, DOCS } from '../../shell/boot'
+import { Button, Chip, Code, Field, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { Time, whole } from '../../ui/format'
+import { Markdown } from '../../ui/markdown'
+import { Failed, type Problem, Shown } from '../../ui/states'
+
+type Row = SkillEntry & Partial<Skill>
+
+/** What each permission lets a skill do, in words. */
+const PERMISSIONS: Record<string, string> = {
+  'read:conversations': 'read your conversations',
+  'read:artifacts': 'read your files',
+  'write:artifacts': 'write files',
+  'write:notes': 'write notes',
+  'external:http': 'call other servers',
+  'execute:tools': 'run tools',
+  'autonomous:run': 'run by itself',
+}
+
+export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
+  const installed = useGet<{ skills: SkillEntry[] }>('/skills', { filter: 'installed', q: skill.slug })
+  const own = installed.data?.skills.find(({ id }) => id === skill.id)
+  const path = `/skills/${skill.id}`
+  const isMine = skill.authorUserId === boot.user.id
+  return (
+    <>
+      {skill.description && <p>{skill.description}</p>}
+      <Actions
+        touches={['/skills']}
+        permission="manageSkills"
+        actions={[
+          !own && !skill.comingSoon && { label: 'Install', path: '/skills', body: { skillId: skill.id } },
+          own !== undefined && {
+            label: own.enabled ? 'Switch off' : 'Switch on',
+            method: 'PATCH',
+            path: `${path}/installation`,
+            body: { enabled: !own.enabled },
+          },
+          own !== undefined && {
+            label: 'Settings…',
+            method: 'PATCH',
+            path: `${path}/installation`,
+            values: { intensity: 1, priority: 0, config: {} },
+            fields: [
+              { name: 'intensity', label: 'How much it counts, 0 to 1', kind: 'number', min: 0, max: 1, step: 0.1 },
+              { name: 'priority', label: 'Order among skills', kind: 'number', min: -1000, max: 1000, step: 1 },
+              { name: 'config', label: 'Its settings, as JSON', kind: 'json', help: skill.setupGuide ?? undefined },
+            ],
+          },
+          isMine && {
+            label: 'Change…',
+            method: 'PATCH',
+            path,
+            values: { name: skill.name, description: skill.description, system_prompt_ext: skill.systemPromptExt },
+            fields: [
+              { name: 'name', label: 'Name', required: true },
+              { name: 'description', label: 'What it does' },
+              { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
+            ],
+          },
+          !isMine && {
+            label: 'Rate…',
+            path: `${path}/reviews`,
+            fields: [
+              {
+                name: 'rating',
+                label: 'Stars',
+                kind: 'number',
+                min: 1,
+                max: 5,
+                step: 1,
+                required: true,
+              },
+              { name: 'body', label: 'Why', kind: 'area', empty: 'null' },
+            ],
+          },
+          own !== undefined && {
+            label: 'Uninstall…',
+            method: 'DELETE',
+            path: `${path}/install`,
+            danger: true,
+            ask: 'Answers are made without it from the next call on. You can install it again.',
+          },
+          isMine && {
+            label: 'Delete…',
+            method: 'DELETE',
+            path,
+            danger: true,
+            ask: 'The skill and all its versions are gone. This cannot be undone.',
+            done: close,
+          },
+        ]}
+      />
+      <Facts
+        facts={[
+          ['Short name', <code key="slug">{skill.slug}</code>],
+          ['Version', skill.version],
+          ['Category', skill.category],
+          ['Who may see it', skill.visibility],
+          ['Installed', `${whole(skill.installCount)} times`],
+          ['May', skill.declaredPermissions.map((it) => PERMISSIONS[it] ?? it).join(', ') || 'do nothing by itself'],
+          ['Tools', skill.toolDefinitions.map((tool) => tool.name).join(', ') || 'none'],
+          ['License', skill.license],
+          ['Id', <Id key="id" id={skill.id} />],
+        ]}
+      />
+      {skill.readme && <Markdown text={skill.readme} />}
+      {skill.systemPromptExt && <Code text={skill.systemPromptExt} label="instructions" />}
+      <Sandbox id={skill.id} />
+      <Versions path={path} />
+      <Ratings path={path} />
+    </>
+  )
+}
+
+type Answer = { response: string; tools_called: { name: string }[] }
+
+/** One prompt with this skill alone; it costs nothing. */
+function Sandbox({ id }: { id: string }) {
+  const calls = useCalls()
+  const [prompt, setPrompt] = useState('')
+  const [answer, setAnswer] = useState<Answer | null>(null)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const run = () =>
+    calls.json<Answer>('POST', '/skills/sandbox', { body: { skill_id: id, prompt } }).then(
+      (found) => {
+        setProblem(null)
+        setAnswer(found)
+      },
+      (error: Problem) => setProblem(error),
+    )
+  return (
+    <section aria-labelledby="sandbox">
+      <h3 id="sandbox">Try it</h3>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void run()
+        }}
+      >
+        <Field label="Prompt" help="Answered with this skill alone, free of charge.">
+          {(props) => (
+            <textarea {...props} rows={2} required value={prompt} onChange={({ target }) => setPrompt(target.value)} />
+          )}
+        </Field>
+        <div className="actions">
+          <Button type="submit">Try it</Button>
+        </div>
+      </form>
+      {problem && <Failed problem={problem} docs={DOCS} />}
+      <div role="status">
+        {answer && <Markdown text={answer.response} />}
+        {answer && answer.tools_called.length > 0 && (
+          <p className="faint">Tools: {answer.tools_called.map(({ name }) => name).join(', ')}</p>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Versions({ path }: { path: string }) {
+  const versions = useGet<{ versions: SkillVersion[] }>(`${path}/versions`)
+  return (
+    <section aria-labelledby="versions">
+      <h3 id="versions">Versions</h3>
+      <Shown of={versions} docs={DOCS} rows={1}>
+        {(found) => (
+          <ul className="plain-list">
+            {found.versions.map(({ id, version, status, changelog, createdAt }) => (
+              <li key={id}>
+                <Chip state={status === 'active' ? 'good' : 'off'}>{status}</Chip>
+                <span>
+                  {version}
+                  <small>{changelog}</small>
+                </span>
+                <Time at={createdAt} only="day" />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+    </section>
+  )
+}
+
+function Ratings({ path }: { path: string }) {
+  const reviews = useGet<{ reviews: SkillReview[]; average_rating: number | null; total: number }>(`${path}/reviews`)
+  return (
+    <section aria-labelledby="ratings">
+      <h3 id="ratings">Ratings</h3>
+      <Shown of={reviews} docs={DOCS} rows={1}>
+        {({ reviews: found, average_rating, total }) =>
+          total === 0 ? (
+            <p className="faint">Nobody has rated it.</p>
+          ) : (
+            <>
+              <p>
+                {average_rating?.toFixed(1)} of 5, {whole(total)} {total === 1 ? 'rating' : 'ratings'}
+              </p>
+              <ul className="plain-list">
+                {found.map(({ id, rating, body, createdAt }) => (
+                  <li key={id}>
+                    <b>{rating} of 5</b>
+                    <span>{body}</span>
+                    <Time at={createdAt} only="day" />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )
+        }
+      </Shown>
+    </section>
+  )
+}

@@ -1,0 +1,207 @@
+import type { SubmissionRecord } from '../../../../../skills/schema-review'
+import { Actions } from '../../shell/actions'
+import { useGet } from '../../shell/api'
+import { boot, DOCS } from '../../shell/boot'
+import { defineScreen } from '../../shell/screen'
+import { Chip, Code, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { Ago, plural } from '../../ui/format'
+import { Shown } from '../../ui/states'
+
+const STATES = {
+  approved: 'good',
+  pending_review: 'wait',
+  rejected: 'bad',
+  suspended: 'bad',
+  withdrawn: 'off',
+} as const
+const REASONS = [
+  ['policy', 'It breaks a rule'],
+  ['quality', 'It does not do what it says'],
+  ['security', 'It is not safe'],
+  ['duplicate', 'There is one like it'],
+] as const
+const isReviewer = ['reviewer', 'admin'].includes(boot.operator_role ?? '')
+
+type Diff = {
+  parts: { path: string; lines: { sign: ' ' | '+' | '-'; number: number; text: string; suspicious: boolean }[] }[]
+  added: number
+  removed: number
+  sha: string
+}
+type Found = SubmissionRecord & {
+  name?: string
+  live_version?: string | null
+  installed_by?: number
+  tier_reasons?: string[]
+  findings?: { check: string; severity: 'warn' | 'fail'; path: string; line: number | null; message: string }[]
+  claimedBy?: string | null
+}
+
+/** One submission: what the checks say and, for reviewers, what changed and the decision. */
+function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
+  const path = isReviewer ? `/ops/v1/submissions/${it.id}` : `/skills/submissions/${it.id}`
+  const isWaiting = it.status === 'pending_review'
+  const diff = useGet<Diff>(`${path}/diff`, {}, { off: !isReviewer })
+  const decision = path
+  const read = diff.data ? { read_diff: diff.data.sha } : {}
+  const reason = { name: 'reason', label: 'Reason, for the author', kind: 'area', required: true } as const
+  return (
+    <>
+      <Actions
+        touches={['/ops/v1/submissions', '/skills']}
+        actions={[
+          isReviewer && isWaiting && !it.claimedBy && { label: 'Claim', path: `${path}/claim` },
+          isReviewer &&
+            isWaiting && {
+              label: 'Approve…',
+              path: decision,
+              body: { decision: 'approve', ...read },
+              ask: it.installed_by
+                ? `${plural(it.installed_by, 'owner')} get this version at once.`
+                : 'Everybody who may see the skill can install it.',
+              done: close,
+            },
+          isReviewer &&
+            isWaiting && {
+              label: 'Reject…',
+              path: decision,
+              body: { decision: 'reject' },
+              fields: [{ name: 'code', label: 'Kind', kind: 'choice', choices: REASONS }, reason],
+              done: close,
+            },
+          isReviewer &&
+            it.status === 'approved' && {
+              label: 'Suspend…',
+              path: decision,
+              body: { decision: 'suspend' },
+              fields: [reason],
+              done: close,
+            },
+          !isReviewer &&
+            isWaiting && {
+              label: 'Withdraw…',
+              method: 'DELETE',
+              path,
+              danger: true,
+              ask: 'Nobody reviews it. You can submit again.',
+            },
+        ]}
+      />
+      <Facts
+        facts={[
+          [
+            'State',
+            <Chip key="state" state={STATES[it.status]}>
+              {it.status.replace('_', ' ')}
+            </Chip>,
+          ],
+          ['Version', it.live_version ? `${it.manifestVersion}, instead of ${it.live_version}` : it.manifestVersion],
+          [
+            'Who must approve',
+            it.tier_reasons?.length ? `${it.reviewTier}: ${it.tier_reasons.join(' ')}` : it.reviewTier,
+          ],
+          ['Sent', <Ago key="sent" at={it.createdAt} />],
+          ['Reason', it.reason ?? 'none'],
+          ['Id', <Id key="id" id={it.id} />],
+        ]}
+      />
+      <section aria-labelledby="checks">
+        <h3 id="checks">Checks</h3>
+        <ul className="plain-list">
+          {Object.entries(it.review.checks).map(([name, result]) => (
+            <li key={name}>
+              <Chip state={result.startsWith('pass') ? 'good' : result.startsWith('warn') ? 'warn' : 'bad'}>
+                {result.split(':')[0]}
+              </Chip>
+              <span>
+                {name.replaceAll('_', ' ')}
+                <small>{result.includes(':') ? result.slice(result.indexOf(':') + 1) : ''}</small>
+              </span>
+              <span />
+            </li>
+          ))}
+        </ul>
+        {it.findings?.map(({ path: where, line, message }) => (
+          <p key={where + message} className="notice warn">
+            {where}
+            {line !== null && `, line ${line}`}: {message}
+          </p>
+        ))}
+      </section>
+      {isReviewer && (
+        <section aria-labelledby="diff">
+          <h3 id="diff">What changed</h3>
+          <Shown of={diff} docs={DOCS} rows={3}>
+            {({ parts }) => (
+              <>
+                {parts.map(({ path: part, lines }) => (
+                  <Code
+                    key={part}
+                    text={lines.map(({ sign, text }) => `${sign} ${text}`).join('\n')}
+                    label={`changes of ${part}`}
+                  />
+                ))}
+              </>
+            )}
+          </Shown>
+        </section>
+      )}
+    </>
+  )
+}
+
+/** Your own submissions; for reviewers those of everybody. */
+export const Review = defineScreen<Found>({
+  section: 'skills',
+  title: 'Skills',
+  list: {
+    path: isReviewer ? '/ops/v1/submissions' : '/skills/submissions',
+    rows: 'submissions',
+  },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'skill', head: 'Skill', cell: ({ slug }) => slug, main: true },
+    { key: 'version', head: 'Version', cell: ({ manifestVersion }) => manifestVersion, main: true, width: '96px' },
+    {
+      key: 'state',
+      head: 'State',
+      cell: ({ status }) => <Chip state={STATES[status]}>{status.replace('_', ' ')}</Chip>,
+      main: true,
+      width: '156px',
+    },
+    { key: 'tier', head: 'Who approves', cell: ({ reviewTier }) => reviewTier, width: '112px' },
+    {
+      key: 'checks',
+      head: 'Warnings',
+      cell: ({ review }) => Object.values(review.checks).filter((it) => !it.startsWith('pass')).length,
+      number: true,
+    },
+    {
+      key: 'sent',
+      head: 'Sent',
+      cell: ({ createdAt }) => <Ago at={createdAt} />,
+      number: true,
+      main: true,
+      width: '128px',
+    },
+  ],
+  filters: [
+    {
+      name: 'status',
+      label: 'State',
+      values: Object.keys(STATES).map((status) => [status, status.replace('_', ' ')] as const),
+    },
+  ],
+  empty: {
+    text: isReviewer ? 'Nothing to review.' : 'You have submitted nothing.',
+    command: 'svc-admin skills submit FILE',
+  },
+  detail: {
+    path: (id) => (isReviewer ? `/ops/v1/submissions/${id}` : `/skills/submissions/${id}`),
+    ...(isReviewer ? {} : { member: 'submission' }),
+    titleOf: ({ slug, manifestVersion }) => `${slug} ${manifestVersion}`,
+    body: SubmissionBody,
+    wide: isReviewer,
+  },
+})

@@ -1,0 +1,151 @@
+import type { SkillEntry } from '../../../../../skills/schema'
+import { Form } from '../../shell/form'
+import { defineScreen } from '../../shell/screen'
+import { defineTabs } from '../../shell/tabs'
+import { Chip } from '../../ui/controls'
+import { Ago, whole } from '../../ui/format'
+import type { Column } from '../../ui/table'
+import { SkillBody } from './detail'
+import { Review } from './review'
+
+const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
+
+const name: Column<SkillEntry> = {
+  key: 'name',
+  head: 'Name',
+  cell: (it) => it.name,
+  main: true,
+  width: 'minmax(0, 1.2fr)',
+}
+const about: Column<SkillEntry> = {
+  key: 'about',
+  head: 'Does',
+  cell: ({ description }) => description ?? '–',
+  width: 'minmax(0, 2.4fr)',
+}
+const rating: Column<SkillEntry> = {
+  key: 'rating',
+  head: 'Rating',
+  cell: ({ averageRating }) => (averageRating === null ? '–' : averageRating.toFixed(1)),
+  number: true,
+  main: true,
+  width: '80px',
+}
+const STATES = {
+  draft: ['off', 'draft'],
+  pending_review: ['wait', 'waits for review'],
+  approved: ['good', 'approved'],
+  rejected: ['bad', 'rejected'],
+  suspended: ['bad', 'suspended'],
+} as const
+
+/** A skill of a prompt; it is a draft until it is submitted. */
+const NewSkill = ({ close }: { close(): void }) => (
+  <Form
+    fields={[
+      { name: 'name', label: 'Name', required: true },
+      { name: 'slug', label: 'Short name', required: true, help: 'Lower-case letters, digits and hyphens.' },
+      { name: 'category', label: 'Category', kind: 'choice', choices: CATEGORIES.map((it) => [it, it]) },
+      { name: 'description', label: 'What it does, in a sentence' },
+      { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
+    ]}
+    method="POST"
+    path="/skills/create"
+    touches={['/skills']}
+    verb="Create draft"
+    onCancel={close}
+    onDone={close}
+  />
+)
+
+const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: string, columns: readonly Column<SkillEntry>[]) =>
+  defineScreen<SkillEntry>({
+    section: 'skills',
+    title: 'Skills',
+    list: { path: '/skills', rows: 'skills', query: { filter } },
+    idOf: ({ id }) => id,
+    columns,
+    filters: [
+      { name: 'q', label: 'Name, description or keyword' },
+      { name: 'category', label: 'Category', values: CATEGORIES.map((it) => [it, it] as const) },
+      ...(filter === 'marketplace'
+        ? [
+            {
+              name: 'sort',
+              label: 'Order',
+              values: [
+                ['installs', 'most installed'],
+                ['rating', 'best rated'],
+                ['newest', 'newest'],
+              ],
+            } as const,
+          ]
+        : []),
+    ],
+    empty: { text: empty, command: 'svc-admin skills list' },
+    detail: { path: (id) => `/skills/${id}`, member: 'skill', titleOf: (it) => it.name, body: SkillBody },
+    create: { label: 'New skill', permission: 'manageSkills', form: NewSkill },
+  })
+
+const Market = listOf('marketplace', 'The market is empty.', [
+  name,
+  about,
+  { key: 'category', head: 'Category', cell: ({ category }) => category, main: true, width: '112px' },
+  {
+    key: 'installs',
+    head: 'Installs',
+    cell: ({ installCount }) => whole(installCount),
+    number: true,
+    main: true,
+    width: '88px',
+  },
+  rating,
+])
+const Installed = listOf('installed', 'Nothing installed. A skill gives answers instructions, knowledge and tools.', [
+  name,
+  about,
+  {
+    key: 'on',
+    head: 'State',
+    cell: ({ enabled }) => <Chip state={enabled ? 'good' : 'off'}>{enabled ? 'on' : 'off'}</Chip>,
+    main: true,
+    width: '96px',
+  },
+  { key: 'version', head: 'Version', cell: ({ version }) => version, main: true, width: '88px' },
+  {
+    key: 'since',
+    head: 'Installed',
+    cell: ({ installedAt }) => (installedAt ? <Ago at={installedAt} /> : '–'),
+    number: true,
+    main: true,
+    width: '128px',
+  },
+])
+const Mine = listOf('mine', 'You have written no skill yet.', [
+  name,
+  about,
+  {
+    key: 'status',
+    head: 'State',
+    cell: ({ reviewStatus }) => <Chip state={STATES[reviewStatus][0]}>{STATES[reviewStatus][1]}</Chip>,
+    main: true,
+    width: '164px',
+  },
+  { key: 'version', head: 'Version', cell: ({ version }) => version, main: true, width: '88px' },
+  {
+    key: 'installs',
+    head: 'Installs',
+    cell: ({ installCount }) => whole(installCount),
+    number: true,
+    main: true,
+    width: '88px',
+  },
+  rating,
+])
+
+export default defineTabs('skills', [
+  { id: 'installed', label: 'Installed', screen: Installed },
+  { id: 'market', label: 'Market', screen: Market },
+  { id: 'mine', label: 'Mine', screen: Mine },
+  { id: 'review', label: 'Submissions', screen: Review },
+])

@@ -1,0 +1,329 @@
+import { useEffect, useState } from 'react'
+import type { Analytics, PreviewToken, Widget } from '../../../../../widgets/schema'
+import { Actions } from '../../shell/actions'
+import { useCalls, useGet, useMay, useOwner } from '../../shell/api'
+import { at, DOCS } from '../../shell/boot'
+import { Form, type FormField } from '../../shell/form'
+import { Chip, Choices, Code, CopyButton, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { duration, money, whole } from '../../ui/format'
+import { Failed, type Problem, Shown } from '../../ui/states'
+
+const PARTS: Record<string, readonly FormField[]> = {
+  appearance: [
+    { name: 'name', label: 'Name', required: true },
+    { name: 'appearance.title', label: 'Title', empty: 'text' },
+    { name: 'appearance.primaryColor', label: 'Colour', help: 'A colour name such as teal, or its hex value.' },
+    {
+      name: 'appearance.theme',
+      label: 'Theme',
+      kind: 'choice',
+      choices: [
+        ['auto', 'as the visitor has it'],
+        ['light', 'light'],
+        ['dark', 'dark'],
+      ],
+    },
+    {
+      name: 'appearance.position',
+      label: 'Place',
+      kind: 'choice',
+      choices: [
+        ['bottom-right', 'right, below'],
+        ['bottom-left', 'left, below'],
+      ],
+    },
+    { name: 'appearance.launcherText', label: 'Text of the button', empty: 'text' },
+    { name: 'appearance.borderRadius', label: 'Round corners, in pixels', kind: 'number', min: 0, max: 64 },
+    { name: 'appearance.fontFamily', label: 'Font' },
+    { name: 'appearance.logoUrl', label: 'Logo, an https address', empty: 'text' },
+    { name: 'appearance.hideBranding', label: 'Without the name of this server', kind: 'check' },
+    { name: 'appearance.customCss', label: 'Rules of your own, as CSS', kind: 'area', empty: 'text' },
+  ],
+  behavior: [
+    { name: 'behavior.welcomeMessage', label: 'Greeting', kind: 'area', empty: 'text' },
+    { name: 'behavior.placeholder', label: 'Hint in the field', empty: 'text' },
+    {
+      name: 'behavior.suggestedPrompts',
+      label: 'Questions to start with',
+      kind: 'lines',
+      help: 'One a line, at most 6.',
+    },
+    { name: 'behavior.mode', label: 'Mode of the answers' },
+    { name: 'behavior.skills', label: 'Skills', kind: 'list', help: 'Short names with blanks in between.' },
+    { name: 'behavior.maxPromptLength', label: 'Most characters of a message', kind: 'number', min: 1, max: 10_000 },
+    { name: 'behavior.enableFileUpload', label: 'Visitors may attach pictures', kind: 'check' },
+    { name: 'behavior.enableVoice', label: 'Visitors may speak', kind: 'check' },
+    { name: 'behavior.strictAbuse', label: 'Limit rapid and repeated messages', kind: 'check' },
+  ],
+  security: [
+    {
+      name: 'security.allowedOrigins',
+      label: 'Sites that may show it',
+      kind: 'list',
+      help: 'Origins with blanks in between. Empty: those of the key.',
+    },
+    { name: 'security.sessionTtlMinutes', label: 'Minutes that a chat stays open', kind: 'number', min: 5 },
+    { name: 'security.maxMessagesPerSession', label: 'Most messages of a chat', kind: 'number', min: 1 },
+    { name: 'security.requireTurnstile', label: 'Visitors must pass a bot check', kind: 'check' },
+  ],
+  intents: [
+    { name: 'intents.enabled', label: 'Do something when a visitor writes one of these', kind: 'check' },
+    { name: 'intents.keywords', label: 'Words', kind: 'lines', help: 'One a line.' },
+    {
+      name: 'intents.action',
+      label: 'Then',
+      kind: 'choice',
+      choices: [
+        ['takeover', 'ask for a person'],
+        ['message', 'say the message'],
+        ['redirect', 'lead to the address'],
+        ['webhook', 'call the address'],
+      ],
+    },
+    { name: 'intents.url', label: 'Address', empty: 'null' },
+    { name: 'intents.message', label: 'Message', kind: 'area', empty: 'null' },
+  ],
+}
+type Part = 'appearance' | 'behavior' | 'security' | 'intents' | 'site' | 'figures'
+const LABELS: Record<Part, string> = {
+  appearance: 'Look',
+  behavior: 'Behaviour',
+  security: 'Security',
+  intents: 'Intents',
+  site: 'On your site',
+  figures: 'Figures',
+}
+
+/** A widget's settings, with the widget itself beside them as visitors see it. */
+export function WidgetEditor({ row: widget, close }: { row: Widget; close(): void }) {
+  const owner = useOwner()
+  const may = useMay('manageConnectors')
+  const [part, setPart] = useState<Part>('appearance')
+  const path = `/iframes/${widget.id}`
+  const fields = PARTS[part]
+  return (
+    <div className="editor">
+      <div className="editor-main">
+        <div className="wraps">
+          <Choices
+            label="Part"
+            value={part}
+            onChange={setPart}
+            choices={(Object.keys(LABELS) as Part[]).map((value) => ({ value, label: LABELS[value] }))}
+          />
+        </div>
+        {fields && (
+          <Form
+            key={part}
+            fields={fields}
+            values={widget}
+            method="PATCH"
+            path={path}
+            touches={['/iframes']}
+            verb="Save"
+            disabled={may ? undefined : `Your role ${owner.role} cannot change this. Ask an owner or admin.`}
+          />
+        )}
+        {part === 'site' && <Site widget={widget} />}
+        {part === 'figures' && <Figures path={path} />}
+        <Actions
+          touches={['/iframes']}
+          permission="manageConnectors"
+          actions={[
+            {
+              label: widget.status === 'active' ? 'Switch off' : 'Switch on',
+              method: 'PATCH',
+              path,
+              body: { status: widget.status === 'active' ? 'disabled' : 'active' },
+            },
+            { label: 'Duplicate', path: `${path}/duplicate`, body: {} },
+            {
+              label: 'Delete…',
+              method: 'DELETE',
+              path,
+              danger: true,
+              ask: 'It disappears from your site, and its conversations are gone. This cannot be undone.',
+              typed: widget.name,
+              done: close,
+            },
+          ]}
+        />
+      </div>
+      <Preview widget={widget} />
+    </div>
+  )
+}
+
+/** The widget in a frame, anew after each change. A token lets it be shown here; it is good for 15 minutes. */
+function Preview({ widget }: { widget: Widget }) {
+  const calls = useCalls()
+  const [source, setSource] = useState<string | null>(null)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const [size, setSize] = useState<'desktop' | 'phone'>('desktop')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the widget asks for a new preview
+  useEffect(() => {
+    let isGone = false
+    calls.json<PreviewToken>('POST', `/iframes/${widget.id}/preview-token`, { body: {} }).then(
+      ({ token }) =>
+        !isGone && setSource(at(`/embed/widget/${widget.id}?preview=${encodeURIComponent(token)}#inline=1`)),
+      (error: Problem) => !isGone && setProblem(error),
+    )
+    return () => {
+      isGone = true
+    }
+  }, [widget.id, widget.updated_at])
+  return (
+    <section className="card part try" aria-labelledby="preview">
+      <div className="between">
+        <h3 id="preview">Preview</h3>
+        <Choices
+          label="Size"
+          value={size}
+          onChange={setSize}
+          choices={[
+            { value: 'desktop', label: 'Desktop' },
+            { value: 'phone', label: 'Phone' },
+          ]}
+        />
+      </div>
+      {problem && <Failed problem={problem} docs={DOCS} />}
+      {source && <iframe key={source} className={`preview ${size}`} src={source} title={`Preview of ${widget.name}`} />}
+      <p className="faint">Messages here are answered and charged as on your site.</p>
+    </section>
+  )
+}
+
+type Checked = { verified: boolean; record: { name: string; value: string }; method: 'dns' | 'file' }
+
+function Site({ widget }: { widget: Widget }) {
+  const [secret, setSecret] = useState<string | null>(null)
+  const [checked, setChecked] = useState<Checked | null>(null)
+  const path = `/iframes/${widget.id}`
+  return (
+    <>
+      <h3>Paste this into your page</h3>
+      <Code text={widget.embed_snippet} label="snippet" />
+      <Facts
+        facts={[
+          ['Id', <Id key="id" id={widget.id} />],
+          ['Key', <Id key="key" id={widget.api_key_id} />],
+        ]}
+      />
+      <Actions
+        touches={[]}
+        permission="manageConnectors"
+        actions={[
+          {
+            label: 'Check a domain…',
+            path: `${path}/verify`,
+            fields: [
+              { name: 'domain', label: 'Host name', required: true, help: 'Such as shop.example' },
+              {
+                name: 'method',
+                label: 'How',
+                kind: 'choice',
+                choices: [
+                  ['dns', 'a DNS record'],
+                  ['file', 'a file on the site'],
+                ],
+              },
+            ],
+            done: setChecked,
+          },
+          {
+            label: 'New identity secret…',
+            path: `${path}/identity-secret`,
+            body: {},
+            ask: 'It signs who your visitors are. The old one stops working at once.',
+            done: ({ secret: made }: { secret: string }) => setSecret(made),
+          },
+        ]}
+      />
+      {checked && (
+        <div className="notice" role="status">
+          <Chip state={checked.verified ? 'good' : 'bad'}>{checked.verified ? 'verified' : 'not yet'}</Chip>
+          {!checked.verified && (
+            <p>
+              {checked.method === 'dns' ? 'Add the TXT record' : 'Put a file'} <code>{checked.record.name}</code> with{' '}
+              <code>{checked.record.value}</code>, then check again.
+            </p>
+          )}
+        </div>
+      )}
+      {secret && (
+        <>
+          <p className="notice good" role="status">
+            The identity secret is shown only now.
+          </p>
+          <label className="field">
+            Identity secret
+            <input className="mono" readOnly value={secret} />
+          </label>
+          <div className="actions">
+            <CopyButton text={secret} label="Copy secret" />
+          </div>
+        </>
+      )}
+    </>
+  )
+}
+
+function Figures({ path }: { path: string }) {
+  const analytics = useGet<Analytics>(`${path}/analytics`)
+  return (
+    <Shown of={analytics} docs={DOCS}>
+      {({ totals, by_day, top_origins }) => (
+        <>
+          <Facts
+            facts={[
+              ['Chats', whole(totals.sessions)],
+              ['Messages', `${whole(totals.messages)}, ${totals.avg_messages_per_session.toFixed(1)} a chat`],
+              ['Visitors', whole(totals.visitors)],
+              ['Taken over', whole(totals.takeovers)],
+              [
+                'First answer',
+                totals.avg_first_response_ms === null ? 'none yet' : duration(totals.avg_first_response_ms),
+              ],
+              ['Rating', totals.csat === null ? 'none yet' : `${totals.csat.toFixed(1)} of 5`],
+              ['Cost', money(totals.cost_cents)],
+            ]}
+          />
+          {by_day.length > 0 && (
+            <div className="scrolls" tabIndex={0} role="group" aria-label="By day">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Day</th>
+                    <th scope="col">Chats</th>
+                    <th scope="col">Messages</th>
+                    <th scope="col">Cost</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {by_day.map((day) => (
+                    <tr key={day.date}>
+                      <th scope="row">{day.date}</th>
+                      <td>{whole(day.sessions)}</td>
+                      <td>{whole(day.messages)}</td>
+                      <td>{money(day.cost_cents)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )}
+          <ul className="plain-list">
+            {top_origins.map(({ origin, sessions }) => (
+              <li key={origin}>
+                <b>{whole(sessions)}</b>
+                <span>{origin}</span>
+                <span />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Shown>
+  )
+}

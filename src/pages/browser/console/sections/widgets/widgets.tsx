@@ -1,0 +1,82 @@
+import type { Widget } from '../../../../../widgets/schema'
+import { useGet } from '../../shell/api'
+import { Form } from '../../shell/form'
+import { defineScreen } from '../../shell/screen'
+import { Chip } from '../../ui/controls'
+import { Time } from '../../ui/format'
+import { WidgetEditor } from './editor'
+
+type Key = { id: string; name: string; prefix: string; status: string }
+
+function NewWidget({ close }: { close(): void }) {
+  const keys = useGet<{ keys: Key[] }>('/keys', { limit: 100 })
+  const usable = keys.data?.keys.filter(({ status }) => status === 'active') ?? []
+  return (
+    <Form
+      key={usable.length}
+      fields={[
+        { name: 'name', label: 'Name', required: true },
+        {
+          name: 'api_key_id',
+          label: 'Key that answers and pays',
+          kind: 'choice',
+          choices: usable.map(({ id, name, prefix }) => [id, `${name} (${prefix}…)`] as const),
+        },
+        {
+          name: 'security.allowedOrigins',
+          label: 'Sites that may show it',
+          kind: 'list',
+          help: 'Origins such as https://shop.example, with blanks in between. Empty: those of the key.',
+        },
+      ]}
+      method="POST"
+      path="/iframes"
+      touches={['/iframes']}
+      verb="Create widget"
+      disabled={keys.data && usable.length === 0 ? 'Create a key first; it answers and pays.' : undefined}
+      onCancel={close}
+      onDone={close}
+    />
+  )
+}
+
+export default defineScreen<Widget>({
+  section: 'widgets',
+  title: 'Widgets',
+  list: { path: '/iframes', rows: 'configs' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.4fr)' },
+    {
+      key: 'state',
+      head: 'State',
+      cell: ({ status }) => (
+        <Chip state={status === 'active' ? 'live' : 'off'}>{status === 'active' ? 'on' : 'off'}</Chip>
+      ),
+      main: true,
+      width: '96px',
+    },
+    {
+      key: 'site',
+      head: 'Sites',
+      cell: ({ security }) => security.allowedOrigins.join(', ') || 'those of its key',
+      main: true,
+      width: 'minmax(0, 1.6fr)',
+    },
+    { key: 'mode', head: 'Mode', cell: ({ behavior }) => behavior.mode, width: '96px' },
+    {
+      key: 'changed',
+      head: 'Changed',
+      cell: ({ updated_at }) => <Time at={updated_at} />,
+      number: true,
+      main: true,
+      width: '144px',
+    },
+  ],
+  empty: {
+    text: 'No widget. A widget is a chat for your website; people of your team can take chats over.',
+    command: 'svc-admin widgets create NAME --key KEY',
+  },
+  detail: { path: (id) => `/iframes/${id}`, titleOf: ({ name }) => name, body: WidgetEditor, wide: true },
+  create: { label: 'New widget', permission: 'manageConnectors', form: NewWidget },
+})

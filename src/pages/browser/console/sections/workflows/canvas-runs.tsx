@@ -1,0 +1,114 @@
+import { useState } from 'react'
+import type { CanvasGraph, CanvasVersion } from '../../../../../automation/canvases-schema'
+import { Actions } from '../../shell/actions'
+import { useGet } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { Chip, Code, Field } from '../../ui/controls'
+import { Flow } from '../../ui/flow'
+import { Time } from '../../ui/format'
+import { Shown } from '../../ui/states'
+import { STATES_OF_RUN } from './runs'
+
+type NodeState = {
+  nodeId: string
+  name: string
+  status: keyof typeof STATES_OF_RUN
+  error: string | null
+  output: unknown
+}
+type CanvasRun = { id: string; status: keyof typeof STATES_OF_RUN; startedAt: string; nodes: NodeState[] }
+
+/** The runs of the workflow of a canvas, each drawn on its graph. */
+export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }) {
+  const runs = useGet<{ runs: CanvasRun[] }>(`${path}/runs`, {}, { everyMs: 5_000 })
+  const [open, setOpen] = useState<string | null>(null)
+  const [node, setNode] = useState<string | null>(null)
+  return (
+    <Shown of={runs} docs={DOCS} rows={3}>
+      {({ runs: found }) => {
+        const run = found.find(({ id }) => id === open) ?? found[0]
+        if (!run) return <p className="faint">No runs yet. Make a workflow of the canvas and run it.</p>
+        const stateOf = (id: string) => run.nodes.find(({ nodeId }) => nodeId === id)
+        const chosen = node === null ? undefined : stateOf(node)
+        return (
+          <>
+            <Field label="Run">
+              {(props) => (
+                <select {...props} value={run.id} onChange={({ target }) => setOpen(target.value)}>
+                  {found.map(({ id, startedAt, status }) => (
+                    <option key={id} value={id}>
+                      {new Date(startedAt).toLocaleString('en-GB')}, {status}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+            <p>
+              <Chip state={STATES_OF_RUN[run.status]}>{run.status}</Chip> <Time at={run.startedAt} />
+            </p>
+            <Flow
+              nodes={graph.nodes.map(({ id, data }) => {
+                const status = stateOf(id)?.status
+                const tone =
+                  status === 'completed'
+                    ? 'good'
+                    : status === 'failed'
+                      ? 'bad'
+                      : status === 'running'
+                        ? 'run'
+                        : undefined
+                return { id, kind: status ?? 'no step', label: data?.label ?? id, ...(tone ? { tone } : {}) }
+              })}
+              edges={graph.edges.map(({ source, target }) => ({ source, target }))}
+              chosen={node}
+              onChoose={setNode}
+            />
+            {chosen && (
+              <Code text={chosen.error ?? JSON.stringify(chosen.output, null, 2) ?? ''} label="output of the node" />
+            )}
+          </>
+        )
+      }}
+    </Shown>
+  )
+}
+
+/** What was published of a canvas. */
+export function Versions({ path, done }: { path: string; done(): void }) {
+  const versions = useGet<{ versions: CanvasVersion[] }>(`${path}/versions`)
+  return (
+    <Shown of={versions} docs={DOCS} rows={3}>
+      {({ versions: found }) =>
+        found.length === 0 ? (
+          <p className="faint">No versions yet. Publishing makes one.</p>
+        ) : (
+          <ul className="plain-list">
+            {found.map(({ id, version, createdAt, visibility, graphJson }) => (
+              <li key={id}>
+                <b>{version}</b>
+                <span>
+                  {graphJson.nodes.length} nodes, {visibility}
+                  <small>
+                    <Time at={createdAt} />
+                  </small>
+                </span>
+                <Actions
+                  touches={['/evi/canvases']}
+                  permission="manageSkills"
+                  actions={[
+                    {
+                      label: 'Restore…',
+                      path: `${path}/versions/${id}/restore`,
+                      ask: 'The graph of this version takes the place of the present one.',
+                      done,
+                    },
+                  ]}
+                />
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Shown>
+  )
+}

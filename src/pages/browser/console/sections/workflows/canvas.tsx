@@ -1,0 +1,324 @@
+import { useState } from 'react'
+import type { Canvas, CanvasGraph, CanvasProblem } from '../../../../../automation/canvases-schema'
+import { Actions } from '../../shell/actions'
+import { useCalls, useSend } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { unsaved } from '../../shell/form'
+import { Button, Choices, Field } from '../../ui/controls'
+import { Flow } from '../../ui/flow'
+import { money } from '../../ui/format'
+import { JsonField } from '../../ui/schema-fields'
+import { Failed, type Problem } from '../../ui/states'
+import { CanvasRuns, Versions } from './canvas-runs'
+
+const KINDS = ['input', 'prompt', 'model', 'tool', 'knowledge', 'vision', 'condition', 'output'] as const
+
+/** What a new node of each kind begins with. */
+const BEGINNINGS: Record<(typeof KINDS)[number], object> = {
+  input: { triggerType: 'manual' },
+  prompt: { content: 'Answer in one sentence.' },
+  model: { modelId: 'svc-1-flash' },
+  tool: { name: 'calculator', description: 'Calculates' },
+  knowledge: { fileKeys: ['knowledge/faq.md'], files: { 'knowledge/faq.md': 'Questions and answers.' } },
+  vision: { source: 'upload', instructions: 'Describe the picture.' },
+  condition: { expression: 'trigger.amount > 100' },
+  output: { format: 'text' },
+}
+
+type Node = CanvasGraph['nodes'][number]
+type Part = 'graph' | 'runs' | 'versions' | 'json'
+
+export function CanvasBody({ row: canvas, close }: { row: Canvas; close(): void }) {
+  const [part, setPart] = useState<Part>('graph')
+  const [graph, setGraph] = useState(canvas.graphJson)
+  const change = (next: CanvasGraph) => {
+    unsaved.set(true)
+    setGraph(next)
+  }
+  const path = `/evi/canvases/${canvas.id}`
+  const save = useSend<unknown, object>('PATCH', path, ['/evi/canvases'])
+  return (
+    <>
+      <div className="between">
+        <Choices
+          label="Part"
+          value={part}
+          onChange={setPart}
+          choices={[
+            { value: 'graph', label: 'Graph' },
+            { value: 'runs', label: 'Runs' },
+            { value: 'versions', label: 'Versions' },
+            { value: 'json', label: 'JSON' },
+          ]}
+        />
+        <Button
+          kind="primary"
+          busy={save.isPending}
+          onClick={() => save.mutate({ graph_json: graph }, { onSuccess: () => unsaved.set(false) })}
+        >
+          Save
+        </Button>
+      </div>
+      {save.error && <Failed problem={save.error} docs={DOCS} />}
+      {save.isSuccess && (
+        <p className="faint" role="status">
+          Saved.
+        </p>
+      )}
+      {part === 'graph' && <Graph graph={graph} change={change} path={path} canvas={canvas} />}
+      {part === 'json' && (
+        <JsonField
+          label="Graph as JSON"
+          value={graph}
+          rows={24}
+          onChange={(value) =>
+            value !== null && typeof value === 'object' && 'nodes' in value && change(value as CanvasGraph)
+          }
+        />
+      )}
+      {part === 'runs' && <CanvasRuns path={path} graph={graph} />}
+      {part === 'versions' && <Versions path={path} done={close} />}
+      <Actions
+        touches={['/evi/canvases']}
+        permission="manageSkills"
+        actions={[
+          {
+            label: 'Delete…',
+            method: 'DELETE',
+            path,
+            danger: true,
+            ask: 'The drawing is gone. A skill made of it stays.',
+            done: close,
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+type Compiled = { compiled: boolean; errors: CanvasProblem[] }
+type Tested = { response: string | null; cost_cents: number; errors?: CanvasProblem[] }
+
+type GraphProps = { graph: CanvasGraph; change(graph: CanvasGraph): void; path: string; canvas: Canvas }
+
+/** The graph, what is in the chosen node, and what is wrong with either. */
+function Graph({ graph, change, path, canvas }: GraphProps) {
+  const calls = useCalls()
+  const [chosen, setChosen] = useState<string | null>(graph.nodes[0]?.id ?? null)
+  const [kind, setKind] = useState<(typeof KINDS)[number]>('prompt')
+  const [compiled, setCompiled] = useState<Compiled | null>(null)
+  const [tested, setTested] = useState<Tested | null>(null)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const node = graph.nodes.find(({ id }) => id === chosen)
+  const problems = compiled?.errors ?? tested?.errors ?? []
+  const set = (changes: Partial<Node>) =>
+    change({ ...graph, nodes: graph.nodes.map((it) => (it.id === chosen ? { ...it, ...changes } : it)) })
+  const compile = async () => {
+    setProblem(null)
+    // A graph that does not compile is an answer too, with another status.
+    await calls.json<Compiled>('POST', `${path}/compile`, { body: {} }).then(setCompiled, setProblem)
+  }
+  const add = () => {
+    const id = `${kind}-${graph.nodes.length + 1}`
+    change({
+      ...graph,
+      nodes: [...graph.nodes, { id, type: kind, data: { label: kind, config: { ...BEGINNINGS[kind] } } }],
+    })
+    setChosen(id)
+  }
+  return (
+    <>
+      <div className="actions">
+        <Field label="Kind of a new node">
+          {(props) => (
+            <select {...props} value={kind} onChange={({ target }) => setKind(target.value as typeof kind)}>
+              {KINDS.map((it) => (
+                <option key={it}>{it}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Button onClick={add}>Add node</Button>
+        <Button onClick={() => void compile()}>Compile</Button>
+      </div>
+      <p className="faint">Compile, Test and Publish take the graph as it is saved.</p>
+      <Flow
+        nodes={graph.nodes.map(({ id, type, data }) => ({
+          id,
+          kind: type,
+          label: data?.label ?? id,
+          ...(problems.some(({ nodeId }) => nodeId === id) ? { tone: 'bad' as const } : {}),
+        }))}
+        edges={graph.edges.map(({ source, target, sourceHandle }) => ({
+          source,
+          target,
+          label: sourceHandle ?? undefined,
+        }))}
+        chosen={chosen}
+        onChoose={setChosen}
+      />
+      <div role="status">
+        {compiled?.compiled && <p className="notice good">It compiles.</p>}
+        {problems.map(({ message, nodeId }) => (
+          <p key={message} className="notice warn">
+            {nodeId && <b>{nodeId}: </b>}
+            {message}
+          </p>
+        ))}
+        {tested?.response && (
+          <div className="notice">
+            <p>{tested.response}</p>
+            <small>{money(tested.cost_cents)}</small>
+          </div>
+        )}
+      </div>
+      {problem && <Failed problem={problem} docs={DOCS} />}
+      {node && (
+        <NodePanel
+          key={node.id}
+          node={node}
+          graph={graph}
+          set={set}
+          change={change}
+          remove={() => {
+            change({
+              nodes: graph.nodes.filter(({ id }) => id !== node.id),
+              edges: graph.edges.filter(({ source, target }) => source !== node.id && target !== node.id),
+            })
+            setChosen(null)
+          }}
+        />
+      )}
+      <Actions
+        touches={['/evi/canvases', '/skills']}
+        permission="manageSkills"
+        actions={[
+          {
+            label: 'Test…',
+            path: `${path}/test`,
+            fields: [{ name: 'message', label: 'Message', kind: 'area', required: true }],
+            done: (answer: Tested) => {
+              setCompiled(null)
+              setTested(answer)
+            },
+          },
+          {
+            label: 'Publish…',
+            path: `${path}/publish`,
+            ask: 'The graph becomes a version of a skill. It is checked first.',
+            fields: [
+              { name: 'slug', label: 'Short name', required: true, help: 'Lower-case letters, digits and hyphens.' },
+              { name: 'version', label: 'Version', required: true },
+              { name: 'author.name', label: 'Author', required: true },
+              {
+                name: 'visibility',
+                label: 'Who may install it',
+                kind: 'choice',
+                choices: [
+                  ['private', 'only you'],
+                  ['org', 'your organization'],
+                  ['public', 'everybody, after a review'],
+                ],
+              },
+            ],
+            values: { version: '1.0.0', slug: slugOf(canvas.name) },
+          },
+          { label: 'Make a workflow', path: `${path}/workflow`, body: {} },
+        ]}
+      />
+    </>
+  )
+}
+
+const slugOf = (name: string) =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+
+type PanelProps = {
+  node: Node
+  graph: CanvasGraph
+  set(changes: Partial<Node>): void
+  change(graph: CanvasGraph): void
+  remove(): void
+}
+
+/** One node: its label, its settings, and where it leads. */
+function NodePanel({ node, graph, set, change, remove }: PanelProps) {
+  const out = graph.edges.filter(({ source }) => source === node.id)
+  const others = graph.nodes.filter(({ id }) => id !== node.id && !out.some(({ target }) => target === id))
+  return (
+    <section className="card part" aria-label={`Node ${node.data?.label ?? node.id}`}>
+      <div className="between">
+        <h3>
+          {node.type}: {node.data?.label ?? node.id}
+        </h3>
+        <Button onClick={remove}>Remove node</Button>
+      </div>
+      <Field label="Label">
+        {(props) => (
+          <input
+            {...props}
+            value={node.data?.label ?? ''}
+            onChange={({ target }) => set({ data: { ...node.data, label: target.value } })}
+          />
+        )}
+      </Field>
+      <JsonField
+        label="Settings"
+        value={node.data?.config ?? {}}
+        rows={5}
+        onChange={(config) => set({ data: { ...node.data, config: (config ?? {}) as Record<string, unknown> } })}
+      />
+      <h3>Leads to</h3>
+      <ul className="plain-list">
+        {out.map((edge) => (
+          <li key={`${edge.target}${edge.sourceHandle ?? ''}`}>
+            <span>{edge.sourceHandle ?? 'always'}</span>
+            <span>{graph.nodes.find(({ id }) => id === edge.target)?.data?.label ?? edge.target}</span>
+            <Button
+              kind="plain"
+              aria-label={`Disconnect ${edge.target}`}
+              onClick={() => change({ ...graph, edges: graph.edges.filter((it) => it !== edge) })}
+            >
+              Disconnect
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {others.length > 0 && (
+        <Field label="Connect to">
+          {(props) => (
+            <select
+              {...props}
+              value=""
+              onChange={({ target }) => {
+                const sourceHandle =
+                  node.type !== 'condition'
+                    ? undefined
+                    : out.some((it) => it.sourceHandle === 'true')
+                      ? 'false'
+                      : 'true'
+                change({
+                  ...graph,
+                  edges: [
+                    ...graph.edges,
+                    { source: node.id, target: target.value, ...(sourceHandle ? { sourceHandle } : {}) },
+                  ],
+                })
+              }}
+            >
+              <option value="">Choose a node</option>
+              {others.map(({ id, data }) => (
+                <option key={id} value={id}>
+                  {data?.label ?? id}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+    </section>
+  )
+}

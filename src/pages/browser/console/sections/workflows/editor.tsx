@@ -1,0 +1,264 @@
+import { useState } from 'react'
+import type { Step, StepType, Workflow } from '../../../../../automation/workflows-schema'
+import { Actions } from '../../shell/actions'
+import { useMay, useOwner } from '../../shell/api'
+import { Form, unsaved } from '../../shell/form'
+import { Button, Choices, Field } from '../../ui/controls'
+import { Rows } from '../../ui/rows'
+import { JsonField } from '../../ui/schema-fields'
+import { Runs } from './runs'
+
+/** What a new step of each kind begins with. */
+const BEGINNINGS: Record<StepType, Record<string, unknown>> = {
+  ai_transform: { prompt: 'Summarize: {{trigger.text}}' },
+  notification: { channel: 'in_app', to: 'me', subject: 'Done', body: '{{steps.0.output.text}}' },
+  http: { url: 'https://example.com/hook', method: 'POST', body: { text: '{{steps.0.output.text}}' } },
+  condition: { expression: 'trigger.amount > 100' },
+  delay: { seconds: 60 },
+  approval: { message: 'Is this right?' },
+  skill: { slug: 'email-drafter', input: '{{trigger.text}}' },
+  tool: { name: 'calculator', arguments: {} },
+  event: { eventType: 'order.checked', payload: {} },
+  transform: { template: { text: '{{trigger.text}}' } },
+  output: { format: 'text', template: '{{steps.0.output.text}}' },
+}
+const TEMPLATES: Record<string, Step[]> = {
+  'Summarize and tell': [
+    { type: 'ai_transform', name: 'Summarize', config: BEGINNINGS.ai_transform },
+    { type: 'output', name: 'Answer', config: BEGINNINGS.output },
+  ],
+  'Ask a person first': [
+    { type: 'ai_transform', name: 'Draft', config: { prompt: 'Draft a reply to: {{trigger.text}}' } },
+    { type: 'approval', name: 'A person looks', config: BEGINNINGS.approval },
+    { type: 'output', name: 'Answer', config: BEGINNINGS.output },
+  ],
+  'Call another server': [
+    { type: 'http', name: 'Call', config: BEGINNINGS.http },
+    { type: 'output', name: 'Answer', config: BEGINNINGS.output },
+  ],
+}
+
+export function WorkflowBody({ row, close }: { row: Workflow; close(): void }) {
+  const [part, setPart] = useState<'runs' | 'steps'>('runs')
+  return (
+    <>
+      <Choices
+        label="Part"
+        value={part}
+        onChange={setPart}
+        choices={[
+          { value: 'runs', label: 'Runs' },
+          { value: 'steps', label: 'Steps' },
+        ]}
+      />
+      {part === 'runs' ? <Runs of={row} /> : <WorkflowEditor of={row} close={close} />}
+    </>
+  )
+}
+
+/** A workflow's trigger and steps, as forms or as JSON. */
+export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): void }) {
+  const owner = useOwner()
+  const may = useMay('manageConnectors')
+  const [steps, setSteps] = useState<Step[]>(() => of?.steps ?? [])
+  const [trigger, setTrigger] = useState(of?.triggerType ?? 'manual')
+  const [view, setView] = useState<'forms' | 'json'>('forms')
+  const change = (next: Step[]) => {
+    unsaved.set(true)
+    setSteps(next)
+  }
+  const path = of ? `/workflows/${of.id}` : '/workflows'
+  const config = of?.triggerConfig ?? {}
+  return (
+    <>
+      <Form
+        key={trigger}
+        fields={[
+          { name: 'name', label: 'Name', required: true },
+          { name: 'enabled', label: 'On', kind: 'check' },
+          ...(trigger === 'schedule'
+            ? [
+                {
+                  name: 'triggerConfig.cron',
+                  label: 'Times',
+                  required: true,
+                  help: 'Such as 0 9 * * 1-5: at 9 on working days.',
+                },
+                { name: 'triggerConfig.timezone', label: 'Time zone', help: 'Such as Europe/Vienna. Empty: UTC.' },
+              ]
+            : []),
+          ...(trigger === 'event'
+            ? [
+                {
+                  name: 'triggerConfig.eventPattern',
+                  label: 'Events',
+                  required: true,
+                  help: 'Such as order.created or order.*',
+                },
+              ]
+            : []),
+        ]}
+        values={of ? { ...of, triggerConfig: config } : { enabled: true }}
+        method={of ? 'PATCH' : 'POST'}
+        path={path}
+        touches={['/workflows']}
+        verb={of ? 'Save' : 'Create workflow'}
+        more={(body) => ({ triggerConfig: {}, ...body, triggerType: trigger, steps })}
+        disabled={may ? undefined : `Your role ${owner.role} cannot change this. Ask an owner or admin.`}
+        onCancel={of ? undefined : close}
+        onDone={of ? undefined : close}
+      >
+        <Choices
+          label="Starts"
+          value={trigger}
+          onChange={setTrigger}
+          choices={[
+            { value: 'manual', label: 'By call' },
+            { value: 'schedule', label: 'By time' },
+            { value: 'event', label: 'By event' },
+          ]}
+        />
+        <div className="between">
+          <h3>Steps</h3>
+          <Choices
+            label="View"
+            value={view}
+            onChange={setView}
+            choices={[
+              { value: 'forms', label: 'Forms' },
+              { value: 'json', label: 'JSON' },
+            ]}
+          />
+        </div>
+        {steps.length === 0 && (
+          <div className="actions">
+            {Object.entries(TEMPLATES).map(([name, template]) => (
+              <Button key={name} onClick={() => change(template)}>
+                {name}
+              </Button>
+            ))}
+          </div>
+        )}
+        {view === 'json' ? (
+          <JsonField
+            label="Steps as JSON"
+            value={steps}
+            rows={16}
+            onChange={(value) => Array.isArray(value) && change(value)}
+          />
+        ) : (
+          <Rows
+            name="step"
+            rows={steps}
+            onChange={change}
+            fresh={(): Step => ({ type: 'ai_transform', name: 'Ask', config: BEGINNINGS.ai_transform })}
+          >
+            {(step, set, at) => (
+              <>
+                <div className="pair">
+                  <Field label="Name">
+                    {(props) => (
+                      <input
+                        {...props}
+                        value={step.name}
+                        required
+                        onChange={({ target }) => set({ name: target.value })}
+                      />
+                    )}
+                  </Field>
+                  <Field label="Kind">
+                    {(props) => (
+                      <select
+                        {...props}
+                        value={step.type}
+                        onChange={({ target }) => {
+                          const type = target.value as StepType
+                          set({ type, config: BEGINNINGS[type] })
+                        }}
+                      >
+                        {Object.keys(BEGINNINGS).map((type) => (
+                          <option key={type} value={type}>
+                            {type.replaceAll('_', ' ')}
+                          </option>
+                        ))}
+                      </select>
+                    )}
+                  </Field>
+                  <Next
+                    label="After success"
+                    of={step.onSuccess}
+                    at={at}
+                    steps={steps}
+                    onChange={(onSuccess) => set({ onSuccess })}
+                  />
+                  <Next
+                    label="After failure"
+                    of={step.onFailure}
+                    at={at}
+                    steps={steps}
+                    onChange={(onFailure) => set({ onFailure })}
+                    fails
+                  />
+                </div>
+                <JsonField
+                  key={step.type}
+                  label="What it does"
+                  value={step.config}
+                  rows={4}
+                  onChange={(value) => set({ config: (value ?? {}) as Record<string, unknown> })}
+                />
+              </>
+            )}
+          </Rows>
+        )}
+      </Form>
+      {of && (
+        <Actions
+          touches={['/workflows']}
+          permission="manageConnectors"
+          actions={[
+            {
+              label: 'Delete…',
+              method: 'DELETE',
+              path,
+              danger: true,
+              ask: 'The workflow and its record of runs are gone. This cannot be undone.',
+              done: close,
+            },
+          ]}
+        />
+      )}
+    </>
+  )
+}
+
+type NextProps = {
+  label: string
+  of: number | undefined
+  at: number
+  steps: readonly Step[]
+  fails?: boolean
+  onChange(place: number | undefined): void
+}
+
+const Next = ({ label, of, at, steps, fails, onChange }: NextProps) => (
+  <Field label={label}>
+    {(props) => (
+      <select
+        {...props}
+        value={of ?? ''}
+        onChange={({ target }) => onChange(target.value === '' ? undefined : Number(target.value))}
+      >
+        <option value="">{fails ? 'the run ends' : 'the next step'}</option>
+        {steps.map((step, other) =>
+          other === at ? null : (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+            <option key={other} value={other}>
+              {other + 1}. {step.name}
+            </option>
+          ),
+        )}
+      </select>
+    )}
+  </Field>
+)

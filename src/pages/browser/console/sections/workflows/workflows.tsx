@@ -1,0 +1,69 @@
+import type { Workflow } from '../../../../../automation/workflows-schema'
+import { defineScreen } from '../../shell/screen'
+import { defineTabs } from '../../shell/tabs'
+import { Chip } from '../../ui/controls'
+import { Ago, Time, whole } from '../../ui/format'
+import { Canvases } from './canvases'
+import { WorkflowBody, WorkflowEditor } from './editor'
+import { Events } from './events'
+import { Hooks } from './hooks'
+
+export const TRIGGERS = { manual: 'by call', schedule: 'by time', event: 'by event' } as const
+
+const Workflows = defineScreen<Workflow>({
+  section: 'workflows',
+  title: 'Workflows',
+  list: { path: '/workflows', rows: 'workflows' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
+    { key: 'trigger', head: 'Starts', cell: ({ triggerType }) => TRIGGERS[triggerType], width: '112px' },
+    {
+      key: 'on',
+      head: 'State',
+      cell: ({ enabled }) => <Chip state={enabled ? 'good' : 'off'}>{enabled ? 'on' : 'off'}</Chip>,
+      main: true,
+      width: '96px',
+    },
+    { key: 'steps', head: 'Steps', cell: ({ steps }) => whole(steps.length), number: true },
+    {
+      key: 'last',
+      head: 'Last run',
+      cell: ({ lastRunAt }) => (lastRunAt ? <Ago at={lastRunAt} /> : 'never'),
+      number: true,
+      main: true,
+      width: '128px',
+    },
+    {
+      key: 'next',
+      head: 'Next run',
+      cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : '–'),
+      number: true,
+      width: '144px',
+    },
+  ],
+  empty: {
+    text: 'No workflows. A workflow runs steps one after the other: by call, by time or when something happens.',
+    command: 'svc-admin workflows create FILE',
+  },
+  detail: {
+    path: (id) => `/workflows/${id}`,
+    member: 'workflow',
+    titleOf: ({ name }) => name,
+    body: WorkflowBody,
+    wide: true,
+  },
+  create: {
+    label: 'New workflow',
+    permission: 'manageConnectors',
+    form: ({ close }) => <WorkflowEditor of={null} close={close} />,
+    wide: true,
+  },
+})
+
+export default defineTabs('workflows', [
+  { id: 'workflows', label: 'Workflows', screen: Workflows },
+  { id: 'canvases', label: 'Canvases', screen: Canvases },
+  { id: 'hooks', label: 'Hooks', screen: Hooks },
+  { id: 'events', label: 'Events', screen: Events },
+])

@@ -1,0 +1,113 @@
+import { type ReactNode, useState } from 'react'
+import { Button } from '../ui/controls'
+import { Ask, Dialog } from '../ui/overlay'
+import { Failed } from '../ui/states'
+import { type Method, useMay, useOwner, useSend } from './api'
+import { DOCS } from './boot'
+import { Form, type FormField } from './form'
+
+/** Something that can be done with a row: one call, asked for first where it matters. */
+export type Action = {
+  label: string
+  method?: Method
+  path: string
+  body?: object
+  danger?: boolean
+  /** What happens, shown before it is done. */
+  ask?: ReactNode
+  /** What has to be typed first. */
+  typed?: string
+  /** What is asked for in a form before it is sent. */
+  fields?: readonly FormField[]
+  /** What is in the form already. */
+  values?: unknown
+  done?(answer: never): void
+}
+
+type Props = { actions: readonly (Action | false | null)[]; touches: readonly string[]; permission?: string }
+
+/** Buttons for what can be done. Without the permission they say who can; what destroys is left out. */
+export function Actions({ actions, touches, permission }: Props) {
+  const owner = useOwner()
+  const may = useMay(permission ?? '') || permission === undefined
+  const [problem, setProblem] = useState<React.ComponentProps<typeof Failed>['problem'] | null>(null)
+  const shown = actions.filter((action) => action !== false && action !== null).filter(({ danger }) => may || !danger)
+  if (shown.length === 0) return null
+  return (
+    <>
+      <div className="actions">
+        {shown.map((action) => (
+          <Act key={action.label} action={action} touches={touches} disabled={!may} onProblem={setProblem} />
+        ))}
+      </div>
+      {!may && <p className="faint">Your role {owner.role} cannot do this. Ask an owner or admin.</p>}
+      {problem && <Failed problem={problem} docs={DOCS} />}
+    </>
+  )
+}
+
+type ActProps = {
+  action: Action
+  touches: readonly string[]
+  disabled: boolean
+  onProblem(problem: React.ComponentProps<typeof Failed>['problem'] | null): void
+}
+
+function Act({ action, touches, disabled, onProblem }: ActProps) {
+  const { label, method = 'POST', path, body, danger, ask, typed, fields, values, done } = action
+  const send = useSend<unknown, object | undefined>(method, path, touches)
+  const [isAsked, setAsked] = useState(false)
+  const act = () => {
+    onProblem(null)
+    send.mutate(body, {
+      onSuccess: (answer) => done?.(answer as never),
+      onError: onProblem,
+      onSettled: () => setAsked(false),
+    })
+  }
+  const verb = label.replace(/…$/, '')
+  return (
+    <>
+      <Button
+        kind={danger ? 'danger' : 'quiet'}
+        busy={send.isPending}
+        disabled={disabled}
+        onClick={() => (ask || fields ? setAsked(true) : act())}
+      >
+        {label}
+      </Button>
+      {isAsked && fields && (
+        <Dialog title={verb} onClose={() => setAsked(false)}>
+          {ask && <p>{ask}</p>}
+          <Form
+            fields={fields}
+            values={values}
+            method={method}
+            path={path}
+            touches={touches}
+            verb={verb}
+            more={{ ...body }}
+            onCancel={() => setAsked(false)}
+            onDone={(answer) => {
+              setAsked(false)
+              done?.(answer as never)
+            }}
+          />
+        </Dialog>
+      )}
+      {isAsked && !fields && (
+        <Ask
+          title={verb}
+          verb={verb}
+          danger={danger ?? false}
+          busy={send.isPending}
+          onClose={() => setAsked(false)}
+          onDo={act}
+          {...(typed === undefined ? {} : { typed })}
+        >
+          <p>{ask}</p>
+        </Ask>
+      )}
+    </>
+  )
+}

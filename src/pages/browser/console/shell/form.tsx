@@ -1,0 +1,280 @@
+import { type ReactNode, useEffect, useState } from 'react'
+import { Button, Code, Field } from '../ui/controls'
+import { Failed } from '../ui/states'
+import { type Method, useSend } from './api'
+import { at, DOCS } from './boot'
+import { createValue } from './value'
+
+/** Whether a form on the page holds changes that were not saved; whoever closes it is asked first. */
+export const unsaved = createValue(false)
+
+export type FormField = {
+  /** The member of the body, with dots for members of members. */
+  name: string
+  label: string
+  help?: ReactNode
+  /** `cents` is written in dollars, `list` with blanks or commas in between, `lines` one a line. */
+  kind?: 'text' | 'area' | 'number' | 'cents' | 'choice' | 'check' | 'list' | 'lines' | 'json' | 'password'
+  choices?: readonly (readonly [value: string, label: string])[]
+  required?: boolean
+  /** What an empty field sends: nothing, unless it says null or an empty text. */
+  empty?: 'null' | 'text'
+  rows?: number
+  min?: number
+  max?: number
+  step?: number
+}
+
+type Written = Record<string, string | boolean>
+
+const memberOf = (value: unknown, name: string): unknown =>
+  name.split('.').reduce<unknown>((inner, part) => (inner as Record<string, unknown> | null)?.[part], value)
+
+function writtenOf({ kind, name, choices }: FormField, values: unknown): string | boolean {
+  const value = memberOf(values, name)
+  if (kind === 'check') return value === true
+  if (value === undefined || value === null) return kind === 'choice' ? (choices?.[0]?.[0] ?? '') : ''
+  if (kind === 'cents') return String(Number(value) / 100)
+  if (kind === 'list') return (value as string[]).join(' ')
+  if (kind === 'lines') return (value as string[]).join('\n')
+  return kind === 'json' ? JSON.stringify(value, null, 2) : String(value)
+}
+
+/** What a field sends. Throws for text that is no JSON. */
+function sentOf({ kind, empty }: FormField, written: string | boolean): unknown {
+  if (typeof written === 'boolean') return written
+  const text = kind === 'password' ? written : written.trim()
+  if (kind === 'list') return text ? text.split(/[\s,]+/) : []
+  if (kind === 'lines')
+    return text
+      ? text
+          .split('\n')
+          .map((line) => line.trim())
+          .filter(Boolean)
+      : []
+  if (text === '') return empty === 'null' ? null : empty === 'text' ? '' : undefined
+  if (kind === 'number') return Number(text)
+  if (kind === 'cents') return Math.round(Number(text) * 100)
+  return kind === 'json' ? JSON.parse(text) : text
+}
+
+/** The body that the fields make together. */
+function bodyOf(fields: readonly FormField[], written: Written): Record<string, unknown> {
+  const body: Record<string, unknown> = {}
+  for (const field of fields) {
+    const value = sentOf(field, written[field.name]!)
+    const parts = field.name.split('.')
+    const last = parts.pop()!
+    let inner = body
+    for (const part of parts) {
+      inner[part] ??= {}
+      inner = inner[part] as Record<string, unknown>
+    }
+    if (value !== undefined) inner[last] = value
+  }
+  return body
+}
+
+type Props<Answer> = {
+  fields: readonly FormField[]
+  /** What is there already. */
+  values?: unknown
+  method: Method
+  path: string
+  /** Everything read whose path begins with one of these is read again afterwards. */
+  touches: readonly string[]
+  verb: string
+  /** Sent with what is written, or made of it. */
+  more?: Record<string, unknown> | ((body: Record<string, unknown>) => Record<string, unknown>)
+  onDone?(answer: Answer): void
+  onCancel?: (() => void) | undefined
+  onChange?(body: Record<string, unknown>): void
+  children?: ReactNode
+  disabled?: string | undefined
+}
+
+/** A form of one call: its fields, what is wrong with them, and the same as a request. */
+export function Form<Answer = unknown>(props: Props<Answer>) {
+  const { fields, values, method, path, touches, verb, more, onDone, onCancel, onChange, children, disabled } = props
+  const send = useSend<Answer, object>(method, path, touches)
+  const [written, setWritten] = useState<Written>(() =>
+    Object.fromEntries(fields.map((field) => [field.name, writtenOf(field, values)])),
+  )
+  const [wrong, setWrong] = useState<string | null>(null)
+  const [savedAt, setSavedAt] = useState<Date | null>(null)
+  const [isShown, setShown] = useState(false)
+  useWarning()
+  const whole = () => {
+    const body = bodyOf(fields, written)
+    return typeof more === 'function' ? more(body) : { ...body, ...more }
+  }
+  const write = (name: string, value: string | boolean) => {
+    const next = { ...written, [name]: value }
+    setWritten(next)
+    setSavedAt(null)
+    unsaved.set(true)
+    try {
+      onChange?.(bodyOf(fields, next))
+    } catch {
+      // Text that is no JSON yet; saving says so.
+    }
+  }
+  const save = () => {
+    try {
+      setWrong(null)
+      send.mutate(whole(), {
+        onSuccess: (answer) => {
+          unsaved.set(false)
+          setSavedAt(new Date())
+          onDone?.(answer)
+        },
+      })
+    } catch {
+      setWrong(fields.find((field) => field.kind === 'json' && !isJson(String(written[field.name])))?.name ?? null)
+    }
+  }
+  const problemOf = ({ name }: FormField) =>
+    wrong === name
+      ? 'This is no JSON.'
+      : send.error?.details.find(({ path: at }) => at === name || at.startsWith(`${name}.`))?.message
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      {fields.map((field) => (
+        <OneField
+          key={field.name}
+          field={field}
+          value={written[field.name]!}
+          problem={problemOf(field)}
+          onChange={(value) => write(field.name, value)}
+        />
+      ))}
+      {children}
+      {send.error && <Failed problem={send.error} docs={DOCS} />}
+      {disabled && <p className="faint">{disabled}</p>}
+      <div className="actions end">
+        <Button kind="plain" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+          As request
+        </Button>
+        <span role="status" className="saved">
+          {savedAt && `Saved ${savedAt.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`}
+        </span>
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        <Button type="submit" kind="primary" busy={send.isPending} disabled={disabled !== undefined}>
+          {verb}
+        </Button>
+      </div>
+      {isShown && <Code text={requestOf(method, path, fields, whole)} label="request" />}
+    </form>
+  )
+}
+
+function requestOf(method: Method, path: string, fields: readonly FormField[], whole: () => object): string {
+  const base = new URL(at('/api/v1'), location.origin).href
+  let body: Record<string, unknown>
+  try {
+    body = { ...whole() }
+  } catch {
+    body = {}
+  }
+  for (const { kind, name } of fields) if (kind === 'password' && name in body) body[name] = '…'
+  return `curl -X ${method} ${base}${path} \\
+  -H "Authorization: Bearer $SVC_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    if (text.trim()) JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** While something is not saved, the browser asks before the page is left. */
+function useWarning(): void {
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent) => unsaved.get() && event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => {
+      removeEventListener('beforeunload', warn)
+      unsaved.set(false)
+    }
+  }, [])
+}
+
+type OneProps = {
+  field: FormField
+  value: string | boolean
+  problem: string | undefined
+  onChange(value: string | boolean): void
+}
+
+function OneField({ field, value, problem, onChange }: OneProps) {
+  const { label, help, kind = 'text', choices = [], required, rows = 4, min, max, step } = field
+  if (kind === 'check') {
+    return (
+      <label className="check">
+        <input type="checkbox" checked={value === true} onChange={({ target }) => onChange(target.checked)} />
+        <span>
+          {label}
+          {help && <small>{help}</small>}
+        </span>
+      </label>
+    )
+  }
+  const common = {
+    value: String(value),
+    required,
+    onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
+  }
+  return (
+    <Field label={label} help={help} problem={problem}>
+      {(props) => {
+        if (kind === 'choice') {
+          return (
+            <select {...props} {...common}>
+              {choices.map(([choice, text]) => (
+                <option key={choice} value={choice}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          )
+        }
+        if (kind === 'area' || kind === 'lines' || kind === 'json') {
+          return (
+            <textarea
+              {...props}
+              {...common}
+              rows={rows}
+              className={kind === 'json' ? 'mono' : ''}
+              spellCheck={kind !== 'json'}
+            />
+          )
+        }
+        const isNumber = kind === 'number' || kind === 'cents'
+        return (
+          <input
+            {...props}
+            {...common}
+            type={isNumber ? 'number' : kind === 'password' ? 'password' : 'text'}
+            autoComplete={
+              kind === 'password' ? (field.name === 'current' ? 'current-password' : 'new-password') : 'off'
+            }
+            {...(isNumber
+              ? { min, max, step: step ?? (kind === 'cents' ? 0.01 : 'any'), inputMode: 'decimal' as const }
+              : {})}
+          />
+        )
+      }}
+    </Field>
+  )
+}

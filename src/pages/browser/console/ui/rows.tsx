@@ -1,0 +1,69 @@
+import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from './controls'
+
+type Props<Row> = {
+  /** What one of them is called: `rule`, `step`. */
+  name: string
+  rows: readonly Row[]
+  onChange(rows: Row[]): void
+  fresh(): Row
+  children(row: Row, set: (changes: Partial<Row>) => void, at: number): ReactNode
+}
+
+/** Things in an order, each with its fields; they are added, removed and moved, by keys too. */
+export function Rows<Row>({ name, rows, onChange, fresh, children }: Props<Row>) {
+  const swap = (from: number, to: number) => {
+    const next = [...rows]
+    ;[next[from], next[to]] = [next[to]!, next[from]!]
+    onChange(next)
+  }
+  return (
+    <>
+      <ol className="rows">
+        {rows.map((row, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place
+          <li key={at} className="card" aria-label={`${name} ${at + 1}`}>
+            <div className="row-head">
+              <b>{at + 1}</b>
+              <Button
+                kind="plain"
+                aria-label={`Move ${name} ${at + 1} up`}
+                disabled={at === 0}
+                onClick={() => swap(at, at - 1)}
+              >
+                <ArrowUp size={16} aria-hidden="true" />
+              </Button>
+              <Button
+                kind="plain"
+                aria-label={`Move ${name} ${at + 1} down`}
+                disabled={at === rows.length - 1}
+                onClick={() => swap(at, at + 1)}
+              >
+                <ArrowDown size={16} aria-hidden="true" />
+              </Button>
+              <Button
+                kind="plain"
+                aria-label={`Remove ${name} ${at + 1}`}
+                onClick={() => onChange(rows.filter((_, other) => other !== at))}
+              >
+                <Trash2 size={16} aria-hidden="true" />
+              </Button>
+            </div>
+            {children(
+              row,
+              (changes) => onChange(rows.map((it, other) => (other === at ? { ...it, ...changes } : it))),
+              at,
+            )}
+          </li>
+        ))}
+      </ol>
+      <div className="actions">
+        <Button onClick={() => onChange([...rows, fresh()])}>
+          <Plus size={16} aria-hidden="true" />
+          Add {name}
+        </Button>
+      </div>
+    </>
+  )
+}

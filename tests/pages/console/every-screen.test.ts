@@ -1,0 +1,130 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { axeProblems, inChromium } from '../support/chromium'
+import { createConsole, sees, wrongIn } from './support/console'
+import { furnish } from './support/furnished'
+
+/** Every screen with its address, what stands on it when it is full, and when nothing is there yet. */
+const SCREENS = [
+  ['inbox', 'lamps/oak', 'Nobody is waiting.'],
+  ['routing', 'Support', 'Every prompt is routed by the classifier.'],
+  ['routing?tab=corrections', 'Write a poem', 'No corrections.'],
+  ['guardrails', 'Personal data', 'No policy.'],
+  ['skills', 'E-mail drafter', 'Nothing installed.'],
+  ['skills?tab=market', 'Installs', null],
+  ['skills?tab=mine', 'Ship notes', 'You have written no skill yet.'],
+  ['skills?tab=review', null as string | null, 'You have submitted nothing.'],
+  ['workflows', 'Greeting', 'No workflows.'],
+  ['workflows?tab=canvases', 'Answer in one sentence', 'No canvases.'],
+  ['workflows?tab=hooks', 'order.created', 'No hooks.'],
+  ['workflows?tab=events', 'order.created', 'No events.'],
+  ['widgets', 'Lamp shop', 'No widget.'],
+  ['browser', null as string | null, 'No live browser.'],
+  ['billing', 'Balance', null],
+  ['settings', 'Single keys', null],
+] as const
+
+inChromium('every screen of the console', async () => {
+  const { open, origin, person, world } = await createConsole()
+  const rows = await furnish({ world, person })
+  const newcomer = await world.person({ ofOrg: false })
+
+  test.each(SCREENS.filter(([, full]) => full !== null))('%s, full', async (path, full) => {
+    const { page, problems } = await open(`/me/${path}`)
+    await sees(page, full!)
+    expect(await wrongIn(page, nameOf(path))).toEqual([])
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('what a row opens: editors, runs, the graph, a preview, the conversation', async () => {
+    const { page, problems } = await open('/me/routing')
+    for (const [path, text] of rows) {
+      await page.setViewport({ width: 1280, height: 800 })
+      await go(page, `/console/me/${path}`)
+      await sees(page, text)
+      expect(await wrongIn(page, nameOf(path.replace(/\/[^?]+/, '-row')))).toEqual([])
+    }
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('nothing yet: a sentence and the first action', async () => {
+    const { page, problems } = await open('/me/routing', { width: 320, height: 640, dark: true }, newcomer)
+    const found: string[] = []
+    for (const [path, , empty] of SCREENS) {
+      if (empty === null) continue
+      await go(page, `/console/me/${path}`)
+      await sees(page, empty).catch(() => found.push(`${path}: no “${empty}”`))
+      found.push(...(await wrongHere(page, `${path}, empty`)))
+    }
+    expect(found).toEqual([])
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('what is on its way, fails or is forbidden says so on every screen', async () => {
+    const { page } = await open('/me/keys', { width: 768, height: 1024 })
+    const found: string[] = []
+    let status = 503
+    const held: (() => void)[] = []
+    await page.setRequestInterception(true)
+    page.on('request', (request) => {
+      if (!/\/api\/v1\/|\/inbox\/events/.test(request.url())) return void request.continue()
+      if (status === 0) return void held.push(() => void request.abort())
+      const error = {
+        code: status === 403 ? 'forbidden' : 'service_unavailable',
+        message: 'Not now.',
+        request_id: 'req_x',
+      }
+      void request.respond({ status, contentType: 'application/json', body: JSON.stringify({ error }) })
+    })
+    for (const [path] of SCREENS) {
+      for (const [wanted, shown] of [
+        [403, '.failed.forbidden'],
+        [0, '.grey'],
+      ] as const) {
+        status = wanted
+        await page.goto(`${origin}/console/me/${path}`)
+        // The inbox hears over one long answer and says so in its own words.
+        if (path !== 'inbox') await page.waitForSelector(shown)
+        found.push(...(await wrongHere(page, `${path}, ${wanted}`)))
+        for (const end of held.splice(0)) end()
+      }
+    }
+    expect(found).toEqual([])
+    await page.close()
+  })
+
+  test('forced colours and reduced motion: borders stay, nothing moves', async () => {
+    const { page, problems } = await open('/me/routing', { forced: true })
+    const found: string[] = []
+    for (const [path, full] of SCREENS) {
+      await go(page, `/console/me/${path}`)
+      if (full) await sees(page, full)
+      found.push(...(await wrongHere(page, `${path}, forced`)))
+      const moving = await page.evaluate(
+        () => document.getAnimations().filter(({ playState }) => playState === 'running').length,
+      )
+      if (moving) found.push(`${path}: ${moving} animations run`)
+    }
+    expect(found).toEqual([])
+    expect(problems).toEqual([])
+    await page.close()
+  })
+})
+
+/** Another address of the console, as its links lead there. */
+const go = (page: Page, path: string) =>
+  page.evaluate((to: string) => {
+    history.pushState(null, '', to)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, path)
+
+const nameOf = (path: string) => path.replace(/\?.*tab=/, '-')
+
+async function wrongHere(page: Page, name: string): Promise<string[]> {
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  const found = (await axeProblems(page)).map((problem) => `${name}: ${problem}`)
+  return over > 0 ? [...found, `${name}: ${over} px too wide`] : found
+}
