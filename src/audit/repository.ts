@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
-import { command, query, type Reader, type Tx } from '../kernel/store'
+import { command, locked, query, type Reader, rowsIn, type Tx } from '../kernel/store'
 import { GENESIS } from './chain'
 import type { ChainScope } from './schema'
 import { type AuditEventRow, auditEvents, auditHeads, auditLog } from './table'
@@ -20,6 +20,12 @@ const lockHead = command<{ scope: ChainScope }>()((tx, p) => {
     .set({ seq: sql`${t.seq}` })
     .where(eq(t.scope, p.scope))
     .returning({ seq: t.seq, hash: t.hash, at: t.at })
+})
+
+const lockListedHeads = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(auditHeads)
+  const given = sql`(select chain from ${rowsIn(tx, p.list, { chain: 'text' })})`
+  return locked(tx.select().from(t).where(sql`${t.scope} in ${given}`).orderBy(t.scope))
 })
 
 const startChain = command<{ scope: ChainScope }>()((tx, p) => {
@@ -46,6 +52,28 @@ export const setHead = command<Head & { scope: ChainScope }>()((tx, p) => {
     .set({ seq: sql`${p.seq}`, hash: sql`${p.hash}`, at: sql`${p.at}` })
     .where(eq(t.scope, p.scope))
 })
+
+/** For Postgres: the heads of several chains, locked in one order, so that no two transactions wait for each other. */
+export async function takeHeads(tx: Tx, scopes: readonly ChainScope[]): Promise<Map<ChainScope, Head>> {
+  const list = JSON.stringify(scopes.map((chain) => ({ chain })))
+  const heads = new Map<ChainScope, Head>((await lockListedHeads(tx, { list })).map((head) => [head.scope, head]))
+  for (const scope of scopes.filter((scope) => !heads.has(scope))) heads.set(scope, await takeHead(tx, scope))
+  return heads
+}
+
+const setListedHeads = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(auditHeads)
+  return tx
+    .update(t)
+    .set({ seq: sql`given.number`, hash: sql`given.digest`, at: sql`given.moment` })
+    .from(rowsIn(tx, p.list, { chain: 'text', number: 'bigint', digest: 'text', moment: 'bigint' }))
+    .where(sql`${t.scope} = given.chain`)
+})
+
+export function setHeads(tx: Tx, heads: ReadonlyMap<ChainScope, Head>): Promise<unknown> {
+  const rows = [...heads].map(([chain, { seq, hash, at }]) => ({ chain, number: seq, digest: hash, moment: at }))
+  return setListedHeads(tx, { list: JSON.stringify(rows) })
+}
 
 export const insertEvent = command<AuditEventRow>()((tx, p) =>
   tx.insert(tx.of(auditEvents)).values({

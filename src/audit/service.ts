@@ -2,11 +2,21 @@ import { type Call, type Caller, keyIdOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import { nextTurn } from '../kernel/loop'
-import type { Reader, Tx } from '../kernel/store'
+import { gathered, type Reader, runTogether, type Tx } from '../kernel/store'
 import { holdsCard, holdsSecret, isSecretName } from '../text'
 import { chainOf, type End, endOf, faultsOf, hashOf, orgOf, START, splitRoute, summarise } from './chain'
 import { listEvents } from './list'
-import { type Head, headOf, insertEvent, pageOfChains, pageOfHeads, setHead, takeHead } from './repository'
+import {
+  type Head,
+  headOf,
+  insertEvent,
+  pageOfChains,
+  pageOfHeads,
+  setHead,
+  setHeads,
+  takeHead,
+  takeHeads,
+} from './repository'
 import { type AuditEntry, AuditEventId, type ChainScope, type InputSummary } from './schema'
 import type { AuditEventRow, AuditHeadRow } from './table'
 
@@ -39,12 +49,14 @@ export type Circumstances = {
 
 type Deps = { clock: Clock }
 export type InsertEvent = (tx: Tx, event: AuditEventRow) => Promise<unknown>
+type Appended = { scope: ChainScope; acts: readonly Act[]; insert: InsertEvent }
 /** What one event says, and of whom. */
 type Act = { about: Omit<Circumstances, 'scope'>; entry: AuditEntry; origin: Record<string, unknown> }
 
 /** The audit log. Call `record` in the transaction of the change it describes, so that both commit together (I19). */
 export function createAuditLog({ clock }: Deps) {
   let statusOf: (route: string) => number | undefined = () => undefined
+  const appendGathered = gathered(appendOne, appendAll)
   return { record, recordAll, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
 
   /** Called once the routes are known: gives the success status of a route, for entries that do not set one. */
@@ -101,18 +113,40 @@ export function createAuditLog({ clock }: Deps) {
     return id!
   }
 
-  async function append(
+  function append(
     tx: Tx,
     scope: ChainScope,
     acts: readonly Act[],
     insert: InsertEvent = insertEvent,
   ): Promise<AuditEventId[]> {
-    let head = await takeHead(tx, scope)
-    const rows = acts.map((act) => {
-      const row = rowOf(scope, act, head)
-      head = row
+    return appendGathered(tx, { scope, acts, insert })
+  }
+
+  function rowsOf({ scope, acts }: Appended, heads: Map<ChainScope, Head>): AuditEventRow[] {
+    return acts.map((act) => {
+      const row = rowOf(scope, act, heads.get(scope)!)
+      heads.set(scope, row)
       return row
     })
+  }
+
+  async function appendAll(tx: Tx, list: readonly Appended[]): Promise<AuditEventId[][]> {
+    const heads = await takeHeads(tx, [...new Set(list.map(({ scope }) => scope))].sort())
+    const inserts = list.flatMap((appended) =>
+      rowsOf(appended, heads).map((row) => ({ row, insert: (tx: Tx) => appended.insert(tx, row), appended })),
+    )
+    const units = inserts.map(({ insert }) => insert)
+    const [ends] = await Promise.all([runTogether(tx, units), setHeads(tx, heads)])
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed) throw failed.reason
+    return list.map((wanted) => inserts.filter(({ appended }) => appended === wanted).map(({ row }) => row.id))
+  }
+
+  async function appendOne(tx: Tx, appended: Appended): Promise<AuditEventId[]> {
+    const { scope, insert } = appended
+    const heads = new Map([[scope, await takeHead(tx, scope)]])
+    const rows = rowsOf(appended, heads)
+    const head = heads.get(scope)!
     // Sent together: the head is locked, and whoever waits for it waits for each round trip.
     await Promise.all([
       ...rows.map((row) => insert(tx, row)),

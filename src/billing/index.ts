@@ -3,7 +3,7 @@
 export { billingSettings } from './config'
 export { refAlreadyUsed, toolsUnpaid } from './errors'
 export { expiredCredit } from './expiring-grants'
-export { capsOfDay, chargeOf, createAccountLimits } from './limits'
+export { capsOfDay, chargeOf, createAccountLimits, hasCaps } from './limits'
 export { createBalanceWatch } from './low-balance'
 export { type AccountBilling, createAccountBilling } from './payments'
 export { type Consumption, createPrices, followPrices, type Prices } from './prices'

@@ -77,16 +77,6 @@ const markCapped = command<{ id: OwnerScope; capped: boolean }>()((tx, p) => {
     .returning({ balance: t.balance, held: t.held })
 })
 
-/** `unclaim` for Postgres, also returning the balance: it costs nothing there, and another node may have changed it. */
-export const unclaimReturning = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
-  const t = tx.of(wallets)
-  return tx
-    .update(t)
-    .set({ balance: sql`${t.balance} - ${p.charged}`, held: sql`${t.held} - ${p.held}` })
-    .where(eq(t.id, p.id))
-    .returning({ balance: t.balance, capped: t.capped })
-})
-
 /** An owner's limits in micro-cents, in the form that paid calls check. */
 export type AccountLimits = {
   readonly caps: Caps

@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { hasLease, isGone, renewLease } from '../cluster'
 import type { OwnerScope } from '../kernel/caller'
-import { command, counted, query, type Reader, type Tx } from '../kernel/store'
+import { command, counted, gathered, insertListed, locked, query, type Reader, rowsIn, type Tx } from '../kernel/store'
 import { type Hold, OF_JOBS, OF_SESSIONS, REVENUE } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
@@ -12,12 +12,41 @@ export const walletOf = query<{ id: OwnerScope }>()((db, p) => {
 })
 
 /** Holds an amount if that much is available, in one statement, so that no two holds claim the same credit (I7). */
-export const claim = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
+const claimOne = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
     .update(t)
     .set({ held: sql`${t.held} + ${p.amount}` })
     .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.amount}`))
+})
+
+/** In the order of their ids, which all transactions that lock several keep: none waits for another in a circle. */
+const lockWallets = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(wallets)
+  const given = sql`(select owner from ${rowsIn(tx, p.list, { owner: 'text' })})`
+  return locked(tx.select({ id: t.id }).from(t).where(sql`${t.id} in ${given}`).orderBy(t.id))
+})
+
+const claimListed = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .update(t)
+    .set({ held: sql`${t.held} + given.amount` })
+    .from(rowsIn(tx, p.list, { owner: 'text', amount: 'bigint' }))
+    .where(sql`${t.id} = given.owner and ${t.balance} - ${t.held} >= given.amount`)
+    .returning({ id: t.id })
+})
+
+export const claim = gathered(claimOne, async (tx, list) => {
+  const sums = new Map<OwnerScope, number>()
+  for (const { id, amount } of list) sums.set(id, (sums.get(id) ?? 0) + amount)
+  const given = { list: JSON.stringify([...sums].map(([owner, amount]) => ({ owner, amount }))) }
+  const [, claimed] = await Promise.all([lockWallets(tx, given), claimListed(tx, given)])
+  const covered = new Set(claimed.map(({ id }) => id))
+  const counts: number[] = []
+  // Where there is not enough for all of a wallet, the first come first.
+  for (const params of list) counts.push(covered.has(params.id) ? 1 : await claimOne(tx, params))
+  return counts
 })
 
 /** Ends a hold: frees the held amount and takes the charged amount from the balance. */
@@ -67,10 +96,20 @@ const insertAnyHold = command<NewHold>()((tx, p) =>
 )
 
 /** The same where the node has a lease; else 0 rows. */
-const insertLeasedHold = counted<NewHold>()((tx, p) => {
+const insertOneLeased = counted<NewHold>()((tx, p) => {
   const open = sql`SELECT ${p.ref}::text, ${p.wallet_id}::text, ${p.key_id}::text, ${p.capped}::boolean,
     ${p.amount}::bigint, 'open', 0, ${p.node}::text, ${p.created_at}::bigint, ${p.expires_at}::bigint`
   return tx.insert(tx.of(holds)).select(sql`${open} WHERE ${hasLease(tx, p.node)}`)
+})
+
+const insertListedHolds = counted<{ list: string; node: string }>()((tx, p) =>
+  insertListed(tx, tx.of(holds), p.list, {}, sql`where ${hasLease(tx, p.node)}`),
+)
+
+const insertLeasedHold = gathered(insertOneLeased, async (tx, list) => {
+  const rows = list.map((hold) => ({ ...hold, state: 'open', settled_amount: 0 }))
+  const inserted = await insertListedHolds(tx, { list: JSON.stringify(rows), node: list[0]!.node })
+  return list.map(() => (inserted ? 1 : 0))
 })
 
 /**
@@ -98,12 +137,69 @@ export const growHold = counted<{ ref: string; more: number }>()((tx, p) => {
 })
 
 /** Ends an open hold; 0 rows when it had already ended. */
-export const endHold = counted<{ ref: string; state: HoldState; charged: number }>()((tx, p) => {
+const endOneHold = counted<{ ref: string; state: HoldState; charged: number }>()((tx, p) => {
   const t = tx.of(holds)
   return tx
     .update(t)
     .set({ state: sql`${p.state}`, settled_amount: sql`${p.charged}` })
     .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
+})
+
+const endListedHolds = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(holds)
+  return tx
+    .update(t)
+    .set({ state: sql`given.how`, settled_amount: sql`given.charged` })
+    .from(rowsIn(tx, p.list, { hold: 'text', how: 'text', charged: 'bigint' }))
+    .where(sql`${t.ref} = given.hold and ${t.state} = 'open'`)
+    .returning({ ref: t.ref })
+})
+
+export const endHold = gathered(endOneHold, async (tx, list) => {
+  const given = list.map(({ ref, state, charged }) => ({ hold: ref, how: state, charged }))
+  const ended = new Set((await endListedHolds(tx, { list: JSON.stringify(given) })).map(({ ref }) => ref))
+  // Of two that end the same hold only one may be told so.
+  return list.map(({ ref }) => (ended.delete(ref) ? 1 : 0))
+})
+
+/** `unclaim` for Postgres, also returning the balance: it costs nothing there, and another node may have changed it. */
+const unclaimOneReturning = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .update(t)
+    .set({ balance: sql`${t.balance} - ${p.charged}`, held: sql`${t.held} - ${p.held}` })
+    .where(eq(t.id, p.id))
+    .returning({ balance: t.balance, capped: t.capped })
+})
+
+const unclaimListed = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .update(t)
+    .set({ balance: sql`${t.balance} - given.charged`, held: sql`${t.held} - given.freed` })
+    .from(rowsIn(tx, p.list, { owner: 'text', charged: 'bigint', freed: 'bigint' }))
+    .where(sql`${t.id} = given.owner`)
+    .returning({ id: t.id, balance: t.balance, capped: t.capped })
+})
+
+export const unclaimReturning = gathered(unclaimOneReturning, async (tx, list) => {
+  const sums = new Map<OwnerScope, { charged: number; freed: number }>()
+  for (const { id, charged, held } of list) {
+    const sum = sums.get(id)
+    sums.set(id, { charged: (sum?.charged ?? 0) + charged, freed: (sum?.freed ?? 0) + held })
+  }
+  const given = { list: JSON.stringify([...sums].map(([owner, sum]) => ({ owner, ...sum }))) }
+  const [, rows] = await Promise.all([lockWallets(tx, given), unclaimListed(tx, given)])
+  const left = new Map(rows.map((row) => [row.id, { ...row }]))
+  // Each has the balance after its own charge, as if they came one after the other.
+  const balances = list.toReversed().map(({ id, charged }) => {
+    const wallet = left.get(id)
+    if (!wallet) return []
+    const after = { balance: wallet.balance, capped: wallet.capped }
+    wallet.balance += charged
+    return [after]
+  })
+  return balances.reverse()
 })
 
 /** Open holds of this process past their expiry: nothing will end them. Of others only they know, by their clock. */

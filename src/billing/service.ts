@@ -18,7 +18,7 @@ import {
 } from './errors'
 import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
 import type { AccountLimitsOf } from './limits'
-import { assertWithinCaps, chargeOf, hasCaps, unclaimReturning } from './limits'
+import { assertWithinCaps, chargeOf, hasCaps } from './limits'
 import type { BalanceWatch } from './low-balance'
 import {
   anyAbandoned,
@@ -35,6 +35,7 @@ import {
   openHolds,
   orphanedHolds,
   unclaim,
+  unclaimReturning,
   walletOf,
 } from './repository'
 import {

@@ -248,7 +248,11 @@ export async function listLedger(
   const items: LedgerEntry[] = []
   let [at, id] = [mark?.at ?? Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
   let balance: number | null = null
-  if (mark) [id, balance] = placeIn(mark.id)
+  if (mark) {
+    const [before, left] = mark.id.split(' ').map(Number)
+    if (!Number.isSafeInteger(before) || !Number.isSafeInteger(left)) throw invalidCursor()
+    ;[id, balance] = [before!, left!]
+  }
   // Rows that do not match must be read too, because the balance is computed from all of them.
   const isFiltered = [ref, kind].some((value) => value !== undefined) || to !== null
   for (let reads = 0; reads < MAX_READS; reads++) {
@@ -272,13 +276,6 @@ export async function listLedger(
     await nextTurn()
   }
   return { items, next: encodeCursor({ at, id: `${id} ${balance}` }) }
-}
-
-/** The id and the balance of a cursor. */
-function placeIn(text: string): [number, number] {
-  const [id, balance] = text.split(' ').map(Number)
-  if (!Number.isSafeInteger(id) || !Number.isSafeInteger(balance)) throw invalidCursor()
-  return [id!, balance!]
 }
 
 const DAY_MS = 86_400_000

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import type { Billing, Prices } from '../billing'
+import { type Billing, hasCaps, type Prices } from '../billing'
 import { type Hold, payerOf, refOf } from '../billing/schema'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
@@ -240,19 +240,24 @@ export function createHolds({ store, clock, billing }: HoldsDeps) {
   async function place(caller: TenantCaller, id: string, amount: number, surely: boolean): Promise<Hold | null> {
     const wanted = { ...payerOf(caller), ref: refOf(id, clock.now()), amount }
     const unit = (tx: Tx) => billing.reserve(tx, wanted)
-    const hold = await (surely ? store.write(unit) : store.writeSoon(unit)).catch((error: unknown) => {
-      // The commit may have reached a database that could not say so any more.
-      if (error instanceof AppError && error.kind === 'unavailable') billing.releaseLater(wanted.ref)
-      throw error
-    })
+    const hold = await (surely ? store.write(unit) : store.writeSoon(unit, hasCaps(wanted.caps))).catch(
+      (error: unknown) => {
+        // The commit may have reached a database that could not say so any more.
+        if (error instanceof AppError && error.kind === 'unavailable') billing.releaseLater(wanted.ref)
+        throw error
+      },
+    )
     failpoint('after_hold_commit')
     return hold
   }
 
-  /** The transaction that ends work. When it fails, as without a database, its hold is released once that is possible. */
-  async function ending<T>(hold: Hold | null, unit: (tx: Tx) => Promise<T>): Promise<T> {
+  /**
+   * The transaction that ends work. When it fails, as without a database, its hold is released once that is possible.
+   * `isPlain`: it changes nothing beside the money and the record, and may share a transaction with others.
+   */
+  async function ending<T>(hold: Hold | null, unit: (tx: Tx) => Promise<T>, isPlain = false): Promise<T> {
     try {
-      return await store.write(unit)
+      return await (isPlain && !hold?.capped ? store.writeTogether(unit) : store.write(unit))
     } catch (error) {
       if (hold) billing.releaseLater(hold.ref)
       throw error

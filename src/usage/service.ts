@@ -4,7 +4,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { type Clock, utcDay } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import { type Loop, startLoop } from '../kernel/loop'
-import { command, query, type Reader, type Store, type Tx } from '../kernel/store'
+import { command, gathered, insertListed, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { grainsOf, type RollupKey, startOf } from './buckets'
 import type { Choice } from './report-repository'
 import { addRefused, placeCursor } from './rollup-repository'
@@ -59,7 +59,20 @@ const insertStatement = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
     ledger_ref: p.ledger_ref,
   })
 
-const insertRecord = command<NewRow>()(insertStatement)
+const insertOne = command<NewRow>()(insertStatement)
+
+const insertListedRecords = command<{ list: string }>()((tx, p) => {
+  const id = sql`nextval(pg_get_serial_sequence('usage_records', 'id'))`
+  return insertListed(tx, tx.of(usageRecords), p.list, { id })
+})
+
+const insertRecord = gathered(
+  (tx, row: NewRow): Promise<unknown> => insertOne(tx, row),
+  async (tx, rows) => {
+    await insertListedRecords(tx, { list: JSON.stringify(rows) })
+    return rows
+  },
+)
 
 /** The same, returning the id: needed only when rows about the call follow. */
 const insertRecordReturningId = command<NewRow>()((tx, p) =>
@@ -71,7 +84,7 @@ const insertSkill = command<{ record_id: number; skill: string }>()((tx, p) =>
 )
 
 /** Adds to a subject's spent and held amounts of a day; creates the row on first use. */
-const moveSpend = command<{ subject: string; day: string; spent: number; held: number }>()((tx, p) => {
+const moveOneSpend = command<{ subject: string; day: string; spent: number; held: number }>()((tx, p) => {
   const t = tx.of(spendDays)
   return tx
     .insert(t)
@@ -81,6 +94,29 @@ const moveSpend = command<{ subject: string; day: string; spent: number; held: n
       set: { spent: sql`${t.spent} + excluded.spent`, held: sql`${t.held} + excluded.held` },
     })
 })
+
+const moveListedSpend = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(spendDays)
+  return insertListed(tx, t, p.list).onConflictDoUpdate({
+    target: [t.subject, t.day],
+    set: { spent: sql`${t.spent} + excluded.spent`, held: sql`${t.held} + excluded.held` },
+  })
+})
+
+const moveSpend = gathered(
+  (tx, move: Parameters<typeof moveOneSpend>[1]): Promise<unknown> => moveOneSpend(tx, move),
+  async (tx, moves) => {
+    const sums = new Map<string, (typeof moves)[number]>()
+    for (const { subject, day, spent, held } of moves) {
+      const sum = sums.get(`${subject} ${day}`)
+      sums.set(`${subject} ${day}`, { subject, day, spent: spent + (sum?.spent ?? 0), held: held + (sum?.held ?? 0) })
+    }
+    // In one order, so that no two transactions wait for each other.
+    const list = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+    await moveListedSpend(tx, { list: JSON.stringify(list) })
+    return moves
+  },
+)
 
 const daysBetween = query<{ subject: string; from: string; to: string }>()((db, p) => {
   const t = db.of(spendDays)
@@ -194,11 +230,7 @@ export function createUsageLog({ clock, witness }: Deps) {
   }
 }
 
-async function insertWithSkills(
-  tx: Tx,
-  row: Parameters<typeof insertRecord>[1],
-  skills: readonly string[],
-): Promise<void> {
+async function insertWithSkills(tx: Tx, row: NewRow, skills: readonly string[]): Promise<void> {
   const [inserted] = await insertRecordReturningId(tx, row)
   for (const skill of new Set(skills)) await insertSkill(tx, { record_id: inserted!.id, skill })
 }

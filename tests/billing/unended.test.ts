@@ -1,6 +1,7 @@
 // Both databases: money.
 import { afterAll, expect, test } from 'bun:test'
 import { storageUnavailable } from '../../src/kernel/errors'
+import type { Tx } from '../../src/kernel/store'
 import { startUpstream } from '../support/upstream'
 import { createWorld } from '../support/world'
 
@@ -11,19 +12,20 @@ test('a hold that its request could not end, because no write was possible, is r
   const world = await createWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted' } })
   const ada = await world.person({ cents: 10_000 })
   const { store, billing } = world.app.container
-  const { write } = store
+  const { write, writeTogether } = store
   let refused = 0
   const ends = (unit: unknown) => String(unit).includes('billing.settle') || String(unit).includes('billing.release')
-  store.write = async (unit) => {
+  const refuse = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
     if (!ends(unit)) return write(unit)
     refused += 1
     throw storageUnavailable()
   }
+  Object.assign(store, { write: refuse, writeTogether: refuse })
   const input = { prompt: 'What is 2+2?' }
   const { status, body } = await ada.send('POST', 'completions', input)
   expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'storage_unavailable' })
   expect(refused).toBeGreaterThan(0)
-  store.write = write
+  Object.assign(store, { write, writeTogether })
   // Read in a unit: on SQLite a hold becomes durable, and seen by readers, with the next commit.
   const held = () => store.write(async (tx) => (await billing.balance(tx, `user:${ada.userId}`)).held)
   expect(await held()).toBeGreaterThan(0)

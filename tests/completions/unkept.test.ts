@@ -6,16 +6,16 @@ import { createUpstreamWorld, freshPrompt } from './upstream-world'
 const { world, upstream } = await createUpstreamWorld()
 const ada = await world.person()
 const { store } = world.app
-const { write, writeSoon, confirm, failing } = store
+const { write, writeSoon, writeTogether, confirm, failing } = store
 afterEach(() => {
-  Object.assign(store, { write, writeSoon, confirm, failing })
+  Object.assign(store, { write, writeSoon, writeTogether, confirm, failing })
 })
 
 const away = () => Promise.reject(storageUnavailable.with({ retryAfterS: 30 }))
 const ask = (input: object) => ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast', ...input })
 
 describe('while the database keeps nothing', () => {
-  const losing = () => Object.assign(store, { write: away, confirm: away })
+  const losing = () => Object.assign(store, { write: away, writeTogether: away, confirm: away })
 
   test.each(['completions', 'chat/completions'])(
     'a stream of %s is refused before its first word, and no engine is asked',

@@ -60,6 +60,8 @@ const BY_MODE: Record<string, FollowUp[]> = {
   domain_analysis: [{ label: 'Risks', prompt: 'What are the three biggest risks in this analysis?' }],
 }
 
+const hasFiles = ({ pictures, spent }: Run): boolean => pictures.length > 0 || !!spent.made?.artifacts.length
+
 const SECTION = /^(?:#{1,4}\s+|\d+\.\s+\*\*|[-*]\s+\*\*)([^\n*#:]{3,60})/gm
 
 type Deps = {
@@ -104,10 +106,10 @@ export function createFinish({
     const code =
       workOf(run.resolvedMode) === 'code' ? await stored.received(run, codeFiles(answer.content, answer)) : []
     failpoint('engine_done_before_settle')
-    await ending(run, async (tx) => {
+    const isPlain = !(code.length || run.later || run.conversationId || run.request.alongside || run.call.once)
+    const unit = async (tx: Tx) => {
       // Whether its stages or its tools made a file.
-      if (run.pictures.length > 0 || run.spent.made?.artifacts.length || code.length)
-        answer.artifacts = await stored.artifactsOf(tx, run, code)
+      if (hasFiles(run) || code.length) answer.artifacts = await stored.artifactsOf(tx, run, code)
       // Nothing when the hold had ended: another node released it while this process was paused.
       run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
       if (run.later) await run.later.begin(tx)
@@ -115,7 +117,8 @@ export function createFinish({
       await record(tx, run, { agentResult: result, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
       if (run.request.alongside) await run.request.alongside(tx, run, answer, broken)
       if (run.call.once && broken === undefined) await keepReply(tx, run, answer)
-    })
+    }
+    await ending(run, unit, isPlain && !hasFiles(run))
     failpoint('settle_commit_before_ack')
     run.ticket?.correct(result.promptTokens + result.completionTokens)
     if (broken === undefined) remember(run, result, answer)
@@ -123,9 +126,9 @@ export function createFinish({
   }
 
   /** The transaction that ends a run. Files of one that is not kept are removed, unless it is not known whether it is. */
-  async function ending(run: Run, unit: (tx: Tx) => Promise<void>): Promise<void> {
+  async function ending(run: Run, unit: (tx: Tx) => Promise<void>, isPlain = false): Promise<void> {
     try {
-      await holds.ending(run.request.accepted ? null : run.hold, unit)
+      await holds.ending(run.request.accepted ? null : run.hold, unit, isPlain)
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(run)
       throw error

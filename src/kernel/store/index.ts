@@ -2,7 +2,7 @@
 export { type CopiedTable, copyDatabase, isEmpty, lackingIn, wipe } from './copy'
 export { isBusy, isDiskFull, isUniqueViolation } from './errors'
 export { type DatabaseLocation, inTurn, knownMigrations, migrate, type Schema, schemaOf } from './migrate'
-export { openPostgres } from './postgres'
+export { gathered, openPostgres, runTogether } from './postgres'
 export { openSqlite } from './sqlite'
 export {
   allOf,
@@ -14,7 +14,9 @@ export {
   defineTable,
   defineView,
   insertAll,
+  insertListed,
   type Kit,
+  locked,
   postgresNow,
   query,
   type Reader,

@@ -112,6 +112,7 @@ export function openSqlite(options: Options): Store {
     readLong: read,
     write: (unit) => write(unit, false),
     writeSoon: (unit) => write(unit, true),
+    writeTogether: (unit) => write(unit, false),
     writeOne: (unit) => write(unit, false),
     confirm: () => write(async () => touch(), false),
     failing: keeping.failing,

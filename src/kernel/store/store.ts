@@ -122,9 +122,15 @@ export type Store = {
   /**
    * Like `write`, for an effect that a crash may undo without harm, such as a hold on money: the promise settles once
    * the unit has run, and the effect becomes durable with the next commit, milliseconds later. Later units see it. On
-   * Postgres it is an ordinary write.
+   * Postgres it is an ordinary write, together with others unless it `isAlone`.
    */
-  writeSoon<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
+  writeSoon<T>(unit: (tx: Tx) => Promise<T>, isAlone?: boolean): Promise<T>
+  /**
+   * Like `write`, for units that may run next to others in one transaction: none may count on what another of them reads
+   * or locks. On Postgres those of a turn, and those that come while others are written, ask for each `gathered` statement
+   * once for all. Where one fails, each runs again by itself.
+   */
+  writeTogether<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /** Like `write`, for a unit of one statement and no effect after it: Postgres commits that without being asked to. */
   writeOne<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /**
@@ -252,6 +258,24 @@ export async function insertAll<T extends object>(
   )
   const given = sql`json_populate_recordset(null::${table}, ${JSON.stringify(rows)}::text::json)`
   await tx.insert(table).select(sql`select ${names} from ${given}`).onConflictDoNothing()
+}
+
+/** For Postgres: inserts the rows of a JSON list, built once; `own` gives columns that the rows do not have. */
+export function insertListed(
+  tx: Tx,
+  table: SQLiteTable,
+  list: Placeholder,
+  own: Record<string, SQL> = {},
+  where = sql``,
+) {
+  const names = Object.values(getTableColumns(table)).map(({ name }) => own[name] ?? sql.identifier(name))
+  const given = sql`json_populate_recordset(null::${table}, ${list}::text::json)`
+  return tx.insert(table).select(sql`select ${sql.join(names, sql`, `)} from ${given} ${where}`)
+}
+
+/** For Postgres: locks the rows that a statement reads, in its order, until the transaction ends. */
+export function locked<Q>(select: Q): Q {
+  return (select as unknown as { for(strength: 'update'): unknown }).for('update') as Q
 }
 
 /** Leaves out rows that another transaction has locked, so that several processes do not wait for each other. */

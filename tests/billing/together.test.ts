@@ -1,0 +1,116 @@
+// Both databases: money.
+import { describe, expect, test } from 'bun:test'
+import { verifyChains } from '../../src/audit/service'
+import { LOW_BALANCE_CENTS } from '../../src/billing/config'
+import { type Hold, payerOf } from '../../src/billing/schema'
+import type { Tx } from '../../src/kernel/store'
+import { createUsageLog } from '../../src/usage'
+import { callOf } from '../support/callers'
+import { openTestStore } from '../support/store'
+import { A_CALL, createWorld, newRef, outcomes } from './world'
+
+const store = await openTestStore()
+const { account, audit, billing, clock, heard, verify } = createWorld(store)
+const usage = createUsageLog({ clock })
+
+type Account = Awaited<ReturnType<typeof account>>
+
+const reserve = (of: Account, amount: number): Promise<Hold> =>
+  store.writeSoon(
+    async (tx) => (await billing.reserve(tx, { ...payerOf(of.caller), ref: newRef(), amount })) as Hold,
+    false,
+  )
+
+/** What the end of a plain call does: the charge, and one row that is usage, event and posting. */
+async function end(tx: Tx, of: Account, hold: Hold, cost: number): Promise<number> {
+  const costMicro = await billing.settle(tx, hold, cost)
+  const entry = {
+    action: 'completion.created',
+    entityType: 'completion' as const,
+    entityId: hold.ref,
+    input: { mode: A_CALL.mode },
+    output: { status: 200, cost_cents: costMicro },
+  }
+  const call = callOf(of.caller)
+  const { owner, keyId } = hold
+  const about = { requestId: call.requestId, userId: of.caller.userId, owner, keyId, costMicro, paidBy: hold.ref }
+  await audit.record(tx, call, entry, (unit, event) => usage.record(unit, { ...A_CALL, ...about }, event))
+  return costMicro
+}
+
+/** In a unit: on SQLite a hold is seen by readers with the next commit. */
+const balanceOf = ({ owner }: Account) => store.write((tx) => billing.balance(tx, owner))
+
+const soundness = async () => [...(await verify()), ...(await verifyChains(store.read))]
+
+describe('calls that end together', () => {
+  test('are each charged and recorded once, in the chain of their owner', async () => {
+    const accounts = await Promise.all([1_000, 1_000, 1_000, 1_000].map((credit) => account(credit)))
+    const calls = Array.from({ length: 80 }, (_, n) => ({ of: accounts[n % 4]!, cost: 1 + (n % 9) }))
+    const holds = await Promise.all(calls.map(({ of }) => reserve(of, 10)))
+    expect((await balanceOf(accounts[0]!)).held).toBe(200)
+    const charged = await Promise.all(
+      calls.map(({ of, cost }, n) => store.writeTogether((tx) => end(tx, of, holds[n]!, cost))),
+    )
+    expect(charged).toEqual(calls.map(({ cost }) => cost))
+    for (const of of accounts) {
+      const spent = calls.filter((call) => call.of === of).reduce((sum, { cost }) => sum + cost, 0)
+      expect(await balanceOf(of)).toEqual({ balance: 1_000 - spent, held: 0, available: 1_000 - spent })
+      expect((await usage.spent(store.read, of.caller.keyId)).today).toEqual({ spent: spent, held: 0 })
+    }
+    expect(await soundness()).toEqual([])
+  })
+
+  test('tell of a low balance once, at the call that crosses the threshold', async () => {
+    const cents = 1_000_000
+    const ada = await account((LOW_BALANCE_CENTS + 2) * cents)
+    const holds = await Promise.all(Array.from({ length: 12 }, () => reserve(ada, cents)))
+    const before = heard.length
+    await Promise.all(holds.map((hold) => store.writeTogether((tx) => end(tx, ada, hold, cents))))
+    const low = heard.slice(before).filter(({ type }) => type === 'credits.low')
+    expect(low.map(({ data }) => data)).toMatchObject([{ balance_cents: LOW_BALANCE_CENTS - 1 }])
+  })
+
+  test('that end the same hold charge it once', async () => {
+    const ada = await account(1_000)
+    const hold = await reserve(ada, 100)
+    const charged = await Promise.all([1, 2, 3].map(() => store.writeTogether((tx) => end(tx, ada, hold, 40))))
+    expect(charged.sort()).toEqual([0, 0, 40])
+    expect(await balanceOf(ada)).toMatchObject({ balance: 960, held: 0 })
+    expect(await soundness()).toEqual([])
+  })
+
+  test('are kept where one among them fails, and that one leaves nothing', async () => {
+    const ada = await account(1_000)
+    const holds = await Promise.all(Array.from({ length: 6 }, () => reserve(ada, 100)))
+    const notices: number[] = []
+    const ends = await Promise.allSettled(
+      holds.map((hold, n) =>
+        store.writeTogether(async (tx) => {
+          tx.afterCommit(() => notices.push(n))
+          const charged = await end(tx, ada, hold, 10)
+          if (n === 3) throw new Error('it cannot end')
+          return charged
+        }),
+      ),
+    )
+    expect(ends.map(({ status }) => status)).toEqual(holds.map((_, n) => (n === 3 ? 'rejected' : 'fulfilled')))
+    expect(notices.sort()).toEqual([0, 1, 2, 4, 5])
+    expect(await balanceOf(ada)).toMatchObject({ balance: 950, held: 100 })
+    expect(await soundness()).toEqual([])
+  })
+})
+
+describe('holds that are claimed together (I7)', () => {
+  test('of an account with enough for ten are ten', async () => {
+    for (let round = 0; round < 3; round++) {
+      const [ada, eve] = [await account(10 * 7_500), await account(1_000_000)]
+      const claims = Array.from({ length: 100 }, () => [reserve(ada, 7_500), reserve(eve, 1)]).flat()
+      const served = (await outcomes(claims)).filter((outcome) => outcome !== 'insufficient_credits')
+      expect(served).toHaveLength(110)
+      expect(await balanceOf(ada)).toMatchObject({ held: 75_000, available: 0 })
+      expect(await balanceOf(eve)).toMatchObject({ held: 100 })
+    }
+    expect(await soundness()).toEqual([])
+  })
+})
