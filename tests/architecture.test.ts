@@ -82,7 +82,7 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   'evaluated code': { pattern: /\beval\(|\bnew Function\(|node:vm/, home: /^$/ },
   'other programs': {
     pattern: /\bBun\.spawn|child_process/,
-    home: /^src\/(kernel\/worker-process|app\/release|app\/set-up|operators\/dump|media\/audio\/espeak|media\/video\/marker)\.ts$/,
+    home: /^src\/(kernel\/worker-process|app\/(release|serve|set-up)|operators\/dump|media\/audio\/espeak|media\/video\/marker)\.ts$/,
   },
   // A thread cannot be ended while it computes: what callers send runs in processes.
   threads: { pattern: /\bnew Worker\(/, home: /^src\/(kernel\/store\/off-thread|operators\/backup-seal)\.ts$/ },

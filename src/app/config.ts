@@ -59,6 +59,22 @@ type Shared = { roles: string; databaseUrl: string }
 
 const has = ({ roles }: Pick<Shared, 'roles'>, role: Role): boolean => roles.split(',').includes(role)
 
+/** @throws ConfigError that names what several processes on one port lack */
+export function assertWorkers(config: Config, platform: NodeJS.Platform = process.platform): void {
+  if (config.workers === 1) return
+  const missing = [
+    platform === 'linux' ? [] : 'Linux',
+    config.databaseUrl ? [] : 'Postgres (SVC_DATABASE_URL)',
+    config.redisUrl ? [] : 'Redis (SVC_REDIS_URL)',
+    config.unix ? 'a port instead of a socket (SVC_UNIX)' : [],
+    servesApi(config) ? [] : 'the role api (SVC_ROLES)',
+  ].flat()
+  if (!missing.length) return
+  throw new ConfigError([
+    `SVC_WORKERS is ${config.workers}, but several processes on one port also need ${missing.join(', ')}. Add it, or set SVC_WORKERS=1.`,
+  ])
+}
+
 export const servesApi = (config: Pick<Shared, 'roles'>): boolean => has(config, 'api')
 
 /** Kinds of jobs that deliver to webhooks. */
@@ -105,6 +121,18 @@ const serverSettings = {
     schema: t.String({ pattern: ROLES_PATTERN }),
     default: ROLES.join(','),
     about: 'Roles of this process: api, jobs, deliveries, browser. Other processes on the same Postgres take the rest.',
+  }),
+  workers: setting({
+    env: 'SVC_WORKERS',
+    schema: t.Integer({ minimum: 1, maximum: 64 }),
+    default: 1,
+    about: 'Number of processes that answer on the port. More than one needs Linux, Postgres and Redis.',
+  }),
+  worker: setting({
+    env: 'SVC_WORKER',
+    schema: t.Integer({ minimum: 0, maximum: 64 }),
+    default: 0,
+    about: 'Number of this process among them. The first process is 0 and sets it for the others.',
   }),
   dataDir: setting({
     env: 'SVC_DATA_DIR',
@@ -264,6 +292,18 @@ export function loadConfig(overrides: ConfigOverrides = {}): Config {
     file: found ? path : null,
   }
   return withRoles({ ...config, dataDir: resolve(config.dataDir), unix: config.unix && resolve(config.unix) })
+}
+
+/** The environment for a process that is to have these settings. */
+export function environmentWith({ production, configFile, userEnv: _, ...settings }: ConfigOverrides) {
+  const variables = Object.entries(settings).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [[SETTINGS[name as keyof typeof SETTINGS].env, typeof value === 'object' ? JSON.stringify(value) : `${value}`]],
+  )
+  if (production !== undefined) variables.push(['NODE_ENV', production ? 'production' : 'development'])
+  if (configFile !== undefined) variables.push(['SVC_CONFIG', resolve(configFile)])
+  return { ...Bun.env, ...(Object.fromEntries(variables) as Record<string, string>) }
 }
 
 /** @throws ConfigError for roles that nobody else could take over */

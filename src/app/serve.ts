@@ -1,8 +1,11 @@
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import type { Signals } from '../kernel/signals'
 import { banner } from './banner'
-import { type ConfigOverrides, loadConfig } from './config'
+import { ROOT } from './bundle'
+import { type Config, type ConfigOverrides, environmentWith, loadConfig } from './config'
 import type { OpenOptions } from './open'
 import { firstLink } from './seed'
 import { type RunningApp, start } from './start'
@@ -12,13 +15,13 @@ import { unknownVariables } from './variables'
 const outOf = ({ app }: RunningApp) => (app.config.logFormat === 'json' ? process.stderr : process.stdout)
 
 /** Ends the process even when stopping fails: otherwise it would keep the lock and the next server could not start. */
-const end = (running: RunningApp, hurry: AbortSignal): Promise<never> => {
+const end = (running: RunningApp, workers: Workers, hurry: AbortSignal): Promise<never> => {
   const giveUp = () => setTimeout(() => process.exit(1), HURRIED_MS)
   if (hurry.aborted) giveUp()
   else hurry.addEventListener('abort', giveUp, { once: true })
-  return running.stop(hurry).then(
+  return Promise.all([workers.stop(hurry), running.stop(hurry)]).then(
     () => {
-      outOf(running).write('Stopped.\n')
+      if (running.app.config.worker === 0) outOf(running).write('Stopped.\n')
       process.exit(0)
     },
     (error: unknown) => {
@@ -51,11 +54,18 @@ export async function serve(
   const giveUp = () => setTimeout(() => process.exit(1), STARTING_MS)
   stop.addEventListener('abort', giveUp, { once: true })
   try {
-    const running = await start({ config: loadConfig(overrides), ...more })
+    const config = loadConfig(overrides)
+    const running = await start({ config: config.workers > 1 ? withSharedFiles(config) : config, ...more })
     stop.removeEventListener('abort', giveUp)
-    if (stop.aborted) return await end(running, hurry)
+    const workers = startWorkers(running, stop.aborted ? 1 : config.workers, overrides)
+    if (stop.aborted) return await end(running, workers, hurry)
     // Heard before the banner is printed: a process that reads the banner may send a signal at once.
-    stop.addEventListener('abort', () => void end(running, hurry), { once: true })
+    stop.addEventListener('abort', () => void end(running, workers, hurry), { once: true })
+    if (config.worker > 0) {
+      // Its log is written by the first process, and ends with it.
+      process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+      return
+    }
     const out = outOf(running)
     const startedMs = performance.now() - startedAt
     const upstreams = await running.app.container.engines.askUpstreams(REQUESTING_MS)
@@ -75,5 +85,91 @@ export async function serve(
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.problems.map((problem) => `error: ${problem}`).join('\n')}\n`)
     process.exit(1)
+  }
+}
+
+/** The processes of one machine keep their files in one folder. */
+const withSharedFiles = (config: Config): Config => ({
+  ...config,
+  filesDir: config.filesDir || config.filesS3Bucket ? config.filesDir : join(config.dataDir, 'files'),
+})
+
+type Workers = { stop(hurry: AbortSignal): Promise<void> }
+
+/** Pauses before a worker that has ended is started again; the first one after it ran for a while. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, STEADY_MS] = [500, 30_000, 60_000]
+
+/**
+ * Starts the other processes of `SVC_WORKERS` on the port of the first, and starts each that ends again. Each is a node
+ * with a folder of its own below the data folder. They answer requests; the first also does what is due.
+ */
+function startWorkers({ app }: RunningApp, count: number, overrides: ConfigOverrides): Workers {
+  const { config, clock, log } = app
+  const stopping = new AbortController()
+  const children = new Map<number, Bun.Subprocess>()
+  const numbers = config.worker > 0 ? [] : Array.from({ length: count - 1 }, (_, at) => at + 1)
+  const own = (worker: number, dataDir: string): ConfigOverrides => ({
+    worker,
+    dataDir,
+    production: config.production,
+    workers: config.workers,
+    port: app.api.server?.port ?? config.port,
+    roles: config.roles
+      .split(',')
+      .filter((role) => role === 'api' || role === 'browser')
+      .join(','),
+    filesDir: config.filesDir && resolve(config.filesDir),
+    logFormat: config.logFormat === 'auto' && process.stdout.isTTY ? 'pretty' : config.logFormat,
+  })
+  const ends = numbers.map(keep)
+
+  async function keep(worker: number): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; !stopping.signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      const startedAt = clock.monotonic()
+      const child = spawn(worker)
+      children.set(worker, child)
+      const exit = await child.exited
+      if (stopping.signal.aborted) return
+      if (clock.monotonic() - startedAt > STEADY_MS) pauseMs = FIRST_PAUSE_MS
+      log.error({ worker, exit, pause_ms: pauseMs }, 'a worker ended and is started again')
+      await clock.sleep(pauseMs, stopping.signal)
+    }
+  }
+
+  function spawn(worker: number) {
+    const dataDir = join(config.dataDir, 'workers', String(worker))
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    copyFileSync(join(config.dataDir, 'secrets.json'), join(dataDir, 'secrets.json'))
+    const child = Bun.spawn([process.execPath, join(ROOT, 'src/main.ts')], {
+      env: environmentWith({ ...overrides, ...own(worker, dataDir) }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+      ipc: () => undefined,
+    })
+    void passOn(child.stdout)
+    return child
+  }
+
+  return {
+    async stop(hurry) {
+      stopping.abort()
+      const notify = () => {
+        for (const child of children.values()) child.kill('SIGTERM')
+      }
+      notify()
+      hurry.addEventListener('abort', notify, { once: true })
+      await Promise.all(ends)
+    },
+  }
+}
+
+/** Writes what a worker prints in whole lines, so that those of two processes do not mix. */
+async function passOn(stream: ReadableStream<Uint8Array>): Promise<void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of stream) {
+    const text = rest + decoder.decode(piece, { stream: true })
+    const end = text.lastIndexOf('\n') + 1
+    rest = text.slice(end)
+    process.stdout.write(text.slice(0, end))
   }
 }

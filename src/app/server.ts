@@ -157,7 +157,7 @@ export function createServer({ config, container, metrics, connections, leaving 
     handler: { standardHostname: false },
     serve: {
       development: false,
-      reusePort: false,
+      reusePort: config.workers > 1,
       idleTimeout: HEADERS_S,
       maxRequestBodySize: MAX_TRANSPORT_BYTES,
       error: () => new Response(null, { status: 500 }),

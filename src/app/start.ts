@@ -9,7 +9,7 @@ import { isEgressGuarded } from '../kernel/outbound-canary'
 import { inUse, portProblem } from '../kernel/port-holder'
 import { inTurn } from '../kernel/store'
 import type { Config } from './config'
-import { servesApi } from './config'
+import { assertWorkers, servesApi } from './config'
 import { lockDataDir } from './lock'
 import { databaseLocationOf, type OpenApp, type OpenOptions, openApp } from './open'
 import { assertRemoteAddressFree, listenForRemoteOperators, urlOf } from './remote-operators'
@@ -47,7 +47,10 @@ const PRODUCTION_NOTICE_S = 5
 /** Opens the app and listens: the API on its port, the operator API on a socket that only this user can use. */
 export async function start(options: OpenOptions): Promise<RunningApp> {
   const { config } = options
-  await assertAddressesFree(config)
+  assertWorkers(config)
+  // The first process has the addresses of a worker, or shares them with it.
+  const isFirst = config.worker === 0
+  if (isFirst) await assertAddressesFree(config)
   const app = await openApp(options)
   let remote: Server<unknown> | null = null
   try {
@@ -56,7 +59,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
       throw new ConfigError([
         'The egress guard did not stop a call to this machine. Use the Bun version in package.json.',
       ])
-    remote = listenForRemoteOperators(app)
+    remote = isFirst ? listenForRemoteOperators(app) : null
     const seed = config.production
       ? null
       : await inTurn(databaseLocationOf(config), () => seedFirstRun(app.container, config.dataDir))
@@ -65,7 +68,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     const server = servesApi(config) ? listen(app) : null
     const socket = join(config.dataDir, 'ops.sock')
     const ops = listenForOperators(app, socket)
-    const probes = listenForProbes(app)
+    const probes = isFirst ? listenForProbes(app) : null
     const unwatch = server && !config.unix ? watchConnections(app, server) : () => undefined
     const loops = app.container.startLoops()
     const url = server

@@ -227,7 +227,7 @@ function assertSound({ rules }: EdgeDeps, { rule, path }: Exchange, request: Req
 }
 
 /** Adds to the headers of an answer what depends on who called: rates, and which pages may read it. */
-export function addHeaders(deps: EdgeDeps, exchange: Exchange, request: Request, headers: Headers): void {
+function addHeaders(deps: EdgeDeps, exchange: Exchange, request: Request, headers: Headers): void {
   deps.addRates(headers, exchange)
   const more = deps.moreHeaders(exchange.path, headers)
   if (more) Object.assign(headers, more)
