@@ -1,12 +1,4 @@
-import {
-  type EngineService,
-  type Message,
-  originOf,
-  type Part,
-  type RunRequest,
-  sumDetails,
-  type ToolCall,
-} from '../engines'
+import { type EngineService, type Message, type RunRequest, sumDetails, type ToolCall } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { shorten } from '../kernel/text'
 import type { Trace } from '../kernel/trace'
@@ -15,14 +7,16 @@ import type { Tools } from '../tools'
 import { observe } from './agent-observe'
 import type { Acting, AgentResult, Emit, Offered, Spent, Task } from './agent-schema'
 import {
-  agentResultOf,
+  answerOnce,
   assertPassable,
   correctionsOf,
   demands,
   isBroken,
   NOT_CALLED,
+  openingMessages,
   type Turn,
   takeTurn,
+  toRequest,
   wantedBy,
 } from './agent-turn'
 
@@ -48,12 +42,6 @@ const SILENT = 'The engine returned no text; "tools_used" has the results of its
 
 /** Separates the texts of two turns. */
 const GAP = '\n\n'
-
-/** A blank prompt adds no text part, because engines refuse empty parts. */
-const withImages = (prompt: string, images: Task['images']): Part[] => [
-  ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),
-  ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
-]
 
 /** Results are not cut below this length. */
 const MIN_CHARS = 400
@@ -106,14 +94,8 @@ export function createAgent(deps: Deps) {
      * ends the run and is thrown on. Without it each turn is one exchange, which is cheaper. Throws what engines throw,
      * and 402.
      */
-    async answer(task: Task, emit: Emit | null = null): Promise<AgentResult> {
-      if (task.acting) return act(task, task.acting, emit)
-      const { engineId, offered } = task
-      const messages = openingMessages(task)
-      const turn = await takeTurn(deps, engineId, toRequest(task, messages), emit, offered)
-      if (emit || !offered || !isBroken(turn, offered)) return agentResultOf(turn, task)
-      messages.push(...correctionsOf(turn, offered))
-      return agentResultOf(await takeTurn(deps, engineId, toRequest(task, messages), null, offered), task)
+    answer(task: Task, emit: Emit | null = null): Promise<AgentResult> {
+      return task.acting ? act(task, task.acting, emit) : answerOnce(deps, task, emit)
     },
   }
 
@@ -219,34 +201,6 @@ function cutInside(text: string, max: number): string {
   if (text.length <= max) return text
   const tail = text.slice(-Math.floor(max / 4)).replace(/^[\udc00-\udfff]/, '')
   return `${shorten(text, Math.floor(max / 2))}\n[cut here to make room]\n${tail}`
-}
-
-/** The first messages to an engine: the system prompt, earlier turns, the question, and any turns after it. */
-function openingMessages({ system, history, prompt, images, after }: Task): Message[] {
-  const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }]
-  for (const message of history) messages.push(message)
-  messages.push({ role: 'user', content: images.length ? withImages(prompt, images) : prompt })
-  for (const message of after) messages.push(message)
-  return messages
-}
-
-/** One call of the engine with these messages. */
-function toRequest(task: Task, messages: Message[]): RunRequest {
-  const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
-  const { sampling, effort } = task
-  return {
-    messages,
-    mode,
-    maxOutputTokens,
-    signal,
-    origin: { ...originOf(call), stealth },
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(sampling ? { sampling } : {}),
-    ...(effort ? { effort } : {}),
-    ...(forVisitors ? { forVisitors } : {}),
-    ...(json ? { json } : {}),
-    ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),
-  }
 }
 
 /**

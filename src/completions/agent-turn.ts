@@ -3,6 +3,8 @@ import {
   type EngineService,
   engineUnavailable,
   type Message,
+  originOf,
+  type Part,
   type RunRequest,
   sumDetails,
   type ToolCall,
@@ -12,12 +14,8 @@ import type { Clock } from '../kernel/clock'
 import { crc32Base62, randomBase62 } from '../kernel/crypto'
 import { messageOf } from '../kernel/errors'
 import { createPairKeeper, storable } from '../kernel/text'
+import { createFenceFilter, createStopFilter, withoutFence } from './agent-filters'
 import type { AgentResult, CountedTurn, Emit, FinishedBecause, Offered, Task } from './agent-schema'
-
-const FENCE = '```'
-
-/** More before the first line end is no language of a fence. */
-const MAX_OPENING_CHARS = 40
 
 const RANDOM_CHARS = 18
 
@@ -34,6 +32,53 @@ export type Turn = CountedTurn &
 
 type Deps = { engines: EngineService; clock: Clock }
 
+/**
+ * The answer of one engine call. Calls of the client's functions that cannot be passed on are asked for once more,
+ * unless they were shown already. Throws what engines throw.
+ */
+export async function answerOnce(deps: Deps, task: Task, emit: Emit | null): Promise<AgentResult> {
+  const { engineId, offered } = task
+  const messages = openingMessages(task)
+  const turn = await takeTurn(deps, engineId, toRequest(task, messages), emit, offered)
+  if (emit || !offered || !isBroken(turn, offered)) return agentResultOf(turn, task)
+  messages.push(...correctionsOf(turn, offered))
+  return agentResultOf(await takeTurn(deps, engineId, toRequest(task, messages), null, offered), task)
+}
+
+/** A blank prompt adds no text part, because engines refuse empty parts. */
+const withImages = (prompt: string, images: Task['images']): Part[] => [
+  ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),
+  ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
+]
+
+/** The first messages to an engine: the system prompt, earlier turns, the question, and any turns after it. */
+export function openingMessages({ system, history, prompt, images, after }: Task): Message[] {
+  const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }]
+  for (const message of history) messages.push(message)
+  messages.push({ role: 'user', content: images.length ? withImages(prompt, images) : prompt })
+  for (const message of after) messages.push(message)
+  return messages
+}
+
+/** One call of the engine with these messages. */
+export function toRequest(task: Task, messages: Message[]): RunRequest {
+  const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
+  const { sampling, effort } = task
+  return {
+    messages,
+    mode,
+    maxOutputTokens,
+    signal,
+    origin: { ...originOf(call), stealth },
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(sampling ? { sampling } : {}),
+    ...(effort ? { effort } : {}),
+    ...(forVisitors ? { forVisitors } : {}),
+    ...(json ? { json } : {}),
+    ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),
+  }
+}
+
 /** One engine call: whole, or as a stream whose parts are emitted as they come. */
 export const takeTurn = (
   deps: Deps,
@@ -44,17 +89,27 @@ export const takeTurn = (
 ): Promise<Turn> => (emit ? streamed(deps, question, request, emit, offered) : whole(deps, question, request))
 
 async function whole({ engines }: Deps, question: string, request: RunRequest): Promise<Turn> {
-  const { usage, ...answer } = await engines.answer(question, request)
-  const { promptTokens, completionTokens } = usage
-  const stop = createStopFilter(request.sampling?.stop ?? [])
-  const whole = stop.add(answer.text) + stop.end()
-  const text = storable(request.json ? withoutFence(whole) : whole)
-  const by = stop.hit() ?? knownStop(request, answer.stoppedBy)
-  const counts = { promptTokens, completionTokens, ...sumDetails([usage]) }
-  if (stop.hit() !== null)
-    return { ...answer, text, toolCalls: [], finish: 'stop', stoppedBy: by, ttftMs: null, ...counts }
-  const toolCalls = answer.toolCalls.map((call) => ownCall(call, request, newCallId(request.mode)))
-  return { ...answer, text, toolCalls, stoppedBy: by, ttftMs: null, ...counts }
+  const answer = await engines.answer(question, request)
+  const { engineId, free, fallbackUsed, reasoning, refusal, finish, usage } = answer
+  const stop = request.sampling?.stop?.length ? createStopFilter(request.sampling.stop) : null
+  const heard = stop ? stop.add(answer.text) + stop.end() : answer.text
+  const hit = stop?.hit() ?? null
+  const calls = hit === null ? answer.toolCalls : []
+  return {
+    engineId,
+    free,
+    fallbackUsed,
+    text: storable(request.json ? withoutFence(heard) : heard),
+    reasoning,
+    refusal,
+    toolCalls: calls.map((call) => ownCall(call, request, newCallId(request.mode))),
+    finish: hit === null ? finish : 'stop',
+    stoppedBy: hit ?? knownStop(request, answer.stoppedBy),
+    ttftMs: null,
+    promptTokens: usage.promptTokens,
+    completionTokens: usage.completionTokens,
+    ...sumDetails([usage]),
+  }
 }
 
 async function streamed(
@@ -67,7 +122,7 @@ async function streamed(
   const startedAt = clock.monotonic()
   const pairs = createPairKeeper()
   const fence = request.json ? createFenceFilter() : null
-  const stop = createStopFilter(request.sampling?.stop ?? [])
+  const stop = request.sampling?.stop?.length ? createStopFilter(request.sampling.stop) : null
   const toolCalls: ToolCall[] = []
   const ids: string[] = []
   const idAt = (place: number) => (ids[place] ??= newCallId(request.mode))
@@ -82,11 +137,11 @@ async function streamed(
     ttftMs ??= Math.round(clock.monotonic() - startedAt)
     switch (part.type) {
       case 'text-delta': {
-        const cut = stop.add(part.text)
+        const cut = stop ? stop.add(part.text) : part.text
         const piece = pairs.add(fence ? fence.add(cut) : cut)
         text += piece
         const behind = piece ? emit({ type: 'text', text: piece }) : undefined
-        if (stop.hit() === null) return behind
+        if (!stop || stop.hit() === null) return behind
         // What the engine would say after it is neither read nor charged.
         return Promise.resolve(behind).then(() => Promise.reject(ENOUGH))
       }
@@ -111,11 +166,11 @@ async function streamed(
         stoppedBy = knownStop(request, part.stoppedBy)
     }
   })
-  const last = stop.end()
+  const last = stop?.end() ?? ''
   const rest = pairs.add((fence?.add(last) ?? last) + (fence?.end() ?? '')) + pairs.end()
   if (rest) await emit({ type: 'text', text: rest })
   const { promptTokens, completionTokens } = usage
-  const message = { text: text + rest, reasoning, refusal, toolCalls, finish, stoppedBy: stop.hit() ?? stoppedBy }
+  const message = { text: text + rest, reasoning, refusal, toolCalls, finish, stoppedBy: stop?.hit() ?? stoppedBy }
   const counts = { promptTokens, completionTokens, ...sumDetails([usage]) }
   return { ...message, ...by, ttftMs, ...counts }
 }
@@ -255,95 +310,3 @@ export function modeOfCall(id: string, modes: readonly string[]): string | null 
 /** The text that ended an answer, if the request asked for that: upstreams also name their own marks. */
 const knownStop = ({ sampling }: RunRequest, by: string | undefined): string | undefined =>
   by !== undefined && sampling?.stop?.includes(by) ? by : undefined
-
-/**
- * Takes a text in pieces and gives it up to the first of these texts in it, whichever way it is cut into pieces: what
- * may be the beginning of one is held back.
- */
-function createStopFilter(stops: readonly string[]) {
-  const longest = Math.max(0, ...stops.map(({ length }) => length))
-  let waiting = ''
-  let hit: string | null = null
-
-  return {
-    add(piece: string): string {
-      if (longest === 0) return piece
-      if (hit !== null) return ''
-      const text = waiting + piece
-      const found = stops
-        .map((stop) => ({ stop, at: text.indexOf(stop) }))
-        .filter(({ at }) => at >= 0)
-        .sort((a, b) => a.at - b.at || b.stop.length - a.stop.length)[0]
-      if (found) {
-        hit = found.stop
-        waiting = ''
-        return text.slice(0, found.at)
-      }
-      let held = Math.min(longest - 1, text.length)
-      while (held > 0 && !stops.some((stop) => stop.startsWith(text.slice(-held)))) held -= 1
-      waiting = held ? text.slice(-held) : ''
-      return held ? text.slice(0, -held) : text
-    },
-    /** What was held back, at the end of the text. */
-    end(): string {
-      const rest = waiting
-      waiting = ''
-      return rest
-    },
-    /** The text that was found; null for none. */
-    hit: (): string | null => hit,
-  }
-}
-
-/**
- * JSON in a Markdown fence is JSON where JSON was asked for (contract 4): the fence goes, whether the answer comes whole
- * or in pieces.
- */
-function withoutFence(text: string): string {
-  const filter = createFenceFilter()
-  return filter.add(text) + filter.end()
-}
-
-/** Takes a text in pieces and gives it without a fence around it. */
-function createFenceFilter() {
-  let state: 'opening' | 'fenced' | 'plain' = 'opening'
-  let waiting = ''
-
-  function open(): string {
-    const text = waiting.trimStart()
-    if (text === '' || (text.length < FENCE.length && FENCE.startsWith(text))) return ''
-    const lineEnd = text.indexOf('\n')
-    if (text.startsWith(FENCE) && lineEnd < 0 && text.length <= MAX_OPENING_CHARS) return ''
-    state = text.startsWith(FENCE) && lineEnd > 0 && /^[`\w+-]*\s*$/.test(text.slice(0, lineEnd)) ? 'fenced' : 'plain'
-    const rest = state === 'fenced' ? text.slice(lineEnd + 1) : waiting
-    waiting = ''
-    return state === 'fenced' ? hold(rest) : rest
-  }
-
-  /** Holds back blanks and backticks at the end, which may be the closing fence. */
-  function hold(text: string): string {
-    const all = waiting + text
-    const stored =
-      all.length -
-      all
-        .trimEnd()
-        .replace(/`{1,3}$/, '')
-        .trimEnd().length
-    waiting = all.slice(all.length - stored)
-    return all.slice(0, all.length - stored)
-  }
-
-  return {
-    add(piece: string): string {
-      if (state === 'plain') return piece
-      if (state === 'fenced') return hold(piece)
-      waiting += piece
-      return open()
-    },
-    end(): string {
-      const rest = waiting
-      waiting = ''
-      return state === 'fenced' && rest.trim() === FENCE ? '' : rest
-    },
-  }
-}

@@ -1,8 +1,13 @@
-import { EFFORTS } from '../engines'
+import { EFFORTS, type EngineTool } from '../engines'
 import { sha256Hex } from '../kernel/crypto'
+import { invalidInput, messageOf, quoted } from '../kernel/errors'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
 import { assertFits } from '../kernel/validation'
+import { newAllowance, problemsOf, sizeIfWritten } from '../tools'
+import type { McpServer } from '../tools/schema'
+import type { Offered } from './agent-schema'
 import type { CompletionRequest } from './run'
+import type { ChatInput, FunctionTool } from './schema'
 
 const maybe = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
 const Penalty = maybe(t.Number({ minimum: -2, maximum: 2 }))
@@ -77,3 +82,74 @@ export function samplingOf(sent: { [M in keyof Sampling]: Sampling[M] | null | u
 /** The client's own name of its user is kept as a hash only (contract 29.1). */
 export const endUserOf = (name: string | null | undefined): Pick<Tuning, 'endUser'> =>
   name ? { endUser: sha256Hex(name) } : {}
+
+const NO_PARAMETERS = { type: 'object', properties: {} }
+
+type ChatTool = NonNullable<ChatInput['tools']>[number]
+
+/** The MCP servers among the tools of a chat (contract 28.2). */
+export const serversIn = ({ tools }: ChatInput): McpServer[] => (tools ?? []).filter(isServer)
+
+const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
+
+/**
+ * The functions a chat client offers, none beside MCP servers (contract 4); null without tools. Throws 400
+ * `validation_error` on a name used twice, on parameters that are not a schema, and on a `tool_choice` that is not among
+ * them. What a choice names of an MCP server is looked for when its tools are known.
+ */
+export function functionsOf({
+  tools,
+  tool_choice: choice,
+  parallel_tool_calls: parallel,
+}: ChatInput): CompletionRequest['functions'] {
+  if (!tools?.length) return null
+  const names = new Set<string>()
+  const allowance = newAllowance()
+  const functions: FunctionTool[] = []
+  for (const [place, tool] of tools.entries()) {
+    if (isServer(tool)) continue
+    const offered = tool.function
+    functions.push(tool)
+    if (names.has(offered.name))
+      throw invalidInput(`tools[${place}].function.name`, `"tools" has two functions named ${messageOf(offered.name)}.`)
+    names.add(offered.name)
+    const path = `tools[${place}].function.parameters`
+    // Engines refuse an invalid schema. Patterns are not run here, since the client checks the arguments itself.
+    if (offered.parameters) assertSchema(offered.parameters, path, allowance, sizeIfWritten)
+  }
+  const labels = tools.filter(isServer).map(({ server_label }) => `${server_label}__`)
+  const isKnown = (name: string) => names.has(name) || labels.some((label) => name.startsWith(label))
+  return { ...choose(functions.map(toEngineTool), choice ?? 'auto', isKnown), oneCallATurn: parallel === false }
+}
+
+type Choice = NonNullable<ChatInput['tool_choice']>
+
+/** Applies `tool_choice`: a mode, one named function, or a list of allowed functions with a mode. */
+function choose(
+  tools: EngineTool[],
+  choice: Choice,
+  isKnown: (name: string) => boolean,
+): Omit<Offered, 'oneCallATurn'> {
+  if (typeof choice === 'string') return { tools, choice }
+  const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
+  const missing = listed.find((name) => !isKnown(name))
+  if (missing !== undefined)
+    throw invalidInput('tool_choice', `"tool_choice" names ${messageOf(missing)}, which is not among "tools".`)
+  if ('function' in choice) return { tools, choice: { name: choice.function.name } }
+  return { tools: tools.filter(({ name }) => listed.includes(name)), choice: choice.allowed_tools.mode, only: listed }
+}
+
+const nameOf = (named: { function: { name: string } }): string => named.function.name
+
+const toEngineTool = ({ function: { name, description, parameters, strict } }: FunctionTool): EngineTool => ({
+  name,
+  description: description ?? '',
+  parameters: parameters ?? NO_PARAMETERS,
+  ...(strict == null ? {} : { strict }),
+})
+
+/** Throws 400 `validation_error` with the first problem of a client's schema, if it has any. */
+export function assertSchema(...about: Parameters<typeof problemsOf>): void {
+  const [problem] = problemsOf(...about)
+  if (problem) throw invalidInput(problem.path, `"${quoted(problem.path)}" ${problem.message}.`)
+}

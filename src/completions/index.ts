@@ -1,22 +1,18 @@
 /** The way of a prompt to its answer: completions, chat format, voice and the agent loop. */
 export { createAgent, fitHistory } from './agent-loop'
-export { assembleSystem, createSandbox, type Sandbox, type Voice } from './agent-sandbox'
+export { createSandbox, type Sandbox } from './agent-sandbox'
 export { modeOfCall } from './agent-turn'
+export type { CacheChoice, CacheReading } from './cache'
 export { formOfSchema, requestFromChat } from './chat-from-wire'
 export { endUserOf, samplingOf } from './chat-parameters'
+export { assertOrder, requestFromOrder } from './completion-from-wire'
 export { cacheRulesOf } from './config'
+export { assembleSystem, type Voice } from './decide'
 export { ignoredHeader, ignoredWarning } from './ignored'
+export { assertAttachment, base64Of } from './images'
 export { chatMetadata, usageOf } from './present'
 export { createChat } from './routes'
-export { assertAttachment, assertOrder, base64Of } from './rules'
-export type { Progress } from './run'
-export { type CompletionRequest, DEFAULT_ITERATIONS, requestFromOrder } from './run'
-export {
-  type CacheChoice,
-  type CacheReading,
-  type CompletionService,
-  createCompletions,
-} from './service'
-
+export { type CompletionRequest, DEFAULT_ITERATIONS, type Progress } from './run'
 export { nativeFramer } from './stream'
 export { createVoice } from './voice'
+export { type CompletionService, createCompletions } from './way'

@@ -3,7 +3,10 @@ import { centsToMicro, microToCents } from '../kernel/money'
 import type { StoredAnswer } from './cache'
 import { firedIn } from './rules'
 import type { Run } from './run'
-import { type ChatCompletion, type Completion, chatIdOf, type FinishReason, type Usage } from './schema'
+import type { ChatCompletion, ChatCompletionId, Completion, CompletionId, FinishReason, Usage } from './schema'
+
+/** The id that chat clients see; it differs from the completion id in its prefix only. */
+export const chatIdOf = (id: CompletionId): ChatCompletionId => `chat${id}` as ChatCompletionId
 
 /** The native answer (contract 2.2). */
 export function toCompletion(run: Run, answer: StoredAnswer): Completion {

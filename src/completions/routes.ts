@@ -10,9 +10,10 @@ import { requestFromChat } from './chat-from-wire'
 import { HONOURED_MEMBERS } from './chat-parameters'
 import { ignoredHeader, ignoredNamesIn } from './ignored'
 import { ChatCompletion, ChatInput, Completion, CompletionInput } from './schema'
-import type { AnswerStream, CompletionService } from './service'
-import { OPENING_MS } from './stages/show'
 import { chatFramer } from './stream'
+import { OPENING_MS } from './think'
+import { ActionInput, ActionResult, TokenInput, type Voice, VoiceToken } from './voice'
+import type { AnswerStream, CompletionService } from './way'
 
 type Deps = {
   completions: CompletionService
@@ -116,3 +117,26 @@ export function createChat({ completions, clock, engines, doorOf }: Deps) {
     },
   }
 }
+
+/** `/voice` (contract 6). */
+export const voiceRoutes = (voice: Voice, guard: Guard) =>
+  new Elysia({ prefix: '/voice', tags: ['Audio'] })
+    .use(guard)
+    .post('/token', (context) => voice.token(toCall(context), context.body), {
+      scope: 'completions',
+      idempotent: true,
+      body: checked(TokenInput),
+      response: { 200: answer(VoiceToken), ...errors(400, 401, 402, 403, 404, 409, 429, 503) },
+      detail: {
+        summary: 'Open a live voice session',
+        description: 'The token lasts 30 minutes. Attach `systemInstruction` and `tools` to the live session.',
+      },
+    })
+    .post('/action', (context) => voice.act(toCall(context), context.body), {
+      scope: 'completions',
+      idempotent: true,
+      timeLimit: 'own',
+      body: checked(ActionInput),
+      response: { 200: answer(ActionResult), ...errors(400, 401, 402, 403, 404, 409, 429, 503, 504) },
+      detail: { summary: 'Run a tool that a live voice session asked for' },
+    })

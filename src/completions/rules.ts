@@ -1,10 +1,9 @@
 import type { Firing } from '../guardrails/schema'
 import { AppError, defineError, invalidInput } from '../kernel/errors'
-import { isBlank } from '../kernel/text'
+import { shorten } from '../kernel/text'
 import type { StoredAnswer } from './cache'
-import { typeOfPicture } from './pictures'
 import type { Run } from './run'
-import type { Attachment, CompletionInput, Mode, StructuredOutput } from './schema'
+import type { FollowUp, Mode, StructuredOutput } from './schema'
 
 export const emptyPrompt = defineError(
   'invalid',
@@ -17,14 +16,6 @@ export const blankPrompt = defineError(
   'empty_prompt',
   (place: number) => `"messages[${place}]", the last user message, has neither text nor an image. Add your question.`,
 )
-
-const emptyPromptText = () =>
-  new AppError(
-    'invalid',
-    'validation_error',
-    '"prompt" is missing or blank. Send a non-empty string, for example {"prompt":"Hello"}.',
-    { param: 'prompt', details: [{ path: 'prompt', message: '"prompt" is blank.' }] },
-  )
 
 /** Clients know this refusal by the words "maximum context length". It names what is too long. */
 export const promptTooLong = (tokens: number, limit: number, { door, cameFrom }: Run['request']) => {
@@ -57,23 +48,6 @@ export const overBounds = defineError(
 
 const MAX_METADATA_KEYS = 50
 const MAX_METADATA_BYTES = 16 * 1024
-export const MAX_IMAGE_BYTES = 15 * 1024 * 1024
-const MAX_ADDRESS_CHARS = 2_048
-
-/**
- * Checks what the schema of an order cannot express (contract 2.1): a prompt that is not blank, metadata within
- * 50 keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
- */
-export function assertOrder(input: CompletionInput): void {
-  if (isBlank(input.prompt)) throw emptyPromptText()
-  if (input.metadata) assertMetadata(input.metadata)
-  for (const [place, attachment] of (input.attachments ?? []).entries())
-    assertAttachment(attachment, pathOfAttachment(attachment, place))
-}
-
-/** Where a native order holds the data or the URL of an image. */
-export const pathOfAttachment = ({ type }: Attachment, place: number): string =>
-  `attachments[${place}].${type === 'image_base64' ? 'data' : 'url'}`
 
 export function assertMetadata(metadata: Record<string, unknown>): void {
   const keys = Object.keys(metadata).length
@@ -86,34 +60,6 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
   }
 }
 
-/**
- * Throws 400 on data that is not base64, is more than 15 MiB decoded or is no picture. `path` is where the data or the
- * URL is in the body.
- */
-export function assertAttachment(attachment: Attachment, path: string): void {
-  const inline = attachment.type === 'image_base64' ? base64Of(attachment.data) : inlineOf(attachment.url)
-  if (inline !== null) assertPicture(inline, path)
-  else if (attachment.type === 'image_url' && attachment.url.length > MAX_ADDRESS_CHARS) {
-    throw invalidInput(path, `"${path}" has more than ${MAX_ADDRESS_CHARS} characters.`)
-  }
-}
-
-function assertPicture(data: string, path: string): void {
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw invalidInput(path, `"${path}" is not base64.`)
-  const bytes = Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
-  if (bytes > MAX_IMAGE_BYTES) throw invalidInput(path, `"${path}" is larger than 15 MiB decoded.`)
-  typeOfPicture(Buffer.from(data, 'base64'), path)
-}
-
-/** The beginning of a data URL. Its type is not looked at, because the bytes decide; only a text is no picture. */
-const DATA_URL = /^\s*data:(?!text\/)[^,]{0,200};base64,/i
-
-/** The base64 of an image as engines take it: without line breaks and without the head of a data URL (contract 6). */
-export const base64Of = (data: string): string => data.replace(DATA_URL, '').replace(/\s+/g, '')
-
-/** The base64 of the image inside a data URL; null for any other URL. */
-export const inlineOf = (url: string): string | null => (DATA_URL.test(url) ? base64Of(url) : null)
-
 export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')
 
 /** Stealth changes what is kept, not how the answer is made (contract 2.1). */
@@ -121,6 +67,9 @@ const STEALTH_WORK: Record<string, string> = { stealth_text: 'fast', stealth_ima
 
 /** The mode that decides how the answer is made: `stealth_text` is answered as `fast`. */
 export const workOf = (mode: string): string => STEALTH_WORK[mode] ?? mode
+
+/** Only what `auto` chose becomes a job: a request that asks for a video itself waits for it (contract 2.4). */
+export const isHandedOver = ({ request }: Run): boolean => request.mode === 'auto'
 
 /** Modes whose answer is JSON, with the type that `structured_output` names. */
 const STRUCTURED: Record<string, string> = { domain_analysis: 'domain_analysis', data_extraction: 'data_extraction' }
@@ -178,4 +127,41 @@ export const modeWarnings = (mode: Mode): string[] =>
 export const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
   const named = metadata?.approved_tools
   return Array.isArray(named) ? named.filter((name) => typeof name === 'string') : []
+}
+
+const MAX_FOLLOW_UPS = 3
+
+/** Fixed suggestions by mode. */
+const BY_MODE: Record<string, FollowUp[]> = {
+  code: [
+    { label: 'Add tests', prompt: 'Write tests for this code.' },
+    { label: 'Explain it', prompt: 'Explain this code step by step.' },
+    { label: 'Make it faster', prompt: 'Where could this code be slow, and how would you make it faster?' },
+  ],
+  think: [
+    { label: 'Check the reasoning', prompt: 'What is the weakest step of this reasoning?' },
+    { label: 'Other view', prompt: 'Argue the opposite as well as you can.' },
+  ],
+  roast: [{ label: 'Harder', prompt: 'Again, but less gentle.' }],
+  genui: [{ label: 'Dark mode', prompt: 'Add a dark variant of this component.' }],
+  // What is asked next of these is a change of them, which nobody can guess.
+  image: [],
+  video: [],
+  domain_analysis: [{ label: 'Risks', prompt: 'What are the three biggest risks in this analysis?' }],
+}
+
+const SECTION = /^(?:#{1,4}\s+|\d+\.\s+\*\*|[-*]\s+\*\*)([^\n*#:]{3,60})/gm
+
+/**
+ * Up to three follow-up questions: first about the answer's headings, then the fixed ones of the mode.
+ * No engine is called, so they cost nothing and add no latency.
+ */
+export function suggestFollowUps(mode: string, content: string): FollowUp[] {
+  if (content.length < 80 && !BY_MODE[mode]) return []
+  const fromSections = [...content.matchAll(SECTION)].slice(0, MAX_FOLLOW_UPS - 1).map(([, title]) => {
+    const subject = title!.trim()
+    return { label: shorten(subject, 40), prompt: `Tell me more about ${subject}.` }
+  })
+  const general: FollowUp[] = [{ label: 'Summarise', prompt: 'Summarise that in three sentences.' }]
+  return [...fromSections, ...(BY_MODE[mode] ?? general)].slice(0, MAX_FOLLOW_UPS)
 }

@@ -1,39 +1,77 @@
-import type { Settings } from '../accounts'
+import type { AccessWatch, SettingsService } from '../accounts'
 import type { BrandSoul } from '../accounts/keys/schema'
+import type { AuditLog } from '../audit'
+import type { Billing, Prices } from '../billing'
 import type { Hold } from '../billing/schema'
-import type { Deadline, Later } from '../charging'
-import type { Effort, ImageQuality, Message, Sampling } from '../engines'
-import type { Draft } from '../files'
+import type { BrowserService } from '../browser'
+import type { Deadline, Holds, Later } from '../charging'
+import type { Effort, EngineService, ImageQuality, Message, Sampling } from '../engines'
+import type { EventBus } from '../events'
+import type { Draft, Files } from '../files'
 import type { ArtifactId } from '../files/schema'
-import type { Guard, HoldBack } from '../guardrails'
+import type { Guard, GuardrailService, HoldBack } from '../guardrails'
 import type { Call } from '../kernel/caller'
-import { invalidInput } from '../kernel/errors'
-import type { Tx } from '../kernel/store'
-import type { TokenTicket } from '../limits'
-import type { Picture } from '../media'
-import type { Request } from '../research'
-import type { Effective } from '../routing'
-import type { Activation } from '../skills'
+import type { Clock } from '../kernel/clock'
+import type { KeyId } from '../kernel/ids'
+import type { Outbound } from '../kernel/outbound'
+import type { Reader, Store, Tx } from '../kernel/store'
+import type { Trace } from '../kernel/trace'
+import type { RateLimiter, TokenTicket } from '../limits'
+import type { Picture, Pictures, VideoService } from '../media'
+import type { Request, ResearchService } from '../research'
+import type { Classifier, Effective, EffectiveRouting } from '../routing'
+import type { Activation, ConversationService, MemoryService, SkillService } from '../skills'
 import type { ConversationId } from '../skills/conversations/schema'
-import type { Tool } from '../tools'
+import type { Tool, Tools } from '../tools'
 import type { InlineTool, McpServer, Toolset } from '../tools/schema'
-import type { Voice } from './agent-sandbox'
+import type { UsageLog } from '../usage'
+import type { Agent } from './agent-loop'
 import type { Image, Offered, Spent, Step, Task } from './agent-schema'
-import type { StoredAnswer } from './cache'
-import { ignoredNamesIn, ignoredWarning } from './ignored'
-import type { Stage } from './pipeline'
-import { toChatCompletion, toCompletion } from './present'
-import { isStealth, modeWarnings, pathOfAttachment } from './rules'
-import type {
-  Attachment,
-  ChatCompletion,
-  Completion,
-  CompletionId,
-  CompletionInput,
-  Mode,
-  ModelRef,
-  Routing,
-} from './schema'
+import type { AnswerCache, StoredAnswer } from './cache'
+import type { CacheRules } from './config'
+import type { Voice } from './decide'
+import type { Attachment, CompletionId, Mode, ModelRef, Routing } from './schema'
+import type { Stage } from './way'
+
+/** What the stages of a run work with; made once, at the start. */
+export type House = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  usage: UsageLog
+  events: EventBus
+  settings: SettingsService
+  /** The brand soul of a key; null when it has none or it is off. */
+  brandSoulOf(reader: Reader, keyId: KeyId): Promise<BrandSoul | null>
+  limiter: RateLimiter
+  billing: Billing
+  prices: Prices
+  holds: Holds
+  engines: EngineService
+  classifier: Classifier
+  /** The callers' routing preferences (contract 13). */
+  routing: Pick<EffectiveRouting, 'of' | 'ready'>
+  browser: Pick<BrowserService, 'toolsFor' | 'toolsOfRun'>
+  conversations: ConversationService
+  agent: Agent
+  tools: Tools
+  skills: Pick<SkillService, 'activeFor'>
+  guardrails: Pick<GuardrailService, 'guardOf'>
+  memory: MemoryService
+  research: Pick<ResearchService, 'inquire' | 'later' | 'max'>
+  files: Pick<Files, 'receive' | 'add' | 'discard' | 'find' | 'findRow' | 'read'>
+  pictures: Pictures
+  video: Pick<VideoService, 'later' | 'now' | 'max'>
+  outbound: Outbound
+  caching: CacheRules
+  cache: AnswerCache
+  /** Told of each stage of a run, for operators. */
+  trace: Trace
+  /** Ends streams whose caller's access ends. */
+  access: Pick<AccessWatch, 'follow'>
+  /** Aborts the remaining streams, with a reason, shortly before the shutdown grace period ends. */
+  stopping: AbortSignal
+}
 
 /** What refusals and warnings name: paths in the request body. */
 type Origins = {
@@ -135,29 +173,11 @@ export type CompletionRequest<Answer extends object = object> = {
 /** Default number of turns in which tools may be called (contract 22.5). */
 export const DEFAULT_ITERATIONS = 8
 
-/** The question before an answer of mode `image` asked for that picture. */
-const pastTurnsOf = (messages: NonNullable<CompletionInput['conversation']>['messages']): PastTurn[] =>
-  messages.map(({ role, content }, place) => {
-    const pictured = role === 'user' && messages[place + 1]?.mode === 'image'
-    return { role, content, ...(pictured ? { pictured } : {}) }
-  })
-
 /** Makes pictures unless another one is named (contract 5.1). */
 export const IMAGE_ENGINE = 'svc-1-create'
 
-const STEALTH_RATIOS = { square: '1:1', portrait: '3:4', landscape: '4:3', wide: '16:9' } as const
-
-const MODEL_IGNORED =
-  '"model" was ignored: "mode" and "model_overrides" choose the engine. Chat clients use POST /chat/completions.'
-
-const toImage = (attachment: Attachment, place: number): SentImage => ({
-  attachment,
-  path: pathOfAttachment(attachment, place),
-  turn: null,
-})
-
 /** A turn before the prompt; `pictured` where a picture was its answer, and which one where it was stored. */
-type PastTurn = Message & { readonly pictured?: boolean; readonly pictureId?: ArtifactId }
+export type PastTurn = Message & { readonly pictured?: boolean; readonly pictureId?: ArtifactId }
 
 /** What a reader of a stream sees, in order: one `began`, steps, one `ended`. */
 export type Progress =
@@ -269,99 +289,4 @@ export type Run = {
 export const UNDECIDED: { model: ModelRef; routing: Routing } = {
   model: { id: '', label: '', engine: '' },
   routing: { source: 'default', confidence: null, reasoning: null, preference_id: null, fallback_used: false },
-}
-
-/** Translates a native order (contract 2.1); the account's settings fill in what it leaves out. */
-export function requestFromOrder(
-  input: CompletionInput,
-  settings: Settings,
-  fresh: boolean,
-): CompletionRequest<Completion | ChatCompletion> {
-  const mode = input.mode ?? (settings.default_mode as Mode)
-  const branding = (input.svc_branding ?? settings.svc_branding) && !isStealth(mode)
-  const inline = input.conversation
-  const ignoresInline = inline !== undefined && input.conversation_id != null
-  return {
-    prompt: input.prompt,
-    mode,
-    engine: isStealth(mode) ? (input.stealth_model ?? null) : null,
-    overrides: input.model_overrides ?? {},
-    voice: {
-      persona: input.persona ?? settings.personality,
-      personality: input.personality_config ?? null,
-      style: input.response_style ?? null,
-      branding,
-      componentLibrary: input.component_library ?? 'svc',
-    },
-    usesSoul: input.brand_soul ?? true,
-    context: inline && !ignoresInline ? pastTurnsOf(inline.messages) : [],
-    conversation: conversationOf(input, mode),
-    images: (input.attachments ?? []).map(toImage),
-    temperature: input.temperature,
-    skills: input.skills ?? [],
-    ...toolsIn(input),
-    ...(input.browser_session_id ? { browserSession: input.browser_session_id } : {}),
-    maxIterations: input.max_iterations ?? DEFAULT_ITERATIONS,
-    functions: null,
-    json: false,
-    checkJson: null,
-    after: [],
-    metadata: input.metadata ?? null,
-    cache: cacheRule(input, mode, fresh),
-    wantsFollowUps: true,
-    isChat: input.format === 'compat',
-    present: input.format === 'compat' ? toChatCompletion : toCompletion,
-    shape: [input.metadata?.approved_tools ?? null, input.image_model ?? 'auto', input.image_quality ?? 'standard'],
-    picture: pictureOf(input),
-    ...(input.mode === 'stealth_video' ? { videoSeconds: Number.parseInt(input.stealth_duration ?? '5s', 10) } : {}),
-    warnings: [
-      ...modeWarnings(mode),
-      ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
-      ...foreignWarnings(input),
-    ],
-  }
-}
-
-function toolsIn({ tools = [] }: CompletionInput): Pick<CompletionRequest, 'tools' | 'servers'> {
-  const servers = tools.filter((tool): tool is McpServer => 'type' in tool && tool.type === 'mcp')
-  const inline = tools.filter((tool): tool is InlineTool => !servers.includes(tool as McpServer))
-  return { tools: inline, ...(servers.length ? { servers } : {}) }
-}
-
-/** Clients of other services may take this route for theirs, whose members are ignored here (contract 1.1). */
-function foreignWarnings(input: CompletionInput & { model?: unknown }): string[] {
-  return [...(input.model == null ? [] : [MODEL_IGNORED]), ...ignoredWarning(ignoredNamesIn(input))]
-}
-
-function pictureOf({
-  image_model,
-  image_quality,
-  mode,
-  stealth_aspect,
-}: CompletionInput): NonNullable<CompletionRequest['picture']> {
-  return {
-    engineId: !image_model || image_model === 'auto' ? IMAGE_ENGINE : image_model,
-    quality: image_quality ?? 'standard',
-    aspectRatio: mode === 'stealth_image' ? STEALTH_RATIOS[stealth_aspect ?? 'square'] : null,
-  }
-}
-
-/** Without `conversation_id` a conversation is made; `null`, inline context and stealth store none (contract 2.2). */
-function conversationOf(input: CompletionInput, mode: Mode): CompletionRequest['conversation'] {
-  if (input.conversation_id != null) {
-    if (isStealth(mode))
-      throw invalidInput(
-        'conversation_id',
-        `"conversation_id" cannot be used with mode "${mode}", which stores nothing. Leave it out, or send another mode.`,
-      )
-    return { attach: input.conversation_id }
-  }
-  const stateless = input.conversation_id === null || input.conversation !== undefined || isStealth(mode)
-  return stateless ? 'none' : 'new'
-}
-
-/** Requests with a conversation, stealth modes and live browser sessions are never cached (contract 22.1). */
-function cacheRule(input: CompletionInput, mode: Mode, fresh: boolean): CompletionRequest['cache'] {
-  if (input.conversation_id != null || isStealth(mode) || input.browser_session_id) return 'off'
-  return fresh ? 'refresh' : 'use'
 }

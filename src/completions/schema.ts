@@ -190,9 +190,6 @@ export type CompletionId = Id<'completion'>
 export const ChatCompletionId = defineId('chat completion', 'chatcmpl')
 export type ChatCompletionId = Id<'chat completion'>
 
-/** The id that chat clients see; it differs from the completion id in its prefix only. */
-export const chatIdOf = (id: CompletionId): ChatCompletionId => `chat${id}` as ChatCompletionId
-
 /** The modes of contract 2.1. */
 export const MODES = [
   'auto',

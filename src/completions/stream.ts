@@ -1,9 +1,8 @@
 import type { Clock } from '../kernel/clock'
 import { SSE_DONE, SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import type { StoredAnswer } from './cache'
-import { chatMetadata, chatUsage, extrasOf, finishReason, toFunctionCall, usageOf } from './present'
+import { chatIdOf, chatMetadata, chatUsage, extrasOf, finishReason, toFunctionCall, usageOf } from './present'
 import type { Progress, Run } from './run'
-import { chatIdOf } from './schema'
 
 /** Turns progress into the text of frames; the edge writes each as one chunk. */
 export type Framer = (progress: Progress) => string

@@ -16,8 +16,8 @@ import type { ConversationService, SkillService } from '../skills'
 import type { Tools } from '../tools'
 import type { Toolset } from '../tools/schema'
 import type { Agent } from './agent-loop'
-import { assembleSystem } from './agent-sandbox'
 import type { Acting } from './agent-schema'
+import { assembleSystem } from './decide'
 import type { voiceSettings } from './voice-config'
 
 const VoiceSessionId = defineId('voice session', 'voice')

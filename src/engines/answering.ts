@@ -149,22 +149,14 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 
     /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 400 for what the engine cannot take. */
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
-      const begin = (target: Target) =>
-        refused.without(target, { ...request, model: target.model }, async (own) => {
-          const { answer, take } = createCollector()
-          await call(target, own, { streams: false, take })
-          return answer
-        })
-      const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
+      const reached = await reach(inputFor(engineId, request, whole), deps)
       reached.pass.succeeded()
       return { ...meterAnswer(reached.value, request), ...sourceOf(reached, engineId, options) }
     },
 
     /** The answer as a stream, given to `take` in parts. Throws what `answer` throws, and what `take` throws. */
     async run(engineId: string, request: RunRequest, take: TakePart, options: RunOptions = {}): Promise<Source> {
-      const begin = (target: Target) =>
-        refused.without(target, { ...request, model: target.model }, (own) => begun(target, own))
-      const reached = await reach({ ...orderFor(engineId, request), begin }, deps)
+      const reached = await reach(inputFor(engineId, request, begun), deps)
       failpoint('engine_first_byte')
       // The first byte closes a half-open breaker: as the only probe, a long stream would block all other calls.
       reached.pass.heard()
@@ -201,14 +193,29 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     return { ...reached.value, ...sourceOf(reached, engineId, {}) }
   }
 
-  function orderFor(engineId: string, request: RunRequest) {
+  function inputFor<T>(
+    engineId: string,
+    request: RunRequest,
+    send: (target: Target, own: Own) => Promise<T>,
+  ): Input<T> {
     const { mode, signal, origin, messages, tools } = request
     const plan = plans.get(engineId) ?? []
     if (plan.length === 0) throw engineMissing.with({ retryAfterS: 60 }, mode)
     const needs = needsOf(request)
     const candidates = ableTo(plan, needs)
     if (candidates.length === 0) throw engineUnable.with({ retryAfterS: 60 }, mode, missingIn(plan, needs))
-    return { mode, signal, candidates, origin, countTokens: () => countPrompt(messages, tools) }
+    const isTuned = request.sampling !== undefined || request.effort !== undefined
+    return {
+      mode,
+      signal,
+      candidates,
+      origin,
+      countTokens: () => countPrompt(messages, tools),
+      begin(target) {
+        const own = { ...request, model: target.model }
+        return isTuned ? refused.without(target, own, (sent) => send(target, sent)) : send(target, own)
+      },
+    }
   }
 
   /** Tells the breaker of a stream that broke off, and turns an upstream's failure into an error for the tenant. */
@@ -245,14 +252,24 @@ function sourceOf({ engineId, target, fallback }: Candidate, question: string, o
   return { engineId, free: target.free, fallbackUsed: fallback }
 }
 
+/** A request with the upstream's own name for the model. */
+type Own = RunRequest & { model: string }
+
 /** One call of a target, which has its slot at the upstream until it ends. */
-function call({ driver, slots }: Target, request: RunRequest & { model: string }, sink: Sink): Promise<void> {
-  const work = () => driver.ask(request, sink)
-  return slots ? slots.hold(request.origin?.owner, request.signal, work) : work()
+function call({ driver, slots }: Target, request: Own, sink: Sink): Promise<void> {
+  if (!slots) return driver.ask(request, sink)
+  return slots.hold(request.origin?.owner, request.signal, () => driver.ask(request, sink))
+}
+
+/** The whole answer of a target. */
+async function whole(target: Target, request: Own): Promise<EngineAnswer> {
+  const { answer, take } = createCollector()
+  await call(target, request, { streams: false, take })
+  return answer
 }
 
 /** A stream at its first part: it gives all its parts, and waits for its end. Throws what the driver throws until then. */
-function begun(target: Target, request: RunRequest & { model: string }) {
+function begun(target: Target, request: Own) {
   const { promise, resolve, reject } = Promise.withResolvers<(take: Sink['take']) => Promise<void>>()
   const going = Promise.withResolvers<void>()
   let give: Sink['take'] | null = null
@@ -279,83 +296,60 @@ function begun(target: Target, request: RunRequest & { model: string }) {
  * caller's own reason when the caller left.
  */
 export async function reach<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<Reached<T>> {
+  const { candidates, mode, origin, signal } = input
+  const [owner, requestId] = [origin?.owner, origin?.requestId]
   let retries = 0
   let last: EngineFailure | null = null
 
-  for (const candidate of input.candidates) {
+  for (const candidate of candidates) {
+    const { engineId, target, fallback } = candidate
     let waited = false
-    const enter = () => candidate.target.breaker.enter(input.origin?.owner)
-    const tell = (outcome: Outcome, ms: number, error: string | null) =>
-      observe(candidate.engineId, outcome, {
-        requestId: input.origin?.requestId,
-        mode: input.mode,
-        target: candidate.target.id,
-        ms,
-        error,
-      })
-    const first = enter()
-    if (!first) tell('passed over', 0, whyShut(input, candidate))
-    for (let permit = first; permit; permit = enter()) {
+    let permit = target.breaker.enter(owner)
+    if (!permit)
+      observe(engineId, 'passed over', { requestId, mode, target: target.id, ms: 0, error: whyShut(input, candidate) })
+    for (; permit; permit = target.breaker.enter(owner)) {
       const from = clock.monotonic()
-      const outcome = await tryOnce(candidate.target, permit, input, clock)
-      const failed = outcome instanceof EngineFailure
-      const ms = clock.monotonic() - from
-      tell(
-        failed ? outcome.kind : 'answered',
-        ms,
-        failed
-          ? withoutKeys(
-              outcome.rejection && !input.origin?.stealth
-                ? `${outcome.message}: ${outcome.rejection.words}`
-                : outcome.message,
-            ).slice(0, MAX_WORDS)
-          : null,
-      )
-      if (!failed) {
-        const { engineId, target, fallback } = candidate
-        target.fault.gone()
-        target.presence.back()
-        return { engineId, target, fallback, pass: permit, value: outcome.value }
+      try {
+        const value = await input.begin(target)
+        observe(engineId, 'answered', { requestId, mode, target: target.id, ms: clock.monotonic() - from, error: null })
+        if (target.fault.why !== null) target.fault.gone()
+        if (target.presence.left !== null) target.presence.back()
+        return { engineId, target, fallback, pass: permit, value }
+      } catch (error) {
+        const ms = clock.monotonic() - from
+        last = failureOf(error, permit, ms, signal)
+        const reason = last.rejection && !origin?.stealth ? `${last.message}: ${last.rejection.words}` : last.message
+        const words = withoutKeys(reason).slice(0, MAX_WORDS)
+        observe(engineId, last.kind, { requestId, mode, target: target.id, ms, error: words })
       }
-      last = outcome
-      report(log, input, candidate, outcome)
-      if (outcome.kind === 'config') candidate.target.fault.found(outcome.message)
-      if (outcome.kind === 'refused') candidate.target.presence.gone(outcome.message)
-      if (outcome.begun) throw noneAnswered(input, outcome)
-      if (outcome.rejection) throw engineRejected(outcome.rejection.about, input.countTokens(), outcome)
+      report(log, input, candidate, last)
+      if (last.kind === 'config') target.fault.found(last.message)
+      if (last.kind === 'refused') target.presence.gone(last.message)
+      if (last.begun) throw noneAnswered(input, last)
+      if (last.rejection) throw engineRejected(last.rejection.about, input.countTokens(), last)
 
-      const pause = pauseBefore(outcome, retries, waited, jitter)
-      if (pause === null || candidate.target.breaker.leftMs(input.origin?.owner) > 0) break
-      if (outcome.kind === 'throttled') waited = true
+      const pause = pauseBefore(last, retries, waited, jitter)
+      if (pause === null || target.breaker.leftMs(owner) > 0) break
+      if (last.kind === 'throttled') waited = true
       else retries += 1
-      await clock.sleep(pause, input.signal)
-      input.signal.throwIfAborted()
+      await clock.sleep(pause, signal)
+      signal.throwIfAborted()
     }
   }
   throw noneAnswered(input, last)
 }
 
-async function tryOnce<T>(
-  target: Target,
-  permit: Permit,
-  { begin, signal }: Input<T>,
-  clock: Clock,
-): Promise<{ value: T } | EngineFailure> {
-  const from = clock.monotonic()
-  try {
-    return { value: await begin(target) }
-  } catch (error) {
-    if (!(error instanceof EngineFailure) || signal.aborted) {
-      // Whether the request ran out of time, unlike one whose caller left.
-      if (signal.aborted && (signal.reason as Error)?.name === 'TimeoutError' && clock.monotonic() - from >= SLOW_MS)
-        permit.failed()
-      else permit.abandoned()
-      throw error
-    }
+/** The failure of a target, of which its breaker is told. Throws what is none: the caller left, or the time was up. */
+function failureOf(error: unknown, permit: Permit, ms: number, signal: AbortSignal): EngineFailure {
+  if (error instanceof EngineFailure && !signal.aborted) {
     if (BLAMELESS.has(error.kind)) permit.abandoned()
     else permit.failed()
     return error
   }
+  // Whether the request ran out of time, unlike one whose caller left.
+  if (signal.aborted && (signal.reason as Error)?.name === 'TimeoutError' && ms >= SLOW_MS) permit.failed()
+  else permit.abandoned()
+  throw error
 }
 
 /** Milliseconds until the same target is tried again; null when it is not. */

@@ -293,29 +293,19 @@ export class EngineFailure extends Error {
   }
 }
 
-/** Gives a whole answer in parts. */
-export async function giveAnswer(answer: EngineAnswer, sink: Sink): Promise<void> {
-  for (const part of partsOf(answer)) {
-    const behind = sink.take(part)
-    if (behind) await behind
-  }
-}
-
-function* partsOf({
-  text,
-  reasoning,
-  refusal,
-  toolCalls,
-  usage,
-  finish,
-  stoppedBy,
-}: EngineAnswer): Generator<EnginePart> {
-  if (reasoning) yield { type: 'reasoning-delta', text: reasoning }
-  if (text) yield { type: 'text-delta', text }
-  if (refusal) yield { type: 'refusal-delta', text: refusal }
-  for (const call of toolCalls) yield { type: 'tool-call', ...call }
-  if (usage) yield { type: 'usage', ...usage }
-  yield { type: 'finish', reason: finish, stoppedBy }
+/** Gives a whole answer in parts; a promise where its reader is behind. */
+export function giveAnswer(answer: EngineAnswer, { take }: Sink): void | Promise<void> {
+  const { text, reasoning, refusal, toolCalls, usage, finish, stoppedBy } = answer
+  const parts: EnginePart[] = []
+  if (reasoning) parts.push({ type: 'reasoning-delta', text: reasoning })
+  if (text) parts.push({ type: 'text-delta', text })
+  if (refusal) parts.push({ type: 'refusal-delta', text: refusal })
+  for (const call of toolCalls) parts.push({ type: 'tool-call', ...call })
+  if (usage) parts.push({ type: 'usage', ...usage })
+  parts.push({ type: 'finish', reason: finish, stoppedBy })
+  let behind = take(parts[0]!)
+  for (const part of parts.slice(1)) behind = behind ? behind.then(() => take(part)) : take(part)
+  return behind
 }
 
 /** Joins parts to one answer. Pieces of calls are left out, because whole calls follow. */

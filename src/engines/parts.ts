@@ -17,11 +17,13 @@ import type { Abilities } from './targets'
 import { type ConcurrencySlots, createConcurrencySlots } from './targets'
 
 /** Why a target refuses us, which only the operator can mend: its key or its model. It lasts until it answers again. */
-export type Fault = { now(): string | null; found(why: string): void; gone(): void }
+export type Fault = { why: string | null; found(why: string): void; gone(): void }
 
 /** Whether an upstream answers at all, as the last call or question found it. */
 export type Presence = {
-  /** Why it did not answer, when it was last asked in the last 30 s; null when it did or nobody asked. */
+  /** Why it did not answer when it was last asked, and when that was; null when it did or nobody asked. */
+  left: { why: string; at: number } | null
+  /** The same, where it was asked in the last 30 s. */
   away(): string | null
   gone(why: string): void
   back(): void
@@ -121,16 +123,18 @@ export function createPart(name: string, driver: Driver, deps: PartDeps): Omit<U
 }
 
 function presenceOf({ clock, changed }: PartDeps): Presence {
-  let left: { why: string; at: number } | null = null
   return {
-    away: () => (left && clock.monotonic() - left.at < FRESH_MS ? left.why : null),
+    left: null,
+    away() {
+      return this.left && clock.monotonic() - this.left.at < FRESH_MS ? this.left.why : null
+    },
     gone(why) {
-      if (!left) changed()
-      left = { why, at: clock.monotonic() }
+      if (!this.left) changed()
+      this.left = { why, at: clock.monotonic() }
     },
     back() {
-      if (left) changed()
-      left = null
+      if (this.left) changed()
+      this.left = null
     },
   }
 }
@@ -152,13 +156,17 @@ function breakerOf(target: string, driver: Driver, { clock, log, changed }: Part
 }
 
 function faultOf({ changed }: PartDeps): Fault {
-  let fault: string | null = null
-  const become = (next: string | null) => {
-    if (fault === next) return
-    fault = next
-    changed()
+  return {
+    why: null,
+    found(why) {
+      if (this.why !== why) changed()
+      this.why = why
+    },
+    gone() {
+      if (this.why !== null) changed()
+      this.why = null
+    },
   }
-  return { now: () => fault, found: become, gone: () => become(null) }
 }
 
 /** An upstream that refuses the probe itself is there: its calls tell what is wrong with its key or address. */

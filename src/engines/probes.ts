@@ -132,7 +132,7 @@ function problemOf({ kind, message, cause }: EngineFailure): string {
 function sumUp(targets: readonly Target[], states: ReadonlyMap<string, UpstreamState>): ProviderHealth {
   if (targets.length === 0) return { status: 'unconfigured', latencyMs: null }
   const up = targets.filter(
-    (target) => states.get(target.upstream)?.up && target.breaker.state() !== 'open' && target.fault.now() === null,
+    (target) => states.get(target.upstream)?.up && target.breaker.state() !== 'open' && target.fault.why === null,
   )
   const latencies = up.flatMap((target) => states.get(target.upstream)?.latencyMs ?? [])
   const isKnown = targets.every(({ upstream }) => states.has(upstream))

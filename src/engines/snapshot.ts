@@ -166,6 +166,6 @@ function whyUnable({ id, driver, can }: Target, mode: string, kind: Makes['kind'
 
 /** Why a target would not answer now. */
 function whyStill({ id, breaker, fault, presence }: Target): string | null {
-  const why = fault.now() ?? presence.away() ?? (breaker.state() === 'open' ? 'its calls failed' : null)
+  const why = fault.why ?? presence.away() ?? (breaker.state() === 'open' ? 'its calls failed' : null)
   return why === null ? null : `${id}: ${why}`
 }

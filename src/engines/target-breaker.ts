@@ -87,19 +87,20 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
 
   function permitOf(owner: string | undefined, trial: boolean): Permit {
     let over = false
-    const once = (call: () => void) => () => {
-      if (over) return
+    const isFirst = () => {
+      const first = !over
       over = true
-      call()
+      return first
     }
     return {
       heard: () => void (trial && close()),
-      succeeded: once(() => succeeded(owner, trial)),
-      failed: once(() => failed(owner, trial)),
-      abandoned: once(() => {
+      succeeded: () => void (isFirst() && succeeded(owner, trial)),
+      failed: () => void (isFirst() && failed(owner, trial)),
+      abandoned() {
+        if (!isFirst()) return
         if (trial) triedAt = null
         ownOf(owner)?.abandoned()
-      }),
+      },
     }
   }
 

@@ -56,26 +56,10 @@ export function createActivating({ store, orgs, tools }: Deps) {
      * The skills of a run: enabled ones first, by priority and intensity, then those named in the request. A keyword
      * skill takes part when a keyword occurs or it is named. No query while the cache is valid.
      */
-    async activeFor(call: Call, { slugs, prompt }: Request): Promise<Activation> {
+    activeFor(call: Call, request: Request): Activation | Promise<Activation> {
       const held = shelfOf(call)
-      const shelf = held instanceof Promise ? await held : held
-      if (!shelf.order.length && !slugs.length) return NO_SKILLS
-      const wanted = new Set(slugs)
-      const request = readPrompt(prompt)
-      const warnings: string[] = []
-      const own = shelf.order.filter((one) => {
-        if (wanted.has(one.loaded.slug)) return true
-        if (!one.enabled || one.loaded.waits) return false
-        return one.loaded.keywords === null || one.loaded.keywords.occurIn(request)
-      })
-      const chosen = withinMost(own, wanted, warnings)
-      for (const slug of wanted) {
-        if (chosen.some(({ loaded }) => loaded.slug === slug)) continue
-        const found = shelf.bySlug.get(slug) ?? (await named(slug, shelf.viewer))
-        if (found) chosen.push(found)
-        else warnings.push(`There is no skill "${shorten(slug, 64)}", so it was skipped.`)
-      }
-      return compose(chosen, prompt, warnings)
+      if (held instanceof Promise) return held.then((shelf) => activeOn(shelf, request))
+      return held.order.length || request.slugs.length ? activeOn(held, request) : NO_SKILLS
     },
 
     /** Those named in the request and no others, not even the owner's own: for strangers who talk to the owner's AI. */
@@ -134,6 +118,26 @@ export function createActivating({ store, orgs, tools }: Deps) {
       if (owner) shelves.forget(owner)
       else shelves.clear()
     },
+  }
+
+  async function activeOn(shelf: Shelf, { slugs, prompt }: Request): Promise<Activation> {
+    if (!shelf.order.length && !slugs.length) return NO_SKILLS
+    const wanted = new Set(slugs)
+    const request = readPrompt(prompt)
+    const warnings: string[] = []
+    const own = shelf.order.filter((one) => {
+      if (wanted.has(one.loaded.slug)) return true
+      if (!one.enabled || one.loaded.waits) return false
+      return one.loaded.keywords === null || one.loaded.keywords.occurIn(request)
+    })
+    const chosen = withinMost(own, wanted, warnings)
+    for (const slug of wanted) {
+      if (chosen.some(({ loaded }) => loaded.slug === slug)) continue
+      const found = shelf.bySlug.get(slug) ?? (await named(slug, shelf.viewer))
+      if (found) chosen.push(found)
+      else warnings.push(`There is no skill "${shorten(slug, 64)}", so it was skipped.`)
+    }
+    return compose(chosen, prompt, warnings)
   }
 
   async function aloneOf(call: Call, row: SkillRow | undefined, prompt: string): Promise<Activation | null> {

@@ -2,7 +2,6 @@ import { trustedFetch } from '../../kernel/outbound'
 import {
   changesPictures,
   type Driver,
-  type EngineAnswer,
   EngineFailure,
   type EngineRequest,
   type EngineTool,
@@ -102,23 +101,30 @@ export function createCompatDriver(options: CompatOptions): Driver {
   async function ask(request: EngineRequest, sink: Sink): Promise<void> {
     const timeout = startTimeout(request.signal, limits(sink.streams ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS))
     try {
-      const response = await post(toWire(request, sink.streams, { outputLimitField }), timeout)
+      const response = await trustedFetch(endpoint, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(toWire(request, sink.streams, { outputLimitField })),
+        signal: timeout.signal,
+      })
+      timeout.heard()
+      if (response.status !== 200) {
+        const text = await readText(response, timeout)
+        throw failureOfStatus(response.status, response.headers, clock.now(), text)
+      }
       // Some servers answer a stream with whole JSON, and a plain call with a stream.
       if (sink.streams ? !isJson(response) : isEventStream(response)) await readStream(response, timeout, sink)
       else {
-        const answer = await wholeOf(response, timeout)
+        const answer = readAnswer(parseBody(await readText(response, timeout)), explainIn(response))
         timeout.finished()
-        await giveAnswer(answer, sink)
+        const behind = giveAnswer(answer, sink)
+        if (behind) await behind
       }
     } catch (error) {
       throw timeout.explain(error)
     } finally {
       timeout.release()
     }
-  }
-
-  async function wholeOf(response: Response, timeout: UpstreamTimeout): Promise<EngineAnswer> {
-    return readAnswer(parseBody(await readText(response, timeout)), explainIn(response))
   }
 
   /**
@@ -168,18 +174,6 @@ export function createCompatDriver(options: CompatOptions): Driver {
 
   function explainIn(response: Response): ExplainError {
     return (wire) => failureOfReport(wire, response.headers, clock.now())
-  }
-
-  async function post(body: WireRequest, timeout: UpstreamTimeout): Promise<Response> {
-    const response = await trustedFetch(endpoint, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-      signal: timeout.signal,
-    })
-    timeout.heard()
-    if (response.status === 200) return response
-    throw failureOfStatus(response.status, response.headers, clock.now(), await readText(response, timeout))
   }
 }
 

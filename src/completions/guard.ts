@@ -1,10 +1,9 @@
-import { type Blocked, type Guard, guardrailBlocked, type HoldBack, standIn } from '../../guardrails'
-import type { Store } from '../../kernel/store'
-import type { Findings } from '../../research'
-import type { AgentResult, ToolUse } from '../agent-schema'
-import { readJsonAnswer, wantsJson, workOf } from '../rules'
-import type { CompletionRequest, Run } from '../run'
-import type { createRecord } from './money'
+import { type Blocked, type Guard, guardrailBlocked, type HoldBack, standIn } from '../guardrails'
+import type { Findings } from '../research'
+import type { AgentResult, ToolUse } from './agent-schema'
+import { recordRefused } from './end'
+import { readJsonAnswer, wantsJson, workOf } from './rules'
+import type { CompletionRequest, House, Run } from './run'
 
 /** The hold-back of a streamed answer; null when no rule needs one. */
 export const holdBackOf = (run: Run): HoldBack | null =>
@@ -95,94 +94,93 @@ const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): string[] => 
   componentLibrary === USUAL_LIBRARY ? '' : componentLibrary,
 ]
 
-type Deps = { store: Store; refused: ReturnType<typeof createRecord>['refused'] }
+/**
+ * Checks everything a request brings against the caller's policy, before anything is billed (contract 12). Applies
+ * redacting rules to the prompt, the turns sent with it, attachment URLs, persona, memories and tools, and
+ * leaves the result in the run. Throws 400 `guardrail_blocked`, after recording the refusal.
+ */
+export async function guardInput(house: House, run: Run): Promise<void> {
+  const { guard, deadline, request } = run
+  if (!guard) return
+  await guardToolResults(run, guard)
+  if (!guard.hasRules('input')) return
+  const messages = request.context.filter(isUserTurn).map(({ content }) => content)
+  const links = request.images.map(({ attachment: one }) =>
+    one.type === 'image_url' && !one.url.startsWith('data:') ? one.url : '',
+  )
+  const passed = await guard.checkInput([request.prompt, ...messages, ...links], deadline.signal)
+  if (passed.blocked) throw await refusal(house, run, passed.blocked, placeOf(passed.place, messages.length, request))
+  const [prompt, ...rest] = passed.value
+  const context = run.request.context.map((turn) => (isUserTurn(turn) ? { ...turn, content: rest.shift()! } : turn))
+  const images = request.images.filter((_, place) => rest[place] === links[place])
+  const warnings = images.length < request.images.length ? [...request.warnings, UNLINKED] : request.warnings
+  await guardHistory(run, guard)
+  replaceInRequest(run, { prompt: prompt!, context, images, warnings })
+  await guardAccompanying(house, run, guard)
+  await guardToolDefinitions(house, run, guard)
+}
 
-/** Checks everything a request brings against the caller's policy, before anything is billed (contract 12). */
-export function createInputGuard({ store, refused }: Deps) {
-  return guardInput
+/** Persona and style, assistant turns that the caller sent, and memories: the engine reads them as well. */
+async function guardAccompanying(house: House, run: Run, guard: Guard): Promise<void> {
+  const { signal } = run.deadline
+  const passed = await guard.checkInput(wordsOfVoice(run.request.voice), signal, 'accompanying')
+  if (passed.blocked) throw await refusal(house, run, passed.blocked, run.request.cameFrom?.persona ?? 'persona')
+  const { context, after, voice } = run.request
+  const notices = [...context, ...after].filter(isAssistantTurn).map(({ content }) => content)
+  const left = await guard.redactEarlier([...notices, ...run.memories], signal, 'accompanying')
+  const checked = (turn: Turn) => (isAssistantTurn(turn) ? { ...turn, content: left.shift()! } : turn)
+  const turns = { context: context.map(checked), after: after.map(checked) }
+  replaceInRequest(run, { ...turns, voice: withVoice(voice, passed.value) })
+  run.memories = left
+}
 
-  /**
-   * Applies redacting rules to the prompt, the turns sent with it, attachment URLs, persona, memories and tools, and
-   * leaves the result in the run. Throws 400 `guardrail_blocked`, after recording the refusal.
-   */
-  async function guardInput(run: Run): Promise<void> {
-    const { guard, deadline, request } = run
-    if (!guard) return
-    await guardToolResults(run, guard)
-    if (!guard.hasRules('input')) return
-    const messages = request.context.filter(isUserTurn).map(({ content }) => content)
-    const links = request.images.map(({ attachment: one }) =>
-      one.type === 'image_url' && !one.url.startsWith('data:') ? one.url : '',
-    )
-    const passed = await guard.checkInput([request.prompt, ...messages, ...links], deadline.signal)
-    if (passed.blocked) throw await refusal(run, passed.blocked, placeOf(passed.place, messages.length, request))
-    const [prompt, ...rest] = passed.value
-    const context = run.request.context.map((turn) => (isUserTurn(turn) ? { ...turn, content: rest.shift()! } : turn))
-    const images = request.images.filter((_, place) => rest[place] === links[place])
-    const warnings = images.length < request.images.length ? [...request.warnings, UNLINKED] : request.warnings
-    await guardHistory(run, guard)
-    replaceInRequest(run, { prompt: prompt!, context, images, warnings })
-    await guardAccompanying(run, guard)
-    await guardToolDefinitions(run, guard)
+/** Tools of the caller. Matches in descriptions are redacted; a match in a name or a value is refused. */
+async function guardToolDefinitions(house: House, run: Run, guard: Guard): Promise<void> {
+  if (!run.request.tools.length && !run.request.functions) return
+  const words = wordsOfTools(run.request)
+  const { value: left, blocked } = await guard.checkToolDefinitions(words, run.deadline.signal)
+  if (blocked) throw await refusal(house, run, blocked, 'tools')
+  if (left.every((text, place) => text === words.prose[place])) return
+  const leftOf = new Map(words.prose.map((text, place) => [text, left[place]!]))
+  replaceInRequest(
+    run,
+    rewriteTools(run.request, { prose: (text) => leftOf.get(text) ?? text, fixed: () => undefined }),
+  )
+}
+
+/** Redacts stored turns of the user again, as they may be older than the policy. */
+async function guardHistory(run: Run, guard: Guard): Promise<void> {
+  const stored = run.history.slice(0, run.history.length - run.request.context.length)
+  const messages = stored.filter(isUserTurn)
+  if (!messages.length) return
+  const left = await guard.redactEarlier(
+    messages.map(({ content }) => content),
+    run.deadline.signal,
+  )
+  const turns = stored.map((turn) => (isUserTurn(turn) ? { ...turn, content: left.shift()! } : turn))
+  run.history = [...turns, ...run.request.context]
+}
+
+/** Checks the tool results that a client sends when it runs the tool loop itself. */
+async function guardToolResults(run: Run, guard: Guard): Promise<void> {
+  if (!guard.hasRules('tool_result')) return
+  const guarded = async (turns: readonly Turn[]) => {
+    const checked: Turn[] = []
+    for (const turn of turns) checked.push(turn.role === 'tool' ? await guardToolResult(turn, run, guard) : turn)
+    return checked
   }
+  const { context, after } = run.request
+  replaceInRequest(run, { context: await guarded(context), after: await guarded(after) })
+}
 
-  /** Persona and style, assistant turns that the caller sent, and memories: the engine reads them as well. */
-  async function guardAccompanying(run: Run, guard: Guard): Promise<void> {
-    const { signal } = run.deadline
-    const passed = await guard.checkInput(wordsOfVoice(run.request.voice), signal, 'accompanying')
-    if (passed.blocked) throw await refusal(run, passed.blocked, run.request.cameFrom?.persona ?? 'persona')
-    const { context, after, voice } = run.request
-    const notices = [...context, ...after].filter(isAssistantTurn).map(({ content }) => content)
-    const left = await guard.redactEarlier([...notices, ...run.memories], signal, 'accompanying')
-    const checked = (turn: Turn) => (isAssistantTurn(turn) ? { ...turn, content: left.shift()! } : turn)
-    const turns = { context: context.map(checked), after: after.map(checked) }
-    replaceInRequest(run, { ...turns, voice: withVoice(voice, passed.value) })
-    run.memories = left
-  }
-
-  /** Tools of the caller. Matches in descriptions are redacted; a match in a name or a value is refused. */
-  async function guardToolDefinitions(run: Run, guard: Guard): Promise<void> {
-    if (!run.request.tools.length && !run.request.functions) return
-    const words = wordsOfTools(run.request)
-    const { value: left, blocked } = await guard.checkToolDefinitions(words, run.deadline.signal)
-    if (blocked) throw await refusal(run, blocked, 'tools')
-    if (left.every((text, place) => text === words.prose[place])) return
-    const leftOf = new Map(words.prose.map((text, place) => [text, left[place]!]))
-    replaceInRequest(
-      run,
-      rewriteTools(run.request, { prose: (text) => leftOf.get(text) ?? text, fixed: () => undefined }),
-    )
-  }
-
-  /** Redacts stored turns of the user again, as they may be older than the policy. */
-  async function guardHistory(run: Run, guard: Guard): Promise<void> {
-    const stored = run.history.slice(0, run.history.length - run.request.context.length)
-    const messages = stored.filter(isUserTurn)
-    if (!messages.length) return
-    const left = await guard.redactEarlier(
-      messages.map(({ content }) => content),
-      run.deadline.signal,
-    )
-    const turns = stored.map((turn) => (isUserTurn(turn) ? { ...turn, content: left.shift()! } : turn))
-    run.history = [...turns, ...run.request.context]
-  }
-
-  /** Checks the tool results that a client sends when it runs the tool loop itself. */
-  async function guardToolResults(run: Run, guard: Guard): Promise<void> {
-    if (!guard.hasRules('tool_result')) return
-    const guarded = async (turns: readonly Turn[]) => {
-      const checked: Turn[] = []
-      for (const turn of turns) checked.push(turn.role === 'tool' ? await guardToolResult(turn, run, guard) : turn)
-      return checked
-    }
-    const { context, after } = run.request
-    replaceInRequest(run, { context: await guarded(context), after: await guarded(after) })
-  }
-
-  async function refusal(run: Run, { guardrailId, detail, message }: Blocked, place: string): Promise<Error> {
-    await store.write((tx) => refused(tx, run))
-    return guardrailBlocked(guardrailId, message, place, detail)
-  }
+async function refusal(
+  house: House,
+  run: Run,
+  { guardrailId, detail, message }: Blocked,
+  place: string,
+): Promise<Error> {
+  await house.store.write((tx) => recordRefused(house, tx, run))
+  return guardrailBlocked(guardrailId, message, place, detail)
 }
 
 const UNLINKED = 'An attachment was ignored because a guardrail redacted part of its URL.'
@@ -313,13 +311,8 @@ function visitValue(value: unknown, visit: Visit): void {
  * (contract 12). Of a streamed answer the hold-back knows what was blocked already. What the engine thought is not
  * checked, so a policy that checks answers shows none of it.
  */
-export async function guardOutput(run: Run, result: AgentResult): Promise<AgentResult> {
-  const { guard } = run
-  if (!guard) return result
-  return checkOutput(run, guard.hasRules('output') ? { ...result, reasoning: '' } : result, guard)
-}
-
-async function checkOutput(run: Run, result: AgentResult, guard: Guard): Promise<AgentResult> {
+export async function guardOutput(run: Run, whole: AgentResult, guard: Guard): Promise<AgentResult> {
+  const result = guard.hasRules('output') ? { ...whole, reasoning: '' } : whole
   const stopped = run.held?.blocked()
   if (stopped) {
     guard.recordBlocked(stopped)

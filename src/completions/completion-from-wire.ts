@@ -1,0 +1,146 @@
+import type { Settings } from '../accounts'
+import { AppError, invalidInput } from '../kernel/errors'
+import { isBlank } from '../kernel/text'
+import type { InlineTool, McpServer } from '../tools/schema'
+import { ignoredNamesIn, ignoredWarning } from './ignored'
+import { assertAttachment } from './images'
+import { toChatCompletion, toCompletion } from './present'
+import { assertMetadata, isStealth, modeWarnings } from './rules'
+import { type CompletionRequest, DEFAULT_ITERATIONS, IMAGE_ENGINE, type PastTurn, type SentImage } from './run'
+import type { Attachment, ChatCompletion, Completion, CompletionInput, Mode } from './schema'
+
+/** Where a native order holds the data or the URL of an image. */
+const pathOfAttachment = ({ type }: Attachment, place: number): string =>
+  `attachments[${place}].${type === 'image_base64' ? 'data' : 'url'}`
+
+const STEALTH_RATIOS = { square: '1:1', portrait: '3:4', landscape: '4:3', wide: '16:9' } as const
+
+const MODEL_IGNORED =
+  '"model" was ignored: "mode" and "model_overrides" choose the engine. Chat clients use POST /chat/completions.'
+
+const toImage = (attachment: Attachment, place: number): SentImage => ({
+  attachment,
+  path: pathOfAttachment(attachment, place),
+  turn: null,
+})
+
+/** The question before an answer of mode `image` asked for that picture. */
+const pastTurnsOf = (messages: NonNullable<CompletionInput['conversation']>['messages']): PastTurn[] =>
+  messages.map(({ role, content }, place) => {
+    const pictured = role === 'user' && messages[place + 1]?.mode === 'image'
+    return { role, content, ...(pictured ? { pictured } : {}) }
+  })
+
+/** Translates a native order (contract 2.1); the account's settings fill in what it leaves out. */
+export function requestFromOrder(
+  input: CompletionInput,
+  settings: Settings,
+  fresh: boolean,
+): CompletionRequest<Completion | ChatCompletion> {
+  const mode = input.mode ?? (settings.default_mode as Mode)
+  const branding = (input.svc_branding ?? settings.svc_branding) && !isStealth(mode)
+  const inline = input.conversation
+  const ignoresInline = inline !== undefined && input.conversation_id != null
+  return {
+    prompt: input.prompt,
+    mode,
+    engine: isStealth(mode) ? (input.stealth_model ?? null) : null,
+    overrides: input.model_overrides ?? {},
+    voice: {
+      persona: input.persona ?? settings.personality,
+      personality: input.personality_config ?? null,
+      style: input.response_style ?? null,
+      branding,
+      componentLibrary: input.component_library ?? 'svc',
+    },
+    usesSoul: input.brand_soul ?? true,
+    context: inline && !ignoresInline ? pastTurnsOf(inline.messages) : [],
+    conversation: conversationOf(input, mode),
+    images: (input.attachments ?? []).map(toImage),
+    temperature: input.temperature,
+    skills: input.skills ?? [],
+    ...toolsIn(input),
+    ...(input.browser_session_id ? { browserSession: input.browser_session_id } : {}),
+    maxIterations: input.max_iterations ?? DEFAULT_ITERATIONS,
+    functions: null,
+    json: false,
+    checkJson: null,
+    after: [],
+    metadata: input.metadata ?? null,
+    cache: cacheRule(input, mode, fresh),
+    wantsFollowUps: true,
+    isChat: input.format === 'compat',
+    present: input.format === 'compat' ? toChatCompletion : toCompletion,
+    shape: [input.metadata?.approved_tools ?? null, input.image_model ?? 'auto', input.image_quality ?? 'standard'],
+    picture: pictureOf(input),
+    ...(input.mode === 'stealth_video' ? { videoSeconds: Number.parseInt(input.stealth_duration ?? '5s', 10) } : {}),
+    warnings: [
+      ...modeWarnings(mode),
+      ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
+      ...foreignWarnings(input),
+    ],
+  }
+}
+
+function toolsIn({ tools = [] }: CompletionInput): Pick<CompletionRequest, 'tools' | 'servers'> {
+  const servers = tools.filter((tool): tool is McpServer => 'type' in tool && tool.type === 'mcp')
+  const inline = tools.filter((tool): tool is InlineTool => !servers.includes(tool as McpServer))
+  return { tools: inline, ...(servers.length ? { servers } : {}) }
+}
+
+/** Clients of other services may take this route for theirs, whose members are ignored here (contract 1.1). */
+function foreignWarnings(input: CompletionInput & { model?: unknown }): string[] {
+  return [...(input.model == null ? [] : [MODEL_IGNORED]), ...ignoredWarning(ignoredNamesIn(input))]
+}
+
+function pictureOf({
+  image_model,
+  image_quality,
+  mode,
+  stealth_aspect,
+}: CompletionInput): NonNullable<CompletionRequest['picture']> {
+  return {
+    engineId: !image_model || image_model === 'auto' ? IMAGE_ENGINE : image_model,
+    quality: image_quality ?? 'standard',
+    aspectRatio: mode === 'stealth_image' ? STEALTH_RATIOS[stealth_aspect ?? 'square'] : null,
+  }
+}
+
+/** Without `conversation_id` a conversation is made; `null`, inline context and stealth store none (contract 2.2). */
+function conversationOf(input: CompletionInput, mode: Mode): CompletionRequest['conversation'] {
+  if (input.conversation_id != null) {
+    if (isStealth(mode))
+      throw invalidInput(
+        'conversation_id',
+        `"conversation_id" cannot be used with mode "${mode}", which stores nothing. Leave it out, or send another mode.`,
+      )
+    return { attach: input.conversation_id }
+  }
+  const stateless = input.conversation_id === null || input.conversation !== undefined || isStealth(mode)
+  return stateless ? 'none' : 'new'
+}
+
+/** Requests with a conversation, stealth modes and live browser sessions are never cached (contract 22.1). */
+function cacheRule(input: CompletionInput, mode: Mode, fresh: boolean): CompletionRequest['cache'] {
+  if (input.conversation_id != null || isStealth(mode) || input.browser_session_id) return 'off'
+  return fresh ? 'refresh' : 'use'
+}
+
+const emptyPromptText = () =>
+  new AppError(
+    'invalid',
+    'validation_error',
+    '"prompt" is missing or blank. Send a non-empty string, for example {"prompt":"Hello"}.',
+    { param: 'prompt', details: [{ path: 'prompt', message: '"prompt" is blank.' }] },
+  )
+
+/**
+ * Checks what the schema of an order cannot express (contract 2.1): a prompt that is not blank, metadata within
+ * 50 keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
+ */
+export function assertOrder(input: CompletionInput): void {
+  if (isBlank(input.prompt)) throw emptyPromptText()
+  if (input.metadata) assertMetadata(input.metadata)
+  for (const [place, attachment] of (input.attachments ?? []).entries())
+    assertAttachment(attachment, pathOfAttachment(attachment, place))
+}

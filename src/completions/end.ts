@@ -1,0 +1,378 @@
+import type { AuditEventRow, InsertEvent } from '../audit'
+import {
+  type CompletionFacts,
+  clientLeft,
+  completionCreated,
+  emitFirings,
+  endingOf,
+  pollUrlOf,
+  type Ending as RunEnding,
+} from '../charging'
+import { needsModel, sumDetails } from '../engines'
+import type { Firing } from '../guardrails/schema'
+import { keyIdOf, ownerOf } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import { sha256Hex } from '../kernel/crypto'
+import { AppError, atField } from '../kernel/errors'
+import { failpoint } from '../kernel/failpoint'
+import { microToCents } from '../kernel/money'
+import type { Tx } from '../kernel/store'
+import { ReaderLeft } from '../kernel/stream'
+import { checksOf, codeBlocks, problemsIn } from '../media'
+import type { AgentResult } from './agent-schema'
+import { artifactsOf, linkedAnew, receiveCode } from './artifacts'
+import { cacheScopeOf, type StoredAnswer } from './cache'
+import { costOfTurns } from './open'
+import { chatIdOf, usageOf } from './present'
+import { firedIn, isStealth, requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
+import type { House, Run } from './run'
+import type { ChatCompletionId, CompletionId, ModelRef } from './schema'
+
+type Ending = RunEnding & {
+  /** Null when no engine answered: the run failed, or its answer was cached. */
+  agentResult: AgentResult | null
+  /** Null for a run that failed without one. */
+  answer: StoredAnswer | null
+  /** Every guardrail that fired. */
+  guardrails: readonly Firing[]
+}
+
+const hasFallenBack = ({ routing }: Run, result: AgentResult | null): boolean =>
+  result !== null && (result.fallbackUsed || routing.fallback_used)
+
+/**
+ * For a complete or interrupted answer: what was produced is charged and stored. Money, conversation, usage, audit and
+ * event are written in one transaction, and only then the answer is given (design 1.4). `broken`: the error that ended
+ * it.
+ */
+export async function finish(house: House, run: Run, result: AgentResult, broken?: unknown): Promise<StoredAnswer> {
+  const { billing } = house
+  const cost = run.hold ? Math.min(costOfTurns(house.prices, result.turns), run.hold.amount) : 0
+  const answer = toAnswer(run, result, house.engines.describe(result.engineId), house.clock.now())
+  const code = workOf(run.resolvedMode) === 'code' ? await receiveCode(house, run, answer.content, answer) : []
+  failpoint('engine_done_before_settle')
+  // Whether its stages or its tools made a file.
+  const hasFiles = code.length > 0 || run.pictures.length > 0 || !!run.spent.made?.artifacts.length
+  const isPlain = !(hasFiles || run.later || run.conversationId || run.request.alongside || run.call.once)
+  const unit = async (tx: Tx) => {
+    if (hasFiles) answer.artifacts = await artifactsOf(house, tx, run, code)
+    // Nothing when the hold had ended: another node released it while this process was paused.
+    run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
+    if (run.later) await run.later.begin(tx)
+    if (run.conversationId) await keepTurn(house, tx, run, answer, broken !== undefined)
+    await record(house, tx, run, { agentResult: result, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
+    if (run.request.alongside) await run.request.alongside(tx, run, answer, broken)
+    if (run.call.once && broken === undefined) await keepReply(tx, run, answer)
+  }
+  await ending(house, run, unit, isPlain)
+  failpoint('settle_commit_before_ack')
+  run.ticket?.correct(result.promptTokens + result.completionTokens)
+  if (broken === undefined) remember(house, run, result, answer)
+  return answer
+}
+
+/** The transaction that ends a run. Files of one that is not kept are removed, unless it is not known whether it is. */
+const ending = (house: House, run: Run, unit: (tx: Tx) => Promise<void>, isPlain = false): Promise<void> =>
+  house.holds.ending(run.request.accepted ? null : run.hold, unit, isPlain).catch(async (error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(house, run)
+    throw error
+  })
+
+async function discard({ files }: House, { drafts }: Run): Promise<void> {
+  await Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
+}
+
+/** For a run without an answer: the hold is released and the failure recorded. */
+async function fail(house: House, run: Run, error: unknown): Promise<void> {
+  run.ticket?.correct(0)
+  await discard(house, run)
+  await ending(house, run, async (tx) => {
+    if (run.hold && !run.request.accepted) await house.billing.release(tx, run.hold)
+    const guardrails = run.guard?.firings ?? []
+    await record(house, tx, run, { agentResult: null, answer: null, guardrails, ...endingOf(error) })
+  })
+}
+
+/**
+ * For a run that ended early. Charges the text the caller saw, or the finished turns when the caller left or time
+ * ran out. Charges nothing when no answer came or the service failed (contract 2.4, P7). Returns the error to throw.
+ */
+export async function abandon(house: House, run: Run, error: unknown): Promise<unknown> {
+  const why = explained(run, error)
+  const shown = run.held ? run.held.shown() : run.said
+  const hasWorked = run.spent.turns.length > 0 && run.deadline.signal.aborted
+  if (!(shown && !run.pictures.length) && !hasWorked) await fail(house, run, why)
+  else
+    await finish(house, run, { ...partial(house, run, run.said), content: shown }, why).catch((error: unknown) => {
+      // Whoever asked does not want a half answer.
+      if (error !== why) throw error
+      return fail(house, run, why)
+    })
+  return why
+}
+
+/** For a cached answer: stored as a turn and recorded, but not charged. */
+export async function replay(house: House, run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
+  const answer = cached.artifacts.length
+    ? { ...cached, artifacts: await linkedAnew(house, run, cached.artifacts) }
+    : cached
+  run.engineId = answer.model.id
+  run.model = answer.model
+  run.routing = answer.routing
+  await house.store.write(async (tx) => {
+    if (run.conversationId) await keepTurn(house, tx, run, answer, false)
+    await record(house, tx, run, {
+      agentResult: null,
+      answer,
+      guardrails: firedIn(run, answer),
+      ...endingOf(undefined),
+    })
+    if (run.call.once) await keepReply(tx, run, answer)
+  })
+  return answer
+}
+
+/** Stores the turn. Calls of the client's functions are none: it goes on with their results. */
+async function keepTurn(
+  { conversations }: House,
+  tx: Tx,
+  run: Run,
+  answer: StoredAnswer,
+  isInterrupted: boolean,
+): Promise<void> {
+  const { request, attached } = run
+  if (run.conversationId === null || answer.toolCalls.length) {
+    run.conversationId = attached
+    return
+  }
+  const turn = {
+    prompt: request.prompt,
+    answer: answer.content,
+    mode: request.mode,
+    resolvedMode: answer.resolvedMode,
+    model: answer.model,
+    tools: answer.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description })),
+    artifacts: answer.artifacts,
+    followUps: answer.followUps,
+    costMicro: run.costMicro,
+    status: isInterrupted ? ('interrupted' as const) : ('complete' as const),
+  }
+  const owner = ownerOf(run.call.caller)
+  if (attached) await conversations.append(tx, owner, attached, turn)
+  else await conversations.start(tx, owner, run.conversationId, turn)
+}
+
+/** Caches an answer for identical requests (contract 22.1). */
+function remember(
+  house: House,
+  { cacheKey, call, request, costMicro, later }: Run,
+  result: AgentResult,
+  answer: StoredAnswer,
+): void {
+  if (cacheKey === null || later || !isWorthKeeping(result)) return
+  // `auto` may choose another mode later, so its answers have their own time to live (contract 22.1).
+  const ttlS = house.caching.ttlS(request.mode === 'auto' ? 'auto' : answer.resolvedMode)
+  const [scope, owner, keyId] = [cacheScopeOf(call), ownerOf(call.caller), keyIdOf(call.caller)]
+  house.cache.put(cacheKey, { scope, owner, keyId, prompt: request.prompt, ttlS, answer, costMicro })
+}
+
+/**
+ * Only complete answers are cached: not cut short, not ended early for lack of credit, and without a failed tool, as a
+ * search that failed may succeed a minute later.
+ */
+const isWorthKeeping = ({ finish, toolUses, warnings }: AgentResult): boolean =>
+  finish === 'stop' && warnings.length === 0 && toolUses.every(({ status }) => status === 'success')
+
+/** With an Idempotency-Key the reply is stored in the transaction that charges the answer (contract 1.7). */
+async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> {
+  await run.call.once?.keep(tx, run.request.present(run, answer))
+}
+
+function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: number): StoredAnswer {
+  const work = workOf(run.resolvedMode)
+  const isAnswer = result.finish !== 'content-filter'
+  const refusal = result.refusal || (isAnswer && !result.toolCalls.length ? refusalOf(run, result) : null)
+  // Of a refusal there is nothing more to ask.
+  const asksOn = run.request.wantsFollowUps && !run.later && isAnswer && refusal === null && !needsModel(result.content)
+  // A sentence for each block of code in an answer that a parser refuses.
+  return {
+    id: run.id,
+    createdAt,
+    content: result.content,
+    resolvedMode: run.resolvedMode,
+    model,
+    finish: result.finish,
+    stoppedBy: result.stoppedBy,
+    toolsUsed: result.toolUses.map(({ id: _, ...use }) => use),
+    toolCalls: result.toolCalls,
+    reasoning: result.reasoning,
+    refusal,
+    artifacts: [],
+    followUps: asksOn ? suggestFollowUps(work, result.content) : [],
+    skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
+    structuredOutput: structuredOutput(work, result.content),
+    routing: result.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
+    warnings: [
+      ...run.warnings,
+      ...result.warnings,
+      ...(work === 'code' ? problemsIn(checksOf(codeBlocks(result.content))) : []),
+    ],
+    guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
+    promptTokens: result.promptTokens,
+    completionTokens: result.completionTokens,
+    ...sumDetails([result]),
+    toolCents: run.spent.made?.costCents ?? 0,
+    job: run.later && { job_id: run.later.id, status: 'queued', poll_url: pollUrlOf(run.later.id) },
+  }
+}
+
+/** Why the content does not have the form that was asked for; null when it has it or none was asked for. */
+function refusalOf({ request }: Run, { content, finish }: AgentResult): string | null {
+  const problem = request.checkJson?.(content) ?? null
+  return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
+}
+
+/** Records a run with a usage row, an audit row and an event; never stores the prompt itself (contract 2). */
+async function record(house: House, tx: Tx, run: Run, ending: Ending): Promise<void> {
+  const { events } = house
+  await recordAudit(house, tx, run, ending, (unit, event) => recordUsage(house, unit, run, ending, event))
+  if (ending.guardrails.length) await emitFirings(events, tx, run, ending.guardrails)
+  const { call } = run
+  if (ending.errorCode || !ending.answer) return
+  await events.emit(tx, completionCreated, ownerOf(call.caller), factsOf(run, ending.answer), call)
+}
+
+/** Records a request that the guardrail policy blocked: nothing was run or billed. */
+export async function recordRefused(house: House, tx: Tx, run: Run): Promise<void> {
+  const guardrails = run.guard?.firings ?? []
+  const errorCode = 'guardrail_blocked'
+  await recordAudit(house, tx, run, { status: 400, errorCode, agentResult: null, answer: null, guardrails })
+  await emitFirings(house.events, tx, run, guardrails)
+}
+
+function recordUsage(
+  { usage, clock }: House,
+  tx: Tx,
+  run: Run,
+  { agentResult: result, status, broken }: Ending,
+  event: AuditEventRow,
+): Promise<unknown> {
+  const { call } = run
+  const entry = {
+    requestId: call.requestId,
+    owner: ownerOf(call.caller),
+    userId: call.caller.userId,
+    keyId: keyIdOf(call.caller),
+    endpoint: call.route.slice(call.route.indexOf(' ') + 1),
+    mode: run.request.mode,
+    resolvedMode: run.resolvedMode,
+    model: result?.engineId ?? run.engineId,
+    status,
+    promptTokens: result?.promptTokens ?? 0,
+    completionTokens: result?.completionTokens ?? 0,
+    costMicro: run.costMicro,
+    paidBy: run.hold?.ref,
+    cached: run.isCached,
+    latencyMs: Math.round(clock.monotonic() - run.startedAt),
+    ttftMs: result?.ttftMs ?? null,
+    classifiedMs: run.classifiedMs,
+    fallbackUsed: hasFallenBack(run, result),
+    skills: run.active.skills.map(({ id }) => id),
+    broken,
+  }
+  return usage.record(tx, entry, event)
+}
+
+function recordAudit(
+  { audit }: House,
+  tx: Tx,
+  run: Run,
+  { agentResult: result, answer, status, errorCode, guardrails }: Ending,
+  insert?: InsertEvent,
+): Promise<unknown> {
+  const { request } = run
+  const entry = {
+    action: errorCode ? 'completion.failed' : 'completion.created',
+    entityType: 'completion' as const,
+    entityId: shownId(run, answer),
+    input: {
+      mode: request.mode,
+      prompt_sha256: sha256Hex(request.prompt),
+      prompt_length: request.prompt.length,
+      skills: run.active.skills.map(({ id }) => id),
+      ...(request.door ? { door: request.door } : {}),
+      ...(request.endUser ? { end_user_sha256: request.endUser } : {}),
+      ...(request.metadata && !isStealth(request.mode) ? { metadata: request.metadata } : {}),
+    },
+    output: {
+      status,
+      ...(run.engineId ? { engine: result?.engineId ?? run.engineId } : {}),
+      cost_cents: microToCents(run.costMicro),
+      tools_used: result && !isStealth(request.mode) ? [...new Set(result.toolUses.map(({ name }) => name))] : [],
+      fallback_used: hasFallenBack(run, result),
+      ...(guardrails.length ? { guardrails: [...guardrails] } : {}),
+      ...(run.routingWarnings.length ? { routing_warnings: [...run.routingWarnings] } : {}),
+      ...(errorCode ? { error_code: errorCode } : {}),
+    },
+  }
+  return audit.record(tx, run.call, entry, insert)
+}
+/** The id in the body that the caller got: a cached answer has the one it was made with (contract 14.2). */
+function shownId({ id: own, request }: Run, answer: StoredAnswer | null): CompletionId | ChatCompletionId {
+  const id = answer?.id ?? own
+  return request.isChat ? chatIdOf(id) : id
+}
+
+/** What the event says of an answer: of a stealth one neither tools nor metadata. */
+function factsOf(run: Run, answer: StoredAnswer): CompletionFacts {
+  const { call, request } = run
+  const isQuiet = isStealth(request.mode)
+  return {
+    completion_id: shownId(run, answer),
+    object: 'completion',
+    mode: request.mode,
+    resolved_mode: answer.resolvedMode,
+    model: answer.model,
+    conversation_id: run.conversationId,
+    api_key_id: keyIdOf(call.caller),
+    // Tools have told of their own charges.
+    usage: { ...usageOf(run, answer), cost_cents: microToCents(run.costMicro) },
+    tools_used: isQuiet ? [] : answer.toolsUsed.map(({ name, status }) => ({ name, status })),
+    artifact_count: answer.artifacts.length,
+    metadata: isQuiet ? null : request.metadata,
+    request_id: call.requestId,
+    created: iso(answer.createdAt),
+  }
+}
+
+/** The text and tool calls of a run that stopped early. The tokens of its last turn are our own count. */
+export function partial({ engines }: House, { engineId, promptTokens, spent }: Run, text: string): AgentResult {
+  const half = text.slice(spent.said)
+  const completionTokens = half ? engines.countTokens(half) : 0
+  const broken = { engineId, free: engines.isFree(engineId), promptTokens, completionTokens }
+  const turns = half || !spent.turns.length ? [...spent.turns, broken] : [...spent.turns]
+  return {
+    engineId,
+    free: broken.free,
+    promptTokens: turns.reduce((sum, turn) => sum + turn.promptTokens, 0),
+    completionTokens: turns.reduce((sum, turn) => sum + turn.completionTokens, 0),
+    content: text,
+    reasoning: '',
+    refusal: '',
+    finish: 'stop',
+    fallbackUsed: false,
+    ttftMs: null,
+    turns,
+    toolUses: spent.uses,
+    toolCalls: [],
+    warnings: [],
+  }
+}
+
+/** Why a run ended, in terms of its caller: the time was up, the client left, or the prompt is too long. */
+function explained(run: Run, error: unknown): unknown {
+  if (run.deadline.timedOut()) return requestTimeout(run.write ? 600 : 120, run.request.mode)
+  if (run.call.signal.aborted || error instanceof ReaderLeft) return clientLeft()
+  const isTooLong = error instanceof AppError && error.kind === 'invalid' && error.param === 'prompt'
+  return isTooLong && run.request.cameFrom ? atField(error, run.request.cameFrom.whole) : error
+}

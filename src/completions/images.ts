@@ -1,0 +1,139 @@
+import type { ImagePart, Message } from '../engines'
+import { imageSize, isWhole } from '../files'
+import { AppError, atField, invalidInput, quoted } from '../kernel/errors'
+import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../kernel/outbound'
+import type { Image } from './agent-schema'
+import type { Run, SentImage } from './run'
+import type { Attachment } from './schema'
+
+const TIMEOUT_MS = 10_000
+
+const WORDS: Record<Exclude<OutboundKind, 'aborted'>, string> = {
+  dns: 'names a host that does not exist',
+  connect: 'could not be reached',
+  tls: 'has no valid certificate',
+  timeout: 'did not answer within 10 s',
+  reset: 'stopped in the middle of its answer',
+  'too-large': 'is larger than 15 MiB',
+}
+
+/** Engines refuse a blank message; a turn that was nothing but an image is blank without it. */
+export const withoutBlank = (history: readonly Message[]): readonly Message[] =>
+  history.filter(({ role, content }) => role !== 'user' || typeof content !== 'string' || content.trim())
+
+const MAX_IMAGE_BYTES = 15 * 1024 * 1024
+const MAX_ADDRESS_CHARS = 2_048
+
+/** Pixels of one picture: those of the largest cameras, and far below what a header of a few bytes may claim. */
+const MAX_PIXELS = 250_000_000
+
+/**
+ * The media type that the bytes of a picture are, whatever they are called. Throws 400 `validation_error` for what is no
+ * PNG, JPEG, WebP or GIF, has no pixels or too many, or was cut off (catalogue O5). It draws nothing.
+ */
+function typeOfPicture(bytes: Buffer, path: string): string {
+  const size = imageSize(bytes)
+  const refused = (what: string) => invalidInput(path, `"${path}" ${what}.`)
+  if (!size) throw refused('is not a picture. Send the bytes of a PNG, JPEG, WebP or GIF')
+  const { format, width, height } = size
+  if (width * height === 0)
+    throw refused(`is a picture of ${width} × ${height} pixels, which is too small. Send a larger picture`)
+  if (width * height > MAX_PIXELS) throw refused(`says that it has ${width} × ${height} pixels. Send a smaller picture`)
+  if (!isWhole(format, bytes)) throw refused(`is an incomplete ${format}. Send the whole file`)
+  return `image/${format.toLowerCase()}`
+}
+
+/**
+ * Puts into the run what the engine sees: the images of the prompt, and those of other turns and of tool results in
+ * their places. Throws like {@link loadImages}.
+ */
+export async function showImages(run: Run, outbound: Outbound): Promise<void> {
+  const { request, deadline, history } = run
+  const first = request.context.length - history.length
+  const wanted = request.images.filter(({ turn }) => turn === null || turn >= first)
+  const loaded = await loadImages(wanted, outbound, deadline.signal)
+  const of = (turn: number | null) => loaded.filter((_, place) => wanted[place]!.turn === turn)
+  run.images = of(null)
+  run.history = withoutBlank(history.map((turn, at) => withImages(turn, of(first + at))))
+  const after = request.after.map((turn, at) => withImages(turn, of(request.context.length + at)))
+  if (after.length) run.request = { ...request, after }
+}
+
+function withImages(turn: Message, images: readonly Image[]): Message {
+  const parts = images.map((image): ImagePart => ({ type: 'image', ...image }))
+  if (images.length && turn.role === 'tool') return { ...turn, images: parts }
+  if (!images.length || turn.role !== 'user' || typeof turn.content !== 'string') return turn
+  return { ...turn, content: turn.content.trim() ? [...parts, { type: 'text', text: turn.content }] : parts }
+}
+
+/**
+ * The images as data, in their order, each with the type that its bytes are. URLs are fetched here through the SSRF
+ * guard (15 MiB and 10 s each), so that no engine fetches URLs for callers; the type they are served as is not read. Throws 400 `url_blocked`, `validation_error`.
+ */
+function loadImages(images: readonly SentImage[], outbound: Outbound, signal: AbortSignal): Promise<Image[]> {
+  return Promise.all(images.map(load))
+
+  async function load({ attachment, path }: SentImage): Promise<Image> {
+    if (attachment.type === 'image_base64') return read(base64Of(attachment.data), path)
+    const inline = inlineOf(attachment.url)
+    if (inline !== null) return read(inline, path)
+    const { status, body } = await fetchFrom(attachment.url, path)
+    if (status !== 200 || !imageSize(body)) {
+      throw invalidInput(path, `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`)
+    }
+    const bytes = Buffer.from(body)
+    return { mimeType: typeOfPicture(bytes, path), base64: bytes.toString('base64') }
+  }
+
+  function read(base64: string, path: string): Image {
+    return { mimeType: typeOfPicture(Buffer.from(base64, 'base64'), path), base64 }
+  }
+
+  async function fetchFrom(url: string, path: string): Promise<PublicResponse> {
+    try {
+      return await outbound.fetchPublic(url, { maxBytes: MAX_IMAGE_BYTES, timeoutMs: TIMEOUT_MS, signal })
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'url_blocked') throw atField(error, path)
+      if (error instanceof AppError || !(error instanceof OutboundFailure) || error.kind === 'aborted') throw error
+      throw invalidInput(path, `${quoted(url)} ${WORDS[error.kind]}.`)
+    }
+  }
+}
+
+/** Checks the URL of an image that is not fetched. Throws 400 `url_blocked`. */
+export function assertUrl({ attachment, path }: SentImage, outbound: Pick<Outbound, 'readUrl'>): void {
+  if (attachment.type === 'image_base64' || inlineOf(attachment.url) !== null) return
+  try {
+    outbound.readUrl(attachment.url)
+  } catch (error) {
+    throw error instanceof AppError ? atField(error, path) : error
+  }
+}
+
+/**
+ * Throws 400 on data that is not base64, is more than 15 MiB decoded or is no picture. `path` is where the data or the
+ * URL is in the body.
+ */
+export function assertAttachment(attachment: Attachment, path: string): void {
+  const inline = attachment.type === 'image_base64' ? base64Of(attachment.data) : inlineOf(attachment.url)
+  if (inline !== null) assertPicture(inline, path)
+  else if (attachment.type === 'image_url' && attachment.url.length > MAX_ADDRESS_CHARS) {
+    throw invalidInput(path, `"${path}" has more than ${MAX_ADDRESS_CHARS} characters.`)
+  }
+}
+
+function assertPicture(data: string, path: string): void {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw invalidInput(path, `"${path}" is not base64.`)
+  const bytes = Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
+  if (bytes > MAX_IMAGE_BYTES) throw invalidInput(path, `"${path}" is larger than 15 MiB decoded.`)
+  typeOfPicture(Buffer.from(data, 'base64'), path)
+}
+
+/** The beginning of a data URL. Its type is not looked at, because the bytes decide; only a text is no picture. */
+const DATA_URL = /^\s*data:(?!text\/)[^,]{0,200};base64,/i
+
+/** The base64 of an image as engines take it: without line breaks and without the head of a data URL (contract 6). */
+export const base64Of = (data: string): string => data.replace(DATA_URL, '').replace(/\s+/g, '')
+
+/** The base64 of the image inside a data URL; null for any other URL. */
+const inlineOf = (url: string): string | null => (DATA_URL.test(url) ? base64Of(url) : null)

@@ -1,0 +1,298 @@
+import type { Prices } from '../billing'
+import { payerOf } from '../billing/schema'
+import { type Deadline, startDeadline } from '../charging'
+import type { EngineService } from '../engines'
+import { type Call, ownerOf } from '../kernel/caller'
+import { AppError, invalidInput, messageOf } from '../kernel/errors'
+import { failpoint } from '../kernel/failpoint'
+import { NO_SKILLS } from '../skills'
+import { ConversationId } from '../skills/conversations/schema'
+import type { CountedTurn } from './agent-schema'
+import { cacheKeyOf } from './cache'
+import { isHandedOver, isStealth, overBounds, workOf } from './rules'
+import { type CompletionRequest, type House, type Run, UNDECIDED, type Write } from './run'
+import { CompletionId } from './schema'
+
+const NOTHING: readonly string[] = []
+const NO_SERVERS = { tools: [], warnings: NOTHING, unreachable: 0 }
+const PLAIN_TIMEOUT_MS = 120_000
+const STREAM_TIMEOUT_MS = 600_000
+
+/**
+ * The run of a request, with what it builds on (conversation, memories, skills, policies) and its deadline; a promise
+ * where some of that has to be read. Throws 400 for unknown modes and engines, 404 `not_found` for a foreign
+ * conversation.
+ */
+export function open(house: House, call: Call, request: CompletionRequest, write: Write | null): Run | Promise<Run> {
+  const { conversations, store, skills, routing, guardrails, memory, tools } = house
+  assertEngines(request, house.engines)
+  if (request.tools.length) tools.assertInline(request.tools)
+  if (request.servers) tools.servers.assertServers(request.servers)
+  const { caller } = call
+  const { prompt, conversation } = request
+  // Raw output gets no memories, and stealth modes neither store nor recall (contract 2.1).
+  const recalls = !request.sealed && request.voice.persona !== 'none' && !isStealth(request.mode)
+  const found: Found = [
+    typeof conversation === 'object' ? conversations.history(ownerOf(caller), conversation.attach) : null,
+    // The caller says whether the key has a brand soul, so calls without one need no query.
+    request.usesSoul && caller.type === 'key' && caller.hasBrandSoul
+      ? house.brandSoulOf(store.read, caller.keyId)
+      : null,
+    recalls ? memory.recall(caller, prompt) : NOTHING,
+    request.active ?? (request.sealed ? NO_SKILLS : skills.activeFor(call, { slugs: request.skills, prompt })),
+    request.mode === 'auto' ? routing.of(caller) : null,
+    guardrails.guardOf(caller),
+  ]
+  return isHere(found)
+    ? runOf(house, call, request, write, found)
+    : Promise.all(found).then((all) => runOf(house, call, request, write, all))
+}
+
+/** What is read for a run: conversation, brand soul, memories, skills, routing preferences, guardrails. */
+type Here = [
+  Awaited<ReturnType<House['conversations']['history']>> | null,
+  Run['soul'],
+  Run['memories'],
+  Run['active'],
+  Run['guidance'],
+  Run['guard'],
+]
+
+type Perhaps<All> = { [Place in keyof All]: All[Place] | Promise<All[Place]> }
+
+type Found = Perhaps<Here>
+
+const isHere = (found: Found): found is Here => !found.some((one) => one instanceof Promise)
+
+function runOf(house: House, call: Call, request: CompletionRequest, write: Write | null, here: Here) {
+  const stealth = isStealth(request.mode)
+  // The browser tools of the session that the request names, or of one that a permitted skill begins (contract 16.4).
+  // Strangers who talk to the owner's AI begin none at its cost.
+  if (request.browserSession)
+    return house.browser
+      .toolsFor(call, request.browserSession, stealth)
+      .then((tools) => newRun(house, call, request, write, here, { tools, end: undefined }))
+  return here[3].mayBrowse && !request.active
+    ? newRun(house, call, request, write, here, house.browser.toolsOfRun(call, stealth))
+    : newRun(house, call, request, write, here, NO_BROWSER)
+}
+
+type Browsing = { tools: Run['browserTools']; end: (() => void) | undefined }
+
+const NO_BROWSER: Browsing = { tools: [], end: undefined }
+
+function newRun(
+  house: House,
+  call: Call,
+  request: CompletionRequest,
+  write: Write | null,
+  [stored, soul, memories, active, guidance, guard]: Here,
+  browsing: Browsing,
+): Run {
+  const { clock, engines } = house
+  const isCacheable = house.caching.enabled && request.cache !== 'off' && !browsing.end && !request.servers
+  const [policy, rules] = [guard?.fingerprint ?? null, guidance?.fingerprint ?? null]
+  const around = { soul, memories, active, engines: engines.fingerprint, policy, routing: rules }
+  return {
+    id: CompletionId.create(),
+    call,
+    request,
+    write,
+    startedAt: clock.monotonic(),
+    deadline: endingWith(
+      write ? startStreamDeadline(house, call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
+      browsing.end,
+    ),
+    stage: null,
+    stageAt: 0,
+    history: stored ? [...stored.turns, ...request.context] : request.context,
+    attached: stored?.id ?? null,
+    conversationId: stored?.id ?? (request.conversation === 'new' ? ConversationId.create() : null),
+    cacheKey: isCacheable ? cacheKeyOf(call, request, around) : null,
+    soul,
+    memories,
+    guidance,
+    browserTools: browsing.tools,
+    active,
+    served: NO_SERVERS,
+    offered: request.functions,
+    guard,
+    resolvedMode: request.mode,
+    isCounted: request.accepted !== undefined,
+    engineId: '',
+    model: UNDECIDED.model,
+    routing: UNDECIDED.routing,
+    routingWarnings: NOTHING,
+    classifiedMs: null,
+    images: [],
+    system: null,
+    warnings: NOTHING,
+    toolset: null,
+    promptTokens: 0,
+    maxOutputTokens: 0,
+    researchRun: null,
+    pictureEngineId: '',
+    hold: null,
+    ticket: null,
+    spent: { turns: [], uses: [], said: 0 },
+    hasBegun: false,
+    said: '',
+    held: null,
+    later: null,
+    drafts: [],
+    pictures: [],
+    costMicro: 0,
+    isCached: false,
+  }
+}
+
+/** A stream also ends with the server and with its caller's access. */
+function startStreamDeadline({ access, clock, stopping }: House, { caller, signal }: Call): Deadline {
+  const allowed = access.follow(caller)
+  const deadline = startDeadline(clock, [signal, stopping, allowed.signal], STREAM_TIMEOUT_MS)
+  const end = () => {
+    allowed.end()
+    deadline.end()
+  }
+  return { ...deadline, end }
+}
+
+const endingWith = (deadline: Deadline, also: (() => void) | undefined): Deadline =>
+  also
+    ? {
+        ...deadline,
+        end() {
+          deadline.end()
+          also()
+        },
+      }
+    : deadline
+
+function assertEngines({ engine, overrides }: CompletionRequest, engines: EngineService): void {
+  const assertEngine = (path: string, id: string) => {
+    if (!engines.has(id)) {
+      throw invalidInput(path, `"${path}" is ${messageOf(id)}, which is not an engine. GET /models lists them.`)
+    }
+  }
+  for (const [mode, id] of Object.entries(overrides)) {
+    const path = `model_overrides.${mode.slice(0, 64)}`
+    if (!engines.knowsMode(mode))
+      throw invalidInput(path, `"${path}" is not a mode of this server. GET /models lists the modes.`)
+    assertEngine(path, id)
+  }
+  if (engine !== null) assertEngine('stealth_model', engine)
+}
+
+type Wanted = { promptTokens: number; completionTokens: number }
+
+/** Cost of turns in micro-cents, each at the price of the engine that answered. */
+export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): number =>
+  turns.reduce((sum, turn) => sum + (turn.free ? 0 : prices.costOf(turn.engineId, turn)), 0)
+
+/**
+ * Counts the run towards the rate of its mode, once and as soon as the mode is known: of a mode that the caller named
+ * before anything else (contract 1.5), of `auto` when it is decided or the cached answer found (contract 1.6). Throws
+ * 429.
+ */
+export function countMode({ limiter }: House, run: Run): void | Promise<void> {
+  if (run.isCounted || run.resolvedMode === 'auto') return
+  run.isCounted = true
+  return limiter.admitMode(run.call.caller, run.resolvedMode)
+}
+
+/**
+ * Reserves tokens, and then the most that the answer can cost; a free one needs only a balance. Before a stream, and
+ * while writes fail, waits until the disk has it: what could not be recorded must not be said, nor an engine asked for
+ * it. Throws 429, 503 `storage_unavailable`, 402.
+ */
+export async function admit(house: House, run: Run): Promise<void> {
+  const { store, billing } = house
+  const counting = countMode(house, run)
+  if (counting) await counting
+  const ticket = house.limiter.reserveTokens(run.call.caller, run.promptTokens, run.maxOutputTokens)
+  run.ticket = ticket instanceof Promise ? await ticket : ticket
+  try {
+    const amount = priceOf(house, run)
+    if (run.request.accepted) {
+      run.hold = run.request.accepted.hold
+      return
+    }
+    const surely = run.write !== null || store.failing()
+    if (amount > 0) run.hold = await house.holds.place(run.call.caller, run.call.requestId, amount, surely)
+    else {
+      await billing.assertFunds(store.read, run.call)
+      if (surely) await store.confirm()
+    }
+  } catch (error) {
+    run.ticket.correct(0)
+    throw error
+  }
+}
+
+/** The most that the answer can cost, in micro-cents. A job holds its own price. Throws 402 beyond the run's limit. */
+export function priceOf(house: House, run: Run): number {
+  const { engines, prices } = house
+  const work = workOf(run.resolvedMode)
+  if (work === 'image')
+    return within(
+      run.request,
+      engines.drawsItself(run.pictureEngineId) ? 0 : prices.costOf(run.pictureEngineId, { images: 1 }),
+    )
+  if (work === 'video')
+    return isHandedOver(run) ? 0 : within(run.request, house.video.max({ seconds: run.request.videoSeconds }))
+  if (engines.isFree(run.engineId)) return 0
+  if (run.request.bounds) run.maxOutputTokens = answerWithin(prices, run, run.request.bounds.costMicro)
+  const { engineId, promptTokens, maxOutputTokens: completionTokens, researchRun } = run
+  const price = prices.costOf(engineId, { promptTokens, completionTokens })
+  if (!researchRun) return price
+  return Math.max(price, prices.costOf(engineId, house.research.max(researchRun.depth, researchRun.maxSources)))
+}
+
+function within({ bounds }: Run['request'], price: number): number {
+  if (bounds && price > bounds.costMicro) throw overBounds()
+  return price
+}
+
+/** Output tokens that the run's cost limit allows. Throws 402 when it allows none. */
+function answerWithin(prices: Prices, { engineId, promptTokens, maxOutputTokens }: Run, costMicro: number): number {
+  const tokens = tokensFor(prices, engineId, costMicro - prices.costOf(engineId, { promptTokens }), maxOutputTokens)
+  if (tokens === 0) throw overBounds()
+  return tokens
+}
+
+/**
+ * Output tokens that the credit covers in one more turn, at most those wanted. The hold covers the first turn and is
+ * extended to cover this one too; if that fails, returns what the rest of the hold covers.
+ */
+export async function afford(house: House, run: Run, wanted: Wanted): Promise<number> {
+  if (!run.hold) return wanted.completionTokens
+  const { engineId } = run
+  const { prices } = house
+  const spent = costOfTurns(prices, run.spent.turns)
+  const forPrompt = prices.costOf(engineId, { promptTokens: wanted.promptTokens })
+  const max = (run.request.bounds?.costMicro ?? Infinity) - spent - forPrompt
+  const tokens = Number.isFinite(max)
+    ? tokensFor(prices, engineId, max, wanted.completionTokens)
+    : wanted.completionTokens
+  const lacking = spent + prices.costOf(engineId, { ...wanted, completionTokens: tokens }) - run.hold.amount
+  if (lacking <= 0 || (await grow(house, run, lacking))) return tokens
+  return tokensFor(prices, engineId, run.hold.amount - spent - forPrompt, tokens)
+}
+
+async function grow({ store, billing }: House, run: Run, more: number): Promise<boolean> {
+  const hold = run.hold!
+  try {
+    run.hold = await store.write((tx) => billing.extend(tx, hold, payerOf(run.call.caller).caps, more))
+    failpoint('hold_grown_before_turn')
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'unpaid') return false
+    throw error
+  }
+}
+
+/** Output tokens that `micro` micro-cents buy, at most `most`. */
+function tokensFor(prices: Prices, engineId: string, micro: number, max: number): number {
+  const thousand = prices.costOf(engineId, { completionTokens: 1_000 })
+  return thousand === 0 ? max : Math.max(0, Math.min(max, Math.floor((micro * 1_000) / thousand)))
+}

@@ -1,0 +1,136 @@
+import { toolsUnpaid } from '../billing'
+import type { HoldBack } from '../guardrails'
+import type { Acting, AgentResult, Step, Task } from './agent-schema'
+import { answerOnce } from './agent-turn'
+import { partial } from './end'
+import { holdBackOf } from './guard'
+import { draw, film, research } from './making'
+import { afford } from './open'
+import { isStealth, wantsJson, workOf } from './rules'
+import type { House, Run, Write } from './run'
+
+/** How long a stream waits for the first byte of an engine before it begins without (contract 3). */
+export const OPENING_MS = 10_000
+
+/** Thrown to end the engine call of a streamed answer that a rule blocked. */
+export const BLOCKED = new Error('a guardrail blocked the answer')
+
+/** Tells the reader of a stream that the answer begins. Later calls do nothing. */
+function begin(run: Run, write: Write): void | Promise<void> {
+  if (run.hasBegun) return
+  run.hasBegun = true
+  return write({ type: 'began', run, id: run.id })
+}
+
+/**
+ * Shows a step of a streamed answer as it comes; text that a rule may still object to is held back. With a policy, calls
+ * wait for the end, and thoughts are not shown.
+ */
+function show(run: Run, write: Write, step: Step): void | Promise<void> {
+  if (run.guard && (step.type === 'call' || step.type === 'reasoning')) return
+  if (!run.hasBegun) void begin(run, write)
+  if (step.type !== 'text' && step.type !== 'refusal') return write(step)
+  run.said += step.text
+  return run.held ? showHeld(run.held, write, step.text) : write(step)
+}
+
+async function showHeld(held: HoldBack, write: Write, piece: string): Promise<void> {
+  const text = await held.add(piece)
+  if (text) await write({ type: 'text', text })
+  if (held.blocked()) throw BLOCKED
+}
+
+/** Shows what is left of a streamed answer, after the policy was applied to the whole of it. */
+export async function showRest(run: Run, write: Write, result: AgentResult, guarded: AgentResult): Promise<void> {
+  const { held } = run
+  await begin(run, write)
+  const isWithheld = guarded.finish === 'content-filter' && guarded.content !== result.content
+  // Without a hold-back an answer is withheld for its tool calls alone: what stands in for it is shown like any.
+  const standsIn = isWithheld && !run.said ? guarded.content : ''
+  const rest = held ? await held.rest(guarded.content, isWithheld) : standsIn
+  if (rest) await write({ type: 'text', text: rest })
+}
+
+/** The answer of the engine, or what is made or researched in its place. Throws what engines throw, and 402. */
+export function think(house: House, run: Run): Promise<AgentResult> {
+  const work = workOf(run.resolvedMode)
+  if (work === 'image') return draw(house, run).then((result) => showWhole(run, result))
+  if (work === 'video') return film(house, run).then((result) => showWhole(run, result))
+  if (run.researchRun)
+    return research(house, run, run.researchRun).then((found) => (found ? showWhole(run, found) : ask(house, run)))
+  return ask(house, run)
+}
+
+/** Asks the engine, whose answer a stream shows as it comes; with tools the agent asks it. */
+function ask(house: House, run: Run): Promise<AgentResult> {
+  const task = taskOf(house, run)
+  if (run.write) return shown(house, run, task, run.write)
+  return task.acting ? house.agent.answer(task) : answerOnce(house, task, null)
+}
+
+async function shown(house: House, run: Run, task: Task, write: Write): Promise<AgentResult> {
+  run.held = holdBackOf(run)
+  // An engine that fails before its first byte is answered with a status of its own (contract 3).
+  const cancel = house.clock.after(OPENING_MS, () => void begin(run, write))
+  const emit = (step: Step) => show(run, write, step)
+  try {
+    return await (task.acting ? house.agent.answer(task, emit) : answerOnce(house, task, emit))
+  } catch (error) {
+    if (error === BLOCKED) return partial(house, run, run.said)
+    throw error
+  } finally {
+    cancel()
+  }
+}
+
+function taskOf(house: House, run: Run): Task {
+  const { request } = run
+  const work = workOf(run.resolvedMode)
+  return {
+    call: run.call,
+    stealth: isStealth(request.mode),
+    forVisitors: request.forVisitors ?? false,
+    engineId: run.engineId,
+    system: run.system,
+    history: run.history,
+    images: run.images,
+    maxOutputTokens: run.maxOutputTokens,
+    prompt: request.prompt,
+    after: request.after,
+    temperature: request.temperature,
+    sampling: request.sampling,
+    effort: request.reasoning?.effort,
+    mode: work,
+    json: request.json || wantsJson(work),
+    signal: run.deadline.signal,
+    acting: run.toolset && actingOf(house, run, run.toolset),
+    offered: run.offered,
+  }
+}
+
+function actingOf(house: House, run: Run, toolset: Acting['toolset']): Acting {
+  const { call, request } = run
+  return {
+    toolset,
+    call,
+    spent: run.spent,
+    maxIterations: request.maxIterations,
+    ...(request.bounds ? { maxCalls: request.bounds.toolCalls } : {}),
+    conversationId: run.attached,
+    guard: run.guard,
+    afford: (wanted) => afford(house, run, wanted),
+    unpaid: () => toolsUnpaid(),
+  }
+}
+
+/** Shows the content of a thought in a stream, as far as no rule objects to it: the policy is applied to the whole next. */
+async function showWhole(run: Run, result: AgentResult): Promise<AgentResult> {
+  if (!run.write) return result
+  run.held = holdBackOf(run)
+  try {
+    await show(run, run.write, { type: 'text', text: result.content })
+  } catch (error) {
+    if (error !== BLOCKED) throw error
+  }
+  return result
+}

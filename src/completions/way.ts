@@ -1,0 +1,279 @@
+import { createHolds } from '../charging'
+import { type Call, keyIdOf, ownerOf } from '../kernel/caller'
+import { AppError } from '../kernel/errors'
+import { microToCents } from '../kernel/money'
+import type { TraceStep } from '../kernel/trace'
+import type { AgentResult } from './agent-schema'
+import { createAnswerCache, createCacheReading, type StoredAnswer } from './cache'
+import { assertOrder, requestFromOrder } from './completion-from-wire'
+import { decide } from './decide'
+import { abandon, finish, replay } from './end'
+import { guardInput, guardOutput } from './guard'
+import { admit, countMode, open, priceOf } from './open'
+import type { CompletionRequest, House, Run, Write } from './run'
+import type { ChatCompletion, Completion, CompletionInput } from './schema'
+import { chatFramer, type Framer, nativeFramer } from './stream'
+import { OPENING_MS, showRest, think } from './think'
+
+type Facts = NonNullable<TraceStep['facts']>
+
+/** What a stage decided. Of prompts, answers and names of files there is nothing. */
+const FACTS = {
+  open: ({ call, request, active, guard }: Run): Facts => ({
+    owner: ownerOf(call.caller),
+    mode: request.mode,
+    skills: active.skills.length,
+    guarded: guard !== null,
+  }),
+  guardInput: firings,
+  guardOutput: firings,
+  decide: ({ resolvedMode, engineId, routing, promptTokens }: Run): Facts => ({
+    mode: resolvedMode,
+    engine: engineId,
+    by: routing.source,
+    confidence: routing.confidence,
+    prompt_tokens: promptTokens,
+  }),
+  admit: ({ hold }: Run): Facts => ({ held_cents: hold ? microToCents(hold.amount) : 0 }),
+  think: ({ spent }: Run): Facts => ({ turns: spent.turns.length, tools: spent.uses.length }),
+  finish: ({ costMicro }: Run): Facts => ({ cost_cents: microToCents(costMicro) }),
+  replay: ({ resolvedMode, engineId }: Run): Facts => ({ mode: resolvedMode, engine: engineId, cost_cents: 0 }),
+  abandon: ({ costMicro }: Run): Facts => ({ cost_cents: microToCents(costMicro) }),
+}
+
+/** A stage that operators are told of. */
+export type Stage = keyof typeof FACTS
+
+const failureOf = (error: unknown): Facts => ({
+  failed: error instanceof AppError ? error.code : error instanceof Error ? error.name : 'unknown',
+})
+
+/** A stream ready to be sent: what shows it part by part, and the format of its frames. */
+export type AnswerStream = {
+  source(write: Write): Promise<void>
+  frame: Framer
+  /** The frame to send after 10 s of silence; absent, an SSE comment is sent. */
+  heartbeat?: (elapsedMs: number) => string
+  endsWithDone: boolean
+  openingMs: number
+}
+
+export type CompletionService = ReturnType<typeof createCompletions>
+
+/** The way of completions over everything that it needs of the house, and the verbs of `POST /completions`. */
+export function createCompletions(modules: Omit<House, 'cache' | 'holds'>) {
+  const { clock, caching, settings, store } = modules
+  const cache = createAnswerCache({ clock, maxBytes: caching.maxBytes })
+  const house: House = { ...modules, cache, holds: createHolds(modules) }
+  const pipeline = {
+    complete: <Answer extends object>(call: Call, request: CompletionRequest<Answer>) => complete(house, call, request),
+    stream: (call: Call, request: CompletionRequest, write: Write) => stream(house, call, request, write),
+    count: (call: Call, request: CompletionRequest) => count(house, call, request),
+    accept: (call: Call, request: CompletionRequest) => accept(house, call, request),
+  }
+  return {
+    pipeline,
+    answers: createCacheReading({ cache, clock, enabled: caching.enabled }),
+
+    /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
+    async complete(call: Call, input: CompletionInput, fresh: boolean): Promise<Completion | ChatCompletion> {
+      return complete(house, call, await read(call, input, fresh))
+    },
+
+    /** The same as a stream (contract 3). Throws when the order is invalid; other refusals come from `source`. */
+    async stream(call: Call, input: CompletionInput, fresh: boolean): Promise<AnswerStream> {
+      const request = await read(call, input, fresh)
+      const source = (write: Write) => stream(house, call, request, write)
+      return input.format === 'compat'
+        ? { source, frame: chatFramer(clock, false), endsWithDone: true, openingMs: OPENING_MS }
+        : { source, ...nativeFramer(), endsWithDone: false, openingMs: OPENING_MS }
+    },
+  }
+
+  async function read(call: Call, input: CompletionInput, fresh: boolean) {
+    assertOrder(input)
+    return requestFromOrder(input, await settings.read(store.read, call.caller.userId), fresh)
+  }
+}
+
+/** Answers in one piece, in the format of the request. */
+async function complete<Answer extends object>(
+  house: House,
+  call: Call,
+  request: CompletionRequest<Answer>,
+): Promise<Answer> {
+  const opening = opened(house, call, request, null)
+  const run = opening instanceof Promise ? await opening : opening
+  return request.present(run, await answered(house, run))
+}
+
+/** Answers as a stream. Nothing is shown before the request is accepted, so a refusal keeps its status. */
+async function stream(house: House, call: Call, request: CompletionRequest, write: Write): Promise<void> {
+  const run = await opened(house, call, request, write)
+  const answer = await answered(house, run)
+  await write({ type: 'ended', run, answer })
+}
+
+/**
+ * Our own count of the tokens of a request. No engine is asked and nothing is charged or recorded, so a request that
+ * leaves the mode to this server is counted as one for the fastest engine.
+ */
+async function count(house: House, call: Call, request: CompletionRequest): Promise<number> {
+  const counted = { ...request, mode: request.mode === 'auto' ? ('fast' as const) : request.mode }
+  const run = await open(house, call, counted, null)
+  try {
+    await decide(house, run)
+    return run.promptTokens
+  } finally {
+    run.deadline.end()
+  }
+}
+
+/**
+ * Accepts a request that a job will run: counts it towards the rates, checks credit and policy, and returns the
+ * micro-cents to hold for it. Throws 400, 402, 404, 429.
+ */
+async function accept(house: House, call: Call, request: CompletionRequest): Promise<number> {
+  const run = await opened(house, call, request, null)
+  try {
+    await countMode(house, run)
+    if (run.cacheKey || run.guard) await assertAllowed(house, run)
+    await decide(house, run)
+    await countMode(house, run)
+    return priceOf(house, run)
+  } finally {
+    end(house, run)
+    run.deadline.end()
+  }
+}
+
+/** Checks that there is credit before the cache is read, and applies the caller's policy to the request. Throws 402, 400. */
+async function assertAllowed(house: House, run: Run): Promise<void> {
+  if (!run.request.accepted) await house.billing.assertFunds(house.store.read, run.call)
+  if (!run.guard) return
+  begin(house, run, 'guardInput')
+  await guardInput(house, run)
+  end(house, run)
+}
+
+/** The run of a request, which operators are told of; a promise where something has to be read for it. */
+function opened(house: House, call: Call, request: CompletionRequest, write: Write | null): Run | Promise<Run> {
+  const from = house.clock.monotonic()
+  const began = (run: Run): Run => {
+    tell(house, run.call, 'open', from, FACTS.open(run))
+    return run
+  }
+  const refused = (error: unknown): never => {
+    tell(house, call, 'open', from, failureOf(error))
+    throw error
+  }
+  try {
+    const run = open(house, call, request, write)
+    return run instanceof Promise ? run.then(began, refused) : began(run)
+  } catch (error) {
+    return refused(error)
+  }
+}
+
+/**
+ * The way of a run to its answer, plain and streamed alike. A stage gives a promise only when it waits for something;
+ * once it is admitted, a run ends in `finish` or `abandon`.
+ */
+async function answered(house: House, run: Run): Promise<StoredAnswer> {
+  const { cache } = house
+  let settle: ((answer: StoredAnswer | null) => void) | null = null
+  try {
+    const counting = countMode(house, run)
+    if (counting) await counting
+    // Without cache and guard `admit` soon places the hold.
+    if (run.cacheKey || run.guard) await assertAllowed(house, run)
+    const known = readCache(house, run)
+    const found = known instanceof Promise ? await known : known
+    let answer: StoredAnswer
+    if (found) answer = await replayed(house, run, found)
+    else {
+      if (run.cacheKey !== null) cache.missed()
+      // Identical plain requests may wait for this run; none waits for a stream, whose reader may leave.
+      if (run.cacheKey !== null && !run.write) settle = cache.lead(flightOf(run, run.cacheKey))
+      begin(house, run, 'decide')
+      const deciding = decide(house, run)
+      if (deciding) await deciding
+      begin(house, run, 'admit')
+      await admit(house, run)
+      let shown: AgentResult
+      try {
+        begin(house, run, 'think')
+        const result = await think(house, run)
+        if (run.guard) begin(house, run, 'guardOutput')
+        shown = run.guard ? await guardOutput(run, result, run.guard) : result
+        if (run.write) await showRest(run, run.write, result, shown)
+      } catch (error) {
+        begin(house, run, 'abandon', error)
+        throw await abandon(house, run, error)
+      }
+      begin(house, run, 'finish')
+      answer = await finish(house, run, shown)
+      settle?.(answer)
+    }
+    end(house, run)
+    return answer
+  } catch (error) {
+    settle?.(null)
+    end(house, run, error)
+    throw error
+  } finally {
+    run.deadline.end()
+  }
+}
+
+/**
+ * A cached answer, or the one that an identical plain request is producing; a stream waits for none. Null comes
+ * synchronously: with an await before `cache.lead`, two identical runs could both begin.
+ */
+function readCache({ cache }: House, run: Run): StoredAnswer | null | Promise<StoredAnswer | null> {
+  if (run.cacheKey === null || run.request.cache === 'refresh') return null
+  return cache.get(run.cacheKey) ?? (run.write ? null : (cache.pending(flightOf(run, run.cacheKey)) ?? null))
+}
+
+/** Only requests of one key share a run in flight (contract 22.1); cached answers may serve all keys of a user. */
+const flightOf = ({ call }: Run, cacheKey: string): string => `${keyIdOf(call.caller) ?? 'session'} ${cacheKey}`
+
+async function replayed(house: House, run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
+  run.isCached = true
+  run.resolvedMode = cached.resolvedMode
+  begin(house, run, 'replay')
+  const counting = countMode(house, run)
+  if (counting) await counting
+  const answer = await replay(house, run, cached)
+  if (run.write) {
+    await run.write({ type: 'began', run, id: answer.id })
+    await run.write({ type: 'text', text: answer.content })
+  }
+  return answer
+}
+
+function firings({ guard }: Run): Facts {
+  const fired = guard?.firings ?? []
+  return { fired: fired.map((one) => `${one.phase} ${one.guardrail_id} ${one.verdict}`).join(', ') || 'nothing' }
+}
+
+/** A stage begins, and the one before it has ended, with `error` if it failed. */
+function begin(house: House, run: Run, stage: Stage, error?: unknown): void {
+  end(house, run, error)
+  run.stage = stage
+  run.stageAt = house.clock.monotonic()
+}
+
+/** The stage that was begun has ended, with `error` if it failed. Nothing where none was begun. */
+function end(house: House, run: Run, error?: unknown): void {
+  const { stage } = run
+  if (stage === null) return
+  run.stage = null
+  const facts = FACTS[stage](run)
+  tell(house, run.call, stage, run.stageAt, error === undefined ? facts : { ...facts, ...failureOf(error) })
+}
+
+/** Tells operators how long a stage took and what came of it. */
+function tell({ clock, trace }: House, { requestId }: Call, name: Stage, from: number, facts: Facts): void {
+  trace(requestId, 'stage', name, clock.monotonic() - from, facts)
+}
