@@ -1,3 +1,4 @@
+import { afterAll } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { listen } from '../../../support/listening'
 import { createWorld, type Person } from '../../../support/world'
@@ -7,10 +8,13 @@ import { picture } from '../../support/shop'
 type Look = NonNullable<Parameters<typeof newPage>[0]>
 
 /** A server with one person who has called it, and what their browser does in the console. */
-export async function createConsole() {
-  const world = await createWorld()
-  const { origin } = listen(world)
-  world.app.listensAt(origin)
+export async function createConsole({ below }: { below?: string } = {}) {
+  const proxy = below === undefined ? null : proxyBelow(below)
+  const world = await createWorld(proxy ? { config: { publicUrl: proxy.address } } : {})
+  const { origin: own } = listen(world)
+  world.app.listensAt(own)
+  proxy?.leadsTo(own)
+  const origin = proxy?.address ?? own
   const person = await world.person({ ofOrg: false })
 
   /** Answers of the built-in engine, so that every figure of the pages is real. */
@@ -32,12 +36,46 @@ export async function createConsole() {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin)) problems.push(request.url())
     })
     const session = await world.signedIn(who)
-    await page.setCookie({ name: 'svc_session', value: session.key, url: origin, httpOnly: true, sameSite: 'Strict' })
+    await page.setCookie({
+      name: 'svc_session',
+      value: session.key,
+      url: new URL(origin).origin,
+      httpOnly: true,
+      sameSite: 'Strict',
+    })
     await page.goto(`${origin}/console${path}`)
     return { page, problems }
   }
 
   return { world, origin, person, calls, open }
+}
+
+/** A proxy that has the server below a path, and nothing beside it. */
+function proxyBelow(path: string) {
+  let target = ''
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      if (!pathname.startsWith(`${path}/`)) return new Response('Nothing is beside the path.', { status: 404 })
+      const { method, headers, body } = request
+      return fetch(target + pathname.slice(path.length) + search, {
+        method,
+        headers,
+        body,
+        redirect: 'manual',
+        decompress: false,
+      })
+    },
+  })
+  afterAll(() => proxy.stop(true))
+  return {
+    address: proxy.url.origin + path,
+    leadsTo: (origin: string) => {
+      target = origin
+    },
+  }
 }
 
 /** Waits until a text is shown in the page. */

@@ -1,0 +1,155 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { usageRecords } from '../../../src/usage/table'
+import { inChromium } from '../support/chromium'
+import { createConsole, sees } from './support/console'
+import { furnish } from './support/furnished'
+
+const MANY = 100_000
+const CHUNK = 1_000
+const FRAMES = 300
+const ROWS_A_FRAME = 5
+/** Main-thread time of a frame while rows scroll (console 9.3). */
+const FRAME_MS = 16
+
+inChromium('the console, by keyboard and at length', async () => {
+  const { calls, open, person, world } = await createConsole()
+  await furnish({ world, person })
+
+  test('a preference is made without a pointer, and the focus is seen at each step', async () => {
+    const { page, problems } = await open('/me/keys')
+    await sees(page, 'test')
+    await page.keyboard.press('g')
+    await page.keyboard.press('r')
+    await page.waitForFunction(() => location.pathname.endsWith('/requests'))
+    await page.goto(page.url().replace('/requests', '/routing'))
+    await sees(page, 'Support')
+    await page.keyboard.press('n')
+    await page.waitForFunction(() => location.pathname.endsWith('/routing/new'))
+    await tabTo(page, 'Name')
+    await page.keyboard.type('By keys')
+    await tabTo(page, 'Add rule')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.rows > li')
+    await tabTo(page, 'Pattern', true)
+    await page.keyboard.type('invoice')
+    await tabTo(page, 'Create preference')
+    await page.keyboard.press('Enter')
+    await sees(page, 'By keys')
+    await page.waitForFunction(() => location.pathname.endsWith('/routing'))
+    // Something typed is not lost by a slip: whoever closes is asked.
+    await page.keyboard.press('n')
+    await tabTo(page, 'Name')
+    await page.keyboard.type('Half')
+    await page.keyboard.press('Escape')
+    await sees(page, 'What you changed here was not saved.')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('a visitor is answered without a pointer', async () => {
+    const { page, problems } = await open('/me/inbox')
+    await page.waitForSelector('.queue button')
+    await withAlt(page, 'ArrowDown')
+    await sees(page, 'About the visitor')
+    await withAlt(page, 't')
+    await page.waitForSelector('#reply')
+    await tabTo(page, 'Your reply')
+    await page.keyboard.type('Good morning!')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(() => document.querySelector('.message.operator')?.textContent.includes('Good morning!'))
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('100,000 requests scroll within the budget of a frame, and few of them are in the page', async () => {
+    await calls(1)
+    await world.app.store.write(async (tx) => {
+      const table = tx.of(usageRecords)
+      const [newest] = await tx.select().from(table).limit(1)
+      const { id: _, ...row } = { ...newest!, seq: null, event_id: null, hash: null, prev_hash: null, ledger_ref: null }
+      for (let from = 0; from < MANY; from += CHUNK) {
+        const rows = Array.from({ length: CHUNK }, (_, n) => ({
+          ...row,
+          owner: `user:${person.userId}` as const,
+          request_id: `req_many${from + n}`,
+          at: row.at - (from + n) * 1_000,
+        }))
+        await tx.insert(table).values(rows)
+      }
+    })
+    const { page, problems } = await open('/me/requests')
+    await page.waitForSelector('.table-body .tr')
+    const session = await page.createCDPSession()
+    await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+    const spent = async () => {
+      const { metrics } = await session.send('Performance.getMetrics')
+      return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000
+    }
+    const before = await spent()
+    await page.evaluate(
+      async (frames: number, step: number) => {
+        for (let frame = 0; frame < frames; frame++) {
+          scrollBy(0, step)
+          await new Promise(requestAnimationFrame)
+        }
+      },
+      FRAMES,
+      ROWS_A_FRAME * 36,
+    )
+    const each = (await spent()) - before
+    const rows = await page.$$eval('.table-body .tr', (all) => all.length)
+    expect({ rows: rows < 80, reached: (await page.evaluate(() => scrollY)) > 10_000 }).toEqual({
+      rows: true,
+      reached: true,
+    })
+    expect(each / FRAMES).toBeLessThan(FRAME_MS)
+    expect(problems).toEqual([])
+    await page.close()
+  })
+})
+
+inChromium('the console below a path', async () => {
+  const { open, origin } = await createConsole({ below: '/any/depth' })
+
+  test('every link, file and call stays below it', async () => {
+    const { page, problems } = await open('')
+    await page.waitForFunction(() => location.pathname === '/any/depth/console/me')
+    await sees(page, 'Welcome')
+    for (const section of await page.$$eval('.side li a', (links) =>
+      links.map((link) => (link as HTMLAnchorElement).href),
+    )) {
+      expect(section).toStartWith(`${origin}/console/me`)
+      await page.goto(section)
+      await page.waitForSelector('main h1')
+      await page.waitForFunction(() => !document.querySelector('main .loading'))
+    }
+    expect(problems).toEqual([])
+    await page.close()
+  })
+})
+
+/** Presses Tab until what has this name is in focus, where a ring is drawn around it. */
+async function tabTo(page: Page, name: string, back = false): Promise<void> {
+  for (let tries = 0; tries < 80; tries++) {
+    if (back) await page.keyboard.down('Shift')
+    await page.keyboard.press('Tab')
+    if (back) await page.keyboard.up('Shift')
+    const found = await page.evaluate(() => {
+      const it = document.activeElement as HTMLInputElement | null
+      const label = it?.labels?.[0]?.textContent ?? it?.getAttribute('aria-label') ?? it?.textContent ?? ''
+      const { outlineStyle, outlineWidth } = getComputedStyle(it ?? document.body)
+      return { label: label.trim(), isSeen: outlineStyle !== 'none' && outlineWidth !== '0px' }
+    })
+    if (!found.label.startsWith(name)) continue
+    expect(found).toEqual({ label: found.label, isSeen: true })
+    return
+  }
+  throw new Error(`Tab does not reach “${name}”.`)
+}
+
+async function withAlt(page: Page, key: 'ArrowDown' | 't'): Promise<void> {
+  await page.keyboard.down('Alt')
+  await page.keyboard.press(key)
+  await page.keyboard.up('Alt')
+}
