@@ -7,6 +7,7 @@ export async function startTcpProxy(target: { hostname: string; port: number }) 
   const listening = new Set<[Socket, Socket]>()
   let cut = false
   let severed = false
+  let losesCommits = false
   const server = createServer((near) => {
     if (severed) return void near.destroy()
     const far = connect({ host: target.hostname, port: target.port })
@@ -22,6 +23,11 @@ export async function startTcpProxy(target: { hostname: string; port: number }) 
       })
     }
     near.on('data', (bytes) => void (bytes.includes('LISTEN') && listening.add(pair)))
+    near.on('data', (bytes) => {
+      if (!losesCommits || !bytes.includes('COMMIT')) return
+      // It is done, and nobody hears of it.
+      far.removeAllListeners('data').once('data', () => near.destroy())
+    })
     if (cut) silence(pair)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -47,6 +53,10 @@ export async function startTcpProxy(target: { hostname: string; port: number }) 
     halveListeners: () => {
       for (const pair of listening) silence(pair)
       return listening.size
+    },
+    /** From here on a connection breaks after its COMMIT has reached the server, before the answer comes back. */
+    loseCommits: (yes: boolean) => {
+      losesCommits = yes
     },
     /** The same for new ones too, until `restore`; what was cut stays so. */
     cut: () => {

@@ -1,0 +1,65 @@
+// Both databases: money.
+import { afterAll, expect, test } from 'bun:test'
+import type { Hold } from '../../src/billing/schema'
+import { payerOf } from '../../src/billing/schema'
+import { openPostgres } from '../../src/kernel/store'
+import { createUsageLog } from '../../src/usage'
+import { createMigratedDatabase, postgresUrl } from '../support/store'
+import { startTcpProxy } from '../support/tcp-proxy'
+import { A_CALL, createWorld, newRef } from './world'
+
+const ROUNDS = 12
+const CALLS = 8
+
+test.skipIf(!postgresUrl)(
+  'a commit whose answer is lost has charged each of its calls once, and none is tried again',
+  async () => {
+    const database = await createMigratedDatabase(postgresUrl!)
+    const { hostname, port } = new URL(database.url)
+    const proxy = await startTcpProxy({ hostname, port: Number(port) })
+    const url = new URL(database.url)
+    url.port = String(proxy.port)
+    const store = openPostgres({ url: url.href, maxConnections: 4 })
+    afterAll(async () => {
+      await store.close()
+      await database.drop()
+    })
+    const { account, billing, clock, verify } = createWorld(store)
+    const usage = createUsageLog({ clock })
+    const ada = await account(1_000_000)
+    for (let round = 0; round < ROUNDS; round++) {
+      const holds = await Promise.all(
+        Array.from({ length: CALLS }, () =>
+          store.writeSoon(
+            (tx) => billing.reserve(tx, { ...payerOf(ada.caller), ref: newRef(), amount: 10 }) as Promise<Hold>,
+            false,
+          ),
+        ),
+      )
+      let runs = 0
+      proxy.loseCommits(true)
+      const ends = await Promise.allSettled(
+        holds.map((hold) =>
+          store.writeTogether(async (tx) => {
+            runs += 1
+            const costMicro = await billing.settle(tx, hold, 7)
+            const { owner, keyId } = hold
+            await usage.record(tx, { ...A_CALL, owner, keyId, costMicro, paidBy: hold.ref })
+          }),
+        ),
+      )
+      proxy.loseCommits(false)
+      expect(ends.map((end) => end.status === 'rejected' && end.reason.code)).toEqual(
+        holds.map(() => 'storage_unavailable'),
+      )
+      expect(runs).toBe(CALLS)
+      // What the requests do then: it finds nothing to release.
+      for (const { ref } of holds) billing.releaseLater(ref)
+      expect(await billing.releaseAbandoned()).toBe(0)
+      const spent = (round + 1) * CALLS * 7
+      expect(await ada.balance()).toEqual({ balance: 1_000_000 - spent, held: 0, available: 1_000_000 - spent })
+    }
+    expect(await verify()).toEqual([])
+  },
+  120_000,
+)
