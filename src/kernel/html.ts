@@ -23,35 +23,31 @@ export const dataOf = (value: unknown): string => JSON.stringify(value).replaceA
 /** The look of `src/pages/browser/shared/look.css`, for pages that load nothing. */
 const STYLE = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; --accent: #1d4ed8; --on-accent: #fff;
-  --ground: #fff; --raised: #f3f5f8; --ink: #14181f; --faint: #4d5766; --line: #8791a0; --soft-line: #dde2e9; --bad: #a3161f }
-@media (prefers-color-scheme: dark) { :root { --accent: #8ab0ff; --on-accent: #000; --ground: #14171c; --raised: #20252d;
-  --ink: #eef1f6; --faint: #b0bac8; --line: #76818f; --soft-line: #333b46; --bad: #ffa4a4 } }
-body { margin: 0; display: grid; grid-template-columns: minmax(0, 1fr); min-height: 100vh; place-items: center; background: var(--ground); color: var(--ink) }
-main { box-sizing: border-box; width: min(26rem, 100%); min-width: 0; padding: 1.5rem; overflow-wrap: anywhere }
-main.wide { width: min(60rem, 100%); align-self: start }
+  --canvas: #f5f6f8; --ground: #fff; --raised: #eceff3; --ink: #14181f; --faint: #4d5766; --line: #7b8594; --soft-line: #dde2e9;
+  --bad: #a3161f }
+@media (prefers-color-scheme: dark) { :root { --accent: #8ab0ff; --on-accent: #06122b; --canvas: #0f1216; --ground: #171b21;
+  --raised: #20252d; --ink: #eef1f6; --faint: #b0bac8; --line: #76818f; --soft-line: #2c333d; --bad: #ffa4a4 } }
+body { margin: 0; display: grid; grid-template-columns: minmax(0, 1fr); min-height: 100vh; place-items: center; background: var(--canvas); color: var(--ink) }
+main { box-sizing: border-box; width: min(26rem, 100%); min-width: 0; padding: 1.5rem; overflow-wrap: anywhere;
+  background: var(--ground); border: 1px solid var(--soft-line); border-radius: 10px }
+main > h1:first-child { margin-top: 0 }
 h1 { font-size: 1.375rem; line-height: 1.3 } h2 { font-size: 1.125rem; margin: 2rem 0 .5rem } h3 { font-size: 1rem; margin: 1.25rem 0 .5rem }
 .sum { font-size: 2rem; font-weight: 600; margin: .25rem 0 }
 a { color: var(--accent) } label { display: block }
 input, select, textarea { font: inherit; color: inherit; background: var(--ground); width: 100%; box-sizing: border-box;
-  min-height: 44px; padding: .5rem .75rem; margin: .25rem 0 1rem; border: 1px solid var(--line); border-radius: 12px }
-button { font: inherit; min-height: 44px; padding: .5rem 1rem; border: 1px solid transparent; border-radius: 12px;
+  min-height: 44px; padding: .5rem .75rem; margin: .25rem 0 1rem; border: 1px solid var(--line); border-radius: 6px }
+button { font: inherit; min-height: 44px; padding: .5rem 1rem; border: 1px solid transparent; border-radius: 6px; font-weight: 500;
   background: var(--accent); color: var(--on-accent); cursor: pointer }
 button.quiet { background: none; color: inherit; border-color: var(--line) }
-:focus-visible { outline: 2px solid var(--ink); outline-offset: 2px }
-table { border-collapse: collapse; width: 100% } .scrolls { overflow-x: auto }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+table { border-collapse: collapse; width: 100% }
 td, th { overflow-wrap: normal; text-align: left; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--soft-line) }
 td:last-child, th:last-child { text-align: right; padding-right: 0 }
 dt { font-weight: 600; margin-top: .75rem } dd { margin: 0; overflow-wrap: anywhere }
 code, .code { font: .875rem ui-monospace, monospace; overflow-wrap: anywhere }
-.top { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between }
-.top form, .top h1 { margin: 0 } .row { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end }
-.row > * { flex: 1 1 10rem; min-width: 0 } .row input, .row select { margin-bottom: 0 } .row button { flex: 0 0 auto }
-.cards { display: flex; flex-wrap: wrap; gap: .75rem; padding: 0; margin: 0; list-style: none }
-.cards li { flex: 1 1 9rem; padding: .75rem 1rem; border: 1px solid var(--soft-line); border-radius: 12px }
-.cards strong { display: block; font-size: 1.375rem } .faint { color: var(--faint) }
+.faint { color: var(--faint) }
 .problem { border-left: .25rem solid; padding-left: .75rem; color: var(--bad) }
-.notice { border: 1px solid var(--line); border-radius: 12px; padding: .75rem 1rem; background: var(--raised) }
-iframe { width: 100%; height: 38rem; border: 0 }
+.notice { border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; background: var(--raised) }
 `
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
@@ -59,18 +55,14 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 type PageKind = {
   /** The address of the one script that the page may load. */
   script?: string
-  /** The page shows a frame of this server. */
-  frames?: boolean
-  /** Fills the width, for lists and tables. */
-  wide?: boolean
 }
 
 /** Headers that forbid scripts, framing and foreign resources; a page may only submit its form to us (dx 5.1). */
-export const pageHeaders = ({ script, frames }: PageKind = {}): Record<string, string> => ({
+export const pageHeaders = ({ script }: PageKind = {}): Record<string, string> => ({
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
     `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; base-uri 'none'; ` +
-    `${script ? "script-src 'self'; " : ''}${frames ? "frame-src 'self'; " : ''}frame-ancestors 'none'`,
+    `${script ? "script-src 'self'; " : ''}frame-ancestors 'none'`,
   'referrer-policy': 'no-referrer',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
   'x-frame-options': 'DENY',
@@ -79,7 +71,7 @@ export const pageHeaders = ({ script, frames }: PageKind = {}): Record<string, s
 export const PAGE_HEADERS: Readonly<Record<string, string>> = pageHeaders()
 
 /** A whole HTML page as text. */
-export const page = (title: string, body: Markup, { script, wide }: PageKind = {}): string =>
+export const page = (title: string, body: Markup, { script }: PageKind = {}): string =>
   html`<!doctype html>
 <html lang="en" dir="ltr">
 <head>
@@ -90,7 +82,7 @@ export const page = (title: string, body: Markup, { script, wide }: PageKind = {
 ${script && html`<script src="${script}" defer></script>`}
 </head>
 <body>
-<main${wide && { markup: ' class="wide"' }}>
+<main>
 ${body}
 </main>
 </body>
