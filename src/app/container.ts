@@ -114,6 +114,7 @@ function buildWork(decisions: Decisions) {
     brandSoulOf,
     routing: modules.effective,
     caching: cacheRulesOf(config),
+    sharedAnswers: redis && nodes.isCluster ? { scripts: redis, masterKey: modules.masterKey } : null,
   })
   const runs = createSkillRuns({ ...modules, completions, lockOwner: modules.orgs.lockOwner })
   registerTriggers({ ...modules, runs })

@@ -5,7 +5,7 @@ import type { Artifact } from '../files/schema'
 import type { Firing } from '../guardrails/schema'
 import { type Call, keyIdOf, type OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
-import { sha256Hex } from '../kernel/crypto'
+import { open, randomBase62, seal, sha256Hex } from '../kernel/crypto'
 import type { KeyId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import type { Activation } from '../skills'
@@ -134,12 +134,39 @@ export type Entry = {
   hits: number
 }
 
+/** What does not depend on this process. */
+type SharedEntry = Omit<Entry, 'until' | 'hits'>
+
 export type NewEntry = Pick<Entry, 'answer' | 'scope' | 'owner' | 'keyId' | 'costMicro'> & {
   prompt: string
   ttlS: number
 }
 
-type Options = { clock: Clock; maxBytes?: number }
+/** A Redis that several nodes share, and the key by which answers in it are sealed. */
+export type SharedAnswers = {
+  masterKey: Uint8Array
+  scripts: {
+    run<T>(
+      script: string,
+      keys: readonly string[],
+      values: (string | number)[],
+      read: (answer: unknown) => T,
+    ): Promise<T>
+  }
+}
+
+type Options = { clock: Clock; maxBytes?: number; shared?: SharedAnswers | null }
+
+/** An entry begins with the word of the last purge: what was put before it is not found any more. */
+const PURGED = 'svc:answers:purged'
+const FETCH = `local word = (redis.call('GET', KEYS[1]) or '') .. ' '
+local found = redis.call('GET', KEYS[2])
+if not found or string.sub(found, 1, #word) ~= word then return false end
+return {string.sub(found, #word + 1), redis.call('PTTL', KEYS[2])}`
+const PUT = `return redis.call('SET', KEYS[2], (redis.call('GET', KEYS[1]) or '') .. ' ' .. ARGV[1], 'PX', ARGV[2])`
+const PURGE = `return redis.call('SET', KEYS[1], ARGV[1])`
+/** How long a Redis that did not answer is not asked again: losing it costs hits and nothing else. */
+const REST_MS = 1_000
 
 const MAX_BYTES = 64 * 1024 * 1024
 /** Shares of the cache that one scope and one answer may fill, so that no caller evicts all other answers. */
@@ -157,7 +184,7 @@ function weightOf({ content, structuredOutput, toolsUsed, artifacts, warnings }:
  * Answers by cache key (contract 22.1), each with a time to live; bytes are bounded in total and by scope. Also tracks
  * the runs in flight, so that identical requests wait for one run instead of paying twice.
  */
-export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
+export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }: Options) {
   const shares = createShares(Math.floor(maxBytes * SCOPE_SHARE))
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
@@ -166,6 +193,8 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
     dispose: ({ scope }, key) => shares.remove(scope, key),
   })
   const inFlight = new Map<string, Promise<StoredAnswer | null>>()
+  const fetches = new Map<string, Promise<void>>()
+  let restsUntil = Number.NEGATIVE_INFINITY
   /** Counts since this process started; cost in micro-cents. */
   const tally = { hits: 0, misses: 0, savedMicro: 0 }
 
@@ -173,11 +202,19 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
     get: (key: string): StoredAnswer | null => find(key)?.answer ?? null,
 
     put(key: string, { prompt, ttlS, ...entry }: NewEntry): void {
-      const until = clock.monotonic() + ttlS * 1000
       if (ttlS <= 0) return
-      entries.set(key, { ...entry, until, promptHash: sha256Hex(prompt), hits: 0 })
-      if (!entries.has(key)) return
-      for (const old of shares.add(entry.scope, key, weightOf(entry.answer))) entries.delete(old)
+      const whole = { ...entry, promptHash: sha256Hex(prompt) }
+      if (keep(key, whole, ttlS * 1000) && shared)
+        void askShared(PUT, key, [seal(shared.masterKey, key, JSON.stringify(whole)), ttlS * 1000])
+    },
+
+    /** Looks for what another node put, so that `get` finds it; null at once where there is nothing to wait for. */
+    look(key: string): Promise<void> | null {
+      const known = entries.get(key)
+      if (!shared || (known && known.until > clock.monotonic()) || clock.monotonic() < restsUntil) return null
+      const under = fetches.get(key) ?? fetchShared(key, shared).finally(() => fetches.delete(key))
+      fetches.set(key, under)
+      return under
     },
 
     /** The run in flight under this key, if any; it resolves to null when the run fails. */
@@ -208,8 +245,12 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
       for (const [key, entry] of entries.entries()) if (entry.until > now) yield [key, entry]
     },
 
-    /** Removes the entries that `chosen` accepts and returns how many there were. */
+    /**
+     * Removes the entries that `chosen` accepts and returns how many there were. Of those shared by Redis all go: they
+     * are sealed, so it does not know which are meant.
+     */
     purge(chosen: (entry: Entry) => boolean): number {
+      if (shared) void askShared(PURGE, '', [randomBase62(16)])
       const doomed = [...entries.entries()].filter(([, entry]) => chosen(entry))
       for (const [key] of doomed) entries.delete(key)
       return doomed.length
@@ -218,6 +259,33 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES }: Options) {
     bytes: () => entries.calculatedSize,
     maxBytes,
     tally: () => ({ ...tally }),
+  }
+
+  /** False where it is too large, or another goes first. */
+  function keep(key: string, entry: SharedEntry, ttlMs: number): boolean {
+    entries.set(key, { ...entry, until: clock.monotonic() + ttlMs, hits: 0 })
+    if (!entries.has(key)) return false
+    for (const old of shares.add(entry.scope, key, weightOf(entry.answer))) entries.delete(old)
+    return true
+  }
+
+  async function fetchShared(key: string, { masterKey }: SharedAnswers): Promise<void> {
+    const found = (await askShared(FETCH, key, [])) as [sealed: string, leftMs: number] | null
+    if (!found) return
+    try {
+      keep(key, JSON.parse(open(masterKey, key, found[0])), found[1])
+    } catch {
+      // Of another master key, as while it is rotated.
+    }
+  }
+
+  async function askShared(script: string, key: string, values: (string | number)[]): Promise<unknown> {
+    try {
+      return await shared!.scripts.run(script, [PURGED, `svc:answer:${key}`], values, (answer) => answer)
+    } catch {
+      restsUntil = clock.monotonic() + REST_MS
+      return null
+    }
   }
 
   /** The entry of a key, counted as a hit; null when there is none or it has expired. */

@@ -4,7 +4,7 @@ import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { TraceStep } from '../kernel/trace'
 import type { AgentResult } from './agent-schema'
-import { createAnswerCache, createCacheReading, type StoredAnswer } from './cache'
+import { createAnswerCache, createCacheReading, type SharedAnswers, type StoredAnswer } from './cache'
 import { assertOrder, requestFromOrder } from './completion-from-wire'
 import { decide } from './decide'
 import { abandon, finish, replay } from './end'
@@ -61,9 +61,9 @@ export type AnswerStream = {
 export type CompletionService = ReturnType<typeof createCompletions>
 
 /** The way of completions over everything that it needs of the house, and the verbs of `POST /completions`. */
-export function createCompletions(modules: Omit<House, 'cache' | 'holds'>) {
-  const { clock, caching, settings, store } = modules
-  const cache = createAnswerCache({ clock, maxBytes: caching.maxBytes })
+export function createCompletions(modules: Omit<House, 'cache' | 'holds'> & { sharedAnswers: SharedAnswers | null }) {
+  const { clock, caching, settings, store, sharedAnswers: shared } = modules
+  const cache = createAnswerCache({ clock, maxBytes: caching.maxBytes, shared })
   const house: House = { ...modules, cache, holds: createHolds(modules) }
   const pipeline = {
     complete: <Answer extends object>(call: Call, request: CompletionRequest<Answer>) => complete(house, call, request),
@@ -187,6 +187,8 @@ async function answered(house: House, run: Run): Promise<StoredAnswer> {
     if (counting) await counting
     // Without cache and guard `admit` soon places the hold.
     if (run.cacheKey || run.guard) await assertAllowed(house, run)
+    const looking = run.cacheKey !== null && run.request.cache !== 'refresh' && cache.look(run.cacheKey)
+    if (looking) await looking
     const known = readCache(house, run)
     const found = known instanceof Promise ? await known : known
     let answer: StoredAnswer

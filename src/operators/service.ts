@@ -202,7 +202,7 @@ function createSkillVerbs({ store, keys, skills }: Deps) {
   }
 }
 
-/** This server's answer cache (dx 2.18). Only this process's: each node has its own. */
+/** This server's answer cache (dx 2.18). Only this process's, but a purge also empties what nodes share. */
 function createCacheVerbs({ store, audit, keys, answers }: Deps) {
   return { stats, find, purge }
 
