@@ -1,4 +1,7 @@
-/** `bun run prove executed`: how many files of `src` run for one completion, event with delivery and visitor's message. */
+/**
+ * `bun run prove executed`: how many files of `src` run for one completion, event with delivery and visitor's message,
+ * and how many asynchronous functions are called for it at least.
+ */
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,13 +50,13 @@ async function send(path: string, body: unknown, headers: Record<string, string>
   return JSON.parse(text)
 }
 
-/** Files that ran since the last question. */
-async function ran(): Promise<string[]> {
+/** Files that ran since the last question, and calls of asynchronous functions. */
+async function ran(): Promise<{ noted: string[]; calls: number }> {
   server.stdin.write('\n')
   server.stdin.flush()
   for (;;) {
     const { value } = await lines.next()
-    if (value?.startsWith('["') || value === '[]') return JSON.parse(value)
+    if (value?.startsWith('{"noted"')) return JSON.parse(value)
   }
 }
 
@@ -61,14 +64,16 @@ async function ran(): Promise<string[]> {
 async function measure(name: string, act: () => Promise<unknown>): Promise<void> {
   await act()
   let common: Set<string> | null = null
+  let fewest = Number.POSITIVE_INFINITY
   for (let round = 0; round < ROUNDS; round++) {
     await Bun.sleep(100 + 37 * round)
     await ran()
     await act()
-    const files = new Set(await ran())
-    common = common ? common.intersection(files) : files
+    const { noted, calls } = await ran()
+    common = common ? common.intersection(new Set(noted)) : new Set(noted)
+    fewest = Math.min(fewest, calls)
   }
-  process.stdout.write(`${name.padEnd(50)} ${common!.size}\n`)
+  process.stdout.write(`${name.padEnd(50)} ${common!.size}, asynchronous calls ${fewest}\n`)
   if (isListed)
     process.stdout.write(
       [...common!]
