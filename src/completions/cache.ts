@@ -134,9 +134,6 @@ export type Entry = {
   hits: number
 }
 
-/** What does not depend on this process. */
-type SharedEntry = Omit<Entry, 'until' | 'hits'>
-
 export type NewEntry = Pick<Entry, 'answer' | 'scope' | 'owner' | 'keyId' | 'costMicro'> & {
   prompt: string
   ttlS: number
@@ -262,7 +259,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
   }
 
   /** False where it is too large, or another goes first. */
-  function keep(key: string, entry: SharedEntry, ttlMs: number): boolean {
+  function keep(key: string, entry: Omit<Entry, 'until' | 'hits'>, ttlMs: number): boolean {
     entries.set(key, { ...entry, until: clock.monotonic() + ttlMs, hits: 0 })
     if (!entries.has(key)) return false
     for (const old of shares.add(entry.scope, key, weightOf(entry.answer))) entries.delete(old)
@@ -271,9 +268,8 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
 
   async function fetchShared(key: string, { masterKey }: SharedAnswers): Promise<void> {
     const found = (await askShared(FETCH, key, [])) as [sealed: string, leftMs: number] | null
-    if (!found) return
     try {
-      keep(key, JSON.parse(open(masterKey, key, found[0])), found[1])
+      if (found) keep(key, JSON.parse(open(masterKey, key, found[0])), found[1])
     } catch {
       // Of another master key, as while it is rotated.
     }
