@@ -53,7 +53,7 @@ export type Answer = { headers: Record<string, string | number | string[] | unde
 
 const Next = checkedQuery(t.Object({ next: t.Optional(t.String({ maxLength: 2_000 })) }))
 /** Forms send where they come from, so that a form of another site is known for one. */
-export const FORM_PAGE = { ...pageHeaders(), 'referrer-policy': 'same-origin' }
+const FORM_PAGE = { ...pageHeaders(), 'referrer-policy': 'same-origin' }
 
 /** A path of this server's own pages, in the console with its filters; anything else leads to the console. */
 const ownPath = (next: string | undefined): string =>

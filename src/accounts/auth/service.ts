@@ -51,7 +51,7 @@ const FRESH_MS = 15 * 60_000
 /** Accounts for their users: sign up, sign in, sign out, change the password, read one's own (contract 1.2). */
 export function createAuth({ store, audit, orgs, sessions, passwords, attempts, entry, clock, ...deps }: Deps) {
   const { signup, grantInitial } = deps
-  return { signUp, signIn, signOut, changePassword, mayOmitCurrent, me, createAccount, resetPassword }
+  return { signUp, signIn, signOut, changePassword, me, createAccount, resetPassword }
 
   /**
    * Creates an account. Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 400 for a

@@ -7,7 +7,7 @@ import { DOCS } from './boot'
 import { Form, type FormField } from './form'
 
 /** Something that can be done with a row: one call, asked for first where it matters. */
-export type Action = {
+type Action = {
   label: string
   method?: Method
   path: string

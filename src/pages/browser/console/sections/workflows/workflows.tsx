@@ -8,7 +8,7 @@ import { WorkflowBody, WorkflowEditor } from './editor'
 import { Events } from './events'
 import { Hooks } from './hooks'
 
-export const TRIGGERS = { manual: 'by call', schedule: 'by time', event: 'by event' } as const
+const TRIGGERS = { manual: 'by call', schedule: 'by time', event: 'by event' } as const
 
 const Workflows = defineScreen<Workflow>({
   section: 'workflows',
