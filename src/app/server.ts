@@ -46,6 +46,7 @@ import { audioRoutes } from '../media/audio/routes'
 import { codeRoutes, imageRoutes, documentRoutes as madeDocumentRoutes, videoRoutes } from '../media/routes'
 import { healthRoutes } from '../operators/health-routes'
 import { createReference } from '../pages'
+import { liveRoutes } from '../pages/live'
 import { mcpRoutes } from '../pages/mcp-routes'
 import { hasPlayground } from '../pages/reference/config'
 import { referenceRoutes } from '../pages/reference/routes'
@@ -60,6 +61,7 @@ import { widgetRoutes } from '../widgets/routes'
 import { visitorRoutes } from '../widgets/routes-visitors'
 import type { Config } from './config'
 import type { Container } from './container'
+import { createFeed } from './live-feed'
 import { homePageRoutes, pageRoutes } from './pages'
 import { API_VERSION, RELEASE } from './version'
 
@@ -211,6 +213,7 @@ export function createServer({ config, container, metrics, connections, leaving 
         .use(uploadRoutes(container, guard))
         .use(usageRoutes(container, download, guard))
         .use(requestRoutes(container, guard))
+        .use(liveRoutes(createFeed(container), streams, guard))
         .use(benchmarkRoutes(container, guard))
         .use(auditRoutes(container, download, guard)),
     )

@@ -308,6 +308,20 @@ export async function waitingOf(reader: Reader, kind: string): Promise<ReadonlyM
   return new Map(waiting.map(({ subject_id, reason }) => [subject_id, reason]))
 }
 
+/** What of these owners waits for a person: how many of each kind, and since when the first one does (epoch ms). */
+export async function waitingAmong(reader: Reader, owners: readonly OwnerScope[]) {
+  const t = reader.of(takeovers)
+  return reader
+    .select({
+      kind: t.kind,
+      count: sql<number>`count(*)`.mapWith(Number),
+      since: sql<number>`min(${t.since})`.mapWith(Number),
+    })
+    .from(t)
+    .where(and(inArray(t.owner, [...owners]), eq(t.status, 'requested')))
+    .groupBy(t.kind)
+}
+
 /**
  * Since when each of these subjects has its status, and when it goes back to the AI unless its holder does something;
  * epoch ms. For operators.

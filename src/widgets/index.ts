@@ -1,8 +1,9 @@
 /** Widgets: chats on other people's pages, answered by the AI and, when it matters, by a person (contract 15). */
 
 export { chatSums, openChats, wordsOfWidgets } from './analytics'
-export { listChats, readChat } from './operators'
+export { listChats, listTakeovers, readChat } from './operators'
 export { holderIdOf, publicName } from './repository'
 export { createWidgets } from './service'
+export { CHAT_KIND } from './transcript'
 export { frameAncestors, frameOf } from './visitor-auth'
 export { presentPublic } from './visitors'

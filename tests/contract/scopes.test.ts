@@ -46,6 +46,8 @@ const GOLDEN: Record<string, Scope | null> = {
   'POST /billing/portal': 'billing',
   'GET /usage': null,
   'GET /usage/series': null,
+  'GET /needs': null,
+  'GET /live': null,
   'GET /requests': null,
   'GET /requests/count': null,
   'GET /requests/{id}': null,

@@ -120,6 +120,7 @@ const LISTS = [
   'billing/limits',
   'billing/ledger',
   'takeovers',
+  'needs',
   'audit',
   'audit?entity_type=completion',
   'audit/export',

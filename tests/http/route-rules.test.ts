@@ -98,6 +98,7 @@ describe('the routes declare', () => {
       'GET /api/v1/audit/export',
       'GET /api/v1/billing/ledger/export',
       'GET /api/v1/iframes/:id/sessions/:sessionId/events',
+      'GET /api/v1/live',
       'GET /api/v1/usage/export',
       'GET /console/inbox/events',
       'POST /api/v1/audio/speech',

@@ -1,0 +1,174 @@
+import { mayDo, teamOf } from '../accounts'
+import { listSessions } from '../browser'
+import { waitingAmong } from '../jobs'
+import { type Call, ownerOf } from '../kernel/caller'
+import { iso, isoOrNull } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
+import type { Feed, Need } from '../pages/live'
+import { CHAT_KIND, listTakeovers } from '../widgets'
+import type { Container } from './container'
+
+const MAX = 50
+/** Of webhooks and workflows, whose newest deliveries and runs are shown. */
+const PARENTS = 20
+const ALL = 100
+const DAY_MS = 86_400_000
+const EXPIRES_WITHIN_MS = 7 * DAY_MS
+const PACE_DAYS = 7
+const ENOUGH_DAYS = 3
+
+/** What `GET /live` and `GET /needs` read of the modules, each as the caller may see it. */
+export function createFeed(container: Container): Feed {
+  const { authenticate, clock, usageReading, publicJobs, webhooks, workflows, browser, widgets } = container
+  return {
+    ...{ clock, authenticate, requests: usageReading.requests, countRequests: usageReading.countRequests },
+    needs: (call) => needsOf(container, call),
+    topics: {
+      takeovers: async (call) => {
+        const all = await widgets.all(call)
+        const { takeovers } = await listTakeovers(widgets.deps, call, all, { state: 'all', limit: MAX })
+        return { rows: takeovers.map((chat) => ({ ...chat, id: chat.session_id })) }
+      },
+      jobs: async (call) => ({ rows: (await publicJobs.list(call, { limit: MAX })).jobs }),
+      runs: async (call) => {
+        const { items } = await workflows.workflows.list(call, { limit: PARENTS })
+        const runs = items.map(async ({ id, name }) => {
+          const page = await workflows.listRuns(call, id, { limit: 10 })
+          return page.runs.map(({ stepResults: _, output: __, ...run }) => ({ ...run, workflow_name: name }))
+        })
+        return { rows: newest((await Promise.all(runs)).flat(), ({ startedAt }) => startedAt) }
+      },
+      deliveries: async (call) => {
+        const { items } = await webhooks.webhooks.list(call, { limit: PARENTS })
+        const lists = items.map(async ({ id, url }) =>
+          (await webhooks.listDeliveries(call, id)).deliveries.map((one) => ({ ...one, webhook_id: id, url })),
+        )
+        return { rows: newest((await Promise.all(lists)).flat(), ({ created_at }) => created_at) }
+      },
+      browser: async (call) => ({
+        rows: (await listSessions(browser.deps, call)).sessions.map((session) => ({ ...session })),
+      }),
+      usage: async (call) => {
+        const { totals, balance, spending } = await usageReading.report(call, { from: iso(clock.now() - DAY_MS) })
+        return { rows: [], facts: { totals, balance, spending } }
+      },
+    },
+  }
+}
+
+const newest = <Row>(rows: Row[], momentOf: (row: Row) => string): Row[] =>
+  rows.sort((a, b) => momentOf(b).localeCompare(momentOf(a))).slice(0, MAX)
+
+type Said = Omit<Need, 'count' | 'since' | 'id'> & Partial<Need>
+
+/** What waits for a person. A list that the caller may not see adds nothing. */
+async function needsOf(
+  { store, clock, orgs, keys, webhooks, hooks, usageReading }: Container,
+  call: Call,
+): Promise<Need[]> {
+  const { caller } = call
+  const now = clock.now()
+  const owners = [...new Set([ownerOf(caller), teamOf(caller)])]
+  const role = caller.activeOrgId === null ? null : await orgs.roleOf(store.read, caller.activeOrgId, caller.userId)
+  const seesMoney = caller.activeOrgId === null || mayDo(role, 'viewUsage')
+  const lists = [
+    waitingAmong(store.read, owners).then((waiting) =>
+      waiting.map(({ kind, count, since }): Said => {
+        const isChat = kind === CHAT_KIND
+        const text = isChat
+          ? `${count} visitor${count > 1 ? 's wait' : ' waits'} for a person`
+          : `${count} approval${count > 1 ? 's wait' : ' waits'}`
+        const section = isChat ? 'inbox' : 'workflows'
+        return {
+          kind: isChat ? 'visitor_waiting' : 'approval_waiting',
+          severity: 'now',
+          text,
+          count,
+          since: isoOrNull(since),
+          section,
+        }
+      }),
+    ),
+    webhooks.webhooks.list(call, { limit: ALL }).then(({ items }) =>
+      items.flatMap(({ id, url, enabled, disabled_reason, failure_count }): Said[] => {
+        const about = { section: 'webhooks', id, severity: 'now' } as const
+        if (!enabled && disabled_reason) return [{ ...about, kind: 'endpoint_off', text: `${url} was switched off` }]
+        return enabled && failure_count >= FAILING
+          ? [{ ...about, kind: 'endpoint_failing', text: `${url} has failed ${failure_count} times in a row` }]
+          : []
+      }),
+    ),
+    hooks.hooks.list(call, { limit: ALL }).then(({ items }) =>
+      items
+        .filter(({ enabled, disabled_reason }) => !enabled && disabled_reason)
+        .map(
+          ({ id, name }): Said => ({
+            ...{ kind: 'hook_paused', severity: 'soon', section: 'workflows' },
+            id,
+            text: `The hook ${name} is paused after failures`,
+          }),
+        ),
+    ),
+    keys.list(call, { limit: ALL }).then(({ items }) => items.flatMap((key) => needsOfKey(key, now))),
+    ...(seesMoney ? [usageReading.report(call, { from: iso(now - PACE_DAYS * DAY_MS) }).then(needsOfMoney)] : []),
+  ]
+  const found = await Promise.all(lists.map((list) => list.catch(unlessForbidden)))
+  return found
+    .flat()
+    .map((said) => ({ count: 1, since: null, id: null, ...said }))
+    .sort((a, b) => a.severity.localeCompare(b.severity))
+}
+
+const FAILING = 3
+
+/** Of what the caller may not see, nothing is said. */
+function unlessForbidden(error: unknown): Said[] {
+  if (error instanceof AppError && error.kind === 'forbidden') return []
+  throw error
+}
+
+type Key = Awaited<ReturnType<Container['keys']['list']>>['items'][number]
+
+function needsOfKey({ id, name, status, expires_at, ...key }: Key, now: number): Said[] {
+  if (status !== 'active') return []
+  const needs = [
+    capNeed(`The key ${name}`, key.daily_cap_cents, key.spent_today_cents, 'today'),
+    capNeed(`The key ${name}`, key.monthly_cap_cents, key.spent_month_cents, 'this month'),
+  ].flat()
+  if (expires_at !== null && Date.parse(expires_at) - now < EXPIRES_WITHIN_MS)
+    needs.push({
+      kind: 'key_expiring',
+      severity: 'soon',
+      section: 'keys',
+      text: `The key ${name} expires on ${expires_at.slice(0, 10)}`,
+    })
+  return needs.map((need) => ({ ...need, section: 'keys', id }))
+}
+
+function capNeed(what: string, cap: number | null, used: number, when: string): Said[] {
+  if (cap === null || used < 0.8 * cap) return []
+  const isReached = used >= cap
+  const share = `${Math.floor((100 * used) / cap)} % of its cap ${when}`
+  return [
+    {
+      kind: isReached ? 'cap_reached' : 'cap_near',
+      severity: isReached ? 'now' : 'soon',
+      section: 'billing',
+      text: `${what} has spent ${share}`,
+    },
+  ]
+}
+
+type Report = Awaited<ReturnType<Container['usageReading']['report']>>
+
+function needsOfMoney({ spending, balance, totals }: Report): Said[] {
+  const caps = [
+    capNeed('The account', spending.daily_cap_cents, spending.daily_used_cents, 'today'),
+    capNeed('The account', spending.monthly_cap_cents, spending.monthly_used_cents, 'this month'),
+  ].flat()
+  const aDay = totals.cost_cents / PACE_DAYS
+  const days = aDay > 0 ? balance.balance_cents / aDay : Number.POSITIVE_INFINITY
+  if (days >= ENOUGH_DAYS) return caps
+  const text = `Credit lasts for ${days < 1 ? 'less than a day' : `${Math.floor(days)} days`} at the present pace`
+  return [...caps, { kind: 'credit_low', severity: days < 1 ? 'now' : 'soon', section: 'billing', text }]
+}

@@ -1,0 +1,194 @@
+import { Elysia } from 'elysia'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
+import type { Streams } from '../http/sse'
+import type { Call, TenantCaller } from '../kernel/caller'
+import { type Clock, iso } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
+import type { Page } from '../kernel/page'
+import { checkedQuery, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { type SseFrame, sseFrame } from '../kernel/stream'
+import { RequestFilters, type RequestQuery, type RequestRow } from '../usage/schema'
+
+const KINDS = [
+  ...(['visitor_waiting', 'approval_waiting', 'endpoint_failing', 'endpoint_off', 'cap_reached', 'cap_near'] as const),
+  ...(['credit_low', 'hook_paused', 'key_expiring'] as const),
+]
+/** Something that waits for a person (console 9.7.1). */
+const Need = t.Object(
+  {
+    kind: oneOf(KINDS),
+    severity: oneOf(['now', 'soon'] as const),
+    text: t.String(),
+    count: t.Integer({ minimum: 1 }),
+    since: nullable(Timestamp),
+    section: t.String({ description: 'The section of the console where it is settled' }),
+    id: nullable(t.String()),
+  },
+  { $id: 'Need' },
+)
+export type Need = Static<typeof Need>
+const Needs = t.Object({ needs: t.Array(Need, { description: 'The most urgent first' }) })
+
+const TOPICS = ['requests', 'takeovers', 'jobs', 'runs', 'deliveries', 'browser', 'needs', 'usage'] as const
+type Topic = (typeof TOPICS)[number]
+type Row = Record<string, unknown>
+type State = { rows: readonly Row[]; facts?: Row }
+
+const MAX_ROWS = 50
+/** How often a topic is looked at, in ms; what is read less often changes less often. */
+const LOOK_MS = 1_000
+const SELDOM_MS: Partial<Record<Topic, number>> = { needs: 5_000, usage: 10_000, deliveries: 2_000 }
+/** Requests are read again for this long, so that none is missed that was written late. */
+const OVERLAP_MS = 10_000
+
+const FILTERS = 'requests.'
+const LiveQuery = t.Object({
+  topics: t.Union([oneOf(TOPICS), t.Array(oneOf(TOPICS), { minItems: 1, maxItems: 20 })], {
+    description: 'Topics, separated by commas',
+  }),
+  ...(Object.fromEntries(
+    Object.entries(RequestFilters.properties)
+      .filter(([name]) => name !== 'from' && name !== 'to')
+      .map(([name, schema]) => [FILTERS + name, schema]),
+  ) as Record<`${typeof FILTERS}${string}`, never>),
+})
+
+export type Feed = {
+  clock: Clock
+  /** Who the request is from, as of now. Throws 401 where the key or session has ended. */
+  authenticate(headers: { authorization: string | null; cookie: string | null }): TenantCaller | Promise<TenantCaller>
+  needs(call: Call): Promise<Need[]>
+  requests(call: Call, query: RequestQuery): Promise<Page<RequestRow>>
+  countRequests(call: Call, query: RequestFilters): Promise<{ count: number }>
+  /** What each other topic shows. */
+  topics: Record<Exclude<Topic, 'requests' | 'needs'>, (call: Call) => Promise<State>>
+}
+
+/** `/needs`, and `/live`: what changes, as it changes (console 9.8). */
+export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
+  new Elysia({ tags: ['Usage'] })
+    .use(guard)
+    .get('/needs', async (context) => ({ needs: await feed.needs(toCall(context)) }), {
+      signedIn: true,
+      response: { 200: answer(Needs), ...errors(401, 403, 429) },
+      detail: { summary: 'List what waits for a person: visitors, approvals, failing endpoints, caps and credit' },
+    })
+    .get(
+      '/live',
+      (context) => {
+        const call = toCall(context)
+        const { exchange, request, route, query } = context
+        const topics = [...new Set([query.topics].flat())]
+        const filters = Object.fromEntries(
+          Object.entries(query)
+            .filter(([name]) => name.startsWith(FILTERS))
+            .map(([name, value]) => [name.slice(FILTERS.length), value]),
+        ) as RequestFilters
+        return streams.open<SseFrame>({
+          ...{ exchange, request, route },
+          source: (write) => follow(feed, call, request, { topics, filters }, write),
+          frame: sseFrame,
+          follows: true,
+          endsWithDone: false,
+        }) as never
+      },
+      {
+        signedIn: true,
+        timeLimit: 'own',
+        query: checkedQuery(LiveQuery),
+        response: { 200: answer(t.String()), ...errors(400, 401, 403, 429) },
+        detail: {
+          summary: 'Follow what changes as server-sent events',
+          description:
+            'A `snapshot` of each topic, then a `delta` with a `seq` that grows by one: a gap means that something was ' +
+            'missed. A delta has the `changed` rows and, where rows have gone, the ids in `order`. At most 50 requests a ' +
+            'second are sent; `skipped` counts the rest. A filter of requests is sent as `requests.status=5xx`.',
+          'x-download': 'text/event-stream',
+        } as object,
+      },
+    )
+
+type Watching = { topics: readonly Topic[]; filters: RequestFilters }
+type Write = (item: SseFrame) => void | Promise<void>
+
+/** Writes a topic whenever it has changed, as long as the reader is there and may read it. */
+async function follow(
+  feed: Feed,
+  call: Call,
+  { headers, signal }: Request,
+  { topics, filters }: Watching,
+  write: Write,
+) {
+  const { clock } = feed
+  const credentials = { authorization: headers.get('authorization'), cookie: headers.get('cookie') }
+  const watched = topics.map((topic) => ({
+    topic,
+    dueAt: 0,
+    next: topic === 'requests' ? requestsNews(feed, filters) : news(topic, readerOf(feed, topic)),
+  }))
+  while (!signal.aborted) {
+    await feed.authenticate(credentials)
+    for (const one of watched) {
+      if (one.dueAt > clock.monotonic() || signal.aborted) continue
+      one.dueAt = clock.monotonic() + (SELDOM_MS[one.topic] ?? 0)
+      const event = await one.next(call)
+      if (event) await write({ event: event.type, data: { ...event, topic: one.topic, at: iso(clock.now()) } })
+    }
+    await clock.sleep(LOOK_MS, signal)
+  }
+}
+
+type News = { type: 'snapshot' | 'delta'; seq: number } & Row
+
+const readerOf = (feed: Feed, topic: Exclude<Topic, 'requests'>) =>
+  topic === 'needs'
+    ? async (call: Call): Promise<State> => ({
+        rows: (await feed.needs(call)).map((need) => ({ ...need, id: `${need.kind} ${need.id ?? ''}` })),
+      })
+    : feed.topics[topic]
+
+/** What is new in a list of rows with ids. */
+function news(topic: Topic, read: (call: Call) => Promise<State>) {
+  let [seq, facts, order] = [0, '', '']
+  let rows = new Map<unknown, string>()
+  return async (call: Call): Promise<News | null> => {
+    const found = await read(call).catch((error: unknown) => {
+      // A topic that the reader may not see is empty; the others go on.
+      if (error instanceof AppError && error.kind === 'forbidden') return { rows: [] }
+      throw error
+    })
+    const all = found.rows.slice(0, MAX_ROWS)
+    const texts = new Map(all.map((row) => [row.id, JSON.stringify(row)]))
+    const changed = all.filter(({ id }) => rows.get(id) !== texts.get(id))
+    const [newFacts, ids] = [JSON.stringify('facts' in found ? found.facts : {}), all.map(({ id }) => id)]
+    const [hasFacts, hasOrder] = [newFacts !== facts, ids.join(' ') !== order]
+    ;[rows, facts, order] = [texts, newFacts, ids.join(' ')]
+    if (seq === 0) return { type: 'snapshot', seq: ++seq, topic, facts: JSON.parse(newFacts), rows: all }
+    if (!changed.length && !hasFacts && !hasOrder) return null
+    const more = { ...(hasFacts ? { facts: JSON.parse(newFacts) } : {}), ...(hasOrder ? { order: ids } : {}) }
+    return { type: 'delta', seq: ++seq, topic, changed, ...more }
+  }
+}
+
+/** Requests that were answered since the last look. */
+function requestsNews({ clock, requests, countRequests }: Feed, filters: RequestFilters) {
+  let [seq, lookedAt] = [0, 0]
+  let known = new Set<string>()
+  return async (call: Call): Promise<News | null> => {
+    const now = clock.now()
+    const from = seq === 0 ? {} : { from: iso(Math.min(lookedAt, now) - OVERLAP_MS) }
+    const query = { ...filters, ...from, limit: 2 * MAX_ROWS }
+    const { items, next } = await requests(call, query)
+    const fresh = items.filter(({ request_id }) => !known.has(request_id))
+    const skipped =
+      seq > 0 && next !== null && fresh.length === items.length
+        ? Math.max(0, (await countRequests(call, { ...filters, from: iso(lookedAt) })).count - MAX_ROWS)
+        : Math.max(0, fresh.length - MAX_ROWS)
+    known = new Set(items.map(({ request_id }) => request_id))
+    lookedAt = now
+    const rows = fresh.slice(0, MAX_ROWS)
+    if (seq === 0) return { type: 'snapshot', seq: ++seq, rows }
+    return rows.length ? { type: 'delta', seq: ++seq, changed: rows, skipped } : null
+  }
+}
