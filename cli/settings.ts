@@ -1,8 +1,5 @@
-import type { Config, ConfigOverrides } from '../src/app/config'
-import type { Setting } from '../src/kernel/config'
-import { withoutUserInfo } from '../src/kernel/text'
+import type { ConfigOverrides, Explained } from '../src/app/config'
 import { usageFailure } from './failure'
-import { safeJson } from './output/json'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
@@ -13,27 +10,10 @@ export const overridesOf = ({ globals, cwd, env }: Pick<Shell, 'globals' | 'cwd'
   ...(globals.dataDir ? { dataDir: fromHere(cwd, globals.dataDir) } : {}),
 })
 
-/** A setting as it is shown. */
-export type Explained = { name: string; value: string; origin: string; env: string; default: string; about: string }
-
-/** Every setting with its value and origin, as this shell has them; of a secret only whether it is set, and no password of an address. */
+/** Every setting with its value and origin, as this shell has them. */
 export async function settingsOf(shell: Shell): Promise<Explained[]> {
-  const { loadConfig, SETTINGS } = await import('../src/app/config')
-  const config: Config = loadConfig(overridesOf(shell))
-  return Object.entries<Setting>(SETTINGS).map(([name, { env, about, secret, default: fallback }]) => ({
-    name,
-    value: shown(config[name as keyof typeof SETTINGS], secret),
-    origin: config.origins[name] ?? 'default',
-    env,
-    default: shown(fallback, false),
-    about,
-  }))
-}
-
-function shown(value: unknown, secret: boolean | undefined): string {
-  const text = typeof value === 'string' ? value : safeJson(value)
-  if (secret) return value === '' || /^\{("\w+":\{\},?)*\}$/.test(text) ? 'not set' : 'set, not shown'
-  return withoutUserInfo(text)
+  const { explain, loadConfig } = await import('../src/app/config')
+  return explain(loadConfig(overridesOf(shell)))
 }
 
 /**

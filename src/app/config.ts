@@ -17,11 +17,12 @@ import { fileSettings } from '../files/config'
 import { guardrailSettings } from '../guardrails/config'
 import { httpSettings } from '../http/config'
 import { jobSettings } from '../jobs/config'
-import { ConfigError, type Origin, resolveSettings, setting, type Values } from '../kernel/config'
+import { ConfigError, type Origin, resolveSettings, type Setting, setting, type Values } from '../kernel/config'
 import { FAILPOINT_PATTERN } from '../kernel/failpoint'
 import { form } from '../kernel/form'
 import { LOG_LEVELS } from '../kernel/log'
 import { oneOf, t } from '../kernel/schema'
+import { withoutUserInfo } from '../kernel/text'
 import { userFolder } from '../kernel/user-folder'
 import { rateLimitSettings } from '../limits/config'
 import { audioSettings, documentSettings, mediaSettings } from '../media/config'
@@ -304,6 +305,26 @@ export function environmentWith({ production, configFile, userEnv: _, ...setting
   if (production !== undefined) variables.push(['NODE_ENV', production ? 'production' : 'development'])
   if (configFile !== undefined) variables.push(['SVC_CONFIG', resolve(configFile)])
   return { ...Bun.env, ...(Object.fromEntries(variables) as Record<string, string>) }
+}
+
+/** A setting as it is shown. */
+export type Explained = { name: string; value: string; origin: string; env: string; default: string; about: string }
+
+/** Every setting with its value and origin; of a secret only whether it is set, and no password of an address. */
+export const explain = (config: Config): Explained[] =>
+  Object.entries<Setting>(SETTINGS).map(([name, { env, about, secret, default: fallback }]) => ({
+    name,
+    value: shown(config[name as keyof typeof SETTINGS], secret),
+    origin: config.origins[name] ?? 'default',
+    env,
+    default: shown(fallback, false),
+    about,
+  }))
+
+function shown(value: unknown, secret: boolean | undefined): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (secret) return value === '' || /^\{("\w+":\{\},?)*\}$/.test(text) ? 'not set' : 'set, not shown'
+  return withoutUserInfo(text)
 }
 
 /** @throws ConfigError for roles that nobody else could take over */

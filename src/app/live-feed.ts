@@ -4,7 +4,7 @@ import { waitingAmong } from '../jobs'
 import { type Call, ownerOf } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
-import type { Feed, Need } from '../pages/live'
+import type { Feed, Need } from '../pages/routes-live'
 import { CHAT_KIND, listTakeovers } from '../widgets'
 import type { Container } from './container'
 

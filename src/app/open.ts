@@ -105,7 +105,10 @@ async function openLocked(options: Options, lock: DataLock) {
     limits: { perAddress: config.connectionsPerAddress, total: config.connections },
     isProxy: isTrustedProxy(config),
   })
-  const api = createServer({ config, container, metrics, connections, leaving: leaving.signal })
+  const api = createServer({
+    ...{ config, container, metrics, connections, leaving: leaving.signal },
+    browserOps: () => operatorApis.browserOps,
+  })
   const operatorApis = createOps({
     config,
     container,

@@ -20,15 +20,23 @@ import { addReadings } from '../http/metrics'
 import { createOperatorRules, type OperatorEdge, operatorEdge } from '../http/operator-edge'
 import { jobSums } from '../jobs'
 import { type DatabaseLocation, schemaOf } from '../kernel/store'
-import { createBackup, createBucket, createOperators, dumpPostgres, type OperatorService } from '../operators'
+import {
+  createBackup,
+  createBrowserOperators,
+  createBucket,
+  createOperators,
+  dumpPostgres,
+  type OperatorService,
+} from '../operators'
 import { operatorRoutes } from '../operators/routes'
+import { hasOperators } from '../pages/reference/config'
 import { researchOperatorRoutes } from '../research/routes'
 import { preferenceOperatorRoutes } from '../routing/routes'
 import { conversationOperatorRoutes } from '../skills/conversations/routes'
 import { deliverySums } from '../webhooks'
 import { webhookOperatorRoutes } from '../webhooks/routes'
 import { widgetOperatorRoutes } from '../widgets/routes'
-import { type Config, configPath, NEEDED } from './config'
+import { type Config, configPath, explain, NEEDED } from './config'
 import type { Container } from './container'
 import type { Redis } from './redis'
 import { RELEASE } from './version'
@@ -98,6 +106,7 @@ export function createOps({ config, container, metrics, redis, location, stoppin
     dataDir,
     bucketAt,
     settings: config,
+    explained: () => explain(config),
     configFile: config.file ?? configPath(),
     setByEnvironment: (name) => config.origins[name] === 'environment',
     facts: () => ({
@@ -144,21 +153,35 @@ export function createOps({ config, container, metrics, redis, location, stoppin
       contents: config.filesS3Bucket ? null : container.files.contents,
     }),
   })
-  const apiFor = (identify: Parameters<typeof operatorEdge>[0]['identify']) => {
+  type Entry = Pick<Parameters<typeof operatorEdge>[0], 'identify' | 'seen'>
+  const apiFor = (entry: Entry) => {
     const rules = createOperatorRules()
-    const api = operatorApi(operators, container, operatorEdge({ log, rules, identify }), metrics)
+    const api = operatorApi(operators, container, operatorEdge({ log, rules, ...entry }), metrics)
     rules.learn(api.routes)
     return api
   }
   let ops: OperatorApi | undefined
+  let browserOps: OperatorApi | undefined
+  const browser = createBrowserOperators({
+    ...container,
+    production: config.production,
+    ownOrigin: config.publicUrl ? new URL(config.publicUrl).origin : null,
+    admit: container.limiter.admitRequest,
+  })
   return {
     /** The API served on the socket. Made when it is first asked for: commands of tenants and most tests need none. */
     get ops(): OperatorApi {
-      ops ??= apiFor(null)
+      ops ??= apiFor({ identify: null })
       return ops
     },
     /** The API served to other machines, which need an operator key; null unless configured. */
-    remoteOps: config.opsListen ? apiFor(operators.access.identify) : null,
+    remoteOps: config.opsListen ? apiFor(operators.access) : null,
+    /** The API for operators in the console; null where that is switched off. */
+    get browserOps(): OperatorApi | null {
+      if (!hasOperators(config)) return null
+      browserOps ??= apiFor({ identify: browser.identify, seen: browser.noteView })
+      return browserOps
+    },
   }
 }
 

@@ -57,11 +57,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
   const base = URL.parse(config.publicUrl)?.pathname.replace(/\/$/, '') ?? ''
   const canMail = signInLinks.canMail()
   const secure = config.publicUrl.startsWith('https://')
-  return new Elysia()
-    .use(assetRoutes(assets, guard))
-    .use(widgetPageRoutes(findWidget(chats), assets, guard))
-    .use(accountPageRoutes({ auth, entering, secure, signUp: config.signup === 'open', canMail }, guard))
-    .use(linkPageRoutes({ links: signInLinks, entering, assets, secure }, guard))
+  const consolePages = new Elysia()
     .use(
       consoleRoutes(
         {
@@ -83,7 +79,6 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
         guard,
       ),
     )
-    .use(movedRoutes(base, guard))
     .use(
       inboxRoutes(
         {
@@ -101,6 +96,13 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
         guard,
       ),
     )
+  return new Elysia()
+    .use(assetRoutes(assets, guard))
+    .use(widgetPageRoutes(findWidget(chats), assets, guard))
+    .use(accountPageRoutes({ auth, entering, secure, signUp: config.signup === 'open', canMail }, guard))
+    .use(linkPageRoutes({ links: signInLinks, entering, assets, secure }, guard))
+    .use(config.console === 'on' ? consolePages : new Elysia())
+    .use(movedRoutes(base, guard))
 }
 
 /** Pages that the console took the place of; links to them go on working (console 9.15). */

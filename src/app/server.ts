@@ -46,10 +46,11 @@ import { audioRoutes } from '../media/audio/routes'
 import { codeRoutes, imageRoutes, documentRoutes as madeDocumentRoutes, videoRoutes } from '../media/routes'
 import { healthRoutes } from '../operators/health-routes'
 import { createReference } from '../pages'
-import { liveRoutes } from '../pages/live'
 import { mcpRoutes } from '../pages/mcp-routes'
 import { hasPlayground } from '../pages/reference/config'
 import { referenceRoutes } from '../pages/reference/routes'
+import { liveRoutes } from '../pages/routes-live'
+import { operatorDoorRoutes } from '../pages/routes-operators'
 import { researchJobRoutes, researchRoutes } from '../research/routes'
 import { preferenceRoutes } from '../routing/routes'
 import { conversationRoutes, memoryRoutes } from '../skills/conversations/routes'
@@ -87,7 +88,16 @@ const documentRoutes = (document: OpenApiSource, guard: Guard) =>
 /** A Response, so that the edge does not add `request_id` to a document that is not a resource. */
 const published = (document: OpenApiSource) => Response.json(document.get())
 
-type Deps = { config: Config; container: Container; metrics: Metrics; connections: Connections; leaving: AbortSignal }
+type Deps = {
+  config: Config
+  container: Container
+  metrics: Metrics
+  connections: Connections
+  leaving: AbortSignal
+} & {
+  /** The operator API of the console; null where that is switched off. */
+  browserOps(): { handle(request: Request): Response | Promise<Response> } | null
+}
 
 export type Api = ReturnType<typeof createServer>
 
@@ -95,7 +105,7 @@ export type Api = ReturnType<typeof createServer>
 const HEADERS_S = 10
 
 /** Builds the whole API: the edge, and the routes of each module under `/api/v1`. */
-export function createServer({ config, container, metrics, connections, leaving }: Deps) {
+export function createServer({ config, container, metrics, connections, leaving, browserOps }: Deps) {
   const { clock, log, limiter } = container
   limitIntake(config.bodySeconds)
   const rules = createRouteRules()
@@ -222,6 +232,7 @@ export function createServer({ config, container, metrics, connections, leaving 
     .use(browserEmbedRoutes(container.browser, container.assets, guard))
     .use(documentRoutes(document, guard))
     .use(pageRoutes({ config, container, guard, streams, ownOrigin }))
+    .use(operatorDoorRoutes(browserOps, guard))
     .use(homePageRoutes(guard, hasPlayground(config)))
     .use(
       mcpRoutes({ handle: (request) => self.handle(request), version: RELEASE, sleep: (ms) => clock.sleep(ms) }, guard),

@@ -33,7 +33,9 @@ type Deps = {
   log: Log
   rules: OperatorRules
   /** Identifies the operator by key when the API is served over TCP. Throws 401. Null on the socket. */
-  identify: ((authorization: string | null, reason: string | null) => Promise<OperatorCaller>) | null
+  identify: ((request: Request, reason: string | null) => Promise<OperatorCaller>) | null
+  /** Told of each request that was let in. */
+  seen?: (caller: OperatorCaller, request: Request, requestId: string) => Promise<void>
 }
 
 /** State of an operator's request: its id and the operator, as stated or as identified by key. */
@@ -43,7 +45,7 @@ export type OperatorExchange = { requestId: string; caller: OperatorCaller }
  * The edge of the operator API. The socket's file mode admits only its owner, so no key is needed there, and name,
  * transport and reason are recorded as stated; over TCP the key identifies the operator (dx 2.2).
  */
-export const operatorEdge = ({ log, rules, identify }: Deps) =>
+export const operatorEdge = ({ log, rules, identify, seen }: Deps) =>
   new Elysia({ name: 'http/operator-edge' })
     .decorate('operator', null as unknown as OperatorExchange)
     .decorate('rules', rules)
@@ -59,10 +61,11 @@ export const operatorEdge = ({ log, rules, identify }: Deps) =>
       set.headers['x-request-id'] = context.operator.requestId
       set.headers['cache-control'] = 'no-store'
       if (identify === null) return assertBodyHeaders(request)
-      return identify(request.headers.get('authorization'), context.operator.caller.reason).then((caller) => {
+      return identify(request, context.operator.caller.reason).then((caller) => {
         context.operator = { ...context.operator, caller }
         assertHost(request)
         assertBodyHeaders(request)
+        return seen?.(caller, request, context.operator.requestId)
       })
     })
     .onAfterHandle({ as: 'global' }, ({ operator, responseValue, request, route, set }) => {

@@ -58,6 +58,8 @@ export type OperatorCaller = {
   reason: string | null
   /** SHA-256 of the operator key of the request; absent where no key is needed. */
   secretHash?: string
+  /** In a browser: whether the session and its role still stand. */
+  isStill?: () => Promise<boolean>
 }
 
 /** The authenticated caller. Every verb takes one, so HTTP, CLI, dashboard and loops obey the same rules. */

@@ -114,8 +114,8 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
   }
 
   /** The operator behind a key; `reason` is recorded as stated. Throws 401 `invalid_api_key`. */
-  async function identify(authorization: string | null, reason: string | null): Promise<OperatorCaller> {
-    const token = /^bearer[ \t]+(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? ''
+  async function identify({ headers }: Request, reason: string | null): Promise<OperatorCaller> {
+    const token = /^bearer[ \t]+(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
     const hash = recogniseSecret(token, [OPERATOR_LABEL])
     const row = hash === null ? undefined : await operatorKeyRepository.byHash(store.read, hash)
     if (!row || stateOf(row) !== 'active') throw notAnOperator()
@@ -124,7 +124,8 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
   }
 
   /** Whether an operator may go on: its key was neither revoked nor replaced, and has not expired. */
-  async function isStill({ secretHash }: OperatorCaller): Promise<boolean> {
+  async function isStill({ secretHash, isStill: stillInBrowser }: OperatorCaller): Promise<boolean> {
+    if (stillInBrowser) return stillInBrowser()
     if (secretHash === undefined) return true
     const row = await operatorKeyRepository.byHash(store.read, secretHash)
     return row !== undefined && stateOf(row) === 'active'

@@ -10,6 +10,18 @@ export const notAnOperator = defineError(
     "Create one with svc-admin operators add on the server's machine.",
 )
 
+export const noOperatorRole = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'Your account has no operator role. An operator can give it one: svc-admin users create, or the operator API.',
+)
+
+export const notFromConsole = defineError(
+  'forbidden',
+  'origin_not_allowed',
+  () => 'Here the operator API is for the console alone: a page of this server, signed in by its cookie.',
+)
+
 export const roleTooSmall = defineError(
   'forbidden',
   'forbidden',

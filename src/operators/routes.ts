@@ -11,6 +11,16 @@ import * as engines from './schema-engines'
 import { Snapshots, StreamQuery } from './schema-stream'
 import type { OperatorService } from './service'
 
+/** Every setting; of a secret only whether it is set. */
+const Configuration = t.Object({
+  settings: t.Array(
+    t.Object({
+      ...{ name: t.String(), value: t.String(), origin: t.String(), env: t.String() },
+      ...{ default: t.String(), about: t.String() },
+    }),
+  ),
+})
+
 const FACTS = { holds: 'facts' } as const
 
 type Exposition = { contentType: string; metrics(): Promise<string> }
@@ -104,6 +114,9 @@ const serverVerbs = ({ access, cache, stream, backups, ...operators }: OperatorS
       stream.snapshot(call, query),
     ),
     operator.get('/status', { ...FACTS, reply: words.Status }, (call) => operators.status(call)),
+    operator.get('/config', { ...FACTS, reply: Configuration }, async () => ({
+      settings: operators.explained(),
+    })),
     operator.get('/nodes', { ...FACTS, reply: words.NodeList }, async () => ({ nodes: await operators.nodes.list() })),
     operator.get('/nodes/:ref', { ...FACTS, reply: words.Node }, (_call, { id }) => operators.nodes.get(id)),
     operator.post('/nodes/:ref/drain', { reply: words.Node }, (call, { id }) => operators.nodes.drain(call, id)),

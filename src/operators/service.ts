@@ -78,6 +78,8 @@ type Deps = Parameters<typeof createCreditVerbs>[0] &
     skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
     invariants: readonly Invariant[]
     backup: ReturnType<typeof createBackup>
+    /** The settings that this server runs with. */
+    explained(): { name: string; value: string; origin: string; env: string; default: string; about: string }[]
   }
 
 export type OperatorService = ReturnType<typeof createOperators>
@@ -96,6 +98,7 @@ export function createOperators(deps: Deps) {
     cache: createCacheVerbs(deps),
     usage: createUsageVerbs(deps),
     status,
+    explained: deps.explained,
     nodes: {
       list: () => listNodes(deps),
       get: (ref: string) => getNode(deps, ref),

@@ -17,6 +17,7 @@ describe('the routes declare', () => {
   test('who needs no credential (contract 1.2), and which of them pages of every origin may read', () => {
     const open = declaring(({ open }) => open)
     expect(open).toEqual([
+      'DELETE /ops/v1/*',
       'GET /',
       'GET /api/v1/health',
       'GET /api/v1/iframes/:id/public',
@@ -48,9 +49,11 @@ describe('the routes declare', () => {
       'GET /llms.txt',
       'GET /openapi.json',
       'GET /operator',
+      'GET /ops/v1/*',
       'GET /sign-in',
       'GET /sign-in/link',
       'GET /sign-up',
+      'PATCH /ops/v1/*',
       'POST /api/v1/auth/links',
       'POST /api/v1/auth/links/redeem',
       'POST /api/v1/auth/sessions',
@@ -63,11 +66,13 @@ describe('the routes declare', () => {
       'POST /api/v1/iframes/:id/sessions/:sessionId/request-human',
       'POST /api/v1/iframes/:id/sessions/:sessionId/typing',
       'POST /billing/checkout/:id',
+      'POST /ops/v1/*',
       'POST /sign-in',
       'POST /sign-in/link',
       'POST /sign-in/mail',
       'POST /sign-out',
       'POST /sign-up',
+      'PUT /ops/v1/*',
       'WS /embed/browser/:id/stream',
     ])
     expect(declaring(({ open, readers }) => open && readers === 'anyone')).toEqual([
@@ -87,7 +92,13 @@ describe('the routes declare', () => {
       'POST /sign-out',
       'POST /sign-up',
     ])
-    expect(declaring(({ body }) => body === 'raw')).toEqual(['POST /api/v1/billing/webhook'])
+    expect(declaring(({ body }) => body === 'raw')).toEqual([
+      'DELETE /ops/v1/*',
+      'PATCH /ops/v1/*',
+      'POST /api/v1/billing/webhook',
+      'POST /ops/v1/*',
+      'PUT /ops/v1/*',
+    ])
     expect(declaring(({ body }) => body === 'ignored')).toEqual([
       'POST /api/v1/iframes/:id/conversations/:sessionId/release',
     ])
@@ -95,12 +106,15 @@ describe('the routes declare', () => {
 
   test('which have a time limit of their own (contract 1.9)', () => {
     expect(declaring(({ timeLimit }) => !timeLimit)).toEqual([
+      'DELETE /ops/v1/*',
       'GET /api/v1/audit/export',
       'GET /api/v1/billing/ledger/export',
       'GET /api/v1/iframes/:id/sessions/:sessionId/events',
       'GET /api/v1/live',
       'GET /api/v1/usage/export',
       'GET /console/inbox/events',
+      'GET /ops/v1/*',
+      'PATCH /ops/v1/*',
       'POST /api/v1/audio/speech',
       'POST /api/v1/audio/stt',
       'POST /api/v1/audio/transcriptions',
@@ -121,6 +135,8 @@ describe('the routes declare', () => {
       'POST /api/v1/responses',
       'POST /api/v1/voice/action',
       'POST /mcp',
+      'POST /ops/v1/*',
+      'PUT /ops/v1/*',
     ])
   })
 

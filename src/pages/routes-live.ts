@@ -141,12 +141,12 @@ async function follow(
 
 type News = { type: 'snapshot' | 'delta'; seq: number } & Row
 
-const readerOf = (feed: Feed, topic: Exclude<Topic, 'requests'>) =>
-  topic === 'needs'
-    ? async (call: Call): Promise<State> => ({
-        rows: (await feed.needs(call)).map((need) => ({ ...need, id: `${need.kind} ${need.id ?? ''}` })),
-      })
-    : feed.topics[topic]
+function readerOf(feed: Feed, topic: Exclude<Topic, 'requests'>): (call: Call) => Promise<State> {
+  if (topic !== 'needs') return feed.topics[topic]
+  return async (call) => ({
+    rows: (await feed.needs(call)).map((need) => ({ ...need, id: `${need.kind} ${need.id ?? ''}` })),
+  })
+}
 
 /** What is new in a list of rows with ids. */
 function news(topic: Topic, read: (call: Call) => Promise<State>) {
