@@ -59,7 +59,7 @@ export function createFeed(container: Container): Feed {
 const newest = <Row>(rows: Row[], momentOf: (row: Row) => string): Row[] =>
   rows.sort((a, b) => momentOf(b).localeCompare(momentOf(a))).slice(0, MAX)
 
-type Said = Omit<Need, 'count' | 'since' | 'id'> & Partial<Need>
+type NewNeed = Omit<Need, 'count' | 'since' | 'id'> & Partial<Need>
 
 /** What waits for a person. A list that the caller may not see adds nothing. */
 async function needsOf(
@@ -73,7 +73,7 @@ async function needsOf(
   const seesMoney = caller.activeOrgId === null || mayDo(role, 'viewUsage')
   const lists = [
     waitingAmong(store.read, owners).then((waiting) =>
-      waiting.map(({ kind, count, since }): Said => {
+      waiting.map(({ kind, count, since }): NewNeed => {
         const isChat = kind === CHAT_KIND
         const text = isChat
           ? `${count} visitor${count > 1 ? 's wait' : ' waits'} for a person`
@@ -90,7 +90,7 @@ async function needsOf(
       }),
     ),
     webhooks.webhooks.list(call, { limit: ALL }).then(({ items }) =>
-      items.flatMap(({ id, url, enabled, disabled_reason, failure_count }): Said[] => {
+      items.flatMap(({ id, url, enabled, disabled_reason, failure_count }): NewNeed[] => {
         const about = { section: 'webhooks', id, severity: 'now' } as const
         if (!enabled && disabled_reason) return [{ ...about, kind: 'endpoint_off', text: `${url} was switched off` }]
         return enabled && failure_count >= FAILING
@@ -102,7 +102,7 @@ async function needsOf(
       items
         .filter(({ enabled, disabled_reason }) => !enabled && disabled_reason)
         .map(
-          ({ id, name }): Said => ({
+          ({ id, name }): NewNeed => ({
             ...{ kind: 'hook_paused', severity: 'soon', section: 'workflows' },
             id,
             text: `The hook ${name} is paused after failures`,
@@ -112,24 +112,25 @@ async function needsOf(
     keys.list(call, { limit: ALL }).then(({ items }) => items.flatMap((key) => needsOfKey(key, now))),
     ...(seesMoney ? [usageReading.report(call, { from: iso(now - PACE_DAYS * DAY_MS) }).then(needsOfMoney)] : []),
   ]
-  const found = await Promise.all(lists.map((list) => list.catch(unlessForbidden)))
+  const found = await Promise.all(
+    lists.map((list) =>
+      list.catch((error: unknown) => {
+        if (error instanceof AppError && error.kind === 'forbidden') return []
+        throw error
+      }),
+    ),
+  )
   return found
     .flat()
-    .map((said) => ({ count: 1, since: null, id: null, ...said }))
+    .map((need) => ({ count: 1, since: null, id: null, ...need }))
     .sort((a, b) => a.severity.localeCompare(b.severity))
 }
 
 const FAILING = 3
 
-/** Of what the caller may not see, nothing is said. */
-function unlessForbidden(error: unknown): Said[] {
-  if (error instanceof AppError && error.kind === 'forbidden') return []
-  throw error
-}
-
 type Key = Awaited<ReturnType<Container['keys']['list']>>['items'][number]
 
-function needsOfKey({ id, name, status, expires_at, ...key }: Key, now: number): Said[] {
+function needsOfKey({ id, name, status, expires_at, ...key }: Key, now: number): NewNeed[] {
   if (status !== 'active') return []
   const needs = [
     capNeed(`The key ${name}`, key.daily_cap_cents, key.spent_today_cents, 'today'),
@@ -145,7 +146,7 @@ function needsOfKey({ id, name, status, expires_at, ...key }: Key, now: number):
   return needs.map((need) => ({ ...need, section: 'keys', id }))
 }
 
-function capNeed(what: string, cap: number | null, used: number, when: string): Said[] {
+function capNeed(what: string, cap: number | null, used: number, when: string): NewNeed[] {
   if (cap === null || used < 0.8 * cap) return []
   const isReached = used >= cap
   const share = `${Math.floor((100 * used) / cap)} % of its cap ${when}`
@@ -161,7 +162,7 @@ function capNeed(what: string, cap: number | null, used: number, when: string): 
 
 type Report = Awaited<ReturnType<Container['usageReading']['report']>>
 
-function needsOfMoney({ spending, balance, totals }: Report): Said[] {
+function needsOfMoney({ spending, balance, totals }: Report): NewNeed[] {
   const caps = [
     capNeed('The account', spending.daily_cap_cents, spending.daily_used_cents, 'today'),
     capNeed('The account', spending.monthly_cap_cents, spending.monthly_used_cents, 'this month'),

@@ -64,13 +64,11 @@ export function createBrowserOperators({
       name: found.email,
       transport: 'remote',
       reason,
-      isStill: () => stillHas(caller.userId, found.role, cookie),
+      async isStill() {
+        const now = await Promise.resolve(authenticate({ authorization: null, cookie })).catch(() => null)
+        return now?.userId === caller.userId && (await roleOf(caller.userId))?.role === found.role
+      },
     }
-  }
-
-  async function stillHas(userId: UserId, role: OperatorRole, cookie: string): Promise<boolean> {
-    const caller = await Promise.resolve(authenticate({ authorization: null, cookie })).catch(() => null)
-    return caller?.userId === userId && (await roleOf(userId))?.role === role
   }
 
   async function roleOf(userId: UserId): Promise<{ role: OperatorRole; email: string } | null> {
