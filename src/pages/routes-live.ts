@@ -122,10 +122,14 @@ async function follow(
 ) {
   const { clock } = feed
   const credentials = { authorization: headers.get('authorization'), cookie: headers.get('cookie') }
+  const read: Record<Exclude<Topic, 'requests'>, (call: Call) => Promise<State>> = {
+    ...feed.topics,
+    needs: async (by) => ({ rows: (await feed.needs(by)).map((need) => ({ ...need, id: `${need.kind} ${need.id}` })) }),
+  }
   const watched = topics.map((topic) => ({
     topic,
     dueAt: 0,
-    next: topic === 'requests' ? requestsNews(feed, filters) : news(topic, readerOf(feed, topic)),
+    next: topic === 'requests' ? requestsNews(feed, filters) : news(topic, read[topic]),
   }))
   while (!signal.aborted) {
     await feed.authenticate(credentials)
@@ -140,13 +144,6 @@ async function follow(
 }
 
 type News = { type: 'snapshot' | 'delta'; seq: number } & Row
-
-function readerOf(feed: Feed, topic: Exclude<Topic, 'requests'>): (call: Call) => Promise<State> {
-  if (topic !== 'needs') return feed.topics[topic]
-  return async (call) => ({
-    rows: (await feed.needs(call)).map((need) => ({ ...need, id: `${need.kind} ${need.id ?? ''}` })),
-  })
-}
 
 /** What is new in a list of rows with ids. */
 function news(topic: Topic, read: (call: Call) => Promise<State>) {

@@ -263,7 +263,10 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
       cellIn(found.whole, at).ttft.push(ttft)
       if (group_by === 'mode') cellIn(lineOf(mode), at).ttft.push(ttft)
     }
-  } else dropTtft(found)
+    return found
+  }
+  // Where the sums do not keep times to the first text, those of the newest calls alone would mislead.
+  for (const line of [found.whole, ...found.lines.values()]) for (const cell of line.values()) cell.first = []
   return found
 }
 
@@ -280,11 +283,6 @@ function addKeyless({ lines, whole }: Collected): void {
     if (cell.sums.requests > 0) line.set(bucket, cell)
   }
   if (line.size) lines.set(UNNAMED, line)
-}
-
-/** Where the sums do not keep times to the first text, those of the newest calls alone would mislead. */
-function dropTtft({ lines, whole }: Collected): void {
-  for (const line of [whole, ...lines.values()]) for (const cell of line.values()) cell.first = []
 }
 
 type Named = Pick<Found, 'mode' | 'resolved_mode' | 'model'> &
