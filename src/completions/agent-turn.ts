@@ -179,7 +179,7 @@ async function streamed(
  * The thought of one turn, with the calls of the client's functions. Throws 503 when it calls them in a way that
  * cannot be passed on, and says nothing else.
  */
-export function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offered'>): AgentResult {
+function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offered'>): AgentResult {
   const { engineId, free, promptTokens, completionTokens, finish, fallbackUsed, ttftMs, text, reasoning, refusal } =
     turn
   assertPassable(turn, offered, mode)

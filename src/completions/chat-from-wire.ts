@@ -12,7 +12,7 @@ import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './ru
 import type { ChatCompletion, ChatInput, ChatMessage, FunctionCall } from './schema'
 
 /** The text of a message; text parts are joined by line breaks, a refusal is text. */
-export const textOf = ({ content, refusal }: ChatMessage): string => {
+const textOf = ({ content, refusal }: ChatMessage): string => {
   if (typeof content === 'string') return content
   const texts = (content ?? []).flatMap((part) =>
     part.type === 'text' ? [part.text] : part.type === 'refusal' ? [part.refusal] : [],
@@ -21,7 +21,7 @@ export const textOf = ({ content, refusal }: ChatMessage): string => {
 }
 
 /** What the assistant thought before this message, as its client sends it back; empty for none. */
-export const reasoningOf = ({ content, reasoning_content: reasoning }: ChatMessage): string => {
+const reasoningOf = ({ content, reasoning_content: reasoning }: ChatMessage): string => {
   if (reasoning || !Array.isArray(content)) return reasoning ?? ''
   return content
     .map((part) => (part.type === 'thinking' ? part.thinking : part.type === 'reasoning' ? (part.text ?? '') : ''))
@@ -75,7 +75,7 @@ function assertContent(messages: readonly ChatMessage[]): void {
 }
 
 /** What a user or an assistant said as a turn for an engine; null for a message without content. */
-export function spoken(message: ChatMessage): Spoken | null {
+function spoken(message: ChatMessage): Spoken | null {
   const { role } = message
   if (role !== 'user' && role !== 'assistant') return null
   const content = textOf(message)

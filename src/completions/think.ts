@@ -13,7 +13,7 @@ import type { House, Run, Write } from './run'
 export const OPENING_MS = 10_000
 
 /** Thrown to end the engine call of a streamed answer that a rule blocked. */
-export const BLOCKED = new Error('a guardrail blocked the answer')
+const BLOCKED = new Error('a guardrail blocked the answer')
 
 /** Tells the reader of a stream that the answer begins. Later calls do nothing. */
 function begin(run: Run, write: Write): void | Promise<void> {

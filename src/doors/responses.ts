@@ -77,7 +77,7 @@ export async function openResponse(
 }
 
 /** What ended an answer that had begun: nothing of the caller's, so it is always an error of the service. */
-export const failureOf = (error: unknown) => ({
+const failureOf = (error: unknown) => ({
   code: error instanceof AppError ? error.code : 'server_error',
   message: error instanceof AppError ? error.message : 'The answer was not finished.',
   type: 'api_error',

@@ -36,7 +36,7 @@ const MIB = 1024 ** 2
 export const MAX_UPLOAD_BYTES = 64 * MIB
 const MAX_MB = { batch: 64, other: 25 }
 const MAX_OWNER_BYTES = 1024 * MIB
-export const DAY_S = 86_400
+const DAY_S = 86_400
 const LIFE_S = 30 * DAY_S
 const SECONDS = { min: 3_600, max: LIFE_S }
 const EXPIRY_MS = 60_000
@@ -111,7 +111,7 @@ function lifeIn(anchor: string | undefined, seconds: string | undefined): number
 }
 
 /** Seconds for which a file stays. Throws 400. */
-export function assertLife(path: string, seconds: number): number {
+function assertLife(path: string, seconds: number): number {
   if (seconds >= SECONDS.min && seconds <= SECONDS.max) return seconds
   throw invalidInput(path, `"${path}" must be a whole number from ${SECONDS.min} to ${SECONDS.max}.`)
 }
@@ -122,7 +122,7 @@ type About = { filename: string; purpose: Purpose; keyId: KeyId | null; lifeS?: 
  * Gives the bytes of a draft to an owner, in the transaction of what made them. Throws 413 where the owner then has
  * over `maxBytes`; what a batch wrote is kept in any case.
  */
-export async function addUpload(
+async function addUpload(
   { clock, files }: UploadDeps,
   tx: Tx,
   owner: OwnerScope,

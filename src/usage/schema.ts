@@ -233,7 +233,7 @@ export const RequestFilters = t.Object({
 })
 export type RequestFilters = Static<typeof RequestFilters>
 
-export const SERIES_STEPS = ['5m', '1h', '1d'] as const
+const SERIES_STEPS = ['5m', '1h', '1d'] as const
 export type SeriesStep = (typeof SERIES_STEPS)[number]
 const SERIES_GROUPS = ['none', 'mode', 'model', 'key', 'user', 'skill', 'endpoint', 'status'] as const
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]

@@ -8,7 +8,6 @@ export {
   allOf,
   command,
   counted,
-  type Dialect,
   databaseNow,
   defineClusteredTable,
   defineTable,
