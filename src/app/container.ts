@@ -12,7 +12,7 @@ import { expiredCredit, startHoldRecovery } from '../billing'
 import { createBrowser, startWatchLoop } from '../browser'
 import { startLeaseLoop } from '../cluster'
 import { cacheRulesOf, createAgent, createChat, createCompletions, createSandbox, createVoice } from '../completions'
-import { backgroundKind, expiredResponses } from '../doors'
+import { backgroundKind, expiredResponses, filesRead } from '../doors'
 import { doorOf } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, expiredUploads, sweptFiles } from '../files'
@@ -154,7 +154,9 @@ function buildWork(decisions: Decisions) {
     probeEngines: engines.probeAll,
     engineChanges: engines.changes,
   })
-  modules.publicJobs.define(backgroundKind({ ...modules, completions, settings: config }))
+  modules.publicJobs.define(
+    backgroundKind({ ...modules, completions, audio, folder: modules.filePlace.incoming, settings: config }),
+  )
   return {
     ...modules,
     agent,
@@ -164,7 +166,13 @@ function buildWork(decisions: Decisions) {
     channels,
     hooks,
     audio,
-    chat: createChat({ completions, clock, engines, doorOf }),
+    chat: createChat({
+      completions,
+      clock,
+      engines,
+      doorOf,
+      filesRead: (call, body) => filesRead({ ...modules, audio, folder: modules.filePlace.incoming }, call, body),
+    }),
     canvases,
     workflows,
     widgets,

@@ -21,7 +21,11 @@ type Deps = {
   clock: Clock
   /** What the address of a request says: whether parameters of clients count, and a model that it names (contract 32.1). */
   doorOf(request: Request): { honours: boolean; model: string | null }
+  /** The same body with a text in the place of each file and recording. */
+  filesRead(call: Call, body: ChatInput): ReadChat | Promise<ReadChat>
 }
+
+type ReadChat = { body: ChatInput; warnings: string[] }
 
 type ChatService = ReturnType<typeof createChat>
 
@@ -34,12 +38,13 @@ export const NOT_SERVED: Readonly<Record<string, string>> = {
 export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Chat'] }).use(guard).post(
     '/chat/completions',
-    ({ body, request, set, exchange, route }) => {
+    async ({ body, request, set, exchange, route }) => {
       const call = toCall({ exchange, request, route })
       Object.assign(set.headers, ignoredHeader(chat.ignored(body, request)))
-      if (body.stream) return streams.open({ ...chat.stream(call, body, request), exchange, request, route }) as never
+      const read = await chat.filesRead(call, body)
+      if (body.stream) return streams.open({ ...chat.stream(call, read, request), exchange, request, route }) as never
       exchange.keepOpen()
-      return chat.complete(call, body, request)
+      return chat.complete(call, read, request)
     },
     {
       scope: 'completions',
@@ -93,26 +98,29 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
   )
 
 /** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
-export function createChat({ completions, clock, engines, doorOf }: Deps) {
-  function read(input: ChatInput, request: Request) {
+export function createChat({ completions, clock, engines, doorOf, filesRead }: Deps) {
+  function read({ body, warnings }: ReadChat, request: Request) {
     const { honours, model } = doorOf(request)
-    return requestFromChat({ ...input, model: engines.named(model ?? input.model) }, honours)
+    const read = requestFromChat({ ...body, model: engines.named(model ?? body.model) }, honours)
+    return warnings.length ? { ...read, warnings: [...read.warnings, ...warnings] } : read
   }
 
   return {
+    filesRead,
+
     /** Names of the members that do nothing at this address. */
     ignored: (input: ChatInput, request: Request): string[] =>
       ignoredNamesIn(input, doorOf(request).honours ? HONOURED_MEMBERS : undefined),
 
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
-    complete(call: Call, input: ChatInput, request: Request): Promise<ChatCompletion> {
+    complete(call: Call, input: ReadChat, request: Request): Promise<ChatCompletion> {
       return completions.pipeline.complete(call, read(input, request))
     },
 
-    stream(call: Call, input: ChatInput, sent: Request): AnswerStream {
+    stream(call: Call, input: ReadChat, sent: Request): AnswerStream {
       const request = read(input, sent)
       const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
-      const includeUsage = input.stream_options?.include_usage === true
+      const includeUsage = input.body.stream_options?.include_usage === true
       return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true, openingMs: OPENING_MS }
     },
   }

@@ -16,12 +16,18 @@ const ImagePart = t.Object({
   image_url: t.Object({ url: t.String({ maxLength: 21 * 1024 * 1024 }) }),
 })
 
+/** Texts stand in the place of these before a chat is read (contract 33.3). */
+const FilePart = t.Object({ type: oneOf(['file'] as const), file: JsonObject })
+const AudioPart = t.Object({ type: oneOf(['input_audio'] as const), input_audio: JsonObject })
+
 /** What assistants are sent back with: a refusal is text, thoughts are for engines that want them back. */
 const RefusalPart = t.Object({ type: oneOf(['refusal'] as const), refusal: t.String() })
 
 const ThinkingPart = t.Object({ type: oneOf(['thinking'] as const), thinking: t.String() })
 
 const ReasoningPart = t.Object({ type: oneOf(['reasoning'] as const), text: t.Optional(nullable(t.String())) })
+
+const Part = t.Union([TextPart, ImagePart, FilePart, AudioPart, RefusalPart, ThinkingPart, ReasoningPart])
 
 const FUNCTION_NAME = form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits, hyphens and underscores')
 
@@ -37,9 +43,7 @@ export type FunctionCall = Static<typeof FunctionCall>
 /** `developer` is read as `system`; `tool` and `function` are accepted and ignored without tools (contract 4). */
 export const ChatMessage = t.Object({
   role: oneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const),
-  content: t.Optional(
-    nullable(t.Union([t.String(), t.Array(t.Union([TextPart, ImagePart, RefusalPart, ThinkingPart, ReasoningPart]))])),
-  ),
+  content: t.Optional(nullable(t.Union([t.String(), t.Array(Part)]))),
   tool_calls: t.Optional(nullable(t.Array(FunctionCall, { maxItems: 128 }))),
   refusal: t.Optional(nullable(t.String())),
   reasoning_content: t.Optional(nullable(t.String({ maxLength: 1_000_000 }))),

@@ -1,3 +1,4 @@
 /** The formats of other services that clients speak, each translated to the one completion request and back. */
+export { filesRead } from './files'
 export { backgroundKind } from './responses'
 export { expiredResponses } from './stored'

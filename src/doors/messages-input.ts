@@ -33,8 +33,7 @@ export const toolUseId = (id: string): string => id.replace(/^call_/, 'toolu_')
  * Translates an order (contract 30.1) to the one completion request. Throws 400 `empty_prompt`, 400 `validation_error`
  * with the path in the body.
  */
-export function readMessage(input: MessageInput): MessageRequest {
-  const warnings: string[] = []
+export function readMessage(input: MessageInput, warnings: string[]): MessageRequest {
   const { tools, choice, places } = toolsIn(input, warnings)
   const turns = turnsOf(input.messages)
   dropPrefill(turns, warnings)

@@ -10,6 +10,7 @@ import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import { AppError, defineError, invalidInput } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
+import { type FileDeps, filesRead } from './files'
 import { assertInput, itemsOf, type ResponseRequest, readResponse } from './responses-input'
 import { createOutput, openingOf, type ResponseOutput, replayResponse } from './responses-output'
 import type { Item, ResponseBody, ResponseId, ResponseInput } from './responses-schema'
@@ -26,16 +27,19 @@ import {
   withReferences,
 } from './stored'
 
-export type ResponseDeps = StoredDeps & {
-  completions: Pick<CompletionService, 'pipeline'>
-  engines: Pick<EngineService, 'named'>
-}
+export type ResponseDeps = StoredDeps &
+  FileDeps & {
+    completions: Pick<CompletionService, 'pipeline'>
+    engines: Pick<EngineService, 'named'>
+  }
 
 /** A response that was read and can be run. */
 export type OpenResponse = Pick<ResponseRequest, 'ignored' | 'request'> & {
   output: ResponseOutput
   /** The items of its own input. */
   own: readonly Item[]
+  /** The order, with texts in the place of files. */
+  order: ResponseInput
 }
 
 const NOT_STORED = 'The response was not stored: this server stores none (SVC_RESPONSES_TTL_DAYS=0).'
@@ -46,10 +50,12 @@ const NOTHING_TO_READ = 'A background response is read later, and this one would
 export async function openResponse(
   deps: ResponseDeps,
   call: Call,
-  input: ResponseInput,
+  sent: ResponseInput,
   begun?: ResponseBody,
+  counts = false,
 ): Promise<OpenResponse> {
-  assertInput(input)
+  assertInput(sent)
+  const { body: input, warnings } = await filesRead(deps, call, sent, !counts)
   const { previous_response_id: previous } = input
   const own = await withReferences(deps, call, itemsOf(input))
   const earlier = previous == null ? [] : await itemsBefore(deps, call, previous)
@@ -72,7 +78,12 @@ export async function openResponse(
     ignored,
     output,
     own,
-    request: { ...request, warnings: [...request.warnings, ...unstored], ...(stores ? { alongside } : {}) },
+    order: input,
+    request: {
+      ...request,
+      warnings: [...request.warnings, ...warnings, ...unstored],
+      ...(stores ? { alongside } : {}),
+    },
   }
 }
 
@@ -105,7 +116,7 @@ export function streamResponse({ completions }: ResponseDeps, call: Call, { requ
 
 /** `POST /responses/input_tokens`: counts what a response would send, without calling an engine. */
 export async function countInput(deps: ResponseDeps, call: Call, input: ResponseInput) {
-  const { request } = await openResponse(deps, call, input)
+  const { request } = await openResponse(deps, call, input, undefined, true)
   const input_tokens = await deps.completions.pipeline.count(call, request)
   return { object: 'response.input_tokens' as const, input_tokens }
 }
@@ -176,7 +187,7 @@ export async function beginResponse(
       if ((await jobs.shown.countOpen(tx, ownerOf(caller), KIND.shown)) > MAX_OPEN)
         throw tooManyOpen.with({ retryAfterS: 5 })
       await storeResponse(deps, tx, call, { input: open.own, body, lastSequence: 0 })
-      await jobs.keepFor(tx, job, ORDER, input)
+      await jobs.keepFor(tx, job, ORDER, open.order)
     },
   })
 }

@@ -8,12 +8,13 @@ import { type Clock, iso } from '../kernel/clock'
 import type { AppError } from '../kernel/errors'
 import { checked, described, t } from '../kernel/schema'
 import { sseFrame } from '../kernel/stream'
+import { type FileDeps, filesRead } from './files'
 import { type MessageRequest, readMessage } from './messages-input'
 import { messageFramer, PING, toMessage } from './messages-output'
 import { CountInput, MessageBody, MessageError, MessageInput } from './messages-schema'
 import { doorOf } from './routes-bases'
 
-type Deps = { completions: Pick<CompletionService, 'pipeline'>; engines: Pick<EngineService, 'named'> }
+type Deps = FileDeps & { completions: Pick<CompletionService, 'pipeline'>; engines: Pick<EngineService, 'named'> }
 
 const OPENING_MS = 10_000
 
@@ -26,14 +27,15 @@ const REFUSALS = Object.fromEntries(STATUSES.map((status) => [status, described(
   ReturnType<typeof described<typeof MessageError>>
 >
 
-export const messageRoutes = ({ completions: { pipeline }, engines }: Deps, streams: Streams, guard: Guard) =>
+export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: Deps, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Messages'] })
     .use(guard)
     .post(
       '/messages',
-      ({ body, request, set, exchange, route }) => {
+      async ({ body, request, set, exchange, route }) => {
         const call = toCall({ exchange, request, route })
-        const message = readMessage(at(engines, request, body))
+        const read = await filesRead(deps, call, body)
+        const message = readMessage(at(engines, request, read.body), read.warnings)
         Object.assign(set.headers, ignoredHeader(message.ignored))
         if (body.stream)
           return streams.open({
@@ -69,8 +71,11 @@ export const messageRoutes = ({ completions: { pipeline }, engines }: Deps, stre
     .post(
       '/messages/count_tokens',
       async ({ body, request, exchange, route }) => {
-        const { request: counted } = readMessage(at(engines, request, { ...body, max_tokens: Number.MAX_SAFE_INTEGER }))
-        return { input_tokens: await pipeline.count(toCall({ exchange, request, route }), counted) }
+        const call = toCall({ exchange, request, route })
+        const read = await filesRead(deps, call, body, false)
+        const input = { ...read.body, max_tokens: Number.MAX_SAFE_INTEGER }
+        const { request: counted } = readMessage(at(engines, request, input), [])
+        return { input_tokens: await pipeline.count(call, counted) }
       },
       {
         scope: 'completions',

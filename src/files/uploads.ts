@@ -172,7 +172,12 @@ export async function listUploads({ store, clock }: UploadDeps, { caller }: Call
 }
 
 /** A file of an owner, or for operators of anyone (null). Throws 404, also for one of theirs that has expired. */
-export async function findUpload({ clock }: UploadDeps, reader: Reader, owner: OwnerScope | null, id: string) {
+export async function findUpload(
+  { clock }: Pick<UploadDeps, 'clock'>,
+  reader: Reader,
+  owner: OwnerScope | null,
+  id: string,
+) {
   const t = reader.of(uploads)
   const own = owner === null ? undefined : and(eq(t.owner, owner), gt(t.expires_at, clock.now()))
   const wanted = and(eq(t.id, id as UploadId), own)

@@ -1,3 +1,5 @@
+import { unzipSync } from 'fflate'
+import { DOMParser } from 'linkedom'
 import { getDocumentProxy } from 'unpdf'
 import { answerTasks } from '../../kernel/worker-pool'
 import type { PageAnswer } from './page-reader.worker.ts'
@@ -8,13 +10,22 @@ export type DocumentInput = { bytes: Uint8Array; maxChars: number }
 /** Most pages read; a file of a few bytes may claim to have millions. */
 const MAX_PAGES = 300
 
+/** Together, once unpacked: a small archive can hold any amount of nothing. */
+const MAX_UNPACKED = 64 * 1024 * 1024
+
+const PART =
+  /^(?:word\/document\.xml|ppt\/slides\/slide\d{1,5}\.xml|xl\/(?:sharedStrings|worksheets\/sheet\d{1,5})\.xml)$/
+
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-type Document = Awaited<ReturnType<typeof getDocumentProxy>>
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
-/** Extracts a PDF's text page by page until `maxChars`. Images are not decoded and scripts are not run. */
+/** Extracts the text of an Office file, or of a PDF page by page, until `maxChars`. Images are not decoded and scripts are not run. */
 async function readable({ bytes, maxChars }: DocumentInput): Promise<PageAnswer> {
+  // An archive, as the files of Office are.
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b)
+    return { title: null, text: officeText(bytes).slice(0, maxChars), publishedAt: null }
   const quiet = { verbosity: 0, useSystemFonts: false, disableFontFace: true, maxImageSize: 1 }
   // A body may be a `Buffer`, which the library refuses.
   const document = await getDocumentProxy(new Uint8Array(bytes), quiet)
@@ -35,10 +46,71 @@ async function readable({ bytes, maxChars }: DocumentInput): Promise<PageAnswer>
   }
 }
 
-async function titleOf(document: Document): Promise<string | null> {
+async function titleOf(document: Pdf): Promise<string | null> {
   const { info } = await document.getMetadata()
   const title: unknown = 'Title' in info ? info.Title : null
   return typeof title === 'string' ? title.trim().slice(0, 500) || null : null
 }
+
+/** The text of a Word document, a presentation or a workbook; throws for another archive, and for one that is too large. */
+function officeText(bytes: Uint8Array): string {
+  let total = 0
+  const parts = unzipSync(bytes, {
+    filter: ({ name, originalSize }) => {
+      if (!PART.test(name)) return false
+      total += originalSize
+      if (total > MAX_UNPACKED) throw new Error('the document is too large once unpacked')
+      return true
+    },
+  })
+  const names = Object.keys(parts).toSorted((a, b) => numberOf(a) - numberOf(b))
+  if (!names.length) throw new Error('no document of a kind that is read here')
+  const xmlOf = (name: string) =>
+    new DOMParser().parseFromString(new TextDecoder().decode(parts[name]), 'text/xml') as unknown as Document
+  const shared = parts['xl/sharedStrings.xml']
+    ? [...xmlOf('xl/sharedStrings.xml').querySelectorAll('si')].map((entry) => entry.textContent ?? '')
+    : []
+  const texts = names.flatMap((name) => {
+    if (name === 'xl/sharedStrings.xml') return []
+    return name.startsWith('xl/') ? sheetText(xmlOf(name), shared) : proseOf(xmlOf(name))
+  })
+  return texts.join('\n\n')
+}
+
+const numberOf = (name: string): number => Number(/\d{1,5}/.exec(name)?.[0] ?? 0)
+
+/** A line for each paragraph, of a Word document (`w:p`) and of a slide (`a:p`). */
+function proseOf(document: Document): string {
+  const lines: string[] = []
+  let line = ''
+  const walk = (element: Element): void => {
+    for (const child of element.children) {
+      const name = child.tagName.toLowerCase()
+      if (name === 'w:t' || name === 'a:t') line += child.textContent ?? ''
+      else if (name === 'w:tab') line += '\t'
+      else if (name === 'w:br' || name === 'a:br') line += '\n'
+      else walk(child)
+      if (name === 'w:p' || name === 'a:p') {
+        lines.push(line)
+        line = ''
+      }
+    }
+  }
+  walk(document.documentElement)
+  return lines.join('\n').trim()
+}
+
+/** A line for each row, its cells between tabs. */
+const sheetText = (document: Document, shared: readonly string[]): string =>
+  [...document.querySelectorAll('row')]
+    .map((row) =>
+      [...row.querySelectorAll('c')]
+        .map((cell) => {
+          const value = cell.querySelector('v')?.textContent ?? cell.querySelector('is')?.textContent ?? ''
+          return cell.getAttribute('t') === 's' ? (shared[Number(value)] ?? '') : value
+        })
+        .join('\t'),
+    )
+    .join('\n')
 
 answerTasks(readable)

@@ -32,7 +32,7 @@ const PAGE = /^(text\/html|application\/xhtml\+xml)$/
 
 const PLAIN = /^(text\/[\w.+-]+|application\/(json|xml|javascript|csv|(x-)?ndjson|(x-)?yaml|[\w.-]+\+(json|xml)))$/
 
-const DOCUMENT = /^application\/(x-)?pdf$/
+const DOCUMENT = /^application\/(?:(?:x-)?pdf|vnd\.openxmlformats-officedocument\..{1,80})$/
 
 const UNKNOWN = /^((application|binary)\/(octet-stream|(x-|force-)?download)|unknown\/unknown|)$/
 
@@ -158,8 +158,9 @@ function createReading() {
   return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
     const message = contentType.split(';')[0]!.trim().toLowerCase()
     const mime = UNKNOWN.test(message) ? typeOf(body, message) : message
-    // A PDF is what says so, by its type or in its first bytes.
-    if (DOCUMENT.test(mime) || Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-')
+    // A PDF, or the archive that a file of Office is, is what says so by its type or in its first bytes.
+    const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
+    if (DOCUMENT.test(mime) || start === '%PDF-' || start.startsWith('PK\x03\x04'))
       return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, by))
     const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
     if (!isPage && !isPlain)

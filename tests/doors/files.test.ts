@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'bun:test'
+import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { soundUpstream, toneWav } from '../media/audio/support'
+import { listen } from '../support/listening'
+import { createWorld } from '../support/world'
+
+const { world, upstream } = await createUpstreamWorld()
+/** Writes the documents: without a model, a prompt is their text. */
+const maker = await createWorld()
+const { origin } = listen(maker)
+const author = await maker.person()
+const ada = await world.person()
+const eve = await world.person()
+const model = 'svc-1-flash'
+const sent = () => JSON.stringify(upstream.calls.at(-1)!.body.messages)
+
+const TEXT = '# Tides\n\nThe moon pulls the heliotrope sea.\n\n| Port | Height |\n|---|---|\n| Brest | 7.2 |'
+
+/** A file of this server's own making. */
+async function made(format: string): Promise<Buffer> {
+  const { body } = await author.send('POST', 'documents', { prompt: TEXT, format })
+  const { pathname, search } = new URL(body.download_url, origin)
+  return Buffer.from(await (await fetch(`${origin}${pathname}${search}`)).arrayBuffer())
+}
+
+/** A request of each door with one file, and its answer. */
+const DOORS = {
+  chat: (data: string, filename: string) =>
+    ada.send('POST', 'chat/completions', {
+      model,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'file', file: { file_data: data, filename } },
+            { type: 'text', text: freshPrompt() },
+          ],
+        },
+      ],
+    }),
+  responses: (data: string, filename: string) =>
+    ada.send('POST', 'responses', {
+      model,
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_file', file_data: data, filename },
+            { type: 'input_text', text: freshPrompt() },
+          ],
+        },
+      ],
+    }),
+  messages: (data: string, filename: string) =>
+    ada.send('POST', 'messages', {
+      model,
+      max_tokens: 100,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'document',
+              title: filename,
+              source: { type: 'base64', media_type: 'application/pdf', data: data.slice(data.indexOf(',') + 1) },
+            },
+            { type: 'text', text: freshPrompt() },
+          ],
+        },
+      ],
+    }),
+}
+
+const asDataUrl = (bytes: Uint8Array | string) =>
+  `data:application/octet-stream;base64,${Buffer.from(bytes).toString('base64')}`
+
+describe.each(Object.entries(DOORS))('a file in %s (contract 33.3)', (door, send) => {
+  test('is read as its text, under its name', async () => {
+    for (const format of ['pdf', 'docx', 'pptx', 'xlsx', 'csv']) {
+      const { status, body } = await send(asDataUrl(await made(format)), `tides.${format}`)
+      expect({ format, status, body: status === 200 ? null : body }).toEqual({ format, status: 200, body: null })
+      expect({ format, text: sent() }).toEqual({ format, text: expect.stringContaining('Brest') })
+      expect(sent()).toContain(`tides.${format}`)
+    }
+    await send(asDataUrl('<p>A <b>plain</b> page</p>'), 'page.html')
+    expect(sent()).toContain('plain')
+  })
+
+  test('that cannot be read is refused with its path', async () => {
+    for (const bytes of ['PK\u0003\u0004 broken', '\u0000\u0001\u0002', '%PDF-1.7 broken']) {
+      const { status, body } = await send(asDataUrl(bytes), 'x.bin')
+      expect(status).toBe(400)
+      const error = door === 'messages' ? body.error.details : body.error
+      expect(error.param).toMatch(/^(?:messages|input)\[0\]\.content\[0\]$/)
+    }
+  })
+})
+
+test('a stored file is named by its id, which only its owner knows', async () => {
+  const form = new FormData()
+  form.set('purpose', 'user_data')
+  form.set('file', new File(['Heliotrope tides'], 'tides.txt'))
+  const { id } = (await ada.send('POST', 'files', form)).body
+  const input = [
+    {
+      role: 'user',
+      content: [
+        { type: 'input_file', file_id: id },
+        { type: 'input_text', text: 'What?' },
+      ],
+    },
+  ]
+  expect((await ada.send('POST', 'responses', { model, input })).status).toBe(200)
+  expect(sent()).toContain('Heliotrope tides')
+  expect((await eve.send('POST', 'responses', { model, input })).status).toBe(404)
+})
+
+test('more than ten files are refused, and counting reads them too', async () => {
+  const part = { type: 'input_file', file_data: asDataUrl('Heliotrope '.repeat(100)), filename: 'a.txt' }
+  const of = (count: number) => ({ model, input: [{ role: 'user', content: Array(count).fill(part) }] })
+  expect((await ada.send('POST', 'responses', of(11))).body.error).toMatchObject({ param: 'input[0].content[10]' })
+  expect((await ada.send('POST', 'responses/input_tokens', of(2))).body.input_tokens).toBeGreaterThan(300)
+})
+
+test('a recording is given as its words, which are charged, with a warning', async () => {
+  const sound = soundUpstream(new Uint8Array())
+  const { world: hearing, upstream: engine } = await createUpstreamWorld({
+    config: { sttBaseUrl: sound.url, sttApiKey: 'sk-stt' },
+  })
+  const bob = await hearing.person()
+  const data = Buffer.from(toneWav(2)).toString('base64')
+  const content = [
+    { type: 'input_audio', input_audio: { data, format: 'wav' } },
+    { type: 'text', text: freshPrompt() },
+  ]
+  const chat = { model, messages: [{ role: 'user', content }] }
+  const { status, body } = await bob.send('POST', 'chat/completions', chat)
+  expect(status).toBe(200)
+  expect(JSON.stringify(engine.calls.at(-1)!.body.messages)).toContain('The tide comes in.')
+  expect(JSON.stringify(body)).toContain('was transcribed')
+  expect(sound.heard).toHaveLength(1)
+  const without = await ada.send('POST', 'chat/completions', chat)
+  expect(without).toMatchObject({ status: 503, body: { error: { code: 'stt_unavailable' } } })
+})
