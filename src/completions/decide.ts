@@ -44,9 +44,11 @@ async function decideFreely(house: House, run: Run): Promise<void> {
   const begun = request.answeredCalls?.map((id) => modeOfCall(id, modes)).find((mode) => mode !== null) ?? null
   // `auto` stays with the picture that the caller asks to change.
   const isChange = run.history.findLast(({ role }) => role === 'user')?.pictured && changesPicture(request.prompt)
+  // `auto` works the page of a browser session where the prompt plainly asks for that (contract 16.4).
+  const drivesBrowser = request.mode === 'auto' && run.browserTools.length > 0 && readBrowsing(request.prompt) !== null
   const chosen = isChange
     ? AFTER_PICTURE
-    : drivesBrowser(run)
+    : drivesBrowser
       ? IN_BROWSER
       : await classifier.decide({
           mode: request.mode,
@@ -265,10 +267,6 @@ function unsentIn({ sampling, reasoning }: Run['request'], sent: readonly string
 }
 
 const NO_JOB = 'asks for a video, which needs a job, and this request cannot start one'
-
-/** `auto` works the page of a browser session where the prompt plainly asks for that (contract 16.4). */
-const drivesBrowser = ({ request, browserTools }: Run): boolean =>
-  request.mode === 'auto' && browserTools.length > 0 && readBrowsing(request.prompt) !== null
 
 const IN_BROWSER: Choice = {
   ...AFTER_PICTURE,

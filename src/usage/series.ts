@@ -319,8 +319,8 @@ function merged(lines: readonly Line[]): Line {
 
 function columnsOf(line: Line, isKnown: readonly boolean[]) {
   const figures = isKnown.map((known, bucket) => figuresOf(known ? (line.get(bucket) ?? emptyCell()) : null))
-  const column = (name: keyof Figures) => figures.map((it) => it[name])
-  return Object.fromEntries(Object.keys(figures[0]!).map((name) => [name, column(name as keyof Figures)])) as {
+  const names = Object.keys(figures[0]!) as (keyof Figures)[]
+  return Object.fromEntries(names.map((name) => [name, figures.map((it) => it[name])])) as {
     [Name in keyof Figures]: (number | null)[]
   }
 }
