@@ -46,6 +46,7 @@ const groups: Readonly<Record<string, Load>> = {
   nodes: async () => (await import('./commands/nodes')).nodeCommands,
   jobs: async () => (await import('./commands/jobs')).jobCommands,
   conversations: async () => (await import('./commands/conversations')).conversationCommands,
+  batches: async () => (await import('./commands/batches')).batchCommands,
   files: async () => (await import('./commands/files')).fileCommands,
   artifacts: async () => (await import('./commands/artifacts')).artifactCommands,
   hooks: async () => (await import('./commands/hooks')).hookCommands,

@@ -55,15 +55,19 @@ export function createSvc(options: ClientOptions = {}) {
     get: (job: string) => get<R['jobs'][':id']['get']>(`/jobs/${id(job)}`),
     cancel: (job: string) => post<R['jobs'][':id']['cancel']['post']>(`/jobs/${id(job)}/cancel`),
     /** Looks until the job has ended, or `withinMs` have passed (ten minutes by default). */
-    async wait(job: string, { withinMs = 600_000, everyMs = POLL_MS } = {}) {
-      const until = performance.now() + withinMs
-      for (;;) {
-        const found = await jobs.get(job)
-        if (found.status === 'completed' || found.status === 'failed') return found
-        if (performance.now() > until) throw new SvcError(`${job} has not ended yet.`, 0, 'timeout', 'timeout', null)
-        await new Promise((resolve) => setTimeout(resolve, everyMs))
-      }
-    },
+    wait: (job: string, { withinMs = 600_000, everyMs = POLL_MS } = {}) =>
+      ended(job, () => jobs.get(job), ['completed', 'failed'], { withinMs, everyMs }),
+  }
+
+  const batches = {
+    create: (input: Sent<R['batches']['post']>, call?: CallOptions) =>
+      post<R['batches']['post']>('/batches', input, call),
+    list: (query?: Request<R['batches']['get']>) => get<R['batches']['get']>('/batches', query),
+    get: (batch: string) => get<R['batches'][':id']['get']>(`/batches/${id(batch)}`),
+    cancel: (batch: string) => post<R['batches'][':id']['cancel']['post']>(`/batches/${id(batch)}/cancel`),
+    /** Looks until the batch has ended, or `withinMs` have passed (an hour by default). */
+    wait: (batch: string, { withinMs = 3_600_000, everyMs = POLL_MS } = {}) =>
+      ended(batch, () => batches.get(batch), ['completed', 'failed', 'expired', 'cancelled'], { withinMs, everyMs }),
   }
 
   return {
@@ -108,6 +112,7 @@ export function createSvc(options: ClientOptions = {}) {
         new Uint8Array(await (await transport.send('GET', `/files/${id(file)}/content`, {})).arrayBuffer()),
       delete: (file: string) => change<R['files'][':id']['delete']>('DELETE', `/files/${id(file)}`),
     },
+    batches,
     jobs,
     models: async () => (await get<R['models']['get']>('/models')).models,
     model: (model: string) => get<R['models'][':id']['get']>(`/models/${id(model)}`),
@@ -202,6 +207,22 @@ export function createSvc(options: ClientOptions = {}) {
         return done({ error: error.message, ...hintOf(error) })
       }
     },
+  }
+}
+
+/** Looks at a thing until its status is one of `ends`. Throws an {@link SvcError} after `withinMs`. */
+async function ended<Thing extends { status: string }>(
+  name: string,
+  look: () => Promise<Thing>,
+  ends: readonly string[],
+  { withinMs, everyMs }: { withinMs: number; everyMs: number },
+): Promise<Thing> {
+  const until = performance.now() + withinMs
+  for (;;) {
+    const found = await look()
+    if (ends.includes(found.status)) return found
+    if (performance.now() > until) throw new SvcError(`${name} has not ended yet.`, 0, 'timeout', 'timeout', null)
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
 }
 

@@ -37,7 +37,7 @@ type Wanted = { type?: Job['type'] | undefined; status?: Job['status'] | undefin
 
 /** What both the list of jobs and a retry of many are narrowed by. */
 const jobFilters = {
-  type: choice(['research', 'video'], 'only jobs of this type'),
+  type: choice(['research', 'video', 'response', 'batch'], 'only jobs of this type'),
   key: text('KEY', 'only jobs that this key started'),
 }
 
@@ -287,10 +287,10 @@ const queueColumns = columnsOf`
   type TYPE, queued QUEUED number, oldest_at OLDEST time, active ACTIVE number, put_off PUT OFF number,
   workers WORKERS number, nodes NODES number, paused_at PAUSED time`
 
-const TYPES = ['research', 'video'] as const
+const TYPES = ['research', 'video', 'response', 'batch'] as const
 
 const TYPE: Arg<(typeof TYPES)[number]> = {
-  about: 'research or video',
+  about: 'research, video, response or batch',
   required: true,
   read: (word) => {
     const type = TYPES.find((known) => known === word)

@@ -10,9 +10,11 @@ import {
 } from '../automation'
 import { expiredCredit, startHoldRecovery } from '../billing'
 import { createBrowser, startWatchLoop } from '../browser'
+import { createCharging } from '../charging'
 import { startLeaseLoop } from '../cluster'
 import { cacheRulesOf, createAgent, createChat, createCompletions, createSandbox, createVoice } from '../completions'
-import { backgroundKind, expiredResponses, filesRead } from '../doors'
+import { backgroundKind, defineBatchJob, expiredResponses, type FileDeps, filesRead } from '../doors'
+import { createLineDoors } from '../doors/routes'
 import { doorOf } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, expiredUploads, sweptFiles } from '../files'
@@ -107,20 +109,18 @@ function buildWork(decisions: Decisions) {
   const { brandSoulOf } = keys
   const sandbox = createSandbox({ ...modules, agent })
   const voice = createVoice({ ...modules, agent, brandSoulOf, settings: config, preferences: settings })
+  const answering = { ...modules, trace: traces.step, agent, brandSoulOf, routing: modules.effective }
   const completions = createCompletions({
-    ...modules,
-    trace: traces.step,
-    agent,
-    brandSoulOf,
-    routing: modules.effective,
+    ...answering,
     caching: cacheRulesOf(config),
     sharedAnswers: redis && nodes.isCluster ? { scripts: redis, masterKey: modules.masterKey } : null,
   })
+  const audio = createAudio({ ...modules, settings: config, folder: modules.filePlace.incoming })
+  buildBatches({ ...answering, audio, caching: { ...cacheRulesOf(config), enabled: false }, sharedAnswers: null })
   const runs = createSkillRuns({ ...modules, completions, lockOwner: modules.orgs.lockOwner })
   registerTriggers({ ...modules, runs })
   const channels = createChannels({ ...modules, orgs: modules.resources.orgs })
   const hooks = createHooks({ ...modules, runs, settings: config })
-  const audio = createAudio({ ...modules, settings: config, folder: modules.filePlace.incoming })
   const canvases = createCanvases({ ...modules, completions, settings: config })
   const workflows = createWorkflows({
     ...modules,
@@ -178,6 +178,29 @@ function buildWork(decisions: Decisions) {
     widgets,
     health,
   }
+}
+
+type Answering = Pick<FileDeps, 'audio' | 'web'> &
+  Parameters<typeof createCompletions>[0] &
+  Parameters<typeof createCharging>[0] &
+  Decisions
+
+/** Lines of batches are answered as other calls, at their own price, and count towards no rate (contract 32.6). */
+function buildBatches(modules: Answering): void {
+  const { config, prices, limiter } = modules
+  const share = (100 - config.batchDiscountPercent) / 100
+  const apart = {
+    ...modules,
+    prices: {
+      ...prices,
+      costOf: (...used: Parameters<typeof prices.costOf>) => Math.ceil(prices.costOf(...used) * share),
+    },
+    limiter: { ...limiter, admitMode: () => undefined, reserveTokens: () => ({ correct: () => undefined }) },
+  }
+  const [completions, charging] = [createCompletions(apart), createCharging(apart)]
+  const folder = modules.filePlace.incoming
+  const doors = createLineDoors({ ...modules, completions, charging, folder, settings: config })
+  defineBatchJob({ ...modules, doors, settings: config })
 }
 
 /** Builds what an answer may use: tools, skills, conversations and memory. */

@@ -10,10 +10,10 @@ import {
 } from '../automation/routes'
 import { browserOperatorRoutes } from '../browser/routes'
 import { jobOperatorRoutes } from '../charging/public-jobs-routes'
+import { batchOperatorRoutes } from '../doors/routes'
 import { eventOperatorRoutes } from '../events/routes'
 import { verifyUploads } from '../files'
-import { artifactOperatorRoutes } from '../files/routes'
-import { uploadOperatorRoutes } from '../files/routes-uploads'
+import { artifactOperatorRoutes, uploadOperatorRoutes } from '../files/routes'
 import { guardrailOperatorRoutes } from '../guardrails/routes'
 import type { Metrics } from '../http/metrics'
 import { addReadings } from '../http/metrics'
@@ -200,6 +200,7 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(conversationOperatorRoutes(container.conversations, edge))
     .use(artifactOperatorRoutes(container, edge))
     .use(uploadOperatorRoutes(container, edge))
+    .use(batchOperatorRoutes(container, edge))
     .use(researchOperatorRoutes(container.research, edge))
     .use(browserOperatorRoutes(container.browser, edge))
     .use(webhookOperatorRoutes(container.webhooks, edge))

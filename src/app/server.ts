@@ -12,13 +12,12 @@ import { browserRoutes } from '../browser/routes'
 import { browserEmbedRoutes } from '../browser/routes-embed'
 import { jobRoutes } from '../charging/public-jobs-routes'
 import { chatRoutes, completionRoutes, NOT_SERVED, voiceRoutes } from '../completions/routes'
-import { embeddingRoutes, responseRoutes } from '../doors/routes'
+import { batchRoutes, embeddingRoutes, responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, hasBase, isProbe, readBase } from '../doors/routes-bases'
 import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
 import { engineRoutes } from '../engines/routes'
 import { eventRoutes } from '../events/routes'
-import { artifactRoutes, fileRoutes } from '../files/routes'
-import { uploadRoutes } from '../files/routes-uploads'
+import { artifactRoutes, fileRoutes, uploadRoutes } from '../files/routes'
 import { guardrailRoutes } from '../guardrails/routes'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
 import type { Connections } from '../http/connections'
@@ -198,6 +197,7 @@ export function createServer({ config, container, metrics, connections, leaving,
         .use(responseRoutes({ ...container, folder: container.filePlace.incoming, settings: config }, streams, guard))
         .use(messageRoutes({ ...container, folder: container.filePlace.incoming }, streams, guard))
         .use(embeddingRoutes(container, guard))
+        .use(batchRoutes(container, guard))
         .use(canvasRoutes(container.canvases, guard))
         .use(workflowRoutes(container.workflows, guard))
         .use(canvasWorkflowRoutes(container.workflows, guard))

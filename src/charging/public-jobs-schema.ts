@@ -40,6 +40,9 @@ export type JobResult = {
   effects?(tx: Tx): Promise<unknown>
 }
 
+/** It goes on later, at `at` in epoch milliseconds. */
+type Again = { again: { at: number } }
+
 /** A kind of job that callers start, follow and pay for. The hold is settled or released with its end, once (I9). */
 export type PublicKind<Input extends object> = Pick<
   JobKind,
@@ -47,7 +50,9 @@ export type PublicKind<Input extends object> = Pick<
 > & {
   shown: JobType
   /** `hold` is the credit that is held for the job; a run may settle it itself, with what it made. */
-  run(job: Running<Input>, hold: Hold | null): Promise<JobResult>
+  run(job: Running<Input>, hold: Hold | null): Promise<JobResult | Again>
+  /** How it is cancelled, where the work ends by itself then. False for one that has ended. */
+  cancel?(tx: Tx, row: JobRow, input: Input): Promise<boolean>
   describe?(error: unknown): string
   /** Part of the commit that ends a job as failed, also one that is cancelled. */
   onFailure?(tx: Tx, input: Input, error: string): Promise<unknown>

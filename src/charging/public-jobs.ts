@@ -87,7 +87,8 @@ export function createPublicJobs(deps: Deps) {
   const { store, clock, jobs, audit, files, billing, isServed } = deps
   const ownerNamed = async (reader: Reader, word: string) => (await findOwner(reader, word)).scope
   const operatorAccess = createJobOperatorAccess({ store, jobs, audit, ownerNamed })
-  return { define: createDefine(deps), accept, later, list, get, cancel, retry, verify, operatorAccess }
+  const cancels = new Map<string, PublicKind<object>['cancel']>()
+  return { define: createDefine(deps, cancels), accept, later, list, get, cancel, retry, verify, operatorAccess }
 
   /**
    * Puts a job in line and holds its price, in one commit. Throws 402 `insufficient_credits`, and 503
@@ -159,7 +160,9 @@ export function createPublicJobs(deps: Deps) {
   function cancel(call: Call<Caller>, id: string): Promise<JobReply> {
     return store.write(async (tx) => {
       const row = await find(tx, call, id)
-      if (!(await jobs.cancel(tx, row))) throw hasEnded((await find(tx, call, id)).state)
+      const own = cancels.get(row.kind)
+      const isCancelled = own ? own(tx, row, (row.payload as Ordered).input) : jobs.cancel(tx, row)
+      if (!(await isCancelled)) throw hasEnded((await find(tx, call, id)).state)
       await audit.record(tx, call, entryOf('job.cancelled', row))
       const job = twice(await presented(tx, await find(tx, call, id)))
       return call.caller.type === 'operator' ? job : storeAnswer(tx, call as Call, job)
@@ -226,18 +229,23 @@ const entryOf = (action: string, { id, owner }: JobRow, metadata?: Record<string
 })
 
 /** Makes a kind of job of a public one: what was held is settled or released, recorded and told with the end of a job. */
-function createDefine({ jobs, audit, events, files, billing }: DefineDeps) {
+function createDefine(
+  { jobs, audit, events, files, billing }: DefineDeps,
+  cancels: Map<string, PublicKind<object>['cancel']>,
+) {
   return function define<Input extends object>(kind: PublicKind<Input>): JobKind<Ordered<Input>, Ended> {
-    const { run, onFailure, ...rest } = kind
+    const { run, cancel, onFailure, ...rest } = kind
     const whole = defineJob<Ordered<Input>, Ended>({
       ...rest,
-      run: async (job) => {
+      async run(job) {
         const { input, hold } = job.payload
-        return outcomeOf(job, asFile(await run({ ...job, payload: input }, hold), kind.shown))
+        const made = await run({ ...job, payload: input }, hold)
+        return 'again' in made ? made : outcomeOf(job, asFile(made, kind.shown))
       },
       ...(onFailure ? { onFailed: (tx, { payload }, error) => onFailure(tx, payload.input, error) } : {}),
       onEnd,
     })
+    cancels.set(kind.name, cancel as PublicKind<object>['cancel'])
     jobs.register(whole)
     return whole
   }

@@ -152,11 +152,12 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     const isMany = wanted.kind === 'embedding'
     const prompt = isMany ? texts.join('\n') : (texts[0] ?? '')
     const more = isMany ? { metadata: { inputs: texts.length, tokens: wanted.reads ?? 0 } } : {}
+    const door = call.batch ? { door: 'batch' } : {}
     const entry = {
       action: `${wanted.kind}.${output.error_code ? 'failed' : 'created'}`,
       entityType: ENTITIES[wanted.kind],
       entityId: id,
-      input: { mode: wanted.mode, prompt_sha256: sha256Hex(prompt), prompt_length: prompt.length, ...more },
+      input: { mode: wanted.mode, prompt_sha256: sha256Hex(prompt), prompt_length: prompt.length, ...more, ...door },
       output: { ...output, ...(guardrails.length ? { guardrails: [...guardrails] } : {}) },
     }
     await audit.record(tx, call, entry, insert)

@@ -62,7 +62,8 @@ export async function finish(house: House, run: Run, result: AgentResult, broken
     if (run.conversationId) await keepTurn(house, tx, run, answer, broken !== undefined)
     await record(house, tx, run, { agentResult: result, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
     if (run.request.alongside) await run.request.alongside(tx, run, answer, broken)
-    if (run.call.once && broken === undefined) await keepReply(tx, run, answer)
+    if (broken !== undefined) await run.call.once?.broke?.(tx, broken)
+    else if (run.call.once) await keepReply(tx, run, answer)
   }
   await ending(house, run, unit, isPlain)
   failpoint('settle_commit_before_ack')
@@ -300,7 +301,7 @@ function recordAudit(
       prompt_sha256: sha256Hex(request.prompt),
       prompt_length: request.prompt.length,
       skills: run.active.skills.map(({ id }) => id),
-      ...(request.door ? { door: request.door } : {}),
+      ...(run.call.batch ? { door: 'batch' } : request.door ? { door: request.door } : {}),
       ...(request.endUser ? { end_user_sha256: request.endUser } : {}),
       ...(request.metadata && !isStealth(request.mode) ? { metadata: request.metadata } : {}),
     },

@@ -9,4 +9,16 @@ export const doorSettings = {
     default: 30,
     about: 'Days for which a response is stored after its last use; 0 stores none.',
   }),
+  batchConcurrency: setting({
+    env: 'SVC_BATCH_CONCURRENCY',
+    schema: t.Integer({ minimum: 1, maximum: 1_000 }),
+    default: 4,
+    about: 'Lines of batches that one process runs at a time.',
+  }),
+  batchDiscountPercent: setting({
+    env: 'SVC_BATCH_DISCOUNT_PERCENT',
+    schema: t.Integer({ minimum: 0, maximum: 90 }),
+    default: 0,
+    about: 'Percent by which each line of a batch costs less than the same call.',
+  }),
 } as const

@@ -1,4 +1,5 @@
 /** The formats of other services that clients speak, each translated to the one completion request and back. */
-export { filesRead } from './files'
+export { defineBatchJob } from './batches-job'
+export { type FileDeps, filesRead } from './files'
 export { backgroundKind } from './responses'
 export { expiredResponses } from './stored'

@@ -88,7 +88,8 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
       },
     )
 
-const presented = ({ request, omitsThoughts }: MessageRequest) => ({
+/** The request of a message with the form of its answer. */
+export const presented = ({ request, omitsThoughts }: MessageRequest) => ({
   ...request,
   present: (...[run, found]: Parameters<typeof request.present>) => toMessage(run, found, omitsThoughts),
 })

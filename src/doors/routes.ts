@@ -1,10 +1,35 @@
 import { Elysia } from 'elysia'
-import { ignoredHeader } from '../completions'
-import { answer, errors } from '../http/envelope'
+import type { ChargingService } from '../charging'
+import { type CompletionService, ignoredHeader, requestFromChat } from '../completions'
+import { ChatInput } from '../completions/schema'
+import { answer, errors, statusOf, toEnvelope } from '../http/envelope'
+import { toAppError } from '../http/faults'
 import { type Guard, toCall } from '../http/guard'
+import { MAX_JSON_BYTES, payloadTooLarge } from '../http/intake'
+import type { OperatorEdge } from '../http/operator-edge'
 import type { Streams } from '../http/sse'
-import { checked, checkedQuery, t } from '../kernel/schema'
+import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb } from '../http/verbs'
+import { type Call, requireScope } from '../kernel/caller'
+import { invalidInput } from '../kernel/errors'
+import { checked, checkedQuery, type TSchema, t } from '../kernel/schema'
+import { assertFits } from '../kernel/validation'
+import { cancelBatch, createBatch, getBatch, listBatches, overseeBatch, overseeBatches, stopBatch } from './batches'
+import type { LineDoors } from './batches-job'
+import { objectIn } from './batches-lines'
+import {
+  Batch,
+  type BatchEndpoint,
+  BatchInput,
+  BatchList,
+  BatchQuery,
+  OverseenBatch,
+  OverseenBatches,
+  OverseenBatchesQuery,
+} from './batches-schema'
 import { type EmbeddingDeps, EmbeddingInput, EmbeddingList, embed } from './embeddings'
+import { filesRead } from './files'
+import { readMessage } from './messages-input'
+import { MessageInput } from './messages-schema'
 import {
   answerResponse,
   type BackgroundDeps,
@@ -12,6 +37,7 @@ import {
   cancelResponse,
   countInput,
   openResponse,
+  type ResponseDeps,
   removeResponse,
   streamBegun,
   streamResponse,
@@ -19,6 +45,7 @@ import {
 } from './responses'
 import { InputTokens, ItemPage, ItemQuery, ResponseBody, ResponseDeleted, ResponseInput } from './responses-schema'
 import { doorOf } from './routes-bases'
+import { errorFaceOf, presented } from './routes-messages'
 import { getResponse, listInputItems } from './stored'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
@@ -142,3 +169,124 @@ export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>
           'production answers 503 `embeddings_unavailable`.',
       },
     })
+
+type BatchRouteDeps = Parameters<typeof overseeBatches>[0]
+
+/** `/batches` (contract 32.6): many calls in one file; for operators those of everyone. */
+const batchVerbs = (deps: BatchRouteDeps) => [
+  tenantVerb(
+    {
+      method: 'get',
+      path: '/batches',
+      query: BatchQuery,
+      reply: BatchList,
+      summary: 'List your batches, newest first',
+    },
+    (call, { query }) => listBatches(deps, call, query),
+  ),
+  operatorVerb(
+    {
+      ...{ method: 'get', path: '/batches', holds: 'facts', owned: true },
+      ...{ query: OverseenBatchesQuery, reply: OverseenBatches },
+    },
+    (_, { query, owner }) => overseeBatches(deps, query, owner),
+  ),
+  tenantVerb(
+    { method: 'get', path: '/batches/:id', reply: Batch, errors: [404], summary: 'Read the state of a batch' },
+    (call, { id }) => getBatch(deps, call, id),
+  ),
+  operatorVerb({ method: 'get', path: '/batches/:id', holds: 'facts', reply: OverseenBatch }, (call, { id }) =>
+    overseeBatch(deps, call, id),
+  ),
+  tenantVerb(
+    {
+      ...{ method: 'post', path: '/batches/:id/cancel', reply: Batch, errors: [404, 409], ignored: true },
+      summary: 'Cancel a batch: lines that run end, and its files are written',
+    },
+    (call, { id }) => cancelBatch(deps, call, id),
+  ),
+  operatorVerb(
+    { method: 'post', path: '/batches/:id/cancel', reply: OverseenBatch, ignored: true },
+    async (call, { id }) => {
+      await stopBatch(deps, call, id)
+      return overseeBatch(deps, call, id)
+    },
+  ),
+]
+
+export const batchRoutes = (deps: BatchRouteDeps, guard: Guard) =>
+  tenantRoutes(batchVerbs(deps), guard, { scope: 'completions', tag: 'Batches' }).use(
+    new Elysia({ tags: ['Batches'] })
+      .use(guard)
+      .post('/batches', (context) => createBatch(deps, toCall(context), context.body), {
+        scope: 'completions',
+        idempotent: true,
+        timeLimit: 'own',
+        body: checked(BatchInput),
+        response: { 200: answer(Batch), ...errors(400, 401, 402, 403, 404, 409, 413, 415, 429, 503) },
+        detail: {
+          summary: 'Run the calls of a file',
+          description:
+            'Each line of the file is one call: `{"custom_id", "method":"POST", "url", "body"}`. Answers and failures ' +
+            'are in two files once the batch has ended, within 24 hours.',
+        },
+      }),
+  )
+
+export const batchOperatorRoutes = (deps: BatchRouteDeps, edge: OperatorEdge) => operatorRoutes(batchVerbs(deps), edge)
+
+type LineDeps = ResponseDeps &
+  Omit<EmbeddingDeps, 'charging'> & { completions: CompletionService; charging: Pick<ChargingService, 'run'> }
+
+type LineDoor = { schema: TSchema; run(deps: LineDeps, call: Call, body: never): Promise<object> }
+
+/** What answers a line: the verb behind the route that its `url` names, with the body that this route takes. */
+const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
+  '/v1/chat/completions': {
+    schema: ChatInput,
+    run: async (deps, call, input: ChatInput) => {
+      const { body, warnings } = await filesRead(deps, call, input)
+      const request = requestFromChat(body, true)
+      return deps.completions.pipeline.complete(call, { ...request, warnings: [...request.warnings, ...warnings] })
+    },
+  },
+  '/v1/responses': {
+    schema: ResponseInput,
+    run: async (deps, call, body) => answerResponse(deps, call, await openResponse(deps, call, body)),
+  },
+  '/v1/messages': {
+    schema: MessageInput,
+    run: async (deps, call, input: MessageInput) => {
+      const { body, warnings } = await filesRead(deps, call, input)
+      return deps.completions.pipeline.complete(call, presented(readMessage(body, warnings)))
+    },
+  },
+  '/v1/embeddings': { schema: EmbeddingInput, run: (deps, call, body) => embed(deps, call, body, null) },
+}
+
+/** A line that a server may answer in a while, when its engine or its database is back. */
+const PASSING = ['engine_unavailable', 'storage_unavailable', 'service_unavailable']
+
+/** Answers the lines of batches through the doors that they name. */
+export const createLineDoors = (deps: LineDeps): LineDoors => ({
+  async run(endpoint, call, line) {
+    if (line.byteLength > MAX_JSON_BYTES) throw payloadTooLarge()
+    const body = objectIn(line)?.body as Record<string, unknown>
+    for (const member of ['stream', 'background'])
+      if (body[member] === true) throw invalidInput(member, `A line of a batch cannot have "${member}".`)
+    requireScope(call.caller, 'completions', call.route)
+    const { schema, run } = DOORS[endpoint]
+    assertFits(schema, body)
+    return run(deps, call, body as never)
+  },
+  failure(endpoint, error, requestId) {
+    const known = toAppError(undefined, error, endpoint, { methodsOf: () => [] })
+    const face = errorFaceOf(`/api${endpoint}`)
+    return {
+      status: face?.statusOf(known) ?? statusOf(known),
+      body: face?.bodyOf(known, requestId) ?? toEnvelope(known, requestId),
+      rest: known.kind === 'unpaid' || known.kind === 'unauthenticated',
+      again: PASSING.includes(known.code),
+    }
+  },
+})

@@ -1,5 +1,10 @@
+import { sql } from 'drizzle-orm'
+import type { UploadId } from '../files/schema'
+import type { JobId } from '../jobs/schema'
 import type { OwnerScope } from '../kernel/caller'
+import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
+import type { BatchEndpoint, BatchErrors, BatchId, BatchStatus, BatchUsage } from './batches-schema'
 import type { Item, ResponseBody, ResponseId } from './responses-schema'
 
 /** Responses that were asked to be stored, each of one owner. */
@@ -36,3 +41,88 @@ export const responseItems = defineTable((k) =>
 )
 
 export type ResponseRow = Row<typeof responses>
+
+/** Batches of calls (contract 32.6). What a line was answered is in `batch_lines` until the files are written. */
+export const batches = defineTable((k) =>
+  k.table(
+    'batches',
+    {
+      id: k.text('id').$type<BatchId>().primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      /** As whom its lines run. */
+      user_id: k.text('user_id').$type<UserId>().notNull(),
+      api_key_id: k.text('api_key_id').$type<KeyId>(),
+      active_org_id: k.text('active_org_id').$type<OrgId>(),
+      /** Of the request that made it. */
+      request_id: k.text('request_id').notNull(),
+      job_id: k.text('job_id').$type<JobId>().notNull(),
+      endpoint: k.text('endpoint').$type<BatchEndpoint>().notNull(),
+      input_file_id: k.text('input_file_id').$type<UploadId>().notNull(),
+      status: k.text('status').$type<BatchStatus>().notNull(),
+      model: k.text('model'),
+      errors: k.json<BatchErrors>('errors'),
+      total: k.int('total').notNull(),
+      /** These two and the usage are counted from the lines while there are some. */
+      completed: k.int('completed').notNull(),
+      failed: k.int('failed').notNull(),
+      usage: k.json<BatchUsage>('usage'),
+      output_file_id: k.text('output_file_id').$type<UploadId>(),
+      error_file_id: k.text('error_file_id').$type<UploadId>(),
+      /** Seconds for which its files stay; null for as long as others. */
+      output_life_s: k.int('output_life_s'),
+      metadata: k.json<Record<string, string>>('metadata'),
+      created_at: k.ms('created_at').notNull(),
+      in_progress_at: k.ms('in_progress_at'),
+      expires_at: k.ms('expires_at').notNull(),
+      finalizing_at: k.ms('finalizing_at'),
+      completed_at: k.ms('completed_at'),
+      failed_at: k.ms('failed_at'),
+      expired_at: k.ms('expired_at'),
+      cancelling_at: k.ms('cancelling_at'),
+      cancelled_at: k.ms('cancelled_at'),
+    },
+    (t) => [
+      k.index('batches_by_owner').on(t.owner, t.created_at, t.id),
+      k.index('batches_by_age').on(t.created_at, t.id),
+      k
+        .index('batches_open')
+        .on(t.owner)
+        .where(sql`${t.status} in ('validating', 'in_progress', 'finalizing', 'cancelling')`),
+    ],
+  ),
+)
+export type BatchRow = Row<typeof batches>
+
+/** The lines of a batch that has not ended: where each stands in its file, and what it was answered. */
+export const batchLines = defineTable((k) =>
+  k.table(
+    'batch_lines',
+    {
+      batch_id: k.text('batch_id').$type<BatchId>().notNull(),
+      line: k.int('line').notNull(),
+      custom_id: k.text('custom_id').notNull(),
+      /** Bytes of the file: from, up to. */
+      from_byte: k.int('from_byte').notNull(),
+      to_byte: k.int('to_byte').notNull(),
+      /** How often no engine could be reached. */
+      tries: k.int('tries').notNull(),
+      /** Null until it is answered or given up. */
+      ended_at: k.ms('ended_at'),
+      request_id: k.text('request_id'),
+      /** Null for one that never ran: `body` is its error then. */
+      status_code: k.int('status_code'),
+      body: k.text('body'),
+      model: k.text('model'),
+      input_tokens: k.int('input_tokens').notNull(),
+      cached_tokens: k.int('cached_tokens').notNull(),
+      output_tokens: k.int('output_tokens').notNull(),
+      reasoning_tokens: k.int('reasoning_tokens').notNull(),
+    },
+    (t) => [
+      k.primaryKey({ columns: [t.batch_id, t.line] }),
+      k.index('batch_lines_left').on(t.batch_id, t.line).where(sql`${t.ended_at} is null`),
+      k.index('batch_lines_ended').on(t.batch_id, t.ended_at, t.line).where(sql`${t.ended_at} is not null`),
+    ],
+  ),
+)
+export type BatchLineRow = Row<typeof batchLines>

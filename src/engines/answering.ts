@@ -66,19 +66,14 @@ type Input<T> = {
 }
 
 const MAX_RETRIES = 2
-
 const RETRY_FLOOR_MS = 250
-
 const RETRY_CEILING_MS = 2_000
-
 /** Longest `Retry-After` that is waited for; beyond it the next target is tried (design 5). */
 const MAX_THROTTLE_WAIT_S = 5
 
 const RETRY_AFTER_S = 5
-
 /** A request that runs out of time says something about an engine only when it waited this long for that engine. */
 const SLOW_MS = 60_000
-
 const MAX_RETRY_AFTER_S = 60
 
 /** Characters of an upstream's words that are remembered. */
@@ -96,11 +91,16 @@ const withoutKeys = (words: string): string => words.replace(/\b(sk|pk|key|gsk|A
 export type Origin = {
   owner: string
   requestId: string
-  /** Nothing of the request may be recorded (contract 2.1). */
+  /** `stealth`: nothing of it may be recorded (contract 2.1); `last`: it waits for a slot behind everybody. */
   stealth?: boolean
+  last?: true | undefined
 }
 
-export const originOf = ({ caller, requestId }: Call): Origin => ({ owner: ownerOf(caller), requestId })
+export const originOf = ({ caller, requestId, batch: last }: Call): Origin => ({
+  owner: ownerOf(caller),
+  requestId,
+  last,
+})
 
 /** A request to a service engine: the upstream's model name is filled in per target. */
 export type RunRequest = Omit<EngineRequest, 'model'> & { origin?: Origin | undefined }
@@ -186,7 +186,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     const countTokens = () => countPrompt([{ role: 'user', content: prompt }])
     const begin = ({ driver, model, slots }: Target) => {
       const make = () => driver.image!({ ...request, model })
-      return slots ? slots.hold(origin?.owner, signal, make) : make()
+      return slots ? slots.hold(origin, signal, make) : make()
     }
     const reached = await reach({ mode, signal, candidates, origin, countTokens, begin }, deps)
     reached.pass.succeeded()
@@ -258,7 +258,7 @@ type Own = RunRequest & { model: string }
 /** One call of a target, which has its slot at the upstream until it ends. */
 function call({ driver, slots }: Target, request: Own, sink: Sink): Promise<void> {
   if (!slots) return driver.ask(request, sink)
-  return slots.hold(request.origin?.owner, request.signal, () => driver.ask(request, sink))
+  return slots.hold(request.origin, request.signal, () => driver.ask(request, sink))
 }
 
 /** The whole answer of a target. */

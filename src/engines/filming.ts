@@ -37,7 +37,7 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
       const { origin, signal, ...wanted } = request
       const begin = async ({ driver, model, slots }: Target): Promise<string> => {
         const request = () => driver.video!.order({ ...wanted, signal, model }).catch(doubting)
-        return slots ? slots.hold(origin.owner, signal, request) : request()
+        return slots ? slots.hold(origin, signal, request) : request()
       }
       const input = { mode: 'video', signal, candidates, origin, countTokens: () => 0, begin }
       const { value, target, pass: permit } = await reach(input, deps)

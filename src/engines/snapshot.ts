@@ -122,7 +122,7 @@ function createSounding({ targets, ...deps }: Deps) {
       const request = async () =>
         (await call(driver, model)) ??
         Promise.reject(new EngineFailure('config', `this kind of upstream does not support ${kind}`))
-      return slots ? slots.hold(origin.owner, signal, request) : request()
+      return slots ? slots.hold(origin, signal, request) : request()
     }
     const input = { mode, signal, candidates, origin, countTokens: () => 0, begin }
     const reached: Reached<T> = await reach(input, deps)

@@ -169,6 +169,9 @@ export function missingIn(candidates: readonly Able[], needs: readonly Need[]): 
   return (missing.length ? missing : needs).map((need) => WORDS[need]).join(' and ')
 }
 
+/** Whose turn a call takes; `last`: only when nobody else waits. */
+type Waiting = { owner: string; last?: true | undefined }
+
 /**
  * Bounds the calls of one upstream (contract 28.4): beyond `concurrency` they wait in the order of their arrival, the
  * owner with the fewest calls first. Null for 0 or nothing, which is no bound.
@@ -182,8 +185,8 @@ export function createConcurrencySlots({ concurrency = 0 }: { concurrency?: numb
     resize: (max: number): void => semaphore.resize(max || Number.POSITIVE_INFINITY),
 
     /** Has a slot during the work. Throws `throttled` when none was free for 30 s, and the caller's own reason. */
-    async hold<T>(owner: string | undefined, caller: AbortSignal, work: () => Promise<T>): Promise<T> {
-      const free = await enter(owner, caller)
+    async hold<T>(origin: Waiting | undefined, caller: AbortSignal, work: () => Promise<T>): Promise<T> {
+      const free = await (origin?.last ? semaphore.enter(origin.owner, caller, true) : enter(origin?.owner, caller))
       try {
         return await work()
       } finally {

@@ -20,4 +20,4 @@ export {
 export { imageSize, isWhole } from './picture-end'
 export { createFilePlace } from './places'
 export { createFiles, type Files } from './service'
-export { expiredUploads, findUpload, verifyUploads } from './uploads'
+export { addUpload, countReader, expiredUploads, findUpload, lockUploads, verifyUploads } from './uploads'

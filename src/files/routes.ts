@@ -1,13 +1,26 @@
 import { create as disposition } from 'content-disposition'
 import { Elysia } from 'elysia'
-import type { Guard } from '../http/guard'
+import { reading } from '../http/body'
+import { answer, errors } from '../http/envelope'
+import { type Guard, toCall } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb } from '../http/verbs'
-import { checkedQuery, t } from '../kernel/schema'
+import { ownerOf } from '../kernel/caller'
+import { checkedPath, checkedQuery, t } from '../kernel/schema'
 import { artifactSizes, type FileOperatorDeps, getArtifact, listArtifacts, pruneArtifacts } from './operators'
 import * as words from './schema'
 import type { Files } from './service'
 import type { ArtifactRow } from './table'
+import {
+  createUpload,
+  deleteUpload,
+  findUpload,
+  listUploads,
+  MAX_UPLOAD_BYTES,
+  outline,
+  overseeUploads,
+  presentUpload,
+} from './uploads'
 
 /** What a browser shows and cannot run. Everything else is handed over as a download. */
 const SHOWN =
@@ -85,6 +98,99 @@ export const artifactRoutes = (deps: Artifacts, guard: Guard) =>
   tenantRoutes(verbsOf(deps), guard, { scope: 'completions', tag: 'Artifacts' })
 
 export const artifactOperatorRoutes = (deps: Artifacts, edge: OperatorEdge) => operatorRoutes(verbsOf(deps), edge)
+
+type Uploads = Parameters<typeof overseeUploads>[0]
+
+/** `/files` (contract 32.6): files that a client sends once and names by their id; for operators those of everyone. */
+const uploadVerbs = (deps: Uploads) => [
+  tenantVerb(
+    {
+      ...{ method: 'get', path: '/files', query: words.UploadQuery, reply: words.UploadList },
+      summary: 'List the files that you sent, newest first',
+    },
+    (call, { query }) => listUploads(deps, call, query),
+  ),
+  operatorVerb(
+    {
+      ...{ method: 'get', path: '/files', holds: ['filename'], owned: true },
+      ...{ query: words.OverseenUploadsQuery, reply: words.OverseenUploads },
+    },
+    (_, { query, owner }) => overseeUploads(deps, query, owner),
+  ),
+  tenantVerb(
+    { method: 'get', path: '/files/:id', reply: words.Upload, errors: [404], summary: 'Read what is known of a file' },
+    async (call, { id }) => presentUpload(await findUpload(deps, deps.store.read, ownerOf(call.caller), id)),
+  ),
+  tenantVerb(
+    { method: 'delete', path: '/files/:id', reply: words.UploadDeleted, errors: [404, 409], summary: 'Delete a file' },
+    (call, { id }) => deleteUpload(deps, call, id),
+  ),
+  operatorVerb(
+    { method: 'get', path: '/files/:id', holds: ['filename'], reply: words.OverseenUpload },
+    async (_, { id }) => outline(await findUpload(deps, deps.store.read, null, id)),
+  ),
+  operatorVerb({ method: 'delete', path: '/files/:id', reply: words.UploadDeleted }, (call, { id }) =>
+    deleteUpload(deps, call, id),
+  ),
+]
+
+export const uploadRoutes = (deps: Uploads, guard: Guard) =>
+  tenantRoutes(uploadVerbs(deps), guard, { scope: 'completions', tag: 'Files' }).use(
+    new Elysia({ tags: ['Files'] })
+      .use(guard)
+      .post('/files', (context) => reading(context.body, (form) => createUpload(deps, toCall(context), form)), {
+        scope: 'completions',
+        upload: MAX_UPLOAD_BYTES,
+        timeLimit: 'own',
+        response: { 200: answer(words.Upload), ...errors(400, 401, 403, 413, 415, 429, 503) },
+        detail: {
+          summary: 'Send a file',
+          description:
+            'At most 64 MiB for `batch`, 25 MiB otherwise, and 1 GiB in all. A file stays for 30 days, or as long as ' +
+            '`expires_after` says: 3,600 to 2,592,000 seconds.',
+          requestBody: {
+            required: true,
+            content: {
+              'multipart/form-data': {
+                schema: {
+                  type: 'object',
+                  properties: {
+                    file: { type: 'string', contentMediaType: 'application/octet-stream' },
+                    purpose: { type: 'string', enum: Object.keys(words.KEPT_AS) },
+                    'expires_after[anchor]': { type: 'string', enum: ['created_at'] },
+                    'expires_after[seconds]': { type: 'integer' },
+                  },
+                  required: ['file', 'purpose'],
+                },
+              },
+            },
+          },
+        } as object,
+      })
+      .get(
+        '/files/:id/content',
+        async (context) => {
+          const { caller } = toCall(context)
+          const row = await findUpload(deps, deps.store.read, ownerOf(caller), context.params.id)
+          const headers = {
+            'content-type': 'application/octet-stream',
+            'content-disposition': disposition(row.filename, { type: 'attachment' }),
+            'content-length': String(row.size_bytes),
+            'x-content-type-options': 'nosniff',
+            'content-security-policy': "default-src 'none'; sandbox",
+          }
+          return new Response(row.size_bytes ? await deps.files.read(row) : null, { headers })
+        },
+        {
+          scope: 'completions',
+          params: checkedPath(t.Object({ id: t.String() })),
+          response: { 200: answer(t.String()), ...errors(401, 403, 404, 429, 503) },
+          detail: { summary: 'Download a file', 'x-download': 'application/octet-stream' } as object,
+        },
+      ),
+  )
+
+export const uploadOperatorRoutes = (deps: Uploads, edge: OperatorEdge) => operatorRoutes(uploadVerbs(deps), edge)
 
 /** `/files/{id}`: what signed links read, whole or in part, outside the API. */
 export const fileRoutes = (files: Pick<Files, 'byLink' | 'read'>, guard: Guard) =>

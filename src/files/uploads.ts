@@ -36,9 +36,8 @@ const MIB = 1024 ** 2
 export const MAX_UPLOAD_BYTES = 64 * MIB
 const MAX_MB = { batch: 64, other: 25 }
 const MAX_OWNER_BYTES = 1024 * MIB
-const DAY_S = 86_400
-const LIFE_S = 30 * DAY_S
-const SECONDS = { min: 3_600, max: LIFE_S }
+const LIFE_S = 30 * 86_400
+const MIN_LIFE_S = 3_600
 const EXPIRY_MS = 60_000
 const BATCH = 100
 
@@ -107,13 +106,10 @@ function lifeIn(anchor: string | undefined, seconds: string | undefined): number
   if (anchor === undefined && seconds === undefined) return LIFE_S
   if (anchor !== 'created_at')
     throw invalidInput('expires_after[anchor]', '"expires_after[anchor]" must be "created_at".')
-  return assertLife('expires_after[seconds]', /^\d{1,9}$/.test(seconds ?? '') ? Number(seconds) : Number.NaN)
-}
-
-/** Seconds for which a file stays. Throws 400. */
-function assertLife(path: string, seconds: number): number {
-  if (seconds >= SECONDS.min && seconds <= SECONDS.max) return seconds
-  throw invalidInput(path, `"${path}" must be a whole number from ${SECONDS.min} to ${SECONDS.max}.`)
+  const life = /^\d{1,9}$/.test(seconds ?? '') ? Number(seconds) : 0
+  if (life >= MIN_LIFE_S && life <= LIFE_S) return life
+  const path = 'expires_after[seconds]'
+  throw invalidInput(path, `"${path}" must be a whole number from ${MIN_LIFE_S} to ${LIFE_S}.`)
 }
 
 type About = { filename: string; purpose: Purpose; keyId: KeyId | null; lifeS?: number | null }
@@ -122,7 +118,7 @@ type About = { filename: string; purpose: Purpose; keyId: KeyId | null; lifeS?: 
  * Gives the bytes of a draft to an owner, in the transaction of what made them. Throws 413 where the owner then has
  * over `maxBytes`; what a batch wrote is kept in any case.
  */
-async function addUpload(
+export async function addUpload(
   { clock, files }: UploadDeps,
   tx: Tx,
   owner: OwnerScope,
@@ -217,6 +213,15 @@ async function take({ files }: UploadDeps, tx: Tx, { id, owner }: Pick<UploadRow
   // What is not removed now, as when the process ends, the sweep removes.
   if (unused !== null) tx.afterCommit(() => void files.discard({ place: unused }).catch(() => undefined))
   return true
+}
+
+/** Makes others who do the same for this owner wait until the unit has committed. */
+export async function lockUploads(tx: Tx, owner: OwnerScope): Promise<void> {
+  const t = tx.of(uploadOwners)
+  await tx
+    .update(t)
+    .set({ bytes: sql`${t.bytes}` })
+    .where(eq(t.owner, owner))
 }
 
 /** A batch begins (1) or ends (-1) to read a file, which stays meanwhile. */

@@ -114,6 +114,7 @@ const TAGS: Record<string, string> = {
   Events: 'Publish your own events, and read past ones.',
   Widgets: 'Chats on your website: appearance, conversations, and takeover by a person.',
   'Widget visitors': 'What a widget calls from your page: an allowed origin and a chat token replace the key.',
+  Batches: 'Many calls in one file, answered within a day.',
   Files: 'Files that you send once and name by their id.',
   Artifacts: 'Files from answers and jobs, with links that work for an hour.',
   Memory: 'Facts and preferences used in later answers.',

@@ -94,6 +94,8 @@ export type Once = {
    * Throws 409 when another request has taken over the key.
    */
   keep(tx: Tx, answer: unknown, status?: number): Promise<void>
+  /** Told in the unit that charges for an answer which this error ended early; its caller gets the error. */
+  broke?(tx: Tx, error: unknown): Promise<void>
 }
 
 /** The context of one call of a verb: its caller, request id and route. */
@@ -108,4 +110,6 @@ export type Call<C extends Caller = TenantCaller> = {
   readonly depth?: number | undefined
   /** Set only when the request carries an Idempotency-Key and the route accepts one. */
   readonly once?: Once | undefined
+  /** Set for a line of a batch, which gives way to what people ask for. */
+  readonly batch?: true
 }

@@ -1,11 +1,16 @@
 export type Semaphore = {
   /** Rejects with the signal's reason where it aborts before the turn comes. */
   run<T>(who: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Waits for a slot; call what it answers once, to give the slot back. Rejects with the signal's reason. */
-  enter(who: string, signal?: AbortSignal): Promise<() => void>
+  /**
+   * Waits for a slot, as the `last` until nobody else waits; call what it answers once, to give the slot back. Rejects
+   * with the signal's reason.
+   */
+  enter(who: string, signal?: AbortSignal, last?: boolean): Promise<() => void>
   /** Another number of slots, for the next to enter: what runs goes on. */
   resize(max: number): void
 }
+
+type Waiting = { who: string; last: boolean; go: () => void }
 
 /**
  * Runs at most `most` pieces of work at a time, and at most `each` of one owner; the rest wait. Next comes the owner
@@ -13,7 +18,7 @@ export type Semaphore = {
  */
 export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY): Semaphore {
   let max = slots
-  const waiting: { who: string; go: () => void }[] = []
+  const waiting: Waiting[] = []
   const working: string[] = []
   /** The number of the last turn of each owner with work running or waiting. */
   const turns = new Map<string, number>()
@@ -36,17 +41,18 @@ export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY):
     },
   }
 
-  async function enter(who: string, signal?: AbortSignal): Promise<() => void> {
+  async function enter(who: string, signal?: AbortSignal, last = false): Promise<() => void> {
     signal?.throwIfAborted()
     if (working.length < max && countOf(who) < each) begin(who)
-    else await turnOf(who, signal)
+    else await turnOf(who, signal, last)
     return () => leave(who)
   }
 
-  function turnOf(who: string, signal: AbortSignal | undefined): Promise<void> {
+  function turnOf(who: string, signal: AbortSignal | undefined, last: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const one = {
         who,
+        last,
         go() {
           signal?.removeEventListener('abort', giveUp)
           resolve()
@@ -79,9 +85,9 @@ export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY):
 
   function letNextIn(): boolean {
     if (working.length >= max) return false
-    let next: (typeof waiting)[number] | undefined
+    let next: Waiting | undefined
     for (const one of waiting) {
-      if (countOf(one.who) < each && (!next || goesBefore(one.who, next.who))) next = one
+      if (countOf(one.who) < each && (!next || goesBefore(one, next))) next = one
     }
     if (!next) return false
     waiting.splice(waiting.indexOf(next), 1)
@@ -90,8 +96,9 @@ export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY):
     return true
   }
 
-  function goesBefore(one: string, other: string): boolean {
-    const more = countOf(one) - countOf(other)
-    return more === 0 ? (turns.get(one) ?? 0) < (turns.get(other) ?? 0) : more < 0
+  function goesBefore(one: Waiting, other: Waiting): boolean {
+    if (one.last !== other.last) return other.last
+    const more = countOf(one.who) - countOf(other.who)
+    return more === 0 ? (turns.get(one.who) ?? 0) < (turns.get(other.who) ?? 0) : more < 0
   }
 }

@@ -42,6 +42,23 @@ describe('every method of the client, against a server (contract 23.1)', () => {
     expect((await all(svc.streamChat({ messages }))).at(-1)?.data).toBe('[DONE]')
   })
 
+  test('sends files and runs batches', async () => {
+    const url = '/v1/embeddings'
+    const line = { custom_id: 'one', method: 'POST', url, body: { model: 'svc-1-embed-local', input: 'a text' } }
+    const sent = await svc.files.create(new File([JSON.stringify(line)], 'lines.jsonl'), 'batch')
+    expect((await svc.files.list({ purpose: 'batch' })).data[0]!.id).toBe(sent.id)
+    const made = await svc.batches.create({ input_file_id: sent.id, endpoint: url, completion_window: '24h' })
+    expect((await svc.batches.list()).data[0]!.id).toBe(made.id)
+    await world.app.container.jobs.runDue('batch')
+    const { status, output_file_id, request_counts } = await svc.batches.wait(made.id, { everyMs: 5 })
+    expect({ status, done: request_counts.completed }).toEqual({ status: 'completed', done: 1 })
+    expect(new TextDecoder().decode(await svc.files.content(output_file_id!))).toContain('"custom_id":"one"')
+    expect((await svc.files.delete(output_file_id!)).deleted).toBe(true)
+    await expect(svc.files.get(output_file_id!)).rejects.toMatchObject({ status: 404 })
+    expect((await svc.batches.get(made.id)).id).toBe(made.id)
+    await expect(svc.batches.cancel(made.id)).rejects.toMatchObject({ status: 409 })
+  })
+
   test('makes things, and starts jobs', async () => {
     expect((await svc.image({ prompt: 'A lighthouse' })).images).toHaveLength(1)
     expect((await svc.document({ prompt: 'Tides', format: 'pdf' })).download_url).toContain('/files/')

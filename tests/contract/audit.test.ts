@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { simple } from '../automation/canvases/drawing'
 import { jobsIn, kindOf, report } from '../charging/public-jobs/support'
-import { PIXEL, saveFor, sendFile } from '../files/support'
+import { batchOf, PIXEL, saveFor, sendFile } from '../files/support'
 import { createWorld, type Person } from '../support/world'
 import { routesOf, withId } from './matrix'
 
@@ -46,6 +46,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'POST /jobs/{id}/cancel': { action: 'job.cancelled', entityType: 'job' },
   'POST /code': { action: 'code.created', entityType: 'code', body: { prompt: CANARY } },
   'POST /documents': { action: 'document.created', entityType: 'document', body: { prompt: CANARY, format: 'csv' } },
+  'POST /batches/{id}/cancel': { action: 'batch.cancelled', entityType: 'batch' },
   'DELETE /files/{id}': { action: 'file.deleted', entityType: 'file' },
   'DELETE /artifacts/{id}': { action: 'artifact.deleted', entityType: 'artifact' },
   'POST /skills': { action: 'skill.installed', entityType: 'skill', body: { slug: 'email-drafter' } },
@@ -153,6 +154,7 @@ const ELSEWHERE = [
   'DELETE /browser/sessions/{id}',
   'POST /voice/action',
   'POST /files',
+  'POST /batches',
   'POST /audio/tts',
   'POST /audio/speech',
   'POST /audio/stt',
@@ -232,6 +234,7 @@ async function idFor(path: string, ada: Person): Promise<string> {
   if (path.startsWith('/responses')) return (await ada.send('POST', 'responses', { input: 'one' })).body.id
   if (path.startsWith('/jobs')) return accept(ada, research)
   if (path.startsWith('/files')) return sendFile(ada)
+  if (path.startsWith('/batches')) return (await ada.send('POST', 'batches', await batchOf(ada))).body.id
   if (path.startsWith('/artifacts')) return (await saveFor(world, ada, PIXEL)).id
   if (path.startsWith('/memory')) return (await ada.send('POST', 'memory', { content: 'one' })).body.memory.id
   if (path.startsWith('/skills')) {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { simple } from '../automation/canvases/drawing'
 import { jobsIn, kindOf, report } from '../charging/public-jobs/support'
+import { batchOf } from '../files/support'
 import { manifest } from '../skills/support'
 import { eventually } from '../support/eventually'
 import { createWorld, type Person } from '../support/world'
@@ -34,6 +35,7 @@ const WITHOUT: Record<string, string> = {
   'POST /auth/links/redeem': 'no credential, so there is no user a key could belong to',
   'POST /billing/webhook': 'the processor retries by its own event id',
   'POST /responses/input_tokens': 'changes nothing',
+  'POST /batches/{id}/cancel': 'cancels once, however often it is asked',
   'POST /responses/{id}/cancel': 'cancels once, however often it is asked',
   'POST /iframes/{id}/preview-token': 'changes nothing',
   'POST /iframes/{id}/verify': 'changes nothing',
@@ -53,6 +55,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /messages': async () => ['messages', { max_tokens: 100, messages: [{ role: 'user', content: 'Once' }] }],
   'POST /embeddings': async () => ['embeddings', { input: 'Once' }],
   'POST /responses': async () => ['responses', { input: 'Once' }],
+  'POST /batches': async (by) => ['batches', await batchOf(by)],
   'POST /research': async () => ['research', { prompt: 'Once, please' }],
   'POST /video': async () => ['video', { prompt: 'Once, please', duration: '1s' }],
   'POST /voice/action': async () => ['voice/action', { tool: 'code_execute', arguments: { code: '6 * 7' } }],

@@ -5,7 +5,7 @@ import { emailOf, issueInvitation } from '../accounts/orgs/team'
 import { simple } from '../automation/canvases/drawing'
 import { rowOf as browserRow } from '../browser/support'
 import { kindOf as jobKindOf, jobsIn, report } from '../charging/public-jobs/support'
-import { PIXEL, saveFor, sendFile } from '../files/support'
+import { batchOf, PIXEL, saveFor, sendFile } from '../files/support'
 import { staffManifest, submit } from '../skills/support'
 import { createWorld, type Person, type Reply } from '../support/world'
 import { routesOf, withId } from './matrix'
@@ -51,6 +51,7 @@ const OWNED: Record<string, () => Promise<string>> = {
   responses: async () => (await owner.send('POST', 'responses', { input: randomUUID() })).body.id,
   jobs: async () => accept(owner, research),
   documents: async () => (await owner.send('POST', 'documents', { prompt: 'theirs', format: 'csv' })).body.id,
+  batches: async () => (await owner.send('POST', 'batches', await batchOf(owner))).body.id,
   files: async () => sendFile(owner),
   artifacts: async () => (await saveFor(world, owner, PIXEL)).id,
   requests: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.request_id,

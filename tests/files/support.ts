@@ -42,6 +42,14 @@ export async function sendFile(
   return (await person.send('POST', 'files', form)).body.id
 }
 
+/** The body of a batch of one line, whose file this person has sent. */
+export async function batchOf(person: Person) {
+  const endpoint = '/v1/chat/completions'
+  const body = { messages: [{ role: 'user', content: 'One line' }] }
+  const line = JSON.stringify({ custom_id: 'one', method: 'POST', url: endpoint, body })
+  return { input_file_id: await sendFile(person, line, 'batch'), endpoint, completion_window: '24h' }
+}
+
 /** The path and query of a link, for `send`. */
 export const pathOf = (url: string | null): string => {
   const { pathname, search } = new URL(url!)

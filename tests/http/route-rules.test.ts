@@ -100,6 +100,7 @@ describe('the routes declare', () => {
       'PUT /ops/v1/*',
     ])
     expect(declaring(({ body }) => body === 'ignored')).toEqual([
+      'POST /api/v1/batches/:id/cancel',
       'POST /api/v1/iframes/:id/conversations/:sessionId/release',
     ])
   })
@@ -119,6 +120,7 @@ describe('the routes declare', () => {
       'POST /api/v1/audio/stt',
       'POST /api/v1/audio/transcriptions',
       'POST /api/v1/audio/tts',
+      'POST /api/v1/batches',
       'POST /api/v1/browser/sessions',
       'POST /api/v1/browser/sessions/:id/actions',
       'POST /api/v1/chat/completions',

@@ -31,6 +31,7 @@ function pathOf(path: string): string | null {
     [/^\/conversations\/:id/, [things.completion.conversation_id]],
     [/^\/artifacts\/:id/, [things.artifact.id]],
     [/^\/files\/:id/, [things.sent]],
+    [/^\/batches\/:id/, [things.batch]],
     [/^\/webhooks\/:id/, [things.webhook.id]],
     [/^\/hooks\/:id/, [things.hook.id]],
     [/^\/iframes\/:id/, [chat.id, chat.sessionId]],
@@ -145,7 +146,9 @@ describe('what people wrote, and links, are for the role support (dx 2.2, D18)',
     expect(seen.map(({ topic }) => topic)).toEqual([undefined, 'takeovers', 'audit', 'jobs'])
     expect(JSON.stringify(whole)).toContain(WORD)
     expect(JSON.stringify(seen)).not.toContain(WORD)
-    expect(seen.at(-1)!.rows).toMatchObject([{ id: things.job, status: 'completed', error: null }])
+    expect(seen.at(-1)!.rows).toContainEqual(
+      expect.objectContaining({ id: things.job, status: 'completed', error: null }),
+    )
   })
 
   test('a check of all data is started by support and admin', async () => {

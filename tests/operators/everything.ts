@@ -2,7 +2,7 @@ import type { OperatorRole } from '../../src/kernel/caller'
 import { graph, INPUT, MODEL, node, OUTPUT } from '../automation/canvases/drawing'
 import { canvasOf } from '../automation/canvases/world'
 import { CENT, jobsIn, kindOf } from '../charging/public-jobs/support'
-import { PIXEL, saveFor, sendFile } from '../files/support'
+import { batchOf, PIXEL, saveFor, sendFile } from '../files/support'
 import { manifest, submit } from '../skills/support'
 import { eventually } from '../support/eventually'
 import type { World } from '../support/world'
@@ -72,6 +72,7 @@ export async function createFullWorld() {
     const skill = await submit(ada, manifest({ description: WORD, systemPromptExtension: WORD, readme: WORD }))
     const artifact = await saveFor(world, ada, PIXEL, { filename: `${WORD}.png` })
     const sent = await sendFile(ada, WORD, 'user_data', `${WORD}.txt`)
+    const batch = (await must(ada.send('POST', 'batches', await batchOf(ada)))).id
     const { id } = await widgets.widget({ behavior: { persona: { system_prompt: WORD }, welcomeMessage: WORD } }, ada)
     const chat = await widgets.begin(id, { page_url: `https://shop.example/${WORD}`, context: { note: WORD } })
     await widgets.say(chat, WORD)
@@ -101,6 +102,7 @@ export async function createFullWorld() {
       skill,
       artifact,
       sent,
+      batch,
       chat,
       org,
       job,
