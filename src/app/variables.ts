@@ -27,7 +27,7 @@ export function unknownVariables(env: Readonly<Record<string, string | undefined
   return Object.keys(env).flatMap((name) => {
     const word = name.slice(PREFIX.length)
     if (!name.startsWith(PREFIX) || known.has(name)) return []
-    const meant = nearest(word, settings) ?? settings.find((one) => one.endsWith(`_${word}`))
+    const meant = settings.find((one) => one.endsWith(`_${word}`)) ?? nearest(word, settings)
     return meant ? [`${name} is set, but no setting has this name. Did you mean ${PREFIX}${meant}?`] : []
   })
 }

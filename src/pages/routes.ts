@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { NOWHERE_HEADERS, NOWHERE_PAGE } from '../http/envelope'
 import type { Guard } from '../http/guard'
-import { notFound } from '../kernel/errors'
+import { AppError } from '../kernel/errors'
 import { checkedQuery, t } from '../kernel/schema'
 import type { Asset, Assets } from './assets'
 import { frameHeaders, framePage, type ShownWidget } from './frame-page'
@@ -96,7 +96,9 @@ export function operatorDoorRoutes(api: () => OperatorApi | null, guard: Guard) 
   const pass = async ({ request, body }: { request: Request; body?: unknown }): Promise<Response> => {
     const { method, url, headers, signal } = request
     const operatorApi = headers.get('cookie') && !headers.has('authorization') ? api() : null
-    if (!operatorApi) throw notFound('route')
+    // As of any address that is not served, which is what the command line goes by.
+    if (!operatorApi)
+      throw new AppError('missing', 'not_found', `No route ${new URL(url).pathname.slice(0, 120)} on this server.`)
     const sent = body instanceof Uint8Array && body.byteLength ? { body: body as BodyInit } : {}
     return operatorApi.handle(new Request(url, { method, headers, signal, ...sent }))
   }

@@ -11,7 +11,6 @@ import { createLog, type Log } from '../../src/kernel/log'
 import { centsToMicro } from '../../src/kernel/money'
 import { callOf, keyCaller } from './callers'
 import { type Conformance, createConformance, type Document } from './conformance'
-import { startRedis } from './redis'
 import { copyMigratedFile, createMigratedDatabase, postgresUrl } from './store'
 
 export type Person = {
@@ -41,10 +40,9 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
   const folder = mkdtempSync(join(tmpdir(), 'svc-world-'))
   const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
   if (!database) await copyMigratedFile(join(folder, 'svc.db'))
-  const redis = database && NODES > 1 ? await startRedis() : null
   const config: Config = loadConfig({
     dataDir: folder,
-    ...(redis ? { redisUrl: redis.url } : {}),
+    ...(database && NODES > 1 ? { redisUrl: process.env.TEST_REDIS_URL ?? '' } : {}),
     ...(database ? { databaseUrl: database.url } : {}),
     ...overrides,
   })
@@ -55,7 +53,6 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
   shares.set(app, { turn: 0, nodes: [app, ...others] })
   afterAll(async () => {
     for (const each of [...others, app]) await each.close()
-    await redis?.stop()
     await database?.drop()
     rmSync(folder, { recursive: true, force: true })
   })
@@ -74,7 +71,7 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
   }
 }
 
-/** With `TEST_NODES=3`, Postgres and Redis, a world is as many nodes behind a round-robin: each request meets the next. */
+/** With `TEST_NODES=3`, Postgres and `TEST_REDIS_URL`, a world has three nodes, and each request meets the next one. */
 const NODES = Number(process.env.TEST_NODES ?? 1)
 /** What a node remembers is dropped everywhere within this time of a change (issue 20). */
 const HEARD_WITHIN_MS = 100

@@ -18,7 +18,7 @@ const answers: Record<string, () => Response> = {
   '/half': pdf(() => pdfOf('x').slice(0, 200)),
   '/nonsense': pdf(() => '%PDF-1.7'),
   '/nested': pdf(() => `%PDF-1.4\n1 0 obj\n${'['.repeat(1_000_000)}`),
-  '/other': as('application/octet-stream', () => 'PK\u0003\u0004'),
+  '/other': as('application/octet-stream', () => '\u0000\u0001\u0002\u0003'),
   '/large': pdf(() => 'x'.repeat(8 * 1024 * 1024 + 1)),
 }
 const server = Bun.serve({
