@@ -32,7 +32,6 @@ type ChatService = ReturnType<typeof createChat>
 /** What chat clients call unless they are told otherwise, and what to call here. */
 export const NOT_SERVED: Readonly<Record<string, string>> = {
   '/messages/batches': 'Send batches to POST /api/v1/batches.',
-  '/embeddings': 'It has no embeddings.',
 }
 
 export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
