@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { pathOf } from '../http/context'
 import { NOWHERE_HEADERS, NOWHERE_PAGE } from '../http/envelope'
 import type { Guard } from '../http/guard'
 import { AppError } from '../kernel/errors'
@@ -98,7 +99,7 @@ export function operatorDoorRoutes(api: () => OperatorApi | null, guard: Guard) 
     const operatorApi = headers.get('cookie') && !headers.has('authorization') ? api() : null
     // As of any address that is not served, which is what the command line goes by.
     if (!operatorApi)
-      throw new AppError('missing', 'not_found', `No route ${new URL(url).pathname.slice(0, 120)} on this server.`)
+      throw new AppError('missing', 'not_found', `No route ${pathOf(url).slice(0, 120)} on this server.`)
     const sent = body instanceof Uint8Array && body.byteLength ? { body: body as BodyInit } : {}
     return operatorApi.handle(new Request(url, { method, headers, signal, ...sent }))
   }
