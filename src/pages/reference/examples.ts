@@ -232,7 +232,7 @@ function textFor({ pattern, format, minLength = 0, maxLength = 1_000 }: Schema, 
   if (format && FORMATS[format]) return FORMATS[format]
   const fits = (text: string) =>
     text.length >= minLength && text.length <= maxLength && (!pattern || new RegExp(pattern, 'u').test(text))
-  const prefixed = /^\^([a-z_]+_)\[0-9A-Za-z\]\{24\}\$$/.exec(pattern ?? '')
+  const prefixed = /^\^([a-z_]+[_-])\[0-9A-Za-z\]\{24\}\$$/.exec(pattern ?? '')
   if (prefixed) return `${prefixed[1]}0123456789abcdefABCDEFGH`
   const named = NAMED[name]
   if (named && fits(named)) return named
