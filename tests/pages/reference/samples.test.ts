@@ -71,7 +71,8 @@ async function allSamples(): Promise<Sample[]> {
     return blocks.map(([, language, code]) => ({ id, hasBody, language: language!, code: code! }))
   })
 }
-const samples = await allSamples()
+/** Without what is followed for as long as its reader likes. */
+const samples = (await allSamples()).filter(({ id }) => id !== 'getLive')
 const ids = [...new Set(samples.map(({ id }) => id))].sort()
 
 /** Runs the files of a folder one after the other; a refusal is no failure of a sample. */
