@@ -190,6 +190,8 @@ const NAMED: Record<string, string> = {
   content: 'Tides follow the moon.',
   text: 'Tides follow the moon.',
   reason: 'Asked for by the team',
+  endpoint: '/v1/chat/completions',
+  input_file_id: 'file-0123456789abcdefABCDEFGH',
 }
 
 type Options = { /** Members that are not required are written too. */ whole: boolean }

@@ -26,6 +26,8 @@ const REFUSED: Record<string, string> = {
   postRoutingPreferencesSuggestRule: 'routing_suggest_below_threshold',
   // The body names what only its reader has.
   postEvents: 'forbidden',
+  postBatches: 'not_found',
+  postFiles: 'validation_error',
   postIframes: 'not_found',
   deleteSkills: 'not_found',
 }
