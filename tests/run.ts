@@ -10,7 +10,6 @@ import { leftovers } from './run/leftovers'
 import { type Files, planTests, without } from './run/plan'
 import { findPostgres } from './run/postgres'
 import { modulesTable } from './run/table'
-import { hasRedis, startRedis } from './support/redis'
 import { fastestParent, makeScratch } from './support/scratch'
 
 const CHECKS: Record<string, string[]> = {
@@ -23,11 +22,6 @@ const MODEL_CHECKS: Record<string, string[]> = {
   'trained model of the classifier': ['src/training/classifier/train.ts', '--check'],
   'trained model of names': ['src/training/names/train.ts', '--check'],
   'trained models of guardrails': ['src/training/verdicts/train.ts', '--check'],
-}
-/** What callers meet when each of their requests goes to another node. */
-const THREE_NODES: Files = {
-  sharing: ['tenants', 'resources', 'idempotency', 'scopes'].map((name) => `tests/contract/${name}.test.ts`),
-  timing: [],
 }
 const KILLS = ['run', 'prove', 'kill', '--cycles', '30']
 
@@ -109,19 +103,10 @@ async function onPostgres(): Promise<void> {
       // What the system run had a moment ago gets more rounds or does not run again.
       const rest = isSystem ? without(plan.databaseBound, without(plan.bothDatabases, plan.long)) : plan.databaseBound
       await runFiles('all of the rest on Postgres', rest, { ...env, TEST_LONG: '1' })
-      await onThreeNodes(env)
     }
   } finally {
     await found.stop()
   }
-}
-
-/** Limits are counted in Redis, as in a cluster. */
-async function onThreeNodes(env: Record<string, string>): Promise<void> {
-  if (!hasRedis('the contract on three nodes')) return
-  const redis = await startRedis()
-  await runFiles('the contract on three nodes', THREE_NODES, { ...env, TEST_NODES: '3', TEST_REDIS_URL: redis.url })
-  await redis.stop()
 }
 
 function print(line: string): void {
