@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react'
-import { Button, Code, Field } from '../ui/controls'
+import { Button, Code, Field, Select } from '../ui/controls'
 import { Failed } from '../ui/states'
-import { type Method, useSend } from './api'
+import { type Method, useOwner, useSend } from './api'
 import { at, DOCS } from './boot'
 import { createValue } from './value'
 
@@ -90,12 +90,18 @@ type Props<Answer> = {
   onCancel?: (() => void) | undefined
   onChange?(body: Record<string, unknown>): void
   children?: ReactNode
+  /** Without it the form cannot be sent, and says so. */
+  permission?: string
+  /** Why it cannot be sent now. */
   disabled?: string | undefined
 }
 
 /** A form of one call: its fields, what is wrong with them, and the same as a request. */
 export function Form<Answer = unknown>(props: Props<Answer>) {
-  const { fields, values, method, path, touches, verb, more, onDone, onCancel, onChange, children, disabled } = props
+  const { fields, values, method, path, touches, verb, more, onDone, onCancel, onChange, children, permission } = props
+  const owner = useOwner()
+  const isRefused = permission !== undefined && !owner.permissions.includes(permission)
+  const reason = isRefused ? `Your role ${owner.role} cannot change this. Ask an owner or admin.` : props.disabled
   const send = useSend<Answer, object>(method, path, touches)
   const [written, setWritten] = useState<Written>(() =>
     Object.fromEntries(fields.map((field) => [field.name, writtenOf(field, values)])),
@@ -156,7 +162,7 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
       ))}
       {children}
       {send.error && <Failed problem={send.error} docs={DOCS} />}
-      {disabled && <p className="faint">{disabled}</p>}
+      {reason && <p className="faint">{reason}</p>}
       <div className="actions end">
         <Button kind="plain" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
           As request
@@ -165,7 +171,7 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
           {savedAt && `Saved ${savedAt.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`}
         </span>
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-        <Button type="submit" kind="primary" busy={send.isPending} disabled={disabled !== undefined}>
+        <Button type="submit" kind="primary" busy={send.isPending} disabled={reason !== undefined}>
           {verb}
         </Button>
       </div>
@@ -230,6 +236,8 @@ function OneField({ field, value, problem, onChange }: OneProps) {
       </label>
     )
   }
+  if (kind === 'choice')
+    return <Select {...{ label, help, problem, choices, required, onChange }} value={String(value)} />
   const common = {
     value: String(value),
     required,
@@ -238,17 +246,6 @@ function OneField({ field, value, problem, onChange }: OneProps) {
   return (
     <Field label={label} help={help} problem={problem}>
       {(props) => {
-        if (kind === 'choice') {
-          return (
-            <select {...props} {...common}>
-              {choices.map(([choice, text]) => (
-                <option key={choice} value={choice}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          )
-        }
         if (kind === 'area' || kind === 'lines' || kind === 'json') {
           return (
             <textarea

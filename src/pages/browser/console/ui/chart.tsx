@@ -31,6 +31,15 @@ const spellTime = (at: number, step: number) =>
   (step < DAY_S && at % DAY_S !== 0 ? clock : step < 28 * DAY_S ? day : month).format(at * 1_000)
 const DARK = matchMedia('(prefers-color-scheme: dark)')
 
+/** Values with a gap on both sides, which no line would show. */
+function lonePoints({ data }: uPlot, index: number): number[] | null {
+  const values = data[index]!
+  const lone = [...values.keys()].filter(
+    (at) => typeof values[at] === 'number' && typeof values[at - 1] !== 'number' && typeof values[at + 1] !== 'number',
+  )
+  return lone.length ? lone : null
+}
+
 /** Values over time. The same numbers are there as a table and as CSV; a bucket without a value is a gap. */
 export function Chart({ title, times, series, spell, stacked, onRange }: Props) {
   const box = useRef<HTMLDivElement>(null)
@@ -77,7 +86,7 @@ export function Chart({ title, times, series, spell, stacked, onRange }: Props) 
         stroke,
         width: 1.5,
         dash,
-        points: { show: at.length < 2 },
+        points: { show: false, filter: lonePoints },
         ...(stacked ? { fill: `${stroke}38` } : {}),
       }
     })

@@ -117,6 +117,28 @@ export function Field({ label, help, problem, children }: FieldProps) {
   )
 }
 
+type SelectProps = Omit<FieldProps, 'children'> & {
+  value: string
+  choices: readonly (readonly [value: string, text: ReactNode])[]
+  required?: boolean | undefined
+  onChange(value: string): void
+}
+
+/** A menu of which one is chosen, with its label. */
+export const Select = ({ value, choices, required, onChange, ...field }: SelectProps) => (
+  <Field {...field}>
+    {(props) => (
+      <select {...props} value={value} required={required} onChange={({ target }) => onChange(target.value)}>
+        {choices.map(([choice, text]) => (
+          <option key={choice} value={choice}>
+            {text}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
 type Choice<T extends string> = { value: T; label: ReactNode }
 
 /** A few choices, of which one is taken. */

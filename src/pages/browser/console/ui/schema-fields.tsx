@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Field } from './controls'
+import { Field, Select } from './controls'
 
 type Schema = Record<string, unknown>
 type Member = {
@@ -59,16 +59,13 @@ function OneMember({ name, member, value, onChange }: OneProps) {
   }
   if (choices?.length) {
     return (
-      <Field label={label} help={help}>
-        {(props) => (
-          <select {...props} value={String(value ?? '')} onChange={({ target }) => onChange(target.value || undefined)}>
-            <option value="">as usual</option>
-            {choices.map((choice) => (
-              <option key={String(choice)}>{String(choice)}</option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Select
+        label={label}
+        help={help}
+        value={String(value ?? '')}
+        choices={[['', 'as usual'], ...choices.map((choice) => [String(choice), String(choice)] as const)]}
+        onChange={(choice) => onChange(choice || undefined)}
+      />
     )
   }
   if (kind === 'integer' || kind === 'number') {

@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { Time } from './format'
 
 export type Column<Row> = {
   key: string
@@ -13,6 +14,16 @@ export type Column<Row> = {
   /** A width of CSS grid; as wide as its share otherwise. */
   width?: string
 }
+
+/** When a row was changed last. */
+export const changedColumn = <Row,>(of: (row: Row) => string): Column<Row> => ({
+  key: 'changed',
+  head: 'Changed',
+  cell: (row) => <Time at={of(row)} />,
+  number: true,
+  main: true,
+  width: '144px',
+})
 
 type Props<Row> = {
   label: string

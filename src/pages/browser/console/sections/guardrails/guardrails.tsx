@@ -1,7 +1,8 @@
 import type { GuardrailPolicy } from '../../../../../guardrails/schema'
+import { usedColumn } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
-import { Chip } from '../../ui/controls'
-import { Time, whole } from '../../ui/format'
+import { whole } from '../../ui/format'
+import { changedColumn } from '../../ui/table'
 import { PolicyEditor } from './editor'
 
 export default defineScreen<GuardrailPolicy>({
@@ -15,20 +16,7 @@ export default defineScreen<GuardrailPolicy>({
   idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
-    {
-      key: 'used',
-      head: 'Used',
-      cell: ({ is_default, bound_key_count }) =>
-        is_default ? (
-          <Chip state="good">default</Chip>
-        ) : bound_key_count ? (
-          'by keys'
-        ) : (
-          <Chip state="off">not used</Chip>
-        ),
-      main: true,
-      width: '120px',
-    },
+    usedColumn,
     {
       key: 'does',
       head: 'Does',
@@ -36,14 +24,7 @@ export default defineScreen<GuardrailPolicy>({
     },
     { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
     { key: 'keys', head: 'Keys', cell: (it) => whole(it.bound_key_count), number: true },
-    {
-      key: 'changed',
-      head: 'Changed',
-      cell: ({ updated }) => <Time at={updated} />,
-      number: true,
-      main: true,
-      width: '144px',
-    },
+    changedColumn(({ updated }) => updated),
   ],
   empty: {
     text: 'No policy. Nothing is blocked, redacted or flagged.',

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
 import { useMay, useSend } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
-import { Bar, Button, Chip, Field, Id } from '../../ui/controls'
+import { Bar, Button, Chip, Id, Select } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { Ago, dayOf, money, Time, whole } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
@@ -70,17 +70,7 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
           }}
         >
           <p>A new secret is made. What was spent, and all caps and bindings, go on.</p>
-          <Field label="The old secret works">
-            {(props) => (
-              <select {...props} value={grace} onChange={({ target }) => setGrace(target.value)}>
-                {Object.entries(GRACES).map(([value, text]) => (
-                  <option key={value} value={value}>
-                    {text}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <Select label="The old secret works" value={grace} choices={Object.entries(GRACES)} onChange={setGrace} />
         </Ask>
       )}
       {asked === 'revoke' && (

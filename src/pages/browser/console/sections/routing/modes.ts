@@ -1,3 +1,5 @@
+import type { Mode } from '../../../../../completions/schema'
+
 /** The modes that a text alone can ask for. */
 export const MODES = [
   'fast',
@@ -10,4 +12,4 @@ export const MODES = [
   'genui',
   'data_extraction',
   'domain_analysis',
-] as const
+] as const satisfies readonly Mode[]

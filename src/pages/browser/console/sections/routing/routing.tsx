@@ -2,11 +2,13 @@ import { useState } from 'react'
 import type { Correction, Preference } from '../../../../../routing/schema'
 import { Actions } from '../../shell/actions'
 import { Form } from '../../shell/form'
+import { usedColumn } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
-import { Chip, Id } from '../../ui/controls'
+import { Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { Time, whole } from '../../ui/format'
+import { changedColumn } from '../../ui/table'
 import { PreferenceEditor } from './editor'
 import { MODES } from './modes'
 
@@ -21,31 +23,11 @@ const Preferences = defineScreen<Preference>({
   idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
-    {
-      key: 'default',
-      head: 'Used',
-      cell: ({ is_default, bound_key_count }) =>
-        is_default ? (
-          <Chip state="good">default</Chip>
-        ) : bound_key_count ? (
-          'by keys'
-        ) : (
-          <Chip state="off">not used</Chip>
-        ),
-      main: true,
-      width: '120px',
-    },
+    usedColumn,
     { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
     { key: 'examples', head: 'Examples', cell: ({ examples }) => whole(examples.length), number: true },
     { key: 'keys', head: 'Keys', cell: (it) => whole(it.bound_key_count), number: true },
-    {
-      key: 'changed',
-      head: 'Changed',
-      cell: ({ updated }) => <Time at={updated} />,
-      number: true,
-      main: true,
-      width: '144px',
-    },
+    changedColumn(({ updated }) => updated),
   ],
   empty: {
     text: 'Every prompt is routed by the classifier. A preference has rules and examples of your own.',

@@ -83,7 +83,7 @@ const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: string, col
         : []),
     ],
     empty: { text: empty, command: 'svc-admin skills list' },
-    detail: { path: (id) => `/skills/${id}`, member: 'skill', titleOf: (it) => it.name, body: SkillBody },
+    detail: { path: (id) => `/skills/${id}`, titleOf: (it) => it.name, body: SkillBody },
     create: { label: 'New skill', permission: 'manageSkills', form: NewSkill },
   })
 

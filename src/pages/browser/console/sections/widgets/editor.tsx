@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { Analytics, PreviewToken, Widget } from '../../../../../widgets/schema'
 import { Actions } from '../../shell/actions'
-import { useCalls, useGet, useMay, useOwner } from '../../shell/api'
+import { useCalls, useGet } from '../../shell/api'
 import { at, DOCS } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { Chip, Choices, Code, CopyButton, Id } from '../../ui/controls'
@@ -97,8 +97,6 @@ const LABELS: Record<Part, string> = {
 
 /** A widget's settings, with the widget itself beside them as visitors see it. */
 export function WidgetEditor({ row: widget, close }: { row: Widget; close(): void }) {
-  const owner = useOwner()
-  const may = useMay('manageConnectors')
   const [part, setPart] = useState<Part>('appearance')
   const path = `/iframes/${widget.id}`
   const fields = PARTS[part]
@@ -122,7 +120,7 @@ export function WidgetEditor({ row: widget, close }: { row: Widget; close(): voi
             path={path}
             touches={['/iframes']}
             verb="Save"
-            disabled={may ? undefined : `Your role ${owner.role} cannot change this. Ask an owner or admin.`}
+            permission="manageConnectors"
           />
         )}
         {part === 'site' && <Site widget={widget} />}

@@ -3,7 +3,7 @@ import { useGet } from '../../shell/api'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { Chip } from '../../ui/controls'
-import { Time } from '../../ui/format'
+import { changedColumn } from '../../ui/table'
 import { WidgetEditor } from './editor'
 
 type Key = { id: string; name: string; prefix: string; status: string }
@@ -64,14 +64,7 @@ export default defineScreen<Widget>({
       width: 'minmax(0, 1.6fr)',
     },
     { key: 'mode', head: 'Mode', cell: ({ behavior }) => behavior.mode, width: '96px' },
-    {
-      key: 'changed',
-      head: 'Changed',
-      cell: ({ updated_at }) => <Time at={updated_at} />,
-      number: true,
-      main: true,
-      width: '144px',
-    },
+    changedColumn(({ updated_at }) => updated_at),
   ],
   empty: {
     text: 'No widget. A widget is a chat for your website; people of your team can take chats over.',

@@ -3,7 +3,7 @@ import type { CanvasGraph, CanvasVersion } from '../../../../../automation/canva
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
-import { Chip, Code, Field } from '../../ui/controls'
+import { Chip, Code, Select } from '../../ui/controls'
 import { Flow } from '../../ui/flow'
 import { Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
@@ -32,17 +32,15 @@ export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }
         const chosen = node === null ? undefined : stateOf(node)
         return (
           <>
-            <Field label="Run">
-              {(props) => (
-                <select {...props} value={run.id} onChange={({ target }) => setOpen(target.value)}>
-                  {found.map(({ id, startedAt, status }) => (
-                    <option key={id} value={id}>
-                      {new Date(startedAt).toLocaleString('en-GB')}, {status}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
+            <Select
+              label="Run"
+              value={run.id}
+              choices={found.map(({ id, startedAt, status }) => [
+                id,
+                `${new Date(startedAt).toLocaleString('en-GB')}, ${status}`,
+              ])}
+              onChange={setOpen}
+            />
             <p>
               <Chip state={STATES_OF_RUN[run.status]}>{run.status}</Chip> <Time at={run.startedAt} />
             </p>

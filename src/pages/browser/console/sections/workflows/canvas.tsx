@@ -4,7 +4,7 @@ import { Actions } from '../../shell/actions'
 import { useCalls, useSend } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { unsaved } from '../../shell/form'
-import { Button, Choices, Field } from '../../ui/controls'
+import { Button, Choices, Field, Select } from '../../ui/controls'
 import { Flow } from '../../ui/flow'
 import { money } from '../../ui/format'
 import { JsonField } from '../../ui/schema-fields'
@@ -129,15 +129,12 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
   return (
     <>
       <div className="actions">
-        <Field label="Kind of a new node">
-          {(props) => (
-            <select {...props} value={kind} onChange={({ target }) => setKind(target.value as typeof kind)}>
-              {KINDS.map((it) => (
-                <option key={it}>{it}</option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Select
+          label="Kind of a new node"
+          value={kind}
+          choices={KINDS.map((it) => [it, it])}
+          onChange={(it) => setKind(it as typeof kind)}
+        />
         <Button onClick={add}>Add node</Button>
         <Button onClick={() => void compile()}>Compile</Button>
       </div>

@@ -2,7 +2,8 @@ import type { Canvas } from '../../../../../automation/canvases-schema'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { Chip } from '../../ui/controls'
-import { Time, whole } from '../../ui/format'
+import { whole } from '../../ui/format'
+import { changedColumn } from '../../ui/table'
 import { CanvasBody } from './canvas'
 
 const STATES = { draft: 'off', testing: 'run', published: 'good' } as const
@@ -38,14 +39,7 @@ export const Canvases = defineScreen<Canvas>({
     },
     { key: 'nodes', head: 'Nodes', cell: ({ graphJson }) => whole(graphJson.nodes.length), number: true, main: true },
     { key: 'public', head: 'Public', cell: ({ isPublic }) => (isPublic ? 'yes' : 'no'), width: '88px' },
-    {
-      key: 'changed',
-      head: 'Changed',
-      cell: ({ updatedAt }) => <Time at={updatedAt} />,
-      number: true,
-      main: true,
-      width: '144px',
-    },
+    changedColumn(({ updatedAt }) => updatedAt),
   ],
   empty: {
     text: 'No canvases. A canvas is a skill drawn as a graph of prompts, engines and tools.',

@@ -1,9 +1,8 @@
 import { useState } from 'react'
 import type { Step, StepType, Workflow } from '../../../../../automation/workflows-schema'
 import { Actions } from '../../shell/actions'
-import { useMay, useOwner } from '../../shell/api'
 import { Form, unsaved } from '../../shell/form'
-import { Button, Choices, Field } from '../../ui/controls'
+import { Button, Choices, Field, Select } from '../../ui/controls'
 import { Rows } from '../../ui/rows'
 import { JsonField } from '../../ui/schema-fields'
 import { Runs } from './runs'
@@ -58,8 +57,6 @@ export function WorkflowBody({ row, close }: { row: Workflow; close(): void }) {
 
 /** A workflow's trigger and steps, as forms or as JSON. */
 export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): void }) {
-  const owner = useOwner()
-  const may = useMay('manageConnectors')
   const [steps, setSteps] = useState<Step[]>(() => of?.steps ?? [])
   const [trigger, setTrigger] = useState(of?.triggerType ?? 'manual')
   const [view, setView] = useState<'forms' | 'json'>('forms')
@@ -104,7 +101,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
         touches={['/workflows']}
         verb={of ? 'Save' : 'Create workflow'}
         more={(body) => ({ triggerConfig: {}, ...body, triggerType: trigger, steps })}
-        disabled={may ? undefined : `Your role ${owner.role} cannot change this. Ask an owner or admin.`}
+        permission="manageConnectors"
         onCancel={of ? undefined : close}
         onDone={of ? undefined : close}
       >
@@ -166,24 +163,12 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
                       />
                     )}
                   </Field>
-                  <Field label="Kind">
-                    {(props) => (
-                      <select
-                        {...props}
-                        value={step.type}
-                        onChange={({ target }) => {
-                          const type = target.value as StepType
-                          set({ type, config: BEGINNINGS[type] })
-                        }}
-                      >
-                        {Object.keys(BEGINNINGS).map((type) => (
-                          <option key={type} value={type}>
-                            {type.replaceAll('_', ' ')}
-                          </option>
-                        ))}
-                      </select>
-                    )}
-                  </Field>
+                  <Select
+                    label="Kind"
+                    value={step.type}
+                    choices={Object.keys(BEGINNINGS).map((type) => [type, type.replaceAll('_', ' ')])}
+                    onChange={(kind) => set({ type: kind as StepType, config: BEGINNINGS[kind as StepType] })}
+                  />
                   <Next
                     label="After success"
                     of={step.onSuccess}
@@ -242,23 +227,13 @@ type NextProps = {
 }
 
 const Next = ({ label, of, at, steps, fails, onChange }: NextProps) => (
-  <Field label={label}>
-    {(props) => (
-      <select
-        {...props}
-        value={of ?? ''}
-        onChange={({ target }) => onChange(target.value === '' ? undefined : Number(target.value))}
-      >
-        <option value="">{fails ? 'the run ends' : 'the next step'}</option>
-        {steps.map((step, other) =>
-          other === at ? null : (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
-            <option key={other} value={other}>
-              {other + 1}. {step.name}
-            </option>
-          ),
-        )}
-      </select>
-    )}
-  </Field>
+  <Select
+    label={label}
+    value={String(of ?? '')}
+    choices={[
+      ['', fails ? 'the run ends' : 'the next step'],
+      ...steps.flatMap((step, other) => (other === at ? [] : [[String(other), `${other + 1}. ${step.name}`] as const])),
+    ]}
+    onChange={(place) => onChange(place === '' ? undefined : Number(place))}
+  />
 )

@@ -150,6 +150,11 @@ export const Hooks = defineScreen<Hook>({
     text: 'No hooks. A hook runs a skill when something happens.',
     command: 'svc-admin hooks create PATTERN SKILL',
   },
-  detail: { path: (id) => `/hooks/${id}`, titleOf: ({ name, event_pattern }) => name || event_pattern, body: HookBody },
+  detail: {
+    path: (id) => `/hooks/${id}`,
+    member: 'hook',
+    titleOf: ({ name, event_pattern }) => name || event_pattern,
+    body: HookBody,
+  },
   create: { label: 'New hook', permission: 'manageWebhooks', form: NewHook },
 })
