@@ -22,7 +22,7 @@ export function Rows<Row>({ name, rows, onChange, fresh, children }: Props<Row>)
     <>
       <ol className="rows">
         {rows.map((row, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no id until they are saved
           <li key={at} className="card" aria-label={`${name} ${at + 1}`}>
             <div className="row-head">
               <b>{at + 1}</b>

@@ -145,7 +145,7 @@ function Try({ id }: { id: string }) {
           {found.results.length === 0 && <p>No rule checks this.</p>}
           <ul className="plain-list">
             {found.results.map(({ guardrail_id, verdict, triggered, detail }, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a result is its place
+              // biome-ignore lint/suspicious/noArrayIndexKey: results have no id, and their order is fixed
               <li key={at}>
                 {triggered ? (
                   <Chip state={verdict === 'block' ? 'bad' : 'warn'}>{verdict}</Chip>
