@@ -2,7 +2,7 @@ import { chmodSync, chownSync, closeSync, existsSync, mkdirSync, openSync, readF
 import { join } from 'node:path'
 import { ROOT } from '../../src/app/bundle'
 import { send } from '../../src/app/client'
-import { randomBase62 } from '../../src/kernel/crypto'
+import { randomBase62, randomBase64 } from '../../src/kernel/crypto'
 import { inUse, portProblem } from '../../src/kernel/port-holder'
 import { defineCommand } from '../command'
 import { writeWhole } from '../config-file'
@@ -64,6 +64,8 @@ async function up(shell: Shell, folder: string, { nodes = NODES, port = PORT }: 
   // Postgres runs as another user then, and has its folder in this one.
   if (isRoot()) chmodSync(root, 0o711)
   const cluster = await layOut(root, port, nodes)
+  const masterKey = join(root, 'master.key')
+  if (!existsSync(masterKey)) writeFileSync(masterKey, randomBase64(32), { mode: 0o600 })
   try {
     await startStores(root, cluster, programs)
     for (const at of cluster.nodePorts.keys()) await startNode(shell, root, cluster, at)
@@ -149,8 +151,6 @@ async function startNode(shell: Shell, root: string, cluster: Cluster, at: numbe
   const { postgresPort, redisPort, password, nodePorts, port } = cluster
   const folder = join(root, `node-${at + 1}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const secrets = join(root, 'node-1/secrets.json')
-  if (at > 0) await writeWhole(join(folder, 'secrets.json'), readFileSync(secrets, 'utf8'))
   const log = openSync(join(root, `node-${at + 1}.log`), 'a', 0o600)
   const words = ['serve', '--dev', '--data-dir', folder, '--port', String(nodePorts[at])]
   const child = Bun.spawn([process.execPath, join(ROOT, 'cli/main.ts'), ...words], {
@@ -162,6 +162,7 @@ async function startNode(shell: Shell, root: string, cluster: Cluster, at: numbe
       ...process.env,
       SVC_DATABASE_URL: `postgres://svc:${password}@127.0.0.1:${postgresPort}/postgres`,
       SVC_REDIS_URL: `redis://:${password}@127.0.0.1:${redisPort}`,
+      SVC_MASTER_KEY_FILE: join(root, 'master.key'),
       SVC_FILES_DIR: join(root, 'files'),
       SVC_PUBLIC_URL: `http://127.0.0.1:${port}`,
       SVC_TRUSTED_PROXIES: '127.0.0.1/32',

@@ -12,6 +12,7 @@ const BYTES = 32
 
 const columns = [
   column('file', 'FILE'),
+  column('wrapped_by', 'WRAPPED BY'),
   column('version', 'VERSION', { kind: 'number' }),
   column('fits', 'FITS THE DATABASE', { kind: 'flag' }),
   column('webhooks.sealed', 'WEBHOOKS', { kind: 'number' }),
@@ -28,7 +29,7 @@ const keyringStatus = defineCommand({
   path: 'keyring status',
   summary: 'Show the version of the master key and what it protects',
   about:
-    'Checks that secrets.json decrypts the signing secrets of webhooks, and the answers stored for Idempotency-Keys. No secret is printed. Exits 9 when something cannot be decrypted.',
+    'Checks that the secrets, of the database or of secrets.json, decrypt the signing secrets of webhooks, and the answers stored for Idempotency-Keys. No secret is printed. Exits 9 when something cannot be decrypted.',
   examples: ['keyring status', 'keyring status --json'],
   impact: 'read',
   exits: [5, 9],
@@ -47,9 +48,9 @@ const NAME = 'rotate'
 const keyringRotate = defineCommand({
   ...common,
   path: 'keyring rotate',
-  summary: 'Replace the master key, and encrypt everything again with the new one',
+  summary: 'Replace the master key, and encrypt again what it protects',
   about:
-    'The new key is random, or the 32 bytes in base64 of --from-file. Stop every server first, and copy the new secrets.json to the other nodes after. The old file stays as secrets.vN.json; earlier backups need it, so store it with them. Unused links for signing in, inboxes and previews stop working. API keys and sessions still work.',
+    'With SVC_MASTER_KEY or SVC_MASTER_KEY_FILE it wraps the secrets in the database with the first key there, or that of --from-file, while nodes serve. Put the new key before the old one on every node first, and remove the old one after. Earlier backups need the old one. Without a master key, the key of secrets.json is replaced. The new key is random, or the 32 bytes in base64 of --from-file. Stop every server first, and copy the new secrets.json to the other nodes after. The old file stays as secrets.vN.json; earlier backups need it, so store it with them. Unused links for signing in, inboxes and previews stop working. API keys and sessions still work.',
   examples: ['keyring rotate --dry-run', 'keyring rotate --confirm rotate', 'keyring rotate --from-file key.txt'],
   impact: 'write',
   danger: 'severe',
@@ -57,9 +58,19 @@ const keyringRotate = defineCommand({
   columns: [...columns, column('old', 'OLD KEY')],
   flags: { fromFile: text('FILE', 'file with the new key, 32 bytes in base64; - reads stdin') },
   async run(shell, { fromFile }) {
-    const { keyringStatus: look, rotateKeyring } = await import('../../src/app/keyring')
+    const { keyringStatus: look, rewrapSecrets, rotateKeyring } = await import('../../src/app/keyring')
     const config = loadConfig(overridesOf(shell))
-    const { webhooks, answers, version } = await attempted(() => look(config))
+    const { webhooks, answers, version, wrapped_by } = await attempted(() => look(config))
+    if (wrapped_by !== null) {
+      if (shell.planned(`wrap the secrets of the database with another key than ${wrapped_by}`)) return
+      const key = fromFile === undefined ? null : await readKey(shell, fromFile)
+      shell.confirmName(`Wrap the secrets of the database with another key than ${wrapped_by}?`, NAME)
+      const done = await attempted(() => rewrapSecrets(config, key))
+      shell.print.item(done, keyringRotate.columns!)
+      return shell.note(
+        `Nodes need the new key when they start. Remove ${done.old} from them; earlier backups need it.`,
+      )
+    }
     const what = `${webhooks.sealed} webhooks and ${answers.sealed} stored answers`
     if (shell.planned(`replace master key v${version} and encrypt ${what} again`)) return
     const given = fromFile === undefined ? null : await readKey(shell, fromFile)

@@ -36,7 +36,22 @@ export const secretsCheck: Check = {
   name: 'secrets',
   needs: ['config'],
   async run(context) {
-    const path = join(context.config().dataDir, 'secrets.json')
+    const config = context.config()
+    const path = join(config.dataDir, 'secrets.json')
+    if (config.masterKey || config.masterKeyFile) {
+      const { masterKeysOf } = await import('../../src/app/database-secrets')
+      try {
+        masterKeysOf(config)
+      } catch (error) {
+        return fail((error as Error).message, 'openssl rand -base64 32')
+      }
+      return existsSync(path)
+        ? warn(
+            `${here(context, path)} is no longer needed where the database has the secrets`,
+            'svc-admin keyring status',
+          )
+        : ok('in the database, wrapped by the master key')
+    }
     if (!existsSync(path))
       return warn(`${here(context, path)} does not exist yet; the first start creates it`, 'svc-admin serve')
     if (!isPrivate(path)) return open(fail, context, path, 0o600, 'can be read by other users')

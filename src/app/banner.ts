@@ -23,7 +23,7 @@ export type Shown = {
 /** The text printed at start (dx 4.1, 4.2): where things are and, on the first start on a terminal, the first key. */
 export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams, link, unknown }: Shown): string {
   const { app, seed, url, socket, opsUrl } = running
-  const { config, findings, container } = app
+  const { config, container } = app
   const here = shortPath
   const lines = [
     `svc ${RELEASE}, ${config.production ? 'production' : 'dev mode'}`,
@@ -31,7 +31,7 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
     ...facts(
       [
         ['config', config.file ? here(config.file) : 'defaults and environment'],
-        ['secrets', `${here(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`],
+        ['secrets', secretsLine(running, here)],
         ['database', databaseLine(running, here)],
         ...enginesLines(container.engines, upstreams).map((line, at) => [at ? '' : 'engines', ...line] as Fact),
         ...unknown.map((line, at) => [at ? '' : 'variables', line, 'wrong'] as Fact),
@@ -50,6 +50,12 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
     '',
   ]
   return lines.join('\n')
+}
+
+/** Where the secrets are. */
+function secretsLine({ app: { config, findings } }: RunningApp, here: (path: string) => string): string {
+  if (config.masterKey || config.masterKeyFile) return 'in the database, wrapped by the master key'
+  return `${here(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`
 }
 
 /** The page to open: on a first start one that signs its owner in. */

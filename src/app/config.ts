@@ -141,6 +141,20 @@ const serverSettings = {
     default: './data',
     about: 'Folder of the database, files, secrets and operator socket.',
   }),
+  masterKey: setting({
+    env: 'SVC_MASTER_KEY',
+    schema: t.String({ maxLength: 4_000 }),
+    default: '',
+    secret: true,
+    about:
+      'Key that wraps the secrets in the database, the same on every node: 32 bytes in base64. After a comma an earlier key. Without it they are in secrets.json.',
+  }),
+  masterKeyFile: setting({
+    env: 'SVC_MASTER_KEY_FILE',
+    schema: t.String(),
+    default: '',
+    about: 'File with that key instead, one a line: the first wraps, each is tried.',
+  }),
   databaseUrl: setting({
     env: 'SVC_DATABASE_URL',
     schema: t.String({ pattern: form('^$|^postgres(ql)?://', 'an address that begins with postgres://, or empty') }),

@@ -4,17 +4,20 @@ import { resealEngines } from '../engines'
 import { resealAnswers } from '../idempotency'
 import { ConfigError } from '../kernel/config'
 import type { Resealed } from '../kernel/crypto'
-import { openPostgres, openSqlite, type Store } from '../kernel/store'
+import { inTurn, openPostgres, openSqlite, type Store } from '../kernel/store'
 import { resealWebhooks } from '../webhooks'
 import type { Config } from './config'
-import { fingerprintOf } from './database-secrets'
+import { fingerprintOf, masterKeysOf, nameOf, otherKey, unwrapped, wrap } from './database-secrets'
 import { lockDataDir } from './lock'
 import { databaseLocationOf } from './open'
-import { beginRotation, endRotation, loadSecrets, secretsFile } from './secrets'
+import { beginRotation, endRotation, loadSecrets, secretsFile, secretsIn, storedIn } from './secrets'
 
 /** What the master key protects, as counts of rows. */
 export type Keyring = {
-  file: string
+  /** Null where they were read from the database. */
+  file: string | null
+  /** Name of the master key that wraps them in the database; null where only the file has them. */
+  wrapped_by: string | null
   /** 1 for the key of the first start; each rotation adds one. */
   version: number
   /** Whether the database was last written with the secrets of the file. */
@@ -25,28 +28,73 @@ export type Keyring = {
   engines: Resealed
 }
 
-/** What `secrets.json` opens: read from the database, whether or not a server runs. @throws ConfigError */
+/** What the secrets open: read from the database, whether or not a server runs. @throws ConfigError */
 export async function keyringStatus(config: Config): Promise<Keyring> {
-  assertThere(config)
-  const secrets = loadSecrets(config.dataDir)
-  return withStore(config, async (store) => ({
-    file: secrets.path,
+  assertDatabase(config)
+  return withStore(config, async (store) => {
+    const known = await secretsOf(store.read)
+    const keys = masterKeysOf(config)
+    const stored = known && unwrapped(known, keys)
+    if (known?.wrapped && keys.length && !stored) throw otherKey(known, keys)
+    if (!stored) assertFile(config)
+    const secrets = stored ? secretsIn(stored, 'the database') : loadSecrets(config.dataDir)
+    return look(store, secrets, stored ? null : secretsFile(config.dataDir))
+  })
+}
+
+async function look(
+  { read }: Store,
+  secrets: Parameters<typeof fingerprintOf>[0] & { version: number },
+  file: string | null,
+) {
+  const known = await secretsOf(read)
+  return {
+    file,
+    wrapped_by: known?.wrapped_by ?? null,
     version: secrets.version,
-    fits: (await secretsOf(store.read)) === fingerprintOf(secrets),
-    webhooks: await resealWebhooks(store.read, secrets.masterKey, null),
-    answers: await resealAnswers(store.read, secrets.masterKey, null),
-    engines: await resealEngines(store.read, secrets.masterKey, null),
-  }))
+    fits: known?.fingerprint === fingerprintOf(secrets),
+    webhooks: await resealWebhooks(read, secrets.masterKey, null),
+    answers: await resealAnswers(read, secrets.masterKey, null),
+    engines: await resealEngines(read, secrets.masterKey, null),
+  }
 }
 
 /**
- * Replaces the master key and encrypts again what the old one protected, while no server runs. The new key is in the file
+ * Wraps the secrets of the database with another master key: the one given, or the first of SVC_MASTER_KEY. Nodes that
+ * serve have the secrets in memory and go on. A lost key is replaced where `secrets.json` still has what it wrapped.
+ * @throws ConfigError
+ */
+export async function rewrapSecrets(config: Config, given: Uint8Array | null): Promise<Keyring & { old: string }> {
+  const keys = masterKeysOf(config)
+  const key = given ?? keys[0]
+  if (!key) throw new ConfigError([`There is no key to wrap with. ${HOW}`])
+  return inTurn(databaseLocationOf(config), () =>
+    withStore(config, async (store) => {
+      const known = (await secretsOf(store.read))!
+      const stored =
+        unwrapped(known, keys) ?? (existsSync(secretsFile(config.dataDir)) ? storedIn(config.dataDir) : null)
+      const secrets = stored && secretsIn(stored, 'the database')
+      if (!secrets || fingerprintOf(secrets) !== known.fingerprint) throw otherKey(known, keys)
+      if (nameOf(key) === known.wrapped_by)
+        throw new ConfigError([`Master key ${nameOf(key)} wraps the secrets already. ${HOW}`])
+      await store.write((tx) => keepSecrets(tx, { fingerprint: known.fingerprint, ...wrap(stored, key) }))
+      return { ...(await look(store, secrets, null)), old: known.wrapped_by! }
+    }),
+  )
+}
+
+const HOW =
+  'On every node put the new key before the old one: SVC_MASTER_KEY=NEW,OLD, or a line above it in SVC_MASTER_KEY_FILE. Then run this again.'
+
+/**
+ * Replaces the master key of `secrets.json` and encrypts again what the old one protected, while no server runs. The new key is in the file
  * before the commit and the only one after it: a crash in between is settled by the next start, by what the database
  * says. The old key stays in a file of its own, for backups from before. Nothing is changed where a row cannot be opened.
  * @throws ConfigError
  */
 export async function rotateKeyring(config: Config, given: Uint8Array | null): Promise<Keyring & { old: string }> {
-  assertThere(config)
+  assertDatabase(config)
+  assertFile(config)
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const lock = lockDataDir(config.dataDir)
   try {
@@ -57,7 +105,7 @@ export async function rotateKeyring(config: Config, given: Uint8Array | null): P
         ])
       const before = loadSecrets(config.dataDir)
       const known = await secretsOf(store.read)
-      if (known !== null && known !== fingerprintOf(before))
+      if (known !== null && known.fingerprint !== fingerprintOf(before))
         throw new ConfigError([`${before.path} is not the file that the database was encrypted with.`])
       const next = beginRotation(config.dataDir, given)
       const counted = await store.write(async (tx) => {
@@ -65,11 +113,12 @@ export async function rotateKeyring(config: Config, given: Uint8Array | null): P
         const answers = await resealAnswers(tx, before.masterKey, next)
         const engines = await resealEngines(tx, before.masterKey, next)
         if (webhooks.unreadable) throw unreadable(webhooks.unreadable)
-        await keepSecrets(tx, fingerprintOf({ ...before, masterKey: next }))
+        const fingerprint = fingerprintOf({ ...before, masterKey: next })
+        await keepSecrets(tx, { fingerprint, wrapped: null, wrapped_by: null })
         return { webhooks, answers, engines }
       })
       const { old, version } = endRotation(config.dataDir)
-      return { file: before.path, version, fits: true, ...counted, old }
+      return { file: before.path, wrapped_by: null, version, fits: true, ...counted, old }
     })
   } finally {
     lock.release()
@@ -81,9 +130,12 @@ const unreadable = (count: number) =>
     `secrets.json cannot decrypt the secrets of ${count} webhooks, so nothing was changed. Give each a new secret first: svc-admin webhooks rotate-secret ID`,
   ])
 
-function assertThere({ dataDir, databaseUrl }: Config): void {
+function assertFile({ dataDir }: Config): void {
   const path = secretsFile(dataDir)
   if (!existsSync(path)) throw new ConfigError([`There is no ${path}. The first start creates it: svc-admin serve`])
+}
+
+function assertDatabase({ dataDir, databaseUrl }: Config): void {
   if (!databaseUrl && !existsSync(`${dataDir}/svc.db`))
     throw new ConfigError([`There is no database in ${dataDir}. The first start creates it: svc-admin serve`])
 }

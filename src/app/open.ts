@@ -165,7 +165,7 @@ async function openRooms(
   const schema = await prepareSchema(location, config)
   const metrics = createMetrics()
   const store = openStore(location, log, metrics)
-  const secrets = await secretsFor(store, { dataDir: config.dataDir, home, newSecrets, serving }).catch(closing(store))
+  const secrets = await secretsFor(store, { config, home, newSecrets, serving }).catch(closing(store))
   const redis = connectRedis(config.redisUrl, {
     clock,
     onChange: (problem) =>

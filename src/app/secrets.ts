@@ -21,33 +21,44 @@ export type Secrets = {
 
 /**
  * Reads `secrets.json` in the data folder, or creates it, readable by its owner only. Refuses a file that others can
- * read, because it decrypts every stored secret (dx 4.5).
+ * read, because it decrypts every stored secret (dx 4.5). Adds an audit key to a file older than checkpoints.
  * @throws ConfigError
  */
 export function loadSecrets(dataDir: string): Secrets {
   const path = secretsFile(dataDir)
-  if (!existsSync(path)) {
-    const masterKey = randomBytes(32)
-    return {
-      ...withAuditKey(path, { version: 1, master_key: masterKey.toString('base64') }),
-      masterKey,
-      next: null,
-      version: 1,
-      isNew: true,
-      path,
-    }
-  }
-  assertPrivate(path)
-  const stored = read(readFileSync(path, 'utf8'))
-  const masterKey = keyIn(stored.master_key)
-  if (!masterKey) throw new ConfigError([`${path} contains no master key of 32 bytes. Restore it from a backup.`])
-  const more = { next: keyIn(stored.next_master_key), version: stored.key_version ?? 1 }
-  return { ...withAuditKey(path, stored), ...more, masterKey, isNew: false, path }
+  const isNew = !existsSync(path)
+  if (!isNew) assertPrivate(path)
+  const stored = isNew ? newSecrets() : storedIn(dataDir)
+  const whole = { ...stored, audit_key: stored.audit_key ?? newSigningKey() }
+  const found = secretsIn(whole, path)
+  if (isNew || stored.audit_key === undefined) writePrivate(path, textOf(whole))
+  return { ...found, next: keyIn(stored.next_master_key), isNew, path }
 }
+
+/** What stored members contain; errors name their place. A broken key is never replaced. @throws ConfigError */
+export function secretsIn(stored: Stored, place: string): Pick<Secrets, 'masterKey' | 'auditKey' | 'version'> {
+  const masterKey = keyIn(stored.master_key)
+  if (!masterKey) throw new ConfigError([`${place} contains no master key of 32 bytes. Restore it from a backup.`])
+  try {
+    return { masterKey, auditKey: openSigningKey(stored.audit_key!), version: stored.key_version ?? 1 }
+  } catch {
+    throw new ConfigError([`The audit key in ${place} is not an Ed25519 key. Restore the file from a backup.`])
+  }
+}
+
+export const newSecrets = (): Stored => ({
+  version: 1,
+  master_key: randomBytes(32).toString('base64'),
+  audit_key: newSigningKey(),
+})
+
+/** What `secrets.json` of this folder contains. */
+export const storedIn = (dataDir: string): Stored => read(readFileSync(secretsFile(dataDir), 'utf8'))
 
 export const secretsFile = (dataDir: string): string => join(dataDir, 'secrets.json')
 
-type Stored = {
+/** The members of `secrets.json`, which the database has too, wrapped, where there is a key to wrap with. */
+export type Stored = {
   version?: number
   master_key?: string
   /** Absent: 1. */
@@ -56,7 +67,8 @@ type Stored = {
   audit_key?: string
 }
 
-function keyIn(word: string | undefined): Uint8Array | null {
+/** The 32 bytes that a word of base64 stands for; null where it is no such word. */
+export function keyIn(word: string | undefined): Uint8Array | null {
   const key = Buffer.from(word ?? '', 'base64')
   return key.length === 32 ? key : null
 }
@@ -71,7 +83,7 @@ export function beginRotation(dataDir: string, given: Uint8Array | null): Uint8A
 /** Lets the next master key be the only one. The file as it was before stays beside it, for older backups. */
 export function endRotation(dataDir: string): { old: string; version: number } {
   const path = secretsFile(dataDir)
-  const { next_master_key: next, ...stored } = read(readFileSync(path, 'utf8'))
+  const { next_master_key: next, ...stored } = storedIn(dataDir)
   const before = stored.key_version ?? 1
   const old = join(dataDir, `secrets.v${before}.json`)
   writePrivate(old, textOf(stored))
@@ -84,21 +96,10 @@ export const forgetRotation = (dataDir: string): void => rewrite(dataDir, ({ nex
 
 function rewrite(dataDir: string, change: (stored: Stored) => Stored): void {
   const path = secretsFile(dataDir)
-  writePrivate(path, textOf(change(read(readFileSync(path, 'utf8')))))
+  writePrivate(path, textOf(change(storedIn(dataDir))))
 }
 
 const textOf = (stored: object): string => `${JSON.stringify(stored, null, 2)}\n`
-
-/** Adds an audit key to a file that has none (older than checkpoints). A broken key is an error, never replaced. */
-function withAuditKey(path: string, stored: Stored): { auditKey: SigningKey } {
-  const audit_key = stored.audit_key ?? newSigningKey()
-  if (stored.audit_key === undefined) writePrivate(path, textOf({ ...stored, audit_key }))
-  try {
-    return { auditKey: openSigningKey(audit_key) }
-  } catch {
-    throw new ConfigError([`The audit key in ${path} is not an Ed25519 key. Restore the file from a backup.`])
-  }
-}
 
 /** The members of the file; an empty object when the text is not a JSON object. */
 function read(text: string): Stored {

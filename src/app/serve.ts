@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
@@ -139,7 +139,9 @@ function startWorkers({ app }: RunningApp, count: number, overrides: ConfigOverr
   function spawn(worker: number) {
     const dataDir = join(config.dataDir, 'workers', String(worker))
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    copyFileSync(join(config.dataDir, 'secrets.json'), join(dataDir, 'secrets.json'))
+    // With a master key the database has them.
+    const secrets = join(config.dataDir, 'secrets.json')
+    if (existsSync(secrets)) copyFileSync(secrets, join(dataDir, 'secrets.json'))
     const child = Bun.spawn([process.execPath, join(ROOT, 'src/main.ts')], {
       env: environmentWith({ ...overrides, ...own(worker, dataDir) }),
       stdio: ['ignore', 'pipe', 'inherit'],

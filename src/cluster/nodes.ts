@@ -7,22 +7,33 @@ import { databaseSecrets, type NodeState, nodes } from './table'
 
 const ONLY = 1
 
+/** Which secrets the database was written with, and these secrets where it has them. */
+type DatabaseSecrets = { fingerprint: string; wrapped: string | null; wrapped_by: string | null }
+
 const stored = query<{ id: number }>()((db, p) => {
   const t = db.of(databaseSecrets)
-  return db.select({ fingerprint: t.fingerprint }).from(t).where(eq(t.id, p.id))
+  const columns = { fingerprint: t.fingerprint, wrapped: t.wrapped, wrapped_by: t.wrapped_by }
+  return db.select(columns).from(t).where(eq(t.id, p.id))
 })
 
-const keep = command<{ id: number; fingerprint: string }>()((tx, p) => {
+const keep = command<DatabaseSecrets & { id: number }>()((tx, p) => {
   const t = tx.of(databaseSecrets)
   return tx
     .insert(t)
-    .values({ id: p.id, fingerprint: p.fingerprint })
-    .onConflictDoUpdate({ target: t.id, set: { fingerprint: sql`excluded.fingerprint` } })
+    .values({ id: p.id, fingerprint: p.fingerprint, wrapped: p.wrapped, wrapped_by: p.wrapped_by })
+    .onConflictDoUpdate({
+      target: t.id,
+      set: {
+        fingerprint: sql`excluded.fingerprint`,
+        wrapped: sql`excluded.wrapped`,
+        wrapped_by: sql`excluded.wrapped_by`,
+      },
+    })
 })
 
-/** The fingerprint of the secrets that the database was written with; null when it knows of none yet. */
-export const secretsOf = async (reader: Reader): Promise<string | null> =>
-  (await stored(reader, { id: ONLY }))[0]?.fingerprint ?? null
+/** What the database knows of its secrets; null when it knows of none yet. */
+export const secretsOf = async (reader: Reader): Promise<DatabaseSecrets | null> =>
+  (await stored(reader, { id: ONLY }))[0] ?? null
 
 /** How long a node is taken to live after it last said so. */
 const LEASE_MS = 5_000
@@ -323,6 +334,6 @@ export function isGone(db: Reader, id: SQL.Aliased | SQL | Parameters<typeof eq>
   )
 }
 
-export async function keepSecrets(tx: Tx, fingerprint: string): Promise<void> {
-  await keep(tx, { id: ONLY, fingerprint })
+export async function keepSecrets(tx: Tx, secrets: DatabaseSecrets): Promise<void> {
+  await keep(tx, { id: ONLY, ...secrets })
 }

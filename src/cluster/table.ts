@@ -46,5 +46,9 @@ export const databaseSecrets = defineTable((k) =>
   k.table('database_secrets', {
     id: k.int('id').primaryKey(),
     fingerprint: k.text('fingerprint').notNull(),
+    /** The secrets themselves, sealed with the master key of the nodes; null where each node has them in a file. */
+    wrapped: k.text('wrapped'),
+    /** Name of that key, which does not tell it. */
+    wrapped_by: k.text('wrapped_by'),
   }),
 )

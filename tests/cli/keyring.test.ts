@@ -8,8 +8,8 @@ import { cli, fakeIo } from '../support/io'
 import { temporaryFolder } from '../support/temporary-folder'
 
 const root = temporaryFolder('svc-keyring-cli-')
-const run = (line: string[], stdin = '') =>
-  cli([...line, '--data-dir', join(root, 'data')], {
+const run = (line: string[], stdin = '', folder = 'data') =>
+  cli([...line, '--data-dir', join(root, folder)], {
     clock: systemClock,
     open: openConnection,
     io: fakeIo({ stdin }),
@@ -35,4 +35,25 @@ test('keyring says what the master key protects, and rotates it only when its wo
   expect(rotated.stdout + rotated.stderr).not.toContain('BQUF')
   expect((await run(['verify'])).exitCode).toBe(0)
   expect((await run(['keys', 'list'])).stdout).toContain('first')
+})
+
+test('with a master key it wraps the secrets of the database with the first one', async () => {
+  const [old, next] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'))
+  const settings = join(root, 'svc.server.json')
+  const wrapped = (line: string, masterKey: string) => {
+    writeFileSync(settings, JSON.stringify({ masterKey }), { mode: 0o600 })
+    return run([...line.split(' '), '--config', settings], '', 'wrapped')
+  }
+  await wrapped('migrate up', old!)
+  await wrapped('keys create --name first --secret-to -', old!)
+  const before = JSON.parse((await wrapped('keyring status --json', old!)).stdout)
+  expect(before).toMatchObject({ file: null, fits: true, wrapped_by: expect.stringMatching(/^[0-9a-f]{8}$/) })
+  expect((await wrapped('keyring rotate --dry-run --exit-code', old!)).exitCode).toBe(10)
+  const same = await wrapped('keyring rotate --confirm rotate', old!)
+  expect(same).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('put the new key before the old one') })
+  const rotated = await wrapped('keyring rotate --confirm rotate --json', `${next},${old}`)
+  expect(JSON.parse(rotated.stdout)).toMatchObject({ fits: true, old: before.wrapped_by })
+  expect((await wrapped('keyring status', old!)).stderr).toContain('are wrapped by master key')
+  expect((await wrapped('keys list', next!)).stdout).toContain('first')
+  expect((await wrapped('doctor secrets', next!)).stdout).toContain('in the database, wrapped by the master key')
 })

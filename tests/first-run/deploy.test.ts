@@ -60,6 +60,7 @@ test.skipIf(lacking.length > 0)(
       expect({ name, exitCode, stderr: exitCode ? stderr : '' }).toEqual({ name, exitCode: 0, stderr: '' })
       return stdout
     }
+    await type('master-key')
     await type('first-node')
     await type('second-node')
     expect(await type('proxy')).toContain('391')
