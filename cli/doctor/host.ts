@@ -39,12 +39,14 @@ export const secretsCheck: Check = {
     const config = context.config()
     const path = join(config.dataDir, 'secrets.json')
     if (config.masterKey || config.masterKeyFile) {
-      const { masterKeysOf } = await import('../../src/app/database-secrets')
-      try {
-        masterKeysOf(config)
-      } catch (error) {
-        return fail((error as Error).message, 'openssl rand -base64 32')
-      }
+      if (!config.databaseUrl && !existsSync(join(config.dataDir, 'svc.db')))
+        return warn('not made yet; the first start makes them in the database', 'svc-admin serve')
+      const { keyringStatus } = await import('../../src/app/keyring')
+      const problem = await keyringStatus(config).then(
+        () => null,
+        (error: Error) => error.message,
+      )
+      if (problem) return fail(problem, 'svc-admin keyring status')
       return existsSync(path)
         ? warn(
             `${here(context, path)} is no longer needed where the database has the secrets`,

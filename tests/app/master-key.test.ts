@@ -11,6 +11,8 @@ import { devKeyOf, startServerProcess } from '../support/server-process'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
 import { temporaryFolder } from '../support/temporary-folder'
 
+if (!postgresUrl) process.stdout.write('NOT RUN: nodes with a master key, because SVC_TEST_POSTGRES_URL is not set.\n')
+
 const [ONE, TWO, THREE] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte).toString('base64')) as [string, string, string]
 const root = temporaryFolder('svc-master-key-')
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
