@@ -8,7 +8,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import { NO_BODY } from '../kernel/schema'
-import { MAX_JSON_BYTES, paced, payloadTooLarge, takeBody } from './intake'
+import { free, MAX_JSON_BYTES, paced, payloadTooLarge, takeBody } from './intake'
 import type { RouteRule } from './route-rules'
 
 /** A form with at most one file, which lies on the disk until `discard` is called. */
@@ -137,6 +137,7 @@ export async function readJson(
     if (taken.bytes.length > LARGE_BYTES) await new Promise<void>((resolve) => setImmediate(resolve))
     return value
   } finally {
+    if (taken.bytes.length > LARGE_BYTES) free(taken.bytes)
     taken.release()
   }
 }
