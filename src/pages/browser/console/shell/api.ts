@@ -45,7 +45,8 @@ async function send(owner: Owner, method: Method, path: string, { query, ...inpu
   try {
     return await call(addressOf(path, query), { method, ...input, headers })
   } catch (error) {
-    if (error instanceof Failure && error.status === 401) signedOut.set(true)
+    // A wrong password in a form is refused with 401 too, and ends nothing.
+    if (error instanceof Failure && error.status === 401 && error.code !== 'invalid_credentials') signedOut.set(true)
     if (error instanceof Failure && error.status === 429) limitedUntil.set(Date.now() + (error.retryAfter ?? 5) * 1_000)
     throw error
   }
