@@ -84,8 +84,14 @@ async function workThrough(workers: number, seen: () => Promise<{ ended: number;
       await Bun.sleep(50)
       // A kill between two jobs proves nothing.
       if (ended < JOBS && (ended < atLastKill + BETWEEN_KILLS || !running)) continue
-      atLastKill = ended
       const victim = [...children][random.between(0, children.size - 1)]!
+      // Halted first, so that the job it was seen with cannot end before the kill.
+      victim.kill('SIGSTOP')
+      if (ended < JOBS && !(await seen()).running) {
+        victim.kill('SIGCONT')
+        continue
+      }
+      atLastKill = ended
       victim.kill('SIGKILL')
       await victim.exited
       children.delete(victim)
