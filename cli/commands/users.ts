@@ -1,4 +1,5 @@
 import type { OpsClient } from '../../src/app/client'
+import { OPERATOR_ROLES as ROLES } from '../../src/kernel/caller'
 import { defined } from '../api'
 import { type Command, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
@@ -35,7 +36,7 @@ export async function deliverLink(shell: Shell, user: string, input: LinkInput, 
 const USER = 'account by e-mail address or id'
 
 const columns = columnsOf`
-  id, email E-MAIL, name NAME, platform_role PLATFORM ROLE, disabled_at DISABLED time, created CREATED time`
+  id, email E-MAIL, name NAME, platform_role PLATFORM ROLE, operator_role OPERATOR, disabled_at DISABLED time, created CREATED time`
 
 const command = commandsOf('users', { apis: ['operator'], columns })
 
@@ -89,7 +90,8 @@ const userPassword = command('password', {
 })
 
 const columnsUsersSessions = columnsOf`
-  id SESSION, user_id USER wide, created OPENED time, last_seen_at LAST SEEN time, expires_at EXPIRES time`
+  id SESSION, user_id USER wide, created OPENED time, last_seen_at LAST SEEN time, expires_at EXPIRES time,
+  ip ADDRESS, user_agent BROWSER wide`
 
 const userSessions = command('sessions', {
   summary: 'List or end the open sessions of an account',
@@ -235,6 +237,25 @@ const enableUser = command('enable', {
   },
 })
 
+const setRole = command('role', {
+  summary: 'Give an account a role as an operator in the console, or take it away',
+  about:
+    'The role holds with the next request of the account, also in open sessions. The roles admin and reviewer also decide on submissions and limits. With none the account is an ordinary one again.',
+  examples: ['users role ada@example.com support --yes', 'users role ada@example.com none --yes'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3],
+  args: { user: argument(USERS_USER), role: argument(`${ROLES.join(', ')} or none`) },
+  async run(shell, { user, role }) {
+    const operator_role = role === 'none' ? null : ROLES.find((one) => one === role)
+    if (operator_role === undefined) throw usageFailure(`ROLE is "${role}"; it must be ${ROLES.join(', ')} or none.`)
+    if (shell.planned(`set the operator role of ${user} to ${role}`)) return
+    shell.confirm(`Set the operator role of ${user} to ${role}?`)
+    const { users } = (await shell.connect()).ops()
+    shell.print.item(expectData(await users({ ref: step(user) }).patch({ operator_role })), columns)
+  },
+})
+
 async function setDisabled(shell: Shell, user: string, disabled: boolean): Promise<void> {
   const { users } = (await shell.connect()).ops()
   shell.print.item(expectData(await users({ ref: step(user) }).patch({ disabled })), columns)
@@ -246,6 +267,7 @@ export const userCommands: Command[] = [
   createUser,
   disableUser,
   enableUser,
+  setRole,
   userLink,
   userPassword,
   userSessions,

@@ -19,7 +19,7 @@ export const userOperatorRoutes = (users: UserService, edge: OperatorEdge) =>
       ),
       operator.get('/users/:ref', { holds: 'facts', reply: words.UserDetail }, (call, { id }) => users.get(call, id)),
       operator.patch('/users/:ref', { body: words.UserPatch, reply: words.OperatorUser }, (call, { id, body }) =>
-        users.setDisabled(call, id, body.disabled),
+        users.update(call, id, body),
       ),
       operator.post(
         '/users/:ref/console-link',

@@ -7,6 +7,7 @@ import { randomBase62 } from '../kernel/crypto'
 import type { KeyId, UserId } from '../kernel/ids'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
 import type { Reader, Store } from '../kernel/store'
+import { assertConfirmed } from './auth/errors'
 import type { SignInLinks } from './auth/links'
 import type { AuthService } from './auth/service'
 import type { Sessions } from './auth/sessions'
@@ -14,6 +15,7 @@ import { apiKeys } from './keys/table'
 import { findUser } from './orgs/access'
 import { linkForAdmins, sessionNotFound, userIsDisabled } from './orgs/errors'
 import { orgRepository as rows } from './orgs/repository'
+import { operatorRoleOf } from './orgs/rules'
 import type {
   ConsoleLink,
   ConsoleLinkInput,
@@ -24,6 +26,7 @@ import type {
   PasswordInput,
   PasswordReset,
   UserDetail,
+  UserPatch,
 } from './orgs/schema'
 import type { OrgService } from './orgs/service'
 import { type UserRow, users } from './orgs/table'
@@ -48,7 +51,7 @@ export type UserService = ReturnType<typeof createUsers>
 
 /** What operators do with accounts and their dashboard sessions (dx 2.9). */
 export const createUsers = (deps: UserDeps) =>
-  bind(deps, { list, get, create, consoleLink, setPassword, setDisabled, sessionsOf, endSession })
+  bind(deps, { list, get, create, consoleLink, setPassword, update, sessionsOf, endSession })
 
 /** Newest first. */
 async function list({ store }: UserDeps, _call: OperatorCall, query: PageQuery): Promise<Page<OperatorUser>> {
@@ -97,7 +100,7 @@ function consoleLink(
   return store.write(async (tx) => {
     const user = await findUser(tx, ref)
     if (user.disabled_at !== null) throw userIsDisabled(user.email)
-    if (user.platform_role !== null && call.caller.role !== 'admin') throw linkForAdmins(user.email)
+    if (operatorRoleOf(user, true) !== null && call.caller.role !== 'admin') throw linkForAdmins(user.email)
     const scope = `user:${user.id}` as const
     const action = 'operator.console_link_created'
     await audit.record(tx, call, { action, entityType: 'user', entityId: user.id, scope })
@@ -121,15 +124,31 @@ async function setPassword(
   return { email: user.email, password: input.password === undefined ? password : null, ended }
 }
 
-/** Disables or enables an account: its keys follow at once, and its sessions end either way. */
-async function setDisabled(
-  { store, orgs }: UserDeps,
+/**
+ * Disables or enables an account: its keys follow at once, and its sessions end either way. With `operator_role` gives
+ * or takes its role, which holds with its next request.
+ */
+async function update(
+  { store, audit, orgs }: UserDeps,
   call: OperatorCall,
   ref: string,
-  disabled: boolean,
+  { disabled, operator_role }: UserPatch,
 ): Promise<OperatorUser> {
+  if (operator_role !== undefined) await assertConfirmed(call.caller)
   const { id, disabled_at } = await findUser(store.read, ref)
-  if ((disabled_at !== null) !== disabled) await orgs.setUserDisabled(call, id, disabled)
+  if (disabled !== undefined && (disabled_at !== null) !== disabled) await orgs.setUserDisabled(call, id, disabled)
+  if (operator_role !== undefined) {
+    await store.write(async (tx) => {
+      const { platform_role } = await findUser(tx, id)
+      const isReviewer = operator_role === 'reviewer'
+      const reviewer = platform_role === 'security_reviewer' ? platform_role : 'reviewer'
+      const platform = operator_role === 'admin' ? 'admin' : isReviewer ? reviewer : null
+      await rows.changeUser(tx, id, { operator_role, platform_role: platform })
+      const input = { metadata: { operator_role } }
+      const about = { action: 'user.role_set', entityType: 'user', entityId: id, scope: `user:${id}` } as const
+      await audit.record(tx, call, { ...about, input })
+    })
+  }
   return present(await findUser(store.read, id))
 }
 
@@ -143,6 +162,8 @@ async function sessionsOf({ store, sessions }: UserDeps, _call: OperatorCall, re
     created: iso(row.created_at),
     last_seen_at: iso(row.last_seen_at),
     expires_at: iso(row.expires_at),
+    user_agent: row.user_agent,
+    ip: row.ip,
   }))
 }
 
@@ -174,6 +195,7 @@ const present = (row: UserRow): OperatorUser => ({
   email: row.email,
   name: row.name,
   platform_role: row.platform_role,
+  operator_role: operatorRoleOf(row, true),
   active_org_id: row.active_org_id,
   disabled_at: row.disabled_at === null ? null : iso(row.disabled_at),
   created: iso(row.created_at),

@@ -12,6 +12,7 @@ import { browserRoutes } from '../browser/routes'
 import { browserEmbedRoutes } from '../browser/routes-embed'
 import { jobRoutes } from '../charging/public-jobs-routes'
 import { chatRoutes, completionRoutes, NOT_SERVED, voiceRoutes } from '../completions/routes'
+import { testCaseRoutes } from '../completions/routes-tests'
 import { batchRoutes, embeddingRoutes, responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, hasBase, isProbe, readBase } from '../doors/routes-bases'
 import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
@@ -22,7 +23,7 @@ import { guardrailRoutes } from '../guardrails/routes'
 import { MAX_TRANSPORT_BYTES } from '../http/body'
 import type { Connections } from '../http/connections'
 import { createOpenRequests } from '../http/connections'
-import { API, type ClientAddress, createClientAddress } from '../http/context'
+import { API, type ClientAddress, createClientAddress, pathOf } from '../http/context'
 import { createDownloads } from '../http/download'
 import { edge } from '../http/edge'
 import { answer } from '../http/envelope'
@@ -49,7 +50,7 @@ import { mcpRoutes } from '../pages/mcp-routes'
 import { hasPlayground } from '../pages/reference/config'
 import { referenceRoutes } from '../pages/reference/routes'
 import { operatorDoorRoutes } from '../pages/routes'
-import { liveRoutes } from '../pages/routes-live'
+import { liveRoutes, viewRoutes } from '../pages/routes-live'
 import { researchJobRoutes, researchRoutes } from '../research/routes'
 import { preferenceRoutes } from '../routing/routes'
 import { conversationRoutes, memoryRoutes } from '../skills/conversations/routes'
@@ -100,6 +101,9 @@ type Deps = {
 
 export type Api = ReturnType<typeof createServer>
 
+/** Where a session may act with a key by `X-Svc-As-Key`: calls that generate (console 9.8). */
+const AS_KEY = /^(\/api)?\/v1\/(completions|chat|images|video|code|documents|audio|voice|embeddings)(\/|$)/
+
 /** How long a new connection may take to send the headers of its first request. */
 const HEADERS_S = 10
 
@@ -131,7 +135,14 @@ export function createServer({ config, container, metrics, connections, leaving,
       const cookie = authorization?.trim() ? null : request.headers.get('cookie')
       const found = container.authenticate({ authorization, cookie })
       const acting = (caller: TenantCaller) => {
-        const org = caller.type === 'session' ? request.headers.get('x-svc-org') : null
+        if (caller.type !== 'session') return caller
+        const key = request.headers.get('x-svc-as-key')
+        if (key !== null && AS_KEY.test(pathOf(request.url))) {
+          // Before the caller is a key: only a page of this server may act with the cookie.
+          container.assertOrigin(caller, browserHeaders(request), ownOrigin)
+          return container.keys.actingAs(caller, key)
+        }
+        const org = request.headers.get('x-svc-org')
         return org === null ? caller : actingIn(container.store.read, caller, org)
       }
       return found instanceof Promise ? found.then(acting) : acting(found)
@@ -193,6 +204,8 @@ export function createServer({ config, container, metrics, connections, leaving,
         .use(toolRoutes(container.tools, guard))
         .use(skillRoutes(container, guard))
         .use(completionRoutes(container.completions, streams, guard))
+        .use(testCaseRoutes(container.testCases, guard))
+        .use(viewRoutes(container.views, guard))
         .use(chatRoutes(container.chat, streams, guard))
         .use(responseRoutes({ ...container, folder: container.filePlace.incoming, settings: config }, streams, guard))
         .use(messageRoutes({ ...container, folder: container.filePlace.incoming }, streams, guard))

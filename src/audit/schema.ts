@@ -31,6 +31,8 @@ const ENTITY_TYPES = [
   'embedding',
   'routing_preference',
   'routing_correction',
+  'saved_view',
+  'test_case',
   'webhook',
   'iframe',
   'widget_session',

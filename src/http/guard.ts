@@ -118,6 +118,7 @@ export const visitOf = ({ exchange, request, route }: Context) => ({
   route: routeName(exchange.method, route),
   signal: request.signal,
   ip: exchange.ip(),
+  userAgent: request.headers.get('user-agent')?.slice(0, 300) ?? null,
 })
 
 export type Guard = ReturnType<typeof guard>

@@ -20,6 +20,8 @@ export type KeyCaller = {
   keyId: KeyId
   /** SHA-256 of the secret that the request carried: a rotated key has several. Null for a caller without a request. */
   secretHash: string | null
+  /** The session of the person who acts with the key by `X-Svc-As-Key`; `userId` is that person then. */
+  sessionId?: SessionId | null
   /** The org of an org key: the org pays for the calls and its audit chain records them. Null for a personal key. */
   orgId: OrgId | null
   /** The org that team-scoped things go to: the key's own, else the user's active one (contract 1.2). */
@@ -60,6 +62,8 @@ export type OperatorCaller = {
   secretHash?: string
   /** In a browser: whether the session and its role still stand. */
   isStill?: () => Promise<boolean>
+  /** In a browser: whether the person proved who they are a short while ago. */
+  isConfirmed?: () => Promise<boolean>
 }
 
 /** The authenticated caller. Every verb takes one, so HTTP, CLI, dashboard and loops obey the same rules. */

@@ -92,7 +92,7 @@ type Deps = {
   events: EventBus
   clock: Clock
   tiers: Tiers
-  keys: Pick<KeyService, 'tiers'>
+  keys: Pick<KeyService, 'tiers' | 'actingAs'>
   orgs: Pick<OrgService, 'user'>
 }
 
@@ -100,14 +100,15 @@ export type LimitIncreases = ReturnType<typeof createIncreases>
 
 /**
  * Requests for a higher tier, decisions on them, and tier changes of keys (contract 21). A key requests for itself, a
- * dashboard session for every personal key of its user. An approval applies from the next request on.
+ * dashboard session for every personal key of its user, or for the key it names. An approval applies from the next request on.
  */
 export function createIncreases({ store, audit, events, clock, tiers, keys, orgs }: Deps) {
   return { request, decide, pendingOf, setTierIn, operator: { list, get, ownerOf, decide: applyDecision } }
 
   /** Throws 400 for a tier that is not higher, 409 `conflict` while a request is pending or when there are no keys. */
-  function request(call: Call, input: NewIncrease): Promise<Increase> {
-    const { caller } = call
+  async function request({ caller: person, ...call }: Call, input: NewIncrease): Promise<Increase> {
+    const isNamed = input.key_id !== undefined && person.type === 'session'
+    const caller = isNamed ? await keys.actingAs(person, input.key_id!) : person
     const subject = subjectOfIncrease(caller)
     return store.write(async (tx) => {
       const [lowest] = await keys.tiers.inForce(tx, subject.keys)
@@ -117,12 +118,17 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
       const row = newRow(caller, subject, lowest.tier, input)
       if (!(await increaseRepository.insert(tx, row))) throw increasePending()
       const { requested_tier } = input
-      await audit.record(tx, call, {
-        action: 'rate_limit.requested',
-        entityType: 'rate_limit',
-        entityId: row.id,
-        input: { metadata: { current_tier: lowest.tier, requested_tier } },
-      })
+      await audit.record(
+        tx,
+        { ...call, caller: person },
+        {
+          action: 'rate_limit.requested',
+          entityType: 'rate_limit',
+          entityId: row.id,
+          scope: row.scope,
+          input: { metadata: { current_tier: lowest.tier, requested_tier } },
+        },
+      )
       return storeAnswer(tx, call, present(row))
     })
   }

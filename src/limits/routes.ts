@@ -32,7 +32,7 @@ export const rateLimitRoutes = ({ limiter, increases }: Modules, guard: Guard) =
         scope: 'billing',
         idempotent: true,
         body: checked(NewIncrease),
-        response: { 201: answer(Increase), ...errors(400, 401, 403, 409, 429) },
+        response: { 201: answer(Increase), ...errors(400, 401, 403, 404, 409, 429) },
         detail: { summary: 'Request a higher tier: a key for itself, a session for its user’s personal keys' },
       },
     )

@@ -13,7 +13,12 @@ const Words = t.String({ minLength: 1, maxLength: 2_000 })
 
 /** Body of `POST /rate-limits/request-increase`. */
 export const NewIncrease = t.Object(
-  { requested_tier: oneOf(['starter', 'pro', 'enterprise'] as const), use_case: Words, expected_volume: Words },
+  {
+    requested_tier: oneOf(['starter', 'pro', 'enterprise'] as const),
+    use_case: Words,
+    expected_volume: Words,
+    key_id: t.Optional({ ...KeyId.schema, description: 'In a session: the only key that is to have the tier' }),
+  },
   { $id: 'NewRateLimitIncrease' },
 )
 export type NewIncrease = Static<typeof NewIncrease>

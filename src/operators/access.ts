@@ -1,13 +1,21 @@
 import { and, desc, eq, isNull, or } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { assertOwnPage, findOwner, mintSecret, type OrgService, recogniseSecret } from '../accounts'
+import {
+  assertConfirmed,
+  assertOwnPage,
+  findOwner,
+  mintSecret,
+  type OrgService,
+  operatorRoleOf,
+  recogniseSecret,
+  type Sessions,
+} from '../accounts'
 import type { AuditLog } from '../audit'
 import { beginsWith, isBeginning } from '../kernel/beginning'
 import type { Call, OperatorCaller, OperatorRole, TenantCaller } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import type { UserId } from '../kernel/ids'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { DEV_OWNER } from '../kernel/user-folder'
 import {
   ambiguousOperator,
   endInThePast,
@@ -80,7 +88,8 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
   }
 
   /** The only answer with the secret. Throws 400 for an end in the past, 409 `conflict` for a name in use. */
-  function add(call: Call<OperatorCaller>, { name, role, expires_at }: NewOperator): Promise<OperatorWithSecret> {
+  async function add(call: Call<OperatorCaller>, { name, role, expires_at }: NewOperator): Promise<OperatorWithSecret> {
+    await assertConfirmed(call.caller)
     const now = clock.now()
     const expires = expires_at ? Date.parse(expires_at) : null
     if (expires !== null && expires <= now) throw endInThePast(expires_at!)
@@ -104,7 +113,8 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
   }
 
   /** Replaces the secret; the old one stops at once. Throws 409 for a revoked key. */
-  function rotate(call: Call<OperatorCaller>, ref: string): Promise<OperatorWithSecret> {
+  async function rotate(call: Call<OperatorCaller>, ref: string): Promise<OperatorWithSecret> {
+    await assertConfirmed(call.caller)
     const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
     return store.write(async (tx) => {
       const before = await find(tx, ref)
@@ -116,7 +126,8 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
   }
 
   /** Takes effect before this returns; revoking again changes nothing. */
-  function revoke(call: Call<OperatorCaller>, ref: string): Promise<Operator> {
+  async function revoke(call: Call<OperatorCaller>, ref: string): Promise<Operator> {
+    await assertConfirmed(call.caller)
     return store.write(async (tx) => {
       const before = await find(tx, ref)
       const row = await operatorKeyRepository.update(tx, before.id, { revoked_at: clock.now() })
@@ -188,6 +199,7 @@ type BrowserDeps = {
   audit: AuditLog
   clock: Clock
   orgs: Pick<OrgService, 'user'>
+  sessions: Pick<Sessions, 'isConfirmed'>
   production: boolean
   /** The origin at which browsers reach this server, where it is known. */
   ownOrigin: string | null
@@ -196,9 +208,6 @@ type BrowserDeps = {
   /** Counts the request. Throws 429. */
   admit(caller: TenantCaller): void | Promise<void>
 }
-
-/** The operator role of each role that an account may have on this platform. */
-const ROLES = { admin: 'admin', reviewer: 'reviewer', security_reviewer: 'reviewer' } as const
 
 const HOUR_MS = 3_600_000
 const MAX_VIEWS = 10_000
@@ -212,6 +221,7 @@ export function createBrowserOperators({
   audit,
   clock,
   orgs,
+  sessions,
   production,
   ownOrigin,
   authenticate,
@@ -239,6 +249,7 @@ export function createBrowserOperators({
       name: found.email,
       transport: 'remote',
       reason,
+      isConfirmed: () => sessions.isConfirmed(caller),
       async isStill() {
         const now = await Promise.resolve(authenticate({ authorization: null, cookie })).catch(() => null)
         return now?.userId === caller.userId && (await roleOf(caller.userId))?.role === found.role
@@ -249,9 +260,8 @@ export function createBrowserOperators({
   async function roleOf(userId: UserId): Promise<{ role: OperatorRole; email: string } | null> {
     const user = await orgs.user(store.read, userId)
     if (!user || user.disabled_at !== null) return null
-    const { email, platform_role } = user
-    if (platform_role !== null) return { role: ROLES[platform_role], email }
-    return !production && email === DEV_OWNER ? { role: 'admin', email } : null
+    const role = operatorRoleOf(user, production)
+    return role && { role, email: user.email }
   }
 
   /** Records in an owner's chain that an operator looks at it: once an hour for each operator. */

@@ -1,4 +1,4 @@
-import { actingUserOf, findOwner, type Owner } from '../accounts'
+import { actingUserOf, assertConfirmed, findOwner, type Owner } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type AccountBilling, type Billing, type Difference, listLedger, refAlreadyUsed } from '../billing'
 import type { BillingLimits } from '../billing/schema'
@@ -49,6 +49,7 @@ async function balance(deps: Deps, _call: By, ref?: string): Promise<Balance> {
 
 /** Adds credit, once per reference, or completes an open checkout. */
 async function grant(deps: Deps, call: By, { amount_cents, checkout, ...input }: NewGrant): Promise<Grant> {
+  await assertConfirmed(call.caller)
   const { read } = deps.store
   if (checkout !== undefined) return completeCheckout(deps, call, checkout, input.expires_at)
   if (amount_cents === undefined)
@@ -92,6 +93,7 @@ async function adjust(deps: Deps, call: By, input: NewAdjustment): Promise<Adjus
   const owner = await findOwner(read, input.owner)
   const ref = `adjust_${input.idempotency_key ?? randomBase62(24)}`
   const { amount_cents, note = call.caller.reason } = input
+  await assertConfirmed(call.caller)
   const amount = centsToMicro(amount_cents)
   const added = await bookOnce(deps, call, { owner, ref, kind: 'adjust', amount_cents, expiresAt: null }, (tx) =>
     deps.billing.adjust(tx, { owner: owner.scope, amount, ref, note }),

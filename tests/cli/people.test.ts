@@ -165,6 +165,13 @@ describe('users', () => {
       expect(signedIn.status).toBe(201)
     }))
 
+  test('are given a role as operators, and lose it', async () => {
+    const { userId } = await world.person()
+    expect((await json('users', 'role', userId, 'billing', '-y')).operator_role).toBe('billing')
+    expect((await json('users', 'role', userId, 'none', '-y')).operator_role).toBeNull()
+    expect((await run(['users', 'role', userId, 'god', '-y'])).exitCode).toBe(2)
+  })
+
   test('are shut out after a question, and let in without one', async () => {
     const ada = await world.person()
     expect((await run(['users', 'disable', ada.userId])).exitCode).toBe(2)

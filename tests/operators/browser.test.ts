@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { sessions } from '../../src/accounts/auth/table'
 import { users } from '../../src/accounts/orgs/table'
 import { createWorld, type World } from '../support/world'
 
@@ -38,6 +39,16 @@ async function operator(role: Role, from: World = world) {
 }
 
 describe('the operator API in a browser (console 9.8)', () => {
+  test('gives a role only to whom proved a short while ago who they are', async () => {
+    const admin = await operator('admin')
+    const { userId } = await world.person()
+    const give = () => admin.ask(`users/${userId}`, { method: 'PATCH', body: { operator_role: 'viewer' } })
+    expect((await give()).body.operator_role).toBe('viewer')
+    const rows = store.read.of(sessions)
+    await store.write((tx) => tx.update(tx.of(sessions)).set({ proved_at: 1 }).where(eq(rows.user_id, admin.userId)))
+    expect(await give()).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } })
+  })
+
   test('is for a session whose account has a role, with that role', async () => {
     const admin = await operator('admin')
     expect((await admin.ask('status')).status).toBe(200)

@@ -141,6 +141,20 @@ describe('users on the operator API', () => {
     expect((await ada.send('GET', 'models')).status).toBe(200)
   })
 
+  test('have a role as operators, which is given and taken', async () => {
+    const { id } = await newUser()
+    const roleOf = async (operator_role: string | null) => {
+      const { operator_role: now, platform_role } = (await send('PATCH', `users/${id}`, { operator_role })).body
+      return { now, platform_role }
+    }
+    expect(await roleOf('support')).toEqual({ now: 'support', platform_role: null })
+    expect(await roleOf('admin')).toEqual({ now: 'admin', platform_role: 'admin' })
+    expect(await roleOf('reviewer')).toEqual({ now: 'reviewer', platform_role: 'reviewer' })
+    expect(await roleOf(null)).toEqual({ now: null, platform_role: null })
+    const { items } = await world.app.container.audit.list(world.app.store.read, `user:${id}`, { limit: 5 })
+    expect(items.map(({ action }) => action)).toContain('user.role_set')
+  })
+
   test('have sessions that end one by one or all at once', async () => {
     const { email, id, password } = await newUser()
     const signIn = async () => (await world.send('POST', 'auth/sessions', { email, password })).body.session_token
@@ -188,6 +202,7 @@ describe('what the operator API refuses of people', () => {
     ['POST', 'users', { email: 'x@example.com', platform_role: 'god' }, 400, 'validation_error'],
     ['PATCH', 'users/nobody', { disabled: true }, 404, 'not_found'],
     ['PATCH', 'users/nobody', { disabled: 'yes' }, 400, 'validation_error'],
+    ['PATCH', 'users/nobody', { operator_role: 'god' }, 400, 'validation_error'],
     ['GET', 'users/nobody/sessions', undefined, 404, 'not_found'],
     ['DELETE', 'users/nobody/sessions/all', undefined, 404, 'not_found'],
   ]

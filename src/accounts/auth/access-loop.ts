@@ -30,7 +30,7 @@ export type AccessWatch = ReturnType<typeof createAccessWatch>
 
 const secretOf = (caller: TenantCaller): string | null => (caller.type === 'key' ? caller.secretHash : null)
 
-const sessionOf = (caller: TenantCaller): SessionId | null => (caller.type === 'session' ? caller.sessionId : null)
+const sessionOf = ({ sessionId = null }: TenantCaller): SessionId | null => sessionId
 
 /** The org that the answer draws on: the key's own, else the active one when it began. */
 const orgOf = ({ orgId, activeOrgId }: TenantCaller): OrgId | null => orgId ?? activeOrgId

@@ -12,7 +12,7 @@ import type { Session, User } from './schema'
 import type { OpenedSession, Sessions } from './sessions'
 
 /** A call by someone who is not authenticated yet. */
-export type Visit = Omit<Call, 'caller'> & { readonly ip: string }
+export type Visit = Omit<Call, 'caller'> & { readonly ip: string; readonly userAgent?: string | null }
 
 type Deps = {
   audit: Pick<AuditLog, 'record'>
@@ -29,7 +29,7 @@ export function createEntry({ audit, orgs, sessions, attempts }: Deps) {
 
   /** Opens a session, and returns it with the call that its person makes. */
   async function openSession(tx: Tx, visit: Visit, user: UserRow, action: string, byLink = false) {
-    const opened = await sessions.open(tx, user.id, byLink)
+    const opened = await sessions.open(tx, user.id, { byLink, ip: visit.ip, userAgent: visit.userAgent })
     await attempts.welcome(tx, user.email, visit.ip)
     const call = { ...visit, caller: callerOf(user, opened) }
     await audit.record(tx, call, { action, entityType: 'user', entityId: user.id })

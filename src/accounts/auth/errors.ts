@@ -1,3 +1,4 @@
+import type { OperatorCaller } from '../../kernel/caller'
 import { type AppError, defineError, invalidInput } from '../../kernel/errors'
 
 const WHERE_FROM = 'Create a key with svc-admin keys create or POST /keys.'
@@ -155,3 +156,14 @@ export const crossSiteRequest = defineError(
   () =>
     'With a session cookie only pages of this server may change data. Elsewhere send the token as Authorization: Bearer svc_ds_…',
 )
+
+const notConfirmed = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'This change needs a fresh proof that it is you. Send your password to POST /auth/confirm, then try again.',
+)
+
+/** Throws 403 `forbidden` for an operator in a browser who proved who they are more than 15 minutes ago. */
+export async function assertConfirmed({ isConfirmed }: OperatorCaller): Promise<void> {
+  if (isConfirmed && !(await isConfirmed())) throw notConfirmed()
+}

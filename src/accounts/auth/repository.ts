@@ -46,6 +46,11 @@ export const sessionRepository = {
     return gone?.token_hash ?? null
   },
 
+  async prove(tx: Tx, id: SessionId, proved_at: number): Promise<void> {
+    const table = tx.of(sessions)
+    await tx.update(table).set({ proved_at }).where(eq(table.id, id))
+  },
+
   byId: async (db: Reader, id: SessionId): Promise<SessionRow | undefined> => {
     const table = db.of(sessions)
     return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]

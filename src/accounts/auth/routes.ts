@@ -1,15 +1,21 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../../http/envelope'
 import { type Guard, toCall, visitOf } from '../../http/guard'
-import { checked } from '../../kernel/schema'
+import { checked, checkedQuery } from '../../kernel/schema'
 import type { SignInLinks } from './links'
 import { endedCookie, sessionCookie } from './rules'
 import {
+  Confirm,
+  Confirmed,
+  EndedSessions,
+  EndQuery,
   LinkAsk,
   LinkRequested,
   LinkUse,
   Me,
+  MePatch,
   NewPassword,
+  OwnSessions,
   PasswordSet,
   Session,
   SignedOut,
@@ -48,19 +54,37 @@ export const authRoutes = ({ auth, signInLinks }: Modules, guard: Guard, { secur
         detail: { summary: 'Sign in; the session token is returned and set as a cookie' },
       },
     )
+    .get('/sessions', (context) => auth.listSessions(toCall(context)), {
+      signedIn: true,
+      response: { 200: answer(OwnSessions), ...errors(401, 403, 429) },
+      detail: { summary: 'List your open sessions, last used first' },
+    })
     .delete(
       '/sessions',
       async (context) => {
+        if (context.query.others) return { deleted: true as const, ...(await auth.endOthers(toCall(context))) }
         await auth.signOut(toCall(context))
         context.set.headers['set-cookie'] = endedCookie(secure)
         return { deleted: true as const }
       },
       {
         signedIn: true,
+        query: checkedQuery(EndQuery),
         response: { 200: answer(SignedOut), ...errors(401, 403, 429) },
-        detail: { summary: 'Sign out of this session' },
+        detail: { summary: 'Sign out of this session, or end all your others' },
       },
     )
+    .delete('/sessions/:id', (context) => auth.endSession(toCall(context), context.params.id), {
+      signedIn: true,
+      response: { 200: answer(EndedSessions), ...errors(401, 403, 404, 429) },
+      detail: { summary: 'End one of your sessions' },
+    })
+    .post('/confirm', (context) => auth.confirm({ ...toCall(context), ip: context.exchange.ip() }, context.body), {
+      signedIn: true,
+      body: checked(Confirm),
+      response: { 200: answer(Confirmed), ...errors(400, 401, 403, 429, 503) },
+      detail: { summary: 'Prove with your password that it is still you, for 15 minutes' },
+    })
     .post(
       '/password',
       (context) => auth.changePassword({ ...toCall(context), ip: context.exchange.ip() }, context.body),
@@ -102,4 +126,10 @@ export const authRoutes = ({ auth, signInLinks }: Modules, guard: Guard, { secur
       signedIn: true,
       response: { 200: answer(Me), ...errors(401, 403, 429) },
       detail: { summary: 'Read the signed-in user and their organizations' },
+    })
+    .patch('/me', (context) => auth.updateMe(toCall(context), context.body), {
+      signedIn: true,
+      body: checked(MePatch),
+      response: { 200: answer(Me), ...errors(400, 401, 403, 429) },
+      detail: { summary: 'Change your name' },
     })

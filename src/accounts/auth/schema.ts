@@ -1,6 +1,7 @@
-import { OrgId, UserId } from '../../kernel/ids'
-import { nullable, type Static, Timestamp, t } from '../../kernel/schema'
-import { Org } from '../orgs/schema'
+import { OPERATOR_ROLES } from '../../kernel/caller'
+import { OrgId, SessionId, UserId } from '../../kernel/ids'
+import { nullable, oneOf, type Static, Timestamp, t } from '../../kernel/schema'
+import { Org, PERMISSIONS } from '../orgs/schema'
 
 const Email = t.String({ format: 'email', maxLength: 254 })
 const Chosen = t.String({ minLength: 8, maxLength: 200 })
@@ -42,12 +43,50 @@ export const Me = t.Object(
   {
     user: User,
     has_password: t.Boolean({ description: 'False if the account has no password, only sign-in links' }),
+    confirmed_until: nullable(
+      t.String({ format: 'date-time', description: 'Until when this session needs no password for sensitive changes' }),
+    ),
+    operator_role: nullable(oneOf(OPERATOR_ROLES, { description: 'Your role as an operator of this server' })),
     active_org_id: nullable(OrgId.schema),
-    orgs: t.Array(Org),
+    orgs: t.Array(t.Object({ ...Org.properties, permissions: t.Array(oneOf(PERMISSIONS)) })),
   },
   { $id: 'Me' },
 )
 export type Me = Static<typeof Me>
+
+/** Body of `PATCH /auth/me`. */
+export const MePatch = t.Object(
+  { name: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128, pattern: '\\S' }))) },
+  { $id: 'MePatch' },
+)
+export type MePatch = Static<typeof MePatch>
+
+/** Body of `POST /auth/confirm`. */
+export const Confirm = t.Object({ password: t.String({ minLength: 1, maxLength: 1_000 }) }, { $id: 'Confirmation' })
+export const Confirmed = t.Object({ confirmed_until: Timestamp })
+
+export const OwnSessions = t.Object({
+  sessions: t.Array(
+    t.Object(
+      {
+        id: SessionId.schema,
+        created: Timestamp,
+        last_used_at: Timestamp,
+        user_agent: nullable(t.String()),
+        ip: nullable(t.String({ description: 'The address that opened it' })),
+        current: t.Boolean({ description: 'True for the session of this request' }),
+      },
+      { $id: 'OwnSession' },
+    ),
+    { description: 'Open sessions, last used first' },
+  ),
+})
+export type OwnSessions = Static<typeof OwnSessions>
+
+export const EndedSessions = t.Object({ ended: t.Integer({ description: 'Number of sessions that were ended' }) })
+export const EndQuery = t.Object({
+  others: t.Optional(t.Literal('1', { description: 'End all your sessions but this one' })),
+})
 
 /** Body of `POST /auth/password`. */
 export const NewPassword = t.Object(
@@ -86,4 +125,7 @@ export const LinkUse = t.Object(
 )
 export type LinkUse = Static<typeof LinkUse>
 
-export const SignedOut = t.Object({ deleted: t.Literal(true) }, { $id: 'SignedOut' })
+export const SignedOut = t.Object(
+  { deleted: t.Literal(true), ended: t.Optional(t.Integer({ description: 'With `others`: how many were ended' })) },
+  { $id: 'SignedOut' },
+)

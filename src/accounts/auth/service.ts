@@ -1,8 +1,11 @@
 import type { AuditLog } from '../../audit'
-import type { Call, OperatorCaller, OwnerScope } from '../../kernel/caller'
-import type { Clock } from '../../kernel/clock'
+import type { Call, OperatorCaller, OwnerScope, TenantCaller } from '../../kernel/caller'
+import { type Clock, iso } from '../../kernel/clock'
+import { notFound } from '../../kernel/errors'
+import type { SessionId } from '../../kernel/ids'
 import type { Store, Tx } from '../../kernel/store'
-import { normalizeEmail } from '../orgs/rules'
+import { mayDo, normalizeEmail, operatorRoleOf } from '../orgs/rules'
+import { PERMISSIONS } from '../orgs/schema'
 import type { OrgService } from '../orgs/service'
 import type { UserRow } from '../orgs/table'
 import type { Attempt, Attempts } from './attempts'
@@ -18,8 +21,8 @@ import {
 } from './errors'
 import type { Passwords } from './passwords'
 import { assertNewPassword } from './rules'
-import type { Me, NewPassword, PasswordSet, Session, SignIn, SignUp } from './schema'
-import type { Sessions } from './sessions'
+import type { Me, MePatch, NewPassword, OwnSessions, PasswordSet, Session, SignIn, SignUp } from './schema'
+import { FRESH_MS, type Sessions } from './sessions'
 
 export type AuthService = ReturnType<typeof createAuth>
 
@@ -35,7 +38,8 @@ type Deps = {
   store: Store
   audit: AuditLog
   orgs: OrgService
-  sessions: Pick<Sessions, 'end' | 'linkedAt'>
+  sessions: Pick<Sessions, 'end' | 'endAllOf' | 'byId' | 'openOf' | 'prove'>
+  production: boolean
   passwords: Passwords
   attempts: Attempts
   entry: Entry
@@ -45,13 +49,17 @@ type Deps = {
   grantInitial(tx: Tx, owner: OwnerScope): Promise<void>
 }
 
-/** How long a session that a sign-in link opened may set a password without the current one (console 9.6). */
-const FRESH_MS = 15 * 60_000
+/** Throws 401 `invalid_session` for an API key. */
+function sessionOf(caller: TenantCaller): SessionId {
+  if (caller.type !== 'session' || caller.sessionId === null) throw sessionNeeded()
+  return caller.sessionId
+}
 
 /** Accounts for their users: sign up, sign in, sign out, change the password, read one's own (contract 1.2). */
 export function createAuth({ store, audit, orgs, sessions, passwords, attempts, entry, clock, ...deps }: Deps) {
-  const { signup, grantInitial } = deps
-  return { signUp, signIn, signOut, changePassword, me, createAccount, resetPassword }
+  const { signup, grantInitial, production } = deps
+  const ofAccount = { me, updateMe, confirm, listSessions, endSession, endOthers }
+  return { signUp, signIn, signOut, changePassword, ...ofAccount, createAccount, resetPassword }
 
   /**
    * Creates an account. Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 400 for a
@@ -98,8 +106,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   /** Ends the calling session. Throws 401 `invalid_session` for an API key. */
   async function signOut(call: Call): Promise<void> {
     const { caller } = call
-    if (caller.type !== 'session' || caller.sessionId === null) throw sessionNeeded()
-    const { sessionId } = caller
+    const sessionId = sessionOf(caller)
     await store.write(async (tx) => {
       await sessions.end(tx, sessionId)
       await audit.record(tx, call, { action: 'auth.logout', entityType: 'user', entityId: caller.userId })
@@ -137,9 +144,80 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
 
   /** Whether this session may set a password without the current one: a sign-in link opened it a short while ago. */
   async function mayOmitCurrent({ caller }: Call): Promise<boolean> {
-    const linkedAt =
-      caller.type === 'session' && caller.sessionId !== null && (await sessions.linkedAt(caller.sessionId))
+    const linkedAt = (await sessions.byId(sessionOf(caller)))?.link_at
     return typeof linkedAt === 'number' && clock.now() - linkedAt < FRESH_MS
+  }
+
+  /** Proves once more who the person is. Throws 401 for a wrong password and for a key, 429. */
+  async function confirm(call: Call & { ip: string }, { password }: { password: string }) {
+    const { caller, ip } = call
+    const sessionId = sessionOf(caller)
+    const user = await orgs.user(store.read, caller.userId)
+    if (!user) throw invalidSession()
+    await attempts.assertOpen(user.email, ip)
+    const attempt = await tried(user.email, ip, password, user)
+    if (!attempt) throw wrongPassword()
+    return store.write(async (tx) => {
+      await attempts.right(tx, attempt)
+      const now = clock.now()
+      await sessions.prove(tx, sessionId, now)
+      await audit.record(tx, call, { action: 'auth.confirmed', entityType: 'user', entityId: user.id })
+      return { confirmed_until: iso(now + FRESH_MS) }
+    })
+  }
+
+  /** Throws 401 `invalid_session` for a key, which others than the person may hold. */
+  async function listSessions({ caller }: Call): Promise<OwnSessions> {
+    const current = sessionOf(caller)
+    const open = await sessions.openOf(store.read, caller.userId)
+    return {
+      sessions: open.map(({ id, created_at, last_seen_at, user_agent, ip }) => ({
+        ...{ id, created: iso(created_at), last_used_at: iso(last_seen_at) },
+        ...{ user_agent, ip, current: id === current },
+      })),
+    }
+  }
+
+  /** Ends one session of the caller. Throws 404, 401 for a key. */
+  async function endSession(call: Call, id: string): Promise<{ ended: number }> {
+    sessionOf(call.caller)
+    const open = await sessions.openOf(store.read, call.caller.userId)
+    const found = open.find((session) => session.id === id)
+    if (!found) throw notFound('session')
+    return ending(call, async (tx) => {
+      await sessions.end(tx, found.id)
+      return 1
+    })
+  }
+
+  /** Ends every session of the caller but the one that asks. Throws 401 for a key. */
+  function endOthers(call: Call): Promise<{ ended: number }> {
+    const current = sessionOf(call.caller)
+    return ending(call, (tx) => sessions.endAllOf(tx, call.caller.userId, current))
+  }
+
+  function ending(call: Call, end: (tx: Tx) => Promise<number>): Promise<{ ended: number }> {
+    return store.write(async (tx) => {
+      const ended = await end(tx)
+      const { userId: entityId } = call.caller
+      const input = { metadata: { sessions: ended } }
+      await audit.record(tx, call, { action: 'auth.logout', entityType: 'user', entityId, input })
+      return { ended }
+    })
+  }
+
+  /** Changes the caller's name. Throws 401 for a key. */
+  async function updateMe(call: Call, { name }: MePatch): Promise<Me> {
+    sessionOf(call.caller)
+    const { userId } = call.caller
+    if (name !== undefined) {
+      await store.write(async (tx) => {
+        await orgs.changeUser(tx, userId, { name })
+        const input = { fields: ['name'] }
+        await audit.record(tx, call, { action: 'user.updated', entityType: 'user', entityId: userId, input })
+      })
+    }
+    return me(call)
   }
 
   /** `GET /auth/me`. An org's key sees only its own org, because people other than its maker may hold it. */
@@ -150,8 +228,15 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     ])
     if (!user) throw invalidSession()
     const reached = caller.orgId ? mine.filter(({ id }) => id === caller.orgId) : mine
-    const has_password = user.password_hash !== null
-    return { user: present(user), has_password, active_org_id: caller.activeOrgId, orgs: reached }
+    const provedAt = caller.type === 'session' && caller.sessionId && (await sessions.byId(caller.sessionId))?.proved_at
+    return {
+      user: present(user),
+      has_password: user.password_hash !== null,
+      confirmed_until: provedAt ? iso(provedAt + FRESH_MS) : null,
+      operator_role: caller.type === 'session' ? operatorRoleOf(user, production) : null,
+      active_org_id: caller.activeOrgId,
+      orgs: reached.map((org) => ({ ...org, permissions: PERMISSIONS.filter((one) => mayDo(org.role, one)) })),
+    }
   }
 
   /** For operators: creates an account even while sign-up is closed. Throws 409 `conflict` for a known address, 400. */

@@ -72,6 +72,9 @@ export const behalfOf = (caller: TenantCaller): Behalf => ({
 export type Unattended = ReturnType<typeof createUnattended>
 
 /** A session ends this long after its last use (contract 1.2). */
+/** How long a proof of who a person is counts (console 9.6). */
+export const FRESH_MS = 15 * 60_000
+
 const SESSION_MS = 12 * 60 * 60_000
 const REMEMBERED_SESSIONS = 10_000
 
@@ -86,6 +89,7 @@ type Deps = {
 type CachedSession = { caller: SessionCaller & { sessionId: SessionId }; expiresAt: number }
 
 export type Sessions = ReturnType<typeof createSessions>
+type Opening = { byLink?: boolean; ip?: string; userAgent?: string | null | undefined }
 export type OpenedSession = { id: SessionId; token: string; expiresAt: number }
 
 /** Dashboard sessions: opened, looked up, ended. Only the SHA-256 of a token is stored. */
@@ -105,15 +109,20 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     find,
     end,
     endAllOf,
-    /** When a sign-in link opened this session, in epoch ms; null when a password did. */
-    linkedAt: async (id: SessionId) => (await rows.byId(store.read, id))?.link_at ?? null,
+    byId: (id: SessionId) => rows.byId(store.read, id),
+    prove: rows.prove,
+    /** Whether the person of a session proved who they are a short while ago. */
+    async isConfirmed({ sessionId }: SessionCaller) {
+      const provedAt = sessionId && (await rows.byId(store.read, sessionId))?.proved_at
+      return typeof provedAt === 'number' && clock.now() - provedAt < FRESH_MS
+    },
     openOf: (reader: Reader, userId: UserId) => rows.openOf(reader, userId, clock.now()),
     /** Which of these sessions are open. Reads the store, so it sees what other nodes changed. */
     openAmong: (ids: readonly SessionId[]) => rows.openAmong(store.read, ids, clock.now()),
   }
 
   /** Opens a session in the caller's transaction, by a sign-in link or not. Only this answer contains the token. */
-  async function open(tx: Tx, userId: UserId, byLink = false): Promise<OpenedSession> {
+  async function open(tx: Tx, userId: UserId, { byLink = false, ip, userAgent }: Opening = {}): Promise<OpenedSession> {
     const { token, hash } = mintSecret(SESSION_LABEL)
     const now = clock.now()
     const id = SessionId.create()
@@ -126,6 +135,9 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
       last_seen_at: now,
       expires_at: expiresAt,
       link_at: byLink ? now : null,
+      proved_at: now,
+      ip: ip ?? null,
+      user_agent: userAgent ?? null,
     })
     return { id, token, expiresAt }
   }

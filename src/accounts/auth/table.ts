@@ -13,6 +13,11 @@ export const sessions = defineTable((k) =>
       expires_at: k.ms('expires_at').notNull(),
       /** When a sign-in link opened it; null for a session that a password opened. */
       link_at: k.ms('link_at'),
+      /** When its person last proved who they are, by password or link; null for sessions of older releases. */
+      proved_at: k.ms('proved_at'),
+      /** From where it was opened. */
+      ip: k.text('ip'),
+      user_agent: k.text('user_agent'),
     },
     (t) => [
       k.uniqueIndex('sessions_by_token').on(t.token_hash),

@@ -8,6 +8,7 @@ import {
   type OperatorCaller,
   type OwnerScope,
   SCOPES,
+  type SessionCaller,
   type TenantCaller,
   TIERS,
   type Tier,
@@ -20,6 +21,7 @@ import type { Page } from '../../kernel/page'
 import type { Reader, Tx } from '../../kernel/store'
 import { accessChanged, memberLeft, orgDeleted } from '../orgs/events'
 import { actingUserOf, findOwner } from '../orgs/owner'
+import { mayDo } from '../orgs/rules'
 import {
   assertUnbound,
   findKey,
@@ -31,7 +33,7 @@ import {
   scopeOf,
 } from './access'
 import { keyBindings } from './bindings'
-import { keyOver, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
+import { keyNotFound, keyOver, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
 import { KEY_LABELS, mintSecret, recogniseSecret, toCaller } from './lookup'
 import { NOTHING_SPENT, present } from './present'
 import { type KeyFilter, keyRepository as rows } from './repository'
@@ -88,6 +90,7 @@ export function createKeys(deps: KeyDeps) {
       revoke: revokeKey,
       check: checkKey,
       callerOf,
+      actingAs,
       newest: newestKeys,
     }),
     tiers: bind(deps, { inForce: tieredKeys, set: setTier }),
@@ -375,4 +378,22 @@ async function setTier({ lookup }: KeyDeps, tx: Tx, id: KeyId, tier: Tier): Prom
   await rows.update(tx, id, { tier })
   const hashes = await rows.hashesOf(tx, id)
   tx.afterCommit(() => hashes.forEach(lookup.forget))
+}
+
+/**
+ * The caller of a session that acts with a key (`X-Svc-As-Key`): one that its person made, or of an organization where
+ * they hold `manageApiKeys`. Throws 404 for every other, and for one that does not work.
+ */
+async function actingAs(
+  { store: { read }, orgs, lookup }: KeyDeps,
+  { userId, sessionId }: SessionCaller,
+  id: string,
+): Promise<KeyCaller> {
+  const row = KeyId.is(id) ? await rows.find(read, 'everyone', id) : undefined
+  const role = row?.org_id && row.user_id !== userId ? await orgs.roleOf(read, row.org_id, userId) : null
+  const isTheirs = row?.user_id === userId || mayDo(role, 'manageApiKeys')
+  const found = row && isTheirs ? await lookup.unattended(row.id) : null
+  if (!found) throw keyNotFound()
+  const [secretHash = null] = await rows.hashesOf(read, found.keyId)
+  return { ...found, userId, sessionId, secretHash, allowedOrigins: [] }
 }

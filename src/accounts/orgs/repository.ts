@@ -207,6 +207,11 @@ export const orgRepository = {
     return (await changed.returning({ id: table.id })).length === 1
   },
 
+  async changeUser(tx: Tx, id: UserId, change: Partial<Pick<UserRow, 'name' | 'operator_role' | 'platform_role'>>) {
+    const table = tx.of(users)
+    await tx.update(table).set(change).where(eq(table.id, id))
+  },
+
   async setOrgSuspended(tx: Tx, id: OrgId, suspended_at: number | null, now: number): Promise<boolean> {
     const table = tx.of(orgs)
     const changed = tx.update(table).set({ suspended_at, updated_at: now }).where(eq(table.id, id))

@@ -1,8 +1,9 @@
-import type { OwnerScope, TenantCaller } from '../../kernel/caller'
+import type { OperatorRole, OwnerScope, TenantCaller } from '../../kernel/caller'
 import { randomBase62, sha256Hex } from '../../kernel/crypto'
+import { DEV_OWNER } from '../../kernel/user-folder'
 import { ownerOnly, permissionMissing } from './errors'
 import { type Invitation, PERMISSIONS, type Permission, type Role } from './schema'
-import type { InvitationRow } from './table'
+import type { InvitationRow, UserRow } from './table'
 
 const EVERYTHING: ReadonlySet<Permission> = new Set(PERMISSIONS)
 
@@ -75,4 +76,15 @@ export const invitationStatus = (
 ): Invitation['status'] => {
   if (accepted_at !== null) return 'accepted'
   return expires_at > now ? 'pending' : 'expired'
+}
+
+const OPERATOR_ROLE_OF = { admin: 'admin', reviewer: 'reviewer', security_reviewer: 'reviewer' } as const
+
+/** What an account may do as an operator in the console; the owner of the first start may do all in dev mode. */
+export function operatorRoleOf(
+  { email, operator_role, platform_role }: Pick<UserRow, 'email' | 'operator_role' | 'platform_role'>,
+  production: boolean,
+): OperatorRole | null {
+  if (operator_role ?? platform_role) return operator_role ?? OPERATOR_ROLE_OF[platform_role!]
+  return !production && email === DEV_OWNER ? 'admin' : null
 }

@@ -1,3 +1,4 @@
+import { OPERATOR_ROLES } from '../../kernel/caller'
 import { form } from '../../kernel/form'
 import { defineId, type Id, OrgId, SessionId, UserId } from '../../kernel/ids'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
@@ -178,6 +179,7 @@ export const OperatorUser = t.Object({
   email: t.String(),
   name: nullable(t.String()),
   platform_role: nullable(oneOf(PLATFORM_ROLES)),
+  operator_role: nullable(oneOf(OPERATOR_ROLES)),
   active_org_id: nullable(OrgId.schema),
   disabled_at: nullable(Timestamp),
   created: Timestamp,
@@ -241,7 +243,11 @@ export const PasswordReset = t.Object({
 })
 export type PasswordReset = Static<typeof PasswordReset>
 
-export const UserPatch = t.Object({ disabled: t.Boolean() })
+export const UserPatch = t.Object({
+  disabled: t.Optional(t.Boolean()),
+  operator_role: t.Optional(nullable(oneOf(OPERATOR_ROLES, { description: 'null takes every role away' }))),
+})
+export type UserPatch = Static<typeof UserPatch>
 
 export const OpenSession = t.Object({
   id: SessionId.schema,
@@ -250,6 +256,8 @@ export const OpenSession = t.Object({
   created: Timestamp,
   last_seen_at: Timestamp,
   expires_at: Timestamp,
+  user_agent: nullable(t.String()),
+  ip: nullable(t.String()),
 })
 export type OpenSession = Static<typeof OpenSession>
 export const SessionList = t.Object({ sessions: t.Array(OpenSession) })

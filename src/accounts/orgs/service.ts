@@ -91,6 +91,7 @@ export const createOrgs = (
     oldestUser: rows.oldestUser,
     /** Replaces a password hash; false when it is no longer the one in the given row. */
     setPassword: rows.setPassword,
+    changeUser: rows.changeUser,
     verify: verifyOrgs,
   }
 }
@@ -279,6 +280,7 @@ async function createUser(
     name: name ?? null,
     password_hash: passwordHash ?? null,
     platform_role: platformRole ?? null,
+    operator_role: null,
     active_org_id: null,
     disabled_at: null,
     created_at: clock.now(),

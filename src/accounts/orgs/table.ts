@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { OperatorRole } from '../../kernel/caller'
 import type { OrgId, UserId } from '../../kernel/ids'
 import { defineTable, type Row } from '../../kernel/store'
 import type { InvitationId, OrgType, PlatformRole, Role } from './schema'
@@ -13,6 +14,8 @@ export const users = defineTable((k) =>
       name: k.text('name'),
       password_hash: k.text('password_hash'),
       platform_role: k.text('platform_role').$type<PlatformRole>(),
+      /** What the person may do as an operator in the console; null leaves it to the platform role. */
+      operator_role: k.text('operator_role').$type<OperatorRole>(),
       active_org_id: k.text('active_org_id').$type<OrgId>(),
       disabled_at: k.ms('disabled_at'),
       created_at: k.ms('created_at').notNull(),

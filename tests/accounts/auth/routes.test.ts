@@ -29,13 +29,63 @@ describe('/auth', () => {
     expect({ status: opened.status, user: opened.body.user }).toEqual({ status: 201, user })
     const bearer = { authorization: `Bearer ${opened.body.session_token}` }
     const me = await world.send('GET', 'auth/me', undefined, bearer)
-    expect(me.body).toEqual({ user, has_password: true, active_org_id: null, orgs: [], request_id: me.body.request_id })
+    expect(me.body).toEqual({
+      ...{ user, has_password: true, confirmed_until: expect.any(String), operator_role: null },
+      ...{ active_org_id: null, orgs: [], request_id: me.body.request_id },
+    })
 
     const out = await world.send('DELETE', 'auth/sessions', undefined, bearer)
     expect(out.body).toEqual({ deleted: true, request_id: out.body.request_id })
     expect(out.headers.get('set-cookie')).toBe('svc_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0')
     const after = await world.send('GET', 'auth/me', undefined, bearer)
     expect({ status: after.status, code: after.body.error.code }).toEqual({ status: 401, code: 'invalid_session' })
+  })
+
+  test('lists the sessions of a person, ends one or all others, and changes the name', async () => {
+    const { user } = await signUp()
+    const open = async (agent: string) =>
+      (await world.send('POST', 'auth/sessions', { email: user.email, password: PASSWORD }, { 'user-agent': agent }))
+        .body
+    const bearerOf = ({ session_token }: { session_token: string }) => ({ authorization: `Bearer ${session_token}` })
+    const [phone, laptop] = [bearerOf(await open('Phone')), bearerOf(await open('Desk'))]
+    const { sessions } = (await world.send('GET', 'auth/sessions', undefined, laptop)).body
+    const agents = new Map(sessions.map((one: { user_agent: string }) => [one.user_agent, one]))
+    expect(sessions.length).toBe(3)
+    expect(agents.get('Desk')).toEqual({
+      ...{ id: expect.any(String), created: expect.any(String), last_used_at: expect.any(String) },
+      ...{ user_agent: 'Desk', ip: expect.any(String), current: true },
+    })
+    const { id } = agents.get('Phone') as { id: string }
+    const gone = await world.send('DELETE', `auth/sessions/${id}`, undefined, laptop)
+    expect(gone.body).toEqual({ ended: 1, request_id: gone.body.request_id })
+    expect((await world.send('GET', 'auth/me', undefined, phone)).status).toBe(401)
+    expect((await world.send('DELETE', `auth/sessions/${id}`, undefined, laptop)).status).toBe(404)
+    const stranger = bearerOf(await signUp())
+    const mine = (await world.send('GET', 'auth/sessions', undefined, stranger)).body.sessions[0].id
+    expect((await world.send('DELETE', `auth/sessions/${mine}`, undefined, laptop)).status).toBe(404)
+    const others = await world.send('DELETE', 'auth/sessions?others=1', undefined, laptop)
+    expect(others.body).toEqual({ deleted: true, ended: 1, request_id: others.body.request_id })
+    const renamed = await world.send('PATCH', 'auth/me', { name: 'Ada L.' }, laptop)
+    expect(renamed.body.user.name).toBe('Ada L.')
+    const { key } = (await world.send('POST', 'keys', {}, laptop)).body
+    const byKey = (method: string, path: string, body?: unknown) =>
+      world.send(method, path, body, { authorization: `Bearer ${key}` })
+    const refused = [
+      await byKey('GET', 'auth/sessions'),
+      await byKey('DELETE', `auth/sessions/${id}`),
+      await byKey('PATCH', 'auth/me', { name: 'Eve' }),
+      await byKey('POST', 'auth/confirm', { password: PASSWORD }),
+    ]
+    expect(refused.map(({ status }) => status)).toEqual([401, 401, 401, 401])
+  })
+
+  test('proves who it is with the password, for a quarter of an hour', async () => {
+    const bearer = { authorization: `Bearer ${(await signUp()).session_token}` }
+    const wrong = await world.send('POST', 'auth/confirm', { password: 'wrong horse' }, bearer)
+    expect(wrong.status).toBe(401)
+    const { confirmed_until } = (await world.send('POST', 'auth/confirm', { password: PASSWORD }, bearer)).body
+    expect(Date.parse(confirmed_until) - Date.now()).toBeGreaterThan(14 * 60_000)
+    expect((await world.send('GET', 'auth/me', undefined, bearer)).body.confirmed_until).toBe(confirmed_until)
   })
 
   test('sets a cookie that scripts cannot read and that opens the same session', async () => {

@@ -40,6 +40,7 @@ export function createAuthWorld(store: Store, signup: 'open' | 'closed' = 'open'
     attempts,
     entry: createEntry({ audit, orgs, sessions, attempts }),
     clock,
+    production: false,
     signup,
     grantInitial: async (_tx, owner) => {
       granted.push(owner)
