@@ -121,6 +121,7 @@ const plain = switchCommands({
   along: ' with its pending deliveries and log',
 })
 
+const DAY_MS = 86_400_000
 const POLL_MS = 250
 const PATIENCE_MS = 20_000
 
@@ -170,6 +171,27 @@ const rotateSecret = command('rotate-secret', {
       const { hook } = await webhookAt(shell, id)
       return expectData(await hook['rotate-secret'].post(body))
     })
+  },
+})
+
+const retryFailed = command('retry-failed', {
+  columns: columnsOf`queued QUEUED number`,
+  summary: 'Send again all events of a time that a webhook did not take',
+  about:
+    'At most 10,000 events, ten a second, whose last attempt failed and that no attempt follows. To choose single ones, use deliveries replay.',
+  examples: ['webhooks retry-failed 31aa07c2-… --since 24h', 'webhooks retry-failed 31aa07c2-… --since 2h --yes'],
+  impact: 'write',
+  danger: 'moderate',
+  exits: [3, 5],
+  args,
+  flags: { since: duration('TIME', 'from how long ago; 24h by default') },
+  async run(shell, { id, since = DAY_MS }) {
+    if (shell.planned(`send again what webhook ${id} did not take`)) return
+    shell.confirm(`Send again what webhook ${id} did not take?`)
+    const { hook } = await webhookAt(shell, id)
+    const from = new Date(shell.clock.now() - since).toISOString()
+    const queued = expectData(await hook['retry-failed'].post({ from }, { headers: onceHeaders(shell) }))
+    shell.print.item(queued, columnsOf`queued QUEUED number`)
   },
 })
 
@@ -315,6 +337,7 @@ export const webhookCommands = [
   plain.disable,
   plain.remove,
   testWebhook,
+  retryFailed,
   rotateSecret,
   webhookStats,
 ]

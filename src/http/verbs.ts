@@ -19,6 +19,8 @@ export type Declared = {
   reply: TSchema
   /** Tenants get 201, and may send an Idempotency-Key. */
   creates?: boolean
+  /** Its work goes on after the answer: tenants get 202, and may send an Idempotency-Key. */
+  accepts?: boolean
   /** It changes something: tenants may send an Idempotency-Key, and its verb stores the answer. */
   idempotent?: boolean
   /** `own`: it ends its work by itself, as completions do. */
@@ -132,7 +134,7 @@ type Route<D extends Declared, Query, Status extends number> = CreateEden<
 type TenantRoute<D> = D extends { isOperators: true }
   ? never
   : D extends Declared
-    ? Route<D, Message<D, 'query'>, D extends { creates: true } ? 201 : 200>
+    ? Route<D, Message<D, 'query'>, D extends { creates: true } ? 201 : D extends { accepts: true } ? 202 : 200>
     : never
 type OperatorRoute<D> = D extends { isTenants: true }
   ? never
@@ -172,7 +174,8 @@ export function tenantRoutes<const V extends readonly OneOf[]>(
     query,
     reply,
     creates,
-    idempotent = creates,
+    accepts,
+    idempotent = creates || accepts,
     summary,
     description,
     timeLimit,
@@ -183,11 +186,12 @@ export function tenantRoutes<const V extends readonly OneOf[]>(
     ...verb
   } of verbs) {
     if (isOperators) continue
+    const status = creates ? 201 : accepts ? 202 : 200
     const handle = async (context: Context & Parameters<typeof toCall>[0] & { set: { status?: number } }) => {
       const { params, body, query } = context
       const request = { id: params?.id ?? '', ids: params ?? {}, body, query: query as never, owner: undefined }
       const done = await run(toCall(context), request)
-      if (creates) context.set.status = 201
+      if (status !== 200) context.set.status = status
       return done
     }
     mount(plugin, method, path, handle, {
@@ -197,7 +201,7 @@ export function tenantRoutes<const V extends readonly OneOf[]>(
       ...(timeLimit ? { timeLimit } : {}),
       ...(ignored ? { ignored } : {}),
       ...(query ? { query: checkedQuery(query) } : {}),
-      response: { [creates ? 201 : 200]: answer(reply), ...errors(...(verb.errors ?? [])) },
+      response: { [status]: answer(reply), ...errors(...(verb.errors ?? [])) },
       detail: { summary, ...(description ? { description } : {}) },
     })
   }
@@ -209,7 +213,7 @@ export function operatorRoutes<const V extends readonly OneOf[]>(verbs: V, edge:
   const plugin = new Elysia({ prefix: '/ops/v1' }).use(edge)
   for (const { operators, isTenants, ...shared } of verbs) {
     if (isTenants) continue
-    const { method, path, query, reply, owned, role, holds, run, ...verb } = { ...shared, ...operators }
+    const { method, path, query, reply, owned, role, holds, accepts: _, run, ...verb } = { ...shared, ...operators }
     const handle = (context: Context & Parameters<typeof toOperatorCall>[0]) => {
       const { params, body, query } = context
       const request = {

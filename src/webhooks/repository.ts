@@ -1,9 +1,25 @@
-import { and, asc, desc, eq, gt, gte, inArray, isNotNull, lt, lte, sql } from 'drizzle-orm'
+import {
+  aliasedTable,
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  notExists,
+  sql,
+} from 'drizzle-orm'
 import type { EventId } from '../events/schema'
 import type { OwnerScope } from '../kernel/caller'
 import { isoOrNull } from '../kernel/clock'
 import { pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
+import type { Range } from '../kernel/range'
 import { command, query, type Reader, type Tx } from '../kernel/store'
 import { presentDelivery } from './present'
 import type { DeliveryId, WebhookId } from './schema'
@@ -43,9 +59,26 @@ const soonest = query<{ id: WebhookId }>()((db, p) => {
   return db.select({ at: t.due_at }).from(t).where(eq(t.webhook_id, p.id)).orderBy(asc(t.due_at), asc(t.seq)).limit(1)
 })
 
+/** Rows of one statement. */
+const MANY = 1_000
+
 /** Deliveries that wait (I17). Only the job that holds a webhook sends and removes its rows. */
 export const outboxRepository = {
   insert: async (tx: Tx, row: Omit<OutboxRow, 'seq'>): Promise<void> => void (await insert(tx, row)),
+
+  /** Adds those whose events do not wait yet. Returns how many. */
+  async insertMany(tx: Tx, rows: readonly Omit<OutboxRow, 'seq'>[]): Promise<number> {
+    const t = tx.of(webhookOutbox)
+    let added = 0
+    for (let at = 0; at < rows.length; at += MANY) {
+      const some = tx
+        .insert(t)
+        .values(rows.slice(at, at + MANY))
+        .onConflictDoNothing()
+      added += (await some.returning({ seq: t.seq })).length
+    }
+    return added
+  },
 
   /** Has a waiting delivery of this event made now. False when none waits. */
   async hasten(tx: Tx, id: WebhookId, eventId: EventId, now: number): Promise<boolean> {
@@ -204,6 +237,16 @@ export const webhookRepository = {
   },
 }
 
+type DeliveryFilters = Partial<Range> & {
+  status?: DeliveryRow['status'] | undefined
+  event_type?: string | undefined
+  event_id?: string | undefined
+}
+const between = (t: typeof webhookDeliveries.sqlite, { from, to }: Partial<Range>) => [
+  from == null ? undefined : gte(t.created_at, from),
+  to == null ? undefined : lt(t.created_at, to),
+]
+
 /** The log of attempts; rows are added and never changed. */
 export const deliveryRepository = {
   async insert(tx: Tx, rows: readonly DeliveryRow[]): Promise<void> {
@@ -216,10 +259,32 @@ export const deliveryRepository = {
   list(
     db: Reader,
     webhookId: WebhookId,
-    { status, ...wanted }: Wanted & { status?: DeliveryRow['status'] | undefined },
+    { status, event_type, event_id, from, to, ...wanted }: Wanted & DeliveryFilters,
   ): Promise<Page<DeliveryRow>> {
     const t = db.of(webhookDeliveries)
-    return newestFirst(db, wanted, eq(t.webhook_id, webhookId), status && eq(t.status, status))
+    const filters = [
+      status && eq(t.status, status),
+      event_type === undefined ? undefined : eq(t.event_type, event_type),
+      event_id === undefined ? undefined : eq(t.event_id, event_id as EventId),
+      ...between(t, { from, to }),
+    ]
+    return newestFirst(db, wanted, eq(t.webhook_id, webhookId), ...filters)
+  },
+
+  /** The last attempts of events that were given up, oldest first. */
+  async givenUp(db: Reader, webhookId: WebhookId, range: Range, limit: number) {
+    const t = db.of(webhookDeliveries)
+    const later = aliasedTable(t, 'later')
+    const another = and(eq(later.webhook_id, webhookId), eq(later.event_id, t.event_id), gt(later.attempt, t.attempt))
+    const isLast = notExists(db.select({ one: sql`1` }).from(later).where(another))
+    return db
+      .select({ event_id: t.event_id, event_type: t.event_type, attempt: t.attempt })
+      .from(t)
+      .where(
+        and(eq(t.webhook_id, webhookId), eq(t.status, 'failed'), isNull(t.next_retry_at), ...between(t, range), isLast),
+      )
+      .orderBy(asc(t.created_at), asc(t.id))
+      .limit(limit)
   },
 
   async find(db: Reader, webhookId: WebhookId, id: DeliveryId): Promise<DeliveryRow | undefined> {

@@ -32,6 +32,7 @@ export const webhook = defineResource({
   permission: 'manageWebhooks',
   guarded: true,
   holds: ['url', 'description'],
+  label: 'url',
   max: webhookSettings.maxWebhooks,
   empty: {
     name: '',

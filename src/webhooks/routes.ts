@@ -40,7 +40,7 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
         query: words.DeliveryQuery,
         reply: words.Deliveries,
         errors: [404],
-        summary: 'List delivery attempts, newest first, fifty at a time',
+        summary: 'List delivery attempts, newest first',
       },
       (call, { id, query }) => service.listDeliveries(call, id, query),
     ),
@@ -66,6 +66,18 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
         summary: 'Send an event again: the same bytes, to the current address',
       },
       (call, { id, ids }) => service.retry(call, id, ids.deliveryId ?? ''),
+    ),
+    verb(
+      {
+        method: 'post',
+        path: '/webhooks/:id/retry-failed',
+        body: words.RetryFailed,
+        reply: words.Queued,
+        accepts: true,
+        errors: [404, 409],
+        summary: 'Send again all events of a time that were given up, at most 10,000',
+      },
+      (call, { id, body }) => service.retryFailed(call, id, body),
     ),
     verb(
       {

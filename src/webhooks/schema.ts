@@ -2,6 +2,7 @@ import { EventId } from '../events/schema'
 import { form } from '../kernel/form'
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
+import { RangeQuery } from '../kernel/range'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const WebhookId = defineId('webhook')
@@ -174,7 +175,11 @@ export const Deliveries = pageOf('deliveries', Delivery)
 export type Deliveries = Static<typeof Deliveries>
 export const DeliveryQuery = t.Object({
   cursor: PageQuery.properties.cursor,
+  limit: t.Optional(t.Integer({ minimum: 1, maximum: 100, description: 'Attempts a page; default 50' })),
   status: t.Optional(oneOf(['success', 'failed'] as const)),
+  event_type: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
+  event_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+  ...RangeQuery.properties,
 })
 export type DeliveryQuery = Static<typeof DeliveryQuery>
 
@@ -192,6 +197,16 @@ export const DeliveryRead = t.Object(
   { $id: 'DeliveryRead' },
 )
 export type DeliveryRead = Static<typeof DeliveryRead>
+
+/** Body of `POST /webhooks/{id}/retry-failed`. */
+export const RetryFailed = t.Object(
+  { from: t.String({ maxLength: 40, examples: ['2026-01-01'] }), to: t.Optional(t.String({ maxLength: 40 })) },
+  { $id: 'RetryFailed', description: 'Dates or times as ISO 8601; `to` is now by default' },
+)
+export type RetryFailed = Static<typeof RetryFailed>
+export const Queued = t.Object({
+  queued: t.Integer({ description: 'Events that are sent again, ten a second; at most 10,000' }),
+})
 
 export const Retried = t.Object({ retried: t.Literal(true), delivery_id: DeliveryId.schema })
 export type Retried = Static<typeof Retried>

@@ -6,6 +6,7 @@ import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { type AppError, atField, notFound } from '../kernel/errors'
 import { pageFields } from '../kernel/page'
+import { readRange } from '../kernel/range'
 import type { Store, Tx } from '../kernel/store'
 import { newWebhookSecret, signatureHeaders } from '../kernel/webhook-signature'
 import { type Change, createResource, type ResourceDeps } from '../resource'
@@ -23,6 +24,7 @@ import {
   type DeliveryQuery,
   type DeliveryRead,
   type Retried,
+  type RetryFailed,
   type Rotated,
   type Rotation,
   type Taken,
@@ -62,6 +64,7 @@ export type WebhookService = ReturnType<typeof createWebhooks>
 const NOTE = 'Store the signing secret: it is shown only in this answer. Verify each delivery with it.'
 const TEST_MESSAGE = 'This is a test from svc. Your webhook works.'
 const SHOWN = 50
+const RETRIES = { max: 10_000, everyMs: 100 }
 const TESTS = { max: 10, everyMs: 60_000 }
 const TIDY = { everyMs: 600_000, batch: 500, dayMs: 86_400_000 }
 
@@ -99,7 +102,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     settle: deliveries.settle,
     findToChange: (tx, caller, id) => webhooks.findToChange(tx, caller, id),
   })
-  return { webhooks, send, test, take, listDeliveries, readDelivery, retry, rotate, stats, tidying }
+  return { webhooks, send, test, take, listDeliveries, readDelivery, retry, retryFailed, rotate, stats, tidying }
 
   async function assertCallable(url: string): Promise<void> {
     try {
@@ -169,10 +172,11 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     })
   }
 
-  /** Attempts, newest first, fifty a page. */
+  /** Attempts, newest first, fifty a page unless asked otherwise. */
   async function listDeliveries({ caller }: Call<Caller>, id: string, query: DeliveryQuery = {}): Promise<Deliveries> {
     const row = await webhooks.find(store.read, caller, id)
-    const page = await log.list(store.read, row.id, { ...query, limit: SHOWN })
+    const { from, to, limit = SHOWN, ...wanted } = query
+    const page = await log.list(store.read, row.id, { ...wanted, ...readRange({ from, to }), limit })
     return { deliveries: page.items.map(presentDelivery), ...pageFields(page) }
   }
 
@@ -204,6 +208,27 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
       if (await outbox.hasten(tx, row.id, event_id, clock.now())) await deliveries.wake(tx, row)
       else await line(tx, row, { id: event_id, type: event_type }, attempt + 1)
       return { retried: true, delivery_id: found.id }
+    })
+  }
+
+  /** Sends again what was given up in a time, spread so that the receiver is not flooded. Throws 400, 404, 409. */
+  function retryFailed(call: Call<Caller>, id: string, input: RetryFailed): Promise<{ queued: number }> {
+    const range = readRange(input)
+    return changing(call, id, async (tx, row) => {
+      if (!row.enabled) throw isDisabled()
+      const found = await log.givenUp(tx, row.id, range, RETRIES.max)
+      const now = clock.now()
+      const queued = await outbox.insertMany(
+        tx,
+        found.map(({ attempt, ...event }, at) => ({
+          ...event,
+          ...{ webhook_id: row.id, attempt: attempt + 1, due_at: now + at * RETRIES.everyMs },
+        })),
+      )
+      const about = { entityType: 'webhook', entityId: row.id, scope: row.owner, input: { metadata: { queued } } }
+      await resources.audit.record(tx, call, { action: 'webhook.failed_retried', ...about })
+      if (queued && row.listens_until === null) await deliveries.wake(tx, row, now)
+      return { queued }
     })
   }
 

@@ -89,6 +89,9 @@ export const webhookDeliveries = defineTable((k) =>
     },
     (t) => [
       k.index('webhook_deliveries_of').on(t.webhook_id, t.created_at, t.id),
+      k.index('webhook_deliveries_by_status').on(t.webhook_id, t.status, t.created_at, t.id),
+      k.index('webhook_deliveries_by_type').on(t.webhook_id, t.event_type, t.created_at, t.id),
+      k.index('webhook_deliveries_by_event').on(t.webhook_id, t.event_id, t.attempt),
       k.index('webhook_deliveries_by_age').on(t.created_at, t.id),
     ],
   ),

@@ -75,3 +75,35 @@ describe('an event that is published', () => {
     expect(receiver.got).toHaveLength(3)
   })
 })
+
+test('what was given up in a time is sent again, and the log is searched by state, type, event and time', async () => {
+  const ada = await world.person()
+  let isUp = false
+  const receiver = createReceiver(() => new Response(null, { status: isUp ? 204 : 400 }))
+  const hook = await make(ada, receiver.url, { event_types: ['*'] })
+  const path = `webhooks/${hook.id}`
+  await publish(ada)
+  await publish(ada, 'invoice.paid')
+  await deliver()
+  isUp = true
+  await publish(ada)
+  await deliver()
+  const found = async (query: string) => (await ada.send('GET', `${path}/deliveries?${query}`)).body
+  expect((await found('event_type=invoice.paid')).deliveries.length).toBe(1)
+  const [failed] = (await found('status=failed')).deliveries
+  expect((await found(`event_id=${failed.event_id}`)).deliveries).toEqual([failed])
+  expect((await found('to=2020-01-01')).deliveries).toEqual([])
+  const first = await found('limit=1')
+  expect(first.deliveries.length).toBe(1)
+  expect((await found(`limit=2&cursor=${first.next_cursor}`)).deliveries.length).toBe(2)
+  expect((await ada.send('POST', `${path}/retry-failed`, { from: '2999-01-01' })).body.queued).toBe(0)
+  const again = await ada.send('POST', `${path}/retry-failed`, { from: '2020-01-01' })
+  expect({ status: again.status, queued: again.body.queued }).toEqual({ status: 202, queued: 2 })
+  clock.advance(100)
+  await deliver()
+  expect((await found('status=success')).deliveries.map(({ attempt }: { attempt: number }) => attempt)).toEqual([
+    2, 2, 1,
+  ])
+  expect((await ada.send('POST', `${path}/retry-failed`, { from: '2020-01-01' })).body.queued).toBe(0)
+  expect((await (await world.person()).send('POST', `${path}/retry-failed`, { from: '2020-01-01' })).status).toBe(404)
+})
