@@ -10,7 +10,7 @@ import { column, columnsOf } from '../output/columns'
 import { type PageQuery, printPages } from '../pages'
 import { everyOf, noteWarnings, resolveKey, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
-import { argument, flag, optional, text, whole } from '../words'
+import { argument, duration, flag, optional, text, whole } from '../words'
 import { countedColumn, defaultVerbs, fileCommands, KEYS_STAY, ruleSetColumns } from './resource-commands'
 
 const preferenceColumns = ruleSetColumns(
@@ -38,6 +38,9 @@ type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engi
 const shared = { apis: ['tenant', 'operator'], impact: 'read' } as const
 const OWNER_FILTER =
   "Decides as for the key in use. On the server's machine it uses no preference, unless --org, --key or --pref choose one. Nothing is billed or stored, and without --engine nothing is sent to an engine."
+
+const replayedColumns = columnsOf`
+  before NOW, after THEN, rule RULE number, source.type FROM, excerpt PROMPT, source.id ID wide`
 
 const command = commandsOf('routing', { apis: ['tenant', 'operator'] })
 
@@ -137,6 +140,36 @@ async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
     expectData(await api['routing-preferences'].preview.post({ prompt, ...shared }, { query: ownerFilter }))
 }
 
+const replayRouting = command('replay', {
+  summary: 'Try rules on stored prompts, and show which modes would change',
+  about:
+    "Tries corrections, examples and conversations, newest first, for at most 2 s. On the server's machine --org chooses whose. Nothing is billed or stored, and nothing is sent to an engine.",
+  examples: ['routing replay --rules rules.json', `routing replay --pref ${PREFERENCE_ID} --mode fast --json`],
+  exits: [3],
+  columns: replayedColumns,
+  flags: {
+    pref: under.pref,
+    rules: under.rules,
+    mode: text('MODE', 'only prompts that get this mode now'),
+    limit: whole('N', 'prompts to try; 200 by default', { min: 1, max: 500 }),
+    since: duration('TIME', 'only prompts at most this old'),
+  },
+  async run(shell, { pref, rules, since, mode, limit }) {
+    const { api, ownerFilter } = await apiOf(shell)
+    const from = since === undefined ? undefined : new Date(shell.clock.now() - since).toISOString()
+    const preferences = await resourceOver(shell, 'routing-preferences')
+    const input = defined({
+      ...{ mode, limit, from },
+      routing_preference_id: pref ? await resolveRuleSet(preferences, pref, 'routing preference') : undefined,
+      rules: rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[]),
+    })
+    const found = expectData(await api['routing-preferences'].replay.post(input, { query: ownerFilter }))
+    shell.print.list(found.changed, replayedColumns, 'No mode would change.')
+    const late = found.timed_out ? ' The time was too short for the rest.' : ''
+    shell.note(`${found.changed.length} of ${found.tested} prompts would change.${late}`)
+  },
+})
+
 /** Repeated here, because importing them from the module would load the schema compiler even for `--help`. */
 const THRESHOLD = 3 satisfies typeof words.THRESHOLD
 
@@ -217,6 +250,7 @@ export const routingCommands = [
   }),
   ...defaultVerbs('routing', PREFERENCE_ID),
   previewRouting,
+  replayRouting,
   testRouting,
   suggestRule,
   listCorrections,

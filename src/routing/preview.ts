@@ -1,11 +1,15 @@
 import type { KeyService } from '../accounts'
 import type { EngineService } from '../engines'
-import type { Call, Caller, OperatorCaller } from '../kernel/caller'
+import type { Call, Caller, OperatorCaller, OwnerScope } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
-import { isBlank } from '../kernel/text'
-import type { OwnerFilter, ResourceDeps } from '../resource'
+import { nextTurn } from '../kernel/loop'
+import { type Range, readRange } from '../kernel/range'
+import type { Reader } from '../kernel/store'
+import { isBlank, shorten } from '../kernel/text'
+import { accountOf, type OwnerFilter, type ResourceDeps } from '../resource'
 import type { PatternCheck } from '../text'
 import type { createExplain } from './classifier'
+import { correctionRepository } from './corrections'
 import {
   type Asker,
   combine,
@@ -16,7 +20,7 @@ import {
   type Source,
 } from './effective'
 import { readRules, trialOf } from './rules'
-import type { NewRule, Preview, PreviewInput } from './schema'
+import type { NewRule, Preview, PreviewInput, Replayed, ReplayInput } from './schema'
 import type { Preferences } from './service'
 
 /** Warning of an answer or a preview: the engine that a rule names is not connected, so the mode's own is used. */
@@ -37,7 +41,16 @@ type Deps = {
   screen(ownerFilter: Subject, prompt: string, signal: AbortSignal): Promise<{ text: string; refusal: Error | null }>
   /** Applies the caller's limits, credit and guardrails to the prompt. Throws 429, 402, 400 `guardrail_blocked`. */
   admit(call: Call, prompt: string): Promise<string>
+  /** What people asked in the conversations of an owner, newest first. */
+  promptsOf(db: Reader, owner: OwnerScope, range: Range, limit: number): Promise<{ id: string; text: string }[]>
 }
+
+/** How many stored prompts are tried, for how long, and how much of each is shown. */
+const [REPLAYED, REPLAY_MS, EXCERPT] = [200, 2_000, 120]
+
+type StoredPrompt = Replayed['changed'][number]['source'] & { text: string }
+type Stored = { range: Range; limit: number; examples: Effective['examples'] }
+
 export type RoutingPreview = ReturnType<typeof createRoutingPreview>
 
 /** Tries a prompt on preferences and rules; nothing is billed or stored (contract 13). */
@@ -49,10 +62,67 @@ export function createRoutingPreview({
   engines,
   screen,
   admit,
+  promptsOf,
   ...modules
 }: Deps) {
-  const { store, orgs } = resources
-  return { preview }
+  const { store, orgs, clock } = resources
+  return { preview, replay }
+
+  /**
+   * `POST /routing-preferences/replay`: what the rules or the preference would change for stored prompts of the owner:
+   * corrections, examples and conversations, newest first. No engine is asked. Throws as `preview`.
+   */
+  async function replay(call: Call<Caller>, input: ReplayInput, ownerFilter: OwnerFilter): Promise<Replayed> {
+    const { mode, limit = REPLAYED, from, to } = input
+    const range = readRange({ ...(from ? { from } : {}), ...(to ? { to } : {}) })
+    const as = await subjectOf(call, undefined, ownerFilter.owner)
+    const now = combine(NOTHING, as ? await effective.of(as) : NOTHING)
+    const then = await guidanceOf(call, as, input)
+    const owner = await accountOf(resources, call, ownerFilter)
+    const prompts = await storedPrompts(owner, { range, limit, examples: then.examples })
+    const endsAt = clock.monotonic() + REPLAY_MS
+    const decide = async (prompt: string, guidance: Effective) => {
+      const ready = await effective.ready(guidance, prompt, trialOf(call))
+      const answers = (mode: string) => engines.isConnected(engines.forMode(mode))
+      return explain({ prompt, hasImages: false, guidance: ready, signal: call.signal, answers }, null)
+    }
+    const found: Replayed = { tested: 0, changed: [], by_mode: {}, timed_out: false }
+    for (const { text, ...source } of prompts) {
+      await nextTurn()
+      if (clock.monotonic() > endsAt || call.signal.aborted) return { ...found, timed_out: true }
+      const before = (await decide(text, now)).choice.mode
+      if (mode !== undefined && before !== mode) continue
+      const { choice, stages } = await decide(text, then)
+      found.tested++
+      const count = (name: string, side: 'before' | 'after') => {
+        found.by_mode[name] ??= { before: 0, after: 0 }
+        found.by_mode[name][side]++
+      }
+      count(before, 'before')
+      count(choice.mode, 'after')
+      if (before === choice.mode) continue
+      const pattern = choice.source === 'rule' ? stages.find(({ stage }) => stage === 'rule')?.matched : null
+      const rule = then.rules.findIndex((one) => one.pattern === pattern)
+      const change = { source, excerpt: shorten(text, EXCERPT), before, after: choice.mode }
+      found.changed.push({ ...change, rule: rule < 0 ? null : rule })
+    }
+    return found
+  }
+
+  async function storedPrompts(owner: OwnerScope, { range, limit, examples }: Stored): Promise<StoredPrompt[]> {
+    const since = range.from === null ? {} : { since: range.from }
+    const corrections = await correctionRepository.list(store.read, owner, { limit, ...since })
+    const isIn = (at: number) => range.to === null || at < range.to
+    const found = [
+      ...corrections.items.flatMap(({ id, prompt, created_at }): StoredPrompt[] =>
+        prompt && isIn(created_at) ? [{ type: 'correction', id, text: prompt }] : [],
+      ),
+      ...examples.map(({ prompt }): StoredPrompt => ({ type: 'example', id: null, text: prompt })),
+    ]
+    const more = limit - found.length
+    const messages = more > 0 ? await promptsOf(store.read, owner, range, more) : []
+    return [...found, ...messages.map((one) => ({ type: 'conversation' as const, ...one }))].slice(0, limit)
+  }
 
   /**
    * `POST /routing-preferences/preview`: with the preference or rules in the order, else with the routing in force for
@@ -110,7 +180,7 @@ export function createRoutingPreview({
   async function guidanceOf(
     call: Call<Caller>,
     as: Asker | null,
-    { routing_preference_id: id, rules }: PreviewInput,
+    { routing_preference_id: id, rules }: Pick<PreviewInput, 'routing_preference_id' | 'rules'>,
   ): Promise<Effective> {
     const row = id ? await modules.preferences.find(store.read, call.caller, id) : null
     const sent = await sourceOf(rules ?? [], effective.patternChecks(trialOf(call)))

@@ -44,6 +44,20 @@ const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPr
     ),
     verb(
       {
+        method: 'post',
+        path: '/routing-preferences/replay',
+        body: words.ReplayInput,
+        reply: words.Replayed,
+        holds: ['excerpt'],
+        role: 'any',
+        owned: true,
+        errors: [404],
+        summary: 'Try rules on your stored prompts: which modes would change; nothing is billed or stored',
+      },
+      (call, { body, owner }) => routingPreview.replay(call, body, { owner }),
+    ),
+    verb(
+      {
         method: 'get',
         path: '/routing-corrections',
         holds: ['prompt', 'note'],

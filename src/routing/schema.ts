@@ -1,6 +1,7 @@
 import { RoutingRule } from '../accounts/keys/schema'
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
+import { RangeQuery } from '../kernel/range'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { MAX_PATTERN_CHARS } from '../text/schema'
 
@@ -167,6 +168,38 @@ export const Preview = t.Object(
   { $id: 'RoutingPreview' },
 )
 export type Preview = Static<typeof Preview>
+
+/** Body of `POST /routing-preferences/replay`. */
+export const ReplayInput = t.Object(
+  {
+    routing_preference_id: t.Optional(t.String({ maxLength: 64 })),
+    rules: t.Optional(t.Array(NewRule, { description: 'Checked before those of the preference or of what applies' })),
+    mode: t.Optional(t.String({ maxLength: 64, description: 'Only prompts that get this mode now' })),
+    limit: t.Optional(t.Integer({ minimum: 1, maximum: 500, description: 'Prompts to try; default 200' })),
+    ...RangeQuery.properties,
+  },
+  { $id: 'RoutingReplay' },
+)
+export type ReplayInput = Static<typeof ReplayInput>
+
+export const Replayed = t.Object(
+  {
+    tested: t.Integer(),
+    changed: t.Array(
+      t.Object({
+        source: t.Object({ type: oneOf(['correction', 'example', 'conversation']), id: nullable(t.String()) }),
+        excerpt: t.String({ description: 'The first 120 characters' }),
+        before: t.String(),
+        after: t.String(),
+        rule: nullable(t.Integer({ description: 'Index of the rule that decides now, from 0' })),
+      }),
+    ),
+    by_mode: t.Record(t.String(), t.Object({ before: t.Integer(), after: t.Integer() })),
+    timed_out: t.Boolean({ description: 'True where 2 seconds were too short for all prompts' }),
+  },
+  { $id: 'RoutingReplayed' },
+)
+export type Replayed = Static<typeof Replayed>
 
 export { RoutingRule }
 

@@ -1,6 +1,6 @@
 /** Skills with their review, and the conversations and memories they run in. */
 export { createMemory, type MemoryService, saveMemory } from './conversations/memory'
-export { type ConversationService, createConversations } from './conversations/service'
+export { type ConversationService, conversationRepository, createConversations } from './conversations/service'
 export { skillHookDue } from './events'
 export { type SkillManifest, storedMembers, storedTool, warningsOf, withDefaults } from './manifest'
 export { type Activation, NO_SKILLS, quotesOf } from './runtime'

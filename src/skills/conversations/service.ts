@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import type { AuditLog } from '../../audit'
 import type { Files } from '../../files'
 import { ArtifactId } from '../../files/schema'
@@ -8,6 +8,7 @@ import { notFound } from '../../kernel/errors'
 import { contains, pagesBy } from '../../kernel/keyset'
 import { microToCents } from '../../kernel/money'
 import { mapPage, type Page, pageFields } from '../../kernel/page'
+import type { Range } from '../../kernel/range'
 import { allOf, command, query, type Reader, type Store, type Tx } from '../../kernel/store'
 import { beginningOf, shorten } from '../../kernel/text'
 import {
@@ -95,6 +96,25 @@ export const conversationRepository = {
     const recent = since === undefined ? undefined : gte(table.updated_at, Date.parse(since))
     const ownerFilter = owner === null ? undefined : eq(table.owner, owner)
     return lastUpdatedFirst(db, wanted, ownerFilter, found, recent) as Promise<Page<ConversationRow>>
+  },
+
+  /** What people asked in the conversations of an owner, newest conversations first; the beginning of long ones. */
+  async promptsOf(db: Reader, owner: OwnerScope, { from, to }: Range, limit: number) {
+    const [table, rows] = [db.of(conversations), db.of(messages)]
+    return db
+      .select({ id: table.id, text: sql<string>`substr(${rows.content}, 1, 4000)` })
+      .from(table)
+      .innerJoin(rows, eq(rows.conversation_id, table.id))
+      .where(
+        and(
+          eq(table.owner, owner),
+          eq(rows.role, 'user'),
+          from === null ? undefined : and(gte(table.updated_at, from), gte(rows.created_at, from)),
+          to === null ? undefined : lt(rows.created_at, to),
+        ),
+      )
+      .orderBy(desc(table.updated_at), desc(table.id), desc(rows.seq))
+      .limit(limit)
   },
 
   async countBefore(db: Reader, owner: OwnerScope, before: number): Promise<number> {

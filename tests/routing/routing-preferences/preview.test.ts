@@ -121,3 +121,29 @@ describe('a preview', () => {
     expect(notice).toContain(JSON.stringify(JSON.stringify(examples[0]!.prompt)).slice(1, -1))
   })
 })
+
+test('a replay says which stored prompts rules would send elsewhere, of the caller and of nobody else', async () => {
+  const [ada, eve] = [await world.person(), await world.person()]
+  const prompt = 'A zebra in the garden'
+  await ada.send('POST', 'routing-corrections', { prompt: 'Feed the zebra', expected_mode: 'roast' })
+  await ada.send('POST', 'completions', { prompt, mode: 'fast' })
+  await ada.send('POST', 'completions', { prompt: 'Nothing of it', mode: 'fast' })
+  const replay = async (who: Person, body: object) => (await who.send('POST', 'routing-preferences/replay', body)).body
+  const found = await replay(ada, { rules: [{ ...rule, pattern: 'giraffe' }, rule] })
+  expect(found).toMatchObject({ tested: 3, timed_out: false })
+  const seen = found.changed.map(({ source, excerpt, after, rule: at }: Record<string, { type: string }>) => [
+    ...[source!.type, excerpt, after, at],
+  ])
+  expect(seen).toEqual([
+    ['correction', 'Feed the zebra', 'roast', 1],
+    ['conversation', prompt, 'roast', 1],
+  ])
+  expect(found.by_mode.roast).toEqual({ before: 0, after: 2 })
+  expect(await replay(ada, { rules: [rule], limit: 1 })).toMatchObject({ tested: 1 })
+  expect(await replay(ada, { rules: [rule], to: '2020-01-01' })).toMatchObject({ tested: 0 })
+  expect(await replay(ada, {})).toMatchObject({ changed: [] })
+  expect(await replay(eve, { rules: [rule] })).toMatchObject({ tested: 0, changed: [] })
+  const { id } = (await ada.send('POST', 'routing-preferences', { name: 'mine', rules: [rule] })).body
+  expect((await replay(ada, { routing_preference_id: id })).changed.length).toBe(2)
+  expect((await eve.send('POST', 'routing-preferences/replay', { routing_preference_id: id })).status).toBe(404)
+})
