@@ -18,7 +18,9 @@ export type SharedRoutes = Pick<
   | 'jobs'
   | 'keys'
   | 'skills'
+  | 'test-cases'
   | 'usage'
+  | 'views'
   | 'workflows'
   | 'webhooks'
 >

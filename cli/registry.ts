@@ -40,6 +40,8 @@ const groups: Readonly<Record<string, Load>> = {
   ],
   canvases: async () => (await import('./commands/canvases')).canvasCommands,
   workflows: async () => (await import('./commands/workflows')).workflowCommands,
+  tests: async () => (await import('./commands/views')).testCommands,
+  views: async () => (await import('./commands/views')).viewCommands,
   submissions: async () => (await import('./commands/submissions')).submissionCommands,
   engines: async () => (await import('./commands/engines')).engineCommands,
   cache: async () => (await import('./commands/cache')).cacheCommands,

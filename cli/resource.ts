@@ -22,6 +22,8 @@ const RESOURCES = {
   workflows: { routes: (api: SharedRoutes) => api.workflows, list: 'workflows', item: 'workflow' },
   hooks: { routes: (api: SharedRoutes) => api.hooks, list: 'hooks', item: 'hook', query: { limit: 1 } },
   webhooks: { routes: (api: SharedRoutes) => api.webhooks, list: 'webhooks' },
+  views: { routes: (api: SharedRoutes) => api.views, list: 'views' },
+  tests: { routes: (api: SharedRoutes) => api['test-cases'], list: 'test_cases' },
   widgets: { routes: (api: SharedRoutes) => api.iframes, list: 'configs' },
 } satisfies Record<string, Route>
 

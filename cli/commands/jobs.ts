@@ -37,7 +37,7 @@ type Wanted = { type?: Job['type'] | undefined; status?: Job['status'] | undefin
 
 /** What both the list of jobs and a retry of many are narrowed by. */
 const jobFilters = {
-  type: choice(['research', 'video', 'response', 'batch'], 'only jobs of this type'),
+  type: choice(['research', 'video', 'response', 'batch', 'tests'], 'only jobs of this type'),
   key: text('KEY', 'only jobs that this key started'),
 }
 

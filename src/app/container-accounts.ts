@@ -31,8 +31,9 @@ import type { KeyId, SessionId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
 import { createIncreases, createRateLimiter, createTiers } from '../limits'
 import { createIllustrator, createImages, createPictures, localSpeaker } from '../media'
+import { savedView } from '../pages'
 import { hasSearch } from '../research'
-import type { ResourceDeps } from '../resource'
+import { createResource, type ResourceDeps } from '../resource'
 import {
   createClassifier,
   createEffective,
@@ -43,6 +44,7 @@ import {
   createUnbilledAdmission,
   wronglyChosenIn,
 } from '../routing'
+import { conversationRepository } from '../skills'
 import { createBenchmarks, createUsageReading } from '../usage'
 import { createWebhooks } from '../webhooks'
 import type { Foundation } from './container-foundation'
@@ -149,7 +151,7 @@ function buildSignIn(modules: Foundation, { sessions, grantInitial }: People) {
   const attempts = createAttempts(modules)
   const entry = createEntry({ ...modules, sessions, attempts })
   const signIn = { ...modules, passwords, attempts, entry }
-  const auth = createAuth({ ...signIn, sessions, signup, grantInitial })
+  const auth = createAuth({ ...signIn, sessions, signup, grantInitial, production })
   const signInLinks = createSignInLinks({ ...signIn, production })
   return { auth, signInLinks, attempts, users: createUsers({ ...modules, auth, sessions, signInLinks }) }
 }
@@ -191,6 +193,11 @@ export function buildDecisions(modules: Accounts) {
     explain,
     screen: guardrails.screen,
     admit: admission.prompt,
+    promptsOf: conversationRepository.promptsOf,
+  })
+  const views = createResource(modules.resources, savedView, {
+    max: config.maxViews,
+    read: async ({ name, section, query }) => ({ name, section, query }),
   })
   const charging = createCharging({ ...modules, guardrails, engines })
   const pictures = createPictures(engines)
@@ -203,6 +210,7 @@ export function buildDecisions(modules: Accounts) {
     benchmarks,
     guardrails,
     preferences,
+    views,
     classifier,
     routingPreview,
     charging,

@@ -12,7 +12,15 @@ import { expiredCredit, startHoldRecovery } from '../billing'
 import { createBrowser, startWatchLoop } from '../browser'
 import { createCharging } from '../charging'
 import { startLeaseLoop } from '../cluster'
-import { cacheRulesOf, createAgent, createChat, createCompletions, createSandbox, createVoice } from '../completions'
+import {
+  cacheRulesOf,
+  createAgent,
+  createChat,
+  createCompletions,
+  createSandbox,
+  createTestCases,
+  createVoice,
+} from '../completions'
 import { backgroundKind, defineBatchJob, expiredResponses, type FileDeps, filesRead } from '../doors'
 import { createLineDoors } from '../doors/routes'
 import { doorOf } from '../doors/routes-bases'
@@ -157,9 +165,11 @@ function buildWork(decisions: Decisions) {
   modules.publicJobs.define(
     backgroundKind({ ...modules, completions, audio, folder: modules.filePlace.incoming, settings: config }),
   )
+  const testCases = createTestCases({ ...modules, completions, max: config.maxTestCases })
   return {
     ...modules,
     agent,
+    testCases,
     sandbox,
     voice,
     completions,

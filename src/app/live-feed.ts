@@ -4,8 +4,9 @@ import { waitingAmong } from '../jobs'
 import { type Call, ownerOf } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
-import type { Feed, Need } from '../pages/routes-live'
+import type { Feed, Need, SearchResults } from '../pages/routes-live'
 import { CHAT_KIND, listTakeovers } from '../widgets'
+import type { AnyNoun } from '../resource'
 import type { Container } from './container'
 
 const MAX = 50
@@ -23,6 +24,7 @@ export function createFeed(container: Container): Feed {
   return {
     ...{ clock, authenticate, requests: usageReading.requests, countRequests: usageReading.countRequests },
     needs: (call) => needsOf(container, call),
+    search: (call, word) => searchIn(container, call, word),
     topics: {
       takeovers: async (call) => {
         const all = await widgets.all(call)
@@ -112,14 +114,7 @@ async function needsOf(
     keys.list(call, { limit: ALL }).then(({ items }) => items.flatMap((key) => needsOfKey(key, now))),
     ...(seesMoney ? [usageReading.report(call, { from: iso(now - PACE_DAYS * DAY_MS) }).then(needsOfMoney)] : []),
   ]
-  const found = await Promise.all(
-    lists.map((list) =>
-      list.catch((error: unknown) => {
-        if (error instanceof AppError && error.kind === 'forbidden') return []
-        throw error
-      }),
-    ),
-  )
+  const found = await Promise.all(lists.map((list) => list.catch(noneIfForbidden)))
   return found
     .flat()
     .map((need) => ({ count: 1, since: null, id: null, ...need }))
@@ -172,4 +167,52 @@ function needsOfMoney({ spending, balance, totals }: Report): NewNeed[] {
   if (days >= ENOUGH_DAYS) return caps
   const text = `Credit lasts for ${days < 1 ? 'less than a day' : `${Math.floor(days)} days`} at the present pace`
   return [...caps, { kind: 'credit_low', severity: days < 1 ? 'now' : 'soon', section: 'billing', text }]
+}
+
+const MAX_FOUND = 20
+/** Where the console shows what is found, by the word of its kind. */
+const SECTIONS: Record<string, string> = {
+  ...{ api_key: 'keys', request: 'requests', workflow: 'workflows', canvas: 'workflows', hook: 'workflows' },
+  ...{ guardrail_policy: 'guardrails', routing_preference: 'routing', webhook: 'webhooks', iframe: 'widgets' },
+  test_case: 'playground',
+}
+
+/** What the caller may see whose id or name begins with a word: keys, a request, and every kind of resource. */
+async function searchIn(container: Container, call: Call, word: string): Promise<SearchResults> {
+  const { store, keys, usageReading, canvases, hooks, workflows, guardrails, preferences, webhooks } = container
+  const beginsSo = (text: string) => text.toLowerCase().startsWith(word.toLowerCase())
+  const nouns = [
+    ...[workflows.workflows, canvases.canvases, hooks.hooks, guardrails.policies, preferences.preferences],
+    ...[webhooks.webhooks, container.widgets.widgets, container.testCases.resource],
+  ]
+  const lists = [
+    keys
+      .list(call, { limit: ALL })
+      .then(({ items }) =>
+        items
+          .filter(({ id, name }) => beginsSo(id) || beginsSo(name))
+          .map(({ id, name }) => ({ type: 'api_key', id, label: name })),
+      ),
+    word.startsWith('req_')
+      ? usageReading
+          .requests(call, { q: word, limit: MAX_FOUND })
+          .then(({ items }) => items.map((one) => ({ type: 'request', id: one.request_id, label: one.endpoint })))
+      : [],
+    ...nouns.map(async ({ resource, list, reachOf }) => {
+      const { name, label = 'name', guarded }: AnyNoun = resource
+      // Throws where reading them needs a permission.
+      if (guarded) await list(call, { limit: 1 })
+      const found = await resource.rows.search(store.read, await reachOf(store.read, call.caller), label, word, MAX_FOUND)
+      return found.map((one) => ({ type: name, ...one }))
+    }),
+  ]
+  const found = await Promise.all(lists.map((list) => Promise.resolve(list).catch(noneIfForbidden)))
+  const results = found.flat().map((one) => ({ ...one, section: SECTIONS[one.type]! }))
+  return { results: results.slice(0, MAX_FOUND) }
+}
+
+/** A list that the caller may not see is empty. */
+function noneIfForbidden(error: unknown): [] {
+  if (error instanceof AppError && error.kind === 'forbidden') return []
+  throw error
 }

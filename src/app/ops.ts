@@ -10,6 +10,7 @@ import {
 } from '../automation/routes'
 import { browserOperatorRoutes } from '../browser/routes'
 import { jobOperatorRoutes } from '../charging/public-jobs-routes'
+import { testCaseOperatorRoutes } from '../completions/routes-tests'
 import { batchOperatorRoutes } from '../doors/routes'
 import { eventOperatorRoutes } from '../events/routes'
 import { verifyUploads } from '../files'
@@ -30,6 +31,7 @@ import {
 } from '../operators'
 import { operatorRoutes } from '../operators/routes'
 import { hasOperators } from '../pages/reference/config'
+import { viewOperatorRoutes } from '../pages/routes-live'
 import { researchOperatorRoutes } from '../research/routes'
 import { preferenceOperatorRoutes } from '../routing/routes'
 import { conversationOperatorRoutes } from '../skills/conversations/routes'
@@ -193,6 +195,8 @@ const operatorApi = (operators: OperatorService, container: Container, edge: Ope
     .use(userOperatorRoutes(container.users, edge))
     .use(guardrailOperatorRoutes(container.guardrails, edge))
     .use(preferenceOperatorRoutes(container, edge))
+    .use(testCaseOperatorRoutes(container.testCases, edge))
+    .use(viewOperatorRoutes(container.views, edge))
     .use(canvasOperatorRoutes(container.canvases, edge))
     .use(workflowOperatorRoutes(container.workflows, edge))
     .use(canvasWorkflowOperatorRoutes(container.workflows, edge))

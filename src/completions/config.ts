@@ -17,6 +17,12 @@ const ttlName = (mode: string) => `cacheTtl_${mode}`
 
 /** Settings of the completions module (contract 22.1). */
 export const completionSettings = {
+  maxTestCases: setting({
+    env: 'SVC_MAX_TEST_CASES',
+    schema: t.Integer({ minimum: 1, maximum: 100_000 }),
+    default: 500,
+    about: 'How many test cases one person or organization can have.',
+  }),
   cacheEnabled: setting({
     env: 'SVC_CACHE_ENABLED',
     schema: t.Boolean(),

@@ -73,6 +73,8 @@ export function createCompletions(modules: Omit<House, 'cache' | 'holds'> & { sh
   }
   return {
     pipeline,
+    /** What an order asks for. Throws 400. */
+    requestOf: read,
     answers: createCacheReading({ cache, clock, enabled: caching.enabled }),
 
     /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */

@@ -8,7 +8,7 @@ export const JOB_STATES = ['queued', 'active', 'completed', 'failed'] as const
 export type JobState = (typeof JOB_STATES)[number]
 
 /** What callers know a kind of job as (contract 7). Kinds without a type are work of the server, shown to nobody. */
-export const JOB_TYPES = ['video', 'research', 'response', 'batch'] as const
+export const JOB_TYPES = ['video', 'research', 'response', 'batch', 'tests'] as const
 export type JobType = (typeof JOB_TYPES)[number]
 
 /** The errors of jobs that no run ended (contract 7). */

@@ -11,3 +11,4 @@ export {
 } from './assets'
 export { createMcpServer } from './mcp-server'
 export { createReference } from './reference/service'
+export { savedView } from './resource'

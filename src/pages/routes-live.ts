@@ -1,14 +1,19 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
+import type { OperatorEdge } from '../http/operator-edge'
+import { resourceVerbs } from '../http/resource-verbs'
 import type { Streams } from '../http/sse'
+import { operatorRoutes, tenantRoutes } from '../http/verbs'
 import type { Call, TenantCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import type { Page } from '../kernel/page'
 import { checkedQuery, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 import { type SseFrame, sseFrame } from '../kernel/stream'
+import type { Resource } from '../resource'
 import { RequestFilters, type RequestQuery, type RequestRow } from '../usage/schema'
+import type { savedView } from './resource'
 
 const KINDS = [
   ...(['visitor_waiting', 'approval_waiting', 'endpoint_failing', 'endpoint_off', 'cap_reached', 'cap_near'] as const),
@@ -29,6 +34,22 @@ const Need = t.Object(
 )
 export type Need = Static<typeof Need>
 const Needs = t.Object({ needs: t.Array(Need, { description: 'The most urgent first' }) })
+
+const SearchResults = t.Object({
+  results: t.Array(
+    t.Object(
+      {
+        type: t.String(),
+        id: t.String(),
+        label: t.String(),
+        section: t.String({ description: 'The section of the console that shows it' }),
+      },
+      { $id: 'SearchResult' },
+    ),
+    { description: 'At most 20' },
+  ),
+})
+export type SearchResults = Static<typeof SearchResults>
 
 const TOPICS = ['requests', 'takeovers', 'jobs', 'runs', 'deliveries', 'browser', 'needs', 'usage'] as const
 type Topic = (typeof TOPICS)[number]
@@ -59,13 +80,14 @@ export type Feed = {
   /** Who the request is from, as of now. Throws 401 where the key or session has ended. */
   authenticate(headers: { authorization: string | null; cookie: string | null }): TenantCaller | Promise<TenantCaller>
   needs(call: Call): Promise<Need[]>
+  search(call: Call, word: string): Promise<SearchResults>
   requests(call: Call, query: RequestQuery): Promise<Page<RequestRow>>
   countRequests(call: Call, query: RequestFilters): Promise<{ count: number }>
   /** What each other topic shows. */
   topics: Record<Exclude<Topic, 'requests' | 'needs'>, (call: Call) => Promise<State>>
 }
 
-/** `/needs`, and `/live`: what changes, as it changes (console 9.8). */
+/** `/needs`, `/search`, and `/live`: what changes, as it changes (console 9.8). */
 export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Usage'] })
     .use(guard)
@@ -73,6 +95,12 @@ export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
       signedIn: true,
       response: { 200: answer(Needs), ...errors(401, 403, 429) },
       detail: { summary: 'List what waits for a person: visitors, approvals, failing endpoints, caps and credit' },
+    })
+    .get('/search', (context) => feed.search(toCall(context), context.query.q.trim()), {
+      signedIn: true,
+      query: checkedQuery(t.Object({ q: t.String({ minLength: 2, maxLength: 128, pattern: '\\S.*\\S' }) })),
+      response: { 200: answer(SearchResults), ...errors(400, 401, 403, 429) },
+      detail: { summary: 'Find what you own by the beginning of its id or name' },
     })
     .get(
       '/live',
@@ -108,6 +136,13 @@ export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
         } as object,
       },
     )
+
+/** `/views` (console 9.8), for tenants and operators. */
+export const viewRoutes = (views: Resource<typeof savedView>, guard: Guard) =>
+  tenantRoutes(resourceVerbs(views), guard, { scope: 'completions', tag: 'Saved views' })
+
+export const viewOperatorRoutes = (views: Resource<typeof savedView>, edge: OperatorEdge) =>
+  operatorRoutes(resourceVerbs(views), edge)
 
 type Watching = { topics: readonly Topic[]; filters: RequestFilters }
 type Write = (item: SseFrame) => void | Promise<void>

@@ -1,4 +1,4 @@
-import { and, count, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
@@ -94,6 +94,23 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by
       const owners = ownerScope.filter((owner) => scope === undefined || owner.startsWith(isOf[scope]))
       const ofOwners = owners.map((owner) => eq(table.owner, owner))
       return newestOfSome(db, wanted, ofOwners) as Promise<Page<Row>>
+    },
+
+    /** Of these owners, those whose id or label begins with a word, whatever its case. */
+    async search(db: Reader, owners: Scope, label: string, word: string, limit: number) {
+      const table = db.of(listed) as OwnedTable & Record<string, SQLiteColumn>
+      const begins = (column: SQLiteColumn) => sql`lower(substr(${column}, 1, ${word.length})) = ${word.toLowerCase()}`
+      const shown = table[label]!
+      return (await db
+        .select({ id: table.id, label: shown })
+        .from(table as SQLiteTable)
+        .where(
+          and(
+            owners === 'everyone' ? undefined : inArray(table.owner, [...owners]),
+            or(begins(table.id), begins(shown)),
+          ),
+        )
+        .limit(limit)) as { id: string; label: string }[]
     },
 
     async count(db: Reader, owner: OwnerScope): Promise<number> {

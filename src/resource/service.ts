@@ -68,6 +68,8 @@ export type AnyNoun = {
   reach?: 'active org' | 'every org'
   /** What its list is ordered by, if not by when each was created. */
   listed?: Params
+  /** The column that searches show and go by, if not the name. */
+  label?: string
   /** What a member needs in the organization to make and change what is the team's. */
   permission: 'manageWebhooks' | 'manageSkills' | 'manageConnectors' | 'manageApiKeys'
   /** The member that holds one of it in an answer: `canvas` for `{"canvas":{…}}`. Flat when left out. */

@@ -16,6 +16,8 @@ const nouns = (await Promise.all(files.map((file) => import(`../../${file}`)))).
 const ORDERS: Record<string, object> = {
   '/hooks': { event_pattern: 'order.*', skill_slug: 'email-drafter' },
   '/webhooks': { url: 'https://203.0.112.7/hook', event_types: ['order.*'] },
+  '/views': { name: 'Ours', section: 'requests', query: '' },
+  '/test-cases': { name: 'Ours', request: { prompt: 'hello' }, checks: [] },
   '/iframes': { name: 'Ours', api_key_id: byKey.id },
   '/workflows': {
     name: 'Ours',

@@ -12,6 +12,8 @@ const research = define(kindOf(report))
 /** Stands for the user's own id. */
 const SELF = 'self'
 const WEBHOOK = { url: 'https://203.0.112.7/hook', event_types: ['order.*'] }
+const VIEW = { name: 'mine', section: 'requests', query: '' }
+const TEST_CASE = { name: 'mine', request: { prompt: 'hello' }, checks: [] }
 const WORKFLOW = {
   name: 'Flow',
   triggerType: 'manual',
@@ -129,10 +131,21 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   },
   'PATCH /hooks/{id}': { action: 'hook.updated', entityType: 'hook', body: { name: CANARY } },
   'DELETE /hooks/{id}': { action: 'hook.deleted', entityType: 'hook' },
+  'POST /views': { action: 'saved_view.created', entityType: 'saved_view', body: VIEW },
+  'PATCH /views/{id}': { action: 'saved_view.updated', entityType: 'saved_view', body: { name: CANARY } },
+  'DELETE /views/{id}': { action: 'saved_view.deleted', entityType: 'saved_view' },
+  'POST /test-cases': { action: 'test_case.created', entityType: 'test_case', body: TEST_CASE },
+  'PATCH /test-cases/{id}': { action: 'test_case.updated', entityType: 'test_case', body: { name: CANARY } },
+  'DELETE /test-cases/{id}': { action: 'test_case.deleted', entityType: 'test_case' },
   'POST /webhooks': { action: 'webhook.created', entityType: 'webhook', body: WEBHOOK },
   'PATCH /webhooks/{id}': { action: 'webhook.updated', entityType: 'webhook', body: { description: CANARY } },
   'DELETE /webhooks/{id}': { action: 'webhook.deleted', entityType: 'webhook' },
   'POST /webhooks/{id}/test': { action: 'webhook.tested', entityType: 'webhook' },
+  'POST /webhooks/{id}/retry-failed': {
+    action: 'webhook.failed_retried',
+    entityType: 'webhook',
+    body: { from: '2026-01-01' },
+  },
   'POST /webhooks/{id}/rotate-secret': { action: 'webhook.secret_rotated', entityType: 'webhook' },
   'POST /iframes': { action: 'iframe.created', entityType: 'iframe', body: { api_key_id: SELF, name: CANARY } },
   'PATCH /iframes/{id}': { action: 'iframe.updated', entityType: 'iframe', body: { name: CANARY } },
@@ -165,9 +178,13 @@ const ELSEWHERE = [
   'DELETE /skills/submissions/{id}',
   'PATCH /skills/{id}',
   'DELETE /skills/{id}',
+  'POST /test-cases/run',
   'POST /auth/signup',
   'POST /auth/sessions',
   'DELETE /auth/sessions',
+  'DELETE /auth/sessions/{id}',
+  'PATCH /auth/me',
+  'POST /auth/confirm',
   'POST /auth/password',
   'POST /auth/links',
   'POST /auth/links/redeem',
@@ -202,6 +219,7 @@ const WITHOUT_EFFECT = [
   'POST /iframes/{id}/sessions/{sessionId}/typing',
   'POST /messages/count_tokens',
   'POST /routing-preferences/preview',
+  'POST /routing-preferences/replay',
   'POST /routing-preferences/suggest-rule',
   'POST /guardrail-policies/{id}/evaluate',
 ]
@@ -230,6 +248,8 @@ async function idFor(path: string, ada: Person): Promise<string> {
     return (await ada.send('POST', 'hooks', { hook_preset_id: 'task.overdue.summary' })).body.id
   }
   if (path.startsWith('/iframes')) return (await ada.send('POST', 'iframes', { api_key_id: ada.keyId })).body.id
+  if (path.startsWith('/views')) return (await ada.send('POST', 'views', VIEW)).body.id
+  if (path.startsWith('/test-cases')) return (await ada.send('POST', 'test-cases', TEST_CASE)).body.id
   if (path.startsWith('/webhooks')) return (await ada.send('POST', 'webhooks', WEBHOOK)).body.id
   if (path.startsWith('/responses')) return (await ada.send('POST', 'responses', { input: 'one' })).body.id
   if (path.startsWith('/jobs')) return accept(ada, research)

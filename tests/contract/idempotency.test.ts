@@ -27,10 +27,12 @@ const WITHOUT: Record<string, string> = {
   'POST /moderations': 'scores the same text the same way',
   'POST /messages/count_tokens': 'changes nothing',
   'POST /routing-preferences/preview': 'changes nothing',
+  'POST /routing-preferences/replay': 'changes nothing',
   'POST /routing-preferences/suggest-rule': 'changes nothing',
   'POST /auth/signup': 'no credential, so there is no user a key could belong to',
   'POST /auth/sessions': 'no credential, so there is no user a key could belong to',
   'POST /auth/password': 'sets the same password again, and a stored request would keep its hash',
+  'POST /auth/confirm': 'proves the same thing again, and a stored request would keep its password',
   'POST /auth/links': 'no credential, so there is no user a key could belong to',
   'POST /auth/links/redeem': 'no credential, so there is no user a key could belong to',
   'POST /billing/webhook': 'the processor retries by its own event id',
@@ -86,8 +88,18 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /routing-corrections': async () => ['routing-corrections', { prompt: 'Once', expected_mode: 'think' }],
   'POST /events': async (by) => ['events', { orgId: by.userId, eventType: 'order.created' }],
   'POST /hooks': async () => ['hooks', { hook_preset_id: 'task.overdue.summary' }],
+  'POST /views': async () => ['views', { name: 'one', section: 'requests', query: '' }],
+  'POST /test-cases': async () => ['test-cases', TEST_CASE],
+  'POST /test-cases/run': async (by) => {
+    await by.send('POST', 'test-cases', TEST_CASE)
+    return ['test-cases/run', { models: ['svc-1-flash'], most_cents: 1 }]
+  },
   'POST /webhooks': async () => ['webhooks', WEBHOOK],
   'POST /webhooks/{id}/test': async (by) => [`webhooks/${await webhookOf(by)}/test`],
+  'POST /webhooks/{id}/retry-failed': async (by) => [
+    `webhooks/${await webhookOf(by)}/retry-failed`,
+    { from: '2026-01-01' },
+  ],
   'POST /webhooks/{id}/rotate-secret': async (by) => [`webhooks/${await webhookOf(by)}/rotate-secret`],
   'POST /iframes': async (by) => ['iframes', { api_key_id: by.keyId }],
   'POST /iframes/{id}/duplicate': async (by) => [`iframes/${(await widgetsIn(world).widget({}, by)).id}/duplicate`, {}],
@@ -144,6 +156,7 @@ const IN_THEIR_ROOMS = [
 ]
 
 const WEBHOOK = { url: 'https://203.0.112.7/hook', event_types: ['order.*'] }
+const TEST_CASE = { name: 'one', request: { prompt: 'hello' }, checks: [] }
 const webhookOf = async (by: Person): Promise<string> => (await by.send('POST', 'webhooks', WEBHOOK)).body.id
 const WORKFLOW = {
   name: 'Once',

@@ -42,7 +42,7 @@ const DOCUMENTED: [route: string, tag: string, body: string | null, answer: stri
       'NewRateLimitIncrease',
       'RateLimitIncreaseReply',
     ] as const),
-    '201 400 401 403 409',
+    '201 400 401 403 404 409',
   ],
   [
     ...([

@@ -14,6 +14,8 @@ const world = await createWorld({
     maxWebhooks: max,
     maxWorkflows: max,
     maxHooks: max,
+    maxViews: max,
+    maxTestCases: max,
   },
 })
 const ops = operatorSender(world)
@@ -26,7 +28,9 @@ test('every declared resource is tried', () => {
     '/evi/canvases',
     '/hooks',
     '/workflows',
+    '/test-cases',
     '/guardrail-policies',
+    '/views',
     '/routing-preferences',
     '/webhooks',
     '/iframes',
@@ -40,6 +44,8 @@ const LIKE: Record<string, Served['like']> = {
     called: 'name',
     member: 'hook',
   },
+  '/views': { order: { name: 'Theirs', section: 'requests', query: 'status=5xx' }, called: 'name' },
+  '/test-cases': { order: { name: 'Theirs', request: { prompt: 'hello' }, checks: [] }, called: 'name' },
   '/webhooks': {
     order: { url: 'https://203.0.112.7/hook', event_types: ['order.*'], description: 'Theirs' },
     called: 'description',

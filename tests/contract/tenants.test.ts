@@ -34,6 +34,8 @@ const OWNED: Record<string, () => Promise<string>> = {
     (await owner.send('POST', 'webhooks', { url: 'https://203.0.112.7/hook', event_types: ['order.*'] })).body.id,
   hooks: async () => (await owner.send('POST', 'hooks', { hook_preset_id: 'task.overdue.summary' })).body.id,
   iframes: async () => (await owner.send('POST', 'iframes', { api_key_id: owner.keyId })).body.id,
+  views: async () => (await owner.send('POST', 'views', VIEW)).body.id,
+  'test-cases': async () => (await owner.send('POST', 'test-cases', TEST_CASE)).body.id,
   memory: async () => (await owner.send('POST', 'memory', { content: randomUUID() })).body.memory.id,
   skills: async () =>
     (
@@ -57,13 +59,18 @@ const OWNED: Record<string, () => Promise<string>> = {
   requests: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.request_id,
   conversations: async () => (await owner.send('POST', 'completions', { prompt: randomUUID() })).body.conversation_id,
 }
+const VIEW = { name: 'theirs', section: 'requests', query: '' }
+const TEST_CASE = { name: 'theirs', request: { prompt: 'hello' }, checks: [] }
 const WORKFLOW = {
   name: 'theirs',
   triggerType: 'manual',
   steps: [{ type: 'transform', name: 'a', config: { template: 1 } }],
 }
-/** Kinds that everyone may see (a statement has a month, of one's own), and those that a reviewer decides on. */
-const SHARED = ['models', 'rate-limits', 'billing']
+/**
+ * Kinds that everyone may see (a statement has a month, of one's own), those that a reviewer decides on, and sessions,
+ * which no key reaches.
+ */
+const SHARED = ['models', 'rate-limits', 'billing', 'auth']
 /** A body each route accepts, so that only the id decides. */
 const BODIES: Record<string, object> = {
   'POST /browser/sessions/{id}/actions': { tool: 'browser_observe' },
@@ -76,7 +83,10 @@ const BODIES: Record<string, object> = {
   'PATCH /routing-preferences/{id}': { name: 'mine now' },
   'PATCH /guardrail-policies/{id}': { name: 'mine now' },
   'POST /guardrail-policies/{id}/evaluate': { text: 'hello', phase: 'input' },
+  'PATCH /views/{id}': { name: 'mine now' },
+  'PATCH /test-cases/{id}': { name: 'mine now' },
   'PATCH /hooks/{id}': { name: 'mine now' },
+  'POST /webhooks/{id}/retry-failed': { from: '2026-01-01' },
   'PATCH /webhooks/{id}': { description: 'mine now' },
   'PATCH /iframes/{id}': { name: 'mine now' },
   'POST /iframes/{id}/verify': { domain: 'mine.example' },
@@ -121,6 +131,8 @@ const LISTS = [
   'billing/limits',
   'billing/ledger',
   'takeovers',
+  'views',
+  'test-cases',
   'needs',
   'audit',
   'audit?entity_type=completion',

@@ -32,6 +32,8 @@ function pathOf(path: string): string | null {
     [/^\/artifacts\/:id/, [things.artifact.id]],
     [/^\/files\/:id/, [things.sent]],
     [/^\/batches\/:id/, [things.batch]],
+    [/^\/views\/:id/, [things.view.id]],
+    [/^\/test-cases\/:id/, [things.testCase.id]],
     [/^\/webhooks\/:id/, [things.webhook.id]],
     [/^\/hooks\/:id/, [things.hook.id]],
     [/^\/iframes\/:id/, [chat.id, chat.sessionId]],

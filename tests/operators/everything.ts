@@ -59,6 +59,8 @@ export async function createFullWorld() {
       rules: [{ pattern: WORD, target_mode: 'code' }],
     })
     await made('routing-corrections', { prompt: WORD, note: WORD, expected_mode: 'code' })
+    const view = await made('views', { name: WORD, section: 'requests', query: WORD })
+    const testCase = await made('test-cases', { name: WORD, request: { prompt: WORD }, checks: [] })
     const webhook = await made('webhooks', { url: 'listen:', event_types: ['*'], description: WORD })
     const hook = await made('hooks', { hook_preset_id: 'task.overdue.summary', name: 'Late', config: { note: WORD } })
     await must(ada.send('PUT', `keys/${ada.keyId}`, { brand_soul: { enabled: true, persona: WORD } }))
@@ -96,6 +98,8 @@ export async function createFullWorld() {
       drawn,
       policy,
       preference,
+      view,
+      testCase,
       webhook,
       hook,
       increase,

@@ -29,6 +29,8 @@ const NAMED: NonNullable<Served['like']> = { order: { name: 'Theirs' }, called: 
 export function resourceSuite({ resource: noun, world, as, ops, max, like = NAMED }: Served) {
   const path = noun.path.slice(1)
   const isEither = noun.owned === 'either'
+  /** A role that may not change what is the team's. */
+  const without = noun.permission === 'manageSkills' ? 'viewer' : 'member'
   const { order: input, called, member = '' } = like
   const one = (id: string) => `${path}/${id}`
   /** One of it, as its answer shows it. */
@@ -38,7 +40,7 @@ export function resourceSuite({ resource: noun, world, as, ops, max, like = NAME
     (await send('GET', `${path}${query}`)).body[noun.plural].map(({ id }: { id: string }) => id)
   const textOf = ({ status, body }: Answer) => [status, body.error.code, body.error.message]
   /** An org with its owner, and a colleague in a role; both have it active. */
-  async function team(role: 'member' | 'admin') {
+  async function team(role: 'viewer' | 'member' | 'admin') {
     const [owner, colleague] = [await world.person(), await world.person()]
     const org = (await owner.send('POST', 'orgs', { name: 'Team' })).body.id
     const { token } = await issueInvitation(world, org, await emailOf(world, colleague), role)
@@ -158,7 +160,7 @@ export function resourceSuite({ resource: noun, world, as, ops, max, like = NAME
     })
 
     test.if(isEither)('what is the team’s is changed by who may, and ends with the organization', async () => {
-      const { owner, colleague, org } = await team('member')
+      const { owner, colleague, org } = await team(without)
       const { id, org_id } = await made(owner, { scope: 'team' })
       expect(org_id).toBe(org)
       expect((await as(colleague)('GET', one(id))).status).toBe(200)

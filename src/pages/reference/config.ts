@@ -17,6 +17,12 @@ export const referenceSettings = {
     default: 'on',
     about: 'Whether this server has the console at /console.',
   }),
+  maxViews: setting({
+    env: 'SVC_MAX_VIEWS',
+    schema: t.Integer({ minimum: 1, maximum: 10_000 }),
+    default: 50,
+    about: 'How many saved views of the console one person or organization can have.',
+  }),
   consoleOperators: setting({
     env: 'SVC_CONSOLE_OPERATORS',
     schema: OnOff,

@@ -10,6 +10,11 @@ import { createWorld } from '../../support/world'
 const REFUSED: Record<string, string> = {
   // These are sent by a person who is signed in, or by another server.
   deleteAuthSessions: 'invalid_session',
+  deleteAuthSessionsById: 'invalid_session',
+  getAuthSessions: 'invalid_session',
+  patchAuthMe: 'invalid_session',
+  postAuthConfirm: 'invalid_session',
+  postTestCasesRun: 'not_found',
   postAuthLinksRedeem: 'invalid_token',
   postAuthPassword: 'invalid_session',
   postAuthSessions: 'invalid_credentials',

@@ -1,0 +1,71 @@
+import { onceHeaders } from '../api'
+import { type Command, commandsOf } from '../command'
+import { expectData } from '../failure'
+import { columnsOf } from '../output/columns'
+import { list, text, wholeCents } from '../words'
+import { countedColumn, fileCommands } from './resource-commands'
+
+/** Saved views of the console. */
+export const viewCommands: Command[] = fileCommands({
+  path: 'views',
+  resource: 'views',
+  what: 'saved view',
+  many: 'saved views',
+  columns: columnsOf`
+    id, name NAME, section SECTION, query FILTERS, scope SCOPE, org_id ORG wide, created CREATED time wide`,
+  id: '5e0b6d4c-8a1f-4f43-8b30-7d3c7f1f4e21',
+  file: 'view.json',
+  arg: 'view',
+  stays: 'What it shows stays.',
+})
+
+const ID = '7a3c9d10-2b0e-4f43-8b30-7d3c7f1f4e21'
+const runColumns = columnsOf`job_id JOB, status STATUS, cases CASES number, poll_url FOLLOW wide`
+
+const command = commandsOf('tests', { apis: ['tenant'] })
+
+const runTests = command('run', {
+  columns: runColumns,
+  summary: 'Run test cases on engines, as a job',
+  about:
+    'Every answer is billed as a completion. Without --ids and --tag all cases run. Follow it with jobs wait JOB; its result has each answer with the checks that failed.',
+  examples: [
+    'tests run --models svc-1-flash --max 50',
+    `tests run --ids ${ID} --models svc-1-flash,svc-1-pro --max 50`,
+  ],
+  impact: 'write',
+  exits: [3, 6],
+  flags: {
+    ids: list('A,B', 'ids of the cases'),
+    tag: text('TAG', 'only cases with this tag'),
+    models: list('A,B', 'engines to ask, up to 4; svc-1-flash by default'),
+    max: wholeCents('CENTS', 'begin no answer once so much was charged; 100 by default'),
+  },
+  async run(shell, { ids, tag, models = ['svc-1-flash'], max = 100 }) {
+    if (shell.planned(`run test cases on ${models.join(', ')}`)) return
+    const { client } = await (await shell.connect()).tenant()
+    const input = { models, most_cents: max, ...(ids ? { ids: ids as never } : {}), ...(tag ? { tag } : {}) }
+    const accepted = await client['test-cases'].run.post(input, { headers: onceHeaders(shell) })
+    shell.print.item(expectData(accepted), runColumns)
+  },
+})
+
+/** Test cases: requests with what must be true of their answers. */
+export const testCommands: Command[] = [
+  ...fileCommands({
+    path: 'tests',
+    resource: 'tests',
+    what: 'test case',
+    many: 'test cases',
+    columns: [
+      ...columnsOf`id, name NAME, tags TAGS list`,
+      countedColumn('checks', 'CHECKS'),
+      ...columnsOf`org_id ORG wide, created CREATED time wide, updated CHANGED time`,
+    ],
+    id: ID,
+    file: 'case.json',
+    arg: 'case',
+    stays: 'Results of earlier runs stay.',
+  }),
+  runTests,
+]

@@ -1,0 +1,204 @@
+import { type Behalf, behalfOf } from '../accounts'
+import { type PublicJobs, type PublicKind, pollUrlOf } from '../charging'
+import type { EngineService } from '../engines'
+import { GiveUp, type Running } from '../jobs'
+import type { Call, TenantCaller } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { AppError, invalidInput, notFound } from '../kernel/errors'
+import { newRequestId } from '../kernel/ids'
+import { centsToMicro } from '../kernel/money'
+import { checker } from '../kernel/schema'
+import { createResource, type Resource, type ResourceDeps } from '../resource'
+import { compilePattern } from '../text'
+import { formOfSchema, requestFromChat } from './chat-from-wire'
+import { testCase } from './resource'
+import type { CompletionRequest } from './run'
+import { type ChatCompletion, ChatInput, type Completion, CompletionInput } from './schema'
+import type { Check, TestCase, TestRun, TestRunAccepted, TestRunInput } from './test-cases-schema'
+import type { CompletionService } from './way'
+
+const [isChat, isCompletion] = [checker(ChatInput), checker(CompletionInput)]
+const MAX_BYTES = 256 * 1024
+const PAGE = 100
+const MAX_CASES = 500
+const MINUTE_MS = 60_000
+
+type Deps = {
+  resources: ResourceDeps
+  engines: Pick<EngineService, 'named'>
+  completions: Pick<CompletionService, 'pipeline' | 'requestOf'>
+  publicJobs: PublicJobs
+  clock: Clock
+  max: number
+  /** The caller as whom stored work runs; null when it may not any more. */
+  unattended(behalf: Behalf): Promise<TenantCaller | null>
+}
+
+export type TestCases = ReturnType<typeof createTestCases>
+
+type Ordered = Behalf & {
+  cases: Pick<TestCase, 'id' | 'request' | 'checks'>[]
+  models: string[]
+  budget: number
+  route: string
+}
+
+/** Prompts that are kept with what must be true of their answers, and run on several engines (console 9.7.3). */
+export function createTestCases({ resources, engines, completions, publicJobs, clock, max, unattended }: Deps) {
+  const resource = createResource(resources, testCase, {
+    max,
+    async read({ name, tags, request, checks }) {
+      for (const [at, check] of (checks ?? []).entries()) assertCheck(check, `checks[${at}]`)
+      if (request === undefined) return { name, tags, checks }
+      const bytes = Buffer.byteLength(JSON.stringify(request))
+      if (bytes > MAX_BYTES)
+        throw invalidInput('request', `"request" has ${bytes} bytes; at most ${MAX_BYTES} are kept.`)
+      const [problem] = ('messages' in request ? isChat : isCompletion).issues(request)
+      if (problem) throw invalidInput('request', `"request${problem.path}" ${problem.message}.`)
+      return { name, tags, checks, request, bytes }
+    },
+  })
+  const kind: PublicKind<Ordered> = {
+    name: 'completions.tests',
+    shown: 'tests',
+    retry: { attempts: 2, delayMs: () => 2_000 },
+    timeLimitMs: 60 * MINUTE_MS,
+    concurrency: 4,
+    concurrencyPerKey: 1,
+    remembers: true,
+    run: runAll,
+  }
+  publicJobs.define(kind)
+  return { resource, run }
+
+  /** `POST /test-cases/run`. Throws 400 for an unknown engine, 404 where no case is named so, 503. */
+  async function run(call: Call, { ids, tag, models, ...bounds }: TestRunInput): Promise<TestRunAccepted> {
+    const cases = (
+      ids ? await Promise.all(ids.map((id) => resource.get(call, id))) : await allOf(resource, call)
+    ).filter(({ tags }) => tag === undefined || tags.includes(tag))
+    if (!cases.length) throw notFound('test case')
+    const input: Ordered = {
+      ...behalfOf(call.caller),
+      cases: cases.map(({ id, request, checks }) => ({ id, request, checks })),
+      models: models.map((model) => engines.named(model) ?? model),
+      budget: centsToMicro(bounds.most_cents),
+      route: call.route,
+    }
+    return publicJobs.accept(call, kind, {
+      input,
+      hold: 0,
+      answer: (id) => ({ job_id: id, status: 'queued' as const, cases: cases.length, poll_url: pollUrlOf(id) }),
+    })
+  }
+
+  /** Each answer is billed as a completion, and kept, so that a second try repeats none. */
+  async function runAll(job: Running<Ordered>) {
+    const { cases, models, budget, route } = job.payload
+    const runs = ((await job.recall('runs')) ?? []) as TestRun[]
+    const all = cases.flatMap((one) => models.map((model) => ({ one, model })))
+    let spent = runs.reduce((sum, { cost_cents }) => sum + centsToMicro(cost_cents), 0)
+    for (const { one, model } of all.slice(runs.length)) {
+      if (spent >= budget && budget > 0) break
+      const caller = await unattended(job.payload)
+      if (!caller) throw new GiveUp('The key or session that started this run is no longer valid.')
+      const call: Call = { caller, requestId: newRequestId(), route, signal: job.signal }
+      const made = await answer(call, one, model)
+      spent += centsToMicro(made.cost_cents)
+      runs.push(made)
+      await job.keep('runs', runs)
+      job.progress(Math.floor((99 * runs.length) / all.length), `${runs.length} of ${all.length}`)
+    }
+    const passed = runs.filter((made) => made.passed).length
+    return { text: `${passed} of ${runs.length} passed`, data: { runs, left_out: all.length - runs.length }, cost: 0 }
+  }
+
+  async function answer(
+    call: Call,
+    { id, request, checks }: Ordered['cases'][number],
+    model: string,
+  ): Promise<TestRun> {
+    const about = { case_id: id, model, request_id: call.requestId }
+    const from = clock.monotonic()
+    const past = () => Math.round(clock.monotonic() - from)
+    try {
+      const order = await orderOf(call, request)
+      const reply = await completions.pipeline.complete(call, {
+        ...order,
+        engine: model,
+        conversation: 'none',
+        cache: 'off',
+      })
+      const ms = past()
+      const { content, mode, cost_cents } = factsOf(reply)
+      const failed = checks.filter((check) => !holds(check, { content, mode, ms, cost_cents })).map(nameOf)
+      return { ...about, passed: !failed.length, failed_checks: failed, ms, cost_cents }
+    } catch (error) {
+      if (!(error instanceof AppError) || call.signal.aborted) throw error
+      return { ...about, passed: false, failed_checks: [error.code], ms: past(), cost_cents: 0 }
+    }
+  }
+
+  async function orderOf(call: Call, request: TestCase['request']): Promise<CompletionRequest> {
+    if ('messages' in request) return requestFromChat(request as ChatInput, true) as CompletionRequest
+    return (await completions.requestOf(call, request as CompletionInput, true)) as CompletionRequest
+  }
+}
+
+async function allOf(resource: Resource<typeof testCase>, call: Call): Promise<TestCase[]> {
+  const all: TestCase[] = []
+  for (let cursor: string | undefined; all.length < MAX_CASES; ) {
+    const page = await resource.list(call, { limit: PAGE, ...(cursor ? { cursor } : {}) })
+    all.push(...(page.items as TestCase[]))
+    if (page.next === null) break
+    cursor = page.next
+  }
+  return all
+}
+
+type Answered = { content: string; mode: string | null; ms: number; cost_cents: number }
+
+function factsOf(answer: object): Omit<Answered, 'ms'> {
+  if ('choices' in answer) {
+    const { choices, svc_metadata: about } = answer as ChatCompletion
+    const content = choices[0]?.message.content ?? ''
+    return { content, mode: about?.resolved_mode ?? null, cost_cents: about?.cost_cents ?? 0 }
+  }
+  const { content, resolved_mode, usage } = answer as Completion
+  return { content, mode: resolved_mode, cost_cents: usage.cost_cents }
+}
+
+const nameOf = ({ type, value }: Check): string =>
+  type === 'json_schema' ? type : `${type} ${String(value).slice(0, 100)}`
+
+function holds({ type, value }: Check, { content, mode, ms, cost_cents }: Answered): boolean {
+  switch (type) {
+    case 'contains':
+      return content.includes(String(value))
+    case 'not_contains':
+      return !content.includes(String(value))
+    case 'matches':
+      return compilePattern(String(value)).test(content)
+    case 'json_schema':
+      return formOfSchema(value as Record<string, unknown>, 'checks').checkJson!(content) === null
+    case 'mode':
+      return mode === value
+    case 'max_ms':
+      return ms <= Number(value)
+    case 'max_cost_cents':
+      return cost_cents <= Number(value)
+  }
+}
+
+/** Throws 400 for a value of another kind, for a pattern that must not run on the event loop, and for a schema. */
+function assertCheck({ type, value }: Check, path: string): void {
+  const wanted = type === 'json_schema' ? 'object' : type.startsWith('max_') ? 'number' : 'string'
+  if (typeof value !== wanted) throw invalidInput(`${path}.value`, `"${path}.value" of "${type}" must be a ${wanted}.`)
+  if (type === 'json_schema') formOfSchema(value as Record<string, unknown>, `${path}.value`)
+  if (type !== 'matches') return
+  try {
+    if (Number.isFinite(compilePattern(value as string).steps)) return
+  } catch (error) {
+    throw invalidInput(`${path}.value`, `"${path}.value" ${(error as Error).message}.`)
+  }
+  throw invalidInput(`${path}.value`, `"${path}.value" uses what only backtracking finds. Write it without.`)
+}
