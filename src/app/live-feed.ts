@@ -5,8 +5,8 @@ import { type Call, ownerOf } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import type { Feed, Need, SearchResults } from '../pages/routes-live'
-import { CHAT_KIND, listTakeovers } from '../widgets'
 import type { AnyNoun } from '../resource'
+import { CHAT_KIND, listTakeovers } from '../widgets'
 import type { Container } from './container'
 
 const MAX = 50
@@ -202,7 +202,13 @@ async function searchIn(container: Container, call: Call, word: string): Promise
       const { name, label = 'name', guarded }: AnyNoun = resource
       // Throws where reading them needs a permission.
       if (guarded) await list(call, { limit: 1 })
-      const found = await resource.rows.search(store.read, await reachOf(store.read, call.caller), label, word, MAX_FOUND)
+      const found = await resource.rows.search(
+        store.read,
+        await reachOf(store.read, call.caller),
+        label,
+        word,
+        MAX_FOUND,
+      )
       return found.map((one) => ({ type: name, ...one }))
     }),
   ]

@@ -33,6 +33,7 @@ const ALL = [
   'POST /ops/v1/cache/find',
   'POST /ops/v1/guardrail-policies/:id/evaluate',
   'POST /ops/v1/routing-preferences/preview',
+  'POST /ops/v1/routing-preferences/replay',
 ]
 
 /** Who answers visitors may take their chats over, and helps people in who have lost their password. */

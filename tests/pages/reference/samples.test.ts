@@ -14,7 +14,6 @@ const REFUSED: Record<string, string> = {
   getAuthSessions: 'invalid_session',
   patchAuthMe: 'invalid_session',
   postAuthConfirm: 'invalid_session',
-  postTestCasesRun: 'not_found',
   postAuthLinksRedeem: 'invalid_token',
   postAuthPassword: 'invalid_session',
   postAuthSessions: 'invalid_credentials',
