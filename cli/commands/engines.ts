@@ -105,6 +105,35 @@ const listEngines = command('list', {
   },
 })
 
+const healthColumns = columnsOf`
+  at FROM time, calls CALLS number, errors ERRORS number, p50 P50 MS number, p95 P95 MS number`
+
+const engineHealth = command('health', {
+  summary: 'Show how an upstream answered lately, bucket by bucket',
+  about:
+    'Calls, errors and latencies as the process that is asked saw them since it started. Buckets without calls are left out. The last error is printed below.',
+  examples: ['engines health main', 'engines health main --window 7d --json'],
+  columns: healthColumns,
+  watchable: true,
+  args: { upstream: argument('name of the upstream') },
+  flags: { window: choice(['1h', '24h', '7d'], 'how far back; 24h by default') },
+  async run(shell, { upstream, window = '24h' }) {
+    const { engines } = (await shell.connect()).ops()
+    const health = expectData(await engines({ name: encodeURIComponent(upstream) }).health.get({ query: { window } }))
+    const { buckets, calls, errors, p50, p95, last_error } = health
+    const rows = buckets.map((at, index) => ({
+      ...{ at, calls: calls[index]!, errors: errors[index]! },
+      ...{ p50: p50[index] ?? null, p95: p95[index] ?? null },
+    }))
+    shell.print.list(
+      rows.filter(({ calls: count }) => count > 0),
+      healthColumns,
+      'No calls.',
+    )
+    if (last_error) shell.note(`Last error, ${last_error.at}: ${last_error.message}`)
+  },
+})
+
 const testEngines = command('test', {
   summary: 'Test the engines with real calls',
   about:
@@ -334,6 +363,7 @@ export const engineCommands = [
   removeEngine,
   mapEngine,
   testEngines,
+  engineHealth,
   enableEngine,
   disableEngine,
   ...namedEngineCommands,

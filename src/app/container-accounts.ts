@@ -22,7 +22,7 @@ import {
 } from '../accounts'
 import { createAccountBilling, createAccountLimits, createBalanceWatch, createBilling, followPrices } from '../billing'
 import { createCharging, createPublicJobs } from '../charging'
-import { createBuiltinDriver, createEngines } from '../engines'
+import { createBuiltinDriver, createEngines, createUpstreamHealth } from '../engines'
 import { createEvents } from '../events'
 import { createEngineOpinion, createGuardrails } from '../guardrails'
 import { storeAnswer } from '../idempotency'
@@ -162,6 +162,7 @@ export function buildDecisions(modules: Accounts) {
   const noSearch = hasSearch(config)
     ? null
     : 'no search server is set, so research reads only the addresses in a prompt'
+  const upstreamHealth = createUpstreamHealth(clock)
   const engines = createEngines({
     settings: config,
     registry: engineRegistry,
@@ -173,6 +174,7 @@ export function buildDecisions(modules: Accounts) {
     observe: (engine, outcome, attempt) => {
       if (outcome !== 'passed over') modules.observeEngine(engine, outcome, attempt)
       const { requestId, target: name, ms, mode, error } = attempt
+      if (outcome !== 'passed over') upstreamHealth.note(name, ms, error)
       if (requestId) traces.step(requestId, 'engine', name, ms, { engine, mode, outcome, error })
     },
   })
@@ -205,6 +207,7 @@ export function buildDecisions(modules: Accounts) {
   return {
     ...modules,
     engines,
+    upstreamHealth,
     opinion,
     effective,
     benchmarks,

@@ -37,6 +37,7 @@ export {
 } from './engine'
 export { engineMissing, engineUnable, engineUnavailable } from './failures'
 export { type OrderedVideo, VideoInDoubt } from './filming'
+export { createUpstreamHealth, HEALTH_WINDOWS, type HealthWindow, type UpstreamHealth } from './health'
 export { countPrompt, countTokens, ENOUGH, sumDetails } from './meter'
 export { parametersIn } from './parameters'
 export { readKey } from './parts'

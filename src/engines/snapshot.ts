@@ -35,7 +35,13 @@ export type SnapshotDeps = {
 type Parts = { upstreams: ReadonlyMap<string, UpstreamPart>; builtin: Omit<UpstreamPart, 'slots' | 'fit'> }
 
 /** What makes videos and speech where no upstream does: the server itself, without a driver. */
-const MADE_HERE = { target: 'builtin:builtin', upstream: 'builtin', kind: 'builtin', breaker: 'closed' } as const
+const MADE_HERE = {
+  target: 'builtin:builtin',
+  upstream: 'builtin',
+  kind: 'builtin',
+  breaker: 'closed',
+  in_flight: 0,
+} as const
 
 /** What an engine is for. */
 type Makes = Pick<EngineEntry | (typeof AUDIO_ENGINES)[number], 'mode' | 'kind'>
@@ -84,6 +90,7 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
               upstream,
               kind,
               breaker: breaker.state(),
+              in_flight: breaker.inFlight(),
             })),
       })),
   }

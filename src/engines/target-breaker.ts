@@ -50,6 +50,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
   let failures: Failure[] = []
   let openedAt: number | null = null
   let triedAt: number | null = null
+  let inFlight = 0
   let probedAt = Number.NEGATIVE_INFINITY
 
   const leftMs = (): number => (openedAt === null ? 0 : Math.max(0, openedAt + OPEN_MS - clock.monotonic()))
@@ -62,6 +63,9 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
   return {
     /** The state for all owners. */
     state,
+
+    /** Calls that were let in and have not ended. */
+    inFlight: () => inFlight,
 
     /** Milliseconds until this owner's next call may be made; 0 unless it is open. */
     leftMs: (owner?: string): number => Math.max(leftMs(), ownOf(owner)?.leftMs() ?? 0),
@@ -87,8 +91,10 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
 
   function permitOf(owner: string | undefined, trial: boolean): Permit {
     let over = false
+    inFlight++
     const isFirst = () => {
       const first = !over
+      if (first) inFlight--
       over = true
       return first
     }

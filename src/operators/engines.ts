@@ -11,7 +11,9 @@ import {
   type EngineVersion,
   engineOfMode,
   findEngine,
+  type HealthWindow,
   type UpstreamConfig,
+  type UpstreamHealth,
 } from '../engines'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -35,6 +37,7 @@ import {
 import type {
   AddedEngine,
   EngineAlias,
+  EngineHealth,
   EnginePatch,
   EnginePrice,
   EnginePrices,
@@ -68,6 +71,7 @@ type Deps = {
   log: Log
   engines: Pick<EngineService, 'mapping' | 'test' | 'askUpstreams' | 'standings'>
   engineRegistry: Pick<EngineRegistry, 'newest' | 'change' | 'with'>
+  upstreamHealth: Pick<UpstreamHealth, 'of'>
   settings: EngineSettings & { prices: PriceTable }
   /** Path of the configuration file, whether or not it exists. */
   configFile: string
@@ -94,6 +98,11 @@ export function createEngineVerbs(deps: Deps) {
   const placesOf = createPlaces(deps)
   return {
     list,
+    /** How an upstream answered, bucket by bucket. Throws 404 for a name that no upstream has. */
+    async health(_call: Call<OperatorCaller>, name: string, window: HealthWindow): Promise<EngineHealth> {
+      if (!engineRegistry.newest().config.upstreams.has(name)) throw notFound('upstream')
+      return deps.upstreamHealth.of(name, window)
+    },
     test,
     add,
     update,
@@ -114,11 +123,11 @@ export function createEngineVerbs(deps: Deps) {
       ...engines.mapping().flatMap(({ engineId: id, mode, targets }): EngineTarget[] => {
         const current = standings.get(id)!
         const about = { id, mode, ...current }
-        if (!targets.length) return [{ ...NO_TARGET, ...about, ...sourceOf(null) }]
-        return targets.map(({ target, upstream, kind, breaker }, at) => {
+        if (!targets.length) return [{ ...NO_TARGET, ...about, in_flight: null, ...sourceOf(null) }]
+        return targets.map(({ target, upstream, kind, breaker, in_flight }, at) => {
           const { address = null, problem = null } = found.get(upstream) ?? {}
           const state = problem === null ? STATES[breaker] : 'unreachable'
-          return { ...about, target, kind, rank: at + 1, state, address, problem, ...sourceOf(upstream) }
+          return { ...about, target, kind, rank: at + 1, state, address, problem, in_flight, ...sourceOf(upstream) }
         })
       }),
       ...switchedOff(standings),
@@ -126,9 +135,10 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   /** Where an upstream is set, and where else something is set under its name that is not used. */
-  function sourceOf(upstream: string | null): Pick<EngineTarget, 'source' | 'overrides'> {
+  function sourceOf(upstream: string | null): Pick<EngineTarget, 'source' | 'overrides' | 'editable'> {
     const [first, second] = upstream === null ? [] : placesOf(engineRegistry.newest(), upstream)
-    return { source: first?.source ?? null, overrides: second?.source ?? null }
+    const source = first?.source ?? null
+    return { source, editable: source === 'here', overrides: second?.source ?? null }
   }
 
   /** Targets of upstreams that are switched off: nothing is asked of them, and an operator looks for them here. */
@@ -139,7 +149,8 @@ export function createEngineVerbs(deps: Deps) {
         const { kind } = upstreams.get(upstream)!
         const about = { id, mode: findEngine(id)?.mode ?? id, target: `${upstream}:${model}`, kind, rank: at + 1 }
         const { status = null } = standings.get(id) ?? {}
-        return { ...NO_TARGET, ...about, state: 'off', status, why: 'it is disabled', ...sourceOf(upstream) }
+        const rest = { in_flight: null, ...sourceOf(upstream) }
+        return { ...NO_TARGET, ...about, state: 'off', status, why: 'it is disabled', ...rest }
       }),
     )
   }

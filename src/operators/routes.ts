@@ -3,6 +3,7 @@ import { readJson } from '../http/body'
 import { admitOperator, type OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes as mounted, operator } from '../http/verbs'
 import { t } from '../kernel/schema'
+import { DoctorReport } from './doctor'
 import { accountVerbs } from './routes-accounts'
 import { skillVerbs } from './routes-skills'
 import * as words from './schema'
@@ -71,6 +72,12 @@ const serverVerbs = ({ access, cache, stream, backups, ...operators }: OperatorS
     operator.get('/engines', { ...FACTS, reply: engines.EngineList }, async (call) => ({
       engines: await operators.engines.list(call),
     })),
+    operator.get(
+      '/engines/:name/health',
+      { ...FACTS, query: engines.EngineHealthQuery, reply: engines.EngineHealth },
+      (call, { ids, query }) => operators.engines.health(call, ids.name!, query.window),
+    ),
+    operator.get('/doctor', { ...FACTS, reply: DoctorReport }, (call) => operators.doctor(call)),
     operator.post('/engines', { body: engines.NewEngine, reply: engines.AddedEngine }, (call, { body }) =>
       operators.engines.add(call, body),
     ),

@@ -1,7 +1,7 @@
 import { Price } from '../billing/schema'
-import { ALIAS_NAME, Alias, UPSTREAM_KINDS, UPSTREAM_SETTINGS } from '../engines'
+import { ALIAS_NAME, Alias, type HEALTH_WINDOWS, UPSTREAM_KINDS, UPSTREAM_SETTINGS } from '../engines'
 import { form } from '../kernel/form'
-import { nullable, oneOf, type Static, t } from '../kernel/schema'
+import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 const SOURCES = ['here', 'file', 'environment'] as const
 
@@ -17,6 +17,8 @@ export const EngineTarget = t.Object({
   status: nullable(oneOf(['available', 'degraded', 'down'] as const, { description: 'The status in GET /models' })),
   why: nullable(t.String({ description: 'The problem; null if there is none' })),
   source: nullable(oneOf(SOURCES, { description: 'Where the upstream is set: here while servers run, or in a file' })),
+  editable: t.Boolean({ description: 'It is set here, so it can be changed here' }),
+  in_flight: nullable(t.Integer({ description: 'Calls of this process that have not ended' })),
   overrides: nullable(oneOf(SOURCES, { description: 'Where an unused upstream with the same name is set' })),
   problem: nullable(
     t.String({ description: 'Problem of the upstream when it was tested just now; null if it answered' }),
@@ -24,6 +26,20 @@ export const EngineTarget = t.Object({
 })
 export type EngineTarget = Static<typeof EngineTarget>
 export const EngineList = t.Object({ engines: t.Array(EngineTarget) })
+
+export const EngineHealthQuery = t.Object({
+  window: oneOf(['1h', '24h', '7d'] as const satisfies (keyof typeof HEALTH_WINDOWS)[], { default: '24h' }),
+})
+const Series = t.Array(t.Integer())
+const Percentiles = t.Array(nullable(t.Integer({ description: 'Milliseconds; null without answered calls' })))
+/** How an upstream answered, as the process that is asked saw it since it started. */
+export const EngineHealth = t.Object({
+  window: t.String(),
+  buckets: t.Array(Timestamp, { description: 'Start of each bucket, oldest first' }),
+  ...{ calls: Series, errors: Series, p50: Percentiles, p95: Percentiles },
+  last_error: nullable(t.Object({ at: Timestamp, message: t.String() })),
+})
+export type EngineHealth = Static<typeof EngineHealth>
 
 export const EngineTestQuery = t.Object({
   upstream: t.Optional(t.String({ maxLength: 64 })),

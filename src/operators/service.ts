@@ -17,6 +17,7 @@ import { createOperatorAccess } from './access'
 import type { createBackup } from './backup'
 import { createBackups } from './backups'
 import { createCreditVerbs } from './credits'
+import { createDoctor } from './doctor'
 import { createEngineVerbs } from './engines'
 import { traceNotFound } from './errors'
 import { createLimitVerbs } from './limits'
@@ -78,6 +79,8 @@ type Deps = Parameters<typeof createCreditVerbs>[0] &
     skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
     invariants: readonly Invariant[]
     backup: ReturnType<typeof createBackup>
+    /** Webhooks that were switched off because their receivers failed. */
+    failingWebhooks(reader: Reader): Promise<string[]>
     /** The settings that this server runs with. */
     explained(): { name: string; value: string; origin: string; env: string; default: string; about: string }[]
   }
@@ -88,12 +91,15 @@ export type OperatorService = ReturnType<typeof createOperators>
 export function createOperators(deps: Deps) {
   const status = createStatus(deps)
   const access = createOperatorAccess(deps)
+  const engines = createEngineVerbs(deps)
+  const backups = createBackups(deps)
   return {
     limits: createLimitVerbs(deps),
     access,
     credits: createCreditVerbs(deps),
     audit: deps.auditReading,
-    engines: createEngineVerbs(deps),
+    engines,
+    doctor: createDoctor({ ...deps, status, engines, backups }),
     orgDetail: (call: OperatorCall, ref: string) => orgDetail(deps, call, ref),
     cache: createCacheVerbs(deps),
     usage: createUsageVerbs(deps),
@@ -111,7 +117,7 @@ export function createOperators(deps: Deps) {
     submissions: deps.skills.operator,
     skills: createSkillVerbs(deps),
     backup: deps.backup,
-    backups: createBackups(deps),
+    backups,
     trace: createTrace(deps),
   }
 }

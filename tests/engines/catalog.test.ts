@@ -119,8 +119,8 @@ describe('what an engine service says of itself', () => {
       mode: 'fast',
       makes: 'text',
       targets: [
-        { target: 'one:a', upstream: 'one', kind: 'compat', breaker: 'closed' },
-        { target: 'two:b', upstream: 'two', kind: 'compat', breaker: 'closed' },
+        { target: 'one:a', upstream: 'one', kind: 'compat', breaker: 'closed', in_flight: 0 },
+        { target: 'two:b', upstream: 'two', kind: 'compat', breaker: 'closed', in_flight: 0 },
       ],
     })
   })

@@ -80,6 +80,7 @@ const NOT_REQUESTED = [
   '/ops/v1/audit/signatures/:ref',
   '/ops/v1/browser/sessions/:id',
   '/ops/v1/browser/sessions/:id/recording',
+  '/ops/v1/engines/:name/health',
   '/ops/v1/jobs/:id/verification',
   '/ops/v1/nodes/:ref',
   '/ops/v1/webhooks/:id/deliveries/:deliveryId',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { engineSettingsRow } from '../../src/engines/table'
 import { query } from '../../src/kernel/store'
 import type { NewEngine } from '../../src/operators/schema-engines'
+import { fakeClock } from '../support/clock'
 import { startUpstream } from '../support/upstream'
 import { createWorld } from '../support/world'
 import { operatorSender } from './support'
@@ -35,6 +36,8 @@ describe('engines on the operator API', async () => {
       status: 'available',
       why: null,
       source: null,
+      editable: false,
+      in_flight: 0,
       overrides: null,
     })
   })
@@ -216,5 +219,58 @@ describe('an upstream of the configuration file', async () => {
     expect(upstream.calls).toHaveLength(1)
     await upstream.stop()
     await other.stop()
+  })
+})
+
+describe('how an upstream answered', async () => {
+  const clock = fakeClock()
+  const upstream = await startUpstream()
+  const world = await createWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted' }, clock })
+  const send = operatorSender(world)
+  const health = async (name: string, window = '1h') =>
+    (await send('GET', `engines/${name}/health?window=${window}`)).body
+
+  test('is counted by time, and the last error is kept', async () => {
+    const { engines } = (await send('GET', 'engines')).body
+    const name = engines.find(({ kind }: { kind: string }) => kind === 'compat').target.split(':')[0]
+    const ada = await world.person()
+    const ask = (prompt: string) => ada.send('POST', 'completions', { prompt, mode: 'fast' })
+    await ask('hello')
+    expect((await health(name)).last_error).toBeNull()
+    expect((await ask('[[401]] hello')).status).toBe(503)
+    const found = await health(name)
+    expect(found.errors.at(-1)).toBeGreaterThan(0)
+    expect(found.last_error.message).toBeString()
+    const failed = (await ada.send('GET', 'requests?code=engine_unavailable')).body.requests
+    expect(failed.map(({ code, status }: { code: string; status: number }) => ({ code, status }))).toEqual([
+      { code: 'engine_unavailable', status: 503 },
+    ])
+    expect((await ada.send('GET', 'requests?tool=web_search')).body.requests).toEqual([])
+    expect((await ada.send('GET', 'requests?guardrail=pii')).body.requests).toEqual([])
+    expect(found.buckets.length).toBe(12)
+    expect(found.calls.at(-1)).toBeGreaterThan(0)
+    expect(found.p50.at(-1)).toBeNumber()
+    expect(found.calls.slice(0, -1)).toEqual(Array(11).fill(0))
+    expect((await health(name, '7d')).buckets.length).toBe(56)
+    expect((await send('GET', 'engines/nobody/health')).status).toBe(404)
+  })
+
+  test('is in the checks of the doctor', async () => {
+    const { checks } = (await send('GET', 'doctor')).body
+    const names = checks.map(({ check }: { check: string }) => check)
+    expect(names).toEqual([
+      'migrations',
+      'database',
+      'redis',
+      'clock',
+      'engines',
+      'jobs',
+      'files',
+      'webhooks out',
+      'backups',
+    ])
+    const of = (name: string) => checks.find(({ check }: { check: string }) => check === name)
+    expect(of('database')).toMatchObject({ status: 'ok', fix: null })
+    expect(of('backups')).toMatchObject({ status: 'warn', fix: 'svc-admin backup create' })
   })
 })
