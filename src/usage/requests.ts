@@ -54,7 +54,7 @@ export async function listRequests(
   }
   const page = toPage(rows, query.limit, ({ at, id }) => ({ at, id: String(id) }))
   const next = page.next ?? (end > span.from ? encodeCursor({ at: end, id: '0' }) : null)
-  return { items: page.items.map(present), next }
+  return { items: page.items.map((row) => present(row)), next }
 }
 
 /** How many calls pass the filters: at most 10,000, and as many as are found in a fraction of a second. */
@@ -125,17 +125,22 @@ const read = (reader: Reader) => {
   const t = reader.of(usageRecords)
   const columns = { ...callFields(t), ...speedFields(t), request_id: t.request_id, endpoint: t.endpoint }
   return reader
-    .select({ ...columns, user_id: t.user_id })
+    .select({ ...columns, user_id: t.user_id, output: t.output })
     .from(t)
     .$dynamic()
 }
 type Found = Awaited<ReturnType<typeof read>>[number]
 
-const present = (row: Found): RequestRow => ({
+/** What the event of a call says of its end; nothing where there is no event. */
+const outcomeOf = ({ output }: Found): { error_code?: string; guardrails?: object[]; tools_used?: string[] } =>
+  output === null ? {} : JSON.parse(output)
+
+const present = (row: Found, outcome = outcomeOf(row)): RequestRow => ({
   request_id: row.request_id,
   timestamp: iso(row.at),
   endpoint: row.endpoint,
   status: row.status,
+  code: outcome.error_code ?? null,
   mode: row.mode,
   resolved_mode: row.resolved_mode,
   model: row.model,
@@ -149,6 +154,8 @@ const present = (row: Found): RequestRow => ({
   fallback: row.fallback_used,
   ttft_ms: row.ttft_ms,
   latency_ms: row.latency_ms,
+  guardrails: outcome.guardrails?.length ?? 0,
+  tools: outcome.tools_used?.length ?? 0,
 })
 
 /** What the record tells of a call's time: choosing the mode, until the first text, and the rest of the answer. */
@@ -173,6 +180,10 @@ export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | u
   const [t, s] = [reader.of(usageRecords), reader.of(usageSkills)]
   const { key_id, status, mode, model, user_id, endpoint, cached, stream, fallback, min_ms, min_cost_cents, skill, q } =
     query
+  const { code, guardrail, tool } = query
+  // Summaries are canonical JSON, in which the tools come last.
+  const says = (text: string, after = '') =>
+    sql`lower(${t.output}) like ${`%${after}%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
   const isClass = status?.endsWith('xx')
   const first = Number(status?.[0]) * 100
   return [
@@ -191,6 +202,9 @@ export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | u
     fallback === undefined ? undefined : eq(t.fallback_used, fallback),
     min_ms === undefined ? undefined : gte(t.latency_ms, min_ms),
     min_cost_cents === undefined ? undefined : gte(t.cost_micro, centsToMicro(min_cost_cents)),
+    code === undefined ? undefined : says(`"error_code":${JSON.stringify(code)}`),
+    guardrail === undefined ? undefined : says(`"guardrail_id":${JSON.stringify(guardrail)}`),
+    tool === undefined ? undefined : says(JSON.stringify(tool), '"tools_used":['),
     q === undefined ? undefined : and(gte(t.request_id, q), lt(t.request_id, `${q}~`)),
     skill === undefined
       ? undefined

@@ -1,10 +1,22 @@
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { useLocation } from 'wouter'
+import type { SearchResults } from '../../../routes-live'
 import type { Section } from '../sections'
+import { useGet } from './api'
 import { boot, type Owner } from './boot'
 import { table } from './keys'
+
+/** A value once it has rested for a moment, so that typing does not ask for each letter. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), 250)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}
 
 type Props = { owner: Owner; sections: readonly Section[]; onClose(): void }
 type Entry = { label: string; hint: string; run(): void }
@@ -27,8 +39,18 @@ export function Palette({ owner, sections, onClose }: Props) {
       .filter(({ slug }) => slug !== owner.slug)
       .map(({ slug, name }) => ({ label: `Switch to ${name}`, hint: 'owner', run: () => navigate(`/${slug}`) })),
   ]
+  const word = useSettled(text.trim())
+  const search = useGet<SearchResults>('/search', { q: word }, { off: word.length < 2 })
+  const rows = word.length < 2 || word !== text.trim() ? [] : (search.data?.results ?? [])
   const words = text.toLowerCase().split(' ')
-  const found = all.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
+  const found = [
+    ...all.filter(({ label }) => words.every((one) => label.toLowerCase().includes(one))),
+    ...rows.map(({ type, id: row, label, section }) => ({
+      label: label || row,
+      hint: type.replaceAll('_', ' '),
+      run: () => navigate(`/${owner.slug}/${section}/${encodeURIComponent(row)}`),
+    })),
+  ]
   const run = (entry: Entry | undefined) => {
     if (!entry) return
     onClose()
@@ -63,7 +85,7 @@ export function Palette({ owner, sections, onClose }: Props) {
           <ul id={id} role="listbox" aria-label="Found">
             {found.map((entry, index) => (
               <li
-                key={entry.label}
+                key={`${entry.hint} ${entry.label}`}
                 id={`${id}-${index}`}
                 role="option"
                 aria-selected={index === at}

@@ -35,6 +35,16 @@ export function RequestBody({ row }: { row: RequestRow }) {
   })
   const facts: [string, ReactNode][] = [
     ['Status', <State key="status" {...row} />],
+    ...(row.code
+      ? [
+          [
+            'Code',
+            <a key="code" href={`${DOCS}/errors/${row.code}`}>
+              {row.code}
+            </a>,
+          ] as [string, ReactNode],
+        ]
+      : []),
     ['Time', <Time key="time" at={row.timestamp} />],
     ['Request', <Id key="id" id={row.request_id} />],
     ['Route', <code key="route">POST {row.endpoint}</code>],
@@ -53,6 +63,8 @@ export function RequestBody({ row }: { row: RequestRow }) {
     ],
     ['Tokens', `${whole(row.prompt_tokens)} in, ${whole(row.completion_tokens)} out`],
     ['Cost', money(row.cost_cents)],
+    ['Guardrails that fired', whole(row.guardrails)],
+    ['Tools used', whole(row.tools)],
     ['Cached', row.cached ? 'yes: nothing was asked of an engine' : 'no'],
   ]
   return (

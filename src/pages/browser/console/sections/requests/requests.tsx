@@ -80,6 +80,9 @@ export default defineScreen<RequestRow>({
     { name: 'stream', label: 'Streamed', values: isIn },
     { name: 'cached', label: 'Cached', values: isIn },
     { name: 'fallback', label: 'Fallback', values: isIn },
+    { name: 'code', label: 'Code', hint: 'Code of an error' },
+    { name: 'guardrail', label: 'Guardrail', hint: 'Guardrail that fired' },
+    { name: 'tool', label: 'Tool', hint: 'Tool that was used' },
   ],
   empty: {
     text: 'No requests in the last 30 days. Make one:',

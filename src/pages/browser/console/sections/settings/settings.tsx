@@ -1,11 +1,14 @@
+import type { OwnSessions } from '../../../../../accounts/auth/schema'
 import type { Settings as Account } from '../../../../../accounts/settings-schema'
-import { useGet, useOwner } from '../../shell/api'
+import { useGet, useOwner, useSend } from '../../shell/api'
 import { boot, DOCS } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { shortcuts } from '../../shell/keys'
 import { Page } from '../../shell/page'
+import { Button, Chip } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { Shown } from '../../ui/states'
+import { Ago } from '../../ui/format'
+import { Failed, Shown } from '../../ui/states'
 
 const MODES = ['auto', 'fast', 'think', 'code', 'research', 'image', 'video', 'roast'] as const
 const ZONES = Intl.supportedValuesOf('timeZone')
@@ -41,6 +44,8 @@ const ACCOUNT: readonly FormField[] = [
   },
 ]
 
+const NAME: readonly FormField[] = [{ name: 'name', label: 'Name', empty: 'null' }]
+
 const PASSWORD: readonly FormField[] = [
   { name: 'current', label: 'Current password', kind: 'password' },
   { name: 'new', label: 'New password', kind: 'password', required: true, help: '8 to 200 characters.' },
@@ -58,11 +63,11 @@ export default function Settings() {
           <h2 id="profile">You</h2>
           <Facts
             facts={[
-              ['Name', user.name ?? 'none'],
               ['E-mail', user.email],
               ['Role here', owner.role],
             ]}
           />
+          <Form fields={NAME} values={user} method="PATCH" path="/auth/me" touches={['/auth/me']} verb="Save name" />
           <label className="check">
             <input
               type="checkbox"
@@ -101,7 +106,53 @@ export default function Settings() {
             verb="Set password"
           />
         </section>
+        <Sessions />
       </div>
     </Page>
+  )
+}
+
+/** Where the reader is signed in, with the end of one or of all others. */
+function Sessions() {
+  const sessions = useGet<OwnSessions>('/auth/sessions')
+  const end = useSend<unknown, string>('DELETE', (id) => `/auth/sessions${id}`, ['/auth/sessions'])
+  return (
+    <section className="card part" aria-labelledby="sessions">
+      <h2 id="sessions">Where you are signed in</h2>
+      <Shown of={sessions} docs={DOCS} rows={2}>
+        {({ sessions: open }) => (
+          <ul className="plain-list">
+            {open.map(({ id, user_agent, ip, last_used_at, current }) => (
+              <li key={id}>
+                <span>
+                  {user_agent ?? 'Unknown program'}
+                  <small>
+                    {ip ?? 'unknown address'}, last used <Ago at={last_used_at} />
+                  </small>
+                </span>
+                {current ? (
+                  <Chip state="good">this one</Chip>
+                ) : (
+                  <Button busy={end.isPending} onClick={() => end.mutate(`/${id}`)}>
+                    End
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+      {end.error && <Failed problem={end.error} docs={DOCS} />}
+      <div className="actions end">
+        <Button
+          kind="danger"
+          busy={end.isPending}
+          disabled={(sessions.data?.sessions.length ?? 0) < 2}
+          onClick={() => end.mutate('?others=1')}
+        >
+          End all others
+        </Button>
+      </div>
+    </section>
   )
 }

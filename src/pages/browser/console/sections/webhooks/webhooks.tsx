@@ -3,9 +3,9 @@ import type { Deliveries, Webhook, WebhookStats } from '../../../../../webhooks/
 import { useGet, useMay, useSend } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
-import { Button, Chip, CopyButton, Field, Id } from '../../ui/controls'
+import { Button, Chip, Choices, CopyButton, Field, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { Ago, duration, Time, whole } from '../../ui/format'
+import { Ago, duration, plural, Time, whole } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
 import { Failed, Shown } from '../../ui/states'
 
@@ -14,11 +14,21 @@ function State({ enabled, disabled_reason, failure_count }: Webhook) {
   return failure_count > 0 ? <Chip state="bad">failing {failure_count}×</Chip> : <Chip state="good">ok</Chip>
 }
 
+const RETRIED_MS = 7 * 86_400_000
+const RESULTS = [
+  { value: '', label: 'All' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'success', label: 'Delivered' },
+] as const
+
 function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
   const path = `/webhooks/${row.id}`
   const may = useMay('manageWebhooks')
   const stats = useGet<WebhookStats>(`${path}/stats`)
-  const deliveries = useGet<Deliveries>(`${path}/deliveries`)
+  const [status, setStatus] = useState('')
+  const [isRetrying, setRetrying] = useState(false)
+  const deliveries = useGet<Deliveries>(`${path}/deliveries`, { status })
+  const retry = useSend<{ queued: number }, object>('POST', `${path}/retry-failed`, ['/webhooks'])
   const change = useSend<unknown, object>('PATCH', path, ['/webhooks'])
   const test = useSend<unknown, object>('POST', `${path}/test`, ['/webhooks'])
   const remove = useSend<unknown>('DELETE', path, ['/webhooks'])
@@ -58,6 +68,16 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
       />
       <section aria-labelledby="deliveries">
         <h3 id="deliveries">Deliveries</h3>
+        <div className="actions">
+          <Choices label="Result" choices={RESULTS} value={status} onChange={setStatus} />
+          {may && row.enabled && <Button onClick={() => setRetrying(true)}>Retry all failed…</Button>}
+        </div>
+        {retry.error && <Failed problem={retry.error} docs={DOCS} />}
+        {retry.data && (
+          <p className="notice good" role="status">
+            {plural(retry.data.queued, 'event')} sent again, ten a second.
+          </p>
+        )}
         <Shown of={deliveries} docs={DOCS} rows={3}>
           {({ deliveries: found }) =>
             found.length === 0 ? (
@@ -81,6 +101,23 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
           }
         </Shown>
       </section>
+      {isRetrying && (
+        <Ask
+          title="Retry all failed"
+          verb="Retry"
+          busy={retry.isPending}
+          onClose={() => setRetrying(false)}
+          onDo={() => {
+            const from = new Date(Date.now() - RETRIED_MS).toISOString()
+            retry.mutate({ from }, { onSettled: () => setRetrying(false) })
+          }}
+        >
+          <p>
+            Every event of the last 7 days that {row.url} did not take is sent again, at most 10,000. What is sent
+            cannot be taken back.
+          </p>
+        </Ask>
+      )}
       {isAsked && (
         <Ask
           title="Delete the endpoint"
