@@ -58,9 +58,9 @@ const priceColumns = [
   ...columnsOf`
     id ENGINE, mode MODE min, sample_cents SAMPLE¢ number, before_cents BEFORE¢ number wide, sample SAMPLE,
     set_by SET BY`,
-  ...(['promptPer1k', 'completionPer1k', 'perImage', 'perSecond', 'perPage', 'perMinute'] as const).map((member) =>
-    column(`price.${member}`, member.toUpperCase(), { kind: 'number', wide: true }),
-  ),
+  ...(
+    ['promptPer1k', 'cachedPromptPer1k', 'completionPer1k', 'perImage', 'perSecond', 'perPage', 'perMinute'] as const
+  ).map((member) => column(`price.${member}`, member.toUpperCase(), { kind: 'number', wide: true })),
 ]
 
 const changedColumns = priceColumns.map((one) => (one.field === 'before_cents' ? { ...one, wide: false } : one))

@@ -23,7 +23,7 @@ import {
 } from '../completions'
 import { backgroundKind, defineBatchJob, expiredResponses, type FileDeps, filesRead } from '../doors'
 import { createLineDoors } from '../doors/routes'
-import { doorOf } from '../doors/routes-bases'
+import { doorOf, honouring } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, expiredUploads, sweptFiles } from '../files'
 import { expiredKeys, startIdempotencyLoop } from '../idempotency'
@@ -180,7 +180,7 @@ function buildWork(decisions: Decisions) {
       completions,
       clock,
       engines,
-      doorOf,
+      doorOf: (request) => honouring(doorOf(request), config.chatParameters),
       filesRead: (call, body) => filesRead({ ...modules, audio, folder: modules.filePlace.incoming }, call, body),
     }),
     canvases,

@@ -11,7 +11,7 @@ import { billingPageRoutes, billingRoutes } from '../billing/routes'
 import { browserRoutes } from '../browser/routes'
 import { browserEmbedRoutes } from '../browser/routes-embed'
 import { jobRoutes } from '../charging/public-jobs-routes'
-import { chatRoutes, completionRoutes, NOT_SERVED, voiceRoutes } from '../completions/routes'
+import { chatRoutes, completionRoutes, insteadOf, voiceRoutes } from '../completions/routes'
 import { testCaseRoutes } from '../completions/routes-tests'
 import { batchRoutes, embeddingRoutes, responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, hasBase, isProbe, readBase } from '../doors/routes-bases'
@@ -166,7 +166,7 @@ export function createServer({ config, container, metrics, connections, leaving,
     rules,
     errorFaceOf,
     moreHeaders: (path, headers) => messageHeaders(path, headers, clock),
-    insteadOf: (path) => NOT_SERVED[path.slice(API.length)] ?? baseAdvice(path, origin, rules.methodsOf),
+    insteadOf: (path) => insteadOf(path.slice(API.length)) ?? baseAdvice(path, origin, rules.methodsOf),
     clientAddress: clientAddressOf(config),
     secure,
     leaving,

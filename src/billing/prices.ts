@@ -2,10 +2,14 @@ import { type Static, t } from '../kernel/schema'
 
 const MicroCents = t.Integer({ minimum: 0, maximum: 1_000_000_000_000 })
 
-/** Micro-cents per 1,000 tokens, image, second of video, page or minute of audio. A missing member is free. */
+/**
+ * Micro-cents per 1,000 tokens, image, second of video, page or minute of audio. A missing member is free; without
+ * `cachedPromptPer1k`, prompt tokens that an upstream had in its cache cost as much as the others.
+ */
 export const Price = t.Object(
   {
     promptPer1k: t.Optional(MicroCents),
+    cachedPromptPer1k: t.Optional(MicroCents),
     completionPer1k: t.Optional(MicroCents),
     perImage: t.Optional(MicroCents),
     perSecond: t.Optional(MicroCents),
@@ -22,6 +26,8 @@ export type PriceTable = Static<typeof PriceTable>
 /** Quantities a call used. Anything but a finite number above zero counts as zero (G7). */
 export type Consumption = {
   promptTokens?: number
+  /** Those of the prompt that an upstream read from its cache. */
+  cachedTokens?: number | undefined
   completionTokens?: number
   images?: number
   seconds?: number
@@ -90,8 +96,12 @@ export function followPrices(tables: () => { own: PriceTable; ofUpstreams: Price
 }
 
 function cost(price: Price, used: Consumption): number {
+  const { promptPer1k = 0, cachedPromptPer1k = promptPer1k } = price
+  const prompt = counted(used.promptTokens)
+  const cached = Math.min(prompt, counted(used.cachedTokens))
   const perThousand =
-    (price.promptPer1k ?? 0) * counted(used.promptTokens) +
+    promptPer1k * (prompt - cached) +
+    cachedPromptPer1k * cached +
     (price.completionPer1k ?? 0) * counted(used.completionTokens)
   const rest =
     (price.perImage ?? 0) * counted(used.images) +

@@ -163,15 +163,17 @@ const outOfCalls = ({ maxCalls = MAX_CALLS_A_RUN }: Acting): string =>
 type Stop = { why: string; tokens: number }
 
 /** The tools of a turn, the client's own among them. What its choice demands is demanded of the first turn only. */
-function offeredNow({ offered }: Task, { toolset }: Acting, iteration: number): Offered {
-  if (!offered) return { tools: toolset.definitions, choice: 'auto', oneCallATurn: false }
-  const choice = iteration > 1 && demands(offered) ? 'auto' : offered.choice
+function offeredNow({ offered }: Task, { toolset, first }: Acting, iteration: number): Offered {
+  const begins = iteration === 1 ? first : undefined
+  if (!offered) return { tools: toolset.definitions, choice: begins ?? 'auto', oneCallATurn: false }
+  const choice = iteration > 1 && demands(offered) ? 'auto' : (begins ?? offered.choice)
   return { ...offered, choice, tools: [...toolset.definitions, ...offered.tools] }
 }
 
 /** The last turn names the tools as well: some upstreams refuse a history with calls of tools they were not given. */
 const turnRequest = (task: Task, offered: Offered, messages: Message[], stopped: Stop | null): RunRequest => ({
   ...toRequest({ ...task, offered: task.offered && offered }, [...messages]),
+  ...(offered.choice === 'auto' ? {} : { toolChoice: offered.choice }),
   tools: offered.tools,
   ...(stopped ? { toolChoice: 'none', maxOutputTokens: stopped.tokens } : {}),
 })
@@ -304,6 +306,10 @@ export function fitHistory(history: readonly Message[], room: number, count: Cou
   const start = from(history, room * (1 - SUMMARY_SHARE), count)
   return { turns: history.slice(start), summary: summaryOf(history.slice(0, start), room * SUMMARY_SHARE, count) }
 }
+
+/** The newest turns that fit into `room` tokens, from a user's message on: no call is parted from its result. */
+export const newestTurns = (history: readonly Message[], room: number, count: Count): readonly Message[] =>
+  history.slice(room <= 0 ? history.length : from(history, room, count))
 
 /** Index of the first message that fits. Always a user message, so that no answer is kept without its question. */
 function from(history: readonly Message[], room: number, count: Count): number {

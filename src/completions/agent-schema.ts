@@ -59,6 +59,8 @@ export type Acting = {
   maxIterations: number
   /** Most tool calls in the whole run; 100 when absent. */
   maxCalls?: number
+  /** What the first turn has to call. */
+  first?: ToolChoice
   call: Call
   conversationId: string | null
   /** Checks calls before they run and results before the engine reads them; absent without a guardrail policy. */

@@ -134,6 +134,7 @@ export function requestFromChat(input: ChatInput, honours: boolean): CompletionR
     temperature: input.temperature ?? undefined,
     ...parameters,
     door: 'chat',
+    ...(honours ? { honours } : {}),
     skills: input.skills ?? [],
     tools: [],
     ...(servers.length ? { servers } : {}),

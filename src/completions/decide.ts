@@ -1,21 +1,17 @@
 import type { BrandSoul } from '../accounts/keys/schema'
 import { ENGINES, type EngineService, engineUnable, originOf, parametersIn } from '../engines'
-import { invalidInput, messageOf } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import { changesPicture } from '../media'
 import { type Choice, engineLeft, standIn, trialOf } from '../routing'
 import { readBrowsing } from '../text'
 import type { Tools } from '../tools'
-import type { McpServer, Toolset } from '../tools/schema'
-import { fitHistory } from './agent-loop'
+import type { Toolset } from '../tools/schema'
+import { fitHistory, newestTurns } from './agent-loop'
 import { modeOfCall } from './agent-turn'
 import { assertUrl, showImages, withoutBlank } from './images'
 import { researchOf } from './making'
-import { approvedIn, isStealth, promptTooLong, workOf } from './rules'
+import { approvedIn, bringHosted, bringServed, isStealth, promptTooLong, servedHere, workOf } from './rules'
 import { type House, IMAGE_ENGINE, type Run } from './run'
-
-const runsHere = ({ request }: Run, { name, requiresApproval }: Run['served']['tools'][number]): boolean =>
-  !requiresApproval || approvedIn(request.metadata).includes(name)
 
 /** The share of the window that history may fill before older turns are summarized (contract 22.6). */
 const HISTORY_SHARE = 0.6
@@ -89,9 +85,11 @@ function settleOn(house: House, run: Run, choice: Choice, skipped: readonly stri
   if (hasLeft || skipped.length) run.routingWarnings = hasLeft ? [...skipped, engineLeft(wanted, work)] : skipped
   if (work === 'research') run.researchRun = researchOf(run)
   run.offered = request.functions
-  return request.servers
-    ? bringServed(run, request.servers, house.tools).then(() => assemble(house, run, work))
-    : assemble(house, run, work)
+  const rest = () => {
+    if (request.hosted) bringHosted(run, request.hosted, house.tools)
+    return assemble(house, run, work)
+  }
+  return request.servers ? bringServed(run, request.servers, house.tools).then(rest) : rest()
 }
 
 /** What the engine gets: the prompt, images, and the newest turns that fit its window with a summary of older ones. */
@@ -103,11 +101,11 @@ function assemble(house: House, run: Run, work: string): void | Promise<void> {
   const { active, served } = run
   const { images } = request
   run.warnings = [
-    ...(request.sampling || request.reasoning?.effort ? unsentIn(request, engines.parameters(run.engineId)) : []),
+    ...unsentIn(request, engines.parameters(run.engineId)),
     ...active.warnings,
     ...served.warnings,
     ...run.routingWarnings,
-    ...(active.tools.length && !mayOffer(run, engines) ? [TOOLS_LEFT_OUT] : []),
+    ...((active.tools.length || request.hosted) && !mayOffer(run, engines) ? [TOOLS_LEFT_OUT] : []),
   ]
   if (sees) return showImages(run, house.outbound)
   if (run.history.length) run.history = withoutBlank(run.history)
@@ -129,7 +127,10 @@ function assemble(house: House, run: Run, work: string): void | Promise<void> {
  */
 function withoutJob(run: Run, choice: Choice, engines: EngineService): Choice {
   const { request } = run
-  const isText = request.functions !== null || request.json !== false || request.maxOutputTokens !== undefined
+  const isText =
+    [request.hosted, request.maxOutputTokens].some((one) => one !== undefined) ||
+    request.functions !== null ||
+    request.json !== false
   const isMade = choice.mode === 'video' || (isText && choice.mode === 'image')
   if (!isMade || !(isText || request.sealed)) return choice
   const mode = standIn({ answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)) })
@@ -145,7 +146,19 @@ function assembleText({ engines, tools }: House, run: Run, work: string, sees: b
   const fixed =
     countFixed(run, voice, engines) + (seen.length && engines.countPrompt([{ role: 'user', content: seen }]))
   const room = window * HISTORY_SHARE - fixed
-  const { turns, summary } = run.history.length ? fitHistory(run.history, room, engines.countPrompt) : NO_HISTORY
+  const { turns, summary } =
+    request.tooLong === 'refuse'
+      ? { turns: run.history, summary: null }
+      : request.tooLong === 'leave-out'
+        ? { turns: newestTurns(run.history, window - fixed, engines.countPrompt), summary: null }
+        : run.history.length
+          ? fitHistory(run.history, room, engines.countPrompt)
+          : NO_HISTORY
+  const leftOut = request.tooLong ? run.history.length - turns.length : 0
+  if (leftOut > 0) {
+    const words = `The ${leftOut} oldest messages were left out, because the whole is longer than the engine's context.`
+    run.served = { ...run.served, warnings: [...run.served.warnings, words] }
+  }
   run.history = turns
   run.system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
   run.promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
@@ -240,7 +253,7 @@ function toolsFor(run: Run, mode: string, tools: Tools): Toolset | null {
 }
 
 const TOOLS_LEFT_OUT =
-  'The tools of the active skills were left out, because the engine of this mode does not support tools.'
+  'Tools of this server and of the active skills were left out, because the engine of this mode does not support tools.'
 
 /** Tools that the request did not bring are not offered to an engine that calls none. */
 const mayOffer = ({ request, engineId }: Run, engines: EngineService): boolean =>
@@ -258,11 +271,13 @@ const AFTER_PICTURE: Choice = {
 const NO_TEXT = 'asks for a picture or a video, and this request can only be answered with text'
 
 /** Names the parameters that the engine does not have (contract 29.3). */
-function unsentIn({ sampling, reasoning }: Run['request'], sent: readonly string[]): string[] {
+function unsentIn({ sampling, reasoning, ignores }: Run['request'], sent: readonly string[]): string[] {
+  if (!sampling && !reasoning?.effort) return []
   // The service itself ends an answer at a text of `stop`.
   const unsent = parametersIn({ sampling, effort: reasoning?.effort }).filter(
     (name) => name !== 'stop' && !sent.includes(name),
   )
+  if (unsent.length) ignores?.(unsent)
   return unsent.length ? [`Ignored, because the engine does not have these settings: ${unsent.join(', ')}.`] : []
 }
 
@@ -288,55 +303,6 @@ function countFixed({ request, toolset, offered: client }: Run, system: string |
     (system ? engines.countTokens(system) : 0) +
     (offered.length ? engines.countTokens(JSON.stringify(offered)) : 0)
   )
-}
-
-/**
- * Asks the MCP servers of a request for their tools (contract 28.2). In a chat, those that nobody approved join the
- * functions of the client. Throws 400 `validation_error` when a call is demanded that no tool can answer.
- */
-async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools): Promise<void> {
-  const { functions, tools: inline } = run.request
-  const taken = new Set([...inline, ...(functions?.tools ?? [])].map(({ name }) => name))
-  run.served = await tools.servers.bring(servers, { taken, guard: run.guard, signal: run.deadline.signal })
-  if (!functions) return
-  const { choice, only } = functions
-  if (choice === 'required' && run.served.unreachable === servers.length)
-    throw invalidInput('tools', '"tool_choice" is "required", and none of the MCP servers in "tools" could be reached.')
-  if (only) run.served = { ...run.served, tools: run.served.tools.filter(({ name }) => only.includes(name)) }
-  const requests = run.served.tools.filter((tool) => !runsHere(run, tool))
-  const definitions = requests.map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    parameters: inputSchema,
-  }))
-  const offered = [...functions.tools, ...definitions]
-  const names = [...functions.tools, ...run.served.tools].map(({ name }) => name)
-  if (typeof choice !== 'string' && !names.includes(choice.name))
-    throw invalidInput(
-      'tool_choice',
-      `"tool_choice" names ${messageOf(choice.name)}, which is not among the tools that could be offered.`,
-    )
-  if (choice === 'required' && !names.length)
-    throw invalidInput(
-      'tool_choice',
-      '"tool_choice" is "required", and the MCP servers in "tools" have no tools that may be called.',
-    )
-  run.offered = names.length ? { ...functions, tools: offered } : null
-}
-
-/** The tools of MCP servers that run here beside a client's functions; null without any. */
-function servedHere(run: Run, tools: Tools): Toolset | null {
-  const brought = run.served.tools.filter((tool) => runsHere(run, tool))
-  if (!brought.length) return null
-  const { call, request } = run
-  return tools.assemble({
-    inline: [],
-    skills: [],
-    system: false,
-    brought,
-    approved: approvedIn(request.metadata),
-    call,
-  })
 }
 
 /**

@@ -41,6 +41,16 @@ export const ignoredNamesIn = (input: object, honoured: ReadonlySet<string> = NO
 export const ignoredWarning = (names: readonly string[]): string[] =>
   names.length ? [`Ignored, because this server does not have these settings: ${names.join(', ')}.`] : []
 
-/** The header that names what was ignored, at most 1 KB of it (contract 29.3). */
-export const ignoredHeader = (names: readonly string[]): Record<string, string> =>
-  names.length ? { 'x-svc-ignored': names.join(', ').slice(0, 1_024) } : {}
+/**
+ * Names in a header what was ignored, at most 1 KB of it (contract 29.3). Gives what adds further names: those that the
+ * engine does not have are known once it is chosen, before the first byte of a stream.
+ */
+export function nameIgnored(headers: Record<string, unknown>, names: readonly string[]) {
+  const all: string[] = []
+  const add = (more: readonly string[]): void => {
+    all.push(...more)
+    if (all.length) headers['x-svc-ignored'] = all.join(', ').slice(0, 1_024)
+  }
+  add(names)
+  return { ignores: add }
+}

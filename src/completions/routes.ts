@@ -8,7 +8,8 @@ import type { Clock } from '../kernel/clock'
 import { checked, t } from '../kernel/schema'
 import { requestFromChat } from './chat-from-wire'
 import { HONOURED_MEMBERS } from './chat-parameters'
-import { ignoredHeader, ignoredNamesIn } from './ignored'
+import { ignoredNamesIn, nameIgnored } from './ignored'
+import type { CompletionRequest } from './run'
 import { ChatCompletion, ChatInput, Completion, CompletionInput } from './schema'
 import { chatFramer } from './stream'
 import { OPENING_MS } from './think'
@@ -26,21 +27,34 @@ type Deps = {
 }
 
 type ReadChat = { body: ChatInput; warnings: string[] }
+type Ready = ReadChat & Pick<CompletionRequest, 'ignores'>
 
 type ChatService = ReturnType<typeof createChat>
 
 /** What chat clients call unless they are told otherwise, and what to call here. */
-export const NOT_SERVED: Readonly<Record<string, string>> = {
+const NOT_SERVED: Readonly<Record<string, string>> = {
   '/messages/batches': 'Send batches to POST /api/v1/batches.',
+  '/responses/compact': 'Send POST /api/v1/responses with "truncation": "auto": it leaves out the oldest turns.',
+  '/images/variations': 'Send POST /api/v1/images/edits.',
+  '/uploads': 'Send files whole to POST /api/v1/files.',
+  '/fine_tuning': 'Models are not trained here. Use skills: POST /api/v1/skills.',
+  '/assistants': 'Send POST /api/v1/responses, with skills for instructions.',
+  '/threads': 'Send POST /api/v1/responses with "conversation".',
+  '/vector_stores': 'Send POST /api/v1/embeddings and keep the vectors yourself.',
+  '/realtime': 'Send POST /api/v1/voice/token.',
 }
+
+/** What to call in place of a path, or of one below it; null where nothing is known. */
+export const insteadOf = (path: string): string | null =>
+  NOT_SERVED[path] ?? NOT_SERVED[`/${path.split('/')[1]}`] ?? null
 
 export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Chat'] }).use(guard).post(
     '/chat/completions',
     async ({ body, request, set, exchange, route }) => {
       const call = toCall({ exchange, request, route })
-      Object.assign(set.headers, ignoredHeader(chat.ignored(body, request)))
-      const read = await chat.filesRead(call, body)
+      const ignoring = nameIgnored(set.headers, chat.ignored(body, request))
+      const read = { ...(await chat.filesRead(call, body)), ...ignoring }
       if (body.stream) return streams.open({ ...chat.stream(call, read, request), exchange, request, route }) as never
       exchange.keepOpen()
       return chat.complete(call, read, request)
@@ -98,10 +112,10 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
 
 /** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
 export function createChat({ completions, clock, engines, doorOf, filesRead }: Deps) {
-  function read({ body, warnings }: ReadChat, request: Request) {
+  function read({ body, warnings, ignores }: Ready, request: Request) {
     const { honours, model } = doorOf(request)
     const read = requestFromChat({ ...body, model: engines.named(model ?? body.model) }, honours)
-    return warnings.length ? { ...read, warnings: [...read.warnings, ...warnings] } : read
+    return { ...read, ...(ignores ? { ignores } : {}), warnings: [...read.warnings, ...warnings] }
   }
 
   return {
@@ -112,11 +126,11 @@ export function createChat({ completions, clock, engines, doorOf, filesRead }: D
       ignoredNamesIn(input, doorOf(request).honours ? HONOURED_MEMBERS : undefined),
 
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
-    complete(call: Call, input: ReadChat, request: Request): Promise<ChatCompletion> {
+    complete(call: Call, input: Ready, request: Request): Promise<ChatCompletion> {
       return completions.pipeline.complete(call, read(input, request))
     },
 
-    stream(call: Call, input: ReadChat, sent: Request): AnswerStream {
+    stream(call: Call, input: Ready, sent: Request): AnswerStream {
       const request = read(input, sent)
       const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
       const includeUsage = input.body.stream_options?.include_usage === true

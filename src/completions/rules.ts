@@ -1,6 +1,8 @@
 import type { Firing } from '../guardrails/schema'
-import { AppError, defineError, invalidInput } from '../kernel/errors'
+import { AppError, defineError, invalidInput, messageOf } from '../kernel/errors'
 import { shorten } from '../kernel/text'
+import type { Tools } from '../tools'
+import type { McpServer, Toolset } from '../tools/schema'
 import type { StoredAnswer } from './cache'
 import type { Run } from './run'
 import type { FollowUp, Mode, StructuredOutput } from './schema'
@@ -18,10 +20,10 @@ export const blankPrompt = defineError(
 )
 
 /** Clients know this refusal by the words "maximum context length". It names what is too long. */
-export const promptTooLong = (tokens: number, limit: number, { door, cameFrom }: Run['request']) => {
+export const promptTooLong = (tokens: number, limit: number, { honours, cameFrom }: Run['request']) => {
   const param = cameFrom?.whole ?? 'prompt'
   const extras = { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] }
-  if (door === 'responses') return contextExceeded.with(extras, tokens, limit)
+  if (honours) return contextExceeded.with(extras, tokens, limit)
   const message = `"${param}" and what goes with it come to about ${tokens} tokens; the maximum context length of the engine is ${limit}. Shorten it or split it.`
   return new AppError('invalid', 'validation_error', message, extras)
 }
@@ -164,4 +166,83 @@ export function suggestFollowUps(mode: string, content: string): FollowUp[] {
   })
   const general: FollowUp[] = [{ label: 'Summarise', prompt: 'Summarise that in three sentences.' }]
   return [...fromSections, ...(BY_MODE[mode] ?? general)].slice(0, MAX_FOLLOW_UPS)
+}
+
+const runsHere = ({ request }: Run, { name, requiresApproval }: Run['served']['tools'][number]): boolean =>
+  !requiresApproval || approvedIn(request.metadata).includes(name)
+
+/**
+ * Asks the MCP servers of a request for their tools (contract 28.2). In a chat, those that nobody approved join the
+ * functions of the client. Throws 400 `validation_error` when a call is demanded that no tool can answer.
+ */
+export async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools): Promise<void> {
+  const { functions, tools: inline } = run.request
+  const taken = new Set([...inline, ...(functions?.tools ?? [])].map(({ name }) => name))
+  run.served = await tools.servers.bring(servers, { taken, guard: run.guard, signal: run.deadline.signal })
+  if (!functions) return
+  const { choice, only } = functions
+  if (choice === 'required' && run.served.unreachable === servers.length)
+    throw invalidInput('tools', '"tool_choice" is "required", and none of the MCP servers in "tools" could be reached.')
+  if (only) run.served = { ...run.served, tools: run.served.tools.filter(({ name }) => only.includes(name)) }
+  const requests = run.served.tools.filter((tool) => !runsHere(run, tool))
+  const definitions = requests.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    parameters: inputSchema,
+  }))
+  const offered = [...functions.tools, ...definitions]
+  const names = [...functions.tools, ...run.served.tools].map(({ name }) => name)
+  if (typeof choice !== 'string' && !names.includes(choice.name))
+    throw invalidInput(
+      'tool_choice',
+      `"tool_choice" names ${messageOf(choice.name)}, which is not among the tools that could be offered.`,
+    )
+  if (choice === 'required' && !names.length)
+    throw invalidInput(
+      'tool_choice',
+      '"tool_choice" is "required", and the MCP servers in "tools" have no tools that may be called.',
+    )
+  run.offered = names.length ? { ...functions, tools: offered } : null
+}
+
+/**
+ * Adds the tools of this server that the client asks for by name, where no function of its own has that name. Throws 400
+ * `validation_error` when one is demanded that cannot be offered.
+ */
+export function bringHosted(
+  run: Run,
+  { tools: wanted, first }: NonNullable<Run['request']['hosted']>,
+  tools: Tools,
+): void {
+  const { request, call } = run
+  const taken = new Set([...request.tools, ...(request.functions?.tools ?? [])].map(({ name }) => name))
+  const found = tools.hosted(
+    call,
+    wanted.filter(({ name }) => !taken.has(name)),
+  )
+  if (typeof first === 'object' && found.missing.has(first.name))
+    throw invalidInput('tool_choice', `"tool_choice" names ${first.name}. ${found.missing.get(first.name)}`)
+  if (first === 'required' && !found.tools.length && !request.functions)
+    throw invalidInput('tool_choice', '"tool_choice" asks for a call, and none of "tools" can be offered.')
+  const left = [...found.missing].map(([name, why]) => `${name} was left out. ${why}`)
+  run.served = {
+    ...run.served,
+    tools: [...run.served.tools, ...found.tools],
+    warnings: [...run.served.warnings, ...left],
+  }
+}
+
+/** The tools of MCP servers that run here beside a client's functions; null without any. */
+export function servedHere(run: Run, tools: Tools): Toolset | null {
+  const brought = run.served.tools.filter((tool) => runsHere(run, tool))
+  if (!brought.length) return null
+  const { call, request } = run
+  return tools.assemble({
+    inline: [],
+    skills: [],
+    system: false,
+    brought,
+    approved: approvedIn(request.metadata),
+    call,
+  })
 }

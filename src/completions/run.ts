@@ -5,7 +5,7 @@ import type { Billing, Prices } from '../billing'
 import type { Hold } from '../billing/schema'
 import type { BrowserService } from '../browser'
 import type { Deadline, Holds, Later } from '../charging'
-import type { Effort, EngineService, ImageQuality, Message, Sampling } from '../engines'
+import type { Effort, EngineService, ImageQuality, Message, Sampling, ToolChoice } from '../engines'
 import type { EventBus } from '../events'
 import type { Draft, Files } from '../files'
 import type { ArtifactId } from '../files/schema'
@@ -23,7 +23,7 @@ import type { Classifier, Effective, EffectiveRouting } from '../routing'
 import type { Activation, ConversationService, MemoryService, SkillService } from '../skills'
 import type { ConversationId } from '../skills/conversations/schema'
 import type { Tool, Tools } from '../tools'
-import type { InlineTool, McpServer, Toolset } from '../tools/schema'
+import type { HostedTool, InlineTool, McpServer, Toolset } from '../tools/schema'
 import type { UsageLog } from '../usage'
 import type { Agent } from './agent-loop'
 import type { Image, Offered, Spent, Step, Task } from './agent-schema'
@@ -129,6 +129,10 @@ export type CompletionRequest<Answer extends object = object> = {
   tools: readonly InlineTool[]
   /** MCP servers whose tools take part; absent for none (contract 28.2). */
   servers?: readonly McpServer[]
+  /** Tools of this server that the client asks for by name; `first`: what the first turn has to call (contract 29.5). */
+  hosted?: { tools: readonly HostedTool[]; first?: ToolChoice }
+  /** Most calls of this server's tools; absent, the limit of the agent. */
+  maxToolCalls?: number | undefined
   /** Accepted before, for a job: its rate was counted then, and the job holds the credit and ends that hold if need be. */
   accepted?: { hold: Hold | null }
   /** True leaves out this server's tools, the user's memories, installed skills and jobs: the run reaches nothing else. */
@@ -157,6 +161,12 @@ export type CompletionRequest<Answer extends object = object> = {
   videoSeconds?: number
   /** How a picture is made, if the mode makes one; absent, as usual. */
   picture?: { engineId: string; quality: ImageQuality; aspectRatio: string | null }
+  /** The client knows the errors of the format that it speaks (contract 29.10), not those of the specification alone. */
+  honours?: true
+  /** What is done with a history that is too long: it is refused, or its oldest turns go; absent, they are summarised. */
+  tooLong?: 'refuse' | 'leave-out' | undefined
+  /** Told the names of parameters that the engine does not have, before the answer begins. */
+  ignores?(names: readonly string[]): void
   /** Sentences for the caller about the request itself. */
   warnings: readonly string[]
   /** The answer is a chat completion, whose id has a prefix of its own. */

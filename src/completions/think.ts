@@ -110,12 +110,14 @@ function taskOf(house: House, run: Run): Task {
 
 function actingOf(house: House, run: Run, toolset: Acting['toolset']): Acting {
   const { call, request } = run
+  const maxCalls = request.bounds?.toolCalls ?? request.maxToolCalls
   return {
     toolset,
     call,
     spent: run.spent,
     maxIterations: request.maxIterations,
-    ...(request.bounds ? { maxCalls: request.bounds.toolCalls } : {}),
+    ...(maxCalls === undefined ? {} : { maxCalls }),
+    ...(request.hosted?.first ? { first: request.hosted.first } : {}),
     conversationId: run.attached,
     guard: run.guard,
     afford: (wanted) => afford(house, run, wanted),

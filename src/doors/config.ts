@@ -1,5 +1,5 @@
 import { setting } from '../kernel/config'
-import { t } from '../kernel/schema'
+import { oneOf, t } from '../kernel/schema'
 
 /** Settings of the formats that clients of other services speak. */
 export const doorSettings = {
@@ -8,6 +8,12 @@ export const doorSettings = {
     schema: t.Integer({ minimum: 0, maximum: 365 }),
     default: 30,
     about: 'Days for which a response is stored after its last use; 0 stores none.',
+  }),
+  chatParameters: setting({
+    env: 'SVC_CHAT_PARAMETERS',
+    schema: oneOf(['by_base', 'honor', 'ignore'] as const),
+    default: 'by_base',
+    about: 'Whether parameters such as top_p count in /chat/completions: "by_base" ignores them under /api/v1 only.',
   }),
   batchConcurrency: setting({
     env: 'SVC_BATCH_CONCURRENCY',

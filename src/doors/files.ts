@@ -21,6 +21,8 @@ export type FileDeps = {
 }
 
 const MAX_FILES = 10
+/** Characters that are read of one file. */
+const MAX_CHARS = 200_000
 const MAX_MIB = { file: 15, audio: 25 }
 const KINDS: ReadonlySet<unknown> = new Set(['file', 'input_file', 'document', 'input_audio'])
 const DATA_URL = /^data:([^;,]{0,100})[^,]{0,100},/
@@ -55,10 +57,16 @@ function look(value: unknown, path: string, found: Found[]): void {
     if (typeof one !== 'object' || one === null) continue
     const part = one as Item
     const place = `${path}[${at}]`
-    if (KINDS.has(part.type) && !isText(part)) found.push({ part, path: place })
+    if ((KINDS.has(part.type) && !isText(part)) || pictureId(part) !== null) found.push({ part, path: place })
     else if (part.content !== undefined) look(part.content, `${place}.content`, found)
     else look(part.output, `${place}.output`, found)
   }
+}
+
+/** The file that a part shows as a picture; null for a part that holds its picture itself. */
+function pictureId({ type, file_id, source }: Item): string | null {
+  const id = type === 'input_image' ? file_id : type === 'image' ? (source as Item | undefined)?.file_id : undefined
+  return typeof id === 'string' ? id : null
 }
 
 /** Documents that are text already. */
@@ -85,9 +93,23 @@ async function readAll<Body extends object>(
   const texts = new Map<Item, Item>()
   const warnings: string[] = []
   for (const { part, path } of found) {
+    const picture = pictureId(part)
+    if (picture !== null) {
+      const data = Buffer.from(await uploaded(deps, call, picture, path)).toString('base64')
+      const { file_id: _, ...rest } = part
+      // What it is, is seen in its bytes.
+      const source = { type: 'base64', media_type: 'image/png', data }
+      texts.set(part, {
+        ...rest,
+        ...(part.type === 'image' ? { source } : { image_url: `data:image/png;base64,${data}` }),
+      })
+      continue
+    }
     const isAudio = part.type === 'input_audio'
     if (isAudio) warnings.push(`The recording at "${path}" was transcribed, because the engine hears none.`)
     const text = !isAudio ? await textOf(deps, call, part, path) : hears ? await wordsOf(deps, call, part, path) : ''
+    if (text.length >= MAX_CHARS - 1)
+      warnings.push(`"${path}" was cut: only its first ${MAX_CHARS.toLocaleString('en')} characters were read.`)
     const name = holderOf(part).filename ?? part.title
     const shown = typeof name === 'string' && name ? name.slice(0, 200) : isAudio ? 'Recording' : 'File'
     const named = `${shown}:\n${text}`
@@ -127,9 +149,7 @@ async function textOf(deps: FileDeps, call: Call, part: Item, path: string): Pro
   try {
     if (typeof url === 'string') return (await deps.web.read(url, by)).text
     if (typeof id === 'string') {
-      const row = await findUpload(deps, deps.store.read, ownerOf(call.caller), id)
-      assertSize(row.size_bytes, 'file', path)
-      const body = new Uint8Array(await new Response(await deps.files.read(row)).arrayBuffer())
+      const body = await uploaded(deps, call, id, path)
       return (await deps.web.readBytes({ contentType: '', body }, by)).text
     }
     const { body, contentType } = bytesOf(data ?? holder.data, 'file', path)
@@ -138,6 +158,12 @@ async function textOf(deps: FileDeps, call: Call, part: Item, path: string): Pro
     if (!(error instanceof WebFailure)) throw error
     throw invalidInput(path, `"${path}" cannot be read. ${error.message.replace(/\b(T|t)he address\b/g, '$1he file')}`)
   }
+}
+
+async function uploaded(deps: FileDeps, call: Call, id: string, path: string): Promise<Uint8Array> {
+  const row = await findUpload(deps, deps.store.read, ownerOf(call.caller), id)
+  assertSize(row.size_bytes, 'file', path)
+  return new Uint8Array(await new Response(await deps.files.read(row)).arrayBuffer())
 }
 
 /** The words of a recording, charged as those of `/audio/stt`. */

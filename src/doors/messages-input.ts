@@ -34,7 +34,7 @@ export const toolUseId = (id: string): string => id.replace(/^call_/, 'toolu_')
  * with the path in the body.
  */
 export function readMessage(input: MessageInput, warnings: string[]): MessageRequest {
-  const { tools, choice, places } = toolsIn(input, warnings)
+  const { tools, choice, places, hosted } = toolsIn(input, warnings)
   const turns = turnsOf(input.messages)
   dropPrefill(turns, warnings)
   assertPairs(turns)
@@ -75,6 +75,8 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
       ...request,
       isChat: false,
       door: 'messages',
+      ...(input.conversation_id == null ? { tooLong: 'refuse' as const } : {}),
+      ...(hosted ? { hosted } : {}),
       maxOutputTokens: input.max_tokens,
       ...samplingOf({ topP: input.top_p, topK: input.top_k, stop: stopsOf(input) }),
       reasoning: reasoningOf(input),
@@ -297,7 +299,15 @@ const textsIn = (content: unknown): string =>
   typeof content === 'string'
     ? content
     : Array.isArray(content)
-      ? content.flatMap((block: Block) => (typeof block?.text === 'string' ? [block.text] : [])).join('\n')
+      ? content
+          .flatMap((block: Block) =>
+            block?.type === 'web_search_result'
+              ? [`${String(block.title)} (${String(block.url)}): ${String(block.encrypted_content)}`]
+              : typeof block?.text === 'string'
+                ? [block.text]
+                : [],
+          )
+          .join('\n')
       : ''
 
 function imageUrl(block: Block, path: string): string {

@@ -1,5 +1,5 @@
 import { chatMetadata, type Progress } from '../completions'
-import { sha256Hex } from '../kernel/crypto'
+import { randomBase62, sha256Hex } from '../kernel/crypto'
 import { sseFrame } from '../kernel/stream'
 import { toolUseId } from './messages-input'
 import type { Block, MessageBody, MessageUsage, STOP_REASONS } from './messages-schema'
@@ -20,7 +20,7 @@ export function toMessage(run: Run, answer: Answer, omitsThoughts: boolean): Mes
     ...stopOf(answer),
     stop_details: null,
     container: null,
-    usage: usageOf(answer),
+    usage: usageOf(answer, run),
     svc_metadata: metadataOf(run, answer, warnings),
     request_id: run.call.requestId,
   }
@@ -40,8 +40,43 @@ function blocksOf(run: Run, answer: Answer, omitsThoughts: boolean, warnings: st
     ...(reasoning && run.request.reasoning?.shows
       ? [{ type: 'thinking', thinking: omitsThoughts ? '' : reasoning, signature: signatureOf(reasoning) }]
       : []),
+    ...answer.toolsUsed.flatMap((use) => serverBlocks(run, use)),
     ...[content, refusalBeside(answer)].filter(Boolean).map((text) => ({ type: 'text', text, citations: null })),
     ...calls,
+  ]
+}
+
+type Use = Pick<Answer['toolsUsed'][number], 'name' | 'status' | 'arguments' | 'result'>
+
+/** A call of a tool that the request names and this server ran, and its result; nothing for other tools. */
+function serverBlocks(run: Run, use: Use): Block[] {
+  if (!run.request.hosted?.tools.some(({ name }) => name === use.name)) return []
+  const { name, status, arguments: input = {}, result } = use
+  const id = `srvtoolu_${randomBase62(24)}`
+  const found = (result ?? {}) as { results?: Block[]; url?: string; title?: string | null; text?: string }
+  const failure = { type: `${name}_tool_result_error`, error_code: 'unavailable' }
+  const pages = (found.results ?? []).map(({ url, title, snippet }) => ({
+    type: 'web_search_result',
+    url,
+    title,
+    encrypted_content: String(snippet ?? ''),
+    page_age: null,
+  }))
+  const page = {
+    type: 'web_fetch_result',
+    url: found.url,
+    retrieved_at: null,
+    content: {
+      type: 'document',
+      title: found.title ?? null,
+      citations: null,
+      source: { type: 'text', media_type: 'text/plain', data: found.text ?? '' },
+    },
+  }
+  const content = status !== 'success' ? failure : name === 'web_search' ? pages : page
+  return [
+    { type: 'server_tool_use', id, name, input },
+    { type: `${name}_tool_result`, tool_use_id: id, content },
   ]
 }
 
@@ -76,8 +111,12 @@ type Counts = Pick<
 >
 
 /** The three counts of the prompt do not overlap: together they are the prompt. */
-function usageOf({ promptTokens, completionTokens, ...parts }: Counts): MessageUsage {
+function usageOf(
+  { promptTokens, completionTokens, ...parts }: Counts & Partial<Pick<Answer, 'toolsUsed'>>,
+  run: Run,
+): MessageUsage {
   const { cachedTokens: read = 0, cacheWriteTokens: written = 0, reasoningTokens: thought = 0 } = parts
+  const uses = (name: string) => (parts.toolsUsed ?? []).filter((use) => use.name === name).length
   return {
     input_tokens: Math.max(0, promptTokens - read - written),
     cache_creation_input_tokens: written,
@@ -85,7 +124,9 @@ function usageOf({ promptTokens, completionTokens, ...parts }: Counts): MessageU
     cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
     output_tokens: completionTokens,
     output_tokens_details: { thinking_tokens: thought },
-    server_tool_use: null,
+    server_tool_use: run.request.hosted
+      ? { web_search_requests: uses('web_search'), web_fetch_requests: uses('web_fetch') }
+      : null,
     service_tier: 'standard',
   }
 }
@@ -97,7 +138,7 @@ function metadataOf(run: Run, answer: Answer, more: readonly string[]): MessageB
   return { ...metadata, ...(warnings.length ? { warnings } : {}) }
 }
 
-type Kind = 'text' | 'thinking' | 'tool_use'
+type Kind = 'text' | 'thinking' | 'tool_use' | 'server'
 
 const event = (type: string, members: object = {}): string => sseFrame({ event: type, data: { type, ...members } })
 
@@ -109,6 +150,7 @@ export function messageFramer(omitsThoughts: boolean): (progress: Progress) => s
   let open: { kind: Kind; id: string; text: string } | null = null
   let index = -1
   let shows = false
+  let began: Run | null = null
   /** Pieces of calls that came while another one was open, by id. */
   const waiting = new Map<string, { name: string; text: string }>()
   const closed = new Set<string>()
@@ -174,7 +216,8 @@ export function messageFramer(omitsThoughts: boolean): (progress: Progress) => s
   return (progress) => {
     switch (progress.type) {
       case 'began': {
-        const { model, promptTokens, request } = progress.run
+        began = progress.run
+        const { model, promptTokens, request } = began
         shows = request.reasoning?.shows ?? false
         const message = {
           id: idOf(progress.id),
@@ -186,7 +229,7 @@ export function messageFramer(omitsThoughts: boolean): (progress: Progress) => s
           stop_sequence: null,
           stop_details: null,
           container: null,
-          usage: usageOf({ promptTokens, completionTokens: 1 }),
+          usage: usageOf({ promptTokens, completionTokens: 1 }, began),
         }
         return event('message_start', { message }) + PING
       }
@@ -199,8 +242,13 @@ export function messageFramer(omitsThoughts: boolean): (progress: Progress) => s
         return call(progress.id, progress.name, progress.arguments)
       case 'thinking':
       case 'tool-began':
-      case 'tool-ended':
         return PING
+      case 'tool-ended':
+        return (
+          serverBlocks(began!, progress)
+            .map((block) => begin('server', block) + close())
+            .join('') || PING
+        )
       case 'ended': {
         const { run, answer } = progress
         const calls = answer.toolCalls.map(restOf).join('')
@@ -212,7 +260,7 @@ export function messageFramer(omitsThoughts: boolean): (progress: Progress) => s
           close() +
           event('message_delta', {
             delta: stopOf(answer),
-            usage: usageOf(answer),
+            usage: usageOf(answer, run),
             svc_metadata: metadataOf(run, answer, []),
           }) +
           event('message_stop')

@@ -83,7 +83,7 @@ export const MessageUsage = t.Object({
   cache_creation: t.Object({ ephemeral_5m_input_tokens: t.Integer(), ephemeral_1h_input_tokens: t.Integer() }),
   output_tokens: t.Integer(),
   output_tokens_details: t.Object({ thinking_tokens: t.Integer() }),
-  server_tool_use: t.Null(),
+  server_tool_use: nullable(t.Object({ web_search_requests: t.Integer(), web_fetch_requests: t.Integer() })),
   service_tier: t.Literal('standard'),
 })
 

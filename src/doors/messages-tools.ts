@@ -1,6 +1,8 @@
 import type { ChatInput } from '../completions/schema'
 import { invalidInput, messageOf } from '../kernel/errors'
+import type { HostedTool } from '../tools/schema'
 import type { Block, MessageInput } from './messages-schema'
+import { domainsIn } from './responses-tools'
 
 type Tool = NonNullable<ChatInput['tools']>[number]
 
@@ -14,8 +16,14 @@ export function toolsIn({ tools, tool_choice: choice, mcp_servers: servers }: Me
   const leftOut: string[] = []
   const places: string[] = []
   const offered: Tool[] = []
+  const hosted: HostedTool[] = []
   for (const [at, tool] of (tools ?? []).entries()) {
     const path = `tools[${at}]`
+    const name = tool.type == null ? undefined : /^(web_search|web_fetch)_\d{8}$/.exec(String(tool.type))?.[1]
+    if (name) {
+      hosted.push(hostedOf(tool, name as HostedTool['name'], path))
+      continue
+    }
     if (tool.type != null && tool.type !== 'custom') {
       leftOut.push(String(tool.name ?? tool.type).slice(0, 64))
       continue
@@ -37,7 +45,34 @@ export function toolsIn({ tools, tool_choice: choice, mcp_servers: servers }: Me
   }
   if (leftOut.length)
     warnings.push(`These tools were left out, because this server does not have them: ${leftOut.join(', ')}.`)
-  return { tools: offered, choice: chosen(choice, offered, leftOut), places }
+  const named = choice?.type === 'tool' ? hosted.find(({ name }) => name === choice.name) : undefined
+  const isAny = choice?.type === 'any' && hosted.length > 0 && !offered.length
+  /** What the first turn has to call, where the choice is about tools of this server. */
+  const first = isAny ? ('required' as const) : named && { name: named.name }
+  return {
+    tools: offered,
+    choice: first ? ('auto' as const) : chosen(choice, offered, leftOut),
+    places,
+    ...(hosted.length && choice?.type !== 'none' ? { hosted: { tools: hosted, ...(first ? { first } : {}) } } : {}),
+  }
+}
+
+const MAX_USES = 20
+
+/** A tool of this server, as the client bounds it. */
+function hostedOf(tool: Block, name: HostedTool['name'], path: string): HostedTool {
+  const { max_uses: maxUses, allowed_domains: allowed, blocked_domains: blocked } = tool
+  if (maxUses != null && !(Number.isInteger(maxUses) && Number(maxUses) >= 1))
+    throw invalidInput(
+      `${path}.max_uses`,
+      `"${path}.max_uses" is ${messageOf(maxUses)}; it must be from 1 to ${MAX_USES}.`,
+    )
+  return {
+    name,
+    allowed: domainsIn(allowed),
+    blocked: domainsIn(blocked),
+    maxUses: maxUses == null ? undefined : Math.min(Number(maxUses), MAX_USES),
+  }
 }
 
 function functionOf(tool: Block, path: string): Tool {

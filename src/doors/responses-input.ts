@@ -1,5 +1,8 @@
 import { type CompletionRequest, ignoredWarning, requestFromChat } from '../completions'
 import type { ChatCompletion, ChatInput, ChatMessage } from '../completions/schema'
+import type { OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { open } from '../kernel/crypto'
 import { AppError, invalidInput, messageOf, renamed } from '../kernel/errors'
 import type { Item, ResponseInput } from './responses-schema'
 import { readTools, type ToolKinds } from './responses-tools'
@@ -16,7 +19,7 @@ type Part = Exclude<NonNullable<ChatMessage['content']>, string>[number]
 type Entry = { message: ChatMessage; path: string }
 
 /** Members that would change an answer elsewhere and do nothing here. */
-const IGNORED = ['top_logprobs', 'max_tool_calls', 'context_management', 'moderation']
+const IGNORED = ['top_logprobs', 'context_management', 'moderation']
 
 /** What `include` may name; the others of this list do nothing here. */
 const INCLUDES = new Set([
@@ -38,7 +41,7 @@ export const itemsOf = ({ input }: Pick<ResponseInput, 'input'>): Item[] =>
  * goes on from, `own` those of its own input. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
  */
 export function readResponse(input: ResponseInput, own: readonly Item[], earlier: readonly Item[]): ResponseRequest {
-  const { tools, choice, kinds, places, warnings } = readTools(input)
+  const { tools, choice, hosted, kinds, places, warnings } = readTools(input)
   const items = [...earlier, ...own]
   const pathOf = (at: number) =>
     at < earlier.length
@@ -77,6 +80,14 @@ export function readResponse(input: ResponseInput, own: readonly Item[], earlier
       ...request,
       isChat: false,
       door: 'responses',
+      ...(hosted ? { hosted } : {}),
+      // A conversation of this server is summarised where it is too long, as everywhere.
+      ...(input.truncation === 'auto'
+        ? { tooLong: 'leave-out' }
+        : input.previous_response_id == null && conversationIn(input) === null
+          ? { tooLong: 'refuse' }
+          : {}),
+      maxToolCalls: input.max_tool_calls ?? undefined,
       reasoning: { ...request.reasoning, shows: Boolean(input.reasoning?.summary) },
       images: request.images.map((image) => ({ ...image, path: rename(image.path) })),
       cameFrom: originsOf(request.cameFrom!, rename),
@@ -180,8 +191,15 @@ function entriesOf(items: readonly Item[], pathOf: (at: number) => string, warni
         break
       case undefined:
         throw invalidInput(path, `"${path}" has neither "type" nor "role". Send {"role":"user","content":"Hello"}.`)
-      default:
-        leftOut.add(String(type).slice(0, 64))
+      default: {
+        const query = (item.action as Item | null | undefined)?.query
+        const text =
+          type === 'mcp_call'
+            ? `${String(item.name)}(${String(item.arguments)}) returned: ${String(item.output ?? '')}`
+            : type === 'web_search_call' && typeof query === 'string' && `Searched the web for: ${query}`
+        if (text) turn = begin({ role: 'assistant', content: text }, path)
+        else leftOut.add(String(type).slice(0, 64))
+      }
     }
   }
   if (leftOut.size) warnings.push(`Items of these types were left out: ${[...leftOut].join(', ')}.`)
@@ -346,4 +364,21 @@ export function originsOf(from: NonNullable<CompletionRequest['cameFrom']>, rena
     whole: rename(from.whole),
     unseen: from.unseen,
   }
+}
+
+type Opening = { masterKey: Uint8Array; clock: Clock }
+
+/** An item of thoughts with what this server sealed in it, as text. What others sealed is left out with a warning. */
+export function opened({ masterKey, clock }: Opening, owner: OwnerScope, item: Item, warnings: string[]): Item {
+  const { type, encrypted_content: content, ...rest } = item
+  if (type !== 'reasoning' || typeof content !== 'string') return item
+  try {
+    const { thoughts, until } = JSON.parse(open(masterKey, `reasoning ${owner}`, content))
+    if (until > clock.now()) return { type, ...rest, content: [{ type: 'reasoning_text', text: thoughts }] }
+  } catch {
+    // Told below.
+  }
+  const words = '"encrypted_content" of an item was left out: this server did not make it, or more than 30 days ago.'
+  if (!warnings.includes(words)) warnings.push(words)
+  return { type, ...rest }
 }

@@ -1,11 +1,19 @@
 import type { Progress } from '../completions'
-import { chatMetadata, usageOf } from '../completions'
 import type { Clock } from '../kernel/clock'
 import { defineId } from '../kernel/ids'
 import { SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import { conversationIn } from './responses-input'
 import { type Item, type ResponseBody, ResponseId, type ResponseInput } from './responses-schema'
-import type { ToolKinds } from './responses-tools'
+import {
+  type Citation,
+  citationsIn,
+  countsOf,
+  type FoundPage,
+  inputOf,
+  itemOf,
+  type ToolKinds,
+  type ToolRun,
+} from './responses-tools'
 
 const ReasoningId = defineId('reasoning item', 'rs')
 const MessageId = defineId('message item', 'msg')
@@ -24,6 +32,8 @@ type Request = {
   clock: Clock
   /** The response as it was begun before: it keeps its id. */
   begun?: ResponseBody
+  /** Seals thoughts for a client that asked for them to give them back. */
+  sealed?: ((thoughts: string) => string) | undefined
   /** A stored response that is shown again: its items keep their ids, and events up to this number are left out. */
   stored?: { body: ResponseBody; after: number }
 }
@@ -43,7 +53,15 @@ export type ResponseOutput = ReturnType<typeof createOutput>
  * Writes one response: its items as they are made, the frames of its stream (contract 29.6), and the whole body, which
  * the plain answer and the last frame share.
  */
-export function createOutput({ input, kinds, requestId, clock, stored, begun: before = stored?.body }: Request) {
+export function createOutput({
+  input,
+  kinds,
+  requestId,
+  clock,
+  sealed,
+  stored,
+  begun: before = stored?.body,
+}: Request) {
   const id = before?.id ?? ResponseId.create()
   const createdAt = before?.created_at ?? Math.floor(clock.now() / 1_000)
   const after = stored?.after ?? -1
@@ -52,6 +70,8 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
   const seen = new Map<string, string>()
   let text = ''
   let hasRefused = false
+  let hasUsed = false
+  const found: FoundPage[] = []
   let hasReasoned = false
   let open: Open | null = null
   let sequence = 0
@@ -89,6 +109,8 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
         return reasoned(progress.text)
       case 'call':
         return called(progress.id, progress.name, progress.arguments)
+      case 'tool-ended':
+        return used(progress)
       case 'ended':
         return end(progress.run, progress.answer).frames
       default:
@@ -143,14 +165,19 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
 
   function reasoned(piece: string): string {
     hasReasoned = true
-    if (!showsReasoning) return SSE_HEARTBEAT
+    if (!showsReasoning && !sealed) return SSE_HEARTBEAT
     let frames = ''
     if (open?.kind !== 'reasoning') {
       frames = began({ id: ReasoningId.create(), type: 'reasoning', summary: [] }, 'reasoning')
+      if (!showsReasoning) {
+        open!.text = piece
+        return frames
+      }
       const part = { type: 'summary_text', text: '' }
       frames += frame('response.reasoning_summary_part.added', { ...at(open!), summary_index: 0, part })
     }
     open!.text += piece
+    if (!showsReasoning) return SSE_HEARTBEAT
     return frames + frame('response.reasoning_summary_text.delta', { ...at(open!), summary_index: 0, delta: piece })
   }
 
@@ -171,6 +198,32 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
     return frames + frame('response.function_call_arguments.delta', { ...at(open!), delta: piece })
   }
 
+  /** A call of a tool that this server ran, as one item: of its own tools only those that the request names. */
+  function used(use: ToolRun): string {
+    hasUsed = true
+    const item = itemOf(use, input.tools ?? [])
+    if (!item) return SSE_HEARTBEAT
+    const { results } = (use.result ?? {}) as { results?: FoundPage[] }
+    if (Array.isArray(results)) found.push(...results)
+    if (item.type === 'web_search_call' && input.include?.includes('web_search_call.action.sources'))
+      item.action = { ...(item.action as object), sources: (results ?? []).map(({ url }) => ({ type: 'url', url })) }
+    return ran(item)
+  }
+
+  function ran(item: Item): string {
+    const before = closed()
+    const index = output.length
+    const place = { item_id: item.id, output_index: index }
+    output.push(item)
+    const steps = item.type === 'web_search_call' ? ['in_progress', 'searching', 'completed'] : []
+    return (
+      before +
+      frame('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress' } }) +
+      steps.map((step) => frame(`response.web_search_call.${step}`, place)).join('') +
+      frame('response.output_item.done', { output_index: index, item })
+    )
+  }
+
   /** Ends the item that is open. */
   function closed(status: 'completed' | 'incomplete' = 'completed'): string {
     if (!open) return ''
@@ -183,9 +236,22 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
     switch (kind) {
       case 'text':
       case 'refusal': {
-        const part = kind === 'text' ? textPart(made) : { type: 'refusal', refusal: made }
+        const own = stored?.body.output[index]?.content as Item[] | undefined
+        const annotations = (own?.[0]?.annotations as Citation[] | undefined) ?? citationsIn(made, found)
+        const part = kind === 'text' ? { ...textPart(made), annotations } : { type: 'refusal', refusal: made }
         item.content = [part]
+        const cited = kind === 'text' ? annotations : []
         return (
+          cited
+            .map((annotation, annotation_index) =>
+              frame('response.output_text.annotation.added', {
+                ...place,
+                content_index: 0,
+                annotation_index,
+                annotation,
+              }),
+            )
+            .join('') +
           (kind === 'text'
             ? frame('response.output_text.done', { ...place, content_index: 0, text: made, logprobs: [] })
             : frame('response.refusal.done', { ...place, content_index: 0, refusal: made })) +
@@ -194,6 +260,9 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
         )
       }
       case 'reasoning': {
+        const sent = sealed?.(made) ?? stored?.body.output[index]?.encrypted_content
+        if (sent !== undefined) item.encrypted_content = sent
+        if (!showsReasoning || (stored && !made)) return done()
         const part = { type: 'summary_text', text: made }
         item.summary = [part]
         return (
@@ -221,7 +290,8 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
     if (whole) return whole
     run = ended
     let frames = begun()
-    if (answer.reasoning && !hasReasoned && showsReasoning) frames += reasoned(answer.reasoning)
+    if (answer.reasoning && !hasReasoned && (showsReasoning || sealed)) frames += reasoned(answer.reasoning)
+    if (!hasUsed) for (const use of answer.toolsUsed) frames += used(use)
     if (answer.refusal !== null) {
       if (!hasRefused) frames += wrote('refusal', answer.refusal)
     } else if (!text && (answer.content || !answer.toolCalls.length)) frames += wrote('text', answer.content)
@@ -238,7 +308,7 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
       ...bodyNow(status),
       completed_at: reason === null ? Math.floor(clock.now() / 1_000) : null,
       incomplete_details: reason && { reason },
-      ...countsOf(ended, answer),
+      ...countsOf({ type: 'ended', run: ended, answer }),
     }
     frames += frame(`response.${status}`, { response: body })
     whole = { body, frames }
@@ -260,7 +330,9 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
     let frames = begun()
     for (const item of body.output) {
       const [part] = (item.content ?? item.summary ?? []) as { text?: string; refusal?: string }[]
-      if (item.type === 'reasoning') frames += reasoned(part?.text ?? '')
+      if (item.type === 'reasoning')
+        frames += part ? reasoned(part.text ?? '') : began({ ...item, summary: [] }, 'reasoning')
+      else if (item.type === 'web_search_call' || item.type === 'mcp_call') frames += ran(item)
       else if (item.type === 'message')
         frames += part?.refusal === undefined ? wrote('text', part?.text ?? '') : wrote('refusal', part.refusal)
       else
@@ -278,6 +350,7 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
 
   function bodyNow(status: ResponseBody['status']): ResponseBody {
     const { text: form, reasoning } = input
+    const conversation = conversationIn(input)
     return {
       id,
       object: 'response',
@@ -294,7 +367,7 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
       output,
       parallel_tool_calls: input.parallel_tool_calls ?? true,
       previous_response_id: input.previous_response_id ?? null,
-      conversation: conversationOf(),
+      conversation: conversation === null ? null : { id: conversation },
       reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
       store: input.store ?? true,
       temperature: input.temperature ?? null,
@@ -315,64 +388,6 @@ export function createOutput({ input, kinds, requestId, clock, stored, begun: be
       request_id: requestId,
     }
   }
-
-  function conversationOf(): ResponseBody['conversation'] {
-    const conversation = conversationIn(input)
-    return conversation === null ? null : { id: conversation }
-  }
 }
 
 const textPart = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
-
-/** The input of a custom tool in the arguments of its function, or the arguments where an engine wrote no such object. */
-function inputOf(args: string): string {
-  try {
-    const { input } = JSON.parse(args) as { input?: unknown }
-    return typeof input === 'string' ? input : args
-  } catch {
-    return args
-  }
-}
-
-function countsOf(run: Run, answer: Answer): Pick<ResponseBody, 'usage' | 'svc_metadata'> {
-  const { prompt_tokens, completion_tokens, total_tokens } = usageOf(run, answer)
-  const { artifacts: _, follow_ups: __, job: ___, ...metadata } = chatMetadata(run, answer)
-  return {
-    usage: {
-      input_tokens: prompt_tokens,
-      input_tokens_details: {
-        cached_tokens: answer.cachedTokens ?? 0,
-        cache_write_tokens: answer.cacheWriteTokens ?? 0,
-      },
-      output_tokens: completion_tokens,
-      output_tokens_details: { reasoning_tokens: answer.reasoningTokens ?? 0 },
-      total_tokens,
-    },
-    svc_metadata: metadata,
-  }
-}
-
-/** The frames of a stored response (contract 29.7), without those up to the number `after`. */
-export const replayResponse = (body: ResponseBody, last: number, after: number, clock: Clock): string =>
-  outputOf(body, after, clock).replay(last)
-
-/** The first frames of a response that runs. */
-export const openingOf = (body: ResponseBody, after: number, clock: Clock): string =>
-  outputOf(body, after, clock).opening()
-
-function outputOf(body: ResponseBody, after: number, clock: Clock): ResponseOutput {
-  const kinds: ToolKinds = new Map(
-    body.output.flatMap(({ type, name, namespace }) =>
-      type === 'custom_tool_call' || type === 'function_call'
-        ? [
-            [
-              String(name),
-              { custom: type === 'custom_tool_call', namespace: typeof namespace === 'string' ? namespace : null },
-            ],
-          ]
-        : [],
-    ),
-  )
-  const input = { ...body, conversation: body.conversation, reasoning: { summary: 'auto' } } as unknown as ResponseInput
-  return createOutput({ input, kinds, requestId: body.request_id, clock, stored: { body, after } })
-}

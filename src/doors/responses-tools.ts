@@ -1,8 +1,11 @@
-import type { ChatInput } from '../completions/schema'
+import { chatMetadata, type Progress, usageOf } from '../completions'
+import type { ChatInput, ToolUse } from '../completions/schema'
+import type { ToolChoice } from '../engines'
 import { invalidInput, messageOf } from '../kernel/errors'
+import { defineId } from '../kernel/ids'
 import { checker } from '../kernel/schema'
 import { McpServer } from '../tools/schema'
-import type { Item, ResponseInput } from './responses-schema'
+import type { Item, ResponseBody, ResponseInput } from './responses-schema'
 
 /** What a call of a function comes back as: a call of a custom tool, or of a function of a namespace. */
 export type ToolKinds = ReadonlyMap<string, { custom: boolean; namespace: string | null }>
@@ -10,6 +13,9 @@ export type ToolKinds = ReadonlyMap<string, { custom: boolean; namespace: string
 type Choice = NonNullable<ChatInput['tool_choice']>
 type Tool = NonNullable<ChatInput['tools']>[number]
 type Named = { path: string; tool: Tool; kind: { custom: boolean; namespace: string | null } }
+
+const SearchId = defineId('search item', 'ws')
+const ServedCallId = defineId('MCP call item', 'mcp')
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 const server = checker(McpServer)
@@ -21,13 +27,27 @@ const server = checker(McpServer)
 export function readTools({ tools, tool_choice: choice }: ResponseInput) {
   const warnings: string[] = []
   const leftOut = new Set<string>()
-  const named = (tools ?? []).flatMap((tool, at) => toolsIn(tool, `tools[${at}]`, null, leftOut, warnings))
+  const searches = (tools ?? []).filter(isSearch)
+  const named = (tools ?? []).flatMap((tool, at) =>
+    isSearch(tool) ? [] : toolsIn(tool, `tools[${at}]`, null, leftOut, warnings),
+  )
   if (leftOut.size)
     warnings.push(`These tools were left out, because this server does not have them: ${[...leftOut].join(', ')}.`)
   const offered = named.map(({ tool }) => tool)
+  const [search] = searches
+  const { filters, search_context_size: size } = search ?? {}
+  const { allowed_domains: allowed, blocked_domains: blocked } = (filters ?? {}) as Item
+  const bounds = { count: RESULTS[String(size)], allowed: domainsIn(allowed), blocked: domainsIn(blocked) }
+  const isOfSearch = choice === 'required' ? !named.length : typeof choice === 'object' && choice && isSearch(choice)
+  /** What the first turn has to call, where the choice is about the search. */
+  const first: ToolChoice | undefined =
+    search && isOfSearch ? (choice === 'required' ? choice : { name: 'web_search' }) : undefined
   return {
     tools: offered,
-    choice: chosen(choice ?? 'auto', named, leftOut),
+    choice: first ? ('auto' as const) : chosen(choice ?? 'auto', named, leftOut),
+    ...(search && choice !== 'none'
+      ? { hosted: { tools: [{ name: 'web_search' as const, ...bounds }], ...(first ? { first } : {}) } }
+      : {}),
     kinds: new Map(
       named.flatMap(({ tool, kind }) => (tool.type === 'function' ? [[tool.function.name, kind] as const] : [])),
     ),
@@ -36,6 +56,23 @@ export function readTools({ tools, tool_choice: choice }: ResponseInput) {
     warnings,
   }
 }
+
+const isSearch = ({ type }: Item): boolean => /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(String(type))
+
+const RESULTS: Readonly<Record<string, number>> = { low: 3, medium: 5, high: 10 }
+
+const MAX_DOMAINS = 20
+
+/** Names of hosts, as clients write them. */
+export const domainsIn = (list: unknown): string[] =>
+  Array.isArray(list)
+    ? list.slice(0, MAX_DOMAINS).map((one) =>
+        String(one)
+          .replace(/^https?:\/\//, '')
+          .split('/')[0]!
+          .toLowerCase(),
+      )
+    : []
 
 function toolsIn(
   tool: Item,
@@ -163,4 +200,80 @@ function assertOffered(name: string, named: readonly Named[]): void {
     tool.type === 'function' ? tool.function.name === name : name.startsWith(`${tool.server_label}__`),
   )
   if (!isKnown) throw invalidInput('tool_choice', `"tool_choice" names ${messageOf(name)}, which is not among "tools".`)
+}
+
+/** A call that this server ran, and how it ended. */
+export type ToolRun = Pick<ToolUse, 'name' | 'status' | 'arguments' | 'result' | 'description'>
+export type FoundPage = { url: string; title: string }
+export type Citation = FoundPage & { type: 'url_citation'; start_index: number; end_index: number }
+
+/** The item of a call that this server ran; null for a tool that the request does not name. */
+export function itemOf(
+  { name, status, arguments: args = {}, result, description }: ToolRun,
+  tools: readonly Item[],
+): Item | null {
+  const failed = status !== 'success'
+  if (name === 'web_search' && tools.some(({ type }) => String(type).startsWith('web_search')))
+    return {
+      id: SearchId.create(),
+      type: 'web_search_call',
+      status: failed ? 'failed' : 'completed',
+      action: { type: 'search', query: String(args.query ?? '') },
+    }
+  const server = tools.find(({ type, server_label: label }) => type === 'mcp' && name.startsWith(`${String(label)}__`))
+  if (!server || status === 'awaiting_approval') return null
+  const label = String(server.server_label)
+  return {
+    id: ServedCallId.create(),
+    type: 'mcp_call',
+    status: failed ? 'failed' : 'completed',
+    server_label: label,
+    name: name.slice(label.length + 2),
+    arguments: JSON.stringify(args),
+    output: failed ? null : typeof result === 'string' ? result : JSON.stringify(result ?? null),
+    error: failed ? description : null,
+  }
+}
+
+/** Where a text names pages that a search found, each once. */
+export function citationsIn(text: string, found: readonly FoundPage[]): Citation[] {
+  const pages = new Map(found.map(({ url, title }) => [url, title]))
+  return [...pages].flatMap(([url, title]): Citation[] => {
+    const start_index = text.indexOf(url)
+    return start_index < 0
+      ? []
+      : [{ type: 'url_citation', start_index, end_index: start_index + url.length, url, title }]
+  })
+}
+
+/** The input of a custom tool in the arguments of its function, or the arguments where an engine wrote no such object. */
+export function inputOf(args: string): string {
+  try {
+    const { input } = JSON.parse(args) as { input?: unknown }
+    return typeof input === 'string' ? input : args
+  } catch {
+    return args
+  }
+}
+
+/** What an answer took and how it came about. */
+export function countsOf({
+  run,
+  answer,
+}: Extract<Progress, { type: 'ended' }>): Pick<ResponseBody, 'usage' | 'svc_metadata'> {
+  const { prompt_tokens, completion_tokens, total_tokens } = usageOf(run, answer)
+  const { artifacts: _, follow_ups: __, job: ___, ...metadata } = chatMetadata(run, answer)
+  return {
+    usage: {
+      input_tokens: prompt_tokens,
+      input_tokens_details: {
+        cached_tokens: answer.cachedTokens ?? 0,
+        cache_write_tokens: answer.cacheWriteTokens ?? 0,
+      },
+      output_tokens: completion_tokens,
+      output_tokens_details: { reasoning_tokens: answer.reasoningTokens ?? 0 },
+      total_tokens,
+    },
+    svc_metadata: metadata,
+  }
 }

@@ -7,12 +7,13 @@ import type { EngineService } from '../engines'
 import { GiveUp, type Jobs, type Running } from '../jobs'
 import type { JobId } from '../jobs/schema'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
+import { seal } from '../kernel/crypto'
 import { AppError, defineError, invalidInput } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
 import { type FileDeps, filesRead } from './files'
-import { assertInput, itemsOf, type ResponseRequest, readResponse } from './responses-input'
-import { createOutput, openingOf, type ResponseOutput, replayResponse } from './responses-output'
+import { assertInput, itemsOf, opened, type ResponseRequest, readResponse } from './responses-input'
+import { createOutput, type ResponseOutput } from './responses-output'
 import type { Item, ResponseBody, ResponseId, ResponseInput } from './responses-schema'
 import {
   beganResponse,
@@ -22,6 +23,8 @@ import {
   getResponse,
   hasEnded,
   itemsBefore,
+  openingOf,
+  replayResponse,
   type StoredDeps,
   storeResponse,
   withReferences,
@@ -29,6 +32,7 @@ import {
 
 export type ResponseDeps = StoredDeps &
   FileDeps & {
+    masterKey: Uint8Array
     completions: Pick<CompletionService, 'pipeline'>
     engines: Pick<EngineService, 'named'>
   }
@@ -57,9 +61,15 @@ export async function openResponse(
   assertInput(sent)
   const { body: input, warnings } = await filesRead(deps, call, sent, !counts)
   const { previous_response_id: previous } = input
+  const owner = ownerOf(call.caller)
   const own = await withReferences(deps, call, itemsOf(input))
+  const read = (items: readonly Item[]) => items.map((item) => opened(deps, owner, item, warnings))
   const earlier = previous == null ? [] : await itemsBefore(deps, call, previous)
-  const { request, kinds, ignored } = readResponse({ ...input, model: deps.engines.named(input.model) }, own, earlier)
+  const { request, kinds, ignored } = readResponse(
+    { ...input, model: deps.engines.named(input.model) },
+    read(own),
+    read(earlier),
+  )
   const stores = (input.store ?? true) && deps.settings.responsesTtlDays > 0 && !request.mode.startsWith('stealth_')
   if (input.background && !stores) throw invalidInput('background', NOTHING_TO_READ)
   const unstored = (input.store ?? true) && deps.settings.responsesTtlDays === 0 ? [NOT_STORED] : []
@@ -68,6 +78,11 @@ export async function openResponse(
     kinds,
     requestId: call.requestId,
     clock: deps.clock,
+    // Only this server reads them, for their owner, and for 30 days (contract 29.6).
+    sealed: input.include?.includes('reasoning.encrypted_content')
+      ? (thoughts) =>
+          seal(deps.masterKey, `reasoning ${owner}`, JSON.stringify({ thoughts, until: deps.clock.now() + SEALED_MS }))
+      : undefined,
     ...(begun ? { begun } : {}),
   })
   const alongside: ResponseRequest['request']['alongside'] = (tx, run, answer, broken) => {
@@ -86,6 +101,8 @@ export async function openResponse(
     },
   }
 }
+
+const SEALED_MS = 30 * 86_400_000
 
 /** What ended an answer that had begun: nothing of the caller's, so it is always an error of the service. */
 const failureOf = (error: unknown) => ({

@@ -31,6 +31,10 @@ const doors = new WeakMap<Request, Door>()
 /** How a request came in; asked by the routes that clients of other services call. */
 export const doorOf = (request: Request): Door => doors.get(request) ?? LETTER
 
+/** The same where the operator says what parameters of chat clients do (contract 33.1). */
+export const honouring = (door: Door, says: 'by_base' | 'honor' | 'ignore'): Door =>
+  says === 'by_base' ? door : { ...door, honours: says === 'honor' }
+
 const MESSAGES = /^\/api\/v1\/messages(?:\/|$)/
 const OF_MESSAGES: Door = { ...HONOURED, keyHeader: 'x-api-key' }
 

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { type CompletionService, ignoredHeader } from '../completions'
+import { type CompletionService, nameIgnored } from '../completions'
 import type { EngineService } from '../engines'
 import { answer, type ErrorFace, statusOf, toEnvelope } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
@@ -36,7 +36,7 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
         const call = toCall({ exchange, request, route })
         const read = await filesRead(deps, call, body)
         const message = readMessage(at(engines, request, read.body), read.warnings)
-        Object.assign(set.headers, ignoredHeader(message.ignored))
+        Object.assign(message.request, nameIgnored(set.headers, message.ignored))
         if (body.stream)
           return streams.open({
             source: (write) => pipeline.stream(call, message.request, write),

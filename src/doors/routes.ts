@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { ChargingService } from '../charging'
-import { type CompletionService, ignoredHeader, requestFromChat } from '../completions'
+import { type CompletionService, nameIgnored, requestFromChat } from '../completions'
 import { ChatInput } from '../completions/schema'
 import { answer, errors, statusOf, toEnvelope } from '../http/envelope'
 import { toAppError } from '../http/faults'
@@ -67,7 +67,7 @@ export const responseRoutes = (deps: BackgroundDeps, streams: Streams, guard: Gu
       async ({ body, request, set, exchange, route }) => {
         const call = toCall({ exchange, request, route })
         const response = await openResponse(deps, call, body)
-        Object.assign(set.headers, ignoredHeader(response.ignored))
+        Object.assign(response.request, nameIgnored(set.headers, response.ignored))
         if (body.background && body.stream)
           return streams.open({
             source: (write: Write) => streamBegun(deps, call, body, response, write),

@@ -7,7 +7,16 @@ import { AppError, defineError, messageOf, notFound } from '../kernel/errors'
 import { defineId } from '../kernel/ids'
 import { listAfter } from '../kernel/keyset'
 import { allOf, command, insertAll, query, type Reader, type Row, type Store, type Tx } from '../kernel/store'
-import { type Item, type ItemPage, type ItemQuery, type ResponseBody, ResponseId } from './responses-schema'
+import { createOutput, type ResponseOutput } from './responses-output'
+import {
+  type Item,
+  type ItemPage,
+  type ItemQuery,
+  type ResponseBody,
+  ResponseId,
+  type ResponseInput,
+} from './responses-schema'
+import type { ToolKinds } from './responses-tools'
 import { type ResponseRow, responseItems, responses } from './table'
 
 export type StoredDeps = { store: Store; clock: Clock; audit: AuditLog; settings: { responsesTtlDays: number } }
@@ -218,4 +227,29 @@ async function removeAll(tx: Tx, ids: readonly ResponseId[]): Promise<void> {
   const [t, items] = [tx.of(responses), tx.of(responseItems)]
   await tx.delete(items).where(inArray(items.response_id, [...ids]))
   await tx.delete(t).where(inArray(t.id, [...ids]))
+}
+
+/** The frames of a stored response (contract 29.7), without those up to the number `after`. */
+export const replayResponse = (body: ResponseBody, last: number, after: number, clock: Clock): string =>
+  outputOf(body, after, clock).replay(last)
+
+/** The first frames of a response that runs. */
+export const openingOf = (body: ResponseBody, after: number, clock: Clock): string =>
+  outputOf(body, after, clock).opening()
+
+function outputOf(body: ResponseBody, after: number, clock: Clock): ResponseOutput {
+  const kinds: ToolKinds = new Map(
+    body.output.flatMap(({ type, name, namespace }) =>
+      type === 'custom_tool_call' || type === 'function_call'
+        ? [
+            [
+              String(name),
+              { custom: type === 'custom_tool_call', namespace: typeof namespace === 'string' ? namespace : null },
+            ],
+          ]
+        : [],
+    ),
+  )
+  const input = { ...body, conversation: body.conversation, reasoning: { summary: 'auto' } } as unknown as ResponseInput
+  return createOutput({ input, kinds, requestId: body.request_id, clock, stored: { body, after } })
 }

@@ -30,6 +30,7 @@ const FACES: Record<ErrorKind, { status: number; type: string }> = {
   too_large: { status: 413, type: 'invalid_request_error' },
   unsupported: { status: 415, type: 'invalid_request_error' },
   rejected: { status: 422, type: 'invalid_request_error' },
+  upgrade: { status: 426, type: 'invalid_request_error' },
   throttled: { status: 429, type: 'rate_limit_error' },
   broken: { status: 500, type: 'api_error' },
   unconfigured: { status: 501, type: 'api_error' },

@@ -56,7 +56,7 @@ function fromSchema({ type, validator, value }: SchemaFailure): AppError {
 function unknownRoute(path: string, routes: Routes): AppError {
   const methods = routes.methodsOf(path)
   const instead = routes.insteadOf?.(path)
-  if (!methods.length)
+  if (!methods.length || instead)
     return new AppError(
       'missing',
       'not_found',

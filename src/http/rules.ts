@@ -242,6 +242,13 @@ export function complete(deps: EdgeDeps, exchange: Exchange, request: Request, h
   if (isPlainObject(body)) body.request_id ??= exchange.requestId
 }
 
+/** Clients that try a WebSocket first go on with HTTP after this status (contract 29.7). */
+const onlyHttp = defineError(
+  'upgrade',
+  'validation_error',
+  () => 'This address speaks HTTP and server-sent events, no WebSocket. Send POST, with "stream": true for a stream.',
+)
+
 /** Answers whatever was thrown. `code` says in which phase the framework caught it. */
 export function refuse(
   deps: EdgeDeps,
@@ -250,7 +257,8 @@ export function refuse(
   headers: Headers,
   { code, error }: { code?: unknown; error: unknown },
 ): { status: number; body: unknown } {
-  const known = toAppError(code, error, exchange.path, { methodsOf: deps.rules.methodsOf, insteadOf: deps.insteadOf })
+  const found = toAppError(code, error, exchange.path, { methodsOf: deps.rules.methodsOf, insteadOf: deps.insteadOf })
+  const known = found.kind === 'not_allowed' && request.headers.has('upgrade') ? onlyHttp() : found
   logFault(deps.log, exchange.requestId, known, error)
   countRefusal(deps, exchange, statusOf(known), known)
   const { status, body } = errorAnswer(deps, exchange, request, headers, known)

@@ -16,6 +16,7 @@ export type ErrorKind =
   | 'too_large'
   | 'unsupported'
   | 'rejected'
+  | 'upgrade'
   | 'throttled'
   | 'broken'
   | 'unconfigured'

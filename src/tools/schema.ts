@@ -3,7 +3,7 @@ import { form } from '../kernel/form'
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 import { CATEGORIES, PERMISSION_LEVELS } from './tool'
 
-export type { MadeThings, RequestedCall, ToolOutcome, Toolset } from './tool'
+export type { HostedTool, MadeThings, RequestedCall, ToolOutcome, Toolset } from './tool'
 
 /** A tool defined in a request (contract 2.1). */
 export const InlineTool = t.Object(

@@ -9,7 +9,7 @@ import { isOffered, MAX_INLINE_TOOLS, mergeTools, TOOL_NAME, toToolset } from '.
 import { createRun } from './run'
 import type { InlineTool, ToolEntry, ToolQuery } from './schema'
 import { createServers } from './servers'
-import { type PermissionLevel, systemTool, type Tool, type Toolset } from './tool'
+import { type HostedTool, type PermissionLevel, systemTool, type Tool, ToolFailure, type Toolset } from './tool'
 import { newAllowance, problemsOf } from './validation'
 
 const MAX_PROBLEMS = 10
@@ -173,6 +173,20 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       )
     },
 
+    /** Tools that a request names, within its bounds; `missing` holds why others cannot be offered, by their names. */
+    hosted(call: Call, wanted: readonly HostedTool[]) {
+      const offered = new Map(offeredTo(call)(on()).map((tool) => [tool.name, tool]))
+      const tools: Tool[] = []
+      const missing = new Map<string, string>()
+      for (const one of wanted) {
+        const tool = offered.get(one.name)
+        const why = tool ? tool.unavailable?.() : 'This server does not offer it.'
+        if (tool && !why) tools.push(bounded(tool, one))
+        else missing.set(one.name, why!)
+      }
+      return { tools, missing }
+    },
+
     /** Runs one tool call. Rejects only with the reason of the run's signal. */
     run: createRun({ roleOf, onFault }),
 
@@ -254,4 +268,34 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
     param: first.path,
     details: notices,
   })
+}
+
+const MAX_COUNT = 10
+
+/** The tool within these bounds, for one request. */
+function bounded(tool: Tool, { count, allowed, blocked, maxUses }: HostedTool): Tool {
+  let uses = 0
+  const permits = (url: unknown): boolean => {
+    const host = URL.parse(String(url))?.hostname ?? ''
+    const isOf = (domain: string) => host === domain || host.endsWith(`.${domain}`)
+    return !(allowed?.length && !allowed.some(isOf)) && !blocked?.some(isOf)
+  }
+  const filters = Boolean(allowed?.length || blocked?.length)
+  return {
+    ...tool,
+    async run(args, context) {
+      uses += 1
+      if (maxUses !== undefined && uses > maxUses)
+        throw new ToolFailure(`${tool.name} may be used at most ${maxUses} times for this request.`)
+      if (args.url !== undefined && !permits(args.url))
+        throw new ToolFailure('The request does not allow pages of this address.')
+      const wanted = {
+        ...args,
+        ...(tool.name === 'web_search' && (filters || count) ? { count: filters ? MAX_COUNT : count } : {}),
+      }
+      const found = (await tool.run(wanted, context)) as { results?: { url: string }[] }
+      if (!Array.isArray(found.results)) return found
+      return { ...found, results: found.results.filter(({ url }) => permits(url)).slice(0, count ?? MAX_COUNT) }
+    },
+  }
 }

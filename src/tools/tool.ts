@@ -95,3 +95,14 @@ export class ToolFailure extends Error {
     super(message)
   }
 }
+
+/** A tool of this server that a request names by the word of its client, with what the request sets for it. */
+export type HostedTool = {
+  name: 'web_search' | 'web_fetch'
+  /** Results of one search. */
+  count?: number | undefined
+  /** Domains whose pages may be shown, with those below them, and domains whose pages may not. */
+  allowed?: readonly string[] | undefined
+  blocked?: readonly string[] | undefined
+  maxUses?: number | undefined
+}

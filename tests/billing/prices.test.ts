@@ -9,6 +9,15 @@ describe('prices', () => {
     expect(costOf('own', { promptTokens: 1_000, completionTokens: 1_000 })).toBe(11)
   })
 
+  test('count prompt tokens that an upstream had in its cache as the others, or at a price of their own', () => {
+    const used = { promptTokens: 1_000, cachedTokens: 400, completionTokens: 0 }
+    expect(createPrices({ own: { promptPer1k: 10 } }).costOf('own', used)).toBe(10)
+    expect(createPrices({ own: { promptPer1k: 10, cachedPromptPer1k: 1 } }).costOf('own', used)).toBe(7)
+    expect(
+      createPrices({ own: { promptPer1k: 10, cachedPromptPer1k: 0 } }).costOf('own', { ...used, cachedTokens: 9_000 }),
+    ).toBe(0)
+  })
+
   test('count images, seconds, pages and minutes', () => {
     const { costOf } = createPrices({ own: { perImage: 100, perSecond: 10, perPage: 5, perMinute: 60 } })
     expect(costOf('own', { images: 2, seconds: 3, pages: 4, minutes: 0.5 })).toBe(280)

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { joinDeltas, readFrames } from '../support/frames'
+import { createWorld } from '../support/world'
 
 let refused: string | null = null
 const { world, upstream } = await createUpstreamWorld({
@@ -15,7 +16,9 @@ const { world, upstream } = await createUpstreamWorld({
     },
   },
 })
-const { key } = await world.person()
+const ada = await world.person()
+const { key } = ada
+const builtin = await (await createWorld()).person()
 
 async function post(path: string, body: object) {
   const reply = await world.app.api.handle(
@@ -124,4 +127,77 @@ describe('what an answer tells (contract 33.4)', () => {
   test('cached tokens are never more than the prompt', async () => {
     expect((await chat('[[cached:999]]')).body.usage.prompt_tokens_details.cached_tokens).toBe(11)
   })
+})
+
+describe('what the engine does not have', () => {
+  test.each([
+    ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello' }], top_p: 0.5 }],
+    ['/v1/responses', { input: 'Hello', top_p: 0.5 }],
+    ['/v1/messages', { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50, top_p: 0.5 }],
+  ])('is named in a header, plain and streamed: %s', async (path, body) => {
+    for (const stream of [false, true]) {
+      const { status, headers } = await builtin.send('POST', path, { ...body, stream })
+      expect({ status, ignored: headers.get('x-svc-ignored') }).toEqual({ status: 200, ignored: 'top_p' })
+    }
+  })
+})
+
+describe('thoughts in tags at the head of an answer (contract 33.4)', () => {
+  const words = '[[say:<think>Two and two.</think>  Four.]]'
+
+  test('are reasoning, plain and streamed', async () => {
+    const { body } = await chat(words)
+    expect(body.choices[0].message).toMatchObject({ content: 'Four.', reasoning_content: 'Two and two.' })
+    const { text } = await post('/v1/chat/completions', {
+      messages: [{ role: 'user', content: freshPrompt(words) }],
+      stream: true,
+    })
+    const deltas = readFrames(text)
+      .map(({ data }) => data.choices?.[0]?.delta ?? {})
+      .reduce(
+        (all, { content = '', reasoning = '' }) => ({
+          content: all.content + content,
+          thoughts: all.thoughts + reasoning,
+        }),
+        { content: '', thoughts: '' },
+      )
+    expect(deltas).toEqual({ content: 'Four.', thoughts: 'Two and two.' })
+  })
+
+  test.each([['<thin air'], ['a <think>b</think>'], ['1 < 2']])('other text stays: %s', async (words) => {
+    expect((await chat(`[[say:${words}]]`)).body.choices[0].message.content).toBe(words)
+  })
+})
+
+test('a prompt that is too long has the code that clients know, but for the address of the specification', async () => {
+  const long = { messages: [{ role: 'user', content: '漢'.repeat(400_000) }] }
+  expect(JSON.parse((await post('/v1/chat/completions', long)).text).error.code).toBe('context_length_exceeded')
+  expect(JSON.parse((await post('/api/v1/chat/completions', long)).text).error.code).toBe('validation_error')
+})
+
+test.each([
+  ['/v1/responses/compact', 'truncation'],
+  ['/v1/messages/batches', '/batches'],
+  ['/api/v1/threads/thread_1/messages', '/responses'],
+  ['/api/v1/vector_stores', '/embeddings'],
+])('%s is not served, and names the nearest door', async (path, word) => {
+  const { status, text } = await post(path, {})
+  expect(status).toBe(404)
+  expect(text).toContain(word)
+})
+
+test('a WebSocket is told that there is none', async () => {
+  const { status, body } = await ada.send('GET', '/v1/responses', undefined, { upgrade: 'websocket' })
+  expect({ status, code: body.error.code }).toEqual({ status: 426, code: 'validation_error' })
+})
+
+test.each([
+  ['honor', '/api/v1/chat/completions', 0.5],
+  ['ignore', '/v1/chat/completions', undefined],
+] as const)('SVC_CHAT_PARAMETERS=%s counts at every address', async (chatParameters, path, top_p) => {
+  const other = await createWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted', chatParameters } })
+  const person = await other.person()
+  const messages = [{ role: 'user', content: freshPrompt() }]
+  expect((await person.send('POST', path, { model: 'svc-1-flash', messages, top_p: 0.5 })).status).toBe(200)
+  expect(upstream.calls.at(-1)!.body.top_p).toBe(top_p)
 })

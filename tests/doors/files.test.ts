@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { soundUpstream, toneWav } from '../media/audio/support'
 import { listen } from '../support/listening'
+import { PIXEL } from '../support/pixel'
 import { createWorld } from '../support/world'
 
 const { world, upstream } = await createUpstreamWorld()
@@ -141,4 +142,31 @@ test('a recording is given as its words, which are charged, with a warning', asy
   expect(sound.heard).toHaveLength(1)
   const without = await ada.send('POST', 'chat/completions', chat)
   expect(without).toMatchObject({ status: 503, body: { error: { code: 'stt_unavailable' } } })
+})
+
+describe('pictures and long texts', () => {
+  test('a picture that was uploaded is shown by its id', async () => {
+    const form = new FormData()
+    form.set('purpose', 'vision')
+    form.set('file', new File([Buffer.from(PIXEL, 'base64')], 'dot.png', { type: 'image/png' }))
+    const { body: file } = await ada.send('POST', 'files', form)
+    const auto = 'svc-1-auto'
+    const ask = { type: 'input_text', text: freshPrompt() }
+    const input = [{ role: 'user', content: [{ type: 'input_image', file_id: file.id }, ask] }]
+    expect((await ada.send('POST', 'responses', { model: auto, input })).status).toBe(200)
+    expect(sent()).toContain(PIXEL)
+    const picture = { type: 'image', source: { type: 'file', file_id: file.id } }
+    const messages = [{ role: 'user', content: [picture, { type: 'text', text: freshPrompt() }] }]
+    expect((await ada.send('POST', 'messages', { model: auto, max_tokens: 50, messages })).status).toBe(200)
+    expect(sent()).toContain(PIXEL)
+    expect((await eve.send('POST', 'responses', { model: auto, input })).status).toBe(404)
+  })
+
+  test('a warning says where a text was cut', async () => {
+    const { status, body } = await DOORS.chat(asDataUrl('word '.repeat(50_000)), 'long.txt')
+    expect({ status, warning: body.svc_metadata.warnings.join() }).toEqual({
+      status: 200,
+      warning: expect.stringContaining('only its first 200,000 characters'),
+    })
+  })
 })

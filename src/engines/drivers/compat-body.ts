@@ -1,4 +1,4 @@
-import { EngineFailure, type FinishReason, type ToolCall } from '../engine'
+import { EngineFailure, type EnginePart, type FinishReason, type ToolCall } from '../engine'
 import type { UpstreamTimeout } from './upstream'
 
 /** Arguments as JSON text. Blank text becomes `{}`, because readers parse it; some servers put the JSON into a JSON string. */
@@ -23,6 +23,58 @@ const FINISHES = new Map<string, FinishReason>([
 ])
 
 const typeOf = (response: Response): string => response.headers.get('content-type') ?? ''
+
+const OPENED = '<think>'
+const CLOSED = '</think>'
+
+/**
+ * Takes thoughts out of the head of an answer, where a server leaves them between tags (contract 33.4). Text that may be
+ * half a tag waits for more; `end` gives what is left.
+ */
+export function createThoughtSplitter() {
+  let waiting = ''
+  let state: 'head' | 'thoughts' | 'gap' | 'answer' = 'head'
+  const text = (found: string): EnginePart[] => (found ? [{ type: 'text-delta', text: found }] : [])
+  const thoughts = (found: string): EnginePart[] => (found ? [{ type: 'reasoning-delta', text: found }] : [])
+
+  function take(piece: string): EnginePart[] {
+    if (state === 'answer') return text(piece)
+    if (state === 'gap') {
+      const rest = piece.trimStart()
+      if (rest) state = 'answer'
+      return text(rest)
+    }
+    const found = waiting + piece
+    waiting = ''
+    if (state === 'head') {
+      const head = found.trimStart()
+      if (head.length < OPENED.length && OPENED.startsWith(head)) waiting = found
+      else if (head.startsWith(OPENED)) {
+        state = 'thoughts'
+        return take(head.slice(OPENED.length))
+      } else {
+        state = 'answer'
+        return text(found)
+      }
+      return []
+    }
+    const at = found.indexOf(CLOSED)
+    if (at < 0) {
+      const sure = Math.max(0, found.length - CLOSED.length + 1)
+      waiting = found.slice(sure)
+      return thoughts(found.slice(0, sure))
+    }
+    state = 'gap'
+    return [...thoughts(found.slice(0, at)), ...take(found.slice(at + CLOSED.length))]
+  }
+
+  return {
+    take,
+    /** What is being read; of an answer nothing is held back any more. */
+    isAnswer: () => state === 'answer',
+    end: (): EnginePart[] => (state === 'thoughts' ? thoughts(waiting) : text(waiting)),
+  }
+}
 
 export const isEventStream = (response: Response): boolean => /^text\/event-stream\b/i.test(typeOf(response))
 

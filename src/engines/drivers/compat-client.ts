@@ -3,6 +3,7 @@ import {
   changesPictures,
   type Driver,
   EngineFailure,
+  type EnginePart,
   type EngineRequest,
   type EngineTool,
   editPrompt,
@@ -23,6 +24,7 @@ import {
   argumentsForHistory,
   atMost,
   brokeOff,
+  createThoughtSplitter,
   isEventStream,
   isJson,
   openBytes,
@@ -136,17 +138,22 @@ export function createCompatDriver(options: CompatOptions): Driver {
     const bytes = openBytes(response, timeout)
     const decoder = new TextDecoder()
     const reader = createStreamReader(explainIn(response))
+    const head = createThoughtSplitter()
+    const give = async (parts: Iterable<EnginePart>) => {
+      for (const part of parts) await sink.take(part)
+    }
     try {
       while (!reader.isFinished && !reader.isDone) {
         const piece = bytes.taken(await bytes.read())
         for (const part of reader.read(piece && decoder.decode(piece, MORE_FOLLOWS))) {
-          const behind = sink.take(part)
+          const isHead = part.type === 'text-delta' && !head.isAnswer()
+          const behind = isHead ? give(head.take(part.text)) : sink.take(part)
           if (behind) await behind
         }
         if (!piece) break
       }
       if (reader.isFinished && !reader.isWhole) await readUsage(bytes, decoder, reader)
-      for (const part of reader.end()) await sink.take(part)
+      await give([...head.end(), ...reader.end()])
     } catch (error) {
       brokeOff(error)
     } finally {

@@ -7,7 +7,14 @@ import {
   type StatedUsage,
   type ToolCall,
 } from '../engine'
-import { argumentsOf, createEventSplitter, finishOf, finishWith, type WireEvent } from './compat-body'
+import {
+  argumentsOf,
+  createEventSplitter,
+  createThoughtSplitter,
+  finishOf,
+  finishWith,
+  type WireEvent,
+} from './compat-body'
 
 /** A call, or a piece of one; other members are what the upstream wants back with it. */
 type WireCall = {
@@ -197,14 +204,23 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
   const toolCalls = joiner.calls()
   const finish = choice.finish_reason ? finishOf(String(choice.finish_reason)) : 'stop'
   return {
-    text: textOf(message.content),
-    reasoning: reasoningOf(message),
+    ...splitText(textOf(message.content), reasoningOf(message)),
     refusal: textOf(message.refusal),
     toolCalls,
     finish: finishWith(finish, toolCalls),
     stoppedBy: stopOf(choice),
     usage: wire.usage ? readUsage(wire.usage) : null,
   }
+}
+
+/** The text of an answer without the thoughts at its head. */
+function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 'text' | 'reasoning'> {
+  const splitter = createThoughtSplitter()
+  const split = { text: '', reasoning }
+  for (const part of [...splitter.take(whole), ...splitter.end()])
+    if (part.type === 'text-delta') split.text += part.text
+    else if (part.type === 'reasoning-delta') split.reasoning += part.text
+  return split
 }
 
 /** The first of the choices: they may come in any order. */

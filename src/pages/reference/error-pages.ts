@@ -49,9 +49,9 @@ export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
   context_length_exceeded: {
     status: 400,
     meaning: 'The input is longer than what the engine reads at once. The message holds both numbers.',
-    cure: 'Shorten the input, or leave out older turns.',
+    cure: 'Shorten the input, or leave out older turns. POST /responses does so with "truncation": "auto".',
     retry: 'no',
-    groups: ['Responses', 'Embeddings'],
+    groups: ['Chat', 'Responses', 'Embeddings'],
   },
   empty_prompt: {
     status: 400,

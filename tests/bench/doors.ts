@@ -1,0 +1,50 @@
+/**
+ * What a call costs through each door beside chat, in turn: `bun run bench doors`. Processor time of the whole server
+ * for each answered call, and the ratio to chat, round by round; no door is to take over 10 % more (issue 31). The
+ * checkout must be bundled. `--stream`, `--connections=16`, `--rounds=8`, `--ms=1500`, `--warm-up=6000`.
+ */
+import { fire, requestBytes } from './load'
+import { startPeer, startProduct } from './processes'
+
+const option = (name: string, usual: number): number =>
+  Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? usual)
+const stream = process.argv.includes('--stream')
+const [rounds, roundMs, connections] = [option('rounds', 8), option('ms', 1_500), option('connections', 16)]
+const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
+
+const text = 'What is the answer to the question of life? '.repeat(20)
+const messages = [{ role: 'user', content: text }]
+const DOORS: Record<string, { path: string; body: object }> = {
+  chat: { path: '/v1/chat/completions', body: { messages } },
+  'responses, not stored': { path: '/v1/responses', body: { input: text, store: false } },
+  responses: { path: '/v1/responses', body: { input: text } },
+  messages: { path: '/v1/messages', body: { messages, max_tokens: 1_000 } },
+}
+
+const upstream = await startPeer('upstream')
+const product = await startProduct(`http://127.0.0.1:${upstream.port}`)
+const authorization = `Bearer ${product.key}`
+
+/** Microseconds of processor for each answer. */
+async function measure(name: string, ms: number): Promise<number> {
+  const { path, body } = DOORS[name]!
+  const sent = { model: 'svc-1-flash', ...body, ...(stream ? { stream } : {}) }
+  const request = requestBytes('POST', path, { authorization }, sent)
+  const before = product.cpuMs()
+  const { count, failures } = await fire({ host: '127.0.0.1', port: product.port, request }, connections, ms)
+  if (failures) throw new Error(`${failures} answers of ${name} were not 2xx`)
+  return ((product.cpuMs() - before) * 1_000) / count
+}
+
+const names = Object.keys(DOORS)
+const taken = new Map(names.map((name) => [name, [] as number[]]))
+for (const name of names) await measure(name, option('warm-up', 6_000))
+for (let round = 0; round < rounds; round++)
+  for (const name of round % 2 ? names.toReversed() : names) taken.get(name)!.push(await measure(name, roundMs))
+const ofChat = taken.get('chat')!
+for (const [name, values] of taken) {
+  const ratio = middle(values.map((value, round) => value / ofChat[round]!))
+  const words = `${name}${stream ? ', streamed' : ''}`.padEnd(34)
+  process.stdout.write(`${words} ${middle(values).toFixed(0).padStart(5)} µs a call  ${ratio.toFixed(3)} of chat\n`)
+}
+for (const peer of [product, upstream]) await peer.stop()
