@@ -195,6 +195,12 @@ const serverSettings = {
     default: '',
     about: 'CIDRs of your own proxies, separated by commas. Only their forwarded headers are trusted.',
   }),
+  callsKeepDays: setting({
+    env: 'SVC_CALLS_KEEP_DAYS',
+    schema: t.Union([t.Literal(0), t.Integer({ minimum: 90, maximum: 36_500 })]),
+    default: 0,
+    about: 'Days after which calls are archived and deleted, in whole months; at least 90, or 0 for never.',
+  }),
   logLevel: setting({
     env: 'SVC_LOG_LEVEL',
     schema: oneOf(LOG_LEVELS),

@@ -103,7 +103,8 @@ export function buildFoundation(deps: Deps) {
   const traffic = createTraffic({ clock, live, node, costOf: traces.costOf, ...(notify && { notify }) })
   const takeovers = createTakeovers({ store, clock, jobs })
   const audit = createAuditLog({ clock })
-  const book = createCheckpointBook({ folder: join(config.dataDir, 'audit') })
+  const auditFolder = join(config.dataDir, 'audit')
+  const book = createCheckpointBook({ folder: auditFolder })
   const checkpoints = createCheckpoints({
     store,
     clock,
@@ -171,6 +172,7 @@ export function buildFoundation(deps: Deps) {
     fanOut,
     orgs,
     auditReading,
+    auditFolder,
   }
 }
 

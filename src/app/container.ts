@@ -8,7 +8,7 @@ import {
   createWorkflows,
   registerTriggers,
 } from '../automation'
-import { expiredCredit, startHoldRecovery } from '../billing'
+import { expiredCredit, oldCallsTrimmed, startHoldRecovery } from '../billing'
 import { createBrowser, startWatchLoop } from '../browser'
 import { createCharging } from '../charging'
 import { startLeaseLoop } from '../cluster'
@@ -78,10 +78,11 @@ export function buildContainer(deps: Deps) {
  * what this process remembers or renew what it holds.
  */
 function startLoops(modules: ReturnType<typeof buildWork>) {
-  const { store, jobs, billing, idempotency, onError, clock } = modules
+  const { config, store, jobs, billing, idempotency, onError, clock } = modules
   jobs.register(expiredKeys(idempotency))
   jobs.register(expiredSessions(modules))
   jobs.register(expiredCredit(billing.expiringGrants))
+  jobs.register(oldCallsTrimmed({ ...modules, keepDays: config.callsKeepDays }))
   jobs.register(modules.published.tidying())
   jobs.register(modules.webhooks.tidying())
   jobs.register(expiredResponses(modules))

@@ -6,7 +6,7 @@ import { isSignedBy, type SigningKey } from '../kernel/signing'
 import type { Reader } from '../kernel/store'
 import { present } from './chain'
 import { EXPORT_COLUMNS, filtersOf, seqRangeOf } from './list'
-import { selectSlice } from './repository'
+import { type Slice, selectSlice } from './repository'
 import type { AuditFilters, ChainScope, ExportSignature } from './schema'
 import type { AuditEventRow } from './table'
 
@@ -44,11 +44,22 @@ export async function* exportRows(
   reader: Reader,
   { scope, filters, signal }: { scope: ChainScope; filters: AuditFilters; signal: AbortSignal },
 ): AsyncGenerator<AuditEventRow[]> {
-  const { floor, ceiling } = await seqRangeOf(reader, scope, filters)
-  const conditions = filtersOf(reader, filters)
+  const { floor, ceiling, base } = await seqRangeOf(reader, scope, filters)
+  // What is below the base is in the archive, whole.
+  const above = Math.max(floor, base.seq)
+  yield* eventsBetween(reader, { scope, above, upTo: ceiling, filters: filtersOf(reader, filters), signal })
+}
+
+type Range = Omit<Slice, 'limit'> & { signal: AbortSignal }
+
+/** Events of a chain with `above < seq <= upTo`, newest first, in pages. */
+export async function* eventsBetween(
+  reader: Reader,
+  { scope, above: floor, upTo: ceiling, filters, signal }: Range,
+): AsyncGenerator<AuditEventRow[]> {
   for (let upTo = ceiling; upTo > floor && !signal.aborted; upTo -= WINDOW) {
     const above = Math.max(floor, upTo - WINDOW)
-    const rows = await selectSlice(reader, { scope, above, upTo, limit: WINDOW, filters: conditions })
+    const rows = await selectSlice(reader, { scope, above, upTo, limit: WINDOW, filters })
     yield rows
     await nextTurn()
   }

@@ -3,7 +3,8 @@ import { invalidInput } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
 import type { RangeQuery } from '../kernel/range'
 import type { Reader } from '../kernel/store'
-import { type End, endOf, faultsOf, GENESIS, present, START } from './chain'
+import { baseOf } from './bases'
+import { type End, endOf, faultsOf, GENESIS, present } from './chain'
 import { seqRangeOf } from './list'
 import { eventAt, headOf, pageOfChain } from './repository'
 import type { ChainCheck, ChainScope, Checkpoint, Integrity } from './schema'
@@ -11,7 +12,7 @@ import type { AuditEventRow } from './table'
 
 const PAGE = 500
 
-type ChainRange = { scope: ChainScope; above: number; upTo: number; signal: AbortSignal }
+type ChainRange = { scope: ChainScope; above: number; upTo: number; base: End; signal: AbortSignal }
 
 /** The first broken event and phrases that say why. */
 type BrokenLink = { row: AuditEventRow; faults: string[] }
@@ -32,12 +33,13 @@ type IntegrityRequest = {
  */
 export async function checkIntegrity(reader: Reader, clock: Clock, request: IntegrityRequest): Promise<Integrity> {
   const { scope, dates, checkpoint, signal } = request
-  const { floor, ceiling, end } = await seqRangeOf(reader, scope, dates)
+  const { floor: since, ceiling, end, base } = await seqRangeOf(reader, scope, dates)
+  const floor = Math.max(since, base.seq)
   const [head] = await headOf(reader, { scope })
-  const [above, upTo] = [Math.max(floor - 1, 0), Math.min(ceiling + 1, end)]
+  const [above, upTo] = [Math.max(floor - 1, base.seq), Math.max(Math.min(ceiling + 1, end), base.seq)]
   const progress = { events: 0, first: null as string | null, last: null as string | null, seq: above }
 
-  const result = await walkChain(reader, { scope, above, upTo, signal }, ({ id, seq }) => {
+  const result = await walkChain(reader, { scope, above, upTo, base, signal }, ({ id, seq }) => {
     progress.seq = seq
     if (seq <= floor || seq > ceiling) return
     progress.events += 1
@@ -61,11 +63,13 @@ export async function checkIntegrity(reader: Reader, clock: Clock, request: Inte
 /** A `seq` and `hash` known from elsewhere: a head, a checkpoint, or a note somebody kept. */
 type EventRef = { seq: number; hash: string }
 
-/** Whether the chain has this event at this `seq`. True when no event is given, and for `seq` 0. */
+/** Whether the chain has this event at this `seq`. True when no event is given, for `seq` 0, and for archived ones. */
 export async function isEvent(reader: Reader, scope: ChainScope, ref: EventRef | null | undefined): Promise<boolean> {
   if (!ref || ref.seq === 0) return true
   const [event] = await eventAt(reader, { scope, seq: ref.seq })
-  return event?.hash === ref.hash
+  if (event) return event.hash === ref.hash
+  const base = await baseOf(reader, scope)
+  return ref.seq < base.seq || (ref.seq === base.seq && ref.hash === base.hash)
 }
 
 type CheckOptions = {
@@ -88,9 +92,10 @@ export async function checkChain(
   const notedHead = options.head === undefined ? null : readEventRef(options.head)
   const [head] = await headOf(reader, { scope })
   const end = head?.seq ?? 0
-  const above = Math.min(Math.max((options.from_seq ?? 1) - 1, 0), end)
+  const base = await baseOf(reader, scope)
+  const above = Math.min(Math.max((options.from_seq ?? 1) - 1, base.seq), end)
   let [events, last] = [0, above]
-  const { broken } = await walkChain(reader, { scope, above, upTo: end, signal: options.signal }, ({ seq }) => {
+  const { broken } = await walkChain(reader, { scope, above, upTo: end, base, signal: options.signal }, ({ seq }) => {
     events += 1
     last = seq
   })
@@ -130,10 +135,10 @@ function readEventRef(word: string): EventRef {
  */
 async function walkChain(
   reader: Reader,
-  { scope, above, upTo, signal }: ChainRange,
+  { scope, above, upTo, base, signal }: ChainRange,
   onEvent: (row: AuditEventRow) => void,
 ): Promise<WalkResult> {
-  let end: End | null = above === 0 ? START : null
+  let end: End | null = above === base.seq ? base : null
   for (let last = above; last < upTo && !signal.aborted; ) {
     const rows = await pageOfChain(reader, { scope, above: last, upTo, limit: PAGE })
     for (const row of rows) {

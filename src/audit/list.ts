@@ -6,7 +6,8 @@ import { nextTurn } from '../kernel/loop'
 import { decodeCursor, encodeCursor, type Page } from '../kernel/page'
 import { type RangeQuery, readRange } from '../kernel/range'
 import type { Reader } from '../kernel/store'
-import { canonical, present } from './chain'
+import { baseOf, lastKept } from './bases'
+import { canonical, type End, present } from './chain'
 import { headOf, selectSlice, timeAt } from './repository'
 import type { AuditEvent, AuditFilters, AuditQuery, ChainScope } from './schema'
 import { auditHeads, auditLog } from './table'
@@ -55,7 +56,7 @@ const isIndexed = ({ entity_id, entity_type }: AuditFilters): boolean =>
   entity_id !== undefined && entity_type !== 'completion' && !/^(chat)?cmpl_/.test(entity_id)
 
 /** A range of a chain, `floor < seq <= ceiling`; `end` is the last `seq` of the whole chain. */
-type SeqRange = { floor: number; ceiling: number; end: number }
+type SeqRange = { floor: number; ceiling: number; end: number; base: End }
 
 /** Chains that are looked at: those written to last. */
 const CHAINS = 12
@@ -125,14 +126,20 @@ export async function newestEvents(reader: Reader, limit: number) {
 export async function seqRangeOf(reader: Reader, scope: ChainScope, dates: RangeQuery): Promise<SeqRange> {
   const { from, to } = readRange(dates)
   const end = (await headOf(reader, { scope }))[0]?.seq ?? 0
-  const floor = from === null ? 0 : await lastBefore(reader, scope, end, from)
-  const ceiling = to === null ? end : await lastBefore(reader, scope, end, to)
-  return { floor, ceiling, end }
+  const base = await baseOf(reader, scope)
+  const floor = from === null ? 0 : await lastBefore(reader, scope, { end, moment: from, base })
+  const ceiling = to === null ? end : await lastBefore(reader, scope, { end, moment: to, base })
+  return { floor, ceiling, end, base }
 }
 
-/** The last `seq` before a moment, by binary search: times never decrease along a chain. */
-async function lastBefore(reader: Reader, scope: ChainScope, end: number, moment: number): Promise<number> {
-  let [low, high] = [0, end]
+/** The last `seq` before a moment, by binary search: times never decrease along a chain. Below the base events lack. */
+export async function lastBefore(
+  reader: Reader,
+  scope: ChainScope,
+  { end, moment, base }: { end: number; moment: number; base: End },
+): Promise<number> {
+  if (base.at >= moment) return (await lastKept(reader, { scope, upTo: base.seq, moment }))[0]?.seq ?? 0
+  let [low, high] = [base.seq, end]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     const [event] = await timeAt(reader, { scope, seq: middle })

@@ -80,6 +80,8 @@ type OutputSummary = {
   guardrails?: readonly object[]
   /** Routing rules that were skipped, and why (catalogue K16). */
   routing_warnings?: readonly string[]
+  /** Up to where a chain was archived, and the files. */
+  trimmed?: object
 }
 
 export type AuditEntry = {

@@ -4,6 +4,7 @@ import type { KeyId, UserId } from '../kernel/ids'
 import { nextTurn } from '../kernel/loop'
 import { gathered, type Reader, runTogether, type Tx } from '../kernel/store'
 import { holdsCard, holdsSecret, isSecretName } from '../text'
+import { baseOf, checkedBases } from './bases'
 import { chainOf, type End, endOf, faultsOf, hashOf, orgOf, START, splitRoute, summarise } from './chain'
 import { listEvents } from './list'
 import {
@@ -222,10 +223,11 @@ function hiddenMember(name: string, value: unknown): unknown {
  * changed, missing, inserted or moved event, or a chain that does not end at its head (I20). Empty when sound.
  */
 export async function verifyChains(reader: Reader): Promise<string[]> {
-  const violations: string[] = []
+  const { bases, violations } = await checkedBases(reader)
   // Heads are read first: events appended during the walk lie past these heads and are checked too.
   const unreached = new Map<string, AuditHeadRow>()
-  for await (const head of headsOf(reader)) unreached.set(head.scope, head)
+  for await (const head of headsOf(reader))
+    if (bases.get(head.scope)?.hash !== head.hash) unreached.set(head.scope, head)
 
   let scope: ChainScope | null = null
   let end = START
@@ -233,13 +235,20 @@ export async function verifyChains(reader: Reader): Promise<string[]> {
     if (row.scope !== scope) {
       if (scope) violations.push(...(await overrun(reader, scope, end)))
       scope = row.scope
-      end = START
+      end = bases.get(scope) ?? START
     }
     const where = `audit ${row.scope} #${row.seq}`
-    violations.push(...faultsOf(row, end).map((fault) => `${where}: ${fault}`))
+    let faults = faultsAbove(row, bases.get(row.scope) ?? START, end)
+    if (faults.length) {
+      // It may have been trimmed since the bases were read.
+      const base = await baseOf(reader, row.scope)
+      if (base.seq > end.seq) end = base
+      faults = faultsAbove(row, base, end)
+    }
+    violations.push(...faults.map((fault) => `${where}: ${fault}`))
     const head = unreached.get(row.scope)
     if (head?.seq === row.seq && head.hash === row.hash) unreached.delete(row.scope)
-    end = endOf(row)
+    if (row.seq > end.seq) end = endOf(row)
     if (violations.length >= MAX_VIOLATIONS) return [...violations.slice(0, MAX_VIOLATIONS), 'audit: and more']
   }
   if (scope) violations.push(...(await overrun(reader, scope, end)))
@@ -247,6 +256,13 @@ export async function verifyChains(reader: Reader): Promise<string[]> {
     violations.push(`audit ${chain}: no event has the hash that its head gives for #${seq}`)
   }
   return violations
+}
+
+/** Of an event up to the base only itself is checked, because the calls around it were archived. */
+function faultsAbove(row: AuditEventRow, base: End, end: End): string[] {
+  if (row.seq > base.seq) return faultsOf(row, end)
+  const faults = faultsOf(row, { seq: row.seq - 1, hash: row.prev_hash, at: row.at })
+  return row.seq === base.seq && row.hash !== base.hash ? [...faults, 'is not the base of its chain'] : faults
 }
 
 /** `record` moves the head in the same transaction, so events past the current head were written by something else. */

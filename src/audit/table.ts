@@ -50,5 +50,19 @@ export const auditHeads = defineClusteredTable((k) =>
   }),
 )
 
+/**
+ * Up to where a chain was trimmed: calls up to `seq` may be deleted, and the chain is verified from there. `event_seq` is
+ * the place of the event in the server's chain that says so.
+ */
+export const auditBases = defineTable((k) =>
+  k.table('audit_bases', {
+    scope: k.text('scope').$type<ChainScope>().primaryKey(),
+    seq: k.int('seq').notNull(),
+    hash: k.text('hash').notNull(),
+    at: k.ms('at').notNull(),
+    event_seq: k.int('event_seq').notNull(),
+  }),
+)
+
 export type AuditEventRow = Row<typeof auditEvents>
 export type AuditHeadRow = Row<typeof auditHeads>

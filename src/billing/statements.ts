@@ -16,7 +16,17 @@ import { requestOf } from './schema'
 import { payingOwner } from './scope'
 import { bookedIn, listLedger } from './verify-queries'
 
-const LEDGER_KINDS = ['initial', 'grant', 'purchase', 'settle', 'adjust', 'expire', 'refund', 'restore'] as const
+const LEDGER_KINDS = [
+  'initial',
+  'grant',
+  'purchase',
+  'settle',
+  'adjust',
+  'expire',
+  'refund',
+  'restore',
+  'carried',
+] as const
 const EXPORT_ROWS = 1_000_000
 const EXPORT_PAGE = 1_000
 const STATEMENT_MS = 5_000
@@ -24,7 +34,11 @@ const STATEMENT_MS = 5_000
 const Filters = t.Object({
   ...LimitsQuery.properties,
   ...RangeQuery.properties,
-  kind: t.Optional(oneOf(LEDGER_KINDS, { description: '`settle` is the charge for a call' })),
+  kind: t.Optional(
+    oneOf(LEDGER_KINDS, {
+      description: '`settle` is the charge for a call, `carried` the sum of calls that were archived',
+    }),
+  ),
 })
 export const LedgerQuery = t.Object({ ...Filters.properties, ...PageQuery.properties })
 type LedgerQuery = Static<typeof LedgerQuery>

@@ -3,6 +3,7 @@ export { createBenchmarks, peakOf } from './benchmarks'
 export { costOfDay, EXPORT_HEADERS, usageOfAllOwners } from './export'
 export { createUsageReading, spendOfOwner, startOwnerSpend, type UsageReading } from './reading'
 export { callsWithSkills, createRollup, startRollupLoop } from './rollup-loop'
+export { rolledUpTo } from './rollup-repository'
 export {
   createUsageLog,
   holdSpend,
@@ -14,4 +15,4 @@ export {
   type UsageLog,
 } from './service'
 export { type ModeOfCall, modeOfCall } from './spans'
-export { usageRecords } from './table'
+export { usageRecords, usageSkills } from './table'

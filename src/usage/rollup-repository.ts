@@ -11,6 +11,9 @@ export const cursorAt = query()((db) => {
   return db.select({ position: t.position }).from(t).where(eq(t.name, CURSOR))
 })
 
+/** The id up to which calls are in the rollups. */
+export const rolledUpTo = async (db: Reader): Promise<number> => (await cursorAt(db, {}))[0]?.position ?? 0
+
 export const placeCursor = command()((tx) =>
   tx.insert(tx.of(usageCursors)).values({ name: CURSOR, position: 0 }).onConflictDoNothing(),
 )

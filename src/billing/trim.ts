@@ -1,0 +1,175 @@
+import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { type ArchiveDeps, archiveEvents, baseOf, lastBefore, pageOfHeads } from '../audit'
+import { type JobKind, recurring } from '../jobs'
+import type { OwnerScope } from '../kernel/caller'
+import { iso } from '../kernel/clock'
+import { csvFile } from '../kernel/csv'
+import { nextTurn } from '../kernel/loop'
+import { command, query, type Reader, rowsIn, type Store } from '../kernel/store'
+import { rolledUpTo, usageRecords, usageSkills } from '../usage'
+import { insertEntry } from './repository'
+import { REVENUE } from './schema'
+import { holds } from './table'
+
+const EVERY_MS = 3_600_000
+const DAY_MS = 86_400_000
+/** Calls deleted in one transaction, which holds other writes meanwhile. */
+const BATCH = 200
+const PAGE = 1_000
+const HEADS = 500
+
+/** Of each call what its event does not say. */
+const COLUMNS = [
+  ...['id', 'at', 'request_id', 'user_id', 'api_key_id', 'endpoint', 'mode', 'resolved_mode', 'model', 'status'],
+  ...['prompt_tokens', 'completion_tokens', 'cost_micro', 'cached', 'latency_ms', 'ttft_ms', 'classified_us'],
+  ...['fallback_used', 'seq', 'event_id', 'ledger_ref'],
+] as const
+
+type Wanted = { owner: OwnerScope; at: number; seq: number; after: number; limit: number }
+
+/** Calls of an owner up to a place of the chain, from a time on, oldest first. Those without an event go by their time. */
+const oldCalls = query<Wanted>()((db, p) => {
+  const t = db.of(usageRecords)
+  return db
+    .select()
+    .from(t)
+    .where(
+      and(
+        eq(t.owner, p.owner),
+        sql`${t.at} >= ${p.after}`,
+        lte(t.at, sql`${p.at}`),
+        or(isNull(t.seq), lte(t.seq, sql`${p.seq}`)),
+      ),
+    )
+    .orderBy(asc(t.at), asc(t.id))
+    .limit(p.limit)
+})
+
+type OldCall = Awaited<ReturnType<typeof oldCalls>>[number]
+
+const oldestCall = query()((db) => {
+  const t = db.of(usageRecords)
+  return db.select({ at: t.at }).from(t).orderBy(asc(t.id)).limit(1)
+})
+
+const removeCalls = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(usageRecords)
+  return tx
+    .delete(t)
+    .where(sql`${t.id} in (select number from ${rowsIn(tx, p.list, { number: 'bigint' })})`)
+    .returning({ id: t.id, at: t.at, cost: t.cost_micro, ref: t.ledger_ref })
+})
+
+const removeSkills = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(usageSkills)
+  return tx.delete(t).where(sql`${t.record_id} in (select number from ${rowsIn(tx, p.list, { number: 'bigint' })})`)
+})
+
+const removeHolds = command<{ list: string }>()((tx, p) => {
+  const t = tx.of(holds)
+  return tx.delete(t).where(sql`${t.ref} in (select word from ${rowsIn(tx, p.list, { word: 'text' })})`)
+})
+
+type Deps = ArchiveDeps & { keepDays: number }
+
+/** Archives and deletes the calls that are older than they are kept, month by month. */
+export const oldCallsTrimmed = (deps: Deps): JobKind<null> =>
+  recurring('calls.trim', EVERY_MS, (signal) => trimCalls(deps, signal))
+
+/**
+ * Archives the calls of whole months that ended `keepDays` ago, and deletes their rows in small batches. What they cost
+ * stays in the ledger as `carried`, and the sums of reports stay. Ended midway, the next run goes on where it was.
+ * Returns how many rows were deleted.
+ */
+export async function trimCalls(deps: Deps, signal: AbortSignal): Promise<number> {
+  const { store, clock, keepDays } = deps
+  if (keepDays === 0) return 0
+  const kept = new Date(clock.now() - keepDays * DAY_MS)
+  const until = Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth(), 1)
+  const [oldest] = await oldestCall(store.read, {})
+  if (!oldest || oldest.at >= until) return 0
+  let deleted = 0
+  for (let after = ''; ; ) {
+    const heads = await pageOfHeads(store.read, { scope: after, limit: HEADS })
+    for (const { scope, seq } of heads) {
+      if (scope !== 'server') deleted += await trimOwner(deps, scope, { until, end: seq, signal })
+      if (signal.aborted) return deleted
+    }
+    if (heads.length < HEADS) return deleted
+    after = heads.at(-1)!.scope
+  }
+}
+
+async function trimOwner(
+  deps: Deps,
+  owner: OwnerScope,
+  { until, end, signal }: { until: number; end: number; signal: AbortSignal },
+): Promise<number> {
+  const { read } = deps.store
+  let deleted = await deleteCalls(deps.store, owner, signal)
+  const [old] = await oldCalls(read, { owner, after: 0, at: until - 1, seq: end, limit: 1 })
+  if (!old || signal.aborted) return deleted
+  const base = await baseOf(read, owner)
+  const seq = await lastBefore(read, owner, { end, moment: until, base })
+  if (seq <= base.seq) return deleted
+  await archiveEvents(deps, owner, seq, (last) => callsText(read, owner, { seq, at: last.at }))
+  deleted += await deleteCalls(deps.store, owner, signal)
+  return deleted
+}
+
+/** The calls that are about to be deleted, as CSV. */
+function callsText(read: Reader, owner: OwnerScope, { seq, at }: { seq: number; at: number }): AsyncGenerator<string> {
+  return csvFile(COLUMNS, pages())
+
+  async function* pages() {
+    let [after, seen] = [0, new Set<number>()]
+    for (;;) {
+      // Calls of one instant may be on two pages.
+      const rows = await oldCalls(read, { owner, after, at, seq, limit: PAGE + seen.size })
+      const fresh = rows.filter(({ id }) => !seen.has(id))
+      yield fresh.map((row) => COLUMNS.map((name) => (name === 'at' ? iso(row.at) : row[name])))
+      if (rows.length < PAGE + seen.size) return
+      after = rows.at(-1)!.at
+      seen = new Set(rows.filter((row) => row.at === after).map(({ id }) => id))
+      await nextTurn()
+    }
+  }
+}
+
+/** Deletes the calls up to the base of their chain. */
+async function deleteCalls(store: Store, owner: OwnerScope, signal: AbortSignal): Promise<number> {
+  const base = await baseOf(store.read, owner)
+  if (base.seq === 0) return 0
+  const rolled = await rolledUpTo(store.read)
+  let deleted = 0
+  while (!signal.aborted) {
+    const rows = await oldCalls(store.read, { owner, after: 0, at: base.at, seq: base.seq, limit: BATCH })
+    // One month at a time, because statements sum by month.
+    const batch = rows.filter((row) => row.id <= rolled && monthOf(row) === monthOf(rows[0]!))
+    if (!batch.length) return deleted
+    deleted += await deleteBatch(store, owner, batch)
+    await nextTurn()
+  }
+  return deleted
+}
+
+const monthOf = ({ at }: Pick<OldCall, 'at'>): string => iso(at).slice(0, 7)
+
+/** Deletes calls with the holds that paid for them, and carries what they cost, in one transaction. */
+function deleteBatch(store: Store, owner: OwnerScope, batch: readonly OldCall[]): Promise<number> {
+  const ids = JSON.stringify(batch.map(({ id }) => ({ number: id })))
+  const refs = JSON.stringify(batch.flatMap(({ ledger_ref }) => (ledger_ref === null ? [] : [{ word: ledger_ref }])))
+  return store.write(async (tx) => {
+    const gone = await removeCalls(tx, { list: ids })
+    await removeSkills(tx, { list: ids })
+    await removeHolds(tx, { list: refs })
+    const paid = gone.filter(({ ref }) => ref !== null)
+    const sum = paid.reduce((total, { cost }) => total + cost, 0)
+    if (sum === 0) return gone.length
+    const [id, at] = [Math.max(...paid.map((row) => row.id)), Math.max(...paid.map((row) => row.at))]
+    const entry = { ref: `carried:${owner}:${id}`, kind: 'carried', at, note: `${paid.length} calls, archived` }
+    await insertEntry(tx, { ...entry, account: owner, amount: -sum })
+    await insertEntry(tx, { ...entry, account: REVENUE, amount: sum })
+    return gone.length
+  })
+}
