@@ -1,11 +1,10 @@
 /** Audit: every state change and paid call, append-only, in one SHA-256 hash chain per owner. */
 export { type ArchiveDeps, archiveEvents } from './archive'
-export { baseOf } from './bases'
 export { createCheckpointBook } from './checkpoint-book'
 export { createCheckpoints, startCheckpointLoop } from './checkpoints'
 export { EXPORT_HEADERS } from './export'
 export { lastBefore, newestEvents } from './list'
 export { type AuditReading, createAuditReading } from './reading'
-export { hasRecord, pageOfHeads } from './repository'
+export { baseOf, hasRecord, pageOfHeads } from './repository'
 export { type AuditLog, createAuditLog, type InsertEvent, verifyChains } from './service'
 export type { AuditEventRow } from './table'

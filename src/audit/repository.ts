@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
 import { command, locked, query, type Reader, rowsIn, type Tx } from '../kernel/store'
-import { GENESIS } from './chain'
+import { type End, GENESIS, START } from './chain'
 import type { ChainScope } from './schema'
-import { type AuditEventRow, auditEvents, auditHeads, auditLog } from './table'
+import { type AuditEventRow, auditBases, auditEvents, auditHeads, auditLog } from './table'
 
 export type Head = { seq: number; hash: string; at: number }
 
@@ -209,4 +209,44 @@ export const actionsBetween = query<{ scope: ChainScope; above: number; upTo: nu
     .from(t)
     .where(and(eq(t.scope, p.scope), gt(t.seq, sql`${p.above}`), lte(t.seq, sql`${p.upTo}`)))
     .groupBy(t.action)
+})
+
+type Base = End & { event_seq: number }
+
+const ofScope = query<{ scope: ChainScope }>()((db, p) => {
+  const t = db.of(auditBases)
+  return db.select().from(t).where(eq(t.scope, p.scope))
+})
+
+export const allBases = query<Record<never, never>>()((db) => db.select().from(db.of(auditBases)))
+
+export const setBase = command<Base & { scope: ChainScope }>()((tx, p) => {
+  const t = tx.of(auditBases)
+  return tx
+    .insert(t)
+    .values({ scope: p.scope, seq: p.seq, hash: p.hash, at: p.at, event_seq: p.event_seq })
+    .onConflictDoUpdate({
+      target: t.scope,
+      set: {
+        seq: sql`excluded.seq`,
+        hash: sql`excluded.hash`,
+        at: sql`excluded.at`,
+        event_seq: sql`excluded.event_seq`,
+      },
+    })
+})
+
+/** The event up to which a chain was trimmed: it is verified from there. The beginning where it never was. */
+export const baseOf = async (reader: Reader, scope: ChainScope): Promise<End> =>
+  (await ofScope(reader, { scope }))[0] ?? START
+
+/** The last event before a moment, of those that stay below the base of a chain; 0 for none. */
+export const lastKept = query<{ scope: ChainScope; upTo: number; moment: number }>()((db, p) => {
+  const t = db.of(auditLog)
+  return db
+    .select({ seq: t.seq })
+    .from(t)
+    .where(and(eq(t.scope, p.scope), lte(t.seq, sql`${p.upTo}`), lt(t.at, sql`${p.moment}`)))
+    .orderBy(desc(t.seq))
+    .limit(1)
 })

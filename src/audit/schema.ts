@@ -81,7 +81,7 @@ type OutputSummary = {
   /** Routing rules that were skipped, and why (catalogue K16). */
   routing_warnings?: readonly string[]
   /** Up to where a chain was archived, and the files. */
-  trimmed?: object
+  trimmed?: Trimmed
 }
 
 export type AuditEntry = {
@@ -94,6 +94,11 @@ export type AuditEntry = {
   input?: InputSummary
   output?: OutputSummary
 }
+
+/** The event that says up to where a chain was archived. */
+export const TRIMMED = 'audit.trimmed'
+
+export type Trimmed = { chain: ChainScope; seq: number; hash: string; files: { name: string; sha256: string }[] }
 
 export const AuditEvent = t.Object({
   id: AuditEventId.schema,

@@ -4,13 +4,15 @@ import type { KeyId, UserId } from '../kernel/ids'
 import { nextTurn } from '../kernel/loop'
 import { gathered, type Reader, runTogether, type Tx } from '../kernel/store'
 import { holdsCard, holdsSecret, isSecretName } from '../text'
-import { baseOf, checkedBases } from './bases'
 import { chainOf, type End, endOf, faultsOf, hashOf, orgOf, START, splitRoute, summarise } from './chain'
 import { listEvents } from './list'
 import {
+  allBases,
+  baseOf,
   type Head,
   headOf,
   insertEvent,
+  pageOfChain,
   pageOfChains,
   pageOfHeads,
   setHead,
@@ -18,7 +20,7 @@ import {
   takeHead,
   takeHeads,
 } from './repository'
-import { type AuditEntry, AuditEventId, type ChainScope, type InputSummary } from './schema'
+import { type AuditEntry, AuditEventId, type ChainScope, type InputSummary, TRIMMED, type Trimmed } from './schema'
 import type { AuditEventRow, AuditHeadRow } from './table'
 
 const PAGE = 1_000
@@ -291,4 +293,20 @@ async function* headsOf(reader: Reader): AsyncGenerator<AuditHeadRow> {
     last = end.scope
     await nextTurn()
   }
+}
+
+/** Every base, by chain, and a sentence for each that is not what the server's chain says was trimmed. */
+async function checkedBases(reader: Reader): Promise<{ bases: Map<string, End>; violations: string[] }> {
+  const bases = new Map<string, End>()
+  const violations: string[] = []
+  for (const base of await allBases(reader, {})) {
+    bases.set(base.scope, base)
+    const [event] = await pageOfChain(reader, {
+      ...{ scope: 'server', above: base.event_seq - 1, upTo: base.event_seq, limit: 1 },
+    })
+    const noted: Partial<Trimmed> = event?.action === TRIMMED ? JSON.parse(event.output).trimmed : {}
+    if (noted.chain !== base.scope || noted.seq !== base.seq || noted.hash !== base.hash)
+      violations.push(`audit ${base.scope}: its base #${base.seq} is not an event up to which it was trimmed`)
+  }
+  return { bases, violations }
 }
