@@ -7,10 +7,22 @@ import type { Resealed } from '../kernel/crypto'
 import { inTurn, openPostgres, openSqlite, type Store } from '../kernel/store'
 import { resealWebhooks } from '../webhooks'
 import type { Config } from './config'
-import { fingerprintOf, masterKeysOf, nameOf, otherKey, unwrapped, wrap } from './database-secrets'
 import { lockDataDir } from './lock'
 import { databaseLocationOf } from './open'
-import { beginRotation, endRotation, loadSecrets, secretsFile, secretsIn, storedIn } from './secrets'
+import {
+  beginRotation,
+  endRotation,
+  fingerprintOf,
+  loadSecrets,
+  masterKeysOf,
+  nameOf,
+  otherKey,
+  secretsFile,
+  secretsIn,
+  storedIn,
+  unwrapped,
+  wrap,
+} from './secrets'
 
 /** What the master key protects, as counts of rows. */
 export type Keyring = {

@@ -1,8 +1,7 @@
 /** Audit: every state change and paid call, append-only, in one SHA-256 hash chain per owner. */
-export { type ArchiveDeps, archiveEvents } from './archive'
 export { createCheckpointBook } from './checkpoint-book'
 export { createCheckpoints, startCheckpointLoop } from './checkpoints'
-export { EXPORT_HEADERS } from './export'
+export { type ArchiveDeps, archiveEvents, EXPORT_HEADERS } from './export'
 export { lastBefore, newestEvents } from './list'
 export { type AuditReading, createAuditReading } from './reading'
 export { baseOf, hasRecord, pageOfHeads } from './repository'
