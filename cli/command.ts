@@ -1,7 +1,11 @@
-import { EXIT } from './failure'
+import type { OpsClient } from '../src/app/client'
+import { apiOf, onceHeaders } from './api'
+import { CheckFailed, EXIT, expectData, type Reply } from './failure'
 import type { Column } from './output/columns'
 import type { MONITOR_FORMATS } from './output/print'
-import type { Shell } from './shell'
+import { type PageQuery, type Paging, pageFlags, printPages } from './pages'
+import { deliverSecret, type Fate, type Methods, SECRET_FLAGS } from './secret'
+import { requireReason, type Shell } from './shell'
 
 /** How a word of the command line becomes a value. `read` throws `BadWord` for an invalid word. */
 export type Reading<T> = {
@@ -74,45 +78,149 @@ export type Command = CommandWords & {
   run(shell: Shell, input: Record<string, unknown>): Promise<void>
 }
 
-type Defaulted = 'offline' | 'danger' | 'exits'
-type Declared = Omit<CommandWords, Defaulted> & Partial<Pick<CommandWords, Defaulted>>
+/** What a request may use: the API of the credential, the owner to send along, headers of a change made only once. */
+export type At = Awaited<ReturnType<typeof apiOf>> & {
+  shell: Shell
+  /** The operator API; read it only in commands for operators. */
+  readonly ops: OpsClient
+  headers: ReturnType<typeof onceHeaders>
+  /** Paging of a list. */
+  page: PageQuery
+}
 
-type Typed<A extends Args, F extends Flags> = {
+/** What a command does: one request, whose answer is printed, or with `run` anything else. */
+type Does<Given, Data> = {
+  run?(shell: Shell, input: Given): Promise<void>
+  /** Needs `--reason`. */
+  reason?: boolean
+  /** What it changes: `revoke key ci`. With `--dry-run` this is all. */
+  action?(input: Given, shell: Shell): string
+  /** What is asked before, instead of the action; or what is added to it, from a blank on. */
+  question?: string | ((input: Given, shell: Shell) => string)
+  request?(at: At, input: Given): Promise<Reply<Data>>
+  /** What is printed of the answer; all of it unless said. */
+  shown?(answer: NonNullable<Data>, input: Given): object
+  /** Said instead of an empty list. */
+  empty?: string
+  /** The member of the answer that holds a page of a list. Adds the flags of paging. */
+  paged?: string
+  /** Said after the answer. */
+  note?(answer: NonNullable<Data>, input: Given, shell: Shell): string | undefined | Promise<string | undefined>
+  /** The member of the answer that is a secret, and how it is stored. Adds the flags of secrets; all else is printed. */
+  secret?: string
+  fate?: Fate
+  /** Exits 9 unless this is true of the answer. */
+  ok?(answer: NonNullable<Data>, input: Given): boolean
+}
+
+type Typed<A extends Args, F extends Flags, Data> = Partial<Omit<CommandWords, 'path'>> & {
   args?: A
   flags?: F
-  run(shell: Shell, input: Input<A, F>): Promise<void>
-}
+} & Does<Input<A, F>, Data>
 
-/** Declares a command; help, parsing, completion and the machine-readable list are derived from it. */
-export function defineCommand<A extends Args = Record<never, never>, F extends Flags = Record<never, never>>(
-  typed: Declared & Typed<A, F>,
-): Command {
-  const { args = {}, flags = {}, offline = true, danger = 'none', exits = [], run, ...words } = typed
-  const usual = [
-    ...(words.apis.some((api) => api !== 'host') ? [EXIT.refused, EXIT.unreachable] : []),
-    ...(words.impact === 'write' ? [EXIT.wouldChange] : []),
-  ]
-  const all = [...exits, ...usual].sort((a, b) => a - b)
-  return { ...words, args, flags, offline, danger, exits: all, run: (shell, input) => run(shell, input as Input<A, F>) }
-}
-
-type Shared = Pick<Declared, 'apis'> & Partial<Pick<Declared, 'offline' | 'columns'>>
-type OfResource = Omit<Declared, 'path' | keyof Shared | 'impact'> & Partial<Shared> & Partial<Pick<Declared, 'impact'>>
+type Shared = Pick<CommandWords, 'apis'> & Partial<Pick<CommandWords, 'offline' | 'columns' | 'exits'>>
 
 /**
- * Declares the commands of one resource: what they have in common, then each by its verb. A command reads unless it says
- * otherwise. It may exit with 3, and with 5 when it changes something, unless it says otherwise.
+ * Declares the commands of one resource, or with `''` single words: what they have in common, then each by a text and
+ * what it does. The text is `VERB: summary`, what it is about, and examples after `$ `; a single example is shown again
+ * with `--json`. Help, parsing, completion and the machine-readable list are derived from it.
+ *
+ * A command with an action writes, any other reads unless it says otherwise. It may exit with 3, and with 5 when it changes
+ * something, unless it says otherwise.
  */
 export const commandsOf =
   (resource: string, shared: Shared) =>
-  <A extends Args = Record<never, never>, F extends Flags = Record<never, never>>(
-    verb: string,
-    typed: OfResource & Typed<A, F>,
+  (text: TemplateStringsArray, ...inserted: readonly unknown[]) =>
+  <Data, A extends Args = Record<never, never>, F extends Flags = Record<never, never>>(
+    typed: Typed<A, F, Data>,
   ): Command => {
-    const { impact = 'read' } = typed
-    const exits = impact === 'read' ? [EXIT.missing] : [EXIT.missing, EXIT.conflict]
-    return defineCommand<A, F>({ ...shared, exits, ...typed, impact, path: `${resource} ${verb}` })
+    const { verb, ...words } = wordsOf(String.raw({ raw: text }, ...inserted))
+    const { run, reason, action, question, request, shown, empty, paged, note, secret, fate, ok, ...rest } = typed
+    const { impact = action ? 'write' : 'read', apis = shared.apis, args = {}, flags = {} } = rest
+    const does = { reason, action, question, request, shown, empty, paged, note, secret, fate, ok } as Does<
+      object,
+      object
+    >
+    const exits = [
+      ...(rest.exits ?? shared.exits ?? (impact === 'read' ? [EXIT.missing] : [EXIT.missing, EXIT.conflict])),
+      ...(apis.some((api) => api !== 'host') ? [EXIT.refused, EXIT.unreachable] : []),
+      ...(impact === 'write' ? [EXIT.wouldChange] : []),
+    ]
+    const command: Command = {
+      ...words,
+      path: `${resource} ${verb}`.trim(),
+      offline: true,
+      danger: 'none',
+      ...shared,
+      ...rest,
+      impact,
+      args,
+      flags: { ...flags, ...(paged ? pageFlags : {}), ...(secret ? SECRET_FLAGS : {}) },
+      exits: exits.sort((a, b) => a - b),
+      run: (shell, input) => (run ? run(shell, input as Input<A, F>) : runRequest(shell, command, does, input)),
+    }
+    return command
   }
+
+function wordsOf(text: string) {
+  const [first = '', ...lines] = text.split('\n').map((line) => line.trim())
+  const [, verb = '', summary = ''] = /^(\S+): (.*)$/.exec(first) ?? []
+  const [example, ...others] = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2))
+  const about = lines.filter((line) => !line.startsWith('$ ')).join('\n')
+  return { verb, summary, about, examples: [example!, ...(others.length ? others : [`${example} --json`])] }
+}
+
+async function runRequest(shell: Shell, command: Command, does: Does<object, object>, input: object): Promise<void> {
+  const { reason, action, question, request, shown, empty = '', paged, note, secret: field, fate, ok } = does
+  const { columns = [], danger, path } = command
+  if (reason) requireReason(shell, path)
+  const sentence = action?.(input, shell)
+  if (sentence !== undefined) {
+    if (shell.planned(sentence)) return
+    const other = typeof question === 'function' ? question(input, shell) : question
+    const own = `${sentence[0]!.toUpperCase()}${sentence.slice(1)}?`
+    if (danger === 'moderate' || other)
+      shell.confirm(other === undefined || other.startsWith(' ') ? own + (other ?? '') : other)
+  }
+  const send = async (page: PageQuery) => expectData(await request!(await atOf(shell, page), input))
+  if (paged) {
+    const pages = async (query: PageQuery) => {
+      const { [paged]: items, next_cursor: next } = (await send(query)) as Record<string, unknown>
+      return { items: items as object[], next: next as string | null }
+    }
+    return printPages(shell, input as Paging, { page: pages, columns, empty })
+  }
+  let answer: object = {}
+  const make = async () => {
+    answer = await send(ONE)
+    return shown ? shown(answer, input) : answer
+  }
+  if (field) await deliverSecret(shell, { field, methods: input as Methods, columns, fate }, make)
+  else {
+    const value = await make()
+    if (Array.isArray(value)) shell.print.list(value, columns, empty)
+    else shell.print.item(value, columns)
+  }
+  const line = await note?.(answer, input, shell)
+  if (line !== undefined) shell.note(line)
+  if (ok && !ok(answer, input)) throw new CheckFailed()
+}
+
+/** What is no list has no pages. */
+const ONE: PageQuery = { limit: 1 }
+
+async function atOf(shell: Shell, page: PageQuery): Promise<At> {
+  const connection = await shell.connect()
+  return {
+    ...(await apiOf(shell)),
+    shell,
+    get ops() {
+      return connection.ops()
+    },
+    headers: onceHeaders(shell),
+    page,
+  }
+}
 
 export const resourceOf = ({ path }: CommandWords): string | null => (path.includes(' ') ? path.split(' ')[0]! : null)
 export const verbOf = ({ path }: CommandWords): string => path.split(' ').at(-1)!

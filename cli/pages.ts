@@ -25,7 +25,7 @@ export const pageFlags = {
   all: flag('every page'),
 }
 
-type Paging = { limit: number | undefined; cursor: string | undefined; all: boolean | undefined }
+export type Paging = { limit: number | undefined; cursor: string | undefined; all: boolean | undefined }
 
 /** Paging parameters of a request. */
 export type PageQuery = { limit: number; cursor?: string }

@@ -17,7 +17,7 @@ export const SECRET_FLAGS = {
 export type Methods = { secretTo: string | undefined; copy: boolean | undefined }
 
 /** A sentence on how the secret is stored, after it was shown or written to a file. */
-type Fate = { shown: string; put: string }
+export type Fate = { shown: string; put: string }
 const HASHED: Fate = {
   shown: 'The server stores only its hash.',
   put: 'The server stores only its hash, so it cannot be shown again.',

@@ -18,74 +18,63 @@ const ageColumns = columnsOf`
 const TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 const ownerFilter = ({ globals: { org } }: Shell): { owner?: string } => (org ? { owner: org } : {})
 
-const command = commandsOf('artifacts', { apis: ['operator'] })
-
-const listArtifacts = command('list', {
-  columns: [...artifactColumns, ...ownerColumns.slice(1), ageColumns[0]!],
-  summary: 'List the files that svc created, newest first, or their total size',
-  about:
-    '--by org shows the total for each organization or user, the largest hundred. --by age groups files by age. --org shows only one organization or user. The prompts that created the files are not shown.',
-  examples: [
-    'artifacts list',
-    'artifacts list --type video --org acme',
-    'artifacts list --by org',
-    'artifacts list --by age',
-  ],
-  flags: {
-    type: choice(TYPES, 'only files of this type'),
-    by: choice(['org', 'age'], 'totals instead of files'),
-    ...pageFlags,
-  },
-  async run(shell, { type, by, ...paging }) {
-    const ops = (await shell.connect()).ops()
-    if (by) {
-      const sizes = expectData(await ops['artifact-sizes'].get({ query: ownerFilter(shell) }))
-      if (by === 'org') return shell.print.list(sizes.by_owner, ownerColumns, 'No files yet.')
-      return shell.print.list(sizes.by_age, ageColumns, '')
-    }
-    const only = { ...(type ? { type } : {}), ...ownerFilter(shell) }
-    await printPages(shell, paging, {
-      page: (input) => pageIn(ops.artifacts.get({ query: { ...input, ...only } }), 'artifacts'),
-      columns: artifactColumns,
-      empty: 'No files yet. Images, documents and videos appear here.',
-    })
-  },
-})
-
-const getArtifact = command('get', {
-  columns: artifactColumns,
-  summary: 'Show one file',
-  about: 'Its owner reads it with GET /artifacts/{id}, which returns a link to it.',
-  examples: ['artifacts get art_…', 'artifacts get art_… --json'],
-  args: { id: argument('id of the file') },
-  async run(shell, { id }) {
-    const one = (await shell.connect()).ops().artifacts({ id: encodeURIComponent(id) })
-    shell.print.item(expectData(await one.get()), artifactColumns)
-  },
-})
-
 const pruneColumns = columnsOf`files DELETED number, bytes BYTES number`
 
-const pruneArtifacts = command('prune', {
-  columns: pruneColumns,
-  summary: 'Delete old files',
-  about:
-    'The server does this by itself with SVC_FILES_RETENTION_DAYS. It cannot be undone. Links to the files stop working, and the files are not created again. Each deletion is recorded as artifact.deleted.',
-  examples: ['artifacts prune --before 90d --dry-run', 'artifacts prune --before 30d --org acme --yes'],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3],
-  flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
-  async run(shell, { before = 90 * 86_400_000 }) {
-    const input = { before: new Date(shell.clock.now() - before).toISOString(), ...ownerFilter(shell) }
-    const prune = (await shell.connect()).ops().artifacts.prune
-    const { files, bytes } = expectData(await prune.post({ ...input, count_only: true }))
-    const { org } = shell.globals
-    const what = `${files} files of ${bytes} bytes, created before ${input.before}${org ? `, of ${org}` : ''}`
-    if (shell.planned(`delete ${what}`)) return
-    if (files) shell.confirm(`Delete ${what}? It cannot be undone.`)
-    shell.print.item(expectData(await prune.post(input)), pruneColumns)
-  },
-})
+const command = commandsOf('artifacts', { apis: ['operator'] })
 
-export const artifactCommands = [listArtifacts, getArtifact, pruneArtifacts]
+export const artifactCommands = [
+  command`list: List the files that svc created, newest first, or their total size
+  --by org shows the total for each organization or user, the largest hundred. --by age groups files by age. --org shows only one organization or user. The prompts that created the files are not shown.
+  $ artifacts list
+  $ artifacts list --type video --org acme
+  $ artifacts list --by org
+  $ artifacts list --by age`({
+    columns: [...artifactColumns, ...ownerColumns.slice(1), ageColumns[0]!],
+    flags: {
+      type: choice(TYPES, 'only files of this type'),
+      by: choice(['org', 'age'], 'totals instead of files'),
+      ...pageFlags,
+    },
+    async run(shell, { type, by, ...paging }) {
+      const ops = (await shell.connect()).ops()
+      if (by) {
+        const sizes = expectData(await ops['artifact-sizes'].get({ query: ownerFilter(shell) }))
+        if (by === 'org') return shell.print.list(sizes.by_owner, ownerColumns, 'No files yet.')
+        return shell.print.list(sizes.by_age, ageColumns, '')
+      }
+      const only = { ...(type ? { type } : {}), ...ownerFilter(shell) }
+      await printPages(shell, paging, {
+        page: (input) => pageIn(ops.artifacts.get({ query: { ...input, ...only } }), 'artifacts'),
+        columns: artifactColumns,
+        empty: 'No files yet. Images, documents and videos appear here.',
+      })
+    },
+  }),
+  command`get: Show one file
+  Its owner reads it with GET /artifacts/{id}, which returns a link to it.
+  $ artifacts get art_…`({
+    columns: artifactColumns,
+    args: { id: argument('id of the file') },
+    request: ({ ops }, { id }) => ops.artifacts({ id: encodeURIComponent(id) }).get(),
+  }),
+  command`prune: Delete old files
+  The server does this by itself with SVC_FILES_RETENTION_DAYS. It cannot be undone. Links to the files stop working, and the files are not created again. Each deletion is recorded as artifact.deleted.
+  $ artifacts prune --before 90d --dry-run
+  $ artifacts prune --before 30d --org acme --yes`({
+    columns: pruneColumns,
+    impact: 'write',
+    danger: 'moderate',
+    exits: [3],
+    flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
+    async run(shell, { before = 90 * 86_400_000 }) {
+      const input = { before: new Date(shell.clock.now() - before).toISOString(), ...ownerFilter(shell) }
+      const prune = (await shell.connect()).ops().artifacts.prune
+      const { files, bytes } = expectData(await prune.post({ ...input, count_only: true }))
+      const { org } = shell.globals
+      const what = `${files} files of ${bytes} bytes, created before ${input.before}${org ? `, of ${org}` : ''}`
+      if (shell.planned(`delete ${what}`)) return
+      if (files) shell.confirm(`Delete ${what}? It cannot be undone.`)
+      shell.print.item(expectData(await prune.post(input)), pruneColumns)
+    },
+  }),
+]

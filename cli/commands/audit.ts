@@ -60,56 +60,16 @@ const recordOf =
     return { items: expectData(reply) as AuditEvent[], next: new Headers(reply.headers).get('x-next-cursor') }
   }
 
+const headColumns = columnsOf`scope CHAIN, place PLACE, checkpoint.seq SIGNED number`
+const countColumns = columnsOf`action ACTION, count COUNT number`
+const wholeColumns = [
+  ...columns.map((one) => ({ ...one, wide: false })),
+  ...columnsOf`inputSummary INPUT, prevHash PREVIOUS`,
+]
+
 const command = commandsOf('audit', { apis: ['operator', 'tenant'] })
 
-const listAudit = command('list', {
-  ...common,
-  summary: 'List the audit events of an owner, newest first',
-  about:
-    "Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the record of the key in use. A filter that matches few events is read in steps, so a page can be short even if more events exist.",
-  examples: ['audit list', 'audit list acme --action "key.*" --since 24h', 'audit list --request req_1f4 --json'],
-  columns,
-  watchable: true,
-  args,
-  flags: { ...filters, ...pageFlags },
-  async run(shell, { owner = shell.globals.org, limit, cursor, all, ...given }) {
-    const list = recordOf(shell, owner)
-    const query = wordsOf(shell, given)
-    const page = (input: PageQuery) => list({ ...query, ...input })
-    const paging = { limit, cursor, all }
-    await printPages(shell, paging, { page, columns, empty: 'No matching events.' })
-  },
-})
-
 const PAUSE_MS = 1_000
-
-const tailAudit = command('tail', {
-  ...common,
-  summary: 'Print the audit events of an owner as they are recorded',
-  about: 'Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.',
-  examples: ['audit tail', 'audit tail acme --action "completion.*" -o jsonl | head -n 3'],
-  offline: false,
-  columns,
-  args,
-  flags: { ...filters, last: whole('N', 'first show this many existing ones; 10 by default', { min: 0, max: 100 }) },
-  async run(shell, { owner = shell.globals.org, last = 10, ...given }) {
-    const list = recordOf(shell, owner)
-    const query = wordsOf(shell, given)
-    const show = feedOf(shell, columns)
-    let { items } = await list({ ...query, limit: Math.max(last, 1) })
-    let [seen, shown] = [items[0]?.id ?? null, 0]
-    if (last === 0) items = []
-    for (;;) {
-      show(items.toReversed())
-      shown += items.length
-      await shell.clock.sleep(PAUSE_MS, shell.signal)
-      if (shell.signal.aborted) break
-      items = await newerThan(seen, (input) => list({ ...query, ...input }))
-      seen = items[0]?.id ?? seen
-    }
-    sayShown(shell, shown, 'event')
-  },
-})
 
 /** All events newer than a given one, newest first, over as many pages as needed. */
 async function newerThan(
@@ -123,37 +83,6 @@ async function newerThan(
   }
   return found
 }
-
-const headAudit = command('head', {
-  ...common,
-  apis: ['operator'],
-  summary: 'Show the end of a chain, to store on another machine',
-  about:
-    'Prints SEQ:HASH and the newest signed checkpoint. Store one of them on another machine. Later, audit verify --head or --checkpoint shows whether earlier events were changed, cut or rewritten. This works even against someone with full access to this machine.',
-  examples: ['audit head', 'audit head acme --fields place -q', 'audit head --json > /mnt/elsewhere/head.json'],
-  columns: columnsOf`scope CHAIN, place PLACE, checkpoint.seq SIGNED number`,
-  args,
-  async run(shell, { owner = shell.globals.org }) {
-    const head = expectData(await (await shell.connect()).ops().audit.head.get({ query: owner ? { owner } : {} }))
-    shell.print.item({ ...head, place: `${head.seq}:${head.hash}` }, headAudit.columns!)
-  },
-})
-
-const countAudit = command('actions', {
-  ...common,
-  apis: ['operator'],
-  summary: 'Count the audit events of an owner by action',
-  about: 'Lists every action in the chain with its count, the most frequent first.',
-  examples: ['audit actions', 'audit actions acme -o csv'],
-  columns: columnsOf`action ACTION, count COUNT number`,
-  args,
-  async run(shell, { owner = shell.globals.org }) {
-    const { actions } = expectData(
-      await (await shell.connect()).ops().audit.actions.get({ query: owner ? { owner } : {} }),
-    )
-    shell.print.list(actions, countAudit.columns!, 'The record is empty.')
-  },
-})
 
 /** The filters of contract 19. */
 export type AuditWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'action' | 'actor', string>> &
@@ -172,80 +101,6 @@ function wordsOf(shell: Shell, given: Filters): AuditWords {
   }) as AuditWords
 }
 
-const getAudit = command('get', {
-  ...common,
-  summary: 'Show one audit event in full',
-  about:
-    'EVENT is the id of an event, or at least six characters of it. It can also be the id of a request or an entity that has one event. Without --since the search goes back from the newest event, which takes a while on a long record.',
-  examples: ['audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e', 'audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json'],
-  columns: [
-    ...columns.map((one) => ({ ...one, wide: false })),
-    ...columnsOf`
-    inputSummary INPUT, prevHash PREVIOUS`,
-  ],
-  args: { event: argument('id of an event, or of a request'), ...args },
-  flags: { since: filters.since },
-  async run(shell, { event, owner = shell.globals.org, since }) {
-    const list = recordOf(shell, owner)
-    const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
-    const asks: AuditWords[] = event.startsWith('req_')
-      ? [{ request_id: event }]
-      : // The thing first: of things there is an index, of events none.
-        [{ entity_id: event }, { id: event }]
-    let found: AuditEvent[] = []
-    for (const about of asks)
-      if (!found.length) found = await Array.fromAsync(eachEntry((input) => list({ ...about, ...from, ...input })))
-    if (found.length > 1)
-      throw usageFailure(
-        `${event} names ${found.length} events.`,
-        `audit list --${event.startsWith('req_') ? 'request' : 'entity'} ${event}, then audit get with the id of one event`,
-      )
-    if (!found[0]) throw notFoundFailure(`This record has no event ${event}.`, 'audit list --since 24h')
-    shell.print.item(found[0], getAudit.columns!)
-  },
-})
-
-const exportAudit = command('export', {
-  ...common,
-  summary: 'Write the audit events of an owner as CSV or JSON lines, newest first',
-  about:
-    'Writes the file of GET /audit/export as it is read, and records audit.exported. The file is CSV. With -o jsonl it contains the events with their hashes, one per line. --checkpoint first writes the newest signed checkpoint; audit verify needs both files. With --sign the server signs the file into FILE.sig. Filters other than --from and --to leave out events, so the chain cannot be verified.',
-  examples: [
-    'audit export --out audit.csv --checkpoint checkpoint.json',
-    'audit export -o jsonl --out audit.jsonl --sign',
-    'audit export acme --from 2026-01-01 --to 2026-01-31 > january.csv',
-  ],
-  args,
-  flags: {
-    ...filters,
-    out: text('FILE', 'file to write instead of stdout; readable only by you'),
-    checkpoint: text('FILE', 'file for the newest signed checkpoint'),
-    sign: flag('write a detached signature next to --out, as FILE.sig'),
-  },
-  async run(shell, { owner = shell.globals.org, out, checkpoint, sign, ...given }) {
-    const format = fileFormat(shell)
-    if (sign && !out)
-      throw usageFailure('--sign needs --out, because it writes the signature next to that file.', 'add --out FILE')
-    const { isOperator, ownerFilter } = await apiOf(shell, { owner })
-    const { fetch, ops, tenant } = await shell.connect()
-    if (checkpoint) {
-      const newest = isOperator
-        ? expectData(await ops().audit.head.get({ query: ownerFilter })).checkpoint
-        : expectData(await (await tenant()).client.audit.checkpoint.get())
-      await Bun.write(fromHere(shell.cwd, checkpoint), `${safeJson(newest)}\n`)
-    }
-    const file = await fetch(`audit/export?${queryOf({ ...wordsOf(shell, given), ...ownerFilter, format })}`)
-    await deliver(shell, await piecesOf(file), out)
-    if (!sign) return
-    const hint = 'add --checkpoint FILE, which is signed too'
-    if (!isOperator) throw usageFailure('--sign is for operators.', hint)
-    const ref = file.headers.get('x-request-id') ?? ''
-    const signature = expectData(await ops().audit.signatures({ ref }).get())
-    await Bun.write(`${fromHere(shell.cwd, out!)}.sig`, `${safeJson(signature)}\n`)
-    shell.note(`Signed: svc-admin audit verify --export ${out} --signature ${out}.sig`)
-  },
-})
-
 /** The file format for `-o`; a table is not possible. @throws CommandFailed 2 */
 function fileFormat({ globals }: Shell): 'csv' | 'jsonl' {
   const question = formatOf(globals)
@@ -254,4 +109,143 @@ function fileFormat({ globals }: Shell): 'csv' | 'jsonl' {
   throw usageFailure(`audit export writes csv or jsonl, not ${question}.`, '-o jsonl')
 }
 
-export const auditCommands = [listAudit, tailAudit, verifyAudit, headAudit, countAudit, getAudit, exportAudit]
+export const auditCommands = [
+  command`list: List the audit events of an owner, newest first
+  Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the record of the key in use. A filter that matches few events is read in steps, so a page can be short even if more events exist.
+  $ audit list
+  $ audit list acme --action "key.*" --since 24h
+  $ audit list --request req_1f4 --json`({
+    ...common,
+    columns,
+    watchable: true,
+    args,
+    flags: { ...filters, ...pageFlags },
+    async run(shell, { owner = shell.globals.org, limit, cursor, all, ...given }) {
+      const list = recordOf(shell, owner)
+      const query = wordsOf(shell, given)
+      const page = (input: PageQuery) => list({ ...query, ...input })
+      const paging = { limit, cursor, all }
+      await printPages(shell, paging, { page, columns, empty: 'No matching events.' })
+    },
+  }),
+  command`tail: Print the audit events of an owner as they are recorded
+  Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.
+  $ audit tail
+  $ audit tail acme --action "completion.*" -o jsonl | head -n 3`({
+    ...common,
+    offline: false,
+    columns,
+    args,
+    flags: { ...filters, last: whole('N', 'first show this many existing ones; 10 by default', { min: 0, max: 100 }) },
+    async run(shell, { owner = shell.globals.org, last = 10, ...given }) {
+      const list = recordOf(shell, owner)
+      const query = wordsOf(shell, given)
+      const show = feedOf(shell, columns)
+      let { items } = await list({ ...query, limit: Math.max(last, 1) })
+      let [seen, shown] = [items[0]?.id ?? null, 0]
+      if (last === 0) items = []
+      for (;;) {
+        show(items.toReversed())
+        shown += items.length
+        await shell.clock.sleep(PAUSE_MS, shell.signal)
+        if (shell.signal.aborted) break
+        items = await newerThan(seen, (input) => list({ ...query, ...input }))
+        seen = items[0]?.id ?? seen
+      }
+      sayShown(shell, shown, 'event')
+    },
+  }),
+  verifyAudit,
+  command`head: Show the end of a chain, to store on another machine
+  Prints SEQ:HASH and the newest signed checkpoint. Store one of them on another machine. Later, audit verify --head or --checkpoint shows whether earlier events were changed, cut or rewritten. This works even against someone with full access to this machine.
+  $ audit head
+  $ audit head acme --fields place -q
+  $ audit head --json > /mnt/elsewhere/head.json`({
+    ...common,
+    apis: ['operator'],
+    columns: headColumns,
+    args,
+    async run(shell, { owner = shell.globals.org }) {
+      const head = expectData(await (await shell.connect()).ops().audit.head.get({ query: owner ? { owner } : {} }))
+      shell.print.item({ ...head, place: `${head.seq}:${head.hash}` }, headColumns)
+    },
+  }),
+  command`actions: Count the audit events of an owner by action
+  Lists every action in the chain with its count, the most frequent first.
+  $ audit actions
+  $ audit actions acme -o csv`({
+    ...common,
+    apis: ['operator'],
+    columns: countColumns,
+    args,
+    async run(shell, { owner = shell.globals.org }) {
+      const { actions } = expectData(
+        await (await shell.connect()).ops().audit.actions.get({ query: owner ? { owner } : {} }),
+      )
+      shell.print.list(actions, countColumns, 'The record is empty.')
+    },
+  }),
+  command`get: Show one audit event in full
+  EVENT is the id of an event, or at least six characters of it. It can also be the id of a request or an entity that has one event. Without --since the search goes back from the newest event, which takes a while on a long record.
+  $ audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e
+  $ audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json`({
+    ...common,
+    columns: wholeColumns,
+    args: { event: argument('id of an event, or of a request'), ...args },
+    flags: { since: filters.since },
+    async run(shell, { event, owner = shell.globals.org, since }) {
+      const list = recordOf(shell, owner)
+      const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
+      const asks: AuditWords[] = event.startsWith('req_')
+        ? [{ request_id: event }]
+        : // The thing first: of things there is an index, of events none.
+          [{ entity_id: event }, { id: event }]
+      let found: AuditEvent[] = []
+      for (const about of asks)
+        if (!found.length) found = await Array.fromAsync(eachEntry((input) => list({ ...about, ...from, ...input })))
+      if (found.length > 1)
+        throw usageFailure(
+          `${event} names ${found.length} events.`,
+          `audit list --${event.startsWith('req_') ? 'request' : 'entity'} ${event}, then audit get with the id of one event`,
+        )
+      if (!found[0]) throw notFoundFailure(`This record has no event ${event}.`, 'audit list --since 24h')
+      shell.print.item(found[0], wholeColumns)
+    },
+  }),
+  command`export: Write the audit events of an owner as CSV or JSON lines, newest first
+  Writes the file of GET /audit/export as it is read, and records audit.exported. The file is CSV. With -o jsonl it contains the events with their hashes, one per line. --checkpoint first writes the newest signed checkpoint; audit verify needs both files. With --sign the server signs the file into FILE.sig. Filters other than --from and --to leave out events, so the chain cannot be verified.
+  $ audit export --out audit.csv --checkpoint checkpoint.json
+  $ audit export -o jsonl --out audit.jsonl --sign
+  $ audit export acme --from 2026-01-01 --to 2026-01-31 > january.csv`({
+    ...common,
+    args,
+    flags: {
+      ...filters,
+      out: text('FILE', 'file to write instead of stdout; readable only by you'),
+      checkpoint: text('FILE', 'file for the newest signed checkpoint'),
+      sign: flag('write a detached signature next to --out, as FILE.sig'),
+    },
+    async run(shell, { owner = shell.globals.org, out, checkpoint, sign, ...given }) {
+      const format = fileFormat(shell)
+      if (sign && !out)
+        throw usageFailure('--sign needs --out, because it writes the signature next to that file.', 'add --out FILE')
+      const { isOperator, ownerFilter } = await apiOf(shell, { owner })
+      const { fetch, ops, tenant } = await shell.connect()
+      if (checkpoint) {
+        const newest = isOperator
+          ? expectData(await ops().audit.head.get({ query: ownerFilter })).checkpoint
+          : expectData(await (await tenant()).client.audit.checkpoint.get())
+        await Bun.write(fromHere(shell.cwd, checkpoint), `${safeJson(newest)}\n`)
+      }
+      const file = await fetch(`audit/export?${queryOf({ ...wordsOf(shell, given), ...ownerFilter, format })}`)
+      await deliver(shell, await piecesOf(file), out)
+      if (!sign) return
+      const hint = 'add --checkpoint FILE, which is signed too'
+      if (!isOperator) throw usageFailure('--sign is for operators.', hint)
+      const ref = file.headers.get('x-request-id') ?? ''
+      const signature = expectData(await ops().audit.signatures({ ref }).get())
+      await Bun.write(`${fromHere(shell.cwd, out!)}.sig`, `${safeJson(signature)}\n`)
+      shell.note(`Signed: svc-admin audit verify --export ${out} --signature ${out}.sig`)
+    },
+  }),
+]

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import type { CheckedBackup } from '../../src/app/backups'
 import type { ConfigOverrides } from '../../src/app/config'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { CheckFailed, conflictFailure, expectData, unreadable, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, choice, duration, flag, repeated, text } from '../words'
+
+const command = commandsOf('backup', { apis: ['host'], exits: [] })
 
 const SECRET = /^AGE-SECRET-KEY-/
 
@@ -20,120 +22,15 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line && !line.startsWith('#'))
 
-const columns = [
-  column('path', 'FOLDER'),
-  column('file', 'FILE'),
-  column('bytes', 'BYTES', { kind: 'number' }),
-  column('sha256', 'SHA-256'),
-  column('files.count', 'FILES', { kind: 'number' }),
-  column('encrypted.to', 'FOR', { kind: 'list' }),
-  column('created', 'CREATED', { kind: 'time' }),
-]
-
-const createBackup = defineCommand({
-  path: 'backup create',
-  summary: 'Write a consistent copy of the database and the files while the server runs',
-  about:
-    'Creates a folder with the copy, its SHA-256 and the version of svc. It includes the files that svc created, with a list that sha256sum -c can check. Files in a bucket stay there. It does not include secrets.json, which decrypts the stored secrets; store that file somewhere else. Postgres is copied with pg_dump. --encrypt-to writes one file that only an age identity can open; the programs age and tar open it too. For a bucket, set SVC_FILES_S3_ENDPOINT, its region and its access key.',
-  examples: [
-    'backup create',
-    'backup create --out /backups/monday --json',
-    'backup create --out s3://backups/monday --encrypt-to recipients.txt',
-  ],
-  apis: ['operator'],
-  impact: 'write',
-  exits: [5],
-  columns,
-  flags: {
-    out: text('PLACE', 'a new folder, or s3://bucket/folder; backups/TIME in the data folder by default'),
-    noArtifacts: flag('only the database, without the files that svc created'),
-    encryptTo: repeated('RECIPIENT', 'an age recipient, age1…, or a file of recipients; age-keygen creates them'),
-  },
-  async run(shell, { out, noArtifacts, encryptTo }) {
-    const encrypt_to = encryptTo && recipientsOf(shell, encryptTo)
-    if (shell.planned(`write a backup to ${out ?? 'backups/ in the data folder'}`)) return
-    const connection = await shell.connect()
-    const body = {
-      ...(out === undefined ? {} : { out: placeOf(shell, out) }),
-      ...(noArtifacts ? { files: false } : {}),
-      ...(encrypt_to ? { encrypt_to } : {}),
-    }
-    shell.print.item(expectData(await connection.ops().backups.post(body)), columns)
-    shell.note('The backup does not include secrets.json. Store a copy of that file somewhere else.')
-  },
-})
+const columns = columnsOf`
+  path FOLDER, file FILE, bytes BYTES number, sha256 SHA-256, files.count FILES number, encrypted.to FOR list,
+  created CREATED time`
 
 const identity = text('FILE', 'the age identity that opens an encrypted backup; - reads stdin')
 
-const checkColumns = [
-  column('ok', 'WHOLE', { kind: 'flag' }),
-  column('manifest.file', 'FILE'),
-  column('manifest.files.count', 'FILES', { kind: 'number' }),
-  column('manifest.version', 'MADE-BY'),
-  column('manifest.created', 'CREATED', { kind: 'time' }),
-  column('problems', 'PROBLEMS', { kind: 'list' }),
-]
-
-const verifyBackup = defineCommand({
-  path: 'backup verify',
-  summary: 'Check that a backup is complete, without a server',
-  about:
-    'Reads the whole backup and compares the SHA-256 of the database and of each file. It also checks the contents of a SQLite database, and that each artifact has its file. For an encrypted backup it compares only the whole file, unless --identity decrypts it into the temporary folder. Exits 9 when something is wrong.',
-  examples: ['backup verify /backups/monday', 'backup verify s3://backups/monday --identity key.txt --json'],
-  apis: ['host'],
-  impact: 'read',
-  exits: [9],
-  columns: checkColumns,
-  args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
-  flags: { identity },
-  run: (shell, input) =>
-    opened(shell, input, async (_place, found) => {
-      shell.print.item(found, checkColumns)
-      if (!found.ok) throw new CheckFailed()
-      const { tooNew } = await import('../../src/app/backups')
-      const problem = found.manifest && tooNew(found.manifest)
-      if (problem) shell.note(problem)
-      if (found.manifest?.encrypted) shell.note('It is encrypted. --identity FILE checks its contents too.')
-    }),
-})
-
-const restoreBackup = defineCommand({
-  path: 'backup restore',
-  summary: 'Restore a backup into an empty data folder or database',
-  about:
-    'Stop the server first. The backup is checked before it is restored, and nothing is overwritten. SVC_DATA_DIR must not contain svc.db or files, and SVC_DATABASE_URL must name an empty database. With --confirm and the name of the data folder, its svc.db and files are moved aside first. Then copy secrets.json (mode 600) into it, start the server, and run verify.',
-  examples: [
-    'backup restore /backups/monday',
-    'backup restore /backups/monday --into /srv/svc/data --dry-run',
-    'backup restore /backups/monday --confirm data',
-  ],
-  apis: ['host'],
-  impact: 'write',
-  exits: [5, 9],
-  columns: checkColumns,
-  args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
-  flags: {
-    only: choice(['tables', 'files'], 'only the database, or only the files'),
-    into: text('DIR', 'the data folder to restore into; the configured one by default'),
-    identity,
-  },
-  run: (shell, { into, only, ...which }) =>
-    opened(shell, which, async (place, found) => {
-      if (!found.manifest || !found.ok) {
-        shell.print.item(found, checkColumns)
-        throw new CheckFailed()
-      }
-      if (found.manifest.encrypted)
-        throw usageFailure('The backup is encrypted.', 'add --identity FILE, with the identity of a recipient')
-      const where = `${only ? ` (${only} alone)` : ''}${into === undefined ? '' : ` into ${into}`}`
-      if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
-      const data = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
-      const stored = await restored(shell, { ...overridesOf(shell), ...data }, place, found.manifest, only)
-      shell.print.item(found, checkColumns)
-      for (const path of stored) shell.note(`The previous data is at ${path}.`)
-      shell.note('Copy its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
-    }),
-})
+const checkColumns = columnsOf`
+  ok WHOLE flag, manifest.file FILE, manifest.files.count FILES number, manifest.version MADE-BY,
+  manifest.created CREATED time, problems PROBLEMS list`
 
 /** A path from where the command was called, or the address of a bucket as it is. */
 const placeOf = ({ cwd }: Shell, word: string): string => (word.startsWith('s3://') ? word : fromHere(cwd, word))
@@ -167,34 +64,9 @@ async function restored(
 
 type Manifest = NonNullable<CheckedBackup['manifest']>
 
-const rows = [
-  column('path', 'FOLDER', { keep: true }),
-  column('created', 'CREATED', { kind: 'time' }),
-  column('file', 'FILE', { min: true }),
-  column('bytes', 'BYTES', { kind: 'number', min: true }),
-  column('files.count', 'FILES', { kind: 'number', min: true }),
-  column('encrypted.to', 'FOR', { kind: 'list', wide: true }),
-  column('version', 'MADE-BY', { min: true }),
-  column('sha256', 'SHA-256', { wide: true }),
-]
-
-const listBackups = defineCommand({
-  path: 'backup list',
-  summary: 'List the backups that still exist',
-  about:
-    'Lists the backups in the data folder, and those that --out wrote elsewhere on this machine or to a bucket. The newest is first. Backups that were moved are not listed.',
-  examples: ['backup list', 'backup list --json'],
-  apis: ['operator'],
-  impact: 'read',
-  columns: rows,
-  watchable: true,
-  async run(shell) {
-    const connection = await shell.connect()
-    const { backups, unreachable } = expectData(await connection.ops().backups.get())
-    shell.print.list(backups, rows, 'There is no backup. Create one: svc-admin backup create')
-    sayLeftOut(shell, unreachable)
-  },
-})
+const rows = columnsOf`
+  path FOLDER keep, created CREATED time, file FILE min, bytes BYTES number min, files.count FILES number min,
+  encrypted.to FOR list wide, version MADE-BY min, sha256 SHA-256 wide`
 
 /** What nobody sees is not taken for gone. */
 function sayLeftOut(shell: Shell, unreachable: readonly { path: string; why: string }[]): void {
@@ -203,32 +75,121 @@ function sayLeftOut(shell: Shell, unreachable: readonly { path: string; why: str
 
 const STORED_MS = 7 * 86_400_000
 
-const pruneBackups = defineCommand({
-  path: 'backup prune',
-  summary: 'Delete old backups, but never the newest',
-  about:
-    'Deletes the backups of backup list that are older than --keep, 7 days by default. Everything else in their folders is deleted too. Recorded as operator.backups_pruned.',
-  examples: ['backup prune --keep 30d --dry-run', 'backup prune --keep 7d --yes'],
-  apis: ['operator'],
-  impact: 'write',
-  danger: 'moderate',
-  columns: rows,
-  flags: { keep: duration('7d', 'age from which a backup is deleted; 7d by default') },
-  async run(shell, { keep = STORED_MS }) {
-    const connection = await shell.connect()
-    const prune = async (dry_run: boolean) =>
-      expectData(await connection.ops().backups.prune.post({ older_than_ms: keep, dry_run }))
-    const old = await prune(true)
-    sayLeftOut(shell, old.unreachable)
-    const what = `${old.removed.length} of ${old.kept + old.removed.length} backups, ${old.bytes} bytes`
-    if (old.removed.length && shell.planned(`remove ${what}`)) return shell.print.list(old.removed, rows, '')
-    if (!old.removed.length) return shell.print.list([], rows, 'No backup is that old.')
-    shell.confirm(`Delete ${what}? This cannot be undone.`)
-    shell.print.list((await prune(false)).removed, rows, 'No backup is that old.')
-  },
-})
-
-export const backupCommands = [createBackup, listBackups, verifyBackup, pruneBackups, restoreBackup]
+export const backupCommands = [
+  command`create: Write a consistent copy of the database and the files while the server runs
+  Creates a folder with the copy, its SHA-256 and the version of svc. It includes the files that svc created, with a list that sha256sum -c can check. Files in a bucket stay there. It does not include secrets.json, which decrypts the stored secrets; store that file somewhere else. Postgres is copied with pg_dump. --encrypt-to writes one file that only an age identity can open; the programs age and tar open it too. For a bucket, set SVC_FILES_S3_ENDPOINT, its region and its access key.
+  $ backup create
+  $ backup create --out /backups/monday --json
+  $ backup create --out s3://backups/monday --encrypt-to recipients.txt`({
+    apis: ['operator'],
+    impact: 'write',
+    exits: [5],
+    columns,
+    flags: {
+      out: text('PLACE', 'a new folder, or s3://bucket/folder; backups/TIME in the data folder by default'),
+      noArtifacts: flag('only the database, without the files that svc created'),
+      encryptTo: repeated('RECIPIENT', 'an age recipient, age1…, or a file of recipients; age-keygen creates them'),
+    },
+    async run(shell, { out, noArtifacts, encryptTo }) {
+      const encrypt_to = encryptTo && recipientsOf(shell, encryptTo)
+      if (shell.planned(`write a backup to ${out ?? 'backups/ in the data folder'}`)) return
+      const connection = await shell.connect()
+      const body = {
+        ...(out === undefined ? {} : { out: placeOf(shell, out) }),
+        ...(noArtifacts ? { files: false } : {}),
+        ...(encrypt_to ? { encrypt_to } : {}),
+      }
+      shell.print.item(expectData(await connection.ops().backups.post(body)), columns)
+      shell.note('The backup does not include secrets.json. Store a copy of that file somewhere else.')
+    },
+  }),
+  command`list: List the backups that still exist
+  Lists the backups in the data folder, and those that --out wrote elsewhere on this machine or to a bucket. The newest is first. Backups that were moved are not listed.
+  $ backup list`({
+    apis: ['operator'],
+    columns: rows,
+    watchable: true,
+    async run(shell) {
+      const connection = await shell.connect()
+      const { backups, unreachable } = expectData(await connection.ops().backups.get())
+      shell.print.list(backups, rows, 'There is no backup. Create one: svc-admin backup create')
+      sayLeftOut(shell, unreachable)
+    },
+  }),
+  command`verify: Check that a backup is complete, without a server
+  Reads the whole backup and compares the SHA-256 of the database and of each file. It also checks the contents of a SQLite database, and that each artifact has its file. For an encrypted backup it compares only the whole file, unless --identity decrypts it into the temporary folder. Exits 9 when something is wrong.
+  $ backup verify /backups/monday
+  $ backup verify s3://backups/monday --identity key.txt --json`({
+    apis: ['host'],
+    exits: [9],
+    columns: checkColumns,
+    args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
+    flags: { identity },
+    run: (shell, input) =>
+      opened(shell, input, async (_place, found) => {
+        shell.print.item(found, checkColumns)
+        if (!found.ok) throw new CheckFailed()
+        const { tooNew } = await import('../../src/app/backups')
+        const problem = found.manifest && tooNew(found.manifest)
+        if (problem) shell.note(problem)
+        if (found.manifest?.encrypted) shell.note('It is encrypted. --identity FILE checks its contents too.')
+      }),
+  }),
+  command`prune: Delete old backups, but never the newest
+  Deletes the backups of backup list that are older than --keep, 7 days by default. Everything else in their folders is deleted too. Recorded as operator.backups_pruned.
+  $ backup prune --keep 30d --dry-run
+  $ backup prune --keep 7d --yes`({
+    apis: ['operator'],
+    impact: 'write',
+    danger: 'moderate',
+    columns: rows,
+    flags: { keep: duration('7d', 'age from which a backup is deleted; 7d by default') },
+    async run(shell, { keep = STORED_MS }) {
+      const connection = await shell.connect()
+      const prune = async (dry_run: boolean) =>
+        expectData(await connection.ops().backups.prune.post({ older_than_ms: keep, dry_run }))
+      const old = await prune(true)
+      sayLeftOut(shell, old.unreachable)
+      const what = `${old.removed.length} of ${old.kept + old.removed.length} backups, ${old.bytes} bytes`
+      if (old.removed.length && shell.planned(`remove ${what}`)) return shell.print.list(old.removed, rows, '')
+      if (!old.removed.length) return shell.print.list([], rows, 'No backup is that old.')
+      shell.confirm(`Delete ${what}? This cannot be undone.`)
+      shell.print.list((await prune(false)).removed, rows, 'No backup is that old.')
+    },
+  }),
+  command`restore: Restore a backup into an empty data folder or database
+  Stop the server first. The backup is checked before it is restored, and nothing is overwritten. SVC_DATA_DIR must not contain svc.db or files, and SVC_DATABASE_URL must name an empty database. With --confirm and the name of the data folder, its svc.db and files are moved aside first. Then copy secrets.json (mode 600) into it, start the server, and run verify.
+  $ backup restore /backups/monday
+  $ backup restore /backups/monday --into /srv/svc/data --dry-run
+  $ backup restore /backups/monday --confirm data`({
+    apis: ['host'],
+    impact: 'write',
+    exits: [5, 9],
+    columns: checkColumns,
+    args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
+    flags: {
+      only: choice(['tables', 'files'], 'only the database, or only the files'),
+      into: text('DIR', 'the data folder to restore into; the configured one by default'),
+      identity,
+    },
+    run: (shell, { into, only, ...which }) =>
+      opened(shell, which, async (place, found) => {
+        if (!found.manifest || !found.ok) {
+          shell.print.item(found, checkColumns)
+          throw new CheckFailed()
+        }
+        if (found.manifest.encrypted)
+          throw usageFailure('The backup is encrypted.', 'add --identity FILE, with the identity of a recipient')
+        const where = `${only ? ` (${only} alone)` : ''}${into === undefined ? '' : ` into ${into}`}`
+        if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
+        const data = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
+        const stored = await restored(shell, { ...overridesOf(shell), ...data }, place, found.manifest, only)
+        shell.print.item(found, checkColumns)
+        for (const path of stored) shell.note(`The previous data is at ${path}.`)
+        shell.note('Copy its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
+      }),
+  }),
+]
 
 /** The age recipients of words that are some, or files of them. @throws CommandFailed 2 */
 function recipientsOf(shell: Shell, words: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-import { apiOf, defined, onceHeaders } from '../api'
+import { apiOf, defined, onceHeaders, type SharedRoutes } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
@@ -15,75 +15,12 @@ const browserColumns = columnsOf`
   session_id SESSION keep, status STATE, current_url PAGE, expires_at LEFT time, live_view_version VIEW number min,
   viewers VIEWERS number min, api_key_id KEY min, owner OWNER wide, current_title TITLE wide,
   last_active_at USED time wide, started_at BEGUN time wide`
-const common = { columns: browserColumns } as const
 
-/** The routes of one session, over either API. */
-async function sessionAt(shell: Shell, id: string) {
-  const { api, isOperator } = await apiOf(shell)
-  return { one: api.browser.sessions({ id: encodeURIComponent(id) }), isOperator }
-}
+const sessionIn = ({ api }: { api: SharedRoutes }, id: string) => api.browser.sessions({ id: encodeURIComponent(id) })
 
-const command = commandsOf('browser', { apis: ['tenant', 'operator'], offline: false })
-
-const listSessions = command('list', {
-  ...common,
-  summary: 'List the open browser sessions',
-  about:
-    "On the server's machine it lists all sessions, or with --org those of one organization or user. Over --url it lists those of your key.",
-  examples: ['browser list', 'browser list --watch', 'browser list --org acme --json'],
-  watchable: true,
-  async run(shell) {
-    const { api, ownerFilter } = await apiOf(shell)
-    const { sessions } = expectData(await api.browser.sessions.get({ query: ownerFilter }))
-    shell.print.list(sessions, browserColumns, 'No browser session is open.')
-  },
-})
-
-const getSession = command('get', {
-  ...common,
-  summary: 'Show one browser session: page, end and viewers',
-  about: 'Also shows a session that has ended, with the reason. With --watch it is read again every two seconds.',
-  examples: [`browser get ${ID}`, `browser get ${ID} --watch`],
-  watchable: true,
-  args,
-  async run(shell, { id }) {
-    const { one } = await sessionAt(shell, id)
-    shell.print.item(expectData(await one.get()), browserColumns)
-  },
-})
+const command = commandsOf('browser', { apis: ['tenant', 'operator'], offline: false, columns: browserColumns })
 
 const madeColumns = [...browserColumns, column('embed_url', 'LINK', { wide: true })]
-const createSession = command('create', {
-  ...common,
-  columns: madeColumns,
-  summary: 'Start a browser session of your own and print its link',
-  about:
-    'The session belongs to the key in use, which pays for its minutes. Anyone with the link can watch and control it for one hour.',
-  examples: ['browser create --page https://example.com', 'browser create --keep-alive --json'],
-  impact: 'write',
-  exits: [3, 6],
-  flags: {
-    page: text('URL', 'public address to open first'),
-    keepAlive: flag('do not end the session when it is idle'),
-    proxy: flag("use the server's proxy; charged per MB"),
-    region: text('NAME', 'region to run in'),
-    noRecord: flag('do not record the steps'),
-  },
-  async run(shell, { page, keepAlive, proxy, region, noRecord }) {
-    if (shell.planned('start a browser session')) return
-    const { client } = await (await shell.connect()).tenant()
-    const input = defined({
-      url: page,
-      keep_alive: keepAlive ? true : undefined,
-      proxies: proxy ? true : undefined,
-      region,
-      record: noRecord ? false : undefined,
-    })
-    const made = expectData(await client.browser.sessions.post(input, { headers: onceHeaders(shell) }))
-    shell.print.item(made, madeColumns)
-    shell.note(`Watch it: ${made.embed_url}`)
-  },
-})
 
 const TOOLS = ['act', 'navigate', 'extract', 'observe', 'screenshot'] as const
 const actColumns = columnsOf`
@@ -97,78 +34,197 @@ const argumentsOf = (tool: (typeof TOOLS)[number], text: string | undefined): Re
   return text === undefined ? {} : { instruction: text }
 }
 
-const actInSession = command('act', {
-  ...common,
-  columns: actColumns,
-  summary: 'Do one thing on the page that you describe in plain words',
-  about:
-    'Runs browser_act. --tool picks another of the five tools: navigate to an address, extract data, observe what can be clicked, or take a screenshot. Exits 9 when the tool fails.',
-  examples: [
-    `browser act ${ID} "click Sign in"`,
-    `browser act ${ID} https://example.com --tool navigate`,
-    `browser act ${ID} "every price" --tool extract --json`,
-  ],
-  impact: 'write',
-  exits: [3, 6, 9],
-  args: { ...args, said: words('what to do, or the address') },
-  flags: { tool: choice(TOOLS, 'which tool; act by default') },
-  async run(shell, { id, said: messages, tool = 'act' }) {
-    const input = { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, messages?.join(' ') || undefined) }
-    if (shell.planned(`run ${input.tool} in session ${id}`)) return
-    const { one } = await sessionAt(shell, id)
-    const done = expectData(await one.actions.post(input, { headers: onceHeaders(shell) }))
-    shell.print.item(done, actColumns)
-    if (done.status === 'error') throw new CheckFailed()
-  },
-})
-
 const endColumns = columnsOf`
   session_id SESSION keep, duration_seconds SECONDS number, proxy_bytes PROXY BYTES number, cost_cents COST¢ money`
-const endSessions = command('end', {
-  ...common,
-  columns: endColumns,
-  summary: 'End browser sessions and print what they cost',
-  about:
-    '--all ends every session that browser list shows; with --org, those of one owner. Recorded as browser.session_ended.',
-  examples: [`browser end ${ID}`, 'browser end --all --org acme --yes'],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3],
-  args: { ids: words('ids of the sessions') },
-  flags: { all: flag('all that are open') },
-  async run(shell, { ids = [], all }) {
-    if (!all === !ids.length) {
-      throw usageFailure('browser end needs ids of sessions, or --all.', 'svc-admin browser list shows them')
-    }
-    const { api, ownerFilter } = await apiOf(shell)
-    const found = all ? expectData(await api.browser.sessions.get({ query: ownerFilter })).sessions : []
-    const named = all ? found.map(({ session_id }) => session_id) : ids
-    const what = named.length === 1 ? `session ${named[0]}` : `${named.length} sessions`
-    if (shell.planned(`end ${what}`)) return
-    if (!named.length) return shell.print.list([], endColumns, 'No browser session is open.')
-    shell.confirm(`End ${what}?`)
-    const ended: object[] = []
-    try {
-      for (const id of named) {
-        ended.push(expectData(await api.browser.sessions({ id: encodeURIComponent(id) }).delete()))
-      }
-    } finally {
-      if (ended.length) shell.print.list(ended, endColumns, '')
-    }
-  },
-})
 
 const linkColumns = columnsOf`session_id SESSION keep, url LINK keep, rights RIGHTS, expires_at UNTIL time`
-const lookCommon = {
-  impact: 'write',
-  args,
-} as const
-const rights = {
-  readOnly: flag('the link shows the page and cannot control it'),
-  ttl: duration('DURATION', 'how long the link works, from 1m to 60m; operators only'),
-}
+const viewing = { impact: 'write', exits: [3, 9], columns: linkColumns, args } as const
+const ttl = duration('DURATION', 'how long the link works, from 1m to 60m; operators only')
+
 type Link = { id: string; readOnly: boolean; ttl: number | undefined }
 const MINUTE_MS = 60_000
+
+const pictureColumns = columnsOf`
+  session_id SESSION keep, file FILE keep, size_bytes BYTES number, width WIDTH number, height HEIGHT number`
+type Picture = { url: string; size_bytes: number; width: number; height: number }
+
+const stepsColumns = columnsOf`
+  at AT time, after_s AFTER number ${({ after_s }) => `${Number(after_s).toFixed(1)} s`}, by BY, tool TOOL,
+  input WHAT, ok DONE flag, result RESULT wide, url PAGE wide`
+const WATCH_MS = 1_000
+
+export const browserCommands = [
+  command`list: List the open browser sessions
+  On the server's machine it lists all sessions, or with --org those of one organization or user. Over --url it lists those of your key.
+  $ browser list
+  $ browser list --watch
+  $ browser list --org acme --json`({
+    watchable: true,
+    request: ({ api, ownerFilter }) => api.browser.sessions.get({ query: ownerFilter }),
+    shown: ({ sessions }) => sessions,
+    empty: 'No browser session is open.',
+  }),
+  command`get: Show one browser session: page, end and viewers
+  Also shows a session that has ended, with the reason. With --watch it is read again every two seconds.
+  $ browser get ${ID}
+  $ browser get ${ID} --watch`({
+    watchable: true,
+    args,
+    request: (at, { id }) => sessionIn(at, id).get(),
+  }),
+  command`create: Start a browser session of your own and print its link
+  The session belongs to the key in use, which pays for its minutes. Anyone with the link can watch and control it for one hour.
+  $ browser create --page https://example.com
+  $ browser create --keep-alive --json`({
+    columns: madeColumns,
+    impact: 'write',
+    exits: [3, 6],
+    flags: {
+      page: text('URL', 'public address to open first'),
+      keepAlive: flag('do not end the session when it is idle'),
+      proxy: flag("use the server's proxy; charged per MB"),
+      region: text('NAME', 'region to run in'),
+      noRecord: flag('do not record the steps'),
+    },
+    async run(shell, { page, keepAlive, proxy, region, noRecord }) {
+      if (shell.planned('start a browser session')) return
+      const { client } = await (await shell.connect()).tenant()
+      const input = defined({
+        url: page,
+        keep_alive: keepAlive ? true : undefined,
+        proxies: proxy ? true : undefined,
+        region,
+        record: noRecord ? false : undefined,
+      })
+      const made = expectData(await client.browser.sessions.post(input, { headers: onceHeaders(shell) }))
+      shell.print.item(made, madeColumns)
+      shell.note(`Watch it: ${made.embed_url}`)
+    },
+  }),
+  command`act: Do one thing on the page that you describe in plain words
+  Runs browser_act. --tool picks another of the five tools: navigate to an address, extract data, observe what can be clicked, or take a screenshot. Exits 9 when the tool fails.
+  $ browser act ${ID} "click Sign in"
+  $ browser act ${ID} https://example.com --tool navigate
+  $ browser act ${ID} "every price" --tool extract --json`({
+    columns: actColumns,
+    exits: [3, 6, 9],
+    args: { ...args, said: words('what to do, or the address') },
+    flags: { tool: choice(TOOLS, 'which tool; act by default') },
+    action: ({ id, tool = 'act' }) => `run browser_${tool} in session ${id}`,
+    request: (at, { id, said: messages, tool = 'act' }) =>
+      sessionIn(at, id).actions.post(
+        { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, messages?.join(' ') || undefined) },
+        { headers: at.headers },
+      ),
+    ok: ({ status }) => status !== 'error',
+  }),
+  command`end: End browser sessions and print what they cost
+  --all ends every session that browser list shows; with --org, those of one owner. Recorded as browser.session_ended.
+  $ browser end ${ID}
+  $ browser end --all --org acme --yes`({
+    columns: endColumns,
+    impact: 'write',
+    danger: 'moderate',
+    exits: [3],
+    args: { ids: words('ids of the sessions') },
+    flags: { all: flag('all that are open') },
+    async run(shell, { ids = [], all }) {
+      if (!all === !ids.length) {
+        throw usageFailure('browser end needs ids of sessions, or --all.', 'svc-admin browser list shows them')
+      }
+      const { api, ownerFilter } = await apiOf(shell)
+      const found = all ? expectData(await api.browser.sessions.get({ query: ownerFilter })).sessions : []
+      const named = all ? found.map(({ session_id }) => session_id) : ids
+      const what = named.length === 1 ? `session ${named[0]}` : `${named.length} sessions`
+      if (shell.planned(`end ${what}`)) return
+      if (!named.length) return shell.print.list([], endColumns, 'No browser session is open.')
+      shell.confirm(`End ${what}?`)
+      const ended: object[] = []
+      try {
+        for (const id of named) {
+          ended.push(expectData(await api.browser.sessions({ id: encodeURIComponent(id) }).delete()))
+        }
+      } finally {
+        if (ended.length) shell.print.list(ended, endColumns, '')
+      }
+    },
+  }),
+  command`live: Create a link to the live view
+  Anyone with the link sees the browser and can control it; with --read-only they can only watch. It works for 60 minutes, or for the time of --ttl. A link of an operator is recorded as browser.link_created.
+  $ browser live ${ID} --read-only --ttl 10m
+  $ browser live ${ID} --open`({
+    ...viewing,
+    flags: {
+      readOnly: flag('the link shows the page and cannot control it'),
+      ttl,
+      open: flag('open it in the web browser of this machine'),
+    },
+    async run(shell, { open, ...input }) {
+      const url = await printLink(shell, input)
+      if (url && open) await show(shell, url)
+    },
+  }),
+  command`open: Open the live view in the web browser of this machine
+  The same as browser live --open --read-only; with --control you can control the page. It prints the link too.
+  $ browser open ${ID}
+  $ browser open ${ID} --control --json`({
+    ...viewing,
+    flags: { control: flag('the link can also control the page'), ttl },
+    async run(shell, { control, ...input }) {
+      const url = await printLink(shell, { readOnly: !control, ...input })
+      if (url) await show(shell, url)
+    },
+  }),
+  command`screenshot: Save a screenshot of the page
+  Saves a PNG of the visible page, or with --full-page of the whole page. It is also an artifact of the session.
+  $ browser screenshot ${ID} --out page.png
+  $ browser screenshot ${ID} --out page.png --full-page`({
+    impact: 'write',
+    args,
+    columns: pictureColumns,
+    exits: [3, 6, 9],
+    flags: { out: text('FILE', 'where to save it'), fullPage: flag('include what is below the visible part') },
+    async run(shell, { id, out, fullPage }) {
+      if (!out)
+        throw usageFailure('browser screenshot needs --out FILE.', `svc-admin browser screenshot ${id} --out page.png`)
+      if (shell.planned(`take a picture of session ${id}`)) return
+      const input = { tool: 'browser_screenshot' as const, arguments: fullPage ? { full_page: true } : {} }
+      const headers = onceHeaders(shell)
+      const done = expectData(await sessionIn(await apiOf(shell), id).actions.post(input, { headers }))
+      const { artifact, message } = done.result as { artifact?: Picture; message?: string }
+      if (!artifact) {
+        shell.note(message ?? 'The screenshot is missing.')
+        throw new CheckFailed()
+      }
+      const connection = await shell.connect()
+      await deliver(shell, await piecesOf(await connection.follow(artifact.url)), out)
+      shell.print.item({ ...artifact, session_id: id, file: out }, pictureColumns)
+    },
+  }),
+  command`steps: List the steps of a browser session, oldest first
+  Shows the seconds since the session began. Works for ended sessions too. Below the steps it prints a link that plays the session with its screenshots.
+  $ browser steps ${ID}
+  $ browser steps ${ID} --follow
+  $ browser steps ${ID} --json`({
+    columns: stepsColumns,
+    args,
+    flags: { follow: { ...flag('keep printing new steps, as browser watch does'), short: 'f' } },
+    async run(shell, { id, follow: goesOn }) {
+      if (goesOn) return follow(shell, id)
+      const recording = await recordingOf(shell, id)
+      shell.print.list(timed(recording), stepsColumns, 'No steps, or the session does not record them.')
+      shell.note(`Play it: ${recording.player_url}`)
+    },
+  }),
+  command`watch: Print each step of a session as it happens
+  Starts with the steps so far. Runs until the session ends or you press Ctrl-C.
+  $ browser watch ${ID}
+  $ browser watch ${ID} --url http://127.0.0.1:3400`({
+    columns: stepsColumns,
+    args,
+    run: (shell, { id }) => follow(shell, id),
+  }),
+]
 
 /** Makes a link and prints it. Null where nothing is made. */
 async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<string | null> {
@@ -176,8 +232,9 @@ async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<str
     throw usageFailure('--ttl must be from 1m to 60m.')
   }
   if (shell.planned(`create a link to session ${id}`)) return null
-  const { one, isOperator } = await sessionAt(shell, id)
-  if (isOperator) {
+  const at = await apiOf(shell)
+  const one = sessionIn(at, id)
+  if (at.isOperator) {
     const input = { control: !readOnly, ...(ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }) }
     const made = expectData(await one.link.post(input))
     shell.print.item(made, linkColumns)
@@ -200,74 +257,8 @@ async function show(shell: Shell, url: string): Promise<void> {
     shell.note('This machine cannot open a web browser. Open the link elsewhere.')
 }
 
-const liveLink = command('live', {
-  ...lookCommon,
-  columns: linkColumns,
-  summary: 'Create a link to the live view',
-  about:
-    'Anyone with the link sees the browser and can control it; with --read-only they can only watch. It works for 60 minutes, or for the time of --ttl. A link of an operator is recorded as browser.link_created.',
-  examples: [`browser live ${ID} --read-only --ttl 10m`, `browser live ${ID} --open`],
-  exits: [3, 9],
-  flags: { ...rights, open: flag('open it in the web browser of this machine') },
-  async run(shell, { id, readOnly, ttl, open }) {
-    const url = await printLink(shell, { id, readOnly, ttl })
-    if (url && open) await show(shell, url)
-  },
-})
-
-const openLink = command('open', {
-  ...lookCommon,
-  columns: linkColumns,
-  summary: 'Open the live view in the web browser of this machine',
-  about:
-    'The same as browser live --open --read-only; with --control you can control the page. It prints the link too.',
-  examples: [`browser open ${ID}`, `browser open ${ID} --control --json`],
-  exits: [3, 9],
-  flags: { control: flag('the link can also control the page'), ttl: rights.ttl },
-  async run(shell, { id, control, ttl }) {
-    const url = await printLink(shell, { id, readOnly: !control, ttl })
-    if (url) await show(shell, url)
-  },
-})
-
-const pictureColumns = columnsOf`
-  session_id SESSION keep, file FILE keep, size_bytes BYTES number, width WIDTH number, height HEIGHT number`
-const screenshot = command('screenshot', {
-  ...lookCommon,
-  columns: pictureColumns,
-  summary: 'Save a screenshot of the page',
-  about:
-    'Saves a PNG of the visible page, or with --full-page of the whole page. It is also an artifact of the session.',
-  examples: [`browser screenshot ${ID} --out page.png`, `browser screenshot ${ID} --out page.png --full-page`],
-  exits: [3, 6, 9],
-  flags: { out: text('FILE', 'where to save it'), fullPage: flag('include what is below the visible part') },
-  async run(shell, { id, out, fullPage }) {
-    if (!out)
-      throw usageFailure('browser screenshot needs --out FILE.', `svc-admin browser screenshot ${id} --out page.png`)
-    if (shell.planned(`take a picture of session ${id}`)) return
-    const { one } = await sessionAt(shell, id)
-    const input = { tool: 'browser_screenshot' as const, arguments: fullPage ? { full_page: true } : {} }
-    const done = expectData(await one.actions.post(input, { headers: onceHeaders(shell) }))
-    const { artifact, message } = done.result as { artifact?: Picture; message?: string }
-    if (!artifact) {
-      shell.note(message ?? 'The screenshot is missing.')
-      throw new CheckFailed()
-    }
-    const connection = await shell.connect()
-    await deliver(shell, await piecesOf(await connection.follow(artifact.url)), out)
-    shell.print.item({ ...artifact, session_id: id, file: out }, pictureColumns)
-  },
-})
-type Picture = { url: string; size_bytes: number; width: number; height: number }
-
-const stepsColumns = columnsOf`
-  at AT time, after_s AFTER number ${({ after_s }) => `${Number(after_s).toFixed(1)} s`}, by BY, tool TOOL,
-  input WHAT, ok DONE flag, result RESULT wide, url PAGE wide`
-const WATCH_MS = 1_000
-
 async function recordingOf(shell: Shell, id: string) {
-  const { api } = await apiOf(shell)
-  return expectData(await api.browser.sessions({ id: encodeURIComponent(id) }).recording.get())
+  return expectData(await sessionIn(await apiOf(shell), id).recording.get())
 }
 
 type Recording = Awaited<ReturnType<typeof recordingOf>>
@@ -285,40 +276,3 @@ async function follow(shell: Shell, id: string): Promise<void> {
     await shell.clock.sleep(WATCH_MS, shell.signal)
   }
 }
-
-const listSteps = command('steps', {
-  columns: stepsColumns,
-  summary: 'List the steps of a browser session, oldest first',
-  about:
-    'Shows the seconds since the session began. Works for ended sessions too. Below the steps it prints a link that plays the session with its screenshots.',
-  examples: [`browser steps ${ID}`, `browser steps ${ID} --follow`, `browser steps ${ID} --json`],
-  args,
-  flags: { follow: { ...flag('keep printing new steps, as browser watch does'), short: 'f' } },
-  async run(shell, { id, follow: goesOn }) {
-    if (goesOn) return follow(shell, id)
-    const recording = await recordingOf(shell, id)
-    shell.print.list(timed(recording), stepsColumns, 'No steps, or the session does not record them.')
-    shell.note(`Play it: ${recording.player_url}`)
-  },
-})
-
-const watchSteps = command('watch', {
-  summary: 'Print each step of a session as it happens',
-  about: 'Starts with the steps so far. Runs until the session ends or you press Ctrl-C.',
-  examples: [`browser watch ${ID}`, `browser watch ${ID} --url http://127.0.0.1:3400`],
-  args,
-  run: (shell, { id }) => follow(shell, id),
-})
-
-export const browserCommands = [
-  listSessions,
-  getSession,
-  createSession,
-  actInSession,
-  endSessions,
-  liveLink,
-  openLink,
-  screenshot,
-  listSteps,
-  watchSteps,
-]

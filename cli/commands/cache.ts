@@ -15,72 +15,67 @@ const ANSWERS = columnsOf`
   completion_id ANSWER, owner OF, key_id KEY wide, mode MODE, model MODEL, hits HITS number, cost_cents COST¢ money,
   created MADE time, expires UNTIL time`
 
+const PURGED = columnsOf`purged FORGOTTEN number`
+
 const command = commandsOf('cache', { apis: ['operator'], offline: false })
 
-const cacheStats = command('stats', {
-  summary: 'Show the number of cached answers and what they saved',
-  about:
-    "Counts from the start of the server that answers; each node has its own cache. usage show reports an org's savings for any period.",
-  examples: ['cache stats', 'cache stats --watch'],
-  columns: ENTRIES,
-  watchable: true,
-  exits: [],
-  async run(shell) {
-    shell.print.item(expectData(await (await shell.connect()).ops().cache.get()), ENTRIES)
-  },
-})
-
-const inspectCache = command('inspect', {
-  summary: 'Show whether a prompt would be served from the cache, and why',
-  about:
-    'Lists the cached answers for exactly this prompt, with their owners and expiry times. Their text is not shown. An answer is used only when the rest of the request is the same too.',
-  examples: [
-    'cache inspect "What is the capital of France?"',
-    'cache inspect --prompt "hello" --org acme --mode fast --json',
-  ],
-  exits: [3, 5],
-  columns: ANSWERS,
-  args: { words: optional('the exact prompt') },
-  flags: {
-    prompt: text('TEXT', 'the prompt, if it starts with a dash'),
-    owner: text('WHO', 'only answers of this org or user'),
-    key: text('KEY', 'only answers that this key paid for'),
-    mode: text('MODE', 'only answers of this mode'),
-  },
-  async run(shell, { words, prompt = words, owner = shell.globals.org, key, mode }) {
-    if (prompt === undefined) throw usageFailure('cache inspect needs a prompt.', 'svc-admin cache inspect "…"')
-    const ownerFilter = defined({ owner: owner || undefined, key: key || undefined, mode: mode || undefined })
-    const found = expectData(await (await shell.connect()).ops().cache.find.post({ prompt, ...ownerFilter }))
-    shell.print.list(found.answers, ANSWERS, 'No such answer.')
-    shell.note(`${found.verdict}: ${found.why}`)
-  },
-})
-
-const purgeCache = command('purge', {
-  summary: 'Clear cached answers',
-  about:
-    'Deletes the cached answers of one org or user, of one key, of one mode, or all of them. Nothing else is lost; the next request is answered and charged again. Each node has its own cache. Recorded as cache.purged.',
-  examples: ['cache purge acme --scope org', 'cache purge think --scope mode --yes', 'cache purge --scope all'],
-  impact: 'write',
-  danger: 'moderate',
-  columns: columnsOf`purged FORGOTTEN number`,
-  args: { name: optional('the org or user, the key, or the mode') },
-  flags: { scope: choice(['org', 'key', 'mode', 'all'], 'what NAME is; all does not need one') },
-  async run(shell, { name, scope }) {
-    if (!scope) throw usageFailure('cache purge needs --scope.', '--scope org, key, mode or all')
-    if ((scope === 'all') !== (name === undefined)) {
-      const message = scope === 'all' ? '--scope all takes no NAME.' : `--scope ${scope} needs a NAME.`
-      throw usageFailure(message, 'svc-admin cache purge acme --scope org')
-    }
-    const connection = await shell.connect()
-    const { entries } = expectData(await connection.ops().cache.get())
-    const what = scope === 'all' ? `all ${entries} cached answers` : `the cached answers of ${scope} ${name}`
-    if (shell.planned(`forget ${what}`)) return
-    if (scope === 'all') shell.confirmName(`Delete ${what}? The next requests will be charged again.`, 'all')
-    else shell.confirm(`Delete ${what}, of ${entries} in all?`)
-    const purged = expectData(await connection.ops().cache.purge.post({ scope, ...(name ? { name } : {}) }))
-    shell.print.item(purged, purgeCache.columns!)
-  },
-})
-
-export const cacheCommands = [cacheStats, inspectCache, purgeCache]
+export const cacheCommands = [
+  command`stats: Show the number of cached answers and what they saved
+  Counts from the start of the server that answers; each node has its own cache. usage show reports an org's savings for any period.
+  $ cache stats
+  $ cache stats --watch`({
+    columns: ENTRIES,
+    watchable: true,
+    exits: [],
+    request: ({ ops }) => ops.cache.get(),
+  }),
+  command`inspect: Show whether a prompt would be served from the cache, and why
+  Lists the cached answers for exactly this prompt, with their owners and expiry times. Their text is not shown. An answer is used only when the rest of the request is the same too.
+  $ cache inspect "What is the capital of France?"
+  $ cache inspect --prompt "hello" --org acme --mode fast --json`({
+    impact: 'read',
+    exits: [3, 5],
+    columns: ANSWERS,
+    args: { words: optional('the exact prompt') },
+    flags: {
+      prompt: text('TEXT', 'the prompt, if it starts with a dash'),
+      owner: text('WHO', 'only answers of this org or user'),
+      key: text('KEY', 'only answers that this key paid for'),
+      mode: text('MODE', 'only answers of this mode'),
+    },
+    request({ ops, shell }, { words, prompt = words, owner = shell.globals.org, key, mode }) {
+      if (prompt === undefined) throw usageFailure('cache inspect needs a prompt.', 'svc-admin cache inspect "…"')
+      const narrowed = { owner: owner || undefined, key: key || undefined, mode: mode || undefined }
+      return ops.cache.find.post(defined({ prompt, ...narrowed }))
+    },
+    shown: ({ answers }) => answers,
+    empty: 'No such answer.',
+    note: ({ verdict, why }) => `${verdict}: ${why}`,
+  }),
+  command`purge: Clear cached answers
+  Deletes the cached answers of one org or user, of one key, of one mode, or all of them. Nothing else is lost; the next request is answered and charged again. Each node has its own cache. Recorded as cache.purged.
+  $ cache purge acme --scope org
+  $ cache purge think --scope mode --yes
+  $ cache purge --scope all`({
+    impact: 'write',
+    danger: 'moderate',
+    columns: PURGED,
+    args: { name: optional('the org or user, the key, or the mode') },
+    flags: { scope: choice(['org', 'key', 'mode', 'all'], 'what NAME is; all does not need one') },
+    async run(shell, { name, scope }) {
+      if (!scope) throw usageFailure('cache purge needs --scope.', '--scope org, key, mode or all')
+      if ((scope === 'all') !== (name === undefined)) {
+        const message = scope === 'all' ? '--scope all takes no NAME.' : `--scope ${scope} needs a NAME.`
+        throw usageFailure(message, 'svc-admin cache purge acme --scope org')
+      }
+      const connection = await shell.connect()
+      const { entries } = expectData(await connection.ops().cache.get())
+      const what = scope === 'all' ? `all ${entries} cached answers` : `the cached answers of ${scope} ${name}`
+      if (shell.planned(`forget ${what}`)) return
+      if (scope === 'all') shell.confirmName(`Delete ${what}? The next requests will be charged again.`, 'all')
+      else shell.confirm(`Delete ${what}, of ${entries} in all?`)
+      const purged = expectData(await connection.ops().cache.purge.post({ scope, ...(name ? { name } : {}) }))
+      shell.print.item(purged, PURGED)
+    },
+  }),
+]

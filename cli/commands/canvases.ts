@@ -30,32 +30,66 @@ const workflowColumns = columnsOf`
   id, name NAME, triggerType TRIGGER, enabled ON flag,
   steps STEPS ${({ steps }) => String((steps as unknown[]).length)}, nextRunAt NEXT time`
 
+const runColumns = columnsOf`
+  id, status STATUS, stepsCompleted STEPS number, triggerType TRIGGER, error ERROR, startedAt BEGUN time,
+  completedAt ENDED time`
+const nodeColumns = columnsOf`
+  nodeId NODE keep, name NAME, type TYPE, status STATUS, times TIMES number min, costCents COST money min,
+  error ERROR, output OUTPUT wide, startedAt BEGUN time wide, completedAt ENDED time wide`
+
 const command = commandsOf('canvases', { apis: ['tenant'] })
 
-const compileToWorkflow = command('workflow', {
-  columns: workflowColumns,
-  summary: 'Compile a canvas into its workflow',
-  about:
-    'The first run creates the workflow, and later runs update it. Runs that already started keep their steps. Exits 5 when the canvas does not compile, and names the nodes.',
-  examples: [`canvases workflow ${ID}`, 'canvases workflow "Order desk" --enabled no --json'],
-  impact: 'write',
-  args: { canvas: CANVAS },
-  flags: {
-    name: text('NAME', 'name of the workflow; the name of the canvas by default'),
-    enabled: choice(['yes', 'no'], 'whether its trigger starts it'),
-  },
-  async run(shell, { canvas, name, enabled }) {
-    if (shell.planned(`compile canvas ${canvas} into its workflow`)) return
-    const { client } = await (await shell.connect()).tenant()
-    const id = await resolveRuleSet(await resourceOver(shell, 'canvases', { own: true }), canvas, 'canvas')
-    const input = defined({ name, enabled: enabled === undefined ? undefined : enabled === 'yes' })
-    const made = await client.evi
-      .canvases({ id: encodeURIComponent(id) })
-      .workflow.post(input, { headers: onceHeaders(shell) })
-    assertCompiled(made)
-    shell.print.item(expectData(made).workflow, workflowColumns)
-  },
-})
+export const canvasCommands = [
+  ...editing,
+  command`workflow: Compile a canvas into its workflow
+  The first run creates the workflow, and later runs update it. Runs that already started keep their steps. Exits 5 when the canvas does not compile, and names the nodes.
+  $ canvases workflow ${ID}
+  $ canvases workflow "Order desk" --enabled no --json`({
+    columns: workflowColumns,
+    impact: 'write',
+    args: { canvas: CANVAS },
+    flags: {
+      name: text('NAME', 'name of the workflow; the name of the canvas by default'),
+      enabled: choice(['yes', 'no'], 'whether its trigger starts it'),
+    },
+    async run(shell, { canvas, name, enabled }) {
+      if (shell.planned(`compile canvas ${canvas} into its workflow`)) return
+      const { client } = await (await shell.connect()).tenant()
+      const id = await resolveRuleSet(await resourceOver(shell, 'canvases', { own: true }), canvas, 'canvas')
+      const input = defined({ name, enabled: enabled === undefined ? undefined : enabled === 'yes' })
+      const made = await client.evi
+        .canvases({ id: encodeURIComponent(id) })
+        .workflow.post(input, { headers: onceHeaders(shell) })
+      assertCompiled(made)
+      shell.print.item(expectData(made).workflow, workflowColumns)
+    },
+  }),
+  command`runs: List the runs of a canvas, or what one run did at each node
+  With the id of a run it lists the nodes in the order of the steps. With --watch it is read every two seconds.
+  $ canvases runs ${ID}
+  $ canvases runs "Order desk" ${RUN_ID} --watch`({
+    apis: ['tenant', 'operator'],
+    columns: runColumns,
+    watchable: true,
+    args: { canvas: CANVAS, run: optional('id of the run') },
+    flags: pageFlags,
+    async run(shell, { canvas, run: runId, ...paging }) {
+      // In an object: the client of a route looks like a promise to whoever awaits it.
+      const { api } = await apiOf(shell)
+      const id = await resolveRuleSet(await resourceOver(shell, 'canvases'), canvas, 'canvas')
+      const { one } = { one: api.evi.canvases({ id: encodeURIComponent(id) }) }
+      if (runId !== undefined) {
+        const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
+        return shell.print.list(run.nodes, nodeColumns, 'This run has no nodes.')
+      }
+      await printPages(shell, paging, {
+        page: (input) => pageIn(one.runs.get({ query: input }), 'runs'),
+        columns: runColumns,
+        empty: 'No runs yet. Create the workflow with svc-admin canvases workflow.',
+      })
+    },
+  }),
+]
 
 /** What does not compile is answered in a shape of its own (contract 9.2). @throws CommandFailed 5 */
 function assertCompiled({ error }: { error: { value: unknown } | null }): void {
@@ -71,39 +105,3 @@ function assertCompiled({ error }: { error: { value: unknown } | null }): void {
     fix: 'draw it again, then retry',
   })
 }
-
-const runColumns = columnsOf`
-  id, status STATUS, stepsCompleted STEPS number, triggerType TRIGGER, error ERROR, startedAt BEGUN time,
-  completedAt ENDED time`
-const nodeColumns = columnsOf`
-  nodeId NODE keep, name NAME, type TYPE, status STATUS, times TIMES number min, costCents COST money min,
-  error ERROR, output OUTPUT wide, startedAt BEGUN time wide, completedAt ENDED time wide`
-
-const canvasRuns = command('runs', {
-  apis: ['tenant', 'operator'],
-  columns: runColumns,
-  summary: 'List the runs of a canvas, or what one run did at each node',
-  about:
-    'With the id of a run it lists the nodes in the order of the steps. With --watch it is read every two seconds.',
-  examples: [`canvases runs ${ID}`, `canvases runs "Order desk" ${RUN_ID} --watch`],
-  watchable: true,
-  args: { canvas: CANVAS, run: optional('id of the run') },
-  flags: pageFlags,
-  async run(shell, { canvas, run: runId, ...paging }) {
-    // In an object: the client of a route looks like a promise to whoever awaits it.
-    const { api } = await apiOf(shell)
-    const id = await resolveRuleSet(await resourceOver(shell, 'canvases'), canvas, 'canvas')
-    const { one } = { one: api.evi.canvases({ id: encodeURIComponent(id) }) }
-    if (runId !== undefined) {
-      const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
-      return shell.print.list(run.nodes, nodeColumns, 'This run has no nodes.')
-    }
-    await printPages(shell, paging, {
-      page: (input) => pageIn(one.runs.get({ query: input }), 'runs'),
-      columns: runColumns,
-      empty: 'No runs yet. Create the workflow with svc-admin canvases workflow.',
-    })
-  },
-})
-
-export const canvasCommands = [...editing, compileToWorkflow, canvasRuns]

@@ -1,12 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Command, defineCommand, type Flag, type Flags, resourceOf, verbOf } from '../command'
+import { type Command, commandsOf, type Flag, type Flags, resourceOf, verbOf } from '../command'
 import { usageFailure } from '../failure'
 import { type Environment, GLOBAL_FLAGS, type Globals } from '../globals'
 import { FORMATS } from '../output/print'
 import { childrenOf, kebab, singularOf } from '../program'
 import { createShell, type Io, type World } from '../shell'
 import { argument, flag } from '../words'
+
+const command = commandsOf('', { apis: ['host'], exits: [] })
 
 /** A word that may stand where the cursor is, and what it means. */
 type Candidate = { word: string; about: string }
@@ -84,12 +86,10 @@ Register-ArgumentCompleter -Native -CommandName svc-admin -ScriptBlock {
 `,
 }
 
-export const completion = defineCommand({
-  path: 'completion',
-  summary: 'Print the shell script that completes commands with Tab',
-  about: `Shells: ${SHELLS.join(', ')}. Completes commands, flags and their values, and the ids of a running server. --install writes the script to the folder where the shell looks for it.`,
-  examples: ['completion bash --install', 'completion zsh > ~/.zfunc/_svc-admin'],
-  apis: ['host'],
+export const completion = command`completion: Print the shell script that completes commands with Tab
+  Shells: ${SHELLS.join(', ')}. Completes commands, flags and their values, and the ids of a running server. --install writes the script to the folder where the shell looks for it.
+  $ completion bash --install
+  $ completion zsh > ~/.zfunc/_svc-admin`({
   impact: 'write',
   args: { shell: argument(`one of ${SHELLS.join(', ')}`) },
   flags: { install: flag("write the script to the shell's usual folder, and print the path") },

@@ -3,24 +3,20 @@ import type { Explained } from '../../src/app/config'
 import type { ConfigError, Setting } from '../../src/kernel/config'
 import { didYouMean } from '../../src/kernel/nearest'
 import { clean } from '../../src/kernel/text'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { CheckFailed, usageFailure } from '../failure'
 import { formatOf } from '../globals'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { isStructured } from '../output/print'
 import { readSecretInput } from '../secret'
 import { changeSettings, configFileOf, overridesOf, settingsOf } from '../settings'
 import type { Shell } from '../shell'
 import { argument, flag, optional, text } from '../words'
 
-const columns = [
-  column('name', 'NAME'),
-  column('value', 'VALUE'),
-  column('origin', 'FROM'),
-  column('env', 'ENVIRONMENT'),
-  column('default', 'DEFAULT', { wide: true }),
-  column('about', 'WHAT IT IS', { wide: true }),
-]
+const command = commandsOf('config', { apis: ['host'], exits: [] })
+
+const columns = columnsOf`
+  name NAME, value VALUE, origin FROM, env ENVIRONMENT, default DEFAULT wide, about WHAT IT IS wide`
 
 /** A server may have been started by another shell, with other variables. */
 const OWNER_FILTER = 'Values are those of this shell. A running server keeps the settings it started with.'
@@ -31,121 +27,10 @@ const WHICH = 'publicUrl, SVC_PUBLIC_URL, …'
 
 const common = { apis: ['host'], impact: 'read', columns } as const
 
-const listConfig = defineCommand({
-  ...common,
-  path: 'config list',
-  summary: 'List every setting with its value and where it came from',
-  about:
-    'A flag overrides the environment, which overrides svc.server.json. That overrides the file of --user, which overrides the default. Secrets are never printed, only whether they are set.',
-  examples: ['config list', 'config list --changed -o wide', 'config list --json'],
-  flags: { changed: flag('only settings that differ from the default') },
-  async run(shell, { changed }) {
-    const all = await settingsOf(shell)
-    const rows = changed ? all.filter(({ origin }) => origin !== 'default') : all
-    shell.print.list(rows, columns, 'All settings have their defaults.')
-    shell.note(OWNER_FILTER)
-  },
-})
-
-const explainConfig = defineCommand({
-  ...common,
-  path: 'config explain',
-  summary: 'Explain one setting: meaning, value and source',
-  about: 'NAME is the name in svc.server.json, or the environment variable.',
-  examples: ['config explain publicUrl', 'config explain SVC_PORT --json'],
-  args: { name: argument(WHICH) },
-  async run(shell, { name }) {
-    shell.print.item(await settingNamed(shell, name), columns)
-    shell.note(OWNER_FILTER)
-  },
-})
-
-const getConfig = defineCommand({
-  ...common,
-  path: 'config get',
-  summary: 'Print the value of one setting and nothing else',
-  about:
-    'For scripts: prints one line, without the name. Secrets are not printed. config explain shows where the value comes from.',
-  examples: ['config get publicUrl', 'config get SVC_PORT'],
-  args: { name: argument(WHICH) },
-  async run(shell, { name }) {
-    const found = await settingNamed(shell, name)
-    if (isStructured(formatOf(shell.globals))) return shell.print.item(found, columns)
-    shell.io.out(clean(found.value))
-  },
-})
-
-const pathConfig = defineCommand({
-  ...common,
-  path: 'config path',
-  summary: 'Print the path of the configuration file',
-  about: '--config and SVC_CONFIG choose it. The default is svc.server.json in the current folder.',
-  examples: ['config path', 'config path --user --json'],
-  flags: { user },
-  columns: [column('path', 'FILE'), column('exists', 'THERE', { kind: 'flag' })],
-  async run(shell, { user: ofUser }) {
-    const path = await configFileOf(shell, ofUser)
-    if (formatOf(shell.globals) === 'table') return shell.io.out(clean(path))
-    shell.print.item({ path, exists: existsSync(path) }, pathConfig.columns!)
-  },
-})
-
-const PROBLEMS = [column('problem', 'PROBLEM')]
-
-const checkConfig = defineCommand({
-  ...common,
-  path: 'config check',
-  summary: 'Check a configuration before you start a server with it',
-  about:
-    'Reads the file and this environment as the server does, and lists every problem. With --production it adds what a production start would refuse. Exits 9 when there is a problem.',
-  examples: ['config check', 'config check --production --config /etc/svc.server.json'],
-  exits: [9],
-  columns: PROBLEMS,
-  flags: { production: flag('also check what a production start refuses') },
-  async run(shell, { production }) {
-    const problems = [
-      ...(await problemsOf(shell, production === true)),
-      ...(await import('../../src/app/variables')).unknownVariables(shell.env),
-    ]
-    const rows = problems.map((problem) => ({ problem }))
-    shell.print.list(rows, PROBLEMS, `${await configFileOf(shell)} and the environment have no problems.`)
-    if (rows.length) throw new CheckFailed()
-  },
-})
+const PROBLEMS = columnsOf`problem PROBLEM`
+const pathColumns = columnsOf`path FILE, exists THERE flag`
 
 const change = { ...common, impact: 'write', exits: [5, 10] } as const
-
-const setConfig = defineCommand({
-  ...change,
-  path: 'config set',
-  summary: 'Write one setting to the configuration file, after checking it',
-  about:
-    'Creates the file if it does not exist. VALUE is a word, a number, true, false or JSON. A secret is read from --from-file or stdin. A server uses the value from its next start.',
-  examples: ['config set publicUrl https://svc.example', 'config set redisUrl --from-file redis.txt'],
-  args: { name: argument(WHICH), value: optional('the new value') },
-  flags: { fromFile: text('FILE', 'the file that contains the value; - reads stdin'), user },
-  async run(shell, { name, value, fromFile, user: ofUser }) {
-    const { name: wanted, secret, schema } = await declared(name)
-    if (secret && value !== undefined)
-      throw usageFailure(`${wanted} is a secret. Leave the value out.`, `config set ${wanted} --from-file FILE`)
-    if (value !== undefined && fromFile) throw usageFailure('Two values were given. Leave one out.')
-    const instead = `config set ${wanted} --from-file FILE`
-    const word = value ?? (await readSecretInput(shell, { label: `value of ${wanted}`, fromFile, instead }))
-    const { readWord } = await import('../../src/kernel/config')
-    await rewrite(shell, wanted, readWord(schema, word), ofUser)
-  },
-})
-
-const unsetConfig = defineCommand({
-  ...change,
-  path: 'config unset',
-  summary: 'Remove one setting from the configuration file',
-  about: 'The default applies again, unless the environment sets a value. A server uses it from its next start.',
-  examples: ['config unset publicUrl', 'config unset SVC_PORT --dry-run'],
-  args: { name: argument(WHICH) },
-  flags: { user },
-  run: async (shell, { name, user: ofUser }) => rewrite(shell, (await declared(name)).name, undefined, ofUser),
-})
 
 /** Writes a setting, or takes it out where `value` is undefined. */
 async function rewrite(shell: Shell, name: string, value: unknown, ofUser: boolean): Promise<void> {
@@ -185,6 +70,99 @@ async function settingNamed(shell: Shell, name: string): Promise<Explained> {
 }
 
 export const configCommands = [
-  ...[listConfig, getConfig, setConfig, unsetConfig],
-  ...[explainConfig, pathConfig, checkConfig],
+  command`list: List every setting with its value and where it came from
+  A flag overrides the environment, which overrides svc.server.json. That overrides the file of --user, which overrides the default. Secrets are never printed, only whether they are set.
+  $ config list
+  $ config list --changed -o wide
+  $ config list --json`({
+    ...common,
+    flags: { changed: flag('only settings that differ from the default') },
+    async run(shell, { changed }) {
+      const all = await settingsOf(shell)
+      const rows = changed ? all.filter(({ origin }) => origin !== 'default') : all
+      shell.print.list(rows, columns, 'All settings have their defaults.')
+      shell.note(OWNER_FILTER)
+    },
+  }),
+  command`get: Print the value of one setting and nothing else
+  For scripts: prints one line, without the name. Secrets are not printed. config explain shows where the value comes from.
+  $ config get publicUrl
+  $ config get SVC_PORT`({
+    ...common,
+    args: { name: argument(WHICH) },
+    async run(shell, { name }) {
+      const found = await settingNamed(shell, name)
+      if (isStructured(formatOf(shell.globals))) return shell.print.item(found, columns)
+      shell.io.out(clean(found.value))
+    },
+  }),
+  command`set: Write one setting to the configuration file, after checking it
+  Creates the file if it does not exist. VALUE is a word, a number, true, false or JSON. A secret is read from --from-file or stdin. A server uses the value from its next start.
+  $ config set publicUrl https://svc.example
+  $ config set redisUrl --from-file redis.txt`({
+    ...change,
+    args: { name: argument(WHICH), value: optional('the new value') },
+    flags: { fromFile: text('FILE', 'the file that contains the value; - reads stdin'), user },
+    async run(shell, { name, value, fromFile, user: ofUser }) {
+      const { name: wanted, secret, schema } = await declared(name)
+      if (secret && value !== undefined)
+        throw usageFailure(`${wanted} is a secret. Leave the value out.`, `config set ${wanted} --from-file FILE`)
+      if (value !== undefined && fromFile) throw usageFailure('Two values were given. Leave one out.')
+      const instead = `config set ${wanted} --from-file FILE`
+      const word = value ?? (await readSecretInput(shell, { label: `value of ${wanted}`, fromFile, instead }))
+      const { readWord } = await import('../../src/kernel/config')
+      await rewrite(shell, wanted, readWord(schema, word), ofUser)
+    },
+  }),
+  command`unset: Remove one setting from the configuration file
+  The default applies again, unless the environment sets a value. A server uses it from its next start.
+  $ config unset publicUrl
+  $ config unset SVC_PORT --dry-run`({
+    ...change,
+    args: { name: argument(WHICH) },
+    flags: { user },
+    run: async (shell, { name, user: ofUser }) => rewrite(shell, (await declared(name)).name, undefined, ofUser),
+  }),
+  command`explain: Explain one setting: meaning, value and source
+  NAME is the name in svc.server.json, or the environment variable.
+  $ config explain publicUrl
+  $ config explain SVC_PORT --json`({
+    ...common,
+    args: { name: argument(WHICH) },
+    async run(shell, { name }) {
+      shell.print.item(await settingNamed(shell, name), columns)
+      shell.note(OWNER_FILTER)
+    },
+  }),
+  command`path: Print the path of the configuration file
+  --config and SVC_CONFIG choose it. The default is svc.server.json in the current folder.
+  $ config path
+  $ config path --user --json`({
+    ...common,
+    flags: { user },
+    columns: pathColumns,
+    async run(shell, { user: ofUser }) {
+      const path = await configFileOf(shell, ofUser)
+      if (formatOf(shell.globals) === 'table') return shell.io.out(clean(path))
+      shell.print.item({ path, exists: existsSync(path) }, pathColumns)
+    },
+  }),
+  command`check: Check a configuration before you start a server with it
+  Reads the file and this environment as the server does, and lists every problem. With --production it adds what a production start would refuse. Exits 9 when there is a problem.
+  $ config check
+  $ config check --production --config /etc/svc.server.json`({
+    ...common,
+    exits: [9],
+    columns: PROBLEMS,
+    flags: { production: flag('also check what a production start refuses') },
+    async run(shell, { production }) {
+      const problems = [
+        ...(await problemsOf(shell, production === true)),
+        ...(await import('../../src/app/variables')).unknownVariables(shell.env),
+      ]
+      const rows = problems.map((problem) => ({ problem }))
+      shell.print.list(rows, PROBLEMS, `${await configFileOf(shell)} and the environment have no problems.`)
+      if (rows.length) throw new CheckFailed()
+    },
+  }),
 ]

@@ -38,117 +38,100 @@ const filters = {
   since: duration('TIME', 'only those with a message in this time'),
 }
 
+const deletedColumns = columnsOf`deleted DELETED flag`
+
 const command = commandsOf('conversations', { apis: ['tenant', 'operator'], columns: conversationColumns })
-
-const listConversations = command('list', {
-  summary: 'List conversations, last updated first',
-  about:
-    "On the server's machine it lists all conversations without titles, or with --org those of one organization or user. Over --url it lists your own. Conversations belong to a person or an organization, not to a key.",
-  examples: ['conversations list', 'conversations list --org acme --since 24h', 'conversations list --key 31aa07c2'],
-  flags: { ...filters, ...pageFlags },
-  async run(shell, { key, since, ...paging }) {
-    const at = await conversationsAt(shell, { key, since })
-    await printPages(shell, paging, { page: at.page, columns: conversationColumns, empty: 'No conversations yet.' })
-  },
-})
-
-const getConversation = command('get', {
-  columns: [...conversationColumns, ...messageColumns.slice(1)],
-  summary: 'Show the owner of a conversation and when it was last used',
-  about:
-    'With --show-content it shows the messages too. When an operator reads them, this is recorded in the audit chain of the owner as conversation.read.',
-  examples: ['conversations get 31aa07c2-…', 'conversations get 31aa07c2-… --show-content --reason "ticket 4711"'],
-  args: { id: argument(ID) },
-  flags: { showContent: flag('include the messages; recorded for operators') },
-  async run(shell, { id, showContent }) {
-    const at = await conversationsAt(shell, {})
-    if (!showContent) return shell.print.item(await at.get(id), conversationColumns)
-    const conversation = await at.read(id)
-    if (formatOf(shell.globals) === 'table')
-      return shell.print.list(conversation.messages, messageColumns, 'It is empty.')
-    shell.print.item(conversation, conversationColumns)
-  },
-})
-
-const exportConversations = command('export', {
-  summary: 'Write conversations with their messages as JSON lines',
-  about:
-    'Writes one conversation per line, last updated first. Operators need --org or --key, and a reason; each read is recorded as conversation.read.',
-  examples: [
-    'conversations export --out mine.jsonl',
-    'conversations export --org acme --since 30d --out acme.jsonl --reason "request of Acme"',
-  ],
-  flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
-  async run(shell, { key, since, out }) {
-    const at = await conversationsAt(shell, { key, since })
-    if (at.isOperator) {
-      requireReason(shell, 'conversations export')
-      if (!at.isOfOne) throw usageFailure('conversations export needs an owner.', 'add --org or --key')
-    }
-    const encoder = new TextEncoder()
-    async function* lines(): AsyncGenerator<Uint8Array> {
-      for await (const { id } of at.all()) yield encoder.encode(`${safeJson(await at.read(id))}\n`)
-    }
-    await deliver(shell, lines(), out)
-  },
-})
-
-const deleteConversation = command('delete', {
-  columns: columnsOf`deleted DELETED flag`,
-  summary: 'Delete a conversation and its messages',
-  about: 'This cannot be undone. Recorded as conversation.deleted.',
-  examples: ['conversations delete 31aa07c2-…', 'conversations delete 31aa07c2-… --yes'],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3],
-  args: { id: argument(ID) },
-  async run(shell, { id }) {
-    const at = await conversationsAt(shell, {})
-    const { messageCount } = await at.get(id)
-    if (shell.planned(`delete conversation ${id} with ${messageCount} messages`)) return
-    shell.confirm(`Delete conversation ${id} with ${messageCount} messages? It cannot be undone.`)
-    shell.print.item(await at.remove(id), deleteConversation.columns!)
-  },
-})
 
 const purgeColumns = columnsOf`conversations DELETED number`
 
-const purgeConversations = command('purge', {
-  apis: ['operator'],
-  columns: purgeColumns,
-  summary: 'Delete old conversations of an organization or user, permanently',
-  about:
-    'Deletes conversations without a message since --before, and their messages. The server never deletes conversations by itself. This cannot be undone; you confirm with the name in --org. Recorded as conversation.purged.',
-  examples: [
-    'conversations purge --org acme --before 90d --dry-run',
-    'conversations purge --org acme --before 90d --confirm acme --reason "retention"',
-  ],
-  impact: 'write',
-  danger: 'severe',
-  exits: [3],
-  flags: { before: duration('TIME', 'only those without a message for this long') },
-  async run(shell, { before }) {
-    const { org } = shell.globals
-    if (!org) throw usageFailure('conversations purge needs an owner.', '--org acme')
-    if (before === undefined) throw usageFailure('conversations purge needs --before.', '--before 90d')
-    requireReason(shell, 'conversations purge')
-    const input = { owner: org, before: new Date(shell.clock.now() - before).toISOString() }
-    const purge = (await shell.connect()).ops().conversations.purge
-    const { conversations } = expectData(await purge.post({ ...input, count_only: true }))
-    const what = `${conversations} conversations of ${org} without a message since ${input.before}`
-    shell.note('Conversations stay until you delete them; no setting deletes them.')
-    if (shell.planned(`delete ${what}`)) return
-    shell.confirmName(`Delete ${what}? It cannot be undone.`, org)
-    shell.print.item(expectData(await purge.post(input)), purgeColumns)
-  },
-})
-
 export const conversationCommands = [
-  listConversations,
-  getConversation,
-  exportConversations,
-  deleteConversation,
-  purgeConversations,
+  command`list: List conversations, last updated first
+  On the server's machine it lists all conversations without titles, or with --org those of one organization or user. Over --url it lists your own. Conversations belong to a person or an organization, not to a key.
+  $ conversations list
+  $ conversations list --org acme --since 24h
+  $ conversations list --key 31aa07c2`({
+    flags: { ...filters, ...pageFlags },
+    async run(shell, { key, since, ...paging }) {
+      const at = await conversationsAt(shell, { key, since })
+      await printPages(shell, paging, { page: at.page, columns: conversationColumns, empty: 'No conversations yet.' })
+    },
+  }),
+  command`get: Show the owner of a conversation and when it was last used
+  With --show-content it shows the messages too. When an operator reads them, this is recorded in the audit chain of the owner as conversation.read.
+  $ conversations get 31aa07c2-…
+  $ conversations get 31aa07c2-… --show-content --reason "ticket 4711"`({
+    columns: [...conversationColumns, ...messageColumns.slice(1)],
+    args: { id: argument(ID) },
+    flags: { showContent: flag('include the messages; recorded for operators') },
+    async run(shell, { id, showContent }) {
+      const at = await conversationsAt(shell, {})
+      if (!showContent) return shell.print.item(await at.get(id), conversationColumns)
+      const conversation = await at.read(id)
+      if (formatOf(shell.globals) === 'table')
+        return shell.print.list(conversation.messages, messageColumns, 'It is empty.')
+      shell.print.item(conversation, conversationColumns)
+    },
+  }),
+  command`export: Write conversations with their messages as JSON lines
+  Writes one conversation per line, last updated first. Operators need --org or --key, and a reason; each read is recorded as conversation.read.
+  $ conversations export --out mine.jsonl
+  $ conversations export --org acme --since 30d --out acme.jsonl --reason "request of Acme"`({
+    flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
+    async run(shell, { key, since, out }) {
+      const at = await conversationsAt(shell, { key, since })
+      if (at.isOperator) {
+        requireReason(shell, 'conversations export')
+        if (!at.isOfOne) throw usageFailure('conversations export needs an owner.', 'add --org or --key')
+      }
+      const encoder = new TextEncoder()
+      async function* lines(): AsyncGenerator<Uint8Array> {
+        for await (const { id } of at.all()) yield encoder.encode(`${safeJson(await at.read(id))}\n`)
+      }
+      await deliver(shell, lines(), out)
+    },
+  }),
+  command`delete: Delete a conversation and its messages
+  This cannot be undone. Recorded as conversation.deleted.
+  $ conversations delete 31aa07c2-…
+  $ conversations delete 31aa07c2-… --yes`({
+    columns: deletedColumns,
+    impact: 'write',
+    danger: 'moderate',
+    exits: [3],
+    args: { id: argument(ID) },
+    async run(shell, { id }) {
+      const at = await conversationsAt(shell, {})
+      const { messageCount } = await at.get(id)
+      if (shell.planned(`delete conversation ${id} with ${messageCount} messages`)) return
+      shell.confirm(`Delete conversation ${id} with ${messageCount} messages? It cannot be undone.`)
+      shell.print.item(await at.remove(id), deletedColumns)
+    },
+  }),
+  command`purge: Delete old conversations of an organization or user, permanently
+  Deletes conversations without a message since --before, and their messages. The server never deletes conversations by itself. This cannot be undone; you confirm with the name in --org. Recorded as conversation.purged.
+  $ conversations purge --org acme --before 90d --dry-run
+  $ conversations purge --org acme --before 90d --confirm acme --reason "retention"`({
+    apis: ['operator'],
+    columns: purgeColumns,
+    impact: 'write',
+    danger: 'severe',
+    exits: [3],
+    flags: { before: duration('TIME', 'only those without a message for this long') },
+    async run(shell, { before }) {
+      const { org } = shell.globals
+      if (!org) throw usageFailure('conversations purge needs an owner.', '--org acme')
+      if (before === undefined) throw usageFailure('conversations purge needs --before.', '--before 90d')
+      requireReason(shell, 'conversations purge')
+      const input = { owner: org, before: new Date(shell.clock.now() - before).toISOString() }
+      const purge = (await shell.connect()).ops().conversations.purge
+      const { conversations } = expectData(await purge.post({ ...input, count_only: true }))
+      const what = `${conversations} conversations of ${org} without a message since ${input.before}`
+      shell.note('Conversations stay until you delete them; no setting deletes them.')
+      if (shell.planned(`delete ${what}`)) return
+      shell.confirmName(`Delete ${what}? It cannot be undone.`, org)
+      shell.print.item(expectData(await purge.post(input)), purgeColumns)
+    },
+  }),
 ]
 
 /** Conversations over either API: operators reach everyone's, tenants their own (dx 2.14). */

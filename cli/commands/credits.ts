@@ -6,9 +6,7 @@ import { apiOf, defined } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
-import { type PageQuery, pageFlags, printPages } from '../pages'
 import { resolveKey } from '../resource'
-import { deliverSecret, SECRET_FLAGS } from '../secret'
 import { requireReason, type Shell } from '../shell'
 import { argument, duration, flag, moment, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
 import { type Report, reporting } from './usage'
@@ -35,42 +33,160 @@ const ASKS_ABOVE_CENTS = 100_000
 
 const WHO = 'org by id, slug or name; user by id or e-mail; 6 characters of an id are enough'
 
+const balanceColumns = columnsOf`
+  owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money,
+  expiring.0.amount_cents EXPIRING¢ money, expiring.0.expires_at EXPIRES time, daily_cap_cents CAP/DAY¢ money,
+  monthly_cap_cents CAP/MONTH¢ money, days_left DAYS-LEFT number`
+
+const PACE_DAYS = 7
+
+const ledgerColumns = columnsOf`
+  at TIME time, kind KIND, amount_cents AMOUNT¢ money, balance_cents BALANCE¢ money, ref REFERENCE, note NOTE,
+  id ROW number wide`
+
+const differenceColumns = columnsOf`
+  id OWNER, balance_cents BALANCE¢ money, ledger_cents LEDGER¢ money, held_cents HELD¢ money,
+  open_cents OPEN-HOLDS¢ money, applied PUT-RIGHT flag`
+
 const command = commandsOf('credits', { apis: ['operator'] })
 
-const grant = command('grant', {
-  summary: 'Add credit to an org or a user, or complete a checkout',
-  about:
-    'The amount is currency with two decimals, 50.00, or cents, 5000c. It is added once for each --idempotency-key. The ledger and the audit record show it with its reason. Credit with --expires is spent first, and what is left of it then expires. --checkout completes a checkout that no payment processor handles, for its own amount and owner.',
-  examples: [
-    'credits grant acme 50.00 --reason "pilot"',
-    'credits grant ada@example.com 5000c --reason refund --idempotency-key order-1182 --json',
-    'credits grant acme 20.00 --expires 30d --reason trial',
-    'credits grant --checkout 8f14e45f-ceea-467f-9575-1f0d9c2b7a10 --reason "transfer 1182 arrived"',
-  ],
-  impact: 'write',
-  danger: 'moderate',
-  columns: grantColumns,
-  args: { owner: optional(WHO), amount: { ...money('amount: 50.00 or 5000c'), required: false } },
-  flags: {
-    note: text('TEXT', 'note in the ledger; the reason by default'),
-    expires: text('WHEN', 'when it expires: 90d from now, or an ISO date; never by default'),
-    checkout: text('ID', 'complete this checkout, instead of an owner and an amount'),
-  },
-  async run(shell, { owner, amount, note, expires, checkout }) {
-    const reason = requireReason(shell, 'credits grant')
-    const input = checkout ? { checkout } : inputOf(shell, owner, amount)
-    const what =
-      'checkout' in input ? `complete checkout ${checkout}` : `grant ${spelled(input.amount_cents)} to ${owner}`
-    if (shell.planned(what)) return
-    const isLarge = 'amount_cents' in input && input.amount_cents > ASKS_ABOVE_CENTS
-    if (isLarge) shell.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`)
-    const end = expires === undefined ? {} : { expires_at: moment(expires, shell.clock.now()) }
-    const body = { ...input, ...end, note: note ?? reason }
-    const made = expectData(await (await shell.connect()).ops().credits.post(body))
-    shell.print.item(made, grantColumns)
-    if (made.already) shell.note(`${made.ref} was already granted. Nothing was added.`)
-  },
-})
+export const creditCommands = [
+  command`grant: Add credit to an org or a user, or complete a checkout
+  The amount is currency with two decimals, 50.00, or cents, 5000c. It is added once for each --idempotency-key. The ledger and the audit record show it with its reason. Credit with --expires is spent first, and what is left of it then expires. --checkout completes a checkout that no payment processor handles, for its own amount and owner.
+  $ credits grant acme 50.00 --reason "pilot"
+  $ credits grant ada@example.com 5000c --reason refund --idempotency-key order-1182 --json
+  $ credits grant acme 20.00 --expires 30d --reason trial
+  $ credits grant --checkout 8f14e45f-ceea-467f-9575-1f0d9c2b7a10 --reason "transfer 1182 arrived"`({
+    impact: 'write',
+    danger: 'moderate',
+    columns: grantColumns,
+    args: { owner: optional(WHO), amount: { ...money('amount: 50.00 or 5000c'), required: false } },
+    flags: {
+      note: text('TEXT', 'note in the ledger; the reason by default'),
+      expires: text('WHEN', 'when it expires: 90d from now, or an ISO date; never by default'),
+      checkout: text('ID', 'complete this checkout, instead of an owner and an amount'),
+    },
+    async run(shell, { owner, amount, note, expires, checkout }) {
+      const reason = requireReason(shell, 'credits grant')
+      const input = checkout ? { checkout } : inputOf(shell, owner, amount)
+      const what =
+        'checkout' in input ? `complete checkout ${checkout}` : `grant ${spelled(input.amount_cents)} to ${owner}`
+      if (shell.planned(what)) return
+      const isLarge = 'amount_cents' in input && input.amount_cents > ASKS_ABOVE_CENTS
+      if (isLarge) shell.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`)
+      const end = expires === undefined ? {} : { expires_at: moment(expires, shell.clock.now()) }
+      const body = { ...input, ...end, note: note ?? reason }
+      const made = expectData(await (await shell.connect()).ops().credits.post(body))
+      shell.print.item(made, grantColumns)
+      if (made.already) shell.note(`${made.ref} was already granted. Nothing was added.`)
+    },
+  }),
+  command`adjust: Correct a balance up or down
+  The amount needs a sign: -5.00 subtracts 5.00 and +5.00 adds it; cents are written -500c. The balance cannot go below what running calls reserve. The amount is booked once for each --idempotency-key. The ledger shows both the original entries and the correction.
+  $ credits adjust acme -5.00 --reason "granted twice"
+  $ credits adjust ada@example.com +120c --reason goodwill -y`({
+    danger: 'moderate',
+    columns: adjustColumns,
+    args: { owner: argument(WHO), amount: signedMoney('amount: -5.00 or +500c') },
+    flags: { note: text('TEXT', 'note in the ledger; the reason by default') },
+    reason: true,
+    action: ({ owner, amount }) =>
+      `${amount < 0 ? 'take' : 'add'} ${spelled(Math.abs(amount))} ${amount < 0 ? 'from' : 'to'} ${owner}`,
+    request({ ops, shell }, { owner, amount, note = shell.globals.reason! }) {
+      const idempotency_key = shell.globals.idempotencyKey ?? randomBase62(24)
+      return ops.credits.adjustments.post({ owner, amount_cents: amount, note, idempotency_key })
+    },
+    note: ({ already, ref }) => (already ? `${ref} was already booked. Nothing was changed.` : undefined),
+  }),
+  command`code: Create a code that completes one checkout
+  For servers without a payment processor. A person who opened a checkout of exactly this amount enters the code on its page, and the credit is added. The code works once, and expires after 30 days unless --expires sets another time. It is shown only once.
+  $ credits code 50.00 --reason "transfer 1182 arrived"
+  $ credits code 5000c --expires 7d --reason pilot --secret-to code.txt`({
+    danger: 'secret once',
+    exits: [5],
+    columns: codeColumns,
+    args: { amount: money('amount: 50.00 or 5000c') },
+    flags: { expires: duration('TIME', 'how long it works: 7d, 24h') },
+    reason: true,
+    action: ({ amount }) => `create a code for ${spelled(amount)}`,
+    secret: 'code',
+    request({ ops, shell }, { amount, expires }) {
+      const valid = expires === undefined ? {} : { valid_seconds: Math.round(expires / 1000) }
+      return ops.credits.codes.post({ amount_cents: amount, note: shell.globals.reason!, ...valid })
+    },
+  }),
+  command`caps: Set the daily and monthly spending cap of an owner or key
+  Caps of an owner count all its spending, with every key. Caps of a key count only calls with that key. Calls above a cap get 402 until 00:00 UTC, or until you raise the cap. Caps that you do not name stay the same; none removes a cap.
+  $ credits caps acme --daily 50.00
+  $ credits caps set ci --daily none --monthly 1000.00`({
+    impact: 'write',
+    columns: capColumns,
+    args: { owner: argument('org or user as in credits grant, or a key by id, prefix or name') },
+    flags: {
+      daily: orNone(wholeCents('AMOUNT', 'maximum in one UTC day')),
+      monthly: orNone(wholeCents('AMOUNT', 'maximum in one UTC month')),
+    },
+    async run(shell, { owner, daily, monthly }) {
+      const wanted = defined({ daily_cap_cents: daily, monthly_cap_cents: monthly })
+      if (!Object.keys(wanted).length)
+        throw usageFailure('credits caps needs a cap to change.', 'add --daily or --monthly')
+      if (shell.planned(`set the caps of ${owner}`)) return
+      const reply = await (await shell.connect()).ops().credits.caps.put({ owner, ...wanted })
+      const ofKey = reply.status === 404 ? await capKey(shell, owner, wanted) : null
+      shell.print.item(ofKey ?? expectData(reply), capColumns)
+    },
+  }),
+  command`balance: Show an owner's balance, reserved and available credit, and days left
+  HELD is the credit reserved by running calls. EXPIRING is the credit that expires next; --json lists all of it. DAYS-LEFT estimates how long the rest lasts at the pace of the last seven days. Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the wallet that pays for the key in use.
+  $ credits balance
+  $ credits balance acme --json
+  $ credits balance ada@example.com`({
+    apis: ['operator', 'tenant'],
+    exits: [3, 5],
+    columns: balanceColumns,
+    watchable: true,
+    args: { owner: optional(WHO) },
+    async run(shell, { owner = shell.globals.org }) {
+      shell.print.item(await balanceOf(shell, owner), balanceColumns)
+    },
+  }),
+  command`ledger: Show every ledger entry of an owner, with the balance after it
+  Lists the newest entries first. A settle entry is the cost of a call, and its reference ends with the id of the request. A page can have fewer rows than you asked for even if more exist; continue with --cursor or --all.
+  $ credits ledger acme
+  $ credits ledger acme --all -o csv > ledger.csv
+  $ credits ledger acme --ref req_1f4xEU9WTdZBc4YIr2VvP0Ba
+  $ credits ledger ada@example.com --json`({
+    exits: [3, 5],
+    columns: ledgerColumns,
+    args: { owner: optional(WHO) },
+    flags: { ref: text('REF', 'rows with this reference, or of this request') },
+    paged: 'entries',
+    request: ({ ops, shell, page }, { owner = shell.globals.org, ref }) =>
+      ops.credits.ledger.get({ query: defined({ ...page, owner: owner || undefined, ref: ref || undefined }) }),
+    empty: 'No entries yet.',
+  }),
+  command`reconcile: Recompute every balance from the ledger and list differences
+  A balance must equal the sum of its owner's ledger rows. Held credit must equal the sum of the open holds. Exits 9 when a wallet differs. --apply sets the wallet to the ledger's sum and records the change. It skips a wallet that would become negative or smaller than its holds; correct those yourself.
+  $ credits reconcile
+  $ credits reconcile --apply --reason "restored from a copy" -y`({
+    impact: 'write',
+    danger: 'moderate',
+    exits: [9],
+    columns: differenceColumns,
+    flags: { apply: flag('correct what differs') },
+    async run(shell, { apply }) {
+      if (apply) requireReason(shell, 'credits reconcile --apply')
+      const ops = (await shell.connect()).ops()
+      const found = expectData(await ops.credits.differences.get())
+      const count = `${found.differences.length} ${found.differences.length === 1 ? 'balance' : 'balances'}`
+      const goesOn = apply && found.differences.length > 0 && !shell.planned(`put ${count} right`)
+      if (goesOn) shell.confirm(`Set ${count} to the ledger's sum?`)
+      const { ok, differences } = goesOn ? expectData(await ops.credits.differences.post()) : found
+      shell.print.list(differences, differenceColumns, 'Every balance matches its ledger.')
+      if (!ok && !shell.globals.dryRun) throw new CheckFailed()
+    },
+  }),
+]
 
 /** The owner and amount of a grant. @throws CommandFailed 2 when one is missing */
 function inputOf({ globals }: Shell, owner: string | undefined, amount: number | undefined) {
@@ -79,82 +195,6 @@ function inputOf({ globals }: Shell, owner: string | undefined, amount: number |
   }
   return { owner, amount_cents: amount, idempotency_key: globals.idempotencyKey ?? randomBase62(24) }
 }
-
-const adjust = command('adjust', {
-  summary: 'Correct a balance up or down',
-  about:
-    'The amount needs a sign: -5.00 subtracts 5.00 and +5.00 adds it; cents are written -500c. The balance cannot go below what running calls reserve. The amount is booked once for each --idempotency-key. The ledger shows both the original entries and the correction.',
-  examples: [
-    'credits adjust acme -5.00 --reason "granted twice"',
-    'credits adjust ada@example.com +120c --reason goodwill -y',
-  ],
-  impact: 'write',
-  danger: 'moderate',
-  columns: adjustColumns,
-  args: { owner: argument(WHO), amount: signedMoney('amount: -5.00 or +500c') },
-  flags: { note: text('TEXT', 'note in the ledger; the reason by default') },
-  async run(shell, { owner, amount, note }) {
-    const reason = requireReason(shell, 'credits adjust')
-    const what = `${amount < 0 ? 'take' : 'add'} ${spelled(Math.abs(amount))} ${amount < 0 ? 'from' : 'to'} ${owner}`
-    if (shell.planned(what)) return
-    shell.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`)
-    const key = shell.globals.idempotencyKey ?? randomBase62(24)
-    const body = { owner, amount_cents: amount, note: note ?? reason, idempotency_key: key }
-    const made = expectData(await (await shell.connect()).ops().credits.adjustments.post(body))
-    shell.print.item(made, adjustColumns)
-    if (made.already) shell.note(`${made.ref} was already booked. Nothing was changed.`)
-  },
-})
-
-const code = command('code', {
-  summary: 'Create a code that completes one checkout',
-  about:
-    'For servers without a payment processor. A person who opened a checkout of exactly this amount enters the code on its page, and the credit is added. The code works once, and expires after 30 days unless --expires sets another time. It is shown only once.',
-  examples: [
-    'credits code 50.00 --reason "transfer 1182 arrived"',
-    'credits code 5000c --expires 7d --reason pilot --secret-to code.txt',
-  ],
-  impact: 'write',
-  danger: 'secret once',
-  exits: [5],
-  columns: codeColumns,
-  args: { amount: money('amount: 50.00 or 5000c') },
-  flags: { expires: duration('TIME', 'how long it works: 7d, 24h'), ...SECRET_FLAGS },
-  async run(shell, { amount, expires, secretTo, copy }) {
-    const reason = requireReason(shell, 'credits code')
-    if (shell.planned(`create a code for ${spelled(amount)}`)) return
-    const valid = expires === undefined ? {} : { valid_seconds: Math.round(expires / 1000) }
-    await deliverSecret(shell, { field: 'code', methods: { secretTo, copy }, columns: codeColumns }, async () => {
-      const made = await (await shell.connect())
-        .ops()
-        .credits.codes.post({ amount_cents: amount, note: reason, ...valid })
-      return expectData(made)
-    })
-  },
-})
-
-const caps = command('caps', {
-  summary: 'Set the daily and monthly spending cap of an owner or key',
-  about:
-    'Caps of an owner count all its spending, with every key. Caps of a key count only calls with that key. Calls above a cap get 402 until 00:00 UTC, or until you raise the cap. Caps that you do not name stay the same; none removes a cap.',
-  examples: ['credits caps acme --daily 50.00', 'credits caps set ci --daily none --monthly 1000.00'],
-  impact: 'write',
-  columns: capColumns,
-  args: { owner: argument('org or user as in credits grant, or a key by id, prefix or name') },
-  flags: {
-    daily: orNone(wholeCents('AMOUNT', 'maximum in one UTC day')),
-    monthly: orNone(wholeCents('AMOUNT', 'maximum in one UTC month')),
-  },
-  async run(shell, { owner, daily, monthly }) {
-    const wanted = defined({ daily_cap_cents: daily, monthly_cap_cents: monthly })
-    if (!Object.keys(wanted).length)
-      throw usageFailure('credits caps needs a cap to change.', 'add --daily or --monthly')
-    if (shell.planned(`set the caps of ${owner}`)) return
-    const reply = await (await shell.connect()).ops().credits.caps.put({ owner, ...wanted })
-    const ofKey = reply.status === 404 ? await capKey(shell, owner, wanted) : null
-    shell.print.item(ofKey ?? expectData(reply), capColumns)
-  },
-})
 
 /** The same for a key; null when the word does not name a key either. */
 async function capKey(shell: Shell, word: string, caps: KeyPatch) {
@@ -168,28 +208,6 @@ async function capKey(shell: Shell, word: string, caps: KeyPatch) {
 }
 
 const spelled = (cents: number): string => `${spellCents(centsToMicro(cents))} cents`
-
-const balanceColumns = columnsOf`
-  owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money,
-  expiring.0.amount_cents EXPIRING¢ money, expiring.0.expires_at EXPIRES time, daily_cap_cents CAP/DAY¢ money,
-  monthly_cap_cents CAP/MONTH¢ money, days_left DAYS-LEFT number`
-
-const balance = command('balance', {
-  summary: "Show an owner's balance, reserved and available credit, and days left",
-  about:
-    "HELD is the credit reserved by running calls. EXPIRING is the credit that expires next; --json lists all of it. DAYS-LEFT estimates how long the rest lasts at the pace of the last seven days. Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the wallet that pays for the key in use.",
-  examples: ['credits balance', 'credits balance acme --json', 'credits balance ada@example.com'],
-  apis: ['operator', 'tenant'],
-  exits: [3, 5],
-  columns: balanceColumns,
-  watchable: true,
-  args: { owner: optional(WHO) },
-  async run(shell, { owner = shell.globals.org }) {
-    shell.print.item(await balanceOf(shell, owner), balanceColumns)
-  },
-})
-
-const PACE_DAYS = 7
 
 /** Operators ask for the balance; a tenant's report has it. */
 async function balanceOf(shell: Shell, owner: string | undefined): Promise<object> {
@@ -215,64 +233,3 @@ function paceOf({ balance, spending, totals }: Report) {
   const { daily_cap_cents, monthly_cap_cents } = spending
   return { daily_cap_cents, monthly_cap_cents, days_left: aDay > 0 ? Math.floor(left / aDay) : null }
 }
-
-const ledgerColumns = columnsOf`
-  at TIME time, kind KIND, amount_cents AMOUNT¢ money, balance_cents BALANCE¢ money, ref REFERENCE, note NOTE,
-  id ROW number wide`
-
-const ledger = command('ledger', {
-  summary: 'Show every ledger entry of an owner, with the balance after it',
-  about:
-    'Lists the newest entries first. A settle entry is the cost of a call, and its reference ends with the id of the request. A page can have fewer rows than you asked for even if more exist; continue with --cursor or --all.',
-  examples: [
-    'credits ledger acme',
-    'credits ledger acme --all -o csv > ledger.csv',
-    'credits ledger acme --ref req_1f4xEU9WTdZBc4YIr2VvP0Ba',
-    'credits ledger ada@example.com --json',
-  ],
-  exits: [3, 5],
-  columns: ledgerColumns,
-  args: { owner: optional(WHO) },
-  flags: {
-    ref: text('REF', 'rows with this reference, or of this request'),
-    ...pageFlags,
-  },
-  async run(shell, { owner = shell.globals.org, ref, ...paging }) {
-    const ops = (await shell.connect()).ops()
-    const page = async (input: PageQuery) => {
-      const query = defined({ ...input, owner: owner || undefined, ref: ref || undefined })
-      const { entries, next_cursor } = expectData(await ops.credits.ledger.get({ query }))
-      return { items: entries, next: next_cursor }
-    }
-    await printPages(shell, paging, { page, columns: ledgerColumns, empty: 'No entries yet.' })
-  },
-})
-
-const differenceColumns = columnsOf`
-  id OWNER, balance_cents BALANCE¢ money, ledger_cents LEDGER¢ money, held_cents HELD¢ money,
-  open_cents OPEN-HOLDS¢ money, applied PUT-RIGHT flag`
-
-const reconcile = command('reconcile', {
-  summary: 'Recompute every balance from the ledger and list differences',
-  about:
-    "A balance must equal the sum of its owner's ledger rows. Held credit must equal the sum of the open holds. Exits 9 when a wallet differs. --apply sets the wallet to the ledger's sum and records the change. It skips a wallet that would become negative or smaller than its holds; correct those yourself.",
-  examples: ['credits reconcile', 'credits reconcile --apply --reason "restored from a copy" -y'],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [9],
-  columns: differenceColumns,
-  flags: { apply: flag('correct what differs') },
-  async run(shell, { apply }) {
-    if (apply) requireReason(shell, 'credits reconcile --apply')
-    const ops = (await shell.connect()).ops()
-    const found = expectData(await ops.credits.differences.get())
-    const count = `${found.differences.length} ${found.differences.length === 1 ? 'balance' : 'balances'}`
-    const goesOn = apply && found.differences.length > 0 && !shell.planned(`put ${count} right`)
-    if (goesOn) shell.confirm(`Set ${count} to the ledger's sum?`)
-    const { ok, differences } = goesOn ? expectData(await ops.credits.differences.post()) : found
-    shell.print.list(differences, differenceColumns, 'Every balance matches its ledger.')
-    if (!ok && !shell.globals.dryRun) throw new CheckFailed()
-  },
-})
-
-export const creditCommands = [grant, adjust, code, caps, balance, ledger, reconcile]

@@ -7,7 +7,7 @@ import { clean } from '../../src/kernel/text'
 import { type Host, queryOf } from '../../tui/data/connection'
 import type { Keymap } from '../../tui/keymap'
 import { type PaletteCommand, SCREENS, type Screen, type Where } from '../../tui/state/model'
-import { type Command, defineCommand } from '../command'
+import { type Command, commandsOf } from '../command'
 import { CommandFailed, EXIT, usageFailure } from '../failure'
 import { type Environment, usesColor } from '../globals'
 import { kebab } from '../program'
@@ -15,6 +15,8 @@ import type { Io, Shell } from '../shell'
 import type { Connection } from '../transport'
 import { choice, duration, flag } from '../words'
 import { createProfiles } from './profiles'
+
+const command = commandsOf('', { apis: ['operator'], exits: [] })
 
 const CTRL_C = '\u0003'
 
@@ -26,13 +28,11 @@ const REPLY_CHARS = 4_000
 const NOT_INSIDE = /^(dashboard|serve|completion|.* (tail|watch|listen|attach|wait))$/
 const RUN_MS = 60_000
 
-export const dashboard = defineCommand({
-  path: 'dashboard',
-  summary: 'Watch and operate the server on one live screen',
-  about:
-    'Nine screens: overview, jobs, deliveries, takeovers, submissions, browser, keys, audit and logs. Press ? for the keys and : to run any command. A profile marked production starts read-only; --write, or :write in the dashboard, allows changes.',
-  examples: ['dashboard', 'dashboard --screen takeovers --bell', 'dashboard --profile prod --read-only'],
-  apis: ['operator'],
+export const dashboard = command`dashboard: Watch and operate the server on one live screen
+  Nine screens: overview, jobs, deliveries, takeovers, submissions, browser, keys, audit and logs. Press ? for the keys and : to run any command. A profile marked production starts read-only; --write, or :write in the dashboard, allows changes.
+  $ dashboard
+  $ dashboard --screen takeovers --bell
+  $ dashboard --profile prod --read-only`({
   offline: false,
   impact: 'write',
   flags: {

@@ -77,48 +77,6 @@ const ANY = { event: undefined, since: undefined, http: undefined }
 
 const command = commandsOf('deliveries', { apis: ['tenant', 'operator'], columns })
 
-const listDeliveries = command('list', {
-  summary: 'List delivery attempts, newest first',
-  about: 'Lists fifty for each webhook. With --watch the list is read again every two seconds.',
-  examples: ['deliveries list --status failed --http 5xx', 'deliveries list --webhook 31aa07c2-… --watch'],
-  watchable: true,
-  flags: { ...filters, status: choice(['success', 'failed'], 'only attempts with this result') },
-  async run(shell, wanted) {
-    shell.print.list(await attempts(shell, wanted), columns, 'No deliveries yet.')
-  },
-})
-
-const tailDeliveries = command('tail', {
-  summary: 'Print delivery attempts as they end',
-  about: 'Runs until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.',
-  examples: ['deliveries tail --failed', 'deliveries tail --webhook 31aa07c2-… -o jsonl'],
-  offline: false,
-  flags: { webhook: WEBHOOK_FLAG, failed: flag('only failed attempts'), last: LAST },
-  async run(shell, { webhook, failed, last = 10 }) {
-    const wanted = { ...ANY, webhook, status: failed ? ('failed' as const) : undefined }
-    await tail(shell, { columns, newest: () => attempts(shell, wanted), last, what: 'attempt' })
-  },
-})
-
-const getDelivery = command('get', {
-  columns: read,
-  summary: 'Show one delivery attempt, its result, and the other attempts of the event',
-  about:
-    'Finds one of the fifty newest attempts of its webhook. --body also reads the body that was sent, which is recorded.',
-  examples: ['deliveries get 9c1f…', 'deliveries get 9c1f… --webhook 31aa07c2-… --body --json'],
-  args: { id: argument('id of the attempt, or the start of it') },
-  flags: { webhook: WEBHOOK_FLAG, body: flag('show the headers and body that were sent; recorded') },
-  async run(shell, { id, webhook, body }) {
-    const known = await attempts(shell, { ...ANY, webhook })
-    const found = findAttempt(known, id)
-    const isOfSame = (one: Delivery) => one.event_id === found.event_id && one.webhook_id === found.webhook_id
-    for (const one of known.filter(isOfSame).toReversed()) shell.note(lineOf(one))
-    if (!body) return shell.print.item(found, read)
-    const { hook } = await webhookAt(shell, found.webhook_id)
-    shell.print.item(expectData(await hook.deliveries({ deliveryId: found.id }).get()), read)
-  },
-})
-
 /** `try 2 failed 503 http_5xx at 2026-01-01T00:00:05.000Z, next at 2026-01-01T00:05:05.000Z` */
 function lineOf({ attempt, status, http_status, error_message, created_at, next_retry_at }: Delivery): string {
   const why = [http_status, error_message].filter((one) => one !== null).map((one) => ` ${one}`)
@@ -142,34 +100,6 @@ const replayed = columnsOf`delivery_id DELIVERY, retried RETRIED flag`
 const RATE = 5
 const [POLL_MS, PATIENCE_MS] = [250, 20_000]
 const NOTHING = 'No failed delivery can be sent again.'
-
-const replayDeliveries = command('replay', {
-  columns: replayed,
-  summary: 'Send the events of failed attempts again',
-  about:
-    'Sends the same bytes to the current address, signed with the current secret. --all takes every event that matches the filters and whose newest attempt failed; --dry-run counts them. With --wait it exits 9 when one fails again, and 8 when one is still pending.',
-  examples: ['deliveries replay 9c1f…', 'deliveries replay --all --webhook 31aa07c2-… --since 24h --yes'],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3, 5, 8, 9],
-  args: { ids: words('ids of the attempts, or the start of each id') },
-  flags: {
-    ...filters,
-    all: flag('all failed events that match the filters, instead of ids'),
-    wait: flag('wait for each result, at most 20 seconds'),
-    rate: whole('N', `deliveries per second; ${RATE} by default`, { min: 1, max: 100 }),
-  },
-  async run(shell, { ids = [], all, wait, rate = RATE, ...wanted }) {
-    if (!ids.length && !all)
-      throw usageFailure('deliveries replay needs the id of an attempt, or --all.', 'svc-admin deliveries list')
-    const found = all
-      ? shell.print.kept(stillFailed(await attempts(shell, wanted, true)), deliveryColumns)
-      : await attempts(shell, wanted).then((known) => ids.map((id) => findAttempt(known, id)))
-    if (shell.planned(`send ${found.length} deliveries again`)) return
-    if (found.length > 1) shell.confirm(`Send ${found.length} deliveries again?`)
-    await replay(shell, found, { pauseMs: 1_000 / rate, wait })
-  },
-})
 
 /** Of each event of a webhook only the newest attempt counts. */
 function stillFailed(newestFirst: readonly Delivery[]): Delivery[] {
@@ -225,32 +155,95 @@ async function attemptsOf(shell: Shell, found: readonly Delivery[]): Promise<Del
   return (await Promise.all(some)).flat()
 }
 
-const exportDeliveries = command('export', {
-  columns: deliveryColumns,
-  summary: 'Write every stored delivery attempt as CSV or JSON lines, newest first',
-  about:
-    'Attempts are stored as long as events, 30 days by default. The file is CSV; with -o jsonl it has one attempt per line.',
-  examples: ['deliveries export --out deliveries.csv', 'deliveries export --status failed --since 24h -o jsonl'],
-  flags: {
-    ...filters,
-    status: choice(['success', 'failed'], 'only attempts with this result'),
-    out: text('FILE', 'file to write instead of stdout; readable only by you'),
-  },
-  async run(shell, { out, ...wanted }) {
-    const question = formatOf(shell.globals)
-    if (!['jsonl', 'json', 'csv', 'table'].includes(question))
-      throw usageFailure(`deliveries export writes csv or jsonl, not ${question}.`, '-o jsonl')
-    const all = await attempts(shell, wanted, true)
-    const isCsv = question === 'csv' || question === 'table'
-    const lines = isCsv ? csvOf(all, deliveryColumns) : all.map((one) => safeJson(one))
-    await deliver(shell, piecesOf(lines, isCsv ? CSV_BEGIN : ''), out)
-  },
-})
-
 async function* piecesOf(lines: readonly string[], begin: string): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   yield encoder.encode(begin)
   for (const line of lines) yield encoder.encode(`${line}\n`)
 }
 
-export const deliveryCommands = [listDeliveries, tailDeliveries, getDelivery, replayDeliveries, exportDeliveries]
+export const deliveryCommands = [
+  command`list: List delivery attempts, newest first
+  Lists fifty for each webhook. With --watch the list is read again every two seconds.
+  $ deliveries list --status failed --http 5xx
+  $ deliveries list --webhook 31aa07c2-… --watch`({
+    watchable: true,
+    flags: { ...filters, status: choice(['success', 'failed'], 'only attempts with this result') },
+    async run(shell, wanted) {
+      shell.print.list(await attempts(shell, wanted), columns, 'No deliveries yet.')
+    },
+  }),
+  command`tail: Print delivery attempts as they end
+  Runs until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.
+  $ deliveries tail --failed
+  $ deliveries tail --webhook 31aa07c2-… -o jsonl`({
+    offline: false,
+    flags: { webhook: WEBHOOK_FLAG, failed: flag('only failed attempts'), last: LAST },
+    async run(shell, { webhook, failed, last = 10 }) {
+      const wanted = { ...ANY, webhook, status: failed ? ('failed' as const) : undefined }
+      await tail(shell, { columns, newest: () => attempts(shell, wanted), last, what: 'attempt' })
+    },
+  }),
+  command`get: Show one delivery attempt, its result, and the other attempts of the event
+  Finds one of the fifty newest attempts of its webhook. --body also reads the body that was sent, which is recorded.
+  $ deliveries get 9c1f…
+  $ deliveries get 9c1f… --webhook 31aa07c2-… --body --json`({
+    columns: read,
+    args: { id: argument('id of the attempt, or the start of it') },
+    flags: { webhook: WEBHOOK_FLAG, body: flag('show the headers and body that were sent; recorded') },
+    async run(shell, { id, webhook, body }) {
+      const known = await attempts(shell, { ...ANY, webhook })
+      const found = findAttempt(known, id)
+      const isOfSame = (one: Delivery) => one.event_id === found.event_id && one.webhook_id === found.webhook_id
+      for (const one of known.filter(isOfSame).toReversed()) shell.note(lineOf(one))
+      if (!body) return shell.print.item(found, read)
+      const { hook } = await webhookAt(shell, found.webhook_id)
+      shell.print.item(expectData(await hook.deliveries({ deliveryId: found.id }).get()), read)
+    },
+  }),
+  command`replay: Send the events of failed attempts again
+  Sends the same bytes to the current address, signed with the current secret. --all takes every event that matches the filters and whose newest attempt failed; --dry-run counts them. With --wait it exits 9 when one fails again, and 8 when one is still pending.
+  $ deliveries replay 9c1f…
+  $ deliveries replay --all --webhook 31aa07c2-… --since 24h --yes`({
+    columns: replayed,
+    impact: 'write',
+    danger: 'moderate',
+    exits: [3, 5, 8, 9],
+    args: { ids: words('ids of the attempts, or the start of each id') },
+    flags: {
+      ...filters,
+      all: flag('all failed events that match the filters, instead of ids'),
+      wait: flag('wait for each result, at most 20 seconds'),
+      rate: whole('N', `deliveries per second; ${RATE} by default`, { min: 1, max: 100 }),
+    },
+    async run(shell, { ids = [], all, wait, rate = RATE, ...wanted }) {
+      if (!ids.length && !all)
+        throw usageFailure('deliveries replay needs the id of an attempt, or --all.', 'svc-admin deliveries list')
+      const found = all
+        ? shell.print.kept(stillFailed(await attempts(shell, wanted, true)), deliveryColumns)
+        : await attempts(shell, wanted).then((known) => ids.map((id) => findAttempt(known, id)))
+      if (shell.planned(`send ${found.length} deliveries again`)) return
+      if (found.length > 1) shell.confirm(`Send ${found.length} deliveries again?`)
+      await replay(shell, found, { pauseMs: 1_000 / rate, wait })
+    },
+  }),
+  command`export: Write every stored delivery attempt as CSV or JSON lines, newest first
+  Attempts are stored as long as events, 30 days by default. The file is CSV; with -o jsonl it has one attempt per line.
+  $ deliveries export --out deliveries.csv
+  $ deliveries export --status failed --since 24h -o jsonl`({
+    columns: deliveryColumns,
+    flags: {
+      ...filters,
+      status: choice(['success', 'failed'], 'only attempts with this result'),
+      out: text('FILE', 'file to write instead of stdout; readable only by you'),
+    },
+    async run(shell, { out, ...wanted }) {
+      const question = formatOf(shell.globals)
+      if (!['jsonl', 'json', 'csv', 'table'].includes(question))
+        throw usageFailure(`deliveries export writes csv or jsonl, not ${question}.`, '-o jsonl')
+      const all = await attempts(shell, wanted, true)
+      const isCsv = question === 'csv' || question === 'table'
+      const lines = isCsv ? csvOf(all, deliveryColumns) : all.map((one) => safeJson(one))
+      await deliver(shell, piecesOf(lines, isCsv ? CSV_BEGIN : ''), out)
+    },
+  }),
+]

@@ -4,13 +4,15 @@ import { ROOT } from '../../src/app/bundle'
 import { send } from '../../src/app/client'
 import { randomBase62, randomBase64 } from '../../src/kernel/crypto'
 import { inUse, portProblem } from '../../src/kernel/port-holder'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { writeWhole } from '../config-file'
 import { BadWord, conflictFailure, notFoundFailure, unreachable, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, text, whole } from '../words'
+
+const command = commandsOf('dev', { apis: ['host'], exits: [] })
 
 /** A cluster of this machine, as `cluster.json` of its folder has it. */
 type Cluster = { port: number; nodePorts: number[]; postgresPort: number; redisPort: number; password: string }
@@ -27,14 +29,12 @@ const PROGRAMS = ['initdb', 'pg_ctl', 'redis-server', 'haproxy'] as const
 
 type Programs = Record<(typeof PROGRAMS)[number], string>
 
-const columns = [column('name', 'NAME'), column('address', 'ADDRESS'), column('pid', 'PID', { kind: 'number' })]
-export const devCluster = defineCommand({
-  path: 'dev cluster',
-  summary: 'Start or stop a cluster on this machine: nodes, a proxy, Postgres and Redis',
-  about:
-    'For trying what several nodes do, with the proxy settings of docs/deploy/haproxy.cfg. Everything listens on 127.0.0.1 and runs until dev cluster down. The folder has the data and a log of each process. down lets the nodes answer running requests and keeps the data; up continues with it. It needs the Debian packages postgresql, redis-server and haproxy.',
-  examples: ['dev cluster up', 'dev cluster up --nodes 3 --port 8080 --folder /tmp/cluster', 'dev cluster down'],
-  apis: ['host'],
+const columns = columnsOf`name NAME, address ADDRESS, pid PID number`
+export const devCluster = command`cluster: Start or stop a cluster on this machine: nodes, a proxy, Postgres and Redis
+  For trying what several nodes do, with the proxy settings of docs/deploy/haproxy.cfg. Everything listens on 127.0.0.1 and runs until dev cluster down. The folder has the data and a log of each process. down lets the nodes answer running requests and keeps the data; up continues with it. It needs the Debian packages postgresql, redis-server and haproxy.
+  $ dev cluster up
+  $ dev cluster up --nodes 3 --port 8080 --folder /tmp/cluster
+  $ dev cluster down`({
   impact: 'write',
   exits: [3, 5, 7],
   columns,

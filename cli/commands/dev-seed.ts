@@ -5,15 +5,17 @@ import { type Config, loadConfig } from '../../src/app/config'
 import { systemClock } from '../../src/kernel/clock'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { createLog } from '../../src/kernel/log'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { writeWhole } from '../config-file'
 import { expectData, replyFailure, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { choice, flag } from '../words'
 import { assertDev, type Caller, callerWith, notForProduction, resetData } from './dev'
+
+const command = commandsOf('dev', { apis: ['operator'], exits: [] })
 
 /** Prompts that ordinary code answers, so that a seeded server needs no language model. */
 const REQUESTS = [
@@ -78,19 +80,13 @@ const NAMES = [
   'Reef',
 ]
 
-const columns = [
-  column('what', 'MADE'),
-  column('count', 'COUNT', { kind: 'number' }),
-  column('see', 'SEE IT', { keep: true }),
-]
+const columns = columnsOf`what MADE, count COUNT number, see SEE IT keep`
 
-export const devSeed = defineCommand({
-  path: 'dev seed',
-  summary: 'Fill a development server with sample data',
-  about:
-    'Creates people, keys, credit, calls, skills and submissions, a widget with chats, webhooks, events, a workflow and jobs. Everything is created with API requests. Without a server and a database, it first adds a month of calls. Jobs end once a server runs them. Not available in production mode. --reset first deletes all data, and asks for the name of the folder.',
-  examples: ['dev seed', 'dev seed --size small --json', 'dev seed --reset --confirm data'],
-  apis: ['operator'],
+export const devSeed = command`seed: Fill a development server with sample data
+  Creates people, keys, credit, calls, skills and submissions, a widget with chats, webhooks, events, a workflow and jobs. Everything is created with API requests. Without a server and a database, it first adds a month of calls. Jobs end once a server runs them. Not available in production mode. --reset first deletes all data, and asks for the name of the folder.
+  $ dev seed
+  $ dev seed --size small --json
+  $ dev seed --reset --confirm data`({
   impact: 'write',
   danger: 'severe',
   exits: [5],

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { send, type Target } from '../../src/app/client'
 import { type Config, loadConfig } from '../../src/app/config'
 import { inUse } from '../../src/kernel/port-holder'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import {
   BadWord,
   CheckFailed,
@@ -15,7 +15,7 @@ import {
   usageFailure,
 } from '../failure'
 import { formatOf } from '../globals'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import { isStructured } from '../output/print'
 import { changeSettings, overridesOf } from '../settings'
@@ -23,32 +23,9 @@ import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { duration, flag, text, whole } from '../words'
 
-const resetColumns = [
-  column('folder', 'FOLDER'),
-  column('database', 'DATABASE'),
-  column('reset', 'RESET', { kind: 'flag' }),
-]
+const command = commandsOf('dev', { apis: ['host'], exits: [] })
 
-const devReset = defineCommand({
-  path: 'dev reset',
-  summary: 'Delete the database and files of a development server',
-  about:
-    'This cannot be undone. Secrets, the configuration and backups stay. Engines that you added are deleted with the database. It asks for the name of the data folder, and the server must be stopped. Not available in production mode.',
-  examples: ['dev reset --confirm data', 'dev reset --data-dir ./try --dry-run'],
-  apis: ['host'],
-  impact: 'write',
-  danger: 'severe',
-  exits: [1, 5],
-  columns: resetColumns,
-  async run(shell) {
-    const config = loadConfig(overridesOf(shell))
-    if (shell.planned(`delete the database and files of ${config.dataDir}`)) return
-    await resetData(shell, config)
-    const database = config.databaseUrl ? 'postgres' : 'svc.db'
-    shell.print.item({ folder: config.dataDir, database, reset: true }, resetColumns)
-    shell.note('Fill it again: svc-admin dev seed')
-  },
-})
+const resetColumns = columnsOf`folder FOLDER, database DATABASE, reset RESET flag`
 
 export const notForProduction = (command: string): CommandFailed =>
   conflictFailure(
@@ -68,51 +45,8 @@ const MAX_BYTES = 1024 * 1024
 
 const PORT = 5056
 
-const sinkColumns = [
-  column('at', 'AT', { kind: 'time' }),
-  column('method', 'METHOD'),
-  column('path', 'PATH'),
-  column('bytes', 'BYTES', { kind: 'number' }),
-  column('status', 'ANSWERED', { kind: 'number' }),
-  column('event', 'EVENT', { min: true }),
-]
-
-const devSink = defineCommand({
-  path: 'dev sink',
-  summary: 'Receive requests on this machine and print them',
-  about:
-    'Listens on 127.0.0.1 until Ctrl-C, prints a line for each request, and answers 204. --status and --delay test how a sender retries. Use it with webhooks listen --forward-to, or with SVC_EGRESS_ALLOW=127.0.0.0/8 in dev mode.',
-  examples: ['dev sink', 'dev sink --port 3000 --status 503 --delay 2s --print-body'],
-  apis: ['host'],
-  impact: 'read',
-  columns: sinkColumns,
-  flags: {
-    port: whole('N', `port to listen on; ${PORT} by default, 0 picks a free one`, { min: 0, max: 65_535 }),
-    status: whole('N', 'status to answer with; 204 by default', { min: 200, max: 599 }),
-    delay: duration('2s', 'how long to wait before answering'),
-    printBody: flag('print the body of each request'),
-  },
-  async run(shell, { port = PORT, status = 204, delay = 0, printBody }) {
-    const show = printer(shell, printBody)
-    let count = 0
-    const server = listen(port, async (request) => {
-      const body = await request.text()
-      const { pathname, search } = new URL(request.url)
-      const event = eventIn(body)
-      const at = new Date(shell.clock.now()).toISOString()
-      const bytes = Buffer.byteLength(body)
-      count += 1
-      show({ at, method: request.method, path: pathname + search, bytes, status, event }, body, request.headers)
-      await shell.clock.sleep(delay, shell.signal)
-      return new Response(null, { status })
-    })
-    shell.note(`Listening at http://127.0.0.1:${server.port}/, answering ${status}. Stop with Ctrl-C.`)
-    await stopped(shell.signal)
-    await server.stop(true)
-    shell.note(`${count} ${count === 1 ? 'request' : 'requests'} came.`)
-    shell.exitCode = EXIT.interrupted
-  },
-})
+const sinkColumns = columnsOf`
+  at AT time, method METHOD, path PATH, bytes BYTES number, status ANSWERED number, event EVENT min`
 
 /** Resolves when the signal aborts. */
 export const stopped = (signal: AbortSignal): Promise<void> =>
@@ -125,76 +59,11 @@ const FOR_MS = 60_000
 /** Prompts that ordinary code can answer, each a little different so that the cache answers none. */
 const PROMPTS = ['What is {n} times 7?', 'Count to five slowly, {n}', 'Write the date {n} days from today']
 
-const loadColumns = [
-  column('sent', 'SENT', { kind: 'number' }),
-  column('ok', 'OK', { kind: 'number' }),
-  column('failed', 'FAILED', { kind: 'number' }),
-  column('per_second', 'PER SECOND', { kind: 'number' }),
-  column('p50_ms', 'P50 MS', { kind: 'number' }),
-  column('p95_ms', 'P95 MS', { kind: 'number' }),
-  column('first_problem', 'FIRST PROBLEM'),
-]
+const loadColumns = columnsOf`
+  sent SENT number, ok OK number, failed FAILED number, per_second PER SECOND number, p50_ms P50 MS number,
+  p95_ms P95 MS number, first_problem FIRST PROBLEM`
 
-const devLoad = defineCommand({
-  path: 'dev load',
-  summary: 'Send completions at a steady rate',
-  about:
-    'Calls the API with the key of the first start, or with --key-file, until the time is over or you press Ctrl-C. It sends each call on time, without waiting for earlier answers. Not available in production mode, because each call is charged. Exits 9 when calls failed.',
-  examples: ['dev load --rps 5 --for 60s', 'dev load --rps 20 --for 10s --mode code --json'],
-  apis: ['operator'],
-  offline: false,
-  impact: 'write',
-  exits: [5, 9],
-  columns: loadColumns,
-  flags: {
-    rps: whole('N', 'calls per second; 5 by default', { min: 1, max: 500 }),
-    for: duration('60s', 'how long to run; 60s by default'),
-    mode: text('MODE', 'fast by default'),
-  },
-  async run(shell, { rps = 5, for: lasting = FOR_MS, mode = 'fast' }) {
-    if (shell.planned(`send ${Math.round((rps * lasting) / 1000)} completions`)) return
-    const connection = await shell.connect()
-    await assertDev(connection, 'dev load')
-    const { client } = await connection.tenant()
-    const began = shell.clock.monotonic()
-    const times: number[] = []
-    const calls: Promise<void>[] = []
-    let problem: string | null = null
-    let failed = 0
-
-    async function call(n: number): Promise<void> {
-      const since = shell.clock.monotonic()
-      const prompt = PROMPTS[n % PROMPTS.length]!.replace('{n}', String(n))
-      const { status, error } = await client.completions.post({ prompt, mode } as never)
-      if (error === null) times.push(shell.clock.monotonic() - since)
-      else {
-        failed += 1
-        problem ??= replyFailure(status, error.value).message
-      }
-    }
-
-    for (let n = 0; shell.clock.monotonic() - began < lasting && !shell.signal.aborted; n++) {
-      calls.push(call(n))
-      const next = ((n + 1) * 1000) / rps - (shell.clock.monotonic() - began)
-      if (next > 0) await shell.clock.sleep(next, shell.signal)
-    }
-    await Promise.all(calls)
-    const seconds = (shell.clock.monotonic() - began) / 1000
-    const at = (share: number) =>
-      Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
-    const sorted = times.toSorted((a, b) => a - b)
-    const per_second = Math.round((calls.length / seconds) * 10) / 10
-    const sums = { sent: calls.length, ok: times.length, failed, per_second, p50_ms: at(0.5), p95_ms: at(0.95) }
-    shell.print.item({ ...sums, first_problem: problem }, loadColumns)
-    if (failed) throw new CheckFailed()
-  },
-})
-
-const engineColumns = [
-  column('latency_ms', 'WAITS MS', { kind: 'number' }),
-  column('fail_rate', 'FAILS', { kind: 'number' }),
-  column('chunk', 'WORDS A PART', { kind: 'number' }),
-]
+const engineColumns = columnsOf`latency_ms WAITS MS number, fail_rate FAILS number, chunk WORDS A PART number`
 
 const share = {
   ...text('SHARE', 'share of calls that fail, from 0 to 1'),
@@ -205,41 +74,143 @@ const share = {
   },
 }
 
-const devEngine = defineCommand({
-  path: 'dev engine',
-  summary: 'Make the built-in engine slow or failing, for tests',
-  about:
-    'Writes the settings to svc.server.json; a running server uses them after a restart. Without a flag it shows the current ones. --calm removes all of them. A call that fails is retried once before the caller gets an error.',
-  examples: ['dev engine --latency 2s --fail-rate 0.3', 'dev engine --chunk 5', 'dev engine --calm'],
-  apis: ['host'],
-  impact: 'write',
-  exits: [5],
-  columns: engineColumns,
-  flags: {
-    latency: duration('2s', 'how long to wait before an answer'),
-    failRate: share,
-    chunk: whole('N', 'words in each part of a stream', { min: 1, max: 10_000 }),
-    calm: flag('back to the default'),
-  },
-  async run(shell, { latency, failRate, chunk, calm }) {
-    if (loadConfig(overridesOf(shell)).production) throw notForProduction('dev engine')
-    const given = {
-      builtinDelayMs: latency === undefined ? undefined : Math.round(latency),
-      builtinFailRate: failRate === undefined ? undefined : Number(failRate),
-      builtinChunk: chunk,
-    }
-    const set = Object.entries(given).filter(([, value]) => value !== undefined)
-    if (calm || set.length) {
-      const path = await changeSettings(shell, calm ? { ...given } : Object.fromEntries(set))
-      if (path === null) return
-      shell.note(`Written to ${path}. Restart the server to use it.`)
-    }
-    const { builtinDelayMs, builtinFailRate, builtinChunk } = loadConfig(overridesOf(shell))
-    shell.print.item({ latency_ms: builtinDelayMs, fail_rate: builtinFailRate, chunk: builtinChunk }, engineColumns)
-  },
-})
+export const devCommands = [
+  command`reset: Delete the database and files of a development server
+  This cannot be undone. Secrets, the configuration and backups stay. Engines that you added are deleted with the database. It asks for the name of the data folder, and the server must be stopped. Not available in production mode.
+  $ dev reset --confirm data
+  $ dev reset --data-dir ./try --dry-run`({
+    apis: ['host'],
+    impact: 'write',
+    danger: 'severe',
+    exits: [1, 5],
+    columns: resetColumns,
+    async run(shell) {
+      const config = loadConfig(overridesOf(shell))
+      if (shell.planned(`delete the database and files of ${config.dataDir}`)) return
+      await resetData(shell, config)
+      const database = config.databaseUrl ? 'postgres' : 'svc.db'
+      shell.print.item({ folder: config.dataDir, database, reset: true }, resetColumns)
+      shell.note('Fill it again: svc-admin dev seed')
+    },
+  }),
+  command`engine: Make the built-in engine slow or failing, for tests
+  Writes the settings to svc.server.json; a running server uses them after a restart. Without a flag it shows the current ones. --calm removes all of them. A call that fails is retried once before the caller gets an error.
+  $ dev engine --latency 2s --fail-rate 0.3
+  $ dev engine --chunk 5
+  $ dev engine --calm`({
+    apis: ['host'],
+    impact: 'write',
+    exits: [5],
+    columns: engineColumns,
+    flags: {
+      latency: duration('2s', 'how long to wait before an answer'),
+      failRate: share,
+      chunk: whole('N', 'words in each part of a stream', { min: 1, max: 10_000 }),
+      calm: flag('back to the default'),
+    },
+    async run(shell, { latency, failRate, chunk, calm }) {
+      if (loadConfig(overridesOf(shell)).production) throw notForProduction('dev engine')
+      const given = {
+        builtinDelayMs: latency === undefined ? undefined : Math.round(latency),
+        builtinFailRate: failRate === undefined ? undefined : Number(failRate),
+        builtinChunk: chunk,
+      }
+      const set = Object.entries(given).filter(([, value]) => value !== undefined)
+      if (calm || set.length) {
+        const path = await changeSettings(shell, calm ? { ...given } : Object.fromEntries(set))
+        if (path === null) return
+        shell.note(`Written to ${path}. Restart the server to use it.`)
+      }
+      const { builtinDelayMs, builtinFailRate, builtinChunk } = loadConfig(overridesOf(shell))
+      shell.print.item({ latency_ms: builtinDelayMs, fail_rate: builtinFailRate, chunk: builtinChunk }, engineColumns)
+    },
+  }),
+  command`sink: Receive requests on this machine and print them
+  Listens on 127.0.0.1 until Ctrl-C, prints a line for each request, and answers 204. --status and --delay test how a sender retries. Use it with webhooks listen --forward-to, or with SVC_EGRESS_ALLOW=127.0.0.0/8 in dev mode.
+  $ dev sink
+  $ dev sink --port 3000 --status 503 --delay 2s --print-body`({
+    apis: ['host'],
+    columns: sinkColumns,
+    flags: {
+      port: whole('N', `port to listen on; ${PORT} by default, 0 picks a free one`, { min: 0, max: 65_535 }),
+      status: whole('N', 'status to answer with; 204 by default', { min: 200, max: 599 }),
+      delay: duration('2s', 'how long to wait before answering'),
+      printBody: flag('print the body of each request'),
+    },
+    async run(shell, { port = PORT, status = 204, delay = 0, printBody }) {
+      const show = printer(shell, printBody)
+      let count = 0
+      const server = listen(port, async (request) => {
+        const body = await request.text()
+        const { pathname, search } = new URL(request.url)
+        const event = eventIn(body)
+        const at = new Date(shell.clock.now()).toISOString()
+        const bytes = Buffer.byteLength(body)
+        count += 1
+        show({ at, method: request.method, path: pathname + search, bytes, status, event }, body, request.headers)
+        await shell.clock.sleep(delay, shell.signal)
+        return new Response(null, { status })
+      })
+      shell.note(`Listening at http://127.0.0.1:${server.port}/, answering ${status}. Stop with Ctrl-C.`)
+      await stopped(shell.signal)
+      await server.stop(true)
+      shell.note(`${count} ${count === 1 ? 'request' : 'requests'} came.`)
+      shell.exitCode = EXIT.interrupted
+    },
+  }),
+  command`load: Send completions at a steady rate
+  Calls the API with the key of the first start, or with --key-file, until the time is over or you press Ctrl-C. It sends each call on time, without waiting for earlier answers. Not available in production mode, because each call is charged. Exits 9 when calls failed.
+  $ dev load --rps 5 --for 60s
+  $ dev load --rps 20 --for 10s --mode code --json`({
+    apis: ['operator'],
+    offline: false,
+    impact: 'write',
+    exits: [5, 9],
+    columns: loadColumns,
+    flags: {
+      rps: whole('N', 'calls per second; 5 by default', { min: 1, max: 500 }),
+      for: duration('60s', 'how long to run; 60s by default'),
+      mode: text('MODE', 'fast by default'),
+    },
+    async run(shell, { rps = 5, for: lasting = FOR_MS, mode = 'fast' }) {
+      if (shell.planned(`send ${Math.round((rps * lasting) / 1000)} completions`)) return
+      const connection = await shell.connect()
+      await assertDev(connection, 'dev load')
+      const { client } = await connection.tenant()
+      const began = shell.clock.monotonic()
+      const times: number[] = []
+      const calls: Promise<void>[] = []
+      let problem: string | null = null
+      let failed = 0
 
-export const devCommands = [devReset, devEngine, devSink, devLoad]
+      async function call(n: number): Promise<void> {
+        const since = shell.clock.monotonic()
+        const prompt = PROMPTS[n % PROMPTS.length]!.replace('{n}', String(n))
+        const { status, error } = await client.completions.post({ prompt, mode } as never)
+        if (error === null) times.push(shell.clock.monotonic() - since)
+        else {
+          failed += 1
+          problem ??= replyFailure(status, error.value).message
+        }
+      }
+
+      for (let n = 0; shell.clock.monotonic() - began < lasting && !shell.signal.aborted; n++) {
+        calls.push(call(n))
+        const next = ((n + 1) * 1000) / rps - (shell.clock.monotonic() - began)
+        if (next > 0) await shell.clock.sleep(next, shell.signal)
+      }
+      await Promise.all(calls)
+      const seconds = (shell.clock.monotonic() - began) / 1000
+      const at = (share: number) =>
+        Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
+      const sorted = times.toSorted((a, b) => a - b)
+      const per_second = Math.round((calls.length / seconds) * 10) / 10
+      const sums = { sent: calls.length, ok: times.length, failed, per_second, p50_ms: at(0.5), p95_ms: at(0.95) }
+      shell.print.item({ ...sums, first_problem: problem }, loadColumns)
+      if (failed) throw new CheckFailed()
+    },
+  }),
+]
 
 /** What an event of this server calls itself; null in what is none. */
 function eventIn(body: string): string | null {

@@ -2,15 +2,19 @@ import { writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { didYouMean } from '../../src/kernel/nearest'
 import { clean } from '../../src/kernel/text'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { type Context, elsewhere, type Result, runChecks } from '../doctor/check'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { overridesOf, settingsOf } from '../settings'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { flag, list, text, words } from '../words'
+
+const command = commandsOf('', { apis: ['operator', 'host'], exits: [] })
+
+const command_browser = commandsOf('browser', { apis: ['host'], exits: [] })
 
 /** How many of the newest requests are reported. */
 const MAX_LINES = 500
@@ -22,27 +26,15 @@ const STATES = ['OK', 'WARNING', 'CRITICAL'] as const
 
 const LEVELS = { ok: 0, skip: 0, warn: 1, fail: 2 } as const
 
-const columns = [
-  column('check', 'CHECK'),
-  column('status', 'RESULT'),
-  column('detail', 'EVIDENCE'),
-  column('fix', 'FIX'),
-  column('ms', 'MS', { kind: 'number', wide: true }),
-]
+const columns = columnsOf`check CHECK, status RESULT, detail EVIDENCE, fix FIX, ms MS number wide`
 
-export const doctor = defineCommand({
-  path: 'doctor',
-  summary: 'Check this machine and server, and explain how to fix problems',
-  about:
-    'Each check prints ok, warn, fail or skip, what it found, and one command that fixes it. Exits 9 when a check fails; warnings do not count. The names of checks never change, so a monitor can rely on the JSON. -o prometheus and -o nagios are also stable; nagios exits 1 for warnings and 2 for failures. --fix repairs what it can: file modes, migrations and a missing backup. --bundle writes a report for support, without secrets.',
-  examples: [
-    'doctor',
-    'doctor database engines',
-    'doctor --skip backups --json',
-    'doctor -o nagios',
-    'doctor --bundle report.tgz',
-  ],
-  apis: ['operator', 'host'],
+export const doctor = command`doctor: Check this machine and server, and explain how to fix problems
+  Each check prints ok, warn, fail or skip, what it found, and one command that fixes it. Exits 9 when a check fails; warnings do not count. The names of checks never change, so a monitor can rely on the JSON. -o prometheus and -o nagios are also stable; nagios exits 1 for warnings and 2 for failures. --fix repairs what it can: file modes, migrations and a missing backup. --bundle writes a report for support, without secrets.
+  $ doctor
+  $ doctor database engines
+  $ doctor --skip backups --json
+  $ doctor -o nagios
+  $ doctor --bundle report.tgz`({
   impact: 'write',
   exits: [1, 9],
   columns,
@@ -79,14 +71,9 @@ export const doctor = defineCommand({
 })
 
 /** Checks the browser of this machine, by starting it (dx 2.15). */
-export const browserDoctor = defineCommand({
-  path: 'browser doctor',
-  summary: 'Test the browser of this machine for sessions',
-  about:
-    'Finds Chromium as the server does, starts it, renders a page and measures the time. Shows whether the sandbox works and which scripts have no font. Does not need a server. Exits 9 when a check fails.',
-  examples: ['browser doctor', 'browser doctor --json'],
-  apis: ['host'],
-  impact: 'read',
+export const browserDoctor = command_browser`doctor: Test the browser of this machine for sessions
+  Finds Chromium as the server does, starts it, renders a page and measures the time. Shows whether the sandbox works and which scripts have no font. Does not need a server. Exits 9 when a check fails.
+  $ browser doctor`({
   exits: [9],
   columns,
   async run(shell) {

@@ -4,55 +4,22 @@ import { expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { column, columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
-import type { Connection } from '../transport'
 import { argument, flag, optional, text } from '../words'
 
 const command = commandsOf('engines', { apis: ['operator'] })
 
 /** Calls that run end with what they began with. */
-export const sayInUse = ({ note }: Shell, { transport: { kind } }: Connection): void =>
-  void (kind !== 'local' && note('New requests use it now; other nodes follow within a second.'))
+const inUse = async (shell: Shell): Promise<string | undefined> =>
+  (await shell.connect()).transport.kind === 'local'
+    ? undefined
+    : 'New requests use it now; other nodes follow within a second.'
+export const noteInUse = (_answer: object, _input: object, shell: Shell) => inUse(shell)
+export async function sayInUse(shell: Shell): Promise<void> {
+  const line = await inUse(shell)
+  if (line) shell.note(line)
+}
 
 const aliasColumns = columnsOf`name ALIAS, engine ENGINE, listed LISTED flag, set_in SET IN`
-
-const aliasEngine = command('alias', {
-  summary: 'Choose which engine answers a model name of clients',
-  about:
-    'Clients often send the model names of other services. An alias lets an engine answer such a name without a warning. A name may end in "*"; an exact name goes first, then the longest beginning. With --listed, GET /models lists it. Aliases of svc.server.json (modelAliases) are changed there.',
-  examples: ['engines alias list', 'engines alias set "gpt-*" svc-1-flash', 'engines alias rm "gpt-*"'],
-  impact: 'write',
-  exits: [3],
-  columns: aliasColumns,
-  args: {
-    action: argument('set, rm or list'),
-    name: optional('the name that clients send'),
-    engine: optional('the engine id that answers it'),
-  },
-  flags: { listed: flag('list it in GET /models') },
-  async run(shell, { action, name, engine, listed }) {
-    const example = 'svc-admin engines alias set "gpt-*" svc-1-flash'
-    if (!['set', 'rm', 'list'].includes(action))
-      throw usageFailure(`"${clean(action)}" is not set, rm or list.`, example)
-    if ((action !== 'list' && !name) || (action === 'set' && !engine))
-      throw usageFailure(`engines alias ${action} needs a name${action === 'set' ? ' and an engine' : ''}.`, example)
-    if (action === 'set' && shell.planned(`let ${engine} answer the model name ${name}`)) return
-    if (action === 'rm' && shell.planned(`remove the alias ${name}`)) return
-    const connection = await shell.connect()
-    const all = connection.ops().engines.aliases
-    if (action === 'list') {
-      const { aliases } = expectData(await all.get())
-      return shell.print.list(aliases, aliasColumns, 'No aliases.')
-    }
-    if (action === 'set')
-      shell.print.item(expectData(await all.put({ name: name!, engine: engine!, listed })), aliasColumns)
-    else
-      shell.print.item(
-        expectData(await all({ name: encodeURIComponent(name!) }).delete()),
-        columnsOf`name NAME, removed_from REMOVED FROM`,
-      )
-    sayInUse(shell, connection)
-  },
-})
 
 const priceColumns = [
   ...columnsOf`
@@ -65,40 +32,75 @@ const priceColumns = [
 
 const changedColumns = priceColumns.map((one) => (one.field === 'before_cents' ? { ...one, wide: false } : one))
 
-const showPrices = command('prices', {
-  summary: 'Show what each engine costs, with a sample request',
-  about:
-    'Prices are in micro-cents; a million micro-cents are one cent. SET BY shows where a price comes from. It is engines set-prices ("here"), SVC_PRICES, svc.server.json, the first upstream, or svc itself.',
-  examples: ['engines prices', 'engines prices -o csv > prices.csv'],
-  columns: priceColumns,
-  exits: [],
-  async run(shell) {
-    const { prices } = expectData(await (await shell.connect()).ops().engines.prices.get())
-    shell.print.list(prices, priceColumns, 'No engines.')
-  },
-})
-
-const setPrices = command('set-prices', {
-  summary: 'Change the prices of engines, and show the new cost of a sample request',
-  about: `The file lists micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. Prices it does not list stay the same; null restores the engine's own price. New calls use the new prices on every node. Calls that are already running use the old ones.`,
-  examples: ['engines set-prices -f prices.json --dry-run', 'engines set-prices -f prices.yaml --json'],
-  impact: 'write',
-  exits: [5],
-  columns: changedColumns,
-  flags: { file: { ...text('FILE', 'the prices, as JSON, JSONC, YAML or TOML; - reads stdin'), short: 'f' } },
-  async run(shell, { file }) {
-    if (file === undefined) throw usageFailure('engines set-prices needs --file.', 'svc-admin engines prices --json')
-    const prices = (await readValueFile(shell, file)) as Record<string, Record<string, number> | null>
-    const connection = await shell.connect()
-    const put = async (dry_run: boolean) => expectData(await connection.ops().engines.prices.put({ prices, dry_run }))
-    const { prices: found } = await put(true)
-    const isPlan = found.length > 0 && shell.planned(`change the prices of ${found.map(({ id }) => id).join(', ')}`)
-    shell.print.list(found, changedColumns, 'These prices are already set.')
-    if (isPlan || !found.length) return
-    await put(false)
-    sayInUse(shell, connection)
-  },
-})
-
 /** What engines cost, and what clients call them. */
-export const namedEngineCommands = [aliasEngine, showPrices, setPrices]
+export const namedEngineCommands = [
+  command`alias: Choose which engine answers a model name of clients
+  Clients often send the model names of other services. An alias lets an engine answer such a name without a warning. A name may end in "*"; an exact name goes first, then the longest beginning. With --listed, GET /models lists it. Aliases of svc.server.json (modelAliases) are changed there.
+  $ engines alias list
+  $ engines alias set "gpt-*" svc-1-flash
+  $ engines alias rm "gpt-*"`({
+    impact: 'write',
+    exits: [3],
+    columns: aliasColumns,
+    args: {
+      action: argument('set, rm or list'),
+      name: optional('the name that clients send'),
+      engine: optional('the engine id that answers it'),
+    },
+    flags: { listed: flag('list it in GET /models') },
+    async run(shell, { action, name, engine, listed }) {
+      const example = 'svc-admin engines alias set "gpt-*" svc-1-flash'
+      if (!['set', 'rm', 'list'].includes(action))
+        throw usageFailure(`"${clean(action)}" is not set, rm or list.`, example)
+      if ((action !== 'list' && !name) || (action === 'set' && !engine))
+        throw usageFailure(`engines alias ${action} needs a name${action === 'set' ? ' and an engine' : ''}.`, example)
+      if (action === 'set' && shell.planned(`let ${engine} answer the model name ${name}`)) return
+      if (action === 'rm' && shell.planned(`remove the alias ${name}`)) return
+      const connection = await shell.connect()
+      const all = connection.ops().engines.aliases
+      if (action === 'list') {
+        const { aliases } = expectData(await all.get())
+        return shell.print.list(aliases, aliasColumns, 'No aliases.')
+      }
+      if (action === 'set')
+        shell.print.item(expectData(await all.put({ name: name!, engine: engine!, listed })), aliasColumns)
+      else
+        shell.print.item(
+          expectData(await all({ name: encodeURIComponent(name!) }).delete()),
+          columnsOf`name NAME, removed_from REMOVED FROM`,
+        )
+      await sayInUse(shell)
+    },
+  }),
+  command`prices: Show what each engine costs, with a sample request
+  Prices are in micro-cents; a million micro-cents are one cent. SET BY shows where a price comes from. It is engines set-prices ("here"), SVC_PRICES, svc.server.json, the first upstream, or svc itself.
+  $ engines prices
+  $ engines prices -o csv > prices.csv`({
+    columns: priceColumns,
+    exits: [],
+    request: ({ ops }) => ops.engines.prices.get(),
+    shown: ({ prices }) => prices,
+    empty: 'No engines.',
+  }),
+  command`set-prices: Change the prices of engines, and show the new cost of a sample request
+  The file lists micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. Prices it does not list stay the same; null restores the engine's own price. New calls use the new prices on every node. Calls that are already running use the old ones.
+  $ engines set-prices -f prices.json --dry-run
+  $ engines set-prices -f prices.yaml --json`({
+    impact: 'write',
+    exits: [5],
+    columns: changedColumns,
+    flags: { file: { ...text('FILE', 'the prices, as JSON, JSONC, YAML or TOML; - reads stdin'), short: 'f' } },
+    async run(shell, { file }) {
+      if (file === undefined) throw usageFailure('engines set-prices needs --file.', 'svc-admin engines prices --json')
+      const prices = (await readValueFile(shell, file)) as Record<string, Record<string, number> | null>
+      const connection = await shell.connect()
+      const put = async (dry_run: boolean) => expectData(await connection.ops().engines.prices.put({ prices, dry_run }))
+      const { prices: found } = await put(true)
+      const isPlan = found.length > 0 && shell.planned(`change the prices of ${found.map(({ id }) => id).join(', ')}`)
+      shell.print.list(found, changedColumns, 'These prices are already set.')
+      if (isPlan || !found.length) return
+      await put(false)
+      await sayInUse(shell)
+    },
+  }),
+]

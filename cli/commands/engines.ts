@@ -7,7 +7,7 @@ import { readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { argument, choice, duration, flag, list, optional, repeated, text, whole } from '../words'
-import { namedEngineCommands, sayInUse } from './engine-names'
+import { namedEngineCommands, noteInUse, sayInUse } from './engine-names'
 
 export type Check = { check: string; ok: boolean; latency_ms: number; detail: string }
 
@@ -91,207 +91,195 @@ const testColumns = columnsOf`
 
 const command = commandsOf('engines', { apis: ['operator'], columns: savedColumns })
 
-const listEngines = command('list', {
-  summary: 'List the engines and the upstreams of each',
-  about:
-    'Shows one line for each target, in the order they are tried. Each upstream is asked whether it answers, at no cost. STATUS is what GET /models shows. SET IN is "here" for settings made while a server ran. Only operators see these names; no API answer contains them.',
-  examples: ['engines list', 'engines list --json'],
-  columns,
-  watchable: true,
-  exits: [],
-  async run(shell) {
-    const { engines } = expectData(await (await shell.connect()).ops().engines.get())
-    shell.print.list(engines, columns, 'No engines.')
-  },
-})
-
-const healthColumns = columnsOf`
-  at FROM time, calls CALLS number, errors ERRORS number, p50 P50 MS number, p95 P95 MS number`
-
-const engineHealth = command('health', {
-  summary: 'Show how an upstream answered lately, bucket by bucket',
-  about:
-    'Calls, errors and latencies as the process that is asked saw them since it started. Buckets without calls are left out. The last error is printed below.',
-  examples: ['engines health main', 'engines health main --window 7d --json'],
-  columns: healthColumns,
-  watchable: true,
-  args: { upstream: argument('name of the upstream') },
-  flags: { window: choice(['1h', '24h', '7d'], 'how far back; 24h by default') },
-  async run(shell, { upstream, window = '24h' }) {
-    const { engines } = (await shell.connect()).ops()
-    const health = expectData(await engines({ name: encodeURIComponent(upstream) }).health.get({ query: { window } }))
-    const { buckets, calls, errors, p50, p95, last_error } = health
-    const rows = buckets.map((at, index) => ({
-      ...{ at, calls: calls[index]!, errors: errors[index]! },
-      ...{ p50: p50[index] ?? null, p95: p95[index] ?? null },
-    }))
-    shell.print.list(
-      rows.filter(({ calls: count }) => count > 0),
-      healthColumns,
-      'No calls.',
-    )
-    if (last_error) shell.note(`Last error, ${last_error.at}: ${last_error.message}`)
-  },
-})
-
-const testEngines = command('test', {
-  summary: 'Test the engines with real calls',
-  about:
-    'Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. The upstream may charge a few tokens for each call.',
-  examples: ['engines test', 'engines test main --json', 'engines test --mode think'],
-  exits: [3, 9],
-  columns: testColumns,
-  args: { upstream: optional('the upstream to test; all by default') },
-  flags: { mode: text('MODE', 'only targets that answer this mode') },
-  async run(shell, { upstream, mode }) {
-    const query = defined({ upstream: upstream || undefined, mode: mode || undefined })
-    const { tests } = expectData(await (await shell.connect()).ops().engines.test.post({}, { query }))
-    shell.print.list(tests, testColumns, 'No upstream is connected.')
-    if (tests.some(({ ok }) => !ok)) throw new CheckFailed()
-  },
-})
+const args = { name: argument('the name you gave it with engines add') }
+const writing = { impact: 'write', exits: [3, 5, 9], args } as const
 
 const NO_ADDRESS = 'add --base-url URL'
 
-const addEngine = command('add', {
-  summary: 'Connect an upstream that answers the text modes',
-  about:
-    'Tests the upstream with real calls first, and saves nothing if one fails. Running servers use it at once, on every node, ahead of the current targets. Running calls finish as they started. Settings are stored in the database, and the key is encrypted. Without --models, it uses every model that the upstream lists, up to 20. The first model answers; the others take over when it fails. Without a price, calls cost what engines prices shows. The key comes from --from-file, stdin or a hidden prompt, never from a flag.',
-  examples: [
-    'engines add main --kind compat --base-url http://127.0.0.1:8080/v1 --models a-small --no-key',
-    'engines add main --kind anthropic --models m-large,m-small --from-file key.txt',
-    'engines add eyes --base-url http://127.0.0.1:8081/v1 --models v --no-key --vision yes --concurrency 4',
-  ],
-  impact: 'write',
-  exits: [5, 9],
-  args: { name: argument('a name for it: lower-case letters, digits and hyphens') },
-  flags: {
-    kind: { ...choice(UPSTREAM_KINDS, 'its wire format; compat is any chat-completions server') },
-    baseUrl: text('URL', 'its address; required for compat'),
-    models: list('m1,m2', 'its model names, best first; all that it lists by default'),
-    fromFile: text('FILE', 'a file that contains its key; - reads stdin'),
-    noKey: flag('it does not need a key'),
-    noTest: flag('save without testing'),
-    ...SETTING_FLAGS,
-  },
-  async run(shell, { name, kind = 'compat', baseUrl, models, fromFile, noKey, noTest, ...given }) {
-    const settings = withoutNull(settingsOf(given))
-    if (shell.planned(`connect ${name} (${kind}) for the text modes`)) return
-    // Before the key, which nobody likes to type for nothing.
-    const address = baseUrl || (kind === 'compat' && shell.prompt.line('Address, such as http://host/v1', NO_ADDRESS))
-    if (kind === 'compat' && !address) throw usageFailure('The address is empty.', NO_ADDRESS)
-    const key = noKey
-      ? null
-      : await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE or --no-key' })
-    const connection = await shell.connect()
-    const body = {
-      name,
-      kind,
-      test: !noTest,
-      ...(models ? { models } : {}),
-      ...(address ? { base_url: address } : {}),
-      ...(key ? { api_key: key } : {}),
-      ...(Object.keys(settings).length ? { settings } : {}),
-    }
-    const saved = expectData(await connection.ops().engines.post(body))
-    showSaved(shell, saved, models ? '' : ', choose models with --models m1,m2')
-    sayInUse(shell, connection)
-    if (!('prices' in settings)) await sayPrice(shell, connection, name)
-  },
-})
+const upstreamIn = (connection: Connection, name: string) =>
+  connection.ops().engines({ name: encodeURIComponent(name) })
 
-const updateEngine = command('update', {
-  summary: 'Change the settings of an upstream',
-  about:
-    'Settings that you do not name stay the same. The new settings are tested first, and nothing is saved if a test fails. A new key comes from --from-file, never from a flag. engines map chooses which models answer. An upstream of svc.server.json or the environment must be changed there. --copy copies it to the database, and from then on the copy is used.',
-  examples: [
-    'engines update main --call-timeout 60s --concurrency 8',
-    'engines update main --from-file key.txt --no-test',
-  ],
-  impact: 'write',
-  exits: [3, 5, 9],
-  args: { name: argument('the name you gave it with engines add') },
-  flags: {
-    baseUrl: text('URL', 'its address'),
-    fromFile: text('FILE', 'a file that contains its new key; - reads stdin'),
-    noTest: flag('save without testing'),
-    copy: flag('copy an upstream of svc.server.json or the environment to the database'),
-    ...SETTING_FLAGS,
-  },
-  async run(shell, { name, baseUrl, fromFile, noTest, copy, ...given }) {
-    const settings = settingsOf(given)
-    if (!baseUrl && !fromFile && !copy && !Object.keys(settings).length) {
-      throw usageFailure(
-        'engines update needs a setting to change.',
-        `svc-admin engines update ${name} --call-timeout 60s`,
-      )
-    }
-    if (shell.planned(`change the upstream ${name}`)) return
-    const key = fromFile
-      ? await readSecretInput(shell, { label: 'API key', fromFile, instead: '--from-file FILE' })
-      : null
-    const connection = await shell.connect()
-    const body = {
-      test: !noTest,
-      ...(copy ? { copy } : {}),
-      ...(baseUrl ? { base_url: baseUrl } : {}),
-      ...(key ? { api_key: key } : {}),
-      ...(Object.keys(settings).length ? { settings } : {}),
-    }
-    showSaved(
-      shell,
-      expectData(
-        await connection
-          .ops()
-          .engines({ name: encodeURIComponent(name) })
-          .patch(body),
+/** Changes an upstream, and prints what was saved. */
+async function patched(shell: Shell, name: string, body: EnginePatch, undo?: string): Promise<void> {
+  const connection = await shell.connect()
+  showSaved(shell, expectData(await upstreamIn(connection, name).patch(body)))
+  if (undo) shell.note(`undo: svc-admin engines ${undo} ${name}`)
+  await sayInUse(shell)
+}
+type EnginePatch = Parameters<ReturnType<typeof upstreamIn>['patch']>[0]
+
+export const engineCommands = [
+  command`list: List the engines and the upstreams of each
+  Shows one line for each target, in the order they are tried. Each upstream is asked whether it answers, at no cost. STATUS is what GET /models shows. SET IN is "here" for settings made while a server ran. Only operators see these names; no API answer contains them.
+  $ engines list`({
+    columns,
+    watchable: true,
+    exits: [],
+    request: ({ ops }) => ops.engines.get(),
+    shown: ({ engines }) => engines,
+    empty: 'No engines.',
+  }),
+  command`add: Connect an upstream that answers the text modes
+  Tests the upstream with real calls first, and saves nothing if one fails. Running servers use it at once, on every node, ahead of the current targets. Running calls finish as they started. Settings are stored in the database, and the key is encrypted. Without --models, it uses every model that the upstream lists, up to 20. The first model answers; the others take over when it fails. Without a price, calls cost what engines prices shows. The key comes from --from-file, stdin or a hidden prompt, never from a flag.
+  $ engines add main --kind compat --base-url http://127.0.0.1:8080/v1 --models a-small --no-key
+  $ engines add main --kind anthropic --models m-large,m-small --from-file key.txt
+  $ engines add eyes --base-url http://127.0.0.1:8081/v1 --models v --no-key --vision yes --concurrency 4`({
+    impact: 'write',
+    exits: [5, 9],
+    args: { name: argument('a name for it: lower-case letters, digits and hyphens') },
+    flags: {
+      kind: { ...choice(UPSTREAM_KINDS, 'its wire format; compat is any chat-completions server') },
+      baseUrl: text('URL', 'its address; required for compat'),
+      models: list('m1,m2', 'its model names, best first; all that it lists by default'),
+      fromFile: text('FILE', 'a file that contains its key; - reads stdin'),
+      noKey: flag('it does not need a key'),
+      noTest: flag('save without testing'),
+      ...SETTING_FLAGS,
+    },
+    async run(shell, { name, kind = 'compat', baseUrl, models, fromFile, noKey, noTest, ...given }) {
+      const settings = withoutNull(settingsOf(given))
+      if (shell.planned(`connect ${name} (${kind}) for the text modes`)) return
+      // Before the key, which nobody likes to type for nothing.
+      const address = baseUrl || (kind === 'compat' && shell.prompt.line('Address, such as http://host/v1', NO_ADDRESS))
+      if (kind === 'compat' && !address) throw usageFailure('The address is empty.', NO_ADDRESS)
+      const key = noKey
+        ? null
+        : await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE or --no-key' })
+      const connection = await shell.connect()
+      const body = defined({
+        name,
+        kind,
+        test: !noTest,
+        models,
+        base_url: address || undefined,
+        api_key: key || undefined,
+        settings: Object.keys(settings).length ? settings : undefined,
+      })
+      const saved = expectData(await connection.ops().engines.post(body))
+      showSaved(shell, saved, models ? '' : ', choose models with --models m1,m2')
+      await sayInUse(shell)
+      if (!('prices' in settings)) await sayPrice(shell, connection, name)
+    },
+  }),
+  command`update: Change the settings of an upstream
+  Settings that you do not name stay the same. The new settings are tested first, and nothing is saved if a test fails. A new key comes from --from-file, never from a flag. engines map chooses which models answer. An upstream of svc.server.json or the environment must be changed there. --copy copies it to the database, and from then on the copy is used.
+  $ engines update main --call-timeout 60s --concurrency 8
+  $ engines update main --from-file key.txt --no-test`({
+    ...writing,
+    flags: {
+      baseUrl: text('URL', 'its address'),
+      fromFile: text('FILE', 'a file that contains its new key; - reads stdin'),
+      noTest: flag('save without testing'),
+      copy: flag('copy an upstream of svc.server.json or the environment to the database'),
+      ...SETTING_FLAGS,
+    },
+    async run(shell, { name, baseUrl, fromFile, noTest, copy, ...given }) {
+      const settings = settingsOf(given)
+      const fix = `svc-admin engines update ${name} --call-timeout 60s`
+      if (!baseUrl && !fromFile && !copy && !Object.keys(settings).length)
+        throw usageFailure('engines update needs a setting to change.', fix)
+      if (shell.planned(`change the upstream ${name}`)) return
+      const key = fromFile
+        ? await readSecretInput(shell, { label: 'API key', fromFile, instead: '--from-file FILE' })
+        : undefined
+      const body = {
+        test: !noTest,
+        copy: copy || undefined,
+        base_url: baseUrl || undefined,
+        api_key: key || undefined,
+        settings: Object.keys(settings).length ? settings : undefined,
+      }
+      await patched(shell, name, defined(body))
+    },
+  }),
+  command`remove: Disconnect an upstream
+  Deletes the upstream, its targets and its key from the database. Running calls continue. If a mode would have no engine left, it needs --force. An upstream that you copied with --copy is used again from svc.server.json or the environment.
+  $ engines remove main --yes
+  $ engines remove main --force --yes`({
+    danger: 'moderate',
+    columns: columnsOf`name NAME, removed_from REMOVED FROM`,
+    args,
+    flags: { force: flag('remove it even if engines would have no target left') },
+    action: ({ name }) => `disconnect the upstream ${name}`,
+    request: ({ ops }, { name, force }) =>
+      ops.engines({ name: encodeURIComponent(name) }).delete({}, { query: force ? { force: 'true' } : {} }),
+    note: noteInUse,
+  }),
+  command`map: Choose which models answer a mode, best first
+  A target is upstream:model. When one fails, the next one takes over. MODE is a mode of GET /models, an engine id, or "*" for every text mode without its own targets. --to none removes the mode's own targets. Then those of svc.server.json, the environment and "*" apply.
+  $ engines map think --to big:large,main:small
+  $ engines map think --to none`({
+    columns: columnsOf`id ENGINE, targets TARGETS list, saved_to SAVED TO`,
+    args: { mode: argument('a mode, an engine id or "*"') },
+    flags: { to: list('up:model,…', 'its targets, best first, or none') },
+    action({ mode, to }) {
+      if (!to) throw usageFailure('engines map needs --to.', `svc-admin engines map ${mode} --to main:small`)
+      return `let ${targetsOf(to).join(', ') || 'the targets of all text modes'} answer ${mode}`
+    },
+    request: ({ ops }, { mode, to }) =>
+      ops.engines.map({ mode: encodeURIComponent(mode) }).put({ targets: targetsOf(to!) }),
+    note: noteInUse,
+  }),
+  command`test: Test the engines with real calls
+  Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. The upstream may charge a few tokens for each call.
+  $ engines test
+  $ engines test main --json
+  $ engines test --mode think`({
+    exits: [3, 9],
+    columns: testColumns,
+    args: { upstream: optional('the upstream to test; all by default') },
+    flags: { mode: text('MODE', 'only targets that answer this mode') },
+    request: ({ ops }, { upstream, mode }) =>
+      ops.engines.test.post({}, { query: defined({ upstream: upstream || undefined, mode: mode || undefined }) }),
+    shown: ({ tests }) => tests,
+    empty: 'No upstream is connected.',
+    ok: ({ tests }) => tests.every(({ ok }) => ok),
+  }),
+  command`health: Show how an upstream answered lately, bucket by bucket
+  Calls, errors and latencies as the process that is asked saw them since it started. Buckets without calls are left out. The last error is printed below.
+  $ engines health main
+  $ engines health main --window 7d --json`({
+    columns: columnsOf`
+      at FROM time, calls CALLS number, errors ERRORS number, p50 P50 MS number, p95 P95 MS number`,
+    watchable: true,
+    args: { upstream: argument('name of the upstream') },
+    flags: { window: choice(['1h', '24h', '7d'], 'how far back; 24h by default') },
+    request: ({ ops }, { upstream, window = '24h' }) =>
+      ops.engines({ name: encodeURIComponent(upstream) }).health.get({ query: { window } }),
+    shown: ({ buckets, calls, errors, p50, p95 }) =>
+      buckets.flatMap((at, index) =>
+        calls[index]!
+          ? [{ at, calls: calls[index], errors: errors[index], p50: p50[index] ?? null, p95: p95[index] ?? null }]
+          : [],
       ),
-    )
-    sayInUse(shell, connection)
-  },
-})
+    empty: 'No calls.',
+    note: ({ last_error }) => (last_error ? `Last error, ${last_error.at}: ${last_error.message}` : undefined),
+  }),
+  command`enable: Enable an upstream
+  It is tested with real calls first. If one fails, it stays disabled.
+  $ engines enable main
+  $ engines enable main --no-test`({
+    ...writing,
+    flags: { noTest: flag('enable it without testing') },
+    async run(shell, { name, noTest }) {
+      if (shell.planned(`enable the upstream ${name}`)) return
+      await patched(shell, name, { settings: { off: null }, test: !noTest }, 'disable')
+    },
+  }),
+  command`disable: Disable an upstream and keep its settings
+  Its settings, targets and key stay stored, but no new call goes to it. Running calls continue. The next target of each mode answers, or the built-in engine if it is on.
+  $ engines disable main
+  $ engines disable main --dry-run --json`({
+    ...writing,
+    async run(shell, { name }) {
+      if (shell.planned(`disable the upstream ${name}`)) return
+      await patched(shell, name, { settings: { off: true }, test: false }, 'enable')
+    },
+  }),
+  ...namedEngineCommands,
+]
 
-const removeEngine = command('remove', {
-  summary: 'Disconnect an upstream',
-  about:
-    'Deletes the upstream, its targets and its key from the database. Running calls continue. If a mode would have no engine left, it needs --force. An upstream that you copied with --copy is used again from svc.server.json or the environment.',
-  examples: ['engines remove main --yes', 'engines remove main --force --yes'],
-  impact: 'write',
-  danger: 'moderate',
-  columns: columnsOf`name NAME, removed_from REMOVED FROM`,
-  args: { name: argument('the name you gave it with engines add') },
-  flags: { force: flag('remove it even if engines would have no target left') },
-  async run(shell, { name, force }) {
-    if (shell.planned(`disconnect the upstream ${name}`)) return
-    shell.confirm(`Disconnect the upstream ${name}?`)
-    const connection = await shell.connect()
-    const one = connection.ops().engines({ name: encodeURIComponent(name) })
-    shell.print.item(expectData(await one.delete({}, { query: force ? { force: 'true' } : {} })), removeEngine.columns!)
-    sayInUse(shell, connection)
-  },
-})
-
-const mapEngine = command('map', {
-  summary: 'Choose which models answer a mode, best first',
-  about: `A target is upstream:model. When one fails, the next one takes over. MODE is a mode of GET /models, an engine id, or "*" for every text mode without its own targets. --to none removes the mode's own targets. Then those of svc.server.json, the environment and "*" apply.`,
-  examples: ['engines map think --to big:large,main:small', 'engines map think --to none'],
-  impact: 'write',
-  columns: columnsOf`id ENGINE, targets TARGETS list, saved_to SAVED TO`,
-  args: { mode: argument('a mode, an engine id or "*"') },
-  flags: { to: list('up:model,…', 'its targets, best first, or none') },
-  async run(shell, { mode, to }) {
-    if (!to) throw usageFailure('engines map needs --to.', `svc-admin engines map ${mode} --to main:small`)
-    const targets = to.length === 1 && to[0] === 'none' ? [] : to
-    if (shell.planned(`let ${targets.join(', ') || 'the targets of all text modes'} answer ${mode}`)) return
-    const connection = await shell.connect()
-    const saved = await connection
-      .ops()
-      .engines.map({ mode: encodeURIComponent(mode) })
-      .put({ targets })
-    shell.print.item(expectData(saved), mapEngine.columns!)
-    sayInUse(shell, connection)
-  },
-})
+const targetsOf = (to: readonly string[]): string[] => (to.length === 1 && to[0] === 'none' ? [] : [...to])
 
 /** The settings that the flags name; `auto` is null, which takes a setting back. */
 function settingsOf(given: FlagsGiven<typeof SETTING_FLAGS>) {
@@ -317,54 +305,3 @@ function readHeader(word: string): [string, string] {
   if (colon < 1) throw usageFailure(`--header is "${clean(word)}"; write NAME:VALUE.`)
   return [word.slice(0, colon).trim(), word.slice(colon + 1).trim()]
 }
-
-const common = {
-  impact: 'write',
-  exits: [3, 5, 9],
-  args: { name: argument('the name you gave it with engines add') },
-} as const
-
-const disableEngine = command('disable', {
-  ...common,
-  summary: 'Disable an upstream and keep its settings',
-  about:
-    'Its settings, targets and key stay stored, but no new call goes to it. Running calls continue. The next target of each mode answers, or the built-in engine if it is on.',
-  examples: ['engines disable main', 'engines disable main --dry-run --json'],
-  async run(shell, { name }) {
-    if (shell.planned(`disable the upstream ${name}`)) return
-    const connection = await shell.connect()
-    const one = connection.ops().engines({ name: encodeURIComponent(name) })
-    showSaved(shell, expectData(await one.patch({ settings: { off: true }, test: false })))
-    shell.note(`undo: svc-admin engines enable ${name}`)
-    sayInUse(shell, connection)
-  },
-})
-
-const enableEngine = command('enable', {
-  ...common,
-  summary: 'Enable an upstream',
-  about: 'It is tested with real calls first. If one fails, it stays disabled.',
-  examples: ['engines enable main', 'engines enable main --no-test'],
-  flags: { noTest: flag('enable it without testing') },
-  async run(shell, { name, noTest }) {
-    if (shell.planned(`enable the upstream ${name}`)) return
-    const connection = await shell.connect()
-    const one = connection.ops().engines({ name: encodeURIComponent(name) })
-    showSaved(shell, expectData(await one.patch({ settings: { off: null }, test: !noTest })))
-    shell.note(`undo: svc-admin engines disable ${name}`)
-    sayInUse(shell, connection)
-  },
-})
-
-export const engineCommands = [
-  listEngines,
-  addEngine,
-  updateEngine,
-  removeEngine,
-  mapEngine,
-  testEngines,
-  engineHealth,
-  enableEngine,
-  disableEngine,
-  ...namedEngineCommands,
-]

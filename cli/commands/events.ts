@@ -5,7 +5,7 @@ import { commandsOf } from '../command'
 import { CommandFailed, EXIT, expectData } from '../failure'
 import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
-import { pageFlags, pageIn, printPages, tail } from '../pages'
+import { tail } from '../pages'
 import type { Shell } from '../shell'
 import { argument, duration, LAST, text, whole } from '../words'
 
@@ -17,129 +17,118 @@ const listed = columns.filter(({ field }) => !field.startsWith('matched'))
 
 const command = commandsOf('events', { apis: ['tenant', 'operator'], columns: listed })
 
-const listEvents = command('list', {
-  summary: 'List events, newest first',
-  about:
-    "Lists published events, and server events that have a subscriber. On the server's machine it lists all of them, or with --org those of one organization or user.",
-  examples: ['events list --type order.created', 'events list --watch --json'],
-  watchable: true,
-  flags: {
-    type: text('TYPE', "only this name, or a family: 'order.*'"),
-    from: text('WHEN', 'from this date or time'),
-    to: text('WHEN', 'before this time; a date means the end of that day'),
-    ...pageFlags,
-  },
-  async run(shell, { type, from, to, ...paging }) {
-    const { api, ownerFilter } = await apiOf(shell)
-    const only = defined({ eventType: type || undefined, from: from || undefined, to: to || undefined, ...ownerFilter })
-    await printPages(shell, paging, {
-      page: (input) => pageIn(api.events.get({ query: { ...input, ...only } }), 'events'),
-      columns: listed,
-      empty: 'No events. Publish one: svc-admin events publish order.created',
-    })
-  },
-})
-
-const tailEvents = command('tail', {
-  summary: 'Print events as they arrive',
-  about:
-    'Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. It reads the hundred newest each second.',
-  examples: ['events tail', "events tail --type 'order.*' -o jsonl | head -n 3"],
-  offline: false,
-  flags: { type: text('TYPE', "only this name, or a family: 'order.*'"), last: LAST },
-  async run(shell, { type, last = 10 }) {
-    const { api, ownerFilter } = await apiOf(shell)
-    const query = { limit: 100, ...(type ? { eventType: type } : {}), ...ownerFilter }
-    const newest = async () => expectData(await api.events.get({ query })).events
-    await tail(shell, { columns: listed, newest, last, what: 'event' })
-  },
-})
-
-const publishEvent = command('publish', {
-  columns,
-  summary: 'Publish an event, and show what it reaches',
-  about:
-    'The payload is a JSON or YAML file, or stdin with -. Without --org it goes to your active organization, or to you. Your own hooks and workflows get it either way.',
-  examples: ['events publish order.created -f order.json', 'events publish order.created --source shop --json'],
-  impact: 'write',
-  args: { type: argument('name of the event: words joined by dots') },
-  flags: {
-    file: { ...text('FILE', 'the payload'), short: 'f' },
-    source: text('NAME', 'where the event comes from'),
-    repeat: whole('N', 'how many times; once by default', { min: 1, max: 1_000 }),
-    every: duration('TIME', 'pause between events; 1s by default'),
-  },
-  async run(shell, { type, file, source, repeat = 1, every = 1_000 }) {
-    const payload = file === undefined ? null : await readValueFile(shell, file)
-    if (shell.planned(`publish ${type}`)) return
-    const { api } = await apiOf(shell)
-    const input = {
-      orgId: await accountOf(shell),
-      eventType: type,
-      payload,
-      ...(source === undefined ? {} : { sourceConnector: source }),
-    }
-    for (let at = 0; at < repeat && !shell.signal.aborted; at += 1) {
-      if (at > 0) await shell.clock.sleep(every, shell.signal)
-      const key = at === 0 ? shell.globals.idempotencyKey : undefined
-      const headers = { 'idempotency-key': key ?? randomBase62(24) }
-      shell.print.item(expectData(await api.events.post(input, { headers })), columns)
-    }
-  },
-})
-
 const types = columnsOf`type EVENT keep, about WHEN`
-
-const listTypes = command('types', {
-  apis: ['host'],
-  columns: types,
-  summary: "List the names of the server's own events",
-  about: 'You can publish any other name. To see example data: webhooks events --sample TYPE.',
-  examples: ['events types', 'events types --json'],
-  exits: [],
-  async run(shell) {
-    const all = Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about }))
-    shell.print.list(all, types, 'None.')
-  },
-})
 
 const REPLAYED = 'replayed'
 const MAX_PAGES = 20
+const ofType = text('TYPE', "only this name, or a family: 'order.*'")
 
-const replayEvent = command('replay', {
-  columns,
-  summary: 'Publish an event again',
-  about:
-    'Publishes the same payload with a new id and the source "replayed". It searches the two thousand newest events. Server events cannot be published; use deliveries replay for those.',
-  examples: ['events replay evt_01J8… --yes', 'events replay evt_01J8… --yes --json'],
-  impact: 'write',
-  danger: 'moderate',
-  args: { id: argument('id of the event, or the start of it') },
-  async run(shell, { id }) {
-    const { api, ownerFilter } = await apiOf(shell)
-    let cursor: string | undefined
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }), ...ownerFilter }
-      const found = expectData(await api.events.get({ query }))
-      const event = found.events.find((one) => one.id.startsWith(id))
-      if (event) {
-        const { orgId, eventType, payload } = event
-        if (shell.planned(`publish ${eventType} again`)) return
-        shell.confirm(`Publish ${eventType} of ${event.timestamp} again?`)
-        const input = { orgId, eventType, payload, sourceConnector: REPLAYED }
-        return shell.print.item(expectData(await api.events.post(input, { headers: onceHeaders(shell) })), columns)
+export const eventCommands = [
+  command`list: List events, newest first
+  Lists published events, and server events that have a subscriber. On the server's machine it lists all of them, or with --org those of one organization or user.
+  $ events list --type order.created
+  $ events list --watch --json`({
+    watchable: true,
+    flags: {
+      type: ofType,
+      from: text('WHEN', 'from this date or time'),
+      to: text('WHEN', 'before this time; a date means the end of that day'),
+    },
+    paged: 'events',
+    request({ api, ownerFilter, page }, { type, from, to }) {
+      const only = { eventType: type || undefined, from: from || undefined, to: to || undefined }
+      return api.events.get({ query: defined({ ...page, ...only, ...ownerFilter }) })
+    },
+    empty: 'No events. Publish one: svc-admin events publish order.created',
+  }),
+  command`tail: Print events as they arrive
+  Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. It reads the hundred newest each second.
+  $ events tail
+  $ events tail --type 'order.*' -o jsonl | head -n 3`({
+    offline: false,
+    flags: { type: ofType, last: LAST },
+    async run(shell, { type, last = 10 }) {
+      const { api, ownerFilter } = await apiOf(shell)
+      const query = { limit: 100, ...(type ? { eventType: type } : {}), ...ownerFilter }
+      const newest = async () => expectData(await api.events.get({ query })).events
+      await tail(shell, { columns: listed, newest, last, what: 'event' })
+    },
+  }),
+  command`types: List the names of the server's own events
+  You can publish any other name. To see example data: webhooks events --sample TYPE.
+  $ events types`({
+    apis: ['host'],
+    columns: types,
+    exits: [],
+    async run(shell) {
+      const all = Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about }))
+      shell.print.list(all, types, 'None.')
+    },
+  }),
+  command`publish: Publish an event, and show what it reaches
+  The payload is a JSON or YAML file, or stdin with -. Without --org it goes to your active organization, or to you. Your own hooks and workflows get it either way.
+  $ events publish order.created -f order.json
+  $ events publish order.created --source shop --json`({
+    columns,
+    impact: 'write',
+    args: { type: argument('name of the event: words joined by dots') },
+    flags: {
+      file: { ...text('FILE', 'the payload'), short: 'f' },
+      source: text('NAME', 'where the event comes from'),
+      repeat: whole('N', 'how many times; once by default', { min: 1, max: 1_000 }),
+      every: duration('TIME', 'pause between events; 1s by default'),
+    },
+    async run(shell, { type, file, source, repeat = 1, every = 1_000 }) {
+      const payload = file === undefined ? null : await readValueFile(shell, file)
+      if (shell.planned(`publish ${type}`)) return
+      const { api } = await apiOf(shell)
+      const input = {
+        orgId: await accountOf(shell),
+        eventType: type,
+        payload,
+        ...(source === undefined ? {} : { sourceConnector: source }),
       }
-      if (found.next_cursor === null) break
-      cursor = found.next_cursor
-    }
-    throw new CommandFailed({
-      exitCode: EXIT.missing,
-      code: 'not_found',
-      message: `No event ${id} among the newest.`,
-      fix: 'svc-admin events list',
-    })
-  },
-})
+      for (let at = 0; at < repeat && !shell.signal.aborted; at += 1) {
+        if (at > 0) await shell.clock.sleep(every, shell.signal)
+        const key = at === 0 ? shell.globals.idempotencyKey : undefined
+        const headers = { 'idempotency-key': key ?? randomBase62(24) }
+        shell.print.item(expectData(await api.events.post(input, { headers })), columns)
+      }
+    },
+  }),
+  command`replay: Publish an event again
+  Publishes the same payload with a new id and the source "replayed". It searches the two thousand newest events. Server events cannot be published; use deliveries replay for those.
+  $ events replay evt_01J8… --yes`({
+    columns,
+    impact: 'write',
+    danger: 'moderate',
+    args: { id: argument('id of the event, or the start of it') },
+    async run(shell, { id }) {
+      const { api, ownerFilter } = await apiOf(shell)
+      let cursor: string | undefined
+      for (let page = 0; page < MAX_PAGES; page += 1) {
+        const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }), ...ownerFilter }
+        const found = expectData(await api.events.get({ query }))
+        const event = found.events.find((one) => one.id.startsWith(id))
+        if (event) {
+          const { orgId, eventType, payload } = event
+          if (shell.planned(`publish ${eventType} again`)) return
+          shell.confirm(`Publish ${eventType} of ${event.timestamp} again?`)
+          const input = { orgId, eventType, payload, sourceConnector: REPLAYED }
+          return shell.print.item(expectData(await api.events.post(input, { headers: onceHeaders(shell) })), columns)
+        }
+        if (found.next_cursor === null) break
+        cursor = found.next_cursor
+      }
+      throw new CommandFailed({
+        exitCode: EXIT.missing,
+        code: 'not_found',
+        message: `No event ${id} among the newest.`,
+        fix: 'svc-admin events list',
+      })
+    },
+  }),
+]
 
 /** The organization to publish for, by the id that the API wants. */
 async function accountOf(shell: Shell): Promise<string> {
@@ -154,5 +143,3 @@ async function accountOf(shell: Shell): Promise<string> {
   const { user, active_org_id } = expectData(await client.auth.me.get())
   return active_org_id ?? user.id
 }
-
-export const eventCommands = [listEvents, tailEvents, listTypes, publishEvent, replayEvent]

@@ -35,35 +35,6 @@ const textFlags = {
 
 const command = commandsOf('guardrails', { apis: ['tenant', 'operator'] })
 
-const testPolicy = command('test', {
-  summary: 'Test a policy on a text, or on a file of texts with expected results',
-  about:
-    'The text comes from --text, -f or stdin. Every rule is shown with its phase and verdict. A corpus has one JSON object per line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line sets it. Exits 9 when any result differs. Nothing is billed, stored or sent to an engine.',
-  examples: [
-    `guardrails test ${POLICY_ID} --text "Write to ada@example.com"`,
-    `guardrails test ${POLICY_ID} --corpus corpus.jsonl`,
-    `guardrails test ${POLICY_ID} --corpus - --every --json`,
-  ],
-  exits: [3, 9],
-  columns: [...resultColumns, ...caseColumns.filter(({ field }) => !['phase', 'text'].includes(field))],
-  args: policyArgument,
-  flags: {
-    text: text('TEXT', 'the text; @FILE reads it from a file'),
-    ...textFlags,
-    corpus: text('FILE', 'texts with expected results, one JSON object per line; - reads stdin'),
-    every: flag('with --corpus: also print the texts with the expected result'),
-  },
-  async run(shell, { policy, text: given, file, phase, tool, corpus, every }) {
-    const texts = [given, file, corpus].filter((one) => one !== undefined)
-    if (texts.length > 1) throw usageFailure('--text, -f and --corpus exclude each other. Use one.')
-    const evaluator = await evaluatorOf(shell, policy)
-    if (corpus !== undefined) return testCorpus(shell, evaluator, { corpus, every })
-    const question = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
-    const rows = await evaluator.everyPhase(question ?? (await readTextFile(shell, file ?? '-')), { phase, tool })
-    shell.print.list(rows, resultColumns, 'The policy has no rules for this phase.')
-  },
-})
-
 type Evaluator = Awaited<ReturnType<typeof evaluatorOf>>
 
 const gravest = (verdicts: readonly string[]): string =>
@@ -73,66 +44,7 @@ const builtinColumns = columnsOf`
   guardrail_id GUARDRAIL, phases PHASES list, verdicts VERDICTS list, description LOOKS FOR,
   config_schema CONFIG wide`
 
-const listBuiltins = command('builtins', {
-  summary: 'List every check that rules can use',
-  about: 'Shows the phases and verdicts of each check. -o wide and --json add the JSON Schema of its config.',
-  examples: ['guardrails builtins', 'guardrails builtins --json'],
-  columns: builtinColumns,
-  exits: [],
-  async run(shell) {
-    const { api } = await apiOf(shell)
-    shell.print.list(expectData(await api.guardrails.get()).guardrails, builtinColumns, 'There are none.')
-  },
-})
-
-const evaluateText = command('evaluate', {
-  summary: 'Show what a policy finds in a text, rule by rule',
-  about:
-    'Tests every phase for which the policy has rules, or only --phase. Nothing is billed, stored or sent to an engine.',
-  examples: [
-    `guardrails evaluate ${POLICY_ID} "Write to ada@example.com"`,
-    `guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`,
-  ],
-  columns: resultColumns,
-  args: { ...policyArgument, text: optional('the text') },
-  flags: textFlags,
-  async run(shell, { policy, text: given, file, phase, tool }) {
-    const question = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
-    if (question === undefined) {
-      throw usageFailure('guardrails evaluate needs a TEXT.', `svc-admin guardrails evaluate ${policy} "Hello"`)
-    }
-    const { everyPhase } = await evaluatorOf(shell, policy)
-    shell.print.list(
-      await everyPhase(question, { phase, tool }),
-      resultColumns,
-      'The policy has no rules for this phase.',
-    )
-  },
-})
-
 const diffColumns = columnsOf`rule RULE number, change CHANGE, before BEFORE, after AFTER`
-
-const diffPolicy = command('diff', {
-  summary: 'Show how a file would change each rule',
-  about: 'Shows only the rules that differ, by their number in the list.',
-  examples: [`guardrails diff ${POLICY_ID} -f policy.yaml`, `guardrails diff ${POLICY_ID} -f - --json`],
-  columns: diffColumns,
-  args: policyArgument,
-  flags: policyFile,
-  async run(shell, { policy, file: from = '-' }) {
-    const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
-    await assertSeesContent(shell)
-    const policies = await resourceOver(shell, 'guardrail-policies')
-    const { rules: before } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
-    const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => {
-      const [old, made] = [textOf(before[index]), textOf(after[index])]
-      const change = old === null ? 'added' : made === null ? 'removed' : 'changed'
-      return { rule: index + 1, change, before: old, after: made }
-    })
-    const different = rows.filter((row) => row.before !== row.after)
-    shell.print.list(different, diffColumns, 'The rules are the same.')
-  },
-})
 
 /** Guardrail policies (dx 2.10); also as `policies guardrails`. */
 export const guardrailCommands = [
@@ -149,10 +61,81 @@ export const guardrailCommands = [
     bound: { flag: '--guardrails', holds: (key, id) => key.guardrail_policy_id === id },
   }),
   ...defaultVerbs('guardrails', POLICY_ID),
-  listBuiltins,
-  evaluateText,
-  testPolicy,
-  diffPolicy,
+  command`builtins: List every check that rules can use
+  Shows the phases and verdicts of each check. -o wide and --json add the JSON Schema of its config.
+  $ guardrails builtins`({
+    columns: builtinColumns,
+    exits: [],
+    async run(shell) {
+      const { api } = await apiOf(shell)
+      shell.print.list(expectData(await api.guardrails.get()).guardrails, builtinColumns, 'There are none.')
+    },
+  }),
+  command`evaluate: Show what a policy finds in a text, rule by rule
+  Tests every phase for which the policy has rules, or only --phase. Nothing is billed, stored or sent to an engine.
+  $ guardrails evaluate ${POLICY_ID} "Write to ada@example.com"
+  $ guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`({
+    columns: resultColumns,
+    args: { ...policyArgument, text: optional('the text') },
+    flags: textFlags,
+    async run(shell, { policy, text: given, file, phase, tool }) {
+      const question = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
+      if (question === undefined) {
+        throw usageFailure('guardrails evaluate needs a TEXT.', `svc-admin guardrails evaluate ${policy} "Hello"`)
+      }
+      const { everyPhase } = await evaluatorOf(shell, policy)
+      shell.print.list(
+        await everyPhase(question, { phase, tool }),
+        resultColumns,
+        'The policy has no rules for this phase.',
+      )
+    },
+  }),
+  command`test: Test a policy on a text, or on a file of texts with expected results
+  The text comes from --text, -f or stdin. Every rule is shown with its phase and verdict. A corpus has one JSON object per line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line sets it. Exits 9 when any result differs. Nothing is billed, stored or sent to an engine.
+  $ guardrails test ${POLICY_ID} --text "Write to ada@example.com"
+  $ guardrails test ${POLICY_ID} --corpus corpus.jsonl
+  $ guardrails test ${POLICY_ID} --corpus - --every --json`({
+    exits: [3, 9],
+    columns: [...resultColumns, ...caseColumns.filter(({ field }) => !['phase', 'text'].includes(field))],
+    args: policyArgument,
+    flags: {
+      text: text('TEXT', 'the text; @FILE reads it from a file'),
+      ...textFlags,
+      corpus: text('FILE', 'texts with expected results, one JSON object per line; - reads stdin'),
+      every: flag('with --corpus: also print the texts with the expected result'),
+    },
+    async run(shell, { policy, text: given, file, phase, tool, corpus, every }) {
+      const texts = [given, file, corpus].filter((one) => one !== undefined)
+      if (texts.length > 1) throw usageFailure('--text, -f and --corpus exclude each other. Use one.')
+      const evaluator = await evaluatorOf(shell, policy)
+      if (corpus !== undefined) return testCorpus(shell, evaluator, { corpus, every })
+      const question = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
+      const rows = await evaluator.everyPhase(question ?? (await readTextFile(shell, file ?? '-')), { phase, tool })
+      shell.print.list(rows, resultColumns, 'The policy has no rules for this phase.')
+    },
+  }),
+  command`diff: Show how a file would change each rule
+  Shows only the rules that differ, by their number in the list.
+  $ guardrails diff ${POLICY_ID} -f policy.yaml
+  $ guardrails diff ${POLICY_ID} -f - --json`({
+    columns: diffColumns,
+    args: policyArgument,
+    flags: policyFile,
+    async run(shell, { policy, file: from = '-' }) {
+      const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
+      await assertSeesContent(shell)
+      const policies = await resourceOver(shell, 'guardrail-policies')
+      const { rules: before } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
+      const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => {
+        const [old, made] = [textOf(before[index]), textOf(after[index])]
+        const change = old === null ? 'added' : made === null ? 'removed' : 'changed'
+        return { rule: index + 1, change, before: old, after: made }
+      })
+      const different = rows.filter((row) => row.before !== row.after)
+      shell.print.list(different, diffColumns, 'The rules are the same.')
+    },
+  }),
 ]
 
 function textOf(rule: GuardrailRule | undefined): string | null {

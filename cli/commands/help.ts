@@ -1,23 +1,21 @@
 import type { Setting } from '../../src/kernel/config'
 import { didYouMean } from '../../src/kernel/nearest'
 import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
-import { type Command, defineCommand, type Flag } from '../command'
+import { type Command, commandsOf, type Flag } from '../command'
 import { EXIT_MEANINGS, usageFailure } from '../failure'
 import { GLOBAL_FLAGS } from '../globals'
 import { exitsOf, helpFor, rows } from '../help'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { kebab } from '../program'
 import type { Shell } from '../shell'
 import { optional } from '../words'
 
-export const cheat = defineCommand({
-  path: 'cheat',
-  summary: 'Print examples of commands, ready to paste',
-  about:
-    'Prints two or more examples for each command of a noun, with what they do. Without a noun it prints one for each command.',
-  examples: ['cheat keys', 'cheat | less'],
-  apis: ['host'],
-  impact: 'read',
+const command = commandsOf('', { apis: ['host'], exits: [] })
+
+export const cheat = command`cheat: Print examples of commands, ready to paste
+  Prints two or more examples for each command of a noun, with what they do. Without a noun it prints one for each command.
+  $ cheat keys
+  $ cheat | less`({
   args: { resource: optional('a noun, such as keys') },
   async run({ io, commands }, { resource }) {
     const words = [...new Set(commands.map(({ path }) => path.split(' ')[0]!))]
@@ -37,15 +35,11 @@ export const cheat = defineCommand({
 
 const SCHEMA_VERSION = 1
 
-export const listCommands = defineCommand({
-  path: 'commands',
-  summary: 'List every command',
-  about:
-    'In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. A program can use these to decide what to run.',
-  examples: ['commands', 'commands -o json'],
-  apis: ['host'],
-  impact: 'read',
-  columns: [column('command', 'COMMAND'), column('impact', 'IMPACT'), column('summary', 'SUMMARY')],
+export const listCommands = command`commands: List every command
+  In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. A program can use these to decide what to run.
+  $ commands
+  $ commands -o json`({
+  columns: columnsOf`command COMMAND, impact IMPACT, summary SUMMARY`,
   async run(shell) {
     shell.print.list(shell.commands.map(describe), listCommands.columns!, 'No commands.')
   },
@@ -199,13 +193,11 @@ trigger:
 
 const TOPICS = ['environment', 'exit-codes', 'error', 'manifest', ...Object.keys(TOPIC_PAGES)] as const
 
-export const help = defineCommand({
-  path: 'help',
-  summary: 'Explain a command, a topic or an error code',
-  about: `Topics: ${TOPICS.join(', ')}. The error topic takes a code; manifest prints a skill to start from.`,
-  examples: ['help exit-codes', 'help error insufficient_credits', 'help keys create'],
-  apis: ['host'],
-  impact: 'read',
+export const help = command`help: Explain a command, a topic or an error code
+  Topics: ${TOPICS.join(', ')}. The error topic takes a code; manifest prints a skill to start from.
+  $ help exit-codes
+  $ help error insufficient_credits
+  $ help keys create`({
   args: { topic: optional('a topic, a noun or a command'), word: optional("the command's verb, or an error code") },
   async run(shell, { topic, word }) {
     if (topic === 'exit-codes') return exitCodes(shell)

@@ -1,19 +1,13 @@
 import { isEventPattern, matchesPattern } from '../../src/events/schema'
-import { apiOf, defined, onceHeaders } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, defined } from '../api'
+import { type At, commandsOf, type FlagsGiven } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
-import { everyEntry, pageFlags, pageIn, printPages } from '../pages'
+import { everyEntry, pageIn } from '../pages'
 import type { Shell } from '../shell'
 import { argument, duration, text } from '../words'
 import { switchCommands } from './resource-commands'
-
-/** The routes of one hook, in an object: the client of a route looks like a promise to whoever awaits it. */
-async function hookAt(shell: Shell, id: string) {
-  const { api } = await apiOf(shell)
-  return { one: api.hooks({ id: encodeURIComponent(id) }) }
-}
 
 const columns = columnsOf`
   id, name NAME, event_pattern PATTERN, skill_slug SKILL, enabled ENABLED flag, cooldown_minutes COOLDOWN number,
@@ -24,84 +18,24 @@ const columns = columnsOf`
 const ID = '5b1f0c7e-…'
 const args = { id: argument('id of the hook') }
 const MINUTE_MS = 60_000
-const COOLDOWN = duration('TIME', 'pause after each run, in whole minutes up to 24h; 15m by default')
-const FILE = { ...text('FILE', 'its config, as JSON or YAML; - reads stdin'), short: 'f' } as const
+const changes = {
+  cooldown: duration('TIME', 'pause after each run, in whole minutes up to 24h; 15m by default'),
+  name: text('NAME', 'name of the hook'),
+  file: { ...text('FILE', 'its config, as JSON or YAML; - reads stdin'), short: 'f' },
+}
 
 const presets = columnsOf`id ID keep, event_pattern PATTERN, default_skill SKILL, description WHAT IT DOES`
 
 const command = commandsOf('hooks', { apis: ['tenant', 'operator'], columns })
 
-const listPresets = command('presets', {
-  columns: presets,
-  summary: 'List hooks that are ready to install',
-  about: 'Install one with hooks install --preset.',
-  examples: ['hooks presets', 'hooks presets --json'],
-  async run(shell) {
-    const { api, ownerFilter } = await apiOf(shell)
-    shell.print.list(
-      expectData(await api.hooks.get({ query: { limit: 1, ...ownerFilter } })).presets,
-      presets,
-      'No presets.',
-    )
-  },
-})
+const hookIn = ({ api }: At, id: string) => api.hooks({ id: encodeURIComponent(id) })
 
-const installHook = command('install', {
-  summary: 'Install a hook: a skill that runs when an event happens',
-  about:
-    'Needs --preset, or --pattern and --skill. Its runs act for you and you pay for them. The config is sent with each event; its prompt tells the skill what to do.',
-  examples: [
-    'hooks install --preset task.overdue.summary',
-    'hooks install --pattern "order.*.paid" --skill email-drafter --cooldown 5m -f config.json',
-  ],
-  impact: 'write',
-  flags: {
-    preset: text('ID', 'a hook from hooks presets'),
-    pattern: text('PATTERN', 'words joined by dots; * matches any word, or all that follow'),
-    skill: text('SLUG', "the skill that runs; the preset's skill by default"),
-    cooldown: COOLDOWN,
-    name: text('NAME', 'name of the hook'),
-    file: FILE,
-  },
-  async run(shell, { preset, pattern, skill, ...rest }) {
-    const input = defined({
-      hook_preset_id: preset,
-      event_pattern: pattern,
-      skill_slug: skill,
-      ...(await settings(shell, rest)),
-    })
-    if (shell.planned(`install a hook for ${preset ?? pattern ?? 'nothing'}`)) return
-    const { api, ownerFilter } = await apiOf(shell)
-    shell.print.item(
-      expectData(await api.hooks.post(input, { query: ownerFilter, headers: onceHeaders(shell) })),
-      columns,
-    )
-  },
-})
-
-type Settings = { cooldown: number | undefined; name: string | undefined; file: string | undefined }
-
-const settings = async (shell: Shell, { cooldown, name, file }: Settings) =>
+const settings = async (shell: Shell, { cooldown, name, file }: FlagsGiven<typeof changes>) =>
   defined({
     cooldown_minutes: cooldown === undefined ? undefined : Math.round(cooldown / MINUTE_MS),
     name,
     config: file === undefined ? undefined : ((await readValueFile(shell, file)) as Record<string, unknown>),
   })
-
-const updateHook = command('update', {
-  summary: 'Change the cooldown, the name or the config of a hook',
-  about: 'Settings that you do not name stay the same. To change the pattern or the skill, install another hook.',
-  examples: [`hooks update ${ID} --cooldown 1h`, `hooks update ${ID} -f config.json --json`],
-  impact: 'write',
-  args,
-  flags: { cooldown: COOLDOWN, name: text('NAME', 'name of the hook'), file: FILE },
-  async run(shell, { id, ...rest }) {
-    const patch = await settings(shell, rest)
-    if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of hook ${id}`)) return
-    const { one } = await hookAt(shell, id)
-    shell.print.item(expectData(await one.patch(patch)), columns)
-  },
-})
 
 const plain = switchCommands({
   path: 'hooks',
@@ -121,46 +55,83 @@ const runs = columnsOf`
   id ID keep, status STATUS, error WHY, costCents CENTS number, createdAt AT time, completedAt ENDED time wide,
   eventId EVENT wide, output OUTPUT wide`
 
-const listRuns = command('runs', {
-  columns: runs,
-  summary: 'List the runs of a hook, newest first',
-  about: 'If an event did not run the skill, it shows why: the cooldown, the credit or the daily limit.',
-  examples: ['hooks runs 5b1f0c7e-…', 'hooks runs 5b1f0c7e-… --watch --json'],
-  watchable: true,
-  args: { id: argument('id of the hook') },
-  flags: pageFlags,
-  async run(shell, { id, ...paging }) {
-    const { one } = await hookAt(shell, id)
-    await printPages(shell, paging, {
-      page: (input) => pageIn(one.executions.get({ query: input }), 'executions'),
-      columns: runs,
-      empty: 'No event has matched it yet.',
-    })
-  },
-})
-
 const matchColumns = columnsOf`kind KIND, id ID keep, pattern PATTERN, does DOES, state STATE`
 type Match = { kind: 'hook' | 'workflow' | 'webhook'; id: string; pattern: string; does: string; state: string }
 
-const matchHooks = command('match', {
-  columns: matchColumns,
-  summary: 'List what an event with this name would trigger, without publishing it',
-  about:
-    'Lists hooks, workflows and webhooks whose pattern matches, even disabled ones. A hook that has just run is in its cooldown. A workflow with a filter also checks the data.',
-  examples: ['hooks match order.created', 'hooks match order.eu.paid --json'],
-  args: { type: argument('name of the event: words joined by dots') },
-  async run(shell, { type }) {
-    if (!isEventPattern(type) || type.includes('*')) {
-      throw usageFailure(
-        `"${type}" is not an event name.`,
-        'use lower-case words joined by dots, such as order.created',
-      )
-    }
-    const all = [...(await hooks(shell)), ...(await workflows(shell)), ...(await webhooks(shell))]
-    const found = all.filter(({ kind, pattern }) => matchesPattern(pattern, type, { prefix: kind !== 'webhook' }))
-    shell.print.list(found, matchColumns, `Nothing listens for ${type}.`)
-  },
-})
+export const hookCommands = [
+  plain.list,
+  plain.get,
+  command`presets: List hooks that are ready to install
+  Install one with hooks install --preset.
+  $ hooks presets`({
+    columns: presets,
+    request: ({ api, ownerFilter }) => api.hooks.get({ query: { limit: 1, ...ownerFilter } }),
+    shown: ({ presets }) => presets,
+    empty: 'No presets.',
+  }),
+  command`install: Install a hook: a skill that runs when an event happens
+  Needs --preset, or --pattern and --skill. Its runs act for you and you pay for them. The config is sent with each event; its prompt tells the skill what to do.
+  $ hooks install --preset task.overdue.summary
+  $ hooks install --pattern "order.*.paid" --skill email-drafter --cooldown 5m -f config.json`({
+    flags: {
+      preset: text('ID', 'a hook from hooks presets'),
+      pattern: text('PATTERN', 'words joined by dots; * matches any word, or all that follow'),
+      skill: text('SLUG', "the skill that runs; the preset's skill by default"),
+      ...changes,
+    },
+    action: ({ preset, pattern }) => `install a hook for ${preset ?? pattern ?? 'nothing'}`,
+    async request({ api, ownerFilter, headers, shell }, { preset, pattern, skill, ...rest }) {
+      const named = defined({ hook_preset_id: preset, event_pattern: pattern, skill_slug: skill })
+      return api.hooks.post({ ...named, ...(await settings(shell, rest)) }, { query: ownerFilter, headers })
+    },
+  }),
+  command`update: Change the cooldown, the name or the config of a hook
+  Settings that you do not name stay the same. To change the pattern or the skill, install another hook.
+  $ hooks update ${ID} --cooldown 1h
+  $ hooks update ${ID} -f config.json --json`({
+    impact: 'write',
+    args,
+    flags: changes,
+    async run(shell, { id, ...rest }) {
+      const patch = await settings(shell, rest)
+      if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of hook ${id}`)) return
+      const { api } = await apiOf(shell)
+      shell.print.item(expectData(await api.hooks({ id: encodeURIComponent(id) }).patch(patch)), columns)
+    },
+  }),
+  plain.enable,
+  plain.disable,
+  plain.remove,
+  command`runs: List the runs of a hook, newest first
+  If an event did not run the skill, it shows why: the cooldown, the credit or the daily limit.
+  $ hooks runs 5b1f0c7e-…
+  $ hooks runs 5b1f0c7e-… --watch --json`({
+    columns: runs,
+    watchable: true,
+    args,
+    paged: 'executions',
+    request: (at, { id }) => hookIn(at, id).executions.get({ query: at.page }),
+    empty: 'No event has matched it yet.',
+  }),
+  command`match: List what an event with this name would trigger, without publishing it
+  Lists hooks, workflows and webhooks whose pattern matches, even disabled ones. A hook that has just run is in its cooldown. A workflow with a filter also checks the data.
+  $ hooks match order.created
+  $ hooks match order.eu.paid --json`({
+    columns: matchColumns,
+    args: { type: argument('name of the event: words joined by dots') },
+    async run(shell, { type }) {
+      if (!isEventPattern(type) || type.includes('*')) {
+        throw usageFailure(
+          `"${type}" is not an event name.`,
+          'use lower-case words joined by dots, such as order.created',
+        )
+      }
+      const all = [...(await hooks(shell)), ...(await workflows(shell)), ...(await webhooks(shell))]
+      const found = all.filter(({ kind, pattern }) => matchesPattern(pattern, type, { prefix: kind !== 'webhook' }))
+      shell.print.list(found, matchColumns, `Nothing listens for ${type}.`)
+    },
+  }),
+]
 
 async function hooks(shell: Shell): Promise<Match[]> {
   const { api, ownerFilter } = await apiOf(shell)
@@ -197,16 +168,3 @@ async function webhooks(shell: Shell): Promise<Match[]> {
     }),
   )
 }
-
-export const hookCommands = [
-  plain.list,
-  plain.get,
-  listPresets,
-  installHook,
-  updateHook,
-  plain.enable,
-  plain.disable,
-  plain.remove,
-  listRuns,
-  matchHooks,
-]

@@ -1,37 +1,28 @@
 import { loadConfig } from '../../src/app/config'
 import type { Keyring } from '../../src/app/keyring'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { CheckFailed, conflictFailure, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { column, columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import { text } from '../words'
 
+const command = commandsOf('keyring', { apis: ['host'], exits: [] })
+
 const BYTES = 32
 
-const columns = [
-  column('file', 'FILE'),
-  column('wrapped_by', 'WRAPPED BY'),
-  column('version', 'VERSION', { kind: 'number' }),
-  column('fits', 'FITS THE DATABASE', { kind: 'flag' }),
-  column('webhooks.sealed', 'WEBHOOKS', { kind: 'number' }),
-  column('webhooks.unreadable', 'UNREADABLE WEBHOOKS', { kind: 'number' }),
-  column('answers.sealed', 'KEPT ANSWERS', { kind: 'number' }),
-  column('answers.unreadable', 'UNREADABLE ANSWERS', { kind: 'number' }),
-  column('engines.unreadable', 'UNREADABLE ENGINES', { kind: 'number' }),
-]
+const columns = columnsOf`
+  file FILE, wrapped_by WRAPPED BY, version VERSION number, fits FITS THE DATABASE flag, webhooks.sealed WEBHOOKS number,
+  webhooks.unreadable UNREADABLE WEBHOOKS number, answers.sealed KEPT ANSWERS number,
+  answers.unreadable UNREADABLE ANSWERS number, engines.unreadable UNREADABLE ENGINES number`
 
 const common = { apis: ['host'] } as const
 
-const keyringStatus = defineCommand({
+const keyringStatus = command`status: Show the version of the master key and what it protects
+  Checks that the secrets, of the database or of secrets.json, decrypt the signing secrets of webhooks, and the answers stored for Idempotency-Keys. No secret is printed. Exits 9 when something cannot be decrypted.
+  $ keyring status`({
   ...common,
-  path: 'keyring status',
-  summary: 'Show the version of the master key and what it protects',
-  about:
-    'Checks that the secrets, of the database or of secrets.json, decrypt the signing secrets of webhooks, and the answers stored for Idempotency-Keys. No secret is printed. Exits 9 when something cannot be decrypted.',
-  examples: ['keyring status', 'keyring status --json'],
-  impact: 'read',
   exits: [5, 9],
   columns,
   async run(shell) {
@@ -43,43 +34,8 @@ const keyringStatus = defineCommand({
   },
 })
 
+const rotatedColumns = [...columns, column('old', 'OLD KEY')]
 const NAME = 'rotate'
-
-const keyringRotate = defineCommand({
-  ...common,
-  path: 'keyring rotate',
-  summary: 'Replace the master key, and encrypt again what it protects',
-  about:
-    'With SVC_MASTER_KEY or SVC_MASTER_KEY_FILE it wraps the secrets in the database with the first key there, or that of --from-file, while nodes serve. Put the new key before the old one on every node first, and remove the old one after. Earlier backups need the old one. Without a master key, the key of secrets.json is replaced. The new key is random, or the 32 bytes in base64 of --from-file. Stop every server first, and copy the new secrets.json to the other nodes after. The old file stays as secrets.vN.json; earlier backups need it, so store it with them. Unused links for signing in, inboxes and previews stop working. API keys and sessions still work.',
-  examples: ['keyring rotate --dry-run', 'keyring rotate --confirm rotate', 'keyring rotate --from-file key.txt'],
-  impact: 'write',
-  danger: 'severe',
-  exits: [1, 5],
-  columns: [...columns, column('old', 'OLD KEY')],
-  flags: { fromFile: text('FILE', 'file with the new key, 32 bytes in base64; - reads stdin') },
-  async run(shell, { fromFile }) {
-    const { keyringStatus: look, rewrapSecrets, rotateKeyring } = await import('../../src/app/keyring')
-    const config = loadConfig(overridesOf(shell))
-    const { webhooks, answers, version, wrapped_by } = await attempted(() => look(config))
-    if (wrapped_by !== null) {
-      if (shell.planned(`wrap the secrets of the database with another key than ${wrapped_by}`)) return
-      const key = fromFile === undefined ? null : await readKey(shell, fromFile)
-      shell.confirmName(`Wrap the secrets of the database with another key than ${wrapped_by}?`, NAME)
-      const done = await attempted(() => rewrapSecrets(config, key))
-      shell.print.item(done, keyringRotate.columns!)
-      return shell.note(
-        `Nodes need the new key when they start. Remove ${done.old} from them; earlier backups need it.`,
-      )
-    }
-    const what = `${webhooks.sealed} webhooks and ${answers.sealed} stored answers`
-    if (shell.planned(`replace master key v${version} and encrypt ${what} again`)) return
-    const given = fromFile === undefined ? null : await readKey(shell, fromFile)
-    shell.confirmName(`Replace master key v${version} and encrypt ${what} again?`, NAME)
-    const done = await attempted(() => rotateKeyring(config, given))
-    shell.print.item(done, keyringRotate.columns!)
-    shell.note(`Store ${done.old} with the earlier backups, away from this machine, and delete it here.`)
-  },
-})
 
 async function readKey(shell: Shell, fromFile: string): Promise<Uint8Array> {
   const word = await readSecretInput(shell, { label: 'key', fromFile, instead: 'leave out --from-file' })
@@ -102,4 +58,40 @@ async function attempted<T extends Keyring>(work: () => Promise<T>): Promise<T> 
   }
 }
 
-export const keyringCommands = [keyringStatus, keyringRotate]
+export const keyringCommands = [
+  keyringStatus,
+  command`rotate: Replace the master key, and encrypt again what it protects
+  With SVC_MASTER_KEY or SVC_MASTER_KEY_FILE it wraps the secrets in the database with the first key there, or that of --from-file, while nodes serve. Put the new key before the old one on every node first, and remove the old one after. Earlier backups need the old one. Without a master key, the key of secrets.json is replaced. The new key is random, or the 32 bytes in base64 of --from-file. Stop every server first, and copy the new secrets.json to the other nodes after. The old file stays as secrets.vN.json; earlier backups need it, so store it with them. Unused links for signing in, inboxes and previews stop working. API keys and sessions still work.
+  $ keyring rotate --dry-run
+  $ keyring rotate --confirm rotate
+  $ keyring rotate --from-file key.txt`({
+    ...common,
+    impact: 'write',
+    danger: 'severe',
+    exits: [1, 5],
+    columns: rotatedColumns,
+    flags: { fromFile: text('FILE', 'file with the new key, 32 bytes in base64; - reads stdin') },
+    async run(shell, { fromFile }) {
+      const { keyringStatus: look, rewrapSecrets, rotateKeyring } = await import('../../src/app/keyring')
+      const config = loadConfig(overridesOf(shell))
+      const { webhooks, answers, version, wrapped_by } = await attempted(() => look(config))
+      if (wrapped_by !== null) {
+        if (shell.planned(`wrap the secrets of the database with another key than ${wrapped_by}`)) return
+        const key = fromFile === undefined ? null : await readKey(shell, fromFile)
+        shell.confirmName(`Wrap the secrets of the database with another key than ${wrapped_by}?`, NAME)
+        const done = await attempted(() => rewrapSecrets(config, key))
+        shell.print.item(done, rotatedColumns)
+        return shell.note(
+          `Nodes need the new key when they start. Remove ${done.old} from them; earlier backups need it.`,
+        )
+      }
+      const what = `${webhooks.sealed} webhooks and ${answers.sealed} stored answers`
+      if (shell.planned(`replace master key v${version} and encrypt ${what} again`)) return
+      const given = fromFile === undefined ? null : await readKey(shell, fromFile)
+      shell.confirmName(`Replace master key v${version} and encrypt ${what} again?`, NAME)
+      const done = await attempted(() => rotateKeyring(config, given))
+      shell.print.item(done, rotatedColumns)
+      shell.note(`Store ${done.old} with the earlier backups, away from this machine, and delete it here.`)
+    },
+  }),
+]

@@ -62,51 +62,56 @@ export const apis = ['operator', 'tenant'] as const
 export const keyArgument = { key: argument('id, 6 or more characters of it, prefix or name of a key') }
 
 const LIMIT = { min: 1, max: 1_000_000_000 }
-const createFlags = {
-  name: text('NAME', 'what the key is for'),
-  user: text('USER', 'the account that the key acts for: id or e-mail address'),
-  personal: flag("create the user's own key, paid from their own balance"),
-  scopes: choices(SCOPES, 'what the key can be used for; everything by default'),
+const limits = {
   tier: choice(TIERS, 'tier of its rate limits; for operators only'),
   dailyCap: wholeCents('AMOUNT', 'maximum spend per day: 5.00 or 500c'),
   monthlyCap: wholeCents('AMOUNT', 'maximum spend per month: 50.00 or 5000c'),
   rpm: whole('N', 'requests per minute, at most what the tier allows', LIMIT),
   tpm: whole('N', 'tokens per minute, at most what the tier allows', LIMIT),
+}
+const createFlags = {
+  name: text('NAME', 'what the key is for'),
+  user: text('USER', 'the account that the key acts for: id or e-mail address'),
+  personal: flag("create the user's own key, paid from their own balance"),
+  scopes: choices(SCOPES, 'what the key can be used for; everything by default'),
+  ...limits,
   origin: repeated('URL', 'a web origin that can use it'),
   expires: text('WHEN', 'when it expires: 90d from now, or an ISO date'),
   prefix: choice(['live', 'test'], 'marks the key as live or test; calls of both are billed'),
-  ...SECRET_FLAGS,
 }
 const updateFlags = {
   name: text('NAME', 'another name'),
   scopes: choices(SCOPES, 'what the key can be used for from now on'),
-  tier: choice(TIERS, 'tier of its rate limits; for operators only'),
-  dailyCap: orNone(wholeCents('AMOUNT', 'maximum spend per day: 5.00 or 500c')),
-  monthlyCap: orNone(wholeCents('AMOUNT', 'maximum spend per month: 50.00 or 5000c')),
-  rpm: orNone(whole('N', 'requests per minute, at most what the tier allows', LIMIT)),
-  tpm: orNone(whole('N', 'tokens per minute, at most what the tier allows', LIMIT)),
+  tier: limits.tier,
+  dailyCap: orNone(limits.dailyCap),
+  monthlyCap: orNone(limits.monthlyCap),
+  rpm: orNone(limits.rpm),
+  tpm: orNone(limits.tpm),
   origin: repeated('URL', 'a web origin that can use it; replaces the current list, and none allows all origins'),
   expires: text('WHEN', 'when it expires: 90d from now, or an ISO date; none removes it'),
 }
 
-/** The request body of `keys create`; flags that were not given are left out. */
-function inputOf(input: FlagsGiven<typeof createFlags>, org: string | undefined, now: number): NewOperatorKey {
-  if (org && input.user) throw usageFailure('--org and --user name two owners. Leave one out.')
+type Change = FlagsGiven<typeof updateFlags>
+
+/** Members of a request that both create and update take; flags that were not given are left out. */
+function membersOf({ origin, expires, dailyCap, monthlyCap, rpm, tpm, ...same }: Change, now: number) {
   return defined({
-    name: input.name,
-    org,
-    user: input.user,
-    personal: input.personal || undefined,
-    scopes: input.scopes,
-    tier: input.tier,
-    daily_cap_cents: input.dailyCap,
-    monthly_cap_cents: input.monthlyCap,
-    rpm_limit: input.rpm,
-    tpm_limit: input.tpm,
-    allowed_origins: input.origin,
-    expires_at: input.expires && moment(input.expires, now),
-    test: input.prefix === 'test' || undefined,
-  }) as NewOperatorKey
+    ...same,
+    daily_cap_cents: dailyCap,
+    monthly_cap_cents: monthlyCap,
+    rpm_limit: rpm,
+    tpm_limit: tpm,
+    allowed_origins: origin,
+    expires_at: expires && moment(expires, now),
+  })
+}
+
+/** The request body of `keys create`. */
+function inputOf({ user, personal, prefix, ...input }: FlagsGiven<typeof createFlags>, { globals, clock }: Shell) {
+  const { org } = globals
+  if (org && user) throw usageFailure('--org and --user name two owners. Leave one out.')
+  const own = { org, user, personal: personal || undefined, test: prefix === 'test' || undefined }
+  return defined({ ...membersOf(input, clock.now()), ...own }) as NewOperatorKey
 }
 
 /** The same as tenants say it. @throws CommandFailed 2 for what only operators may say */
@@ -116,53 +121,17 @@ function tenantInputOf({ org, user, personal, tier, ...input }: NewOperatorKey):
   return defined({ ...input, org_id: org || undefined, scope: personal ? ('personal' as const) : undefined })
 }
 
+function changeOf({ origin, expires, ...input }: Change, { clock }: Shell): OperatorKeyPatch {
+  const isOpen = origin?.join() === 'none'
+  const isEndless = expires === 'none'
+  const named = { ...input, origin: isOpen ? [] : origin, expires: isEndless ? undefined : expires }
+  return { ...membersOf(named, clock.now()), ...(isEndless ? { expires_at: null } : {}) }
+}
+
 const DAY_MS = 86_400_000
 const TIER_IS_REQUESTED_FOR =
   '--tier is for operators. The owner of a key can request more with POST /rate-limits/request-increase.'
 const MAX_GRACE_MS = 7 * DAY_MS
-
-const command = commandsOf('keys', { apis, columns })
-
-const updateKey = command('update', {
-  summary: 'Change the name, scopes, limits, caps, origins or expiry of a key',
-  about:
-    "Takes effect with the next request. Settings that you do not name stay the same. Limits can only be lower than those of the key's tier. Only operators can change the tier.",
-  examples: [
-    'keys update ci --tier pro',
-    'keys update web --origin https://app.example --origin https://www.app.example',
-    'keys update 3f9a01 --daily-cap 5.00 --rpm none --json',
-  ],
-  impact: 'write',
-  args: keyArgument,
-  flags: updateFlags,
-  async run(shell, { key, ...input }) {
-    const change = changeOf(input, shell.clock.now())
-    const fields = Object.keys(change)
-    if (!fields.length) throw usageFailure('keys update needs at least one flag.', 'svc-admin keys update --help')
-    const { api, isOperator } = await apiOf(shell)
-    const before = await findKey(api, key)
-    if (shell.planned(`set ${fields.join(', ')} of key "${before.name}"`)) return
-    assertOperator(isOperator, change.tier !== undefined, TIER_IS_REQUESTED_FOR)
-    shell.print.item(expectData(await api.keys({ ref: before.id }).put(change)), columns)
-    if (change.tier) shell.note(`undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`)
-  },
-})
-
-/** The request body; flags that were not given are left out. */
-function changeOf(wishes: FlagsGiven<typeof updateFlags>, now: number): OperatorKeyPatch {
-  const { origin, expires } = wishes
-  return defined({
-    name: wishes.name,
-    scopes: wishes.scopes,
-    tier: wishes.tier,
-    daily_cap_cents: wishes.dailyCap,
-    monthly_cap_cents: wishes.monthlyCap,
-    rpm_limit: wishes.rpm,
-    tpm_limit: wishes.tpm,
-    allowed_origins: origin?.join() === 'none' ? [] : origin,
-    expires_at: expires === 'none' ? null : expires && moment(expires, now),
-  })
-}
 
 /** A duration that may also be `0`, without a unit. */
 const grace: Flag<number | undefined> = {
@@ -170,142 +139,204 @@ const grace: Flag<number | undefined> = {
   read: (word) => (word === '0' ? 0 : readDuration(word)),
 }
 
-const rotateKey = command('rotate', {
-  summary: 'Give a key a new secret and show it once',
-  about:
-    'Everything else about the key stays the same. The old secret works for the time of --grace, so that its users can switch. The default is 24h and the maximum is 7d. With --grace 0 the old secret stops at once.',
-  examples: ['keys rotate ci --yes --secret-to new.key', 'keys rotate 3f9a01 --grace 0 --yes --json'],
-  impact: 'write',
-  danger: 'moderate',
-  args: keyArgument,
-  flags: { grace, ...SECRET_FLAGS },
-  async run(shell, { key, grace = DAY_MS, ...methods }) {
-    if (grace > MAX_GRACE_MS) {
-      throw usageFailure(`--grace is ${Math.ceil(grace / DAY_MS)} days; it can be at most 7.`, '--grace 7d')
-    }
-    const { api } = await apiOf(shell)
-    const found = await findKey(api, key)
-    const title = `key "${found.name}" (${found.prefix}…)`
-    if (shell.planned(`rotate ${title}`)) return
-    const old = grace === 0 ? 'stops at once' : `works for another ${grace / 3_600_000} h`
-    shell.confirm(`Give ${title} a new secret? The old one ${old}.`)
-    const made = await deliverSecret(shell, { field: 'key', methods, columns }, async () => {
-      const input = { grace_period_seconds: Math.floor(grace / 1_000) }
-      return expectData(await api.keys({ ref: found.id }).rotate.post(input, { headers: onceHeaders(shell) }))
-    })
-    shell.note(`The old secret (${found.prefix}…) expires at ${made.previous_key_expires_at}.`)
-  },
-})
-
 const checkColumns = [...columns, column('known', 'KNOWN', { kind: 'flag' })]
-
-const checkKey = command('check', {
-  summary: "Show the owner of a key's secret and whether it works",
-  about:
-    'Reads the whole key from --from-file, stdin or a hidden prompt, and never prints it. Exits 9 when the key is unknown or does not work.',
-  examples: ['keys check --from-file old.key', 'keys check --from-file - --json'],
-  apis: ['operator'],
-  exits: [9],
-  columns: checkColumns,
-  flags: { fromFile: text('FILE', 'a file that contains the key; - reads stdin') },
-  async run(shell, { fromFile }) {
-    const secret = await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE' })
-    const { known, key } = expectData(await (await shell.connect()).ops().keys.check.post({ key: secret }))
-    if (key) shell.print.item({ ...key, known }, checkColumns)
-    else
-      shell.note(
-        'No key of this server has this secret. It may be mistyped, replaced by a rotation, or a key of another server.',
-      )
-    if (key === null || key.status === 'revoked') throw new CheckFailed()
-  },
-})
 
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const bound = columnsOf`
   id ID, name NAME, routing_preference_id ROUTING, routing_rules RULES list, guardrail_policy_id GUARDRAILS`
 
-const bindKey = command('bind', {
-  summary: 'Bind a routing preference, rules or guardrails to a key',
-  about:
-    'Uses the owner of the key in use, and takes effect at once. Settings that you do not name stay the same; none removes one.',
-  examples: [`keys bind ${ID} --routing none`, 'keys bind ci --rules rules.json --guardrails none --json'],
-  apis: ['tenant'],
-  impact: 'write',
-  exits: [3],
-  columns: bound,
-  args: keyArgument,
-  flags: {
-    routing: orNone(text('PREF', 'id of a routing preference')),
-    rules: orNone(text('FILE', 'a list of routing rules as JSON, JSONC or YAML')),
-    guardrails: orNone(text('POLICY', 'id of a guardrail policy')),
-  },
-  async run(shell, { key, routing, rules, guardrails }) {
-    if (routing === undefined && rules === undefined && guardrails === undefined) {
-      throw usageFailure(
-        'keys bind needs --routing, --rules or --guardrails.',
-        `svc-admin keys bind ${key} --routing none`,
-      )
-    }
-    const read = typeof rules === 'string' ? ((await readValueFile(shell, rules)) as NewRule[]) : []
-    const { client } = await (await shell.connect()).tenant()
-    const id = await resolveKey((await apiOf(shell, { own: true })).api, key)
-    if (shell.planned(`change what is bound to key ${key}`)) return
-    const one = client.keys({ id: encodeURIComponent(id) })
-    let latest: object = {}
-    if (routing !== undefined) {
-      latest = expectData(await one['routing-preference'].put({ routing_preference_id: routing }))
-    }
-    if (rules !== undefined) latest = expectData(await one['routing-rules'].put({ rules: read }))
-    if (guardrails !== undefined) latest = expectData(await one.guardrails.put({ guardrail_policy_id: guardrails }))
-    shell.print.item(latest, bound)
-  },
-})
+const command = commandsOf('keys', { apis, columns })
 
-const listKeys = command('list', {
-  summary: 'List API keys, newest first',
-  about:
-    "On the server's machine it lists all keys. Over --url it lists the keys that the key in use can manage. Secrets are never shown, because the server stores only their hashes.",
-  examples: ['keys list', 'keys list --org acme --json', 'keys list --unused 90d', 'keys list --all -o csv > keys.csv'],
-  watchable: true,
-  flags: {
-    revoked: flag('include revoked and expired keys'),
-    unused: duration('90d', 'only keys that were not used for this long'),
-    ...pageFlags,
-  },
-  async run(shell, { revoked, unused, ...paging }) {
-    const before = unused === undefined ? null : shell.clock.now() - unused
-    const { api } = await apiOf(shell)
-    const narrowed = {
-      ...(shell.globals.org ? { org: shell.globals.org } : {}),
-      ...(revoked ? {} : { live: true as const }),
-    }
-    const page = async (input: PageQuery) => {
-      const found = expectData(await api.keys.get({ query: { ...input, ...narrowed } }))
-      // The time of last use, or of creation for a key that was never used.
-      const items = found.keys.filter(
-        (key) =>
-          (revoked || key.status !== 'revoked') &&
-          (before === null || Date.parse(key.last_used_at ?? key.created) < before),
-      )
-      return { items, next: found.next_cursor }
-    }
-    await printPages(shell, paging, { page, columns, empty: 'No keys. Create one: svc-admin keys create --name NAME' })
-  },
-})
-
-const getKey = command('get', {
-  summary: 'Show one API key with its limits, caps and use',
-  about:
-    'Shows everything except the secret, which is shown only when the key is created. If a secret is lost, replace it with keys rotate.',
-  examples: ['keys get "Dev laptop"', 'keys get 3f9a01 --json'],
-  columns: detailColumns,
-  watchable: true,
-  args: keyArgument,
-  async run(shell, { key }) {
-    const found = await findKey((await apiOf(shell)).api, key)
-    shell.print.item({ ...found, ...(await useOf(shell, found.id)) }, detailColumns)
-  },
-})
+export const keyCommands = [
+  command`list: List API keys, newest first
+  On the server's machine it lists all keys. Over --url it lists the keys that the key in use can manage. Secrets are never shown, because the server stores only their hashes.
+  $ keys list
+  $ keys list --org acme --json
+  $ keys list --unused 90d
+  $ keys list --all -o csv > keys.csv`({
+    watchable: true,
+    flags: {
+      revoked: flag('include revoked and expired keys'),
+      unused: duration('90d', 'only keys that were not used for this long'),
+      ...pageFlags,
+    },
+    async run(shell, { revoked, unused, ...paging }) {
+      const before = unused === undefined ? null : shell.clock.now() - unused
+      const { api } = await apiOf(shell)
+      const narrowed = {
+        ...(shell.globals.org ? { org: shell.globals.org } : {}),
+        ...(revoked ? {} : { live: true as const }),
+      }
+      const page = async (input: PageQuery) => {
+        const found = expectData(await api.keys.get({ query: { ...input, ...narrowed } }))
+        // The time of last use, or of creation for a key that was never used.
+        const items = found.keys.filter(
+          (key) =>
+            (revoked || key.status !== 'revoked') &&
+            (before === null || Date.parse(key.last_used_at ?? key.created) < before),
+        )
+        return { items, next: found.next_cursor }
+      }
+      await printPages(shell, paging, {
+        page,
+        columns,
+        empty: 'No keys. Create one: svc-admin keys create --name NAME',
+      })
+    },
+  }),
+  command`get: Show one API key with its limits, caps and use
+  Shows everything except the secret, which is shown only when the key is created. If a secret is lost, replace it with keys rotate.
+  $ keys get "Dev laptop"
+  $ keys get 3f9a01 --json`({
+    columns: detailColumns,
+    watchable: true,
+    args: keyArgument,
+    async run(shell, { key }) {
+      const found = await findKey((await apiOf(shell)).api, key)
+      shell.print.item({ ...found, ...(await useOf(shell, found.id)) }, detailColumns)
+    },
+  }),
+  command`create: Create an API key and show its secret once
+  By default the key has every scope and is on the free tier. It belongs to the account that the first start created, or to that account's active org. --org, --user and --personal choose another owner. If the server has no account yet, an account and an org are created first.
+  $ keys create --name ci
+  $ keys create --name web --scopes completions --tier pro --origin https://app.example
+  $ keys create --name ci -q --secret-to - | gh secret set SVC_API_KEY`({
+    danger: 'secret once',
+    flags: createFlags,
+    action: (input, shell) => `create key "${inputOf(input, shell).name || 'API Key'}"`,
+    secret: 'key',
+    request({ api, isOperator, headers, shell }, input) {
+      const params = inputOf(input, shell)
+      return api.keys.post(isOperator ? params : tenantInputOf(params), { headers })
+    },
+    note: async ({ org_id }, { user }, shell) =>
+      (await apiOf(shell)).isOperator ? unpaid(shell, org_id ?? user) : undefined,
+  }),
+  command`update: Change the name, scopes, limits, caps, origins or expiry of a key
+  Takes effect with the next request. Settings that you do not name stay the same. Limits can only be lower than those of the key's tier. Only operators can change the tier.
+  $ keys update ci --tier pro
+  $ keys update web --origin https://app.example --origin https://www.app.example
+  $ keys update 3f9a01 --daily-cap 5.00 --rpm none --json`({
+    impact: 'write',
+    args: keyArgument,
+    flags: updateFlags,
+    async run(shell, { key, ...input }) {
+      const change = changeOf(input, shell)
+      const fields = Object.keys(change)
+      if (!fields.length) throw usageFailure('keys update needs at least one flag.', 'svc-admin keys update --help')
+      const { api, isOperator } = await apiOf(shell)
+      const before = await findKey(api, key)
+      if (shell.planned(`set ${fields.join(', ')} of key "${before.name}"`)) return
+      assertOperator(isOperator, change.tier !== undefined, TIER_IS_REQUESTED_FOR)
+      shell.print.item(expectData(await api.keys({ ref: before.id }).put(change)), columns)
+      if (change.tier) shell.note(`undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`)
+    },
+  }),
+  command`rotate: Give a key a new secret and show it once
+  Everything else about the key stays the same. The old secret works for the time of --grace, so that its users can switch. The default is 24h and the maximum is 7d. With --grace 0 the old secret stops at once.
+  $ keys rotate ci --yes --secret-to new.key
+  $ keys rotate 3f9a01 --grace 0 --yes --json`({
+    impact: 'write',
+    danger: 'moderate',
+    args: keyArgument,
+    flags: { grace, ...SECRET_FLAGS },
+    async run(shell, { key, grace = DAY_MS, ...methods }) {
+      if (grace > MAX_GRACE_MS) {
+        throw usageFailure(`--grace is ${Math.ceil(grace / DAY_MS)} days; it can be at most 7.`, '--grace 7d')
+      }
+      const { api } = await apiOf(shell)
+      const found = await findKey(api, key)
+      const title = `key "${found.name}" (${found.prefix}…)`
+      if (shell.planned(`rotate ${title}`)) return
+      const old = grace === 0 ? 'stops at once' : `works for another ${grace / 3_600_000} h`
+      shell.confirm(`Give ${title} a new secret? The old one ${old}.`)
+      const made = await deliverSecret(shell, { field: 'key', methods, columns }, async () => {
+        const input = { grace_period_seconds: Math.floor(grace / 1_000) }
+        return expectData(await api.keys({ ref: found.id }).rotate.post(input, { headers: onceHeaders(shell) }))
+      })
+      shell.note(`The old secret (${found.prefix}…) expires at ${made.previous_key_expires_at}.`)
+    },
+  }),
+  command`check: Show the owner of a key's secret and whether it works
+  Reads the whole key from --from-file, stdin or a hidden prompt, and never prints it. Exits 9 when the key is unknown or does not work.
+  $ keys check --from-file old.key
+  $ keys check --from-file - --json`({
+    apis: ['operator'],
+    exits: [9],
+    columns: checkColumns,
+    flags: { fromFile: text('FILE', 'a file that contains the key; - reads stdin') },
+    async run(shell, { fromFile }) {
+      const secret = await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE' })
+      const { known, key } = expectData(await (await shell.connect()).ops().keys.check.post({ key: secret }))
+      if (key) shell.print.item({ ...key, known }, checkColumns)
+      else
+        shell.note(
+          'No key of this server has this secret. It may be mistyped, replaced by a rotation, or a key of another server.',
+        )
+      if (key === null || key.status === 'revoked') throw new CheckFailed()
+    },
+  }),
+  command`revoke: Revoke an API key, at once and permanently
+  This cannot be undone. Running requests finish. The next request with this key gets 401.
+  $ keys revoke ci --reason "left the team"
+  $ keys revoke 3f9a01 --yes --reason rotated --json`({
+    impact: 'write',
+    danger: 'moderate',
+    args: keyArgument,
+    async run(shell, { key }) {
+      const reason = requireReason(shell, 'keys revoke')
+      const { api } = await apiOf(shell)
+      const found = await findKey(api, key)
+      const title = `key "${found.name}" (${found.prefix}…)`
+      if (shell.planned(`revoke ${title}`)) return
+      if (found.status === 'revoked') {
+        shell.print.item(found, columns)
+        return shell.note(`${title} is already revoked.`)
+      }
+      shell.confirm(`Revoke ${title}? This cannot be undone.`)
+      const calls = await callsOfLastHour(shell, found.id)
+      const one = api.keys({ ref: found.id })
+      expectData(await one.delete())
+      shell.print.item(expectData(await one.get()), columns)
+      shell.note(`Revoked ${title}${calls}: ${reason}`)
+    },
+  }),
+  command`bind: Bind a routing preference, rules or guardrails to a key
+  Uses the owner of the key in use, and takes effect at once. Settings that you do not name stay the same; none removes one.
+  $ keys bind ${ID} --routing none
+  $ keys bind ci --rules rules.json --guardrails none --json`({
+    apis: ['tenant'],
+    impact: 'write',
+    exits: [3],
+    columns: bound,
+    args: keyArgument,
+    flags: {
+      routing: orNone(text('PREF', 'id of a routing preference')),
+      rules: orNone(text('FILE', 'a list of routing rules as JSON, JSONC or YAML')),
+      guardrails: orNone(text('POLICY', 'id of a guardrail policy')),
+    },
+    async run(shell, { key, routing, rules, guardrails }) {
+      if (routing === undefined && rules === undefined && guardrails === undefined) {
+        throw usageFailure(
+          'keys bind needs --routing, --rules or --guardrails.',
+          `svc-admin keys bind ${key} --routing none`,
+        )
+      }
+      const read = typeof rules === 'string' ? ((await readValueFile(shell, rules)) as NewRule[]) : []
+      const { client } = await (await shell.connect()).tenant()
+      const id = await resolveKey((await apiOf(shell, { own: true })).api, key)
+      if (shell.planned(`change what is bound to key ${key}`)) return
+      const one = client.keys({ id: encodeURIComponent(id) })
+      let latest: object = {}
+      if (routing !== undefined) {
+        latest = expectData(await one['routing-preference'].put({ routing_preference_id: routing }))
+      }
+      if (rules !== undefined) latest = expectData(await one['routing-rules'].put({ rules: read }))
+      if (guardrails !== undefined) latest = expectData(await one.guardrails.put({ guardrail_policy_id: guardrails }))
+      shell.print.item(latest, bound)
+    },
+  }),
+]
 
 /** How much of its minute a key has used; only operators of a running server can see that. */
 async function useOf(shell: Shell, id: string): Promise<{ now?: { rpm: string; tpm: string } }> {
@@ -317,65 +348,14 @@ async function useOf(shell: Shell, id: string): Promise<{ now?: { rpm: string; t
   return { now: { rpm: share(usage.requests), tpm: share(usage.tokens) } }
 }
 
-const createKey = command('create', {
-  summary: 'Create an API key and show its secret once',
-  about:
-    "By default the key has every scope and is on the free tier. It belongs to the account that the first start created, or to that account's active org. --org, --user and --personal choose another owner. If the server has no account yet, an account and an org are created first.",
-  examples: [
-    'keys create --name ci',
-    'keys create --name web --scopes completions --tier pro --origin https://app.example',
-    'keys create --name ci -q --secret-to - | gh secret set SVC_API_KEY',
-  ],
-  impact: 'write',
-  danger: 'secret once',
-  flags: createFlags,
-  async run(shell, input) {
-    const params = inputOf(input, shell.globals.org, shell.clock.now())
-    const title = params.name ? `"${params.name}"` : '"API Key"'
-    if (shell.planned(`create key ${title}`)) return
-    const made = await deliverSecret(shell, { field: 'key', methods: input, columns }, async () => {
-      const { api, isOperator } = await apiOf(shell)
-      const body = isOperator ? params : tenantInputOf(params)
-      return expectData(await api.keys.post(body, { headers: onceHeaders(shell) }))
-    })
-    if ((await apiOf(shell)).isOperator) await sayIfUnpaid(shell, made.org_id ?? input.user)
-  },
-})
-
-/** A key whose owner has no credit answers 402 from the first call on. */
-async function sayIfUnpaid(shell: Shell, owner: string | undefined): Promise<void> {
-  if (owner === undefined) return
+/** What is said of a key whose owner has no credit: it answers 402 from the first call on. */
+async function unpaid(shell: Shell, owner: string | undefined): Promise<string | undefined> {
+  if (owner === undefined) return undefined
   const { data } = await (await shell.connect()).ops().credits.get({ query: { owner } })
-  if (!data || data.available_cents > 0) return
-  shell.note(`Calls with this key are paid by ${data.owner}, which has no credit yet. They get 402 until you add some:`)
-  shell.note(`  svc-admin credits grant ${owner.replace(/^([0-9a-f]{8})-.*/, '$1')} 10.00 --reason "first credit"`)
+  if (!data || data.available_cents > 0) return undefined
+  return `Calls with this key are paid by ${data.owner}, which has no credit yet. They get 402 until you add some:
+  svc-admin credits grant ${owner.replace(/^([0-9a-f]{8})-.*/, '$1')} 10.00 --reason "first credit"`
 }
-
-const revokeKey = command('revoke', {
-  summary: 'Revoke an API key, at once and permanently',
-  about: 'This cannot be undone. Running requests finish. The next request with this key gets 401.',
-  examples: ['keys revoke ci --reason "left the team"', 'keys revoke 3f9a01 --yes --reason rotated --json'],
-  impact: 'write',
-  danger: 'moderate',
-  args: keyArgument,
-  async run(shell, { key }) {
-    const reason = requireReason(shell, 'keys revoke')
-    const { api } = await apiOf(shell)
-    const found = await findKey(api, key)
-    const title = `key "${found.name}" (${found.prefix}…)`
-    if (shell.planned(`revoke ${title}`)) return
-    if (found.status === 'revoked') {
-      shell.print.item(found, columns)
-      return shell.note(`${title} is already revoked.`)
-    }
-    shell.confirm(`Revoke ${title}? This cannot be undone.`)
-    const calls = await callsOfLastHour(shell, found.id)
-    const one = api.keys({ ref: found.id })
-    expectData(await one.delete())
-    shell.print.item(expectData(await one.get()), columns)
-    shell.note(`Revoked ${title}${calls}: ${reason}`)
-  },
-})
 
 /** Part of a sentence: the calls that revoking would stop. Empty over --url, where a key may not see all calls. */
 async function callsOfLastHour(shell: Shell, id: string): Promise<string> {
@@ -383,5 +363,3 @@ async function callsOfLastHour(shell: Shell, id: string): Promise<string> {
   const { totals } = await reporting(shell)({ key_id: id, from: iso(shell.clock.now() - 3_600_000) })
   return `, which had ${totals.requests} ${totals.requests === 1 ? 'call' : 'calls'} in the last hour`
 }
-
-export const keyCommands = [listKeys, getKey, createKey, updateKey, rotateKey, checkKey, revokeKey, bindKey]

@@ -1,10 +1,10 @@
+import type { OpsClient } from '../../src/app/client'
 import { TIERS } from '../../src/kernel/caller'
 import type { RateLimits } from '../../src/limits/schema'
-import { apiOf } from '../api'
+import { apiOf, defined } from '../api'
 import { commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column, columnsOf, valueAt } from '../output/columns'
-import { type PageQuery, pageFlags, pageIn, printPages } from '../pages'
 import { findKey, resolveKey } from '../resource'
 import { requireReason } from '../shell'
 import { argument, choice, flag, optional, text } from '../words'
@@ -36,111 +36,80 @@ const windowColumns = [
   ),
 ]
 
-const command = commandsOf('limits', { apis: ['operator'] })
+const command = commandsOf('limits', { apis: ['operator'], columns: requestColumns })
 
-const showLimits = command('show', {
-  summary: 'Show the limits of a key and what is left of them this minute',
-  about:
-    "Shows the sliding window of the rate limiter. On the server's machine, or with an operator key, you can name any key. With an API key it shows that key.",
-  examples: ['limits show ci', 'limits show ci --watch', 'limits show --url https://svc.example --key-file ci.key'],
-  apis: ['operator', 'tenant'],
-  offline: false,
-  exits: [3, 5],
-  columns: windowColumns,
-  watchable: true,
-  args: { key: optional('id, 6 or more characters of it, prefix or name of a key') },
-  async run(shell, { key }) {
-    const connection = await shell.connect()
-    if (connection.api === 'tenant') {
-      const { client } = await connection.tenant()
-      shell.print.item(expectData(await client['rate-limits'].get()), windowColumns)
-      return
-    }
-    if (!key) throw usageFailure('limits show needs a KEY.', 'svc-admin keys list')
-    const id = await resolveKey((await apiOf(shell)).api, key)
-    const one = connection.ops().keys({ ref: encodeURIComponent(id) })
-    shell.print.item(expectData(await one.limits.get()), windowColumns)
-  },
-})
-
-const listRequests = command('list', {
-  summary: 'List requests for higher limits, newest first',
-  about:
-    "Shows requests that wait for a decision; --all-states adds decided ones. PEAK is the key's busiest minute of the last seven days, next to the current and the requested limit.",
-  examples: ['limits list', 'limits list --all-states --json'],
-  columns: requestColumns,
-  watchable: true,
-  flags: {
-    allStates: flag('include decided ones'),
-    ...pageFlags,
-  },
-  exits: [],
-  async run(shell, { allStates, ...paging }) {
-    const connection = await shell.connect()
-    const state = allStates ? {} : { status: 'pending' as const }
-    const page = (input: PageQuery) =>
-      pageIn(connection.ops().limits.get({ query: { ...input, ...state } }), 'requests')
-    await printPages(shell, paging, { page, columns: requestColumns, empty: 'No requests for higher limits.' })
-  },
-})
-
-const requestArgument = { request: argument('id of the request: rli_…') }
-
-const getRequest = command('get', {
-  summary: 'Show one request for higher limits',
-  about: 'Shows the requested limit, the reason and the decision.',
-  examples: ['limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M', 'limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --json'],
-  columns: requestColumns,
-  args: requestArgument,
-  async run(shell, { request }) {
-    const one = (await shell.connect()).ops().limits({ ref: encodeURIComponent(request) })
-    shell.print.item(expectData(await one.get()), requestColumns)
-  },
-})
-
+const args = { request: argument('id of the request: rli_…') }
 const note = { note: text('TEXT', 'message to the requester; the reason by default') }
+const deciding = { danger: 'moderate', args, reason: true } as const
 
-const deciding = { impact: 'write', danger: 'moderate', columns: requestColumns, args: requestArgument } as const
+const requestAt = (ops: OpsClient, request: string) => ops.limits({ ref: encodeURIComponent(request) })
 
-const approveRequest = command('approve', {
-  ...deciding,
-  summary: 'Approve the requested tier for a key, or another one',
-  about:
-    "Takes effect with the key's next request. The owner is notified. The reason appears in the answer and in the audit record.",
-  examples: [
-    'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "contract signed"',
-    'limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --tier starter --yes --reason "for a start" --json',
-  ],
-  flags: { tier: choice(TIERS, 'a tier other than the requested one'), ...note },
-  async run(shell, { request, tier, note }) {
-    const reason = requireReason(shell, 'limits approve')
-    if (shell.planned(`approve ${request}`)) return
-    shell.confirm(`Approve ${request}?`)
-    const one = (await shell.connect()).ops().limits({ ref: encodeURIComponent(request) })
-    const body = { decision: 'approve' as const, reason: note ?? reason, ...(tier ? { tier } : {}) }
-    shell.print.item(expectData(await one.post(body)), requestColumns)
-  },
-})
-
-const rejectRequest = command('reject', {
-  ...deciding,
-  summary: 'Reject a request for a higher tier',
-  about: 'The owner can ask again. The reason appears in the answer and in the audit record.',
-  examples: [
-    'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "no billing history yet"',
-    'limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "use the batch endpoint" --json',
-  ],
-  flags: note,
-  async run(shell, { request, note }) {
-    const reason = requireReason(shell, 'limits reject')
-    if (shell.planned(`reject ${request}`)) return
-    shell.confirm(`Reject ${request}?`)
-    const one = (await shell.connect()).ops().limits({ ref: encodeURIComponent(request) })
-    shell.print.item(expectData(await one.post({ decision: 'reject', reason: note ?? reason })), requestColumns)
-  },
-})
-
-export const limitCommands = [showLimits, listRequests, getRequest, approveRequest, rejectRequest]
+export const limitCommands = [
+  command`show: Show the limits of a key and what is left of them this minute
+  Shows the sliding window of the rate limiter. On the server's machine, or with an operator key, you can name any key. With an API key it shows that key.
+  $ limits show ci
+  $ limits show ci --watch
+  $ limits show --url https://svc.example --key-file ci.key`({
+    apis: ['operator', 'tenant'],
+    offline: false,
+    exits: [3, 5],
+    columns: windowColumns,
+    watchable: true,
+    args: { key: optional('id, 6 or more characters of it, prefix or name of a key') },
+    async run(shell, { key }) {
+      const connection = await shell.connect()
+      if (connection.api === 'tenant') {
+        const { client } = await connection.tenant()
+        shell.print.item(expectData(await client['rate-limits'].get()), windowColumns)
+        return
+      }
+      if (!key) throw usageFailure('limits show needs a KEY.', 'svc-admin keys list')
+      const id = await resolveKey((await apiOf(shell)).api, key)
+      const one = connection.ops().keys({ ref: encodeURIComponent(id) })
+      shell.print.item(expectData(await one.limits.get()), windowColumns)
+    },
+  }),
+  command`list: List requests for higher limits, newest first
+  Shows requests that wait for a decision; --all-states adds decided ones. PEAK is the key's busiest minute of the last seven days, next to the current and the requested limit.
+  $ limits list
+  $ limits list --all-states --json`({
+    watchable: true,
+    flags: { allStates: flag('include decided ones') },
+    exits: [],
+    paged: 'requests',
+    request: ({ ops, page }, { allStates }) =>
+      ops.limits.get({ query: { ...page, ...(allStates ? {} : { status: 'pending' as const }) } }),
+    empty: 'No requests for higher limits.',
+  }),
+  command`get: Show one request for higher limits
+  Shows the requested limit, the reason and the decision.
+  $ limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M`({
+    args,
+    request: ({ ops }, { request }) => requestAt(ops, request).get(),
+  }),
+  command`approve: Approve the requested tier for a key, or another one
+  Takes effect with the key's next request. The owner is notified. The reason appears in the answer and in the audit record.
+  $ limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "contract signed"
+  $ limits approve rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --tier starter --yes --reason "for a start" --json`({
+    ...deciding,
+    flags: { tier: choice(TIERS, 'a tier other than the requested one'), ...note },
+    action: ({ request }) => `approve ${request}`,
+    request: ({ ops, shell }, { request, tier, note }) =>
+      requestAt(ops, request).post(
+        defined({ decision: 'approve' as const, reason: note ?? shell.globals.reason!, tier }),
+      ),
+  }),
+  command`reject: Reject a request for a higher tier
+  The owner can ask again. The reason appears in the answer and in the audit record.
+  $ limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "no billing history yet"
+  $ limits reject rli_8Zk3Qd7VbW1xT5nL0aRfYc2M --yes --reason "use the batch endpoint" --json`({
+    ...deciding,
+    flags: note,
+    action: ({ request }) => `reject ${request}`,
+    request: ({ ops, shell }, { request, note }) =>
+      requestAt(ops, request).post({ decision: 'reject', reason: note ?? shell.globals.reason! }),
+  }),
+]
 
 const tierColumns = [
   column('id', 'TIER'),
@@ -152,38 +121,34 @@ const tierColumns = [
 
 const tierCommand = commandsOf('tiers', { apis: ['operator'] })
 
-const listTiers = tierCommand('list', {
-  summary: 'Show the limits of each tier',
-  about:
-    'Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names the limits that SVC_TIERS changes.',
-  examples: ['tiers list', 'tiers list --json'],
-  columns: tierColumns,
-  exits: [],
-  async run(shell) {
-    const { tiers } = expectData(await (await shell.connect()).ops().tiers.get())
-    shell.print.list(tiers, tierColumns, 'No tiers.')
-  },
-})
-
-const setTier = tierCommand('set', {
-  summary: 'Move a key to another tier of rate limits',
-  about: "Takes effect with the key's next request. If the limits rise, the owner is notified (rate_limit.upgraded).",
-  examples: ['tiers set ci pro --reason "contract signed"', 'tiers set 3f9a01 free --reason "trial is over" --json'],
-  impact: 'write',
-  columns: keyColumns,
-  args: { ...keyArgument, tier: argument(`one of ${TIERS.join(', ')}`) },
-  async run(shell, { key, tier: word }) {
-    const tier = TIERS.find((one) => one === word)
-    if (!tier) throw usageFailure(`TIER is "${word}"; it must be one of ${TIERS.join(', ')}.`)
-    requireReason(shell, 'tiers set')
-    const before = await findKey((await apiOf(shell)).api, key)
-    if (shell.planned(`move key "${before.name}" from ${before.tier} to ${tier}`)) return
-    shell.print.item(
-      expectData(await (await shell.connect()).ops().tiers({ ref: before.id }).put({ tier })),
-      keyColumns,
-    )
-    shell.note(`undo: svc-admin tiers set ${before.id.slice(0, 8)} ${before.tier} --reason …`)
-  },
-})
-
-export const tierCommands = [listTiers, setTier]
+export const tierCommands = [
+  tierCommand`list: Show the limits of each tier
+  Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names the limits that SVC_TIERS changes.
+  $ tiers list`({
+    columns: tierColumns,
+    exits: [],
+    request: ({ ops }) => ops.tiers.get(),
+    shown: ({ tiers }) => tiers,
+    empty: 'No tiers.',
+  }),
+  tierCommand`set: Move a key to another tier of rate limits
+  Takes effect with the key's next request. If the limits rise, the owner is notified (rate_limit.upgraded).
+  $ tiers set ci pro --reason "contract signed"
+  $ tiers set 3f9a01 free --reason "trial is over" --json`({
+    impact: 'write',
+    columns: keyColumns,
+    args: { ...keyArgument, tier: argument(`one of ${TIERS.join(', ')}`) },
+    async run(shell, { key, tier: word }) {
+      const tier = TIERS.find((one) => one === word)
+      if (!tier) throw usageFailure(`TIER is "${word}"; it must be one of ${TIERS.join(', ')}.`)
+      requireReason(shell, 'tiers set')
+      const before = await findKey((await apiOf(shell)).api, key)
+      if (shell.planned(`move key "${before.name}" from ${before.tier} to ${tier}`)) return
+      shell.print.item(
+        expectData(await (await shell.connect()).ops().tiers({ ref: before.id }).put({ tier })),
+        keyColumns,
+      )
+      shell.note(`undo: svc-admin tiers set ${before.id.slice(0, 8)} ${before.tier} --reason …`)
+    },
+  }),
+]

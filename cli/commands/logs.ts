@@ -2,7 +2,7 @@ import { iso } from '../../src/kernel/clock'
 import { clean } from '../../src/kernel/text'
 import type { RequestTrace } from '../../src/operators/schema'
 import { defined } from '../api'
-import { commandsOf, defineCommand, type FlagsGiven } from '../command'
+import { commandsOf, type FlagsGiven } from '../command'
 import { expectData, unreachable } from '../failure'
 import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
@@ -13,16 +13,14 @@ import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { argument, duration, flag, LAST, list, optional, text, whole } from '../words'
 
+const single = commandsOf('', { apis: ['operator'], exits: [] })
+
 const traceColumns = columnsOf`id REQUEST, owner OF, request ANSWER, steps STEPS, ledger MONEY, audit RECORD`
 
-export const trace = defineCommand({
-  path: 'trace',
-  summary: 'Show everything about one request, from arrival to charge',
-  about:
-    'Prints the stages with their times, each engine attempt with its real error, tools, guardrails, money and record. The process that answered remembers the steps of its newest 2,000 requests. For older requests, give the OWNER and --since; money and record are stored. Prompts and answers are not shown.',
-  examples: ['trace req_1f4xEU9WTdZBc4YIr2VvP0Ba', 'trace req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --since 7d --json'],
-  apis: ['operator'],
-  impact: 'read',
+export const trace = single`trace: Show everything about one request, from arrival to charge
+  Prints the stages with their times, each engine attempt with its real error, tools, guardrails, money and record. The process that answered remembers the steps of its newest 2,000 requests. For older requests, give the OWNER and --since; money and record are stored. Prompts and answers are not shown.
+  $ trace req_1f4xEU9WTdZBc4YIr2VvP0Ba
+  $ trace req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --since 7d --json`({
   exits: [3],
   columns: traceColumns,
   args: {
@@ -86,29 +84,6 @@ const WHAT = 'Each process keeps its newest requests in memory, without the cont
 
 const command = commandsOf('logs', { apis: ['operator'], offline: false, columns })
 
-const showLogs = command('show', {
-  summary: 'List answered requests, newest first',
-  about: `${WHAT} trace REQ_ID shows one request in full.`,
-  examples: ['logs show --status 5xx', 'logs show --min-ms 2000 --since 15m --json'],
-  watchable: true,
-  flags: { ...filters, last: whole('N', 'how many at most; 50 by default', { min: 1, max: 500 }) },
-  exits: [],
-  async run(shell, { last = 50, ...wanted }) {
-    const lines = await newest(shell, wanted)
-    shell.print.list(lines.slice(0, last), columns, 'No matching requests in memory.')
-  },
-})
-
-const tailLogs = command('tail', {
-  summary: 'Print requests as they are answered',
-  about: `Runs until Ctrl-C. In a pipe each request is one line of JSON. ${WHAT}`,
-  examples: ['logs tail', 'logs tail --status 4xx,5xx | jq .code'],
-  flags: { ...filters, last: LAST },
-  exits: [],
-  run: (shell, { last = 10, ...wanted }) =>
-    tail(shell, { columns, newest: () => newest(shell, wanted), last, what: 'request' }),
-})
-
 /** The requests that are remembered and wanted, newest first. */
 async function newest(shell: Shell, wanted: Filters): Promise<Line[]> {
   const { topics } = expectData(await (await shell.connect()).ops().snapshot.get({ query: { topics: 'logs' } }))
@@ -130,7 +105,29 @@ function isWanted(line: Line, { status, method, path, key, code, minMs, since, u
   )
 }
 
-export const logCommands = [showLogs, tailLogs]
+export const logCommands = [
+  command`show: List answered requests, newest first
+  ${WHAT} trace REQ_ID shows one request in full.
+  $ logs show --status 5xx
+  $ logs show --min-ms 2000 --since 15m --json`({
+    watchable: true,
+    flags: { ...filters, last: whole('N', 'how many at most; 50 by default', { min: 1, max: 500 }) },
+    exits: [],
+    async run(shell, { last = 50, ...wanted }) {
+      const lines = await newest(shell, wanted)
+      shell.print.list(lines.slice(0, last), columns, 'No matching requests in memory.')
+    },
+  }),
+  command`tail: Print requests as they are answered
+  Runs until Ctrl-C. In a pipe each request is one line of JSON. ${WHAT}
+  $ logs tail
+  $ logs tail --status 4xx,5xx | jq .code`({
+    flags: { ...filters, last: LAST },
+    exits: [],
+    run: (shell, { last = 10, ...wanted }) =>
+      tail(shell, { columns, newest: () => newest(shell, wanted), last, what: 'request' }),
+  }),
+]
 
 async function openIn(shell: Shell, { transport }: Connection, first: readonly string[]): Promise<void> {
   if (transport.kind === 'local') throw unreachable('trace --open needs a running server.', 'svc-admin serve')

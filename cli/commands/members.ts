@@ -1,4 +1,4 @@
-import { type Command, commandsOf } from '../command'
+import { type At, type Command, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { PERMISSIONS, ROLES } from '../org-words'
@@ -34,23 +34,134 @@ function orgOf({ globals }: Shell, command: string): string {
 
 const command = commandsOf('members', { apis: ['operator'], columns })
 
-const listMembers = command('list', {
-  summary: 'List the members of an organization and their roles',
-  about: 'Lists the oldest member first. With --permissions it prints what each role can do, without asking a server.',
-  examples: ['members list --org acme', 'members list --permissions'],
-  exits: [3, 5],
-  watchable: true,
-  flags: { permissions: flag('show what each role can do') },
-  async run(shell, { permissions }) {
-    if (permissions) {
-      printMatrix(shell)
-      return
-    }
-    const ref = orgOf(shell, 'members list')
-    const { members } = expectData(await (await shell.connect()).ops().orgs({ ref }).members.get())
-    shell.print.list(members, columns, 'It has no members.')
-  },
-})
+const invitation = { invitation: argument('id of the invitation, from members invitations') }
+
+const invitationsOf = ({ ops, shell }: At, command: string) =>
+  ops.orgs({ ref: orgOf(shell, `members ${command}`) }).invitations
+
+export const memberCommands: Command[] = [
+  command`list: List the members of an organization and their roles
+  Lists the oldest member first. With --permissions it prints what each role can do, without asking a server.
+  $ members list --org acme
+  $ members list --permissions`({
+    exits: [3, 5],
+    watchable: true,
+    flags: { permissions: flag('show what each role can do') },
+    async run(shell, { permissions }) {
+      if (permissions) {
+        printMatrix(shell)
+        return
+      }
+      const ref = orgOf(shell, 'members list')
+      const { members } = expectData(await (await shell.connect()).ops().orgs({ ref }).members.get())
+      shell.print.list(members, columns, 'It has no members.')
+    },
+  }),
+  command`add: Add an account to an organization, or invite an address
+  An account of this server joins at once. --invite creates an invitation for the address instead, which works once within seven days. Its token is shown once, for you to pass on. An account with that address accepts it with POST /invitations/TOKEN/accept. A new invitation replaces the earlier one.
+  $ members add ada@example.com --org acme --role admin
+  $ members add eve@example.com --org acme --invite`({
+    impact: 'write',
+    danger: 'secret once',
+    args: { user: argument(`${USER}; with --invite any e-mail address`) },
+    flags: {
+      role: choice(ROLES, 'their role; member by default'),
+      invite: flag('invite the address; for people without an account'),
+      ...SECRET_FLAGS,
+    },
+    async run(shell, { user, role = 'member', invite, ...methods }) {
+      const ref = orgOf(shell, 'members add')
+      if (shell.planned(`${invite ? 'invite' : 'add'} ${user} as ${role}`)) return
+      if (!invite) {
+        const { members } = (await shell.connect()).ops().orgs({ ref })
+        shell.print.item(expectData(await members.post({ user, role })), columns)
+        return
+      }
+      await deliverSecret(shell, { field: 'token', methods, columns: invitationColumns }, async () => {
+        const { invitations } = (await shell.connect()).ops().orgs({ ref })
+        return expectData(await invitations.post({ email: user, role }))
+      })
+    },
+  }),
+  command`update: Change the role of a member
+  The last owner stays an owner. Make another member an owner first.
+  $ members update ada@example.com --org acme --role owner -y
+  $ members update eve@example.com --org acme --role viewer --yes --json`({
+    danger: 'moderate',
+    args: { user: argument(USER) },
+    flags: { role: choice(ROLES, 'the new role') },
+    action({ user, role }, shell) {
+      orgOf(shell, 'members update')
+      if (!role) throw usageFailure('members update needs --role.', `add --role ${ROLES.join('|')}`)
+      return `make ${user} ${role}`
+    },
+    question: ({ user, role }, { globals }) => `Make ${user} ${role} of ${globals.org}?`,
+    request: ({ ops, shell }, { user, role }) =>
+      ops
+        .orgs({ ref: orgOf(shell, 'members update') })
+        .members({ user: step(user) })
+        .patch({ role: role! }),
+  }),
+  command`remove: Remove a member from an organization
+  They lose access at once, and the keys they created for the organization are revoked. The last owner cannot be removed.
+  $ members remove eve@example.com --org acme
+  $ members remove eve@example.com --org acme --yes --reason "left"`({
+    danger: 'moderate',
+    columns: columnsOf`user_id USER, deleted REMOVED`,
+    args: { user: argument(USER) },
+    action: ({ user }, shell) => {
+      orgOf(shell, 'members remove')
+      return `remove ${user} from ${shell.globals.org}`
+    },
+    question: ' The keys they created for it will be revoked.',
+    request: ({ ops, shell }, { user }) =>
+      ops
+        .orgs({ ref: orgOf(shell, 'members remove') })
+        .members({ user: step(user) })
+        .delete(),
+    shown: (_, { user }) => ({ user_id: user, deleted: true }),
+    note: (_, { user }, { globals }) =>
+      `undo: svc-admin members add ${user} --org ${globals.org} (revoked keys stay revoked)`,
+  }),
+  command`invitations: List the open and expired invitations of an organization
+  Newest first. An accepted invitation is a member, and is in members list.
+  $ members invitations --org acme`({
+    request: (at) => invitationsOf(at, 'invitations').get(),
+    shown: ({ invitations }) => invitations,
+    empty: 'No invitations.',
+  }),
+  command`resend: Send an invitation again
+  The earlier link stops working. Without a mail server the new link is shown once, for you to pass on.
+  $ members resend ID --org acme`({
+    impact: 'write',
+    danger: 'secret once',
+    args: invitation,
+    async run(shell, { invitation }) {
+      const ref = orgOf(shell, 'members resend')
+      if (shell.planned(`send the invitation ${invitation} again`)) return
+      const { invitations } = (await shell.connect()).ops().orgs({ ref })
+      const { invitation: sent, url } = expectData(await invitations({ invitation }).resend.post({}))
+      shell.print.item(
+        url ? { ...sent, url } : sent,
+        url ? [...invitationColumns, column('url', 'URL')] : invitationColumns,
+      )
+    },
+  }),
+  command`withdraw: Withdraw an invitation
+  Its token stops working at once.
+  $ members withdraw ID --org acme
+  $ members withdraw ID --org acme --yes --json`({
+    danger: 'moderate',
+    columns: columnsOf`id INVITATION, deleted WITHDRAWN`,
+    args: invitation,
+    action({ invitation }, shell) {
+      orgOf(shell, 'members withdraw')
+      return `withdraw the invitation ${invitation}`
+    },
+    request: (at, { invitation }) => invitationsOf(at, 'withdraw')({ invitation }).delete(),
+    shown: (_, { invitation }) => ({ id: invitation, deleted: true }),
+  }),
+]
 
 /** For people one permission a line, since so many names do not fit beside each other; for programs one role a record. */
 function printMatrix({ print, globals }: Shell): void {
@@ -78,128 +189,3 @@ export const permissionMatrix = () =>
       return role === 'member' && permission === 'manageSkills'
     }),
   }))
-
-const addMember = command('add', {
-  summary: 'Add an account to an organization, or invite an address',
-  about:
-    'An account of this server joins at once. --invite creates an invitation for the address instead, which works once within seven days. Its token is shown once, for you to pass on. An account with that address accepts it with POST /invitations/TOKEN/accept. A new invitation replaces the earlier one.',
-  examples: ['members add ada@example.com --org acme --role admin', 'members add eve@example.com --org acme --invite'],
-  impact: 'write',
-  danger: 'secret once',
-  args: { user: argument(`${USER}; with --invite any e-mail address`) },
-  flags: {
-    role: choice(ROLES, 'their role; member by default'),
-    invite: flag('invite the address; for people without an account'),
-    ...SECRET_FLAGS,
-  },
-  async run(shell, { user, role = 'member', invite, ...methods }) {
-    const ref = orgOf(shell, 'members add')
-    if (shell.planned(`${invite ? 'invite' : 'add'} ${user} as ${role}`)) return
-    if (!invite) {
-      const { members } = (await shell.connect()).ops().orgs({ ref })
-      shell.print.item(expectData(await members.post({ user, role })), columns)
-      return
-    }
-    await deliverSecret(shell, { field: 'token', methods, columns: invitationColumns }, async () => {
-      const { invitations } = (await shell.connect()).ops().orgs({ ref })
-      return expectData(await invitations.post({ email: user, role }))
-    })
-  },
-})
-
-const listInvitations = command('invitations', {
-  summary: 'List the open and expired invitations of an organization',
-  about: 'Newest first. An accepted invitation is a member, and is in members list.',
-  examples: ['members invitations --org acme', 'members invitations --org acme --json'],
-  impact: 'read',
-  async run(shell) {
-    const { invitations } = (await shell.connect()).ops().orgs({ ref: orgOf(shell, 'members invitations') })
-    shell.print.list(expectData(await invitations.get()).invitations, invitationColumns, 'No invitations.')
-  },
-})
-
-const INVITATION = 'id of the invitation, from members invitations'
-
-const withdrawInvitation = command('withdraw', {
-  summary: 'Withdraw an invitation',
-  about: 'Its token stops working at once.',
-  examples: ['members withdraw ID --org acme', 'members withdraw ID --org acme --yes --json'],
-  impact: 'write',
-  danger: 'moderate',
-  args: { invitation: argument(INVITATION) },
-  async run(shell, { invitation }) {
-    const ref = orgOf(shell, 'members withdraw')
-    if (shell.planned(`withdraw the invitation ${invitation}`)) return
-    shell.confirm(`Withdraw the invitation ${invitation}?`)
-    const { invitations } = (await shell.connect()).ops().orgs({ ref })
-    expectData(await invitations({ invitation }).delete())
-    shell.print.item({ id: invitation, deleted: true }, columnsOf`id INVITATION, deleted WITHDRAWN`)
-  },
-})
-
-const resendInvitation = command('resend', {
-  summary: 'Send an invitation again',
-  about: 'The earlier link stops working. Without a mail server the new link is shown once, for you to pass on.',
-  examples: ['members resend ID --org acme', 'members resend ID --org acme --json'],
-  impact: 'write',
-  danger: 'secret once',
-  args: { invitation: argument(INVITATION) },
-  async run(shell, { invitation }) {
-    const ref = orgOf(shell, 'members resend')
-    if (shell.planned(`send the invitation ${invitation} again`)) return
-    const { invitations } = (await shell.connect()).ops().orgs({ ref })
-    const { invitation: sent, url } = expectData(await invitations({ invitation }).resend.post({}))
-    shell.print.item(
-      url ? { ...sent, url } : sent,
-      url ? [...invitationColumns, column('url', 'URL')] : invitationColumns,
-    )
-  },
-})
-
-const updateMember = command('update', {
-  summary: 'Change the role of a member',
-  about: 'The last owner stays an owner. Make another member an owner first.',
-  examples: [
-    'members update ada@example.com --org acme --role owner -y',
-    'members update eve@example.com --org acme --role viewer --yes --json',
-  ],
-  impact: 'write',
-  danger: 'moderate',
-  args: { user: argument(USER) },
-  flags: { role: choice(ROLES, 'the new role') },
-  async run(shell, { user, role }) {
-    const ref = orgOf(shell, 'members update')
-    if (!role) throw usageFailure('members update needs --role.', `add --role ${ROLES.join('|')}`)
-    if (shell.planned(`make ${user} ${role}`)) return
-    shell.confirm(`Make ${user} ${role} of ${shell.globals.org}?`)
-    const { members } = (await shell.connect()).ops().orgs({ ref })
-    shell.print.item(expectData(await members({ user: step(user) }).patch({ role })), columns)
-  },
-})
-
-const removeMember = command('remove', {
-  summary: 'Remove a member from an organization',
-  about:
-    'They lose access at once, and the keys they created for the organization are revoked. The last owner cannot be removed.',
-  examples: [
-    'members remove eve@example.com --org acme',
-    'members remove eve@example.com --org acme --yes --reason "left"',
-  ],
-  impact: 'write',
-  danger: 'moderate',
-  args: { user: argument(USER) },
-  async run(shell, { user }) {
-    const ref = orgOf(shell, 'members remove')
-    if (shell.planned(`remove ${user} from ${shell.globals.org}`)) return
-    shell.confirm(`Remove ${user} from ${shell.globals.org}? The keys they created for it will be revoked.`)
-    const { members } = (await shell.connect()).ops().orgs({ ref })
-    expectData(await members({ user: step(user) }).delete())
-    shell.print.item({ user_id: user, deleted: true }, columnsOf`user_id USER, deleted REMOVED`)
-    shell.note(`undo: svc-admin members add ${user} --org ${shell.globals.org} (revoked keys stay revoked)`)
-  },
-})
-
-export const memberCommands: Command[] = [
-  ...[listMembers, addMember, updateMember, removeMember],
-  ...[listInvitations, resendInvitation, withdrawInvitation],
-]

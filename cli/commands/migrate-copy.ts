@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseLocation, Schema } from '../../src/kernel/store'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { CheckFailed, conflictFailure, notFoundFailure, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
@@ -11,27 +11,18 @@ import { fromHere } from '../transport'
 import { text } from '../words'
 import { identitiesOf } from './backup'
 
-const columns = [
-  column('table', 'TABLE'),
-  column('rows', 'ROWS', { kind: 'number' }),
-  column('hash', 'HASH'),
-  column('changed', 'CHANGED', { kind: 'number' }),
-]
+const command = commandsOf('migrate', { apis: ['host'], exits: [] })
+
+const columns = columnsOf`table TABLE, rows ROWS number, hash HASH, changed CHANGED number`
 
 const TELL_EACH_MS = 2_000
 
-export const migrateCopy = defineCommand({
-  path: 'migrate copy',
-  summary: 'Copy the database from SQLite to Postgres, or back',
-  about:
-    'Stop the server first. Copies every table into an empty database, compares the rows and hashes, and verifies the audit chain. The source is not changed. Keep the data folder: the new database needs its secrets.json, files and checkpoints too. Servers do not start on an unfinished copy; run the same command to restart it. CHANGED counts rows with characters that Postgres cannot store.',
-  examples: [
-    'migrate copy --to postgres://svc@db.example/svc',
-    'migrate copy --to - --json',
-    'migrate copy --to /srv/svc/data',
-    'migrate copy --from /backups/monday --to postgres://svc@db.example/svc --json',
-  ],
-  apis: ['host'],
+export const migrateCopy = command`copy: Copy the database from SQLite to Postgres, or back
+  Stop the server first. Copies every table into an empty database, compares the rows and hashes, and verifies the audit chain. The source is not changed. Keep the data folder: the new database needs its secrets.json, files and checkpoints too. Servers do not start on an unfinished copy; run the same command to restart it. CHANGED counts rows with characters that Postgres cannot store.
+  $ migrate copy --to postgres://svc@db.example/svc
+  $ migrate copy --to - --json
+  $ migrate copy --to /srv/svc/data
+  $ migrate copy --from /backups/monday --to postgres://svc@db.example/svc --json`({
   impact: 'write',
   exits: [1, 3, 5, 7, 9],
   columns,

@@ -2,98 +2,25 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'no
 import { copyFile, cp } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseLocation } from '../../src/kernel/store'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { CheckFailed, conflictFailure, notFoundFailure, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { column, columnsOf } from '../output/columns'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import { flag, whole } from '../words'
 import { migrateCopy } from './migrate-copy'
+
+const command = commandsOf('migrate', { apis: ['host'], exits: [] })
 
 const BEFORE = 'before-migrate-'
 
 /** The folder of the checkpoints, which say what the database had on record when they were signed. */
 const AUDIT = 'audit'
 
-const columns = [
-  column('dialect', 'DATABASE'),
-  column('applied', 'APPLIED', { kind: 'number' }),
-  column('known', 'KNOWN', { kind: 'number' }),
-  column('pending', 'PENDING', { kind: 'list' }),
-]
+const columns = columnsOf`
+  dialect DATABASE, applied APPLIED number, known KNOWN number, pending PENDING list`
 
 const common = { apis: ['host'], columns } as const
-
-const migrateStatus = defineCommand({
-  ...common,
-  path: 'migrate status',
-  summary: 'Show which migrations the database has',
-  about:
-    'Reads the configured database, whether or not a server runs. With --check it exits 9 when migrations are missing. Exits 1 when a server of this release would refuse the database.',
-  examples: ['migrate status', 'migrate status --check -q'],
-  impact: 'read',
-  exits: [1, 7, 9],
-  flags: { check: flag('exit 9 when migrations are missing') },
-  async run(shell, { check }) {
-    const { state, strange, unfinished, assertOurs } = await look(shell)
-    if (!shell.globals.quiet) shell.print.item(state, columns)
-    if (check && (strange || unfinished || state.applied !== state.known)) throw new CheckFailed()
-    assertOurs()
-  },
-})
-
-const migratePlan = defineCommand({
-  ...common,
-  path: 'migrate plan',
-  summary: 'Print the SQL that migrate up would run',
-  about: 'Changes nothing. Prints nothing when the database is up to date.',
-  examples: ['migrate plan', 'migrate plan > pending.sql'],
-  impact: 'read',
-  exits: [1, 7],
-  async run(shell) {
-    const { location, state, assertOurs } = await look(shell)
-    assertOurs()
-    for (const tag of state.pending)
-      shell.io.raw(
-        `-- ${tag}\n${readFileSync(join(FOLDER, location.dialect, `${tag}.sql`), 'utf8').replaceAll('--> statement-breakpoint', '')}\n`,
-      )
-    if (!state.pending.length) shell.note('The database is up to date.')
-  },
-})
-
-const migrateUp = defineCommand({
-  ...common,
-  path: 'migrate up',
-  summary: 'Update the database to the schema of this release',
-  about:
-    'The server does this when it starts, unless --migrate says otherwise. Stop all servers first: the command locks the data folder, and on Postgres it refuses to run while another node does. It first copies a SQLite database with data, so that migrate down can restore it.',
-  examples: ['migrate up', 'migrate up --dry-run --exit-code', 'migrate up --to 3'],
-  impact: 'write',
-  exits: [1, 5, 7],
-  flags: {
-    noBackup: flag('do not copy the database first'),
-    to: whole('N', 'apply migrations up to this number; all by default', { min: 1, max: 10_000 }),
-  },
-  async run(shell, { noBackup, to }) {
-    const { location, state, dataDir, assertOurs } = await look(shell)
-    assertOurs()
-    const { claimDatabase } = await import('../../src/app/open')
-    if (to !== undefined) assertAhead(to, state)
-    const wanted = state.pending.slice(0, (to ?? state.known) - state.applied)
-    if (!wanted.length) {
-      shell.print.item(state, columns)
-      shell.note(to === undefined ? 'The database is up to date.' : 'The database already has these migrations.')
-      return
-    }
-    if (shell.planned(`apply ${wanted.join(', ')}`)) return
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    claimDatabase(location)
-    const copy = state.applied && !noBackup ? await copyBefore(location, dataDir, shell.clock.now()) : null
-    await bringUp(location, dataDir, to)
-    shell.print.item((await look(shell)).state, columns)
-    if (copy) shell.note(`A copy of the previous database is at ${copy} (undo: svc-admin migrate down)`)
-  },
-})
 
 /** @throws CommandFailed 2 for more than this release has, 5 for fewer than were applied */
 function assertAhead(to: number, { applied, known }: State): void {
@@ -105,62 +32,9 @@ function assertAhead(to: number, { applied, known }: State): void {
   )
 }
 
-const restored = [column('restored', 'RESTORED'), column('kept', 'WHAT WAS THERE')]
-
-const migrateDown = defineCommand({
-  ...common,
-  columns: restored,
-  path: 'migrate down',
-  summary: 'Restore the SQLite database that migrate up copied',
-  about:
-    'Changes since then are not in the copy. The current database and checkpoints are saved next to it. Stop all servers first, and install the older release to use the copy. On Postgres, restore your own dump with backup restore.',
-  examples: ['migrate down --dry-run', 'migrate down --confirm data'],
-  impact: 'write',
-  danger: 'severe',
-  exits: [1, 3, 5, 7],
-  async run(shell) {
-    const { location, dataDir } = await look(shell)
-    if (location.dialect !== 'sqlite')
-      throw conflictFailure(
-        'migrate down works only with SQLite; this server uses Postgres.',
-        'svc-admin backup restore FOLDER, into an empty database',
-      )
-    const copy = newestCopy(dataDir)
-    if (copy === null)
-      throw notFoundFailure('This data folder has no copy from migrate up.', 'svc-admin backup restore FOLDER')
-    if (shell.planned(`replace ${location.path} with ${copy}`)) return
-    shell.confirmName(`Replace ${location.path} with ${copy}?`, basename(dataDir))
-    const stored = await putBack(location.path, copy, dataDir, shell.clock.now())
-    shell.print.item({ restored: copy, kept: stored }, restored)
-  },
-})
+const restored = columnsOf`restored RESTORED, kept WHAT WAS THERE`
 
 const problems = [column('problem', 'PROBLEM')]
-
-const migrateVerify = defineCommand({
-  ...common,
-  columns: problems,
-  path: 'migrate verify',
-  summary: 'Compare the tables of the database with those of this release',
-  about: 'Compares the names of tables and columns, whether or not a server runs. Exits 9 when something is missing.',
-  examples: ['migrate verify', 'migrate verify --json'],
-  impact: 'read',
-  exits: [7, 9],
-  async run(shell) {
-    const { location, state, strange, unfinished } = await look(shell)
-    const { lackingIn } = await import('../../src/kernel/store')
-    const found = [
-      ...(unfinished ? ['A copy into the database did not finish. Run svc-admin migrate copy again.'] : []),
-      ...(strange ? ['Another development version created the database.'] : []),
-      ...(state.applied > state.known ? ['A newer release created the database.'] : []),
-      ...state.pending.map((tag) => `The migration ${tag} is missing: svc-admin migrate up.`),
-      ...(state.pending.length ? [] : await lackingIn(location)),
-    ]
-    const rows = found.map((problem) => ({ problem }))
-    shell.print.list(rows, problems, 'The database has every table and column of this release.')
-    if (rows.length) throw new CheckFailed()
-  },
-})
 
 type State = { applied: number; known: number; dialect: DatabaseLocation['dialect']; pending: string[] }
 
@@ -193,7 +67,117 @@ async function look(shell: Shell) {
 
 const FOLDER = join(import.meta.dir, '../../drizzle')
 
-export const migrateCommands = [migrateStatus, migratePlan, migrateUp, migrateDown, migrateVerify, migrateCopy]
+export const migrateCommands = [
+  command`status: Show which migrations the database has
+  Reads the configured database, whether or not a server runs. With --check it exits 9 when migrations are missing. Exits 1 when a server of this release would refuse the database.
+  $ migrate status
+  $ migrate status --check -q`({
+    ...common,
+    exits: [1, 7, 9],
+    flags: { check: flag('exit 9 when migrations are missing') },
+    async run(shell, { check }) {
+      const { state, strange, unfinished, assertOurs } = await look(shell)
+      if (!shell.globals.quiet) shell.print.item(state, columns)
+      if (check && (strange || unfinished || state.applied !== state.known)) throw new CheckFailed()
+      assertOurs()
+    },
+  }),
+  command`plan: Print the SQL that migrate up would run
+  Changes nothing. Prints nothing when the database is up to date.
+  $ migrate plan
+  $ migrate plan > pending.sql`({
+    ...common,
+    exits: [1, 7],
+    async run(shell) {
+      const { location, state, assertOurs } = await look(shell)
+      assertOurs()
+      for (const tag of state.pending)
+        shell.io.raw(
+          `-- ${tag}\n${readFileSync(join(FOLDER, location.dialect, `${tag}.sql`), 'utf8').replaceAll('--> statement-breakpoint', '')}\n`,
+        )
+      if (!state.pending.length) shell.note('The database is up to date.')
+    },
+  }),
+  command`up: Update the database to the schema of this release
+  The server does this when it starts, unless --migrate says otherwise. Stop all servers first: the command locks the data folder, and on Postgres it refuses to run while another node does. It first copies a SQLite database with data, so that migrate down can restore it.
+  $ migrate up
+  $ migrate up --dry-run --exit-code
+  $ migrate up --to 3`({
+    ...common,
+    impact: 'write',
+    exits: [1, 5, 7],
+    flags: {
+      noBackup: flag('do not copy the database first'),
+      to: whole('N', 'apply migrations up to this number; all by default', { min: 1, max: 10_000 }),
+    },
+    async run(shell, { noBackup, to }) {
+      const { location, state, dataDir, assertOurs } = await look(shell)
+      assertOurs()
+      const { claimDatabase } = await import('../../src/app/open')
+      if (to !== undefined) assertAhead(to, state)
+      const wanted = state.pending.slice(0, (to ?? state.known) - state.applied)
+      if (!wanted.length) {
+        shell.print.item(state, columns)
+        shell.note(to === undefined ? 'The database is up to date.' : 'The database already has these migrations.')
+        return
+      }
+      if (shell.planned(`apply ${wanted.join(', ')}`)) return
+      mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+      claimDatabase(location)
+      const copy = state.applied && !noBackup ? await copyBefore(location, dataDir, shell.clock.now()) : null
+      await bringUp(location, dataDir, to)
+      shell.print.item((await look(shell)).state, columns)
+      if (copy) shell.note(`A copy of the previous database is at ${copy} (undo: svc-admin migrate down)`)
+    },
+  }),
+  command`down: Restore the SQLite database that migrate up copied
+  Changes since then are not in the copy. The current database and checkpoints are saved next to it. Stop all servers first, and install the older release to use the copy. On Postgres, restore your own dump with backup restore.
+  $ migrate down --dry-run
+  $ migrate down --confirm data`({
+    ...common,
+    columns: restored,
+    impact: 'write',
+    danger: 'severe',
+    exits: [1, 3, 5, 7],
+    async run(shell) {
+      const { location, dataDir } = await look(shell)
+      if (location.dialect !== 'sqlite')
+        throw conflictFailure(
+          'migrate down works only with SQLite; this server uses Postgres.',
+          'svc-admin backup restore FOLDER, into an empty database',
+        )
+      const copy = newestCopy(dataDir)
+      if (copy === null)
+        throw notFoundFailure('This data folder has no copy from migrate up.', 'svc-admin backup restore FOLDER')
+      if (shell.planned(`replace ${location.path} with ${copy}`)) return
+      shell.confirmName(`Replace ${location.path} with ${copy}?`, basename(dataDir))
+      const stored = await putBack(location.path, copy, dataDir, shell.clock.now())
+      shell.print.item({ restored: copy, kept: stored }, restored)
+    },
+  }),
+  command`verify: Compare the tables of the database with those of this release
+  Compares the names of tables and columns, whether or not a server runs. Exits 9 when something is missing.
+  $ migrate verify`({
+    ...common,
+    columns: problems,
+    exits: [7, 9],
+    async run(shell) {
+      const { location, state, strange, unfinished } = await look(shell)
+      const { lackingIn } = await import('../../src/kernel/store')
+      const found = [
+        ...(unfinished ? ['A copy into the database did not finish. Run svc-admin migrate copy again.'] : []),
+        ...(strange ? ['Another development version created the database.'] : []),
+        ...(state.applied > state.known ? ['A newer release created the database.'] : []),
+        ...state.pending.map((tag) => `The migration ${tag} is missing: svc-admin migrate up.`),
+        ...(state.pending.length ? [] : await lackingIn(location)),
+      ]
+      const rows = found.map((problem) => ({ problem }))
+      shell.print.list(rows, problems, 'The database has every table and column of this release.')
+      if (rows.length) throw new CheckFailed()
+    },
+  }),
+  migrateCopy,
+]
 
 /** Works on a database while no server uses its data folder. @throws ConfigError */
 async function alone<T>(dataDir: string, work: (home: string) => Promise<T>): Promise<T> {

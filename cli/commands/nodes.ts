@@ -1,3 +1,4 @@
+import type { OpsClient } from '../../src/app/client'
 import { commandsOf } from '../command'
 import { EXIT, expectData } from '../failure'
 import { columnsOf } from '../output/columns'
@@ -8,64 +9,58 @@ const columns = columnsOf`
   lag_ms LAG-MS number, connections CONNECTIONS number, jobs JOBS number, clock_ahead_ms CLOCK-MS number,
   since SINCE time, drain_at DRAINED time wide, pid PID number wide`
 
-const WHICH = { node: argument('id of a node, or the beginning of one') }
+const args = { node: argument('id of a node, or the beginning of one') }
 const LOOK_MS = 500
+
+const at = (ops: OpsClient, node: string) => ops.nodes({ ref: encodeURIComponent(node) })
 
 const command = commandsOf('nodes', { apis: ['operator'], columns })
 
-const listNodes = command('list', {
-  summary: 'List the processes that serve this database',
-  about:
-    'Shows address, roles, version, load, event-loop delay, connections, jobs and clock of each node. The figures are two seconds old at most. On SQLite there is one node.',
-  examples: ['nodes list', 'nodes list --watch', 'nodes list --json'],
-  watchable: true,
-  exits: [],
-  async run(shell) {
-    const { nodes } = expectData(await (await shell.connect()).ops().nodes.get())
-    shell.print.list(nodes, columns, 'No node serves this database. Start one: svc-admin serve')
-  },
-})
-
-const getNode = command('get', {
-  summary: 'Show one node',
-  about: 'Takes the id, or its first characters.',
-  examples: ['nodes get Ab3', 'nodes get Ab3 --json'],
-  exits: [3],
-  args: WHICH,
-  async run(shell, { node }) {
-    const one = (await shell.connect()).ops().nodes({ ref: encodeURIComponent(node) })
-    shell.print.item(expectData(await one.get()), columns)
-  },
-})
-
-const drainNode = command('drain', {
-  summary: 'Take a node out, and wait until it is empty',
-  about:
-    'From then on the node begins no job, and GET /health answers 503, so that a proxy sends requests elsewhere. It still answers those that come. The command ends when nothing is left to do; then stop the process. With --undo the node takes work again.',
-  examples: ['nodes drain Ab3', 'nodes drain Ab3 --wait 5m', 'nodes drain Ab3 --undo'],
-  impact: 'write',
-  exits: [3, 5, 8],
-  args: WHICH,
-  flags: {
-    wait: duration('60s', 'longest wait for the node to be empty; 0s does not wait'),
-    undo: flag('take work again'),
-  },
-  async run(shell, { node, wait = 60_000, undo }) {
-    if (shell.planned(`${undo ? 'let' : 'drain'} the node ${node}${undo ? ' take work again' : ''}`)) return
-    const one = (await shell.connect()).ops().nodes({ ref: encodeURIComponent(node) })
-    let found = expectData(undo ? await one.drain.delete() : await one.drain.post())
-    const until = shell.clock.monotonic() + wait
-    while (!undo && found.status !== 'empty' && shell.clock.monotonic() < until) {
-      await shell.clock.sleep(LOOK_MS, shell.signal)
-      found = expectData(await one.get())
-    }
-    shell.print.item(found, columns)
-    if (undo || found.status === 'empty' || wait === 0) return
-    shell.note(
-      `The node still has ${found.connections} connections and ${found.jobs} jobs. Wait longer with --wait 5m.`,
-    )
-    shell.exitCode = EXIT.pending
-  },
-})
-
-export const nodeCommands = [listNodes, getNode, drainNode]
+export const nodeCommands = [
+  command`list: List the processes that serve this database
+  Shows address, roles, version, load, event-loop delay, connections, jobs and clock of each node. The figures are two seconds old at most. On SQLite there is one node.
+  $ nodes list
+  $ nodes list --watch
+  $ nodes list --json`({
+    watchable: true,
+    exits: [],
+    request: ({ ops }) => ops.nodes.get(),
+    shown: ({ nodes }) => nodes,
+    empty: 'No node serves this database. Start one: svc-admin serve',
+  }),
+  command`get: Show one node
+  Takes the id, or its first characters.
+  $ nodes get Ab3`({
+    args,
+    request: ({ ops }, { node }) => at(ops, node).get(),
+  }),
+  command`drain: Take a node out, and wait until it is empty
+  From then on the node begins no job, and GET /health answers 503, so that a proxy sends requests elsewhere. It still answers those that come. The command ends when nothing is left to do; then stop the process. With --undo the node takes work again.
+  $ nodes drain Ab3
+  $ nodes drain Ab3 --wait 5m
+  $ nodes drain Ab3 --undo`({
+    impact: 'write',
+    exits: [3, 5, 8],
+    args,
+    flags: {
+      wait: duration('60s', 'longest wait for the node to be empty; 0s does not wait'),
+      undo: flag('take work again'),
+    },
+    async run(shell, { node, wait = 60_000, undo }) {
+      if (shell.planned(`${undo ? 'let' : 'drain'} the node ${node}${undo ? ' take work again' : ''}`)) return
+      const one = at((await shell.connect()).ops(), node)
+      let found = expectData(undo ? await one.drain.delete() : await one.drain.post())
+      const until = shell.clock.monotonic() + wait
+      while (!undo && found.status !== 'empty' && shell.clock.monotonic() < until) {
+        await shell.clock.sleep(LOOK_MS, shell.signal)
+        found = expectData(await one.get())
+      }
+      shell.print.item(found, columns)
+      if (undo || found.status === 'empty' || wait === 0) return
+      shell.note(
+        `The node still has ${found.connections} connections and ${found.jobs} jobs. Wait longer with --wait 5m.`,
+      )
+      shell.exitCode = EXIT.pending
+    },
+  }),
+]

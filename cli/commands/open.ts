@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
 import { DEV_OWNER } from '../../src/kernel/user-folder'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { BadWord, expectData, unreachable, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { duration, flag, optional, text } from '../words'
-import { makeLink } from './users'
+import { linkOf } from './users'
+
+const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
 
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],
@@ -29,7 +31,7 @@ const PAGES = {
 } as const
 type Page = keyof typeof PAGES
 
-const columns = [column('page', 'PAGE'), column('url', 'URL'), column('opened', 'OPENED', { kind: 'flag' })]
+const columns = columnsOf`page PAGE, url URL, opened OPENED flag`
 
 const page = {
   ...optional(`${Object.keys(PAGES).join(', ')}; docs by default`),
@@ -39,13 +41,11 @@ const page = {
   },
 }
 
-export const openPage = defineCommand({
-  path: 'open',
-  summary: 'Open a page of the server in the web browser of this machine',
-  about:
-    'Opens the reference, the console, the account page, the inbox of takeovers, the health or the OpenAPI document. For an operator, console, home and inbox open signed in, with a link that works once. The link is for the owner that the first start created, the only account, or the person of --for. Without a browser, or with --print, it only prints the address.',
-  examples: ['open', 'open console', 'open inbox --for ada@example.com --print'],
-  apis: ['operator', 'tenant'],
+export const openPage = command`open: Open a page of the server in the web browser of this machine
+  Opens the reference, the console, the account page, the inbox of takeovers, the health or the OpenAPI document. For an operator, console, home and inbox open signed in, with a link that works once. The link is for the owner that the first start created, the only account, or the person of --for. Without a browser, or with --print, it only prints the address.
+  $ open
+  $ open console
+  $ open inbox --for ada@example.com --print`({
   offline: false,
   impact: 'write',
   exits: [3, 5],
@@ -66,7 +66,7 @@ export const openPage = defineCommand({
     const plain = `${await originOf(connection)}${path}`
     const url =
       signsIn && connection.api === 'operator'
-        ? (await makeLink(shell, person ?? (await ownerHere(connection)), { ttl, to: path })).url
+        ? expectData(await linkOf(connection.ops(), person ?? (await ownerHere(connection)), { ttl, to: path })).url
         : plain
     const opened = !print && (await openInWebBrowser(shell, url))
     shell.print.item({ page, url, opened }, columns)

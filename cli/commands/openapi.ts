@@ -1,22 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { EXIT, expectData, replyFailure, unreachable, unreadable } from '../failure'
 import { safeJson } from '../output/json'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { text } from '../words'
 
+const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
+
 type Document = { paths: Record<string, Record<string, unknown>> }
 
 /** The document that generated clients are made from (contract 23.1), as the server has it. */
-export const openapi = defineCommand({
-  path: 'openapi',
-  summary: "Print the API's OpenAPI 3.1 document, or compare a file with it",
-  about:
-    'Needs no API key. --check lists the operations that the file lacks, that only the file has, or that differ, and then exits 10.',
-  examples: ['openapi --out openapi.json', 'openapi --check openapi.json'],
-  apis: ['operator', 'tenant'],
-  impact: 'read',
+export const openapi = command`openapi: Print the API's OpenAPI 3.1 document, or compare a file with it
+  Needs no API key. --check lists the operations that the file lacks, that only the file has, or that differ, and then exits 10.
+  $ openapi --out openapi.json
+  $ openapi --check openapi.json`({
   exits: [10],
   flags: {
     out: text('FILE', 'file to write instead of stdout'),

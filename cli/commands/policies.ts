@@ -33,44 +33,6 @@ const columns = columnsOf`
 
 const command = commandsOf('policies', { apis: ['tenant', 'operator'] })
 
-const applyPolicies = command('apply', {
-  summary: 'Apply policies and preferences from files',
-  about:
-    "Takes a folder, a file or stdin in the format of policies export. Each item is found by its kind, scope and name; members that its file leaves out are cleared. Items without a file stay, unless --prune deletes them. All files are read first, also with --dry-run. If a rule is wrong, or a scope has two defaults, nothing is applied. Then the items are applied one by one. If the server refuses one, the rest is skipped, and the changes so far are printed. Items belong to the owner of the key in use, or on the server's machine to --org.",
-  examples: ['policies apply -f policies/ --dry-run --exit-code', 'policies apply -f policies/ --prune --yes'],
-  impact: 'write',
-  danger: 'moderate',
-  columns,
-  flags: {
-    file: { ...text('DIR', 'the folder, or one file; - reads stdin'), short: 'f' },
-    prune: flag('delete what no file has'),
-  },
-  async run(shell, { file, prune }) {
-    if (file === undefined) throw usageFailure('policies apply needs -f DIR.', 'svc-admin policies apply -f policies/')
-    const filed = await readPolicyFiles(shell, file)
-    await assertApplicable(filed)
-    const own = shell.globals.org === undefined
-    const guardrails = await resourceOver(shell, 'guardrail-policies', { own })
-    const routing = await resourceOver(shell, 'routing-preferences', { own })
-    const stored: Stored[] = [...(await everyOf(guardrails)), ...(await everyOf(routing))]
-    const steps = planOf(filed, stored, prune === true)
-    const changes = steps.filter(({ action }) => action !== 'keep')
-    if (!changes.length) return shell.print.list(steps.map(shown), columns, EQUAL)
-    const doomed = changes.filter(({ action }) => action === 'delete')
-    if (shell.globals.dryRun) {
-      shell.print.list(steps.map(shown), columns, EQUAL)
-      shell.planned(`make ${changes.length} changes`)
-      return
-    }
-    if (doomed.length) shell.confirm(`Delete ${doomed.map((step) => shown(step).name).join(', ')}, which no file has?`)
-    await executeAll(
-      shell,
-      { guardrail_policy: guardrails, routing_preference: routing } as unknown as Resources,
-      steps,
-    )
-  },
-})
-
 type Any = Resource<Stored, Record<string, unknown>, Record<string, unknown>>
 type Resources = Record<Stored['object'], Any>
 
@@ -174,29 +136,67 @@ function assertOneDefault(filed: readonly FiledPolicy[]): void {
 
 const policiesColumns = columnsOf`file FILE, object KIND, scope SCOPE, name NAME, is_default DEFAULT flag`
 
-const exportPolicies = command('export', {
-  summary: 'Write all guardrail policies and routing preferences as files',
-  about:
-    "Writes one YAML file for each into the folder of --out, in the format of policies apply. Without --out they go to stdout. It exports those of the key in use, or on the server's machine those of --org.",
-  examples: ['policies export --out policies/', 'policies export --org acme > policies.yaml'],
-  columns: policiesColumns,
-  flags: { out: text('DIR', 'a folder for the files; created if it does not exist') },
-  async run(shell, { out }) {
-    await assertSeesContent(shell)
-    const own = shell.globals.org === undefined
-    const policies = await everyOf(await resourceOver(shell, 'guardrail-policies', { own }))
-    const stored = [...policies, ...(await everyOf(await resourceOver(shell, 'routing-preferences', { own })))]
-    const documents = stored.map(documentFrom)
-    if (out !== undefined) {
-      const files = writePolicyFiles(shell, out, documents)
-      const rows = documents.map((document, index) => ({ file: files[index], ...document }))
-      return shell.print.list(rows, policiesColumns, 'No policies. Nothing was written.')
-    }
-    if (isStructured(formatOf(shell.globals))) return shell.print.list(documents, policiesColumns, 'No policies.')
-    if (!documents.length) return shell.note('No policies.')
-    for (const line of documents.map(spelled).join('---\n').trimEnd().split('\n')) shell.io.out(line)
-  },
-})
-
 /** Commands common to guardrail policies and routing preferences (dx 2.10). */
-export const policyCommands = [...defaultVerbs('policies', POLICY_ID), applyPolicies, exportPolicies]
+export const policyCommands = [
+  ...defaultVerbs('policies', POLICY_ID),
+  command`apply: Apply policies and preferences from files
+  Takes a folder, a file or stdin in the format of policies export. Each item is found by its kind, scope and name; members that its file leaves out are cleared. Items without a file stay, unless --prune deletes them. All files are read first, also with --dry-run. If a rule is wrong, or a scope has two defaults, nothing is applied. Then the items are applied one by one. If the server refuses one, the rest is skipped, and the changes so far are printed. Items belong to the owner of the key in use, or on the server's machine to --org.
+  $ policies apply -f policies/ --dry-run --exit-code
+  $ policies apply -f policies/ --prune --yes`({
+    impact: 'write',
+    danger: 'moderate',
+    columns,
+    flags: {
+      file: { ...text('DIR', 'the folder, or one file; - reads stdin'), short: 'f' },
+      prune: flag('delete what no file has'),
+    },
+    async run(shell, { file, prune }) {
+      if (file === undefined)
+        throw usageFailure('policies apply needs -f DIR.', 'svc-admin policies apply -f policies/')
+      const filed = await readPolicyFiles(shell, file)
+      await assertApplicable(filed)
+      const own = shell.globals.org === undefined
+      const guardrails = await resourceOver(shell, 'guardrail-policies', { own })
+      const routing = await resourceOver(shell, 'routing-preferences', { own })
+      const stored: Stored[] = [...(await everyOf(guardrails)), ...(await everyOf(routing))]
+      const steps = planOf(filed, stored, prune === true)
+      const changes = steps.filter(({ action }) => action !== 'keep')
+      if (!changes.length) return shell.print.list(steps.map(shown), columns, EQUAL)
+      const doomed = changes.filter(({ action }) => action === 'delete')
+      if (shell.globals.dryRun) {
+        shell.print.list(steps.map(shown), columns, EQUAL)
+        shell.planned(`make ${changes.length} changes`)
+        return
+      }
+      if (doomed.length)
+        shell.confirm(`Delete ${doomed.map((step) => shown(step).name).join(', ')}, which no file has?`)
+      await executeAll(
+        shell,
+        { guardrail_policy: guardrails, routing_preference: routing } as unknown as Resources,
+        steps,
+      )
+    },
+  }),
+  command`export: Write all guardrail policies and routing preferences as files
+  Writes one YAML file for each into the folder of --out, in the format of policies apply. Without --out they go to stdout. It exports those of the key in use, or on the server's machine those of --org.
+  $ policies export --out policies/
+  $ policies export --org acme > policies.yaml`({
+    columns: policiesColumns,
+    flags: { out: text('DIR', 'a folder for the files; created if it does not exist') },
+    async run(shell, { out }) {
+      await assertSeesContent(shell)
+      const own = shell.globals.org === undefined
+      const policies = await everyOf(await resourceOver(shell, 'guardrail-policies', { own }))
+      const stored = [...policies, ...(await everyOf(await resourceOver(shell, 'routing-preferences', { own })))]
+      const documents = stored.map(documentFrom)
+      if (out !== undefined) {
+        const files = writePolicyFiles(shell, out, documents)
+        const rows = documents.map((document, index) => ({ file: files[index], ...document }))
+        return shell.print.list(rows, policiesColumns, 'No policies. Nothing was written.')
+      }
+      if (isStructured(formatOf(shell.globals))) return shell.print.list(documents, policiesColumns, 'No policies.')
+      if (!documents.length) return shell.note('No policies.')
+      for (const line of documents.map(spelled).join('---\n').trimEnd().split('\n')) shell.io.out(line)
+    },
+  }),
+]

@@ -4,64 +4,59 @@ import { loadConfig } from '../../src/app/config'
 import type { RunningApp } from '../../src/app/start'
 import { createLog } from '../../src/kernel/log'
 import { clean } from '../../src/kernel/text'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { EXIT, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { isListening } from '../open'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { flag } from '../words'
 import { assertDev, callerWith, stopped } from './dev'
 
-const columns = [
-  column('step', 'STEP'),
-  column('came', 'WHAT CAME', { keep: true }),
-  column('ms', 'MS', { kind: 'number' }),
-  column('command', 'DO IT YOURSELF'),
-]
+const command = commandsOf('', { apis: ['operator'], exits: [] })
+
+const columns = columnsOf`step STEP, came WHAT CAME keep, ms MS number, command DO IT YOURSELF`
 
 type Row = { step: string; came: string; ms: number; command: string }
 
-export const quickstart = defineCommand({
-  path: 'quickstart',
-  summary: 'Walk through the first five minutes: server, answer, stream, webhook, widget',
-  about:
-    'Starts a development server, unless one is already running. Then it makes the first calls for real, and prints for each the command that does the same. The server it started runs until Ctrl-C; --end stops it after the last step. Not available in production mode.',
-  examples: ['quickstart', 'quickstart --end --json'],
-  apis: ['operator'],
-  impact: 'write',
-  exits: [1, 5, 6],
-  columns,
-  flags: { end: flag('stop the server it started after the last step') },
-  async run(shell, { end }) {
-    if (shell.globals.url) throw usageFailure('quickstart works only on this machine.', 'leave out --url')
-    if (shell.planned('start a server unless one is running, and make some calls, a webhook and a widget')) return
-    const began = shell.clock.monotonic()
-    const own = await startUnlessThere(shell)
-    try {
-      const connection = await shell.connect()
-      await assertDev(connection, 'quickstart')
-      const { api_url } = expectData(await connection.ops().status.get())
-      const rows: Row[] = []
-      const isTable = formatOf(shell.globals) === 'table' && !shell.globals.query
-      const show = (row: Row) => {
-        rows.push(row)
-        if (isTable) draw(shell, row)
+export const quickstart =
+  command`quickstart: Walk through the first five minutes: server, answer, stream, webhook, widget
+  Starts a development server, unless one is already running. Then it makes the first calls for real, and prints for each the command that does the same. The server it started runs until Ctrl-C; --end stops it after the last step. Not available in production mode.
+  $ quickstart
+  $ quickstart --end --json`({
+    impact: 'write',
+    exits: [1, 5, 6],
+    columns,
+    flags: { end: flag('stop the server it started after the last step') },
+    async run(shell, { end }) {
+      if (shell.globals.url) throw usageFailure('quickstart works only on this machine.', 'leave out --url')
+      if (shell.planned('start a server unless one is running, and make some calls, a webhook and a widget')) return
+      const began = shell.clock.monotonic()
+      const own = await startUnlessThere(shell)
+      try {
+        const connection = await shell.connect()
+        await assertDev(connection, 'quickstart')
+        const { api_url } = expectData(await connection.ops().status.get())
+        const rows: Row[] = []
+        const isTable = formatOf(shell.globals) === 'table' && !shell.globals.query
+        const show = (row: Row) => {
+          rows.push(row)
+          if (isTable) draw(shell, row)
+        }
+        const ms = Math.round(shell.clock.monotonic() - began)
+        show({ step: 'server', came: api_url ?? '', ms, command: 'svc-admin serve --dev' })
+        for await (const row of firstSteps(shell, connection)) show(row)
+        if (!isTable) shell.print.list(rows, columns, '')
+        sayNext(shell, api_url)
+        if (own && !end) await untilStopped(shell)
+      } finally {
+        await shell.disconnect()
+        await own?.stop()
       }
-      const ms = Math.round(shell.clock.monotonic() - began)
-      show({ step: 'server', came: api_url ?? '', ms, command: 'svc-admin serve --dev' })
-      for await (const row of firstSteps(shell, connection)) show(row)
-      if (!isTable) shell.print.list(rows, columns, '')
-      sayNext(shell, api_url)
-      if (own && !end) await untilStopped(shell)
-    } finally {
-      await shell.disconnect()
-      await own?.stop()
-    }
-  },
-})
+    },
+  })
 
 /** Not a table: what came may be long, and the command is on its own line, ready to paste. */
 function draw({ io, paint }: Shell, { step, came, ms, command }: Row): void {

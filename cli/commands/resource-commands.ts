@@ -103,12 +103,10 @@ function reading(kind: Filed | Switched) {
   const only: Record<string, Flag> = filed?.bound
     ? { only: choice(['personal', 'team'], 'only those of this scope') }
     : {}
-  const list = command('list', {
-    summary: `List ${many}, newest first`,
-    about: `${ALL} it lists ${filed?.bound ? "your own and those of your organization; with an organization's key, only those of the organization" : listed}.`,
-    examples: filed
-      ? [`${resource} list`, `${resource} list --org acme`, `${resource} list ${narrowed} --json`]
-      : [`${resource} list`, `${resource} list --org acme --json`],
+  const list = command`list: List ${many}, newest first
+  ${ALL} it lists ${filed?.bound ? "your own and those of your organization; with an organization's key, only those of the organization" : listed}.
+  $ ${resource} list
+  $ ${resource} list --org acme${filed ? `\n$ ${resource} list ${narrowed}` : ''} --json`({
     watchable: true,
     flags: { ...only, ...pageFlags },
     async run(shell, { limit, cursor, all, ...input }) {
@@ -122,10 +120,9 @@ function reading(kind: Filed | Switched) {
   })
 
   const full = filed?.bound ? 'what create and update take' : 'everything about it'
-  const get = command('get', {
-    summary: `Show one ${what}${filed ? ' in full' : ''}`,
-    about: 'shown' in kind ? kind.shown : `With --json it prints ${full}.`,
-    examples: [`${resource} get ${id}`, `${resource} get ${id} --json`],
+  const get = command`get: Show one ${what}${filed ? ' in full' : ''}
+  ${'shown' in kind ? kind.shown : `With --json it prints ${full}.`}
+  $ ${resource} get ${id}`({
     ...(filed ? {} : { watchable: true }),
     args,
     async run(shell, input) {
@@ -143,10 +140,10 @@ export function fileCommands(kind: Filed): Command[] {
   const { command, args, wordIn, list, get } = reading(kind)
   const flags = ruleSetFile(what)
 
-  const create = command('create', {
-    summary: `Create a ${what} from a file`,
-    about: `${bound ? 'No key uses it yet; the output shows how to bind it. ' : ''}On the server's machine --org sets the owner; the default is the account that the first start created. ${ABOUT_FILES}`,
-    examples: [`${resource} create -f ${file}`, `${resource} create -f - --org acme --json`],
+  const create = command`create: Create a ${what} from a file
+  ${bound ? 'No key uses it yet; the output shows how to bind it. ' : ''}On the server's machine --org sets the owner; the default is the account that the first start created. ${ABOUT_FILES}
+  $ ${resource} create -f ${file}
+  $ ${resource} create -f - --org acme --json`({
     impact: 'write',
     flags,
     async run(shell, { file: from = '-' }) {
@@ -159,10 +156,10 @@ export function fileCommands(kind: Filed): Command[] {
     },
   })
 
-  const update = command('update', {
-    summary: `Update a ${what} from a file`,
-    about: `${bound ? 'Takes effect with the next request. ' : ''}Members that the file leaves out stay the same; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}`,
-    examples: [`${resource} update ${id} -f ${file}`, `${resource} update ${id} -f - --json`],
+  const update = command`update: Update a ${what} from a file
+  ${bound ? 'Takes effect with the next request. ' : ''}Members that the file leaves out stay the same; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}
+  $ ${resource} update ${id} -f ${file}
+  $ ${resource} update ${id} -f - --json`({
     impact: 'write',
     args,
     flags,
@@ -184,11 +181,10 @@ export function fileCommands(kind: Filed): Command[] {
     },
   })
 
-  const remove = command('delete', {
+  const remove = command`delete: Delete a ${what}${bound ? ' and unbind its keys' : ''}
+  This cannot be undone. ${stays}
+  $ ${resource} delete ${id} --yes`({
     danger: 'moderate',
-    summary: `Delete a ${what}${bound ? ' and unbind its keys' : ''}`,
-    about: `This cannot be undone. ${stays}`,
-    examples: [`${resource} delete ${id} --yes`, `${resource} delete ${id} --yes --json`],
     impact: 'write',
     exits: [3],
     columns: [column('id', 'ID'), ...deleted],
@@ -216,10 +212,9 @@ export function switchCommands(kind: Switched) {
   const { command, args, wordIn, list, get } = reading(kind)
 
   const switching = (verb: 'enable' | 'disable') =>
-    command(verb, {
-      summary: kind[verb][0],
-      about: kind[verb][1],
-      examples: [`${resource} ${verb} ${sample}`, `${resource} ${verb} ${sample} --json`],
+    command`${verb}: ${kind[verb][0]}
+    ${kind[verb][1]}
+    $ ${resource} ${verb} ${sample}`({
       impact: 'write',
       args,
       async run(shell, input) {
@@ -231,12 +226,12 @@ export function switchCommands(kind: Switched) {
       },
     })
 
-  const remove = command('delete', {
+  const remove = command`delete: Delete a ${what}${along}
+  This cannot be undone. ${stays ? `${stays} ` : ''}To stop it and keep it, use ${resource} disable.
+  $ ${resource} delete ${sample}
+  $ ${resource} delete ${sample} --yes --json`({
     danger: 'moderate',
     columns: deleted,
-    summary: `Delete a ${what}${along}`,
-    about: `This cannot be undone. ${stays ? `${stays} ` : ''}To stop it and keep it, use ${resource} disable.`,
-    examples: [`${resource} delete ${sample}`, `${resource} delete ${sample} --yes --json`],
     impact: 'write',
     exits: [3],
     args,
@@ -279,12 +274,10 @@ export function defaultVerbs(resource: ResourceName, id: string) {
   const what = KINDS[resource]
   const command = commandsOf(resource, { apis, columns: defaultColumns })
 
-  const set = command('set-default', {
+  const set = command`set-default: Make a ${what} the default of its scope
+  Every key of the scope that has none of its own uses it, from the next request. The output names the previous default.
+  $ ${resource} set-default ${id}`({
     impact: 'write',
-    summary: `Make a ${what} the default of its scope`,
-    about:
-      'Every key of the scope that has none of its own uses it, from the next request. The output names the previous default.',
-    examples: [`${resource} set-default ${id}`, `${resource} set-default ${id} --json`],
     args: { policy: argument(`id or name of a ${what}`) },
     async run(shell, { policy }) {
       const all = await storedOf(shell, resource)
@@ -314,11 +307,11 @@ export function defaultVerbs(resource: ResourceName, id: string) {
     },
   })
 
-  const unset = command('unset-default', {
+  const unset = command`unset-default: Stop using a ${what} as the default
+  From the next request, keys without one of their own use none. Without an id it clears the only default.
+  $ ${resource} unset-default
+  $ ${resource} unset-default ${id} --json`({
     impact: 'write',
-    summary: `Stop using a ${what} as the default`,
-    about: 'From the next request, keys without one of their own use none. Without an id it clears the only default.',
-    examples: [`${resource} unset-default`, `${resource} unset-default ${id} --json`],
     exits: [3],
     args: { policy: optional(`id or name of a ${what}; optional when there is only one default`) },
     flags: { only: choice(['personal', 'team'], 'only the default of this scope') },

@@ -44,51 +44,6 @@ const replayedColumns = columnsOf`
 
 const command = commandsOf('routing', { apis: ['tenant', 'operator'] })
 
-const previewRouting = command('preview', {
-  ...shared,
-  summary: 'Show which mode and engine a prompt would get, and why',
-  about: `Shows each stage with its minimum confidence. ${OWNER_FILTER}`,
-  examples: ['routing preview "Draft a contract"', `routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`],
-  exits: [3, 6],
-  columns: chosen,
-  args: { prompt: optional('the prompt') },
-  flags: { file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' }, ...under },
-  async run(shell, { prompt, file, ...rest }) {
-    const question = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
-    if (question === undefined)
-      throw usageFailure('routing preview needs a PROMPT.', 'svc-admin routing preview "Hello"')
-    printFound(shell, await (await previewer(shell, rest))(question))
-  },
-})
-
-const testRouting = command('test', {
-  ...shared,
-  summary: 'Test a prompt, or a file of prompts with their expected modes',
-  about: `With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${OWNER_FILTER}`,
-  examples: [
-    'routing test --prompt "Draft a contract" --key ci',
-    'routing test -f cases.jsonl',
-    `routing test -f cases.jsonl --pref ${PREFERENCE_ID} --every --json`,
-  ],
-  exits: [3, 6, 9],
-  columns: [...chosen, ...caseColumns.filter(({ field }) => !chosen.some((one) => one.field === field))],
-  flags: {
-    prompt: text('TEXT', 'one prompt; @FILE reads it from a file'),
-    file: { ...text('FILE', 'the cases, one JSON object per line; - reads stdin'), short: 'f' },
-    every: flag('with -f: also print the cases that pass'),
-    ...under,
-  },
-  async run(shell, { prompt, file, every, ...rest }) {
-    if ((prompt === undefined) === (file === undefined)) {
-      const message = prompt === undefined ? 'needs --prompt TEXT or -f FILE' : 'takes --prompt or -f, not both'
-      throw usageFailure(`routing test ${message}.`, 'svc-admin routing test -f cases.jsonl')
-    }
-    if (file !== undefined) return testCases(shell, { file, every, ...rest })
-    const question = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
-    printFound(shell, await (await previewer(shell, rest))(question))
-  },
-})
-
 function printFound(shell: Shell, found: Preview): void {
   shell.print.item({ ...found, ...decidedBy(found) }, chosen)
   // Tables list the stages; JSON, and `--fields`, give the answer with the stages as a member.
@@ -140,36 +95,6 @@ async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
     expectData(await api['routing-preferences'].preview.post({ prompt, ...shared }, { query: ownerFilter }))
 }
 
-const replayRouting = command('replay', {
-  summary: 'Try rules on stored prompts, and show which modes would change',
-  about:
-    "Tries corrections, examples and conversations, newest first, for at most 2 s. On the server's machine --org chooses whose. Nothing is billed or stored, and nothing is sent to an engine.",
-  examples: ['routing replay --rules rules.json', `routing replay --pref ${PREFERENCE_ID} --mode fast --json`],
-  exits: [3],
-  columns: replayedColumns,
-  flags: {
-    pref: under.pref,
-    rules: under.rules,
-    mode: text('MODE', 'only prompts that get this mode now'),
-    limit: whole('N', 'prompts to try; 200 by default', { min: 1, max: 500 }),
-    since: duration('TIME', 'only prompts at most this old'),
-  },
-  async run(shell, { pref, rules, since, mode, limit }) {
-    const { api, ownerFilter } = await apiOf(shell)
-    const from = since === undefined ? undefined : new Date(shell.clock.now() - since).toISOString()
-    const preferences = await resourceOver(shell, 'routing-preferences')
-    const input = defined({
-      ...{ mode, limit, from },
-      routing_preference_id: pref ? await resolveRuleSet(preferences, pref, 'routing preference') : undefined,
-      rules: rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[]),
-    })
-    const found = expectData(await api['routing-preferences'].replay.post(input, { query: ownerFilter }))
-    shell.print.list(found.changed, replayedColumns, 'No mode would change.')
-    const late = found.timed_out ? ' The time was too short for the rest.' : ''
-    shell.note(`${found.changed.length} of ${found.tested} prompts would change.${late}`)
-  },
-})
-
 /** Repeated here, because importing them from the module would load the schema compiler even for `--help`. */
 const THRESHOLD = 3 satisfies typeof words.THRESHOLD
 
@@ -179,33 +104,6 @@ const suggested = columnsOf`
   suggested_rule.pattern PATTERN, suggested_rule.target_mode MODE, confidence CONFIDENCE number,
   suggested_rule.description WHY, source_correction_ids FROM list`
 
-const suggestRule = command('suggest', {
-  summary: 'Suggest a rule for a mode from recent corrections',
-  about:
-    "Needs at least three corrections of the last 30 days. --apply adds the rule to the end of a preference. On the server's machine --org chooses whose corrections are used.",
-  examples: ['routing suggest data_extraction', `routing suggest code --apply ${PREFERENCE_ID} --json`],
-  impact: 'write',
-  exits: [3],
-  columns: suggested,
-  args: { mode: argument('the mode that needs a rule') },
-  flags: { apply: text('PREF', 'add the rule to this preference') },
-  async run(shell, { mode, apply }) {
-    const { api, ownerFilter } = await apiOf(shell)
-    const input = { expected_mode: mode }
-    const found = expectData(await api['routing-preferences']['suggest-rule'].post(input, { query: ownerFilter }))
-    if (!apply) {
-      shell.print.item(found, suggested)
-      return noteWarnings(shell, found)
-    }
-    const preferences = await resourceOver(shell, 'routing-preferences')
-    const { id, name, rules } = await preferences.get(await resolveRuleSet(preferences, apply, 'routing preference'))
-    if (shell.planned(`add ${found.suggested_rule.pattern} to routing preference ${name}`)) return
-    const made = await preferences.update(id, { rules: [...rules, found.suggested_rule] })
-    shell.print.item(made, preferenceColumns)
-    noteWarnings(shell, made)
-  },
-})
-
 const clusterColumns = columnsOf`
   mode MODE, corrections CORRECTIONS number, threshold THRESHOLD number, ready READY flag, newest NEWEST time,
   correction_ids IDS list wide`
@@ -213,26 +111,6 @@ const clusterColumns = columnsOf`
 const correctionColumns = columnsOf`
   id, expected_mode EXPECTED, resolved_mode GOT, prompt PROMPT, completion_id COMPLETION wide, note NOTE wide,
   created WHEN time`
-
-const listCorrections = command('corrections', {
-  summary: 'List the modes that callers corrected',
-  about:
-    'Counts the corrections of the last 30 days by mode, and shows how many a suggestion needs. With --mode it lists all corrections of that mode, newest first.',
-  examples: ['routing corrections', 'routing corrections --mode code --all --json'],
-  columns: [...clusterColumns, ...correctionColumns],
-  watchable: true,
-  flags: {
-    mode: text('MODE', 'corrections that expected this mode'),
-    limit: whole('N', 'with --mode: how many at most; 50 by default', { min: 1, max: 100 }),
-    cursor: text('CURSOR', 'with --mode: continue where an earlier list ended'),
-    all: flag('with --mode: every page'),
-  },
-  async run(shell, { mode, ...paging }) {
-    if (mode === undefined) return listClusters(shell)
-    const page = (input: PageQuery) => correctionsOf(shell, { ...input, expected_mode: mode })
-    await printPages(shell, paging, { page, columns: correctionColumns, empty: 'No corrections.' })
-  },
-})
 
 /** Routing preferences (dx 2.10); also as `policies routing`. */
 export const routingCommands = [
@@ -249,11 +127,118 @@ export const routingCommands = [
     bound: { flag: '--routing', holds: (key, id) => key.routing_preference_id === id },
   }),
   ...defaultVerbs('routing', PREFERENCE_ID),
-  previewRouting,
-  replayRouting,
-  testRouting,
-  suggestRule,
-  listCorrections,
+  command`preview: Show which mode and engine a prompt would get, and why
+  Shows each stage with its minimum confidence. ${OWNER_FILTER}
+  $ routing preview "Draft a contract"
+  $ routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`({
+    ...shared,
+    exits: [3, 6],
+    columns: chosen,
+    args: { prompt: optional('the prompt') },
+    flags: { file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' }, ...under },
+    async run(shell, { prompt, file, ...rest }) {
+      const question = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
+      if (question === undefined)
+        throw usageFailure('routing preview needs a PROMPT.', 'svc-admin routing preview "Hello"')
+      printFound(shell, await (await previewer(shell, rest))(question))
+    },
+  }),
+  command`replay: Try rules on stored prompts, and show which modes would change
+  Tries corrections, examples and conversations, newest first, for at most 2 s. On the server's machine --org chooses whose. Nothing is billed or stored, and nothing is sent to an engine.
+  $ routing replay --rules rules.json
+  $ routing replay --pref ${PREFERENCE_ID} --mode fast --json`({
+    exits: [3],
+    columns: replayedColumns,
+    flags: {
+      pref: under.pref,
+      rules: under.rules,
+      mode: text('MODE', 'only prompts that get this mode now'),
+      limit: whole('N', 'prompts to try; 200 by default', { min: 1, max: 500 }),
+      since: duration('TIME', 'only prompts at most this old'),
+    },
+    async request({ api, ownerFilter, shell }, { pref, rules, since, mode, limit }) {
+      const preferences = await resourceOver(shell, 'routing-preferences')
+      const input = defined({
+        mode,
+        limit,
+        from: since === undefined ? undefined : new Date(shell.clock.now() - since).toISOString(),
+        routing_preference_id: pref ? await resolveRuleSet(preferences, pref, 'routing preference') : undefined,
+        rules: rules === undefined ? undefined : ((await readValueFile(shell, rules)) as NewRule[]),
+      })
+      return api['routing-preferences'].replay.post(input, { query: ownerFilter })
+    },
+    shown: ({ changed }) => changed,
+    empty: 'No mode would change.',
+    note: ({ changed, tested, timed_out }) =>
+      `${changed.length} of ${tested} prompts would change.${timed_out ? ' The time was too short for the rest.' : ''}`,
+  }),
+  command`test: Test a prompt, or a file of prompts with their expected modes
+  With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${OWNER_FILTER}
+  $ routing test --prompt "Draft a contract" --key ci
+  $ routing test -f cases.jsonl
+  $ routing test -f cases.jsonl --pref ${PREFERENCE_ID} --every --json`({
+    ...shared,
+    exits: [3, 6, 9],
+    columns: [...chosen, ...caseColumns.filter(({ field }) => !chosen.some((one) => one.field === field))],
+    flags: {
+      prompt: text('TEXT', 'one prompt; @FILE reads it from a file'),
+      file: { ...text('FILE', 'the cases, one JSON object per line; - reads stdin'), short: 'f' },
+      every: flag('with -f: also print the cases that pass'),
+      ...under,
+    },
+    async run(shell, { prompt, file, every, ...rest }) {
+      if ((prompt === undefined) === (file === undefined)) {
+        const message = prompt === undefined ? 'needs --prompt TEXT or -f FILE' : 'takes --prompt or -f, not both'
+        throw usageFailure(`routing test ${message}.`, 'svc-admin routing test -f cases.jsonl')
+      }
+      if (file !== undefined) return testCases(shell, { file, every, ...rest })
+      const question = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
+      printFound(shell, await (await previewer(shell, rest))(question))
+    },
+  }),
+  command`suggest: Suggest a rule for a mode from recent corrections
+  Needs at least three corrections of the last 30 days. --apply adds the rule to the end of a preference. On the server's machine --org chooses whose corrections are used.
+  $ routing suggest data_extraction
+  $ routing suggest code --apply ${PREFERENCE_ID} --json`({
+    impact: 'write',
+    exits: [3],
+    columns: suggested,
+    args: { mode: argument('the mode that needs a rule') },
+    flags: { apply: text('PREF', 'add the rule to this preference') },
+    async run(shell, { mode, apply }) {
+      const { api, ownerFilter } = await apiOf(shell)
+      const input = { expected_mode: mode }
+      const found = expectData(await api['routing-preferences']['suggest-rule'].post(input, { query: ownerFilter }))
+      if (!apply) {
+        shell.print.item(found, suggested)
+        return noteWarnings(shell, found)
+      }
+      const preferences = await resourceOver(shell, 'routing-preferences')
+      const { id, name, rules } = await preferences.get(await resolveRuleSet(preferences, apply, 'routing preference'))
+      if (shell.planned(`add ${found.suggested_rule.pattern} to routing preference ${name}`)) return
+      const made = await preferences.update(id, { rules: [...rules, found.suggested_rule] })
+      shell.print.item(made, preferenceColumns)
+      noteWarnings(shell, made)
+    },
+  }),
+  command`corrections: List the modes that callers corrected
+  Counts the corrections of the last 30 days by mode, and shows how many a suggestion needs. With --mode it lists all corrections of that mode, newest first.
+  $ routing corrections
+  $ routing corrections --mode code --all --json`({
+    columns: [...clusterColumns, ...correctionColumns],
+    watchable: true,
+    flags: {
+      mode: text('MODE', 'corrections that expected this mode'),
+      limit: whole('N', 'with --mode: how many at most; 50 by default', { min: 1, max: 100 }),
+      cursor: text('CURSOR', 'with --mode: continue where an earlier list ended'),
+      all: flag('with --mode: every page'),
+    },
+    async run(shell, { mode, ...paging }) {
+      if (mode === undefined) return listClusters(shell)
+      const page = (input: PageQuery) => correctionsOf(shell, { ...input, expected_mode: mode })
+      await printPages(shell, paging, { page, columns: correctionColumns, empty: 'No corrections.' })
+    },
+  }),
 ]
 
 /** Lists the corrections that `suggest` would use (dx 2.10). */

@@ -1,14 +1,16 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { BadWord, conflictFailure, usageFailure } from '../failure'
-import { column } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import { overridesOf } from '../settings'
 import { fromHere } from '../transport'
 import { choice, choices, flag, optional, text, whole } from '../words'
 
-const columns = [column('config', 'CONFIG'), column('secrets', 'SECRETS'), column('made', 'MADE', { kind: 'list' })]
+const command = commandsOf('', { apis: ['host'], exits: [] })
+
+const columns = columnsOf`config CONFIG, secrets SECRETS, made MADE list`
 
 /** What is left to do before a production start, each with the check of doctor that says whether it is done. */
 const STEPS = [
@@ -22,13 +24,11 @@ const STEPS = [
   ['backups', 'svc-admin backup create --out FOLDER, every day'],
 ] as const
 
-export const init = defineCommand({
-  path: 'init',
-  summary: 'Write a configuration file and the secrets of a new server',
-  about:
-    'Writes svc.server.json and data/secrets.json, readable only by you. It replaces an existing configuration file only with --force, and it never replaces secrets. With --production it also lists the steps before a production start, each with the doctor check that covers it.',
-  examples: ['init', 'init /srv/svc --production --public-url https://svc.example', 'init --print'],
-  apis: ['host'],
+export const init = command`init: Write a configuration file and the secrets of a new server
+  Writes svc.server.json and data/secrets.json, readable only by you. It replaces an existing configuration file only with --force, and it never replaces secrets. With --production it also lists the steps before a production start, each with the doctor check that covers it.
+  $ init
+  $ init /srv/svc --production --public-url https://svc.example
+  $ init --print`({
   impact: 'write',
   exits: [5],
   columns,
@@ -83,17 +83,11 @@ function readAddress(word: string): string {
   throw new BadWord(`is "${word}"; it must be an address such as 127.0.0.1, 0.0.0.0 or ::1`)
 }
 
-export const serve = defineCommand({
-  path: 'serve',
-  summary: 'Run the server: the API, its loops and the operator socket',
-  about:
-    'Starts the server. It creates the data folder, the secrets and the database if they are missing. In dev mode the first start also creates an owner, an org and a key. Production mode starts only when every check passes; otherwise it lists each problem. Ctrl-C or SIGTERM stops the server after the running requests are answered. A second one ends them at once.',
-  examples: [
-    'serve --dev',
-    'serve --production --host 0.0.0.0 --port 8080 --log-format json',
-    'serve --roles jobs,deliveries',
-  ],
-  apis: ['host'],
+export const serve = command`serve: Run the server: the API, its loops and the operator socket
+  Starts the server. It creates the data folder, the secrets and the database if they are missing. In dev mode the first start also creates an owner, an org and a key. Production mode starts only when every check passes; otherwise it lists each problem. Ctrl-C or SIGTERM stops the server after the running requests are answered. A second one ends them at once.
+  $ serve --dev
+  $ serve --production --host 0.0.0.0 --port 8080 --log-format json
+  $ serve --roles jobs,deliveries`({
   impact: 'write',
   flags: {
     dev: flag('development mode, even when NODE_ENV says production'),

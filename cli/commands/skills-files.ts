@@ -23,93 +23,10 @@ const ABOUT_FILES =
 
 const command = commandsOf('skills', { apis: ['operator'] })
 
-const validateSkill = command('validate', {
-  summary: 'Check a manifest like a submission, without a server',
-  about: `Prints each check and predicts the review tier; exits 9 when a check fails. Only the server can check that the slug is free and the version high enough. ${ABOUT_FILES}`,
-  examples: ['skills validate skill.yaml', 'skills validate skill.json --json'],
-  apis: ['host'],
-  exits: [9],
-  columns: checkColumns,
-  args: { file: FILE },
-  async run(shell, { file }) {
-    const { examine, hasPassed, warningsOf } = await import('../../src/skills/review')
-    const { checks, evidence, tier, reasons, dropped } = examine(await readManifestFile(shell, file))
-    shell.print.list(checkRows({ checks, findings: evidence }), checkColumns, 'Nothing was checked.')
-    for (const warning of warningsOf(dropped)) shell.note(warning)
-    if (!hasPassed(checks)) throw new CheckFailed()
-    shell.note(tier === 'auto' ? 'Tier auto: it would be published at once.' : `Tier ${tier}. ${reasons.join(' ')}`)
-  },
-})
-
 const submitted = columnsOf`
   id ID, skillId SKILL, manifestVersion VERSION, status STATUS, reviewTier TIER, autoApproved AUTO flag`
 
-const submitSkill = command('submit', {
-  summary: 'Submit a manifest for review',
-  about: `Submits it for the owner of the key in use: data/dev-key on the server's machine, --key-file elsewhere. Prints the result and the tier. Exits 5 with the reason when the review rejects it. ${ABOUT_FILES}`,
-  examples: ['skills submit skill.yaml', 'skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'],
-  apis: ['tenant'],
-  impact: 'write',
-  exits: [3, 5, 6],
-  columns: submitted,
-  args: { file: FILE },
-  flags: {
-    skillId: text('ID', 'the skill that gets a new version'),
-    visibility: choice(
-      ['public', 'org', 'private'],
-      'who can use it; everyone by default, and for a new version the same people as before',
-    ),
-  },
-  async run(shell, { file, skillId, visibility }) {
-    const manifest = await readManifestFile(shell, file)
-    if (shell.planned(`submit ${file}`)) return
-    const { client } = await (await shell.connect()).tenant()
-    const input = {
-      manifest,
-      ...(skillId ? { skill_id: skillId } : {}),
-      ...(visibility ? { visibility } : {}),
-      ...(shell.globals.org ? { target_org_id: shell.globals.org } : {}),
-    }
-    const { submission, warnings } = expectData(await client.skills.submit.post(input, { headers: onceHeaders(shell) }))
-    shell.print.item(submission, submitted)
-    for (const warning of warnings) shell.note(warning)
-    shell.note(
-      submission.status === 'approved'
-        ? `It is published. Install it: svc-admin skills install ${manifest.slug} --key KEY`
-        : `A reviewer decides next: svc-admin submissions get ${submission.id}`,
-    )
-  },
-})
-
 const imported = columnsOf`id ID, slug SLUG, version VERSION, isNew NEW flag`
-
-const importSkills = command('import', {
-  summary: "Add manifests to the store as the server's own skills",
-  about: `Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and published at once. Versions that already exist are not changed. ${ABOUT_FILES}`,
-  examples: [
-    'skills import ./skills --yes --reason "from staging"',
-    'skills import a.json --yes --reason "ours" --json',
-  ],
-  impact: 'write',
-  danger: 'moderate',
-  columns: imported,
-  args: { file: argument('manifest, or a folder of manifests') },
-  async run(shell, { file }) {
-    requireReason(shell, 'skills import')
-    const manifests = await Promise.all(manifestsIn(shell, file).map((one) => readManifestFile(shell, one)))
-    if (shell.planned(`import ${manifests.length} manifests`)) return
-    shell.confirm(`Import ${manifests.length} skills and publish them for everyone?`)
-    const rows: object[] = []
-    const warnings: string[] = []
-    for (const manifest of manifests) {
-      const done = expectData(await (await shell.connect()).ops().skills.post({ manifest }))
-      rows.push(done)
-      warnings.push(...done.warnings.map((warning) => `${done.slug}: ${warning}`))
-    }
-    shell.print.list(rows, imported, 'No manifests there.')
-    for (const warning of warnings) shell.note(warning)
-  },
-})
 
 function manifestsIn(shell: Shell, file: string): string[] {
   const path = fromHere(shell.cwd, file)
@@ -121,34 +38,6 @@ function manifestsIn(shell: Shell, file: string): string[] {
 
 const exported = columnsOf`slug SLUG, version VERSION, file FILE`
 
-const exportSkills = command('export', {
-  summary: 'Write the manifests of skills to files, to move them to another server',
-  about:
-    'Writes one skill, or without a name every published skill. Each becomes SLUG.json and includes its knowledge.',
-  examples: ['skills export email-drafter --out ./skills', 'skills export --out ./skills --json'],
-  columns: exported,
-  args: { skill: optional('slug or id of the skill') },
-  flags: { out: text('FOLDER', 'folder for the files; required') },
-  async run(shell, { skill, out }) {
-    if (out === undefined) throw usageFailure('skills export needs --out.', 'add --out FOLDER')
-    const ops = (await shell.connect()).ops
-    const folder = fromHere(shell.cwd, out)
-    mkdirSync(folder, { recursive: true })
-    const rows: object[] = []
-    for (const ref of skill ? [skill] : await everySlug(ops())) {
-      const { slug, version, manifest } = expectData(
-        await ops()
-          .skills({ ref: encodeURIComponent(ref) })
-          .get(),
-      )
-      const file = join(folder, `${slug}.json`)
-      writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
-      rows.push({ slug, version, file })
-    }
-    shell.print.list(rows, exported, 'No skill is published.')
-  },
-})
-
 type Ops = ReturnType<Awaited<ReturnType<Shell['connect']>>['ops']>
 
 const everySlug = (ops: Ops): Promise<string[]> =>
@@ -159,7 +48,113 @@ const everySlug = (ops: Ops): Promise<string[]> =>
     }),
   )
 
-export const skillFileCommands = [validateSkill, submitSkill, importSkills, exportSkills]
+export const skillFileCommands = [
+  command`validate: Check a manifest like a submission, without a server
+  Prints each check and predicts the review tier; exits 9 when a check fails. Only the server can check that the slug is free and the version high enough. ${ABOUT_FILES}
+  $ skills validate skill.yaml
+  $ skills validate skill.json --json`({
+    apis: ['host'],
+    exits: [9],
+    columns: checkColumns,
+    args: { file: FILE },
+    async run(shell, { file }) {
+      const { examine, hasPassed, warningsOf } = await import('../../src/skills/review')
+      const { checks, evidence, tier, reasons, dropped } = examine(await readManifestFile(shell, file))
+      shell.print.list(checkRows({ checks, findings: evidence }), checkColumns, 'Nothing was checked.')
+      for (const warning of warningsOf(dropped)) shell.note(warning)
+      if (!hasPassed(checks)) throw new CheckFailed()
+      shell.note(tier === 'auto' ? 'Tier auto: it would be published at once.' : `Tier ${tier}. ${reasons.join(' ')}`)
+    },
+  }),
+  command`submit: Submit a manifest for review
+  Submits it for the owner of the key in use: data/dev-key on the server's machine, --key-file elsewhere. Prints the result and the tier. Exits 5 with the reason when the review rejects it. ${ABOUT_FILES}
+  $ skills submit skill.yaml
+  $ skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11`({
+    apis: ['tenant'],
+    impact: 'write',
+    exits: [3, 5, 6],
+    columns: submitted,
+    args: { file: FILE },
+    flags: {
+      skillId: text('ID', 'the skill that gets a new version'),
+      visibility: choice(
+        ['public', 'org', 'private'],
+        'who can use it; everyone by default, and for a new version the same people as before',
+      ),
+    },
+    async run(shell, { file, skillId, visibility }) {
+      const manifest = await readManifestFile(shell, file)
+      if (shell.planned(`submit ${file}`)) return
+      const { client } = await (await shell.connect()).tenant()
+      const input = {
+        manifest,
+        ...(skillId ? { skill_id: skillId } : {}),
+        ...(visibility ? { visibility } : {}),
+        ...(shell.globals.org ? { target_org_id: shell.globals.org } : {}),
+      }
+      const { submission, warnings } = expectData(
+        await client.skills.submit.post(input, { headers: onceHeaders(shell) }),
+      )
+      shell.print.item(submission, submitted)
+      for (const warning of warnings) shell.note(warning)
+      shell.note(
+        submission.status === 'approved'
+          ? `It is published. Install it: svc-admin skills install ${manifest.slug} --key KEY`
+          : `A reviewer decides next: svc-admin submissions get ${submission.id}`,
+      )
+    },
+  }),
+  command`import: Add manifests to the store as the server's own skills
+  Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and published at once. Versions that already exist are not changed. ${ABOUT_FILES}
+  $ skills import ./skills --yes --reason "from staging"
+  $ skills import a.json --yes --reason "ours" --json`({
+    impact: 'write',
+    danger: 'moderate',
+    columns: imported,
+    args: { file: argument('manifest, or a folder of manifests') },
+    async run(shell, { file }) {
+      requireReason(shell, 'skills import')
+      const manifests = await Promise.all(manifestsIn(shell, file).map((one) => readManifestFile(shell, one)))
+      if (shell.planned(`import ${manifests.length} manifests`)) return
+      shell.confirm(`Import ${manifests.length} skills and publish them for everyone?`)
+      const rows: object[] = []
+      const warnings: string[] = []
+      for (const manifest of manifests) {
+        const done = expectData(await (await shell.connect()).ops().skills.post({ manifest }))
+        rows.push(done)
+        warnings.push(...done.warnings.map((warning) => `${done.slug}: ${warning}`))
+      }
+      shell.print.list(rows, imported, 'No manifests there.')
+      for (const warning of warnings) shell.note(warning)
+    },
+  }),
+  command`export: Write the manifests of skills to files, to move them to another server
+  Writes one skill, or without a name every published skill. Each becomes SLUG.json and includes its knowledge.
+  $ skills export email-drafter --out ./skills
+  $ skills export --out ./skills --json`({
+    columns: exported,
+    args: { skill: optional('slug or id of the skill') },
+    flags: { out: text('FOLDER', 'folder for the files; required') },
+    async run(shell, { skill, out }) {
+      if (out === undefined) throw usageFailure('skills export needs --out.', 'add --out FOLDER')
+      const ops = (await shell.connect()).ops
+      const folder = fromHere(shell.cwd, out)
+      mkdirSync(folder, { recursive: true })
+      const rows: object[] = []
+      for (const ref of skill ? [skill] : await everySlug(ops())) {
+        const { slug, version, manifest } = expectData(
+          await ops()
+            .skills({ ref: encodeURIComponent(ref) })
+            .get(),
+        )
+        const file = join(folder, `${slug}.json`)
+        writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
+        rows.push({ slug, version, file })
+      }
+      shell.print.list(rows, exported, 'No skill is published.')
+    },
+  }),
+]
 
 /**
  * Reads a manifest in JSON, JSONC, YAML or TOML, or from stdin with `-`. Files listed in `knowledge` and missing from

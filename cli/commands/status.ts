@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled, NO_RELEASE, RELEASE_FACTS, type Release, ROOT } from '../../src/app/bundle'
 import { clean } from '../../src/kernel/text'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { CheckFailed, expectData } from '../failure'
-import { column } from '../output/columns'
+import { column, columnsOf } from '../output/columns'
 import { spellSpan } from '../output/time'
 import { flag } from '../words'
+
+const command = commandsOf('', { apis: ['host'], exits: [] })
 
 const verifyColumns = [
   column('check', 'CHECK'),
@@ -22,14 +24,12 @@ const verifyColumns = [
   column('ms', 'MS', { kind: 'number' }),
 ]
 
-export const verify = defineCommand({
-  path: 'verify',
-  summary: 'Check the integrity of the store: ledger, holds, audit chain',
-  about:
-    'Prints each check and what fails it. Exits 9 when a check fails. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.',
-  examples: ['verify', 'verify --data-dir ./copy --json', 'verify -q && echo sound'],
+export const verify = command`verify: Check the integrity of the store: ledger, holds, audit chain
+  Prints each check and what fails it. Exits 9 when a check fails. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.
+  $ verify
+  $ verify --data-dir ./copy --json
+  $ verify -q && echo sound`({
   apis: ['operator'],
-  impact: 'read',
   exits: [9],
   columns: verifyColumns,
   watchable: true,
@@ -46,22 +46,12 @@ export const verify = defineCommand({
   },
 })
 
-export const version = defineCommand({
-  path: 'version',
-  summary: 'Print the versions of svc and its runtime',
-  about:
-    'Needs no server and no configuration. `svc-admin --version` prints the same. The commit and the hash of the OpenAPI document come from the bundle; without a bundle they are unknown.',
-  examples: ['version', 'version --json'],
+export const version = command`version: Print the versions of svc and its runtime
+  Needs no server and no configuration. \`svc-admin --version\` prints the same. The commit and the hash of the OpenAPI document come from the bundle; without a bundle they are unknown.
+  $ version`({
   apis: ['host'],
-  impact: 'read',
-  columns: [
-    column('version', 'SVC'),
-    column('commit', 'COMMIT'),
-    column('bun', 'BUN'),
-    column('platform', 'PLATFORM'),
-    column('migrations', 'MIGRATIONS', { kind: 'number' }),
-    column('openapi', 'OPENAPI'),
-  ],
+  columns: columnsOf`
+  version SVC, commit COMMIT, bun BUN, platform PLATFORM, migrations MIGRATIONS number, openapi OPENAPI`,
   async run(shell) {
     const file = bundled(RELEASE_FACTS)
     const { commit, openapi } = file ? json<Release>(file) : NO_RELEASE
@@ -134,14 +124,13 @@ const columns = [
   column('started_at', 'STARTED', { kind: 'time' }),
 ]
 
-export const status = defineCommand({
-  path: 'status',
-  summary: 'Show the state of the server on one screen',
-  about:
-    'Also shows how this command reached the server, and why. Without a server it reads the data folder itself, and shows the health "not running". --check exits 9 unless a healthy server runs here or at --url.',
-  examples: ['status', 'status --check -q', 'status --watch=5s', 'status --json'],
+export const status = command`status: Show the state of the server on one screen
+  Also shows how this command reached the server, and why. Without a server it reads the data folder itself, and shows the health "not running". --check exits 9 unless a healthy server runs here or at --url.
+  $ status
+  $ status --check -q
+  $ status --watch=5s
+  $ status --json`({
   apis: ['operator'],
-  impact: 'read',
   exits: [9],
   columns,
   watchable: true,

@@ -4,16 +4,15 @@ import { commandsOf } from '../command'
 import { CommandFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { writtenText } from '../files'
 import { formatOf } from '../globals'
-import { column, columnsOf } from '../output/columns'
+import { type Column, column, columnsOf } from '../output/columns'
 import { isStructured } from '../output/print'
 import { eachEntry, type PageQuery, pageFlags, printPages } from '../pages'
-import { SECRET_FLAGS } from '../secret'
+import { LINK_FATE } from '../secret'
 import { requireReason, type Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
-import { deliverLink, linkColumns } from './users'
+import { linkColumns, linkOf } from './users'
 
-const takeoverWords = { apis: ['tenant', 'operator'], offline: false } as const
-const sessionArgs = { session: argument('id of the conversation') }
+const args = { session: argument('id of the conversation') }
 const ofWidget = { widget: text('ID', 'id of the widget') }
 /** For examples. */
 export const SESSION = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
@@ -55,40 +54,261 @@ const LOOK_MS = 1_000
 const SHIFT_MS = 8 * 3_600_000
 const STEP = /^\/(leave|release|close|draft|note)(?: (.*))?$/
 
+const columns = columnsOf`
+  session_id SESSION, takeover_status STATUS, operator.name WHO, reason WHY, message_count MESSAGES number,
+  visitor.page_url PAGE wide, last_message_at LAST time, config_id WIDGET wide`
+const WATCH_MS = 2_000
+/** How many messages an answer of the AI sees (contract 22.6). */
+const SEEN = 40
+const whoColumns = [...states, column('operator.name', 'WHO')]
+const noteColumns = columnsOf`author.name WHO, content NOTE, created_at AT time`
+const draftColumns = columnsOf`draft DRAFT, cost_cents COST number`
+const repliedColumns = columnsOf`content SAID, created_at AT time`
+
 const command = commandsOf('takeovers', { apis: ['tenant', 'operator'], offline: false, columns: states })
 
-const attach = command('attach', {
-  ...takeoverWords,
-  summary: 'Answer a visitor in this terminal',
-  about:
-    'Takes the conversation over, shows new messages, and sends each line that you write. /release gives it back to the AI and /close ends it. /note TEXT is for colleagues, and /draft asks the AI for a draft. /leave or the end of input exits without giving it back.',
-  examples: [`takeovers attach ${SESSION}`, `takeovers attach ${SESSION} --as Ann --steal --reason "end of shift"`],
-  impact: 'write',
-  args: sessionArgs,
-  flags: {
-    ...ofWidget,
-    as: text('NAME', 'the name that the visitor sees'),
-    steal: flag('take it even if a colleague has it'),
-  },
-  async run(shell, { session, widget, as: operator_name, steal }) {
-    if (steal) requireReason(shell, 'takeovers attach --steal')
-    if (shell.planned(`take over conversation ${session}`)) return
-    const { chat } = await chatAt(shell, session, widget)
-    const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
-    if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
-    const input = defined({ operator_name, force: steal ? true : undefined })
-    expectData(await chat.takeover.post(input))
-    shell.note('You have the conversation. /release gives it back; /leave exits without giving it back.')
-    const over = new AbortController()
-    const following = follow(shell, chat, AbortSignal.any([shell.signal, over.signal]))
-    try {
-      for await (const line of typed(shell)) if (!(await act(shell, chat, line.trim()))) break
-    } finally {
-      over.abort()
-      await following
-    }
-  },
-})
+const isForPrograms = (shell: Shell): boolean => isStructured(formatOf(shell.globals))
+const messagesOf = async (chat: ChatRoutes) => expectData(await chat.get({ query: {} })).messages
+
+type Taking = {
+  session: string
+  widget: string | undefined
+  as: string | undefined
+  steal: boolean
+  say?: string | undefined
+}
+
+/** Takes a conversation over, also from a colleague where that is said. Null with `--dry-run`. */
+async function take(shell: Shell, verb: string, { session, widget, as: operator_name, steal, say: message }: Taking) {
+  if (steal) requireReason(shell, `takeovers ${verb} --steal`)
+  if (shell.planned(`take over conversation ${session}`)) return null
+  const { chat } = await chatAt(shell, session, widget)
+  const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
+  if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
+  const taken = expectData(await chat.takeover.post(defined({ operator_name, message, force: steal || undefined })))
+  return { chat, taken }
+}
+
+/** Prints what was said beside what came of it: in tables first, for programs as a member. */
+function printWith(shell: Shell, messages: object[], done: object, columns: readonly Column[]): void {
+  if (!isForPrograms(shell)) shell.print.list(messages, statedColumns, 'No messages yet.')
+  shell.print.item({ ...done, ...(isForPrograms(shell) ? { messages } : {}) }, columns)
+}
+
+export const takeoverCommands = [
+  command`list: List the conversations of widgets, last activity first
+  --status requested lists those that wait for a person. On the server's machine it lists the conversations of all widgets; over --url, name one widget.
+  $ takeovers list --status requested
+  $ takeovers list --widget ${SESSION} --json`({
+    columns,
+    watchable: true,
+    flags: {
+      ...ofWidget,
+      status: choice(['requested', 'human', 'ai'], 'only conversations in this state'),
+      ...pageFlags,
+    },
+    async run(shell, { widget, status, ...paging }) {
+      const only = status ? { takeover_status: status } : {}
+      await printPages(shell, paging, {
+        page: async (input) => {
+          const found = await queueOf(shell, widget, { ...input, status: 'open', ...only })
+          return { items: found.conversations, next: found.next_cursor }
+        },
+        columns,
+        empty: 'No conversations.',
+      })
+    },
+  }),
+  command`watch: Print each change of who answers a conversation
+  Runs until you press Ctrl-C. With --bell the terminal rings when a visitor asks for a person. --exec runs a shell command for each change, with SVC_SESSION, SVC_WIDGET, SVC_STATUS, SVC_OPERATOR and SVC_REASON set.
+  $ takeovers watch --bell
+  $ takeovers watch --widget ${SESSION} --exec './page-me'`({
+    columns,
+    flags: {
+      ...ofWidget,
+      bell: flag('ring the bell when a visitor asks for a person'),
+      exec: text('COMMAND', 'command to run for each change'),
+    },
+    async run(shell, { widget, bell, exec }) {
+      const known = new Map<string, string>()
+      for (let isFirst = true; !shell.signal.aborted; isFirst = false) {
+        const { conversations } = await queueOf(shell, widget, { limit: 100, status: 'open' })
+        for (const { session_id, config_id, takeover_status, operator, reason } of conversations) {
+          const now = `${takeover_status}${operator ? ` ${operator.name}` : ''}`
+          const isNew = (known.get(session_id) ?? 'ai') !== now
+          known.set(session_id, now)
+          if (!isNew || (isFirst && takeover_status === 'ai')) continue
+          const rings = bell && takeover_status === 'requested' ? '\u0007' : ''
+          shell.note(`${session_id} ${now}${reason ? `: ${reason}` : ''}`)
+          if (rings) shell.io.err(rings)
+          const notice = { SVC_SESSION: session_id, SVC_WIDGET: config_id, SVC_STATUS: takeover_status }
+          if (exec)
+            await runFor(shell, exec, { ...notice, SVC_OPERATOR: operator?.name ?? '', SVC_REASON: reason ?? '' })
+        }
+        await shell.clock.sleep(WATCH_MS, shell.signal)
+      }
+    },
+  }),
+  command`transcript: Show the messages of a conversation
+  Visitors' text is shown without control characters. --markdown prints the transcript to save or share.
+  $ takeovers transcript ${SESSION} --markdown
+  $ takeovers transcript ${SESSION} --json`({
+    columns: statedColumns,
+    args,
+    flags: { ...ofWidget, markdown: flag('as Markdown') },
+    async run(shell, { session, widget, markdown }) {
+      const { chat } = await chatAt(shell, session, widget)
+      const { messages } = expectData(await chat.get({ query: {} }))
+      if (!markdown) shell.print.list(messages, statedColumns, 'No messages.')
+      else
+        for (const { role, content, created_at } of messages)
+          shell.io.out(
+            `**${role}** (${created_at})\n\n${content
+              .split('\n')
+              .map((line) => `> ${clean(line)}`)
+              .join('\n')}\n`,
+          )
+    },
+  }),
+  command`take: Take over a conversation; the AI is silent until you release it
+  Prints the messages so far. Exits 5 when a colleague has it; --steal asks, and takes it from them. If you write nothing for thirty minutes, the AI gets it back.
+  $ takeovers take ${SESSION}
+  $ takeovers take ${SESSION} --as Ann --say "Ann here." --json`({
+    columns: whoColumns,
+    impact: 'write',
+    args,
+    flags: {
+      ...ofWidget,
+      as: text('NAME', 'the name that the visitor sees; by default the name of your account, or Support'),
+      say: text('TEXT', 'your first message'),
+      steal: flag('take it even if a colleague has it'),
+    },
+    async run(shell, input) {
+      const made = await take(shell, 'take', input)
+      if (made === null) return
+      printWith(shell, await messagesOf(made.chat), made.taken, whoColumns)
+      shell.note(`Reply: svc-admin takeovers reply ${input.session} "…"`)
+    },
+  }),
+  command`reply: Reply in a conversation that you took over
+  The text comes from the argument, from stdin in a pipe, or from $EDITOR. Exits 5 when you have not taken it over. --draft prints a reply by the AI without sending it; the widget pays for it.
+  $ takeovers reply ${SESSION} "It is on its way."
+  $ takeovers reply ${SESSION} --draft`({
+    columns: repliedColumns,
+    impact: 'write',
+    args: { ...args, words: optional('your reply') },
+    flags: { ...ofWidget, draft: flag('print a draft by the AI without sending it') },
+    async run(shell, { session, words, widget, draft }) {
+      if (shell.planned(draft ? `draft a reply for ${session}` : `reply in conversation ${session}`)) return
+      const { chat } = await chatAt(shell, session, widget)
+      if (draft) {
+        const made = expectData(await chat.draft.post(undefined, { headers: onceHeaders(shell) }))
+        if (isForPrograms(shell)) shell.print.item(made, draftColumns)
+        else shell.io.out(made.draft.split('\n').map(clean).join('\n'))
+        return
+      }
+      const content = await writtenText(shell, words, 'reply')
+      shell.print.item(
+        expectData(await chat.messages.post({ content }, { headers: onceHeaders(shell) })).message,
+        repliedColumns,
+      )
+    },
+  }),
+  command`release: Release a conversation to the AI
+  Works in every state, and prints the messages that the AI will see for its next answer.
+  $ takeovers release ${SESSION}`({
+    impact: 'write',
+    exits: [3],
+    args,
+    flags: ofWidget,
+    async run(shell, { session, widget }) {
+      if (shell.planned(`release conversation ${session}`)) return
+      const { chat } = await chatAt(shell, session, widget)
+      const released = expectData(await chat.release.post({}))
+      printWith(shell, (await messagesOf(chat)).slice(-SEEN), released, states)
+    },
+  }),
+  command`attach: Answer a visitor in this terminal
+  Takes the conversation over, shows new messages, and sends each line that you write. /release gives it back to the AI and /close ends it. /note TEXT is for colleagues, and /draft asks the AI for a draft. /leave or the end of input exits without giving it back.
+  $ takeovers attach ${SESSION}
+  $ takeovers attach ${SESSION} --as Ann --steal --reason "end of shift"`({
+    impact: 'write',
+    args,
+    flags: {
+      ...ofWidget,
+      as: text('NAME', 'the name that the visitor sees'),
+      steal: flag('take it even if a colleague has it'),
+    },
+    async run(shell, input) {
+      const made = await take(shell, 'attach', input)
+      if (made === null) return
+      const { chat } = made
+      shell.note('You have the conversation. /release gives it back; /leave exits without giving it back.')
+      const over = new AbortController()
+      const following = follow(shell, chat, AbortSignal.any([shell.signal, over.signal]))
+      try {
+        for await (const line of typed(shell)) if (!(await act(shell, chat, line.trim()))) break
+      } finally {
+        over.abort()
+        await following
+      }
+    },
+  }),
+  command`note: Write a note for colleagues about a conversation
+  The visitor never sees it. The text comes from the argument, from stdin in a pipe, or from $EDITOR.
+  $ takeovers note ${SESSION} "Wants a refund."
+  $ takeovers note ${SESSION} "Called back" --json`({
+    columns: noteColumns,
+    impact: 'write',
+    args: { ...args, words: optional('the note for colleagues') },
+    flags: ofWidget,
+    async run(shell, { session, words, widget }) {
+      if (shell.planned(`write a note about conversation ${session}`)) return
+      const content = await writtenText(shell, words, 'note')
+      const { chat } = await chatAt(shell, session, widget)
+      shell.print.item(expectData(await chat.notes.post({ content })).note, noteColumns)
+    },
+  }),
+  command`handover: Hand your conversation over to a colleague
+  TO is a member of the widget’s team, by e-mail address or id. Exits 5 when you have not taken it over.
+  $ takeovers handover ${SESSION} --to priya@example.com
+  $ takeovers handover ${SESSION} --to priya@example.com --note "Knows the order." --json`({
+    columns: whoColumns,
+    args,
+    flags: {
+      ...ofWidget,
+      to: text('PERSON', 'e-mail address or id of the colleague'),
+      note: text('TEXT', 'a note for them'),
+    },
+    action({ session, to }) {
+      if (to === undefined) throw usageFailure('takeovers handover needs --to.', '--to priya@example.com')
+      return `hand conversation ${session} over to ${to}`
+    },
+    request: async ({ shell }, { session, widget, to, note }) =>
+      (await chatAt(shell, session, widget)).chat.handover.post(defined({ to: to!, note })),
+  }),
+  command`link: Create a link that signs one person in and opens the inbox
+  The link works once, for 8 hours by default and 24 at most. The person needs an account: svc-admin users create.
+  $ takeovers link --for priya@example.com
+  $ takeovers link --for priya@example.com --ttl 30m --json`({
+    apis: ['operator'],
+    offline: true,
+    danger: 'secret once',
+    columns: linkColumns,
+    flags: {
+      for: text('PERSON', 'e-mail address or id'),
+      ttl: duration('DURATION', 'how long the link works, 8h by default'),
+    },
+    action({ for: person }) {
+      if (person === undefined) throw usageFailure('takeovers link needs --for.', '--for priya@example.com')
+      return `create an inbox link for ${person}`
+    },
+    secret: 'url',
+    fate: LINK_FATE,
+    request: ({ ops }, { for: person, ttl = SHIFT_MS }) => linkOf(ops, person!, { ttl, to: '/operator' }),
+    shown: (made, { for: user }) => ({ user, ...made }),
+  }),
+]
 
 /** Lines until the input ends or the command is interrupted. */
 async function* typed({ io, signal }: Shell): AsyncGenerator<string> {
@@ -135,136 +355,6 @@ async function act(shell: Shell, chat: ChatRoutes, line: string): Promise<boolea
   return step === undefined || step === 'note' || step === 'draft'
 }
 
-const noteColumns = columnsOf`author.name WHO, content NOTE, created_at AT time`
-const note = command('note', {
-  ...takeoverWords,
-  columns: noteColumns,
-  summary: 'Write a note for colleagues about a conversation',
-  about: 'The visitor never sees it. The text comes from the argument, from stdin in a pipe, or from $EDITOR.',
-  examples: [`takeovers note ${SESSION} "Wants a refund."`, `takeovers note ${SESSION} "Called back" --json`],
-  impact: 'write',
-  args: { ...sessionArgs, words: optional('the note for colleagues') },
-  flags: ofWidget,
-  async run(shell, { session, words, widget }) {
-    if (shell.planned(`write a note about conversation ${session}`)) return
-    const content = await writtenText(shell, words, 'note')
-    const { chat } = await chatAt(shell, session, widget)
-    shell.print.item(expectData(await chat.notes.post({ content })).note, noteColumns)
-  },
-})
-
-const handedColumns = [...states, column('operator.name', 'WHO')]
-const handover = command('handover', {
-  ...takeoverWords,
-  columns: handedColumns,
-  summary: 'Hand your conversation over to a colleague',
-  about: 'TO is a member of the widget\u2019s team, by e-mail address or id. Exits 5 when you have not taken it over.',
-  examples: [
-    `takeovers handover ${SESSION} --to priya@example.com`,
-    `takeovers handover ${SESSION} --to priya@example.com --note "Knows the order." --json`,
-  ],
-  impact: 'write',
-  args: sessionArgs,
-  flags: {
-    ...ofWidget,
-    to: text('PERSON', 'e-mail address or id of the colleague'),
-    note: text('TEXT', 'a note for them'),
-  },
-  async run(shell, { session, widget, to, note: words }) {
-    if (to === undefined) throw usageFailure('takeovers handover needs --to.', '--to priya@example.com')
-    if (shell.planned(`hand conversation ${session} over to ${to}`)) return
-    const { chat } = await chatAt(shell, session, widget)
-    const input = { to, ...(words === undefined ? {} : { note: words }) }
-    shell.print.item(expectData(await chat.handover.post(input)), handedColumns)
-  },
-})
-
-const link = command('link', {
-  apis: ['operator'],
-  offline: true,
-  danger: 'secret once',
-  columns: linkColumns,
-  summary: 'Create a link that signs one person in and opens the inbox',
-  about:
-    'The link works once, for 8 hours by default and 24 at most. The person needs an account: svc-admin users create.',
-  examples: ['takeovers link --for priya@example.com', 'takeovers link --for priya@example.com --ttl 30m --json'],
-  impact: 'write',
-  flags: {
-    for: text('PERSON', 'e-mail address or id'),
-    ttl: duration('DURATION', 'how long the link works, 8h by default'),
-    ...SECRET_FLAGS,
-  },
-  async run(shell, { for: person, ttl = SHIFT_MS, ...methods }) {
-    if (person === undefined) throw usageFailure('takeovers link needs --for.', '--for priya@example.com')
-    if (shell.planned(`create an inbox link for ${person}`)) return
-    await deliverLink(shell, person, { ttl, to: '/operator' }, methods)
-  },
-})
-
-const columns = columnsOf`
-  session_id SESSION, takeover_status STATUS, operator.name WHO, reason WHY, message_count MESSAGES number,
-  visitor.page_url PAGE wide, last_message_at LAST time, config_id WIDGET wide`
-const common = { ...takeoverWords, columns } as const
-const WATCH_MS = 2_000
-/** How many messages an answer of the AI sees (contract 22.6). */
-const SEEN = 40
-
-const listTakeovers = command('list', {
-  ...common,
-  summary: 'List the conversations of widgets, last activity first',
-  about:
-    "--status requested lists those that wait for a person. On the server's machine it lists the conversations of all widgets; over --url, name one widget.",
-  examples: ['takeovers list --status requested', `takeovers list --widget ${SESSION} --json`],
-  watchable: true,
-  flags: {
-    ...ofWidget,
-    status: choice(['requested', 'human', 'ai'], 'only conversations in this state'),
-    ...pageFlags,
-  },
-  async run(shell, { widget, status, ...paging }) {
-    const only = status ? { takeover_status: status } : {}
-    await printPages(shell, paging, {
-      page: async (input) => {
-        const found = await queueOf(shell, widget, { ...input, status: 'open', ...only })
-        return { items: found.conversations, next: found.next_cursor }
-      },
-      columns,
-      empty: 'No conversations.',
-    })
-  },
-})
-
-const watchTakeovers = command('watch', {
-  ...common,
-  summary: 'Print each change of who answers a conversation',
-  about:
-    'Runs until you press Ctrl-C. With --bell the terminal rings when a visitor asks for a person. --exec runs a shell command for each change, with SVC_SESSION, SVC_WIDGET, SVC_STATUS, SVC_OPERATOR and SVC_REASON set.',
-  examples: ['takeovers watch --bell', `takeovers watch --widget ${SESSION} --exec './page-me'`],
-  flags: {
-    ...ofWidget,
-    bell: flag('ring the bell when a visitor asks for a person'),
-    exec: text('COMMAND', 'command to run for each change'),
-  },
-  async run(shell, { widget, bell, exec }) {
-    const known = new Map<string, string>()
-    for (let isFirst = true; !shell.signal.aborted; isFirst = false) {
-      const { conversations } = await queueOf(shell, widget, { limit: 100, status: 'open' })
-      for (const { session_id, config_id, takeover_status, operator, reason } of conversations) {
-        const now = `${takeover_status}${operator ? ` ${operator.name}` : ''}`
-        const isNew = (known.get(session_id) ?? 'ai') !== now
-        known.set(session_id, now)
-        if (!isNew || (isFirst && takeover_status === 'ai')) continue
-        const rings = bell && takeover_status === 'requested' ? '\u0007' : ''
-        shell.note(`${session_id} ${now}${reason ? `: ${reason}` : ''}`)
-        if (rings) shell.io.err(rings)
-        const notice = { SVC_SESSION: session_id, SVC_WIDGET: config_id, SVC_STATUS: takeover_status }
-        if (exec) await runFor(shell, exec, { ...notice, SVC_OPERATOR: operator?.name ?? '', SVC_REASON: reason ?? '' })
-      }
-      await shell.clock.sleep(WATCH_MS, shell.signal)
-    }
-  },
-})
-
 /** What visitors wrote goes into the environment, never into the command itself. */
 async function runFor(shell: Shell, command: string, notice: Record<string, string>): Promise<void> {
   const cleaned = Object.fromEntries(Object.entries(notice).map(([name, value]) => [name, clean(value)]))
@@ -278,122 +368,3 @@ async function runFor(shell: Shell, command: string, notice: Record<string, stri
   const code = await child.exited
   if (code !== 0) shell.note(`The command ended with ${code}.`)
 }
-
-const showTranscript = command('transcript', {
-  ...common,
-  columns: statedColumns,
-  summary: 'Show the messages of a conversation',
-  about: "Visitors' text is shown without control characters. --markdown prints the transcript to save or share.",
-  examples: [`takeovers transcript ${SESSION} --markdown`, `takeovers transcript ${SESSION} --json`],
-  args: sessionArgs,
-  flags: { ...ofWidget, markdown: flag('as Markdown') },
-  async run(shell, { session, widget, markdown }) {
-    const { chat } = await chatAt(shell, session, widget)
-    const { messages } = expectData(await chat.get({ query: {} }))
-    if (!markdown) shell.print.list(messages, statedColumns, 'No messages.')
-    else
-      for (const { role, content, created_at } of messages)
-        shell.io.out(
-          `**${role}** (${created_at})\n\n${content
-            .split('\n')
-            .map((line) => `> ${clean(line)}`)
-            .join('\n')}\n`,
-        )
-  },
-})
-
-const isForPrograms = (shell: Shell): boolean => isStructured(formatOf(shell.globals))
-const messagesOf = async (chat: ChatRoutes) => expectData(await chat.get({ query: {} })).messages
-
-const takenColumns = [...states, column('operator.name', 'WHO')]
-const takeOver = command('take', {
-  ...common,
-  columns: takenColumns,
-  summary: 'Take over a conversation; the AI is silent until you release it',
-  about:
-    'Prints the messages so far. Exits 5 when a colleague has it; --steal asks, and takes it from them. If you write nothing for thirty minutes, the AI gets it back.',
-  examples: [`takeovers take ${SESSION}`, `takeovers take ${SESSION} --as Ann --say "Ann here." --json`],
-  impact: 'write',
-  args: sessionArgs,
-  flags: {
-    ...ofWidget,
-    as: text('NAME', 'the name that the visitor sees; by default the name of your account, or Support'),
-    say: text('TEXT', 'your first message'),
-    steal: flag('take it even if a colleague has it'),
-  },
-  async run(shell, { session, widget, as: operator_name, say: message, steal }) {
-    if (steal) requireReason(shell, 'takeovers take --steal')
-    if (shell.planned(`take over conversation ${session}`)) return
-    const { chat } = await chatAt(shell, session, widget)
-    const input = defined({ operator_name, message, force: steal ? true : undefined })
-    const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
-    if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
-    const taken = expectData(await chat.takeover.post(input))
-    const messages = await messagesOf(chat)
-    if (!isForPrograms(shell)) shell.print.list(messages, statedColumns, 'No messages yet.')
-    shell.print.item({ ...taken, ...(isForPrograms(shell) ? { messages } : {}) }, takenColumns)
-    shell.note(`Reply: svc-admin takeovers reply ${session} "…"`)
-  },
-})
-
-const draftColumns = columnsOf`draft DRAFT, cost_cents COST number`
-const repliedColumns = columnsOf`content SAID, created_at AT time`
-const reply = command('reply', {
-  ...common,
-  columns: repliedColumns,
-  summary: 'Reply in a conversation that you took over',
-  about:
-    'The text comes from the argument, from stdin in a pipe, or from $EDITOR. Exits 5 when you have not taken it over. --draft prints a reply by the AI without sending it; the widget pays for it.',
-  examples: [`takeovers reply ${SESSION} "It is on its way."`, `takeovers reply ${SESSION} --draft`],
-  impact: 'write',
-  args: { ...sessionArgs, words: optional('your reply') },
-  flags: { ...ofWidget, draft: flag('print a draft by the AI without sending it') },
-  async run(shell, { session, words, widget, draft }) {
-    if (shell.planned(draft ? `draft a reply for ${session}` : `reply in conversation ${session}`)) return
-    const { chat } = await chatAt(shell, session, widget)
-    if (draft) {
-      const made = expectData(await chat.draft.post(undefined, { headers: onceHeaders(shell) }))
-      if (isForPrograms(shell)) shell.print.item(made, draftColumns)
-      else shell.io.out(made.draft.split('\n').map(clean).join('\n'))
-      return
-    }
-    const content = await writtenText(shell, words, 'reply')
-    shell.print.item(
-      expectData(await chat.messages.post({ content }, { headers: onceHeaders(shell) })).message,
-      repliedColumns,
-    )
-  },
-})
-
-const release = command('release', {
-  ...common,
-  columns: states,
-  summary: 'Release a conversation to the AI',
-  about: 'Works in every state, and prints the messages that the AI will see for its next answer.',
-  examples: [`takeovers release ${SESSION}`, `takeovers release ${SESSION} --json`],
-  impact: 'write',
-  exits: [3],
-  args: sessionArgs,
-  flags: ofWidget,
-  async run(shell, { session, widget }) {
-    if (shell.planned(`release conversation ${session}`)) return
-    const { chat } = await chatAt(shell, session, widget)
-    const released = expectData(await chat.release.post({}))
-    const messages = await messagesOf(chat)
-    if (!isForPrograms(shell)) shell.print.list(messages.slice(-SEEN), statedColumns, 'No messages yet.')
-    shell.print.item({ ...released, ...(isForPrograms(shell) ? { messages: messages.slice(-SEEN) } : {}) }, states)
-  },
-})
-
-export const takeoverCommands = [
-  listTakeovers,
-  watchTakeovers,
-  showTranscript,
-  takeOver,
-  reply,
-  release,
-  attach,
-  note,
-  handover,
-  link,
-]

@@ -3,7 +3,7 @@ import { send } from '../../src/app/client'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
 import { defined } from '../api'
-import { defineCommand } from '../command'
+import { commandsOf } from '../command'
 import { CommandFailed, EXIT, expectData, replyFailure, usageFailure } from '../failure'
 import { readTextFile } from '../files'
 import { formatOf } from '../globals'
@@ -13,6 +13,8 @@ import type { Shell } from '../shell'
 import type { TenantApi } from '../transport'
 import { choice, flag, list, optional, text } from '../words'
 import { answerAs, FORMAT_NAMES, FORMATS } from './try-as'
+
+const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
 
 type Frames = { meta?: Partial<Answer>; done?: Partial<Answer> }
 
@@ -34,18 +36,12 @@ export type Answer = {
 const quoted = (text: string, always = false): string =>
   always || !/^[\w./@:+-]+$/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : text
 
-export const tryPrompt = defineCommand({
-  path: 'try',
-  summary: 'Send one prompt and print the answer, its cost and the same call as curl',
-  about:
-    'Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY. Without either, it is the key in data/dev-key, which the first start created. The answer goes to stdout and everything about it to stderr. If no server runs, the command opens the data folder and runs the request itself.',
-  examples: [
-    'try "Count to five slowly"',
-    'try "Count to five" --as messages',
-    'try "Count to five" --stream',
-    'try -f question.txt --mode think --json',
-  ],
-  apis: ['operator', 'tenant'],
+export const tryPrompt = command`try: Send one prompt and print the answer, its cost and the same call as curl
+  Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY. Without either, it is the key in data/dev-key, which the first start created. The answer goes to stdout and everything about it to stderr. If no server runs, the command opens the data folder and runs the request itself.
+  $ try "Count to five slowly"
+  $ try "Count to five" --as messages
+  $ try "Count to five" --stream
+  $ try -f question.txt --mode think --json`({
   impact: 'write',
   exits: [3, 6],
   columns: columnsOf`id ID, content ANSWER, resolved_mode MODE, request_id REQUEST`,

@@ -36,55 +36,6 @@ const bar = column('share', 'SHARE', { show: ({ share }) => '#'.repeat(Math.roun
 
 const command = commandsOf('usage', { apis: ['operator', 'tenant'] })
 
-const showUsage = command('show', {
-  summary: 'Show calls and their cost, up to now',
-  about:
-    "Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows what the key in use can see. With --by each line is one mode, model, key, skill or day, and share is its part of all requests.",
-  examples: [
-    'usage show --since 24h',
-    'usage show acme --by model --from 2026-01-01',
-    'usage show --by day -o csv > days.csv',
-  ],
-  columns: [...totals, ...parts, bar],
-  watchable: true,
-  args: { owner: optional(OWNER_FILTER) },
-  flags: { ...filters, by: choice(['mode', 'model', 'key', 'skill', 'day'], 'one line for each of these') },
-  async run(shell, { owner = shell.globals.org, by, ...given }) {
-    const words = wordsOf(shell, given)
-    const show = reporting(shell, owner)
-    if (!by) {
-      const report = await show(words)
-      shell.print.item(report, totals)
-      if (report.scope === 'org' && report.totals.requests === 0 && report.id === undefined && !words.scope)
-        shell.note('This is your active organization. For calls of your personal keys, add --scope user.')
-      return
-    }
-    const rows = await partsOf(shell, show, by, words)
-    const all = rows.reduce((sum, { requests }) => sum + requests, 0)
-    const shown = rows.map((row) => ({ ...row, share: all ? Number((row.requests / all).toFixed(4)) : 0 }))
-    shell.print.list(shown, shell.io.outIsTty ? [...parts, bar] : [...parts, column('share', 'SHARE')], 'No calls.')
-  },
-})
-
-const exportUsage = command('export', {
-  summary: 'Write every call as CSV or JSON lines, newest first',
-  about:
-    'Writes the rows of GET /usage/export as they are read: at most 92 days and 1,000,000 rows at a time. They are CSV; with -o jsonl each call is one line of JSON. Recorded as usage.exported.',
-  examples: [
-    'usage export --out usage.csv',
-    'usage export acme --from 2026-01-01 --to 2026-01-31 -o jsonl | jq .model',
-  ],
-  args: { owner: optional(OWNER_FILTER) },
-  flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
-  async run(shell, { owner = shell.globals.org, out, ...given }) {
-    const { ownerFilter } = await apiOf(shell, { owner })
-    const format = shell.globals.output === 'jsonl' || shell.globals.json ? 'jsonl' : 'csv'
-    const { fetch } = await shell.connect()
-    const file = await fetch(`usage/export?${queryOf({ ...wordsOf(shell, given), ...ownerFilter, format })}`)
-    await deliver(shell, await piecesOf(file), out)
-  },
-})
-
 type Part = { name: string; requests: number; cost_cents: number; id?: string }
 
 type By = 'mode' | 'model' | 'key' | 'skill' | 'day'
@@ -131,4 +82,44 @@ function wordsOf(shell: Shell, { key, since, ...rest }: Filters): UsageWords {
   return defined({ ...rest, from, key_id: key })
 }
 
-export const usageCommands = [showUsage, exportUsage]
+export const usageCommands = [
+  command`show: Show calls and their cost, up to now
+  Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows what the key in use can see. With --by each line is one mode, model, key, skill or day, and share is its part of all requests.
+  $ usage show --since 24h
+  $ usage show acme --by model --from 2026-01-01
+  $ usage show --by day -o csv > days.csv`({
+    columns: [...totals, ...parts, bar],
+    watchable: true,
+    args: { owner: optional(OWNER_FILTER) },
+    flags: { ...filters, by: choice(['mode', 'model', 'key', 'skill', 'day'], 'one line for each of these') },
+    async run(shell, { owner = shell.globals.org, by, ...given }) {
+      const words = wordsOf(shell, given)
+      const show = reporting(shell, owner)
+      if (!by) {
+        const report = await show(words)
+        shell.print.item(report, totals)
+        if (report.scope === 'org' && report.totals.requests === 0 && report.id === undefined && !words.scope)
+          shell.note('This is your active organization. For calls of your personal keys, add --scope user.')
+        return
+      }
+      const rows = await partsOf(shell, show, by, words)
+      const all = rows.reduce((sum, { requests }) => sum + requests, 0)
+      const shown = rows.map((row) => ({ ...row, share: all ? Number((row.requests / all).toFixed(4)) : 0 }))
+      shell.print.list(shown, shell.io.outIsTty ? [...parts, bar] : [...parts, column('share', 'SHARE')], 'No calls.')
+    },
+  }),
+  command`export: Write every call as CSV or JSON lines, newest first
+  Writes the rows of GET /usage/export as they are read: at most 92 days and 1,000,000 rows at a time. They are CSV; with -o jsonl each call is one line of JSON. Recorded as usage.exported.
+  $ usage export --out usage.csv
+  $ usage export acme --from 2026-01-01 --to 2026-01-31 -o jsonl | jq .model`({
+    args: { owner: optional(OWNER_FILTER) },
+    flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
+    async run(shell, { owner = shell.globals.org, out, ...given }) {
+      const { ownerFilter } = await apiOf(shell, { owner })
+      const format = shell.globals.output === 'jsonl' || shell.globals.json ? 'jsonl' : 'csv'
+      const { fetch } = await shell.connect()
+      const file = await fetch(`usage/export?${queryOf({ ...wordsOf(shell, given), ...ownerFilter, format })}`)
+      await deliver(shell, await piecesOf(file), out)
+    },
+  }),
+]

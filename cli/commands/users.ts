@@ -5,9 +5,7 @@ import { type Command, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
 import { columnsOf } from '../output/columns'
-import { type PageQuery, pageFlags, pageIn, printPages } from '../pages'
-import { deliverSecret, LINK_FATE, type Methods, readSecretInput, SECRET_FLAGS } from '../secret'
-import type { Shell } from '../shell'
+import { deliverSecret, LINK_FATE, readSecretInput, SECRET_FLAGS } from '../secret'
 import { argument, choice, duration, flag, optional, text } from '../words'
 import { step } from './orgs'
 
@@ -18,112 +16,15 @@ export const linkColumns = columnsOf`user PERSON, url LINK keep, expires_at UNTI
 type LinkInput = { ttl?: number | undefined; to?: string }
 
 /** Makes a link that signs this person in once: until `ttl` milliseconds are over, to the page at `to`. */
-export async function makeLink(shell: Shell, user: string, { ttl, to }: LinkInput) {
-  const { users } = (await shell.connect()).ops()
-  const input = { ...(ttl !== undefined && { ttl_minutes: Math.ceil(ttl / MINUTE_MS) }), ...(to && { to }) }
-  return { user, ...expectData(await users({ ref: step(user) })['console-link'].post(input)) }
-}
-
-/** The same, and hands it over as a secret. */
-export async function deliverLink(shell: Shell, user: string, input: LinkInput, methods: Methods): Promise<void> {
-  await deliverSecret(
-    shell,
-    { field: 'url', methods, columns: linkColumns, fate: LINK_FATE },
-    async () => await makeLink(shell, user, input),
-  )
-}
-
-const USER = 'account by e-mail address or id'
+export const linkOf = (ops: OpsClient, user: string, { ttl, to }: LinkInput) =>
+  ops
+    .users({ ref: step(user) })
+    ['console-link'].post({ ...(ttl !== undefined && { ttl_minutes: Math.ceil(ttl / MINUTE_MS) }), ...(to && { to }) })
 
 const columns = columnsOf`
   id, email E-MAIL, name NAME, platform_role PLATFORM ROLE, operator_role OPERATOR, disabled_at DISABLED time, created CREATED time`
 
 const command = commandsOf('users', { apis: ['operator'], columns })
-
-const userLink = command('link', {
-  summary: 'Create a one-time link that signs an account in and lets it set a password',
-  about:
-    'For a first sign-in, and for people who lost their password. The link works once, for 15 minutes by default and 24 hours at most. The account keeps its sessions and password until the person sets a new one.',
-  examples: ['users link ada@example.com', 'users link ada@example.com --ttl 4h --secret-to link.txt'],
-  impact: 'write',
-  danger: 'secret once',
-  columns: linkColumns,
-  args: { user: argument(USER) },
-  flags: { ttl: duration('DURATION', 'how long the link works, 15m by default'), ...SECRET_FLAGS },
-  async run(shell, { user, ttl, ...methods }) {
-    if (shell.planned(`create a sign-in link for ${user}`)) return
-    await deliverLink(shell, user, { ttl }, methods)
-  },
-})
-
-const passwordColumns = columnsOf`email E-MAIL, ended SESSIONS ENDED number`
-
-const userPassword = command('password', {
-  summary: 'Set a new password for an account and end its sessions',
-  about:
-    'Creates a new password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. All sessions and sign-in links of the account end. Its API keys still work. If you should not know the password, use users link instead.',
-  examples: ['users password ada@example.com --yes', 'users password ada@example.com --from-file pw.txt --yes'],
-  impact: 'write',
-  danger: 'secret once',
-  exits: [3],
-  columns: passwordColumns,
-  args: { user: argument(USER) },
-  flags: { fromFile: text('FILE', 'a file that contains the password; - reads stdin'), ...SECRET_FLAGS },
-  async run(shell, { user, fromFile, ...methods }) {
-    if (shell.planned(`set the password of ${user}`)) return
-    const chosen =
-      fromFile === undefined
-        ? null
-        : await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
-    shell.confirm(`Set a new password for ${user}? All its sessions end.`)
-    const set = async (input: { password?: string }) => {
-      const { users } = (await shell.connect()).ops()
-      return expectData(await users({ ref: step(user) }).password.post(input))
-    }
-    if (chosen === null) {
-      const columns = passwordColumns
-      return void (await deliverSecret(shell, { field: 'password', methods, columns }, () => set({})))
-    }
-    const { password: _given, ...shown } = await set({ password: chosen })
-    shell.print.item(shown, passwordColumns)
-  },
-})
-
-const columnsUsersSessions = columnsOf`
-  id SESSION, user_id USER wide, created OPENED time, last_seen_at LAST SEEN time, expires_at EXPIRES time,
-  ip ADDRESS, user_agent BROWSER wide`
-
-const userSessions = command('sessions', {
-  summary: 'List or end the open sessions of an account',
-  about:
-    'users sessions list USER shows the sessions, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys still work; users disable stops those too.',
-  examples: ['users sessions list ada@example.com', 'users sessions end ada@example.com all --yes'],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3],
-  columns: columnsUsersSessions,
-  args: {
-    verb: argument('list or end'),
-    user: argument('account by id or e-mail address'),
-    session: optional('with end: the id of a session, or all'),
-  },
-  async run(shell, { verb, user, session }) {
-    if (verb === 'list') return list(shell, await usersUsersSessions(shell, user))
-    if (verb !== 'end') throw usageFailure(`VERB is "${verb}"; it must be list or end.`)
-    if (!session) throw usageFailure('users sessions end needs a session.', 'write its id, or all')
-    const title = session === 'all' ? `every session of ${user}` : `session ${session} of ${user}`
-    if (shell.planned(`end ${title}`)) return
-    shell.confirm(`End ${title}?`)
-    const { ended } = expectData(
-      await (await usersUsersSessions(shell, user))()
-        .sessions({ session: step(session) })
-        .delete(),
-    )
-    shell.print.item({ ended }, columnsOf`ended ENDED number`)
-  },
-})
-
-type OneUser = ReturnType<OpsClient['users']>
 
 const detailColumns = [
   ...columns,
@@ -138,148 +39,173 @@ const FIRST_LINK = {
   put: 'It works once, within one day, and cannot be shown again.',
 }
 
-const USERS_USER = 'account by id, 6 or more characters of it, or e-mail address'
+const USER = 'account by id, 6 or more characters of it, or e-mail address'
+const sessionColumns = columnsOf`
+  id SESSION, user_id USER wide, created OPENED time, last_seen_at LAST SEEN time, expires_at EXPIRES time,
+  ip ADDRESS, user_agent BROWSER wide`
+const passwordColumns = columnsOf`email E-MAIL, ended SESSIONS ENDED number`
 
-const listUsers = command('list', {
-  summary: 'List the accounts of this server, newest first',
-  about: 'People use accounts to sign in, to belong to organizations and to own personal keys.',
-  examples: ['users list', 'users list --all -o id'],
-  watchable: true,
-  flags: pageFlags,
-  exits: [],
-  async run(shell, paging) {
-    const ops = (await shell.connect()).ops
-    const page = (query: PageQuery) => pageIn(ops().users.get({ query }), 'users')
-    await printPages(shell, paging, { page, columns, empty: 'No accounts. Create one: svc-admin users create EMAIL' })
-  },
-})
-
-const getUser = command('get', {
-  summary: 'Show one account with its organizations and open sessions',
-  about: 'The server stores only hashes of passwords and never shows them.',
-  examples: ['users get ada@example.com', 'users get ada@example.com --json'],
-  columns: detailColumns,
-  watchable: true,
-  args: { user: argument(USERS_USER) },
-  async run(shell, { user }) {
-    const { users } = (await shell.connect()).ops()
-    shell.print.item(expectData(await users({ ref: step(user) }).get()), detailColumns)
-  },
-})
-
-const createUser = command('create', {
-  summary: 'Create an account and show its first password once',
-  about:
-    'Works even if sign-up is closed. Creates a first password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. With --link there is no password yet. The person who opens the link, once and within one day, chooses one. A platform role lets the account decide on submissions and limits.',
-  examples: [
-    'users create ada@example.com --name Ada',
-    'users create ada@example.com --link',
-    'users create rev@example.com --role reviewer --from-file pw.txt',
-  ],
-  impact: 'write',
-  danger: 'secret once',
-  exits: [5],
-  args: { email: argument('the e-mail address to sign in with') },
-  flags: {
-    name: text('NAME', 'name of the person'),
-    role: choice(PLATFORM_ROLES, 'a role for the whole server'),
-    fromFile: text('FILE', 'a file that contains the password; - reads stdin'),
-    link: flag('create a one-time sign-in link instead of a password'),
-    ...SECRET_FLAGS,
-  },
-  async run(shell, { email, name, role, fromFile, link, ...methods }) {
-    if (link && fromFile !== undefined) throw usageFailure('--link and --from-file exclude each other. Leave one out.')
-    if (shell.planned(`create account ${email}`)) return
-    const input = defined({ email, name: name || undefined, platform_role: role })
-    const create = async (user: Parameters<OpsClient['users']['post']>[0]) =>
-      expectData(await (await shell.connect()).ops().users.post(user))
-    if (fromFile !== undefined) {
-      const password = await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
-      const { password: _none, sign_in_link: _neither, ...made } = await create({ ...input, password })
-      return shell.print.item(made, columns)
-    }
-    const field = link ? 'sign_in_link' : 'password'
-    await deliverSecret(shell, { field, methods, columns, fate: link ? FIRST_LINK : undefined }, async () => {
-      const { password, sign_in_link, ...made } = await create({ ...input, ...(link ? { link } : {}) })
-      return { ...made, [field]: link ? sign_in_link : password }
-    })
-  },
-})
-
-const disableUser = command('disable', {
-  summary: 'Disable an account; its sessions and keys stop at once',
-  about:
-    'Nothing is deleted. users enable enables the account again, with the same keys. Its owner must sign in again.',
-  examples: ['users disable eve@example.com', 'users disable eve@example.com --yes --reason "left"'],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3],
-  args: { user: argument(USERS_USER) },
-  async run(shell, { user }) {
-    if (shell.planned(`disable account ${user}`)) return
-    shell.confirm(`Disable account ${user}? Its sessions and keys stop at once.`)
-    await setDisabled(shell, user, true)
-    shell.note(`undo: svc-admin users enable ${user}`)
-  },
-})
-
-const enableUser = command('enable', {
-  summary: 'Enable a disabled account again',
-  about: 'Its keys work again with the next request. Nothing happens to an account that is not disabled.',
-  examples: ['users enable eve@example.com', 'users enable eve@example.com --json'],
-  impact: 'write',
-  exits: [3],
-  args: { user: argument(USERS_USER) },
-  async run(shell, { user }) {
-    if (shell.planned(`enable account ${user}`)) return
-    await setDisabled(shell, user, false)
-    shell.note(`undo: svc-admin users disable ${user}`)
-  },
-})
-
-const setRole = command('role', {
-  summary: 'Give an account a role as an operator in the console, or take it away',
-  about:
-    'The role holds with the next request of the account, also in open sessions. The roles admin and reviewer also decide on submissions and limits. With none the account is an ordinary one again.',
-  examples: ['users role ada@example.com support --yes', 'users role ada@example.com none --yes'],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3],
-  args: { user: argument(USERS_USER), role: argument(`${ROLES.join(', ')} or none`) },
-  async run(shell, { user, role }) {
-    const operator_role = role === 'none' ? null : ROLES.find((one) => one === role)
-    if (operator_role === undefined) throw usageFailure(`ROLE is "${role}"; it must be ${ROLES.join(', ')} or none.`)
-    if (shell.planned(`set the operator role of ${user} to ${role}`)) return
-    shell.confirm(`Set the operator role of ${user} to ${role}?`)
-    const { users } = (await shell.connect()).ops()
-    shell.print.item(expectData(await users({ ref: step(user) }).patch({ operator_role })), columns)
-  },
-})
-
-async function setDisabled(shell: Shell, user: string, disabled: boolean): Promise<void> {
-  const { users } = (await shell.connect()).ops()
-  shell.print.item(expectData(await users({ ref: step(user) }).patch({ disabled })), columns)
-}
+const operatorRole = (word: string) => (word === 'none' ? null : ROLES.find((one) => one === word))
 
 export const userCommands: Command[] = [
-  listUsers,
-  getUser,
-  createUser,
-  disableUser,
-  enableUser,
-  setRole,
-  userLink,
-  userPassword,
-  userSessions,
+  command`list: List the accounts of this server, newest first
+  People use accounts to sign in, to belong to organizations and to own personal keys.
+  $ users list
+  $ users list --all -o id`({
+    watchable: true,
+    exits: [],
+    paged: 'users',
+    request: ({ ops, page }) => ops.users.get({ query: page }),
+    empty: 'No accounts. Create one: svc-admin users create EMAIL',
+  }),
+  command`get: Show one account with its organizations and open sessions
+  The server stores only hashes of passwords and never shows them.
+  $ users get ada@example.com`({
+    columns: detailColumns,
+    watchable: true,
+    args: { user: argument(USER) },
+    request: ({ ops }, { user }) => ops.users({ ref: step(user) }).get(),
+  }),
+  command`create: Create an account and show its first password once
+  Works even if sign-up is closed. Creates a first password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. With --link there is no password yet. The person who opens the link, once and within one day, chooses one. A platform role lets the account decide on submissions and limits.
+  $ users create ada@example.com --name Ada
+  $ users create ada@example.com --link
+  $ users create rev@example.com --role reviewer --from-file pw.txt`({
+    impact: 'write',
+    danger: 'secret once',
+    exits: [5],
+    args: { email: argument('the e-mail address to sign in with') },
+    flags: {
+      name: text('NAME', 'name of the person'),
+      role: choice(PLATFORM_ROLES, 'a role for the whole server'),
+      fromFile: text('FILE', 'a file that contains the password; - reads stdin'),
+      link: flag('create a one-time sign-in link instead of a password'),
+      ...SECRET_FLAGS,
+    },
+    async run(shell, { email, name, role, fromFile, link, ...methods }) {
+      if (link && fromFile !== undefined)
+        throw usageFailure('--link and --from-file exclude each other. Leave one out.')
+      if (shell.planned(`create account ${email}`)) return
+      const input = defined({ email, name: name || undefined, platform_role: role })
+      const create = async (user: Parameters<OpsClient['users']['post']>[0]) =>
+        expectData(await (await shell.connect()).ops().users.post(user))
+      if (fromFile !== undefined) {
+        const password = await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
+        const { password: _none, sign_in_link: _neither, ...made } = await create({ ...input, password })
+        return shell.print.item(made, columns)
+      }
+      const field = link ? 'sign_in_link' : 'password'
+      await deliverSecret(shell, { field, methods, columns, fate: link ? FIRST_LINK : undefined }, async () => {
+        const { password, sign_in_link, ...made } = await create({ ...input, ...(link ? { link } : {}) })
+        return { ...made, [field]: link ? sign_in_link : password }
+      })
+    },
+  }),
+  command`disable: Disable an account; its sessions and keys stop at once
+  Nothing is deleted. users enable enables the account again, with the same keys. Its owner must sign in again.
+  $ users disable eve@example.com
+  $ users disable eve@example.com --yes --reason "left"`({
+    danger: 'moderate',
+    exits: [3],
+    args: { user: argument(USER) },
+    action: ({ user }) => `disable account ${user}`,
+    question: ' Its sessions and keys stop at once.',
+    request: ({ ops }, { user }) => ops.users({ ref: step(user) }).patch({ disabled: true }),
+    note: (_, { user }) => `undo: svc-admin users enable ${user}`,
+  }),
+  command`enable: Enable a disabled account again
+  Its keys work again with the next request. Nothing happens to an account that is not disabled.
+  $ users enable eve@example.com`({
+    exits: [3],
+    args: { user: argument(USER) },
+    action: ({ user }) => `enable account ${user}`,
+    request: ({ ops }, { user }) => ops.users({ ref: step(user) }).patch({ disabled: false }),
+    note: (_, { user }) => `undo: svc-admin users disable ${user}`,
+  }),
+  command`role: Give an account a role as an operator in the console, or take it away
+  The role holds with the next request of the account, also in open sessions. The roles admin and reviewer also decide on submissions and limits. With none the account is an ordinary one again.
+  $ users role ada@example.com support --yes
+  $ users role ada@example.com none --yes`({
+    danger: 'moderate',
+    exits: [3],
+    args: { user: argument(USER), role: argument(`${ROLES.join(', ')} or none`) },
+    action({ user, role }) {
+      if (operatorRole(role) === undefined)
+        throw usageFailure(`ROLE is "${role}"; it must be ${ROLES.join(', ')} or none.`)
+      return `set the operator role of ${user} to ${role}`
+    },
+    request: ({ ops }, { user, role }) =>
+      ops.users({ ref: step(user) }).patch({ operator_role: operatorRole(role) ?? null }),
+  }),
+  command`link: Create a one-time link that signs an account in and lets it set a password
+  For a first sign-in, and for people who lost their password. The link works once, for 15 minutes by default and 24 hours at most. The account keeps its sessions and password until the person sets a new one.
+  $ users link ada@example.com
+  $ users link ada@example.com --ttl 4h --secret-to link.txt`({
+    danger: 'secret once',
+    columns: linkColumns,
+    args: { user: argument('account by e-mail address or id') },
+    flags: { ttl: duration('DURATION', 'how long the link works, 15m by default') },
+    action: ({ user }) => `create a sign-in link for ${user}`,
+    secret: 'url',
+    fate: LINK_FATE,
+    request: ({ ops }, { user, ttl }) => linkOf(ops, user, { ttl }),
+    shown: (made, { user }) => ({ user, ...made }),
+  }),
+  command`password: Set a new password for an account and end its sessions
+  Creates a new password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. All sessions and sign-in links of the account end. Its API keys still work. If you should not know the password, use users link instead.
+  $ users password ada@example.com --yes
+  $ users password ada@example.com --from-file pw.txt --yes`({
+    impact: 'write',
+    danger: 'secret once',
+    exits: [3],
+    columns: passwordColumns,
+    args: { user: argument('account by e-mail address or id') },
+    flags: { fromFile: text('FILE', 'a file that contains the password; - reads stdin'), ...SECRET_FLAGS },
+    async run(shell, { user, fromFile, ...methods }) {
+      if (shell.planned(`set the password of ${user}`)) return
+      const chosen =
+        fromFile === undefined
+          ? null
+          : await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
+      shell.confirm(`Set a new password for ${user}? All its sessions end.`)
+      const set = async (input: { password?: string }) => {
+        const { users } = (await shell.connect()).ops()
+        return expectData(await users({ ref: step(user) }).password.post(input))
+      }
+      if (chosen === null) {
+        await deliverSecret(shell, { field: 'password', methods, columns: passwordColumns }, () => set({}))
+        return
+      }
+      const { password: _given, ...shown } = await set({ password: chosen })
+      shell.print.item(shown, passwordColumns)
+    },
+  }),
+  command`sessions: List or end the open sessions of an account
+  users sessions list USER shows the sessions, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys still work; users disable stops those too.
+  $ users sessions list ada@example.com
+  $ users sessions end ada@example.com all --yes`({
+    impact: 'write',
+    danger: 'moderate',
+    exits: [3],
+    columns: sessionColumns,
+    args: {
+      verb: argument('list or end'),
+      user: argument('account by id or e-mail address'),
+      session: optional('with end: the id of a session, or all'),
+    },
+    async run(shell, { verb, user, session }) {
+      if (verb !== 'list' && verb !== 'end') throw usageFailure(`VERB is "${verb}"; it must be list or end.`)
+      if (verb === 'end') {
+        if (!session) throw usageFailure('users sessions end needs a session.', 'write its id, or all')
+        const title = session === 'all' ? `every session of ${user}` : `session ${session} of ${user}`
+        if (shell.planned(`end ${title}`)) return
+        shell.confirm(`End ${title}?`)
+      }
+      const one = (await shell.connect()).ops().users({ ref: step(user) })
+      if (verb === 'list')
+        return shell.print.list(expectData(await one.sessions.get()).sessions, sessionColumns, 'No open sessions.')
+      const { ended } = expectData(await one.sessions({ session: step(session!) }).delete())
+      shell.print.item({ ended }, columnsOf`ended ENDED number`)
+    },
+  }),
 ]
-
-/** Returns a function instead of the client: a client answers to `then`, so awaiting it never resolves. */
-async function usersUsersSessions(shell: Shell, user: string): Promise<() => OneUser> {
-  const connection = await shell.connect()
-  return () => connection.ops().users({ ref: step(user) })
-}
-
-async function list(shell: Shell, one: () => OneUser): Promise<void> {
-  const { sessions } = expectData(await one().sessions.get())
-  shell.print.list(sessions, columnsUsersSessions, 'No open sessions.')
-}

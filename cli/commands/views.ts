@@ -24,32 +24,6 @@ const runColumns = columnsOf`job_id JOB, status STATUS, cases CASES number, poll
 
 const command = commandsOf('tests', { apis: ['tenant'] })
 
-const runTests = command('run', {
-  columns: runColumns,
-  summary: 'Run test cases on engines, as a job',
-  about:
-    'Every answer is billed as a completion. Without --ids and --tag all cases run. Follow it with jobs wait JOB; its result has each answer with the checks that failed.',
-  examples: [
-    'tests run --models svc-1-flash --max 50',
-    `tests run --ids ${ID} --models svc-1-flash,svc-1-pro --max 50`,
-  ],
-  impact: 'write',
-  exits: [3, 6],
-  flags: {
-    ids: list('A,B', 'ids of the cases'),
-    tag: text('TAG', 'only cases with this tag'),
-    models: list('A,B', 'engines to ask, up to 4; svc-1-flash by default'),
-    max: wholeCents('CENTS', 'begin no answer once so much was charged; 100 by default'),
-  },
-  async run(shell, { ids, tag, models = ['svc-1-flash'], max = 100 }) {
-    if (shell.planned(`run test cases on ${models.join(', ')}`)) return
-    const { client } = await (await shell.connect()).tenant()
-    const input = { models, most_cents: max, ...(ids ? { ids: ids as never } : {}), ...(tag ? { tag } : {}) }
-    const accepted = await client['test-cases'].run.post(input, { headers: onceHeaders(shell) })
-    shell.print.item(expectData(accepted), runColumns)
-  },
-})
-
 /** Test cases: requests with what must be true of their answers. */
 export const testCommands: Command[] = [
   ...fileCommands({
@@ -67,5 +41,25 @@ export const testCommands: Command[] = [
     arg: 'case',
     stays: 'Results of earlier runs stay.',
   }),
-  runTests,
+  command`run: Run test cases on engines, as a job
+  Every answer is billed as a completion. Without --ids and --tag all cases run. Follow it with jobs wait JOB; its result has each answer with the checks that failed.
+  $ tests run --models svc-1-flash --max 50
+  $ tests run --ids ${ID} --models svc-1-flash,svc-1-pro --max 50`({
+    columns: runColumns,
+    impact: 'write',
+    exits: [3, 6],
+    flags: {
+      ids: list('A,B', 'ids of the cases'),
+      tag: text('TAG', 'only cases with this tag'),
+      models: list('A,B', 'engines to ask, up to 4; svc-1-flash by default'),
+      max: wholeCents('CENTS', 'begin no answer once so much was charged; 100 by default'),
+    },
+    async run(shell, { ids, tag, models = ['svc-1-flash'], max = 100 }) {
+      if (shell.planned(`run test cases on ${models.join(', ')}`)) return
+      const { client } = await (await shell.connect()).tenant()
+      const input = { models, most_cents: max, ...(ids ? { ids: ids as never } : {}), ...(tag ? { tag } : {}) }
+      const accepted = await client['test-cases'].run.post(input, { headers: onceHeaders(shell) })
+      shell.print.item(expectData(accepted), runColumns)
+    },
+  }),
 ]

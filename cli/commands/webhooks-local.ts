@@ -29,54 +29,7 @@ const secretOf = (shell: Parameters<typeof readSecretInput>[0], fromFile: string
 
 const command = commandsOf('webhooks', { apis: ['host'] })
 
-const signBody = command('sign', {
-  ...common,
-  summary: 'Sign a body like a delivery, to test a receiver',
-  about: 'Prints the headers and sends nothing. The id comes from the body, or from --id.',
-  examples: ['webhooks sign body.json --secret-file hook.secret', 'webhooks sign - --secret-file hook.secret --json'],
-  flags: {
-    secretFile,
-    id: text('ID', 'id of the event; from the body by default'),
-    timestamp: whole('SECONDS', 'Unix time; now by default', { min: 0, max: 99_999_999_999 }),
-  },
-  exits: [],
-  async run(shell, { body: file, secretFile: from, id, timestamp }) {
-    const body = await readTextFile(shell, file)
-    const secret = await secretOf(shell, from)
-    const timestampS = timestamp ?? Math.floor(shell.clock.now() / 1_000)
-    shell.print.item(signatureHeaders({ id: id ?? idIn(body), timestampS, body, secret }), headerColumns)
-  },
-})
-
 const verdictColumns = columnsOf`ok VERIFIED flag, why WHY`
-
-const verifyBody = command('verify', {
-  ...common,
-  columns: verdictColumns,
-  summary: 'Check the signature of a delivery, and name the first problem',
-  about:
-    'Needs the body and two headers of the delivery: those of svc or of Standard Webhooks. Exits 9 when the signature is wrong. A body that was parsed and serialized again has different bytes.',
-  examples: [
-    'webhooks verify body.json --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe…',
-    'webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1,MZua… --json',
-  ],
-  exits: [9],
-  flags: {
-    secretFile,
-    timestamp: whole('SECONDS', 'the Svc-Webhook-Timestamp or Webhook-Timestamp', { min: 0, max: 99_999_999_999 }),
-    signature: text('TEXT', 'the header Svc-Webhook-Signature or Webhook-Signature'),
-  },
-  async run(shell, { body: file, secretFile: from, timestamp, signature }) {
-    if (timestamp === undefined || signature === undefined) {
-      throw usageFailure('webhooks verify needs --timestamp and --signature.', 'both are headers of the delivery')
-    }
-    const body = await readTextFile(shell, file)
-    const secret = await secretOf(shell, from)
-    const why = wrongWith({ body, secret, timestamp, signature, nowS: shell.clock.now() / 1_000 })
-    shell.print.item({ ok: why === null, why }, verdictColumns)
-    if (why !== null) throw new CheckFailed()
-  },
-})
 
 type Delivered = { body: string; secret: string; timestamp: number; signature: string; nowS: number }
 
@@ -136,56 +89,6 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
 const columns = columnsOf`
   event_type EVENT, event_id EVENT ID keep, http_status HTTP number min, duration_ms MS number min, body BODY wide`
 
-const listen = command('listen', {
-  apis: ['tenant', 'operator'],
-  offline: false,
-  columns,
-  summary: 'Receive deliveries in this terminal, without a public address',
-  about:
-    'Creates a webhook that exists while this command runs, and prints its deliveries. With --forward-to each delivery is posted to an address of this machine, with the usual signature. The log shows the status, and failed deliveries are not sent again.',
-  examples: [
-    'webhooks listen --events "job.*" --print-body',
-    'webhooks listen --forward-to http://127.0.0.1:3000/hook --print-secret',
-  ],
-  impact: 'write',
-  flags: {
-    events: list('A,B', 'names, families such as job.*, or *; everything by default'),
-    forwardTo: text('URL', 'an address of this machine that gets each delivery'),
-    printSecret: flag('print the signing secret'),
-    printBody: flag('print the body of each delivery'),
-  },
-  async run(shell, { events = ['*'], forwardTo, printSecret, printBody }) {
-    const pass = forwardTo === undefined ? null : forwarding(forwardTo)
-    if (shell.planned(`listen for ${events.join(', ')}`)) return
-    const { api, ownerFilter } = await apiOf(shell)
-    const input = { url: LISTEN, event_types: events, description: 'svc-admin webhooks listen' }
-    const { id, signing_secret } = expectData(await api.webhooks.post(input, { query: ownerFilter }))
-    const { hook } = await webhookAt(shell, id)
-    try {
-      shell.note(`Listening for ${events.join(', ')} as webhook ${id}. Stop with Ctrl-C.`)
-      if (printSecret) shell.note(`Signing secret: ${signing_secret}`)
-      const show = printer(shell, printBody)
-      let done: Done[] = []
-      let shown = 0
-      while (!shell.signal.aborted) {
-        const { deliveries } = await taken(shell, () => hook.listener.put({ done, wait_seconds: WAIT_S }))
-        done = []
-        for (const delivery of deliveries) {
-          const result = pass ? await pass(shell, delivery) : { http_status: null, duration_ms: 0 }
-          done.push({ event_id: delivery.event_id, ...result })
-          show(delivery, result)
-        }
-        shown += deliveries.length
-      }
-      if (done.length) await hook.listener.put({ done })
-      shell.note(`${shown} ${shown === 1 ? 'delivery was' : 'deliveries were'} shown.`)
-      shell.exitCode = EXIT.interrupted
-    } finally {
-      await hook.delete()
-    }
-  },
-})
-
 /** What came, or nothing when the command was stopped meanwhile. */
 async function taken(shell: Shell, ask: () => Promise<Parameters<typeof expectData<Taken>>[0]>): Promise<Taken> {
   const stopped = new Promise<null>((resolve) => {
@@ -232,4 +135,91 @@ function printer(shell: Shell, withBody: boolean) {
   }
 }
 
-export const webhookLocalCommands = [signBody, verifyBody, listen]
+export const webhookLocalCommands = [
+  command`sign: Sign a body like a delivery, to test a receiver
+  Prints the headers and sends nothing. The id comes from the body, or from --id.
+  $ webhooks sign body.json --secret-file hook.secret
+  $ webhooks sign - --secret-file hook.secret --json`({
+    ...common,
+    flags: {
+      secretFile,
+      id: text('ID', 'id of the event; from the body by default'),
+      timestamp: whole('SECONDS', 'Unix time; now by default', { min: 0, max: 99_999_999_999 }),
+    },
+    exits: [],
+    async run(shell, { body: file, secretFile: from, id, timestamp }) {
+      const body = await readTextFile(shell, file)
+      const secret = await secretOf(shell, from)
+      const timestampS = timestamp ?? Math.floor(shell.clock.now() / 1_000)
+      shell.print.item(signatureHeaders({ id: id ?? idIn(body), timestampS, body, secret }), headerColumns)
+    },
+  }),
+  command`verify: Check the signature of a delivery, and name the first problem
+  Needs the body and two headers of the delivery: those of svc or of Standard Webhooks. Exits 9 when the signature is wrong. A body that was parsed and serialized again has different bytes.
+  $ webhooks verify body.json --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe…
+  $ webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1,MZua… --json`({
+    ...common,
+    columns: verdictColumns,
+    exits: [9],
+    flags: {
+      secretFile,
+      timestamp: whole('SECONDS', 'the Svc-Webhook-Timestamp or Webhook-Timestamp', { min: 0, max: 99_999_999_999 }),
+      signature: text('TEXT', 'the header Svc-Webhook-Signature or Webhook-Signature'),
+    },
+    async run(shell, { body: file, secretFile: from, timestamp, signature }) {
+      if (timestamp === undefined || signature === undefined) {
+        throw usageFailure('webhooks verify needs --timestamp and --signature.', 'both are headers of the delivery')
+      }
+      const body = await readTextFile(shell, file)
+      const secret = await secretOf(shell, from)
+      const why = wrongWith({ body, secret, timestamp, signature, nowS: shell.clock.now() / 1_000 })
+      shell.print.item({ ok: why === null, why }, verdictColumns)
+      if (why !== null) throw new CheckFailed()
+    },
+  }),
+  command`listen: Receive deliveries in this terminal, without a public address
+  Creates a webhook that exists while this command runs, and prints its deliveries. With --forward-to each delivery is posted to an address of this machine, with the usual signature. The log shows the status, and failed deliveries are not sent again.
+  $ webhooks listen --events "job.*" --print-body
+  $ webhooks listen --forward-to http://127.0.0.1:3000/hook --print-secret`({
+    apis: ['tenant', 'operator'],
+    offline: false,
+    columns,
+    impact: 'write',
+    flags: {
+      events: list('A,B', 'names, families such as job.*, or *; everything by default'),
+      forwardTo: text('URL', 'an address of this machine that gets each delivery'),
+      printSecret: flag('print the signing secret'),
+      printBody: flag('print the body of each delivery'),
+    },
+    async run(shell, { events = ['*'], forwardTo, printSecret, printBody }) {
+      const pass = forwardTo === undefined ? null : forwarding(forwardTo)
+      if (shell.planned(`listen for ${events.join(', ')}`)) return
+      const { api, ownerFilter } = await apiOf(shell)
+      const input = { url: LISTEN, event_types: events, description: 'svc-admin webhooks listen' }
+      const { id, signing_secret } = expectData(await api.webhooks.post(input, { query: ownerFilter }))
+      const { hook } = await webhookAt(shell, id)
+      try {
+        shell.note(`Listening for ${events.join(', ')} as webhook ${id}. Stop with Ctrl-C.`)
+        if (printSecret) shell.note(`Signing secret: ${signing_secret}`)
+        const show = printer(shell, printBody)
+        let done: Done[] = []
+        let shown = 0
+        while (!shell.signal.aborted) {
+          const { deliveries } = await taken(shell, () => hook.listener.put({ done, wait_seconds: WAIT_S }))
+          done = []
+          for (const delivery of deliveries) {
+            const result = pass ? await pass(shell, delivery) : { http_status: null, duration_ms: 0 }
+            done.push({ event_id: delivery.event_id, ...result })
+            show(delivery, result)
+          }
+          shown += deliveries.length
+        }
+        if (done.length) await hook.listener.put({ done })
+        shell.note(`${shown} ${shown === 1 ? 'delivery was' : 'deliveries were'} shown.`)
+        shell.exitCode = EXIT.interrupted
+      } finally {
+        await hook.delete()
+      }
+    },
+  }),
+]

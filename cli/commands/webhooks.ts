@@ -1,11 +1,11 @@
 import { SAMPLES } from '../../src/events/schema'
-import { apiOf, defined, onceHeaders } from '../api'
+import { apiOf, defined } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, CommandFailed, EXIT, expectData, usageFailure } from '../failure'
 import { exactly } from '../files'
 import { columnsOf } from '../output/columns'
 import { eachEntry, poll } from '../pages'
-import { deliverSecret, readSecretInput, SECRET_FLAGS, SIGNING_FATE } from '../secret'
+import { readSecretInput, SIGNING_FATE } from '../secret'
 import type { Shell } from '../shell'
 import { argument, duration, flag, list, optional, repeated, text } from '../words'
 import { switchCommands } from './resource-commands'
@@ -44,69 +44,6 @@ const ID = '31aa07c2-…'
 
 const command = commandsOf('webhooks', { apis: ['tenant', 'operator'], columns: webhookColumns })
 
-const createWebhook = command('create', {
-  summary: 'Create a webhook and show its signing secret once',
-  about:
-    'The address must be public, and https in production. Without --events it receives everything. The secret is random, or the one in --from-file.',
-  examples: [
-    'webhooks create https://example.com/hook --events job.completed,job.failed',
-    'webhooks create https://example.com/hook -q --secret-to hook.secret',
-  ],
-  impact: 'write',
-  danger: 'secret once',
-  args: { address: argument('the address that receives the events') },
-  flags: {
-    events: list('A,B', 'names, families such as job.*, or *'),
-    description: text('TEXT', 'a description'),
-    ordered: flag('one delivery at a time, in order'),
-    fromFile: text('FILE', 'a file with the secret to use; - reads stdin'),
-    ...SECRET_FLAGS,
-  },
-  async run(shell, { address, events = ['*'], description, ordered, fromFile, ...methods }) {
-    if (shell.planned(`create a webhook at ${address} for ${events.join(', ')}`)) return
-    const given =
-      fromFile === undefined
-        ? {}
-        : {
-            secret: await readSecretInput(shell, { label: 'secret', fromFile, instead: 'leave out --from-file' }),
-          }
-    await deliverSecret(
-      shell,
-      { field: 'signing_secret', methods, columns: webhookColumns, fate: SIGNING_FATE },
-      async () => {
-        const { api, ownerFilter } = await apiOf(shell)
-        const input = defined({
-          url: address,
-          event_types: events,
-          ...given,
-          description,
-          ordered: ordered || undefined,
-        })
-        return expectData(await api.webhooks.post(input, { query: ownerFilter, headers: onceHeaders(shell) }))
-      },
-    )
-  },
-})
-
-const updateWebhook = command('update', {
-  summary: 'Change the address, the events or the description of a webhook',
-  about: 'Settings that you do not name stay the same. Pending deliveries go to the new address.',
-  examples: [`webhooks update ${ID} --events "job.*"`, `webhooks update ${ID} --to https://example.com/new`],
-  impact: 'write',
-  args,
-  flags: {
-    to: text('URL', 'the new address'),
-    events: list('A,B', 'names, families such as job.*, or *'),
-    description: text('TEXT', 'a description'),
-  },
-  async run(shell, { id, to, events, description }) {
-    const patch = defined({ url: to, event_types: events, description })
-    if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of webhook ${id}`)) return
-    const { hook } = await webhookAt(shell, id)
-    shell.print.item(expectData(await hook.patch(patch)), webhookColumns)
-  },
-})
-
 const plain = switchCommands({
   path: 'webhooks',
   resource: 'webhooks',
@@ -125,97 +62,129 @@ const DAY_MS = 86_400_000
 const POLL_MS = 250
 const PATIENCE_MS = 20_000
 
-const testWebhook = command('test', {
-  columns: deliveryColumns,
-  offline: false,
-  summary: 'Send a test event and wait for the result',
-  about: 'Exits 9 when the delivery fails, and 8 when there is no result in time. With --no-wait it only sends.',
-  examples: ['webhooks test 31aa07c2-…', 'webhooks test 31aa07c2-… --within 5s --json'],
-  impact: 'write',
-  exits: [3, 5, 6, 8, 9],
-  args,
-  flags: { within: duration('TIME', 'longest wait; 20s by default'), noWait: flag('do not wait') },
-  async run(shell, { id, within = PATIENCE_MS, noWait }) {
-    if (shell.planned(`send a test event to webhook ${id}`)) return
-    const { hook } = await webhookAt(shell, id)
-    const { event_id } = expectData(await hook.test.post())
-    shell.note(`Sent ${event_id}.`)
-    if (noWait) return
-    const found = await poll(shell, { within, every: POLL_MS }, async () => {
-      const { deliveries } = expectData(await hook.deliveries.get({ query: {} }))
-      return deliveries.find((one) => one.event_id === event_id)
-    })
-    if (!found) return shell.note(`No result yet. See: svc-admin deliveries list --webhook ${id}`)
-    shell.print.item(found, deliveryColumns)
-    if (found.status === 'failed') throw new CheckFailed()
-  },
-})
-
-const rotated = columnsOf`id ID`
-
-const rotateSecret = command('rotate-secret', {
-  columns: rotated,
-  summary: 'Create a new signing secret and show it once',
-  about:
-    'The old secret stops working at once. With --grace the header webhook-signature also contains a signature with the old secret for that long.',
-  examples: ['webhooks rotate-secret 31aa07c2-…', 'webhooks rotate-secret 31aa07c2-… --grace 1h --yes'],
-  impact: 'write',
-  danger: 'secret once',
-  args,
-  flags: { grace: duration('TIME', 'how long to sign with the old secret too, up to 24h'), ...SECRET_FLAGS },
-  async run(shell, { id, grace, ...methods }) {
-    if (shell.planned(`create a new signing secret for webhook ${id}`)) return
-    shell.confirm(`The old secret of webhook ${id} ends ${grace ? 'after the grace period' : 'now'}. Continue?`)
-    await deliverSecret(shell, { field: 'signing_secret', methods, columns: rotated, fate: SIGNING_FATE }, async () => {
-      const body = grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }
-      const { hook } = await webhookAt(shell, id)
-      return expectData(await hook['rotate-secret'].post(body))
-    })
-  },
-})
-
-const retryFailed = command('retry-failed', {
-  columns: columnsOf`queued QUEUED number`,
-  summary: 'Send again all events of a time that a webhook did not take',
-  about:
-    'At most 10,000 events, ten a second, whose last attempt failed and that no attempt follows. To choose single ones, use deliveries replay.',
-  examples: ['webhooks retry-failed 31aa07c2-… --since 24h', 'webhooks retry-failed 31aa07c2-… --since 2h --yes'],
-  impact: 'write',
-  danger: 'moderate',
-  exits: [3, 5],
-  args,
-  flags: { since: duration('TIME', 'from how long ago; 24h by default') },
-  async run(shell, { id, since = DAY_MS }) {
-    if (shell.planned(`send again what webhook ${id} did not take`)) return
-    shell.confirm(`Send again what webhook ${id} did not take?`)
-    const { hook } = await webhookAt(shell, id)
-    const from = new Date(shell.clock.now() - since).toISOString()
-    const queued = expectData(await hook['retry-failed'].post({ from }, { headers: onceHeaders(shell) }))
-    shell.print.item(queued, columnsOf`queued QUEUED number`)
-  },
-})
-
 const statColumns = columnsOf`
   webhook_id WEBHOOK, enabled ENABLED flag, deliveries.total ATTEMPTS number, deliveries.successes SUCCESSES number,
   deliveries.failures FAILURES number, deliveries.success_rate_percent SUCCESS % number,
   deliveries.pending PENDING number, p95_ms P95 MS number, consecutive_failures IN A ROW number,
   last_delivered_at DELIVERED time`
 
-const webhookStats = command('stats', {
-  columns: statColumns,
-  summary: 'Show delivery statistics of a webhook',
-  about:
-    'Counts attempts since the webhook was created, and deliveries that wait. Without an id it counts all webhooks. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.',
-  examples: ['webhooks stats', 'webhooks stats 31aa07c2-… --watch'],
-  watchable: true,
-  args: { id: optional(`${WEBHOOK}; all of yours by default`) },
-  async run(shell, { id }) {
-    if (id !== undefined) return shell.print.item(await statsOf(shell, id), statColumns)
-    const found = []
-    for (const one of await webhookIds(shell)) found.push(await statsOf(shell, one))
-    shell.print.list(found, statColumns, 'No webhooks yet.')
-  },
-})
+export const webhookCommands = [
+  plain.list,
+  plain.get,
+  command`create: Create a webhook and show its signing secret once
+  The address must be public, and https in production. Without --events it receives everything. The secret is random, or the one in --from-file.
+  $ webhooks create https://example.com/hook --events job.completed,job.failed
+  $ webhooks create https://example.com/hook -q --secret-to hook.secret`({
+    danger: 'secret once',
+    args: { address: argument('the address that receives the events') },
+    flags: {
+      events: list('A,B', 'names, families such as job.*, or *'),
+      description: text('TEXT', 'a description'),
+      ordered: flag('one delivery at a time, in order'),
+      fromFile: text('FILE', 'a file with the secret to use; - reads stdin'),
+    },
+    action: ({ address, events = ['*'] }) => `create a webhook at ${address} for ${events.join(', ')}`,
+    secret: 'signing_secret',
+    fate: SIGNING_FATE,
+    async request({ api, ownerFilter, headers, shell }, { address, events = ['*'], description, ordered, fromFile }) {
+      const label = { label: 'secret', fromFile, instead: 'leave out --from-file' }
+      const secret = fromFile === undefined ? undefined : await readSecretInput(shell, label)
+      const input = { url: address, event_types: events, secret, description, ordered: ordered || undefined }
+      return api.webhooks.post(defined(input), { query: ownerFilter, headers })
+    },
+  }),
+  command`update: Change the address, the events or the description of a webhook
+  Settings that you do not name stay the same. Pending deliveries go to the new address.
+  $ webhooks update ${ID} --events "job.*"
+  $ webhooks update ${ID} --to https://example.com/new`({
+    args,
+    flags: {
+      to: text('URL', 'the new address'),
+      events: list('A,B', 'names, families such as job.*, or *'),
+      description: text('TEXT', 'a description'),
+    },
+    action: ({ id, ...patch }) => `change ${Object.keys(patchOf(patch)).join(', ') || 'nothing'} of webhook ${id}`,
+    request: ({ api }, { id, ...patch }) => api.webhooks({ id: encodeURIComponent(id) }).patch(patchOf(patch)),
+  }),
+  plain.enable,
+  plain.disable,
+  plain.remove,
+  command`test: Send a test event and wait for the result
+  Exits 9 when the delivery fails, and 8 when there is no result in time. With --no-wait it only sends.
+  $ webhooks test 31aa07c2-…
+  $ webhooks test 31aa07c2-… --within 5s --json`({
+    columns: deliveryColumns,
+    offline: false,
+    impact: 'write',
+    exits: [3, 5, 6, 8, 9],
+    args,
+    flags: { within: duration('TIME', 'longest wait; 20s by default'), noWait: flag('do not wait') },
+    async run(shell, { id, within = PATIENCE_MS, noWait }) {
+      if (shell.planned(`send a test event to webhook ${id}`)) return
+      const { hook } = await webhookAt(shell, id)
+      const { event_id } = expectData(await hook.test.post())
+      shell.note(`Sent ${event_id}.`)
+      if (noWait) return
+      const found = await poll(shell, { within, every: POLL_MS }, async () => {
+        const { deliveries } = expectData(await hook.deliveries.get({ query: {} }))
+        return deliveries.find((one) => one.event_id === event_id)
+      })
+      if (!found) return shell.note(`No result yet. See: svc-admin deliveries list --webhook ${id}`)
+      shell.print.item(found, deliveryColumns)
+      if (found.status === 'failed') throw new CheckFailed()
+    },
+  }),
+  command`retry-failed: Send again all events of a time that a webhook did not take
+  At most 10,000 events, ten a second, whose last attempt failed and that no attempt follows. To choose single ones, use deliveries replay.
+  $ webhooks retry-failed 31aa07c2-… --since 24h
+  $ webhooks retry-failed 31aa07c2-… --since 2h --yes`({
+    columns: columnsOf`queued QUEUED number`,
+    danger: 'moderate',
+    exits: [3, 5],
+    args,
+    flags: { since: duration('TIME', 'from how long ago; 24h by default') },
+    action: ({ id }) => `send again what webhook ${id} did not take`,
+    request: ({ api, headers, shell }, { id, since = DAY_MS }) =>
+      api
+        .webhooks({ id: encodeURIComponent(id) })
+        ['retry-failed'].post({ from: new Date(shell.clock.now() - since).toISOString() }, { headers }),
+  }),
+  command`rotate-secret: Create a new signing secret and show it once
+  The old secret stops working at once. With --grace the header webhook-signature also contains a signature with the old secret for that long.
+  $ webhooks rotate-secret 31aa07c2-…
+  $ webhooks rotate-secret 31aa07c2-… --grace 1h --yes`({
+    columns: columnsOf`id ID`,
+    danger: 'secret once',
+    args,
+    flags: { grace: duration('TIME', 'how long to sign with the old secret too, up to 24h') },
+    action: ({ id }) => `create a new signing secret for webhook ${id}`,
+    question: ({ id, grace }) =>
+      `The old secret of webhook ${id} ends ${grace ? 'after the grace period' : 'now'}. Continue?`,
+    secret: 'signing_secret',
+    fate: SIGNING_FATE,
+    request: ({ api }, { id, grace }) =>
+      api
+        .webhooks({ id: encodeURIComponent(id) })
+        ['rotate-secret'].post(grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }),
+  }),
+  command`stats: Show delivery statistics of a webhook
+  Counts attempts since the webhook was created, and deliveries that wait. Without an id it counts all webhooks. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.
+  $ webhooks stats
+  $ webhooks stats 31aa07c2-… --watch`({
+    columns: statColumns,
+    watchable: true,
+    args: { id: optional(`${WEBHOOK}; all of yours by default`) },
+    async run(shell, { id }) {
+      if (id !== undefined) return shell.print.item(await statsOf(shell, id), statColumns)
+      const found = []
+      for (const one of await webhookIds(shell)) found.push(await statsOf(shell, one))
+      shell.print.list(found, statColumns, 'No webhooks yet.')
+    },
+  }),
+]
+
+type Patch = { to: string | undefined; events: string[] | undefined; description: string | undefined }
+const patchOf = ({ to, events, description }: Patch) => defined({ url: to, event_types: events, description })
 
 async function statsOf(shell: Shell, id: string) {
   const { hook } = await webhookAt(shell, id)
@@ -228,32 +197,6 @@ async function statsOf(shell: Shell, id: string) {
 const sampleOf = (type: string) => (SAMPLES as Readonly<Record<string, { about: string; data: object }>>)[type]
 
 const triggered = columnsOf`event_id EVENT keep, event_type TYPE, webhook_id WEBHOOK, url URL`
-
-const trigger = command('trigger', {
-  columns: triggered,
-  summary: 'Send an event with example data to one webhook',
-  about:
-    'The data contains _test. Without --webhook it goes to the newest webhook of webhooks listen, or to the only one. No other webhook gets it.',
-  examples: [
-    'webhooks trigger job.completed --webhook 31aa07c2-…',
-    'webhooks trigger order.created --set amount=5 --set customer.name=Ada --json',
-  ],
-  impact: 'write',
-  exits: [3, 5, 6],
-  args: { type: argument('name of the event; webhooks events lists those of the server') },
-  flags: {
-    webhook: text('ID', WEBHOOK),
-    set: repeated('MEMBER=VALUE', 'a member of its data, as JSON or text; the prefix data. is optional'),
-  },
-  async run(shell, { type, webhook, set = [] }) {
-    const data = changed(structuredClone(sampleOf(type)?.data ?? {}) as Record<string, unknown>, set)
-    if (shell.planned(`send an example of ${type} to ${webhook ?? 'a webhook'}`)) return
-    const { id, url } = await targetOf(shell, webhook)
-    const { hook } = await webhookAt(shell, id)
-    const { event_id } = expectData(await hook.test.post({ event_type: type, data }))
-    shell.print.item({ event_id, event_type: type, webhook_id: id, url }, triggered)
-  },
-})
 
 async function targetOf(shell: Shell, id: string | undefined): Promise<{ id: string; url: string }> {
   if (id !== undefined) {
@@ -305,39 +248,46 @@ const sampleColumns = columnsOf`
   type EVENT keep, about WHEN, data DATA wide ${({ data }) => JSON.stringify(data ?? null)}`
 const samples = Object.entries(SAMPLES).map(([type, { about, data }]) => ({ type, about, data }))
 
-const listSamples = command('events', {
-  apis: ['host'],
-  columns: sampleColumns,
-  summary: 'List the events of the server, each with example data',
-  about: 'With --sample it prints the data of one, as JSON.',
-  examples: ['webhooks events', 'webhooks events --sample job.completed'],
-  flags: { sample: text('TYPE', 'only this one, as JSON') },
-  async run(shell, { sample }) {
-    if (sample === undefined) return shell.print.list(samples, sampleColumns, 'None.')
-    const found = sampleOf(sample)
-    if (!found)
-      throw new CommandFailed({
-        exitCode: EXIT.missing,
-        code: 'not_found',
-        message: `The server has no event ${sample}.`,
-        fix: 'svc-admin webhooks events',
-      })
-    shell.io.out(JSON.stringify(found.data, null, 2))
-  },
-})
-
-export const webhookTriggerCommands = [trigger, listSamples]
-
-export const webhookCommands = [
-  plain.list,
-  plain.get,
-  createWebhook,
-  updateWebhook,
-  plain.enable,
-  plain.disable,
-  plain.remove,
-  testWebhook,
-  retryFailed,
-  rotateSecret,
-  webhookStats,
+export const webhookTriggerCommands = [
+  command`trigger: Send an event with example data to one webhook
+  The data contains _test. Without --webhook it goes to the newest webhook of webhooks listen, or to the only one. No other webhook gets it.
+  $ webhooks trigger job.completed --webhook 31aa07c2-…
+  $ webhooks trigger order.created --set amount=5 --set customer.name=Ada --json`({
+    columns: triggered,
+    impact: 'write',
+    exits: [3, 5, 6],
+    args: { type: argument('name of the event; webhooks events lists those of the server') },
+    flags: {
+      webhook: text('ID', WEBHOOK),
+      set: repeated('MEMBER=VALUE', 'a member of its data, as JSON or text; the prefix data. is optional'),
+    },
+    async run(shell, { type, webhook, set = [] }) {
+      const data = changed(structuredClone(sampleOf(type)?.data ?? {}) as Record<string, unknown>, set)
+      if (shell.planned(`send an example of ${type} to ${webhook ?? 'a webhook'}`)) return
+      const { id, url } = await targetOf(shell, webhook)
+      const { hook } = await webhookAt(shell, id)
+      const { event_id } = expectData(await hook.test.post({ event_type: type, data }))
+      shell.print.item({ event_id, event_type: type, webhook_id: id, url }, triggered)
+    },
+  }),
+  command`events: List the events of the server, each with example data
+  With --sample it prints the data of one, as JSON.
+  $ webhooks events
+  $ webhooks events --sample job.completed`({
+    apis: ['host'],
+    columns: sampleColumns,
+    flags: { sample: text('TYPE', 'only this one, as JSON') },
+    async run(shell, { sample }) {
+      if (sample === undefined) return shell.print.list(samples, sampleColumns, 'None.')
+      const found = sampleOf(sample)
+      if (!found)
+        throw new CommandFailed({
+          exitCode: EXIT.missing,
+          code: 'not_found',
+          message: `The server has no event ${sample}.`,
+          fix: 'svc-admin webhooks events',
+        })
+      shell.io.out(JSON.stringify(found.data, null, 2))
+    },
+  }),
 ]

@@ -35,12 +35,12 @@ const runsColumns = columnsOf`
 const command = commandsOf('workflows', { apis: ['tenant', 'operator'], offline: false, columns: runsColumns })
 
 const enabling = (verb: 'enable' | 'disable', about: string) =>
-  command(verb, {
+  command`${verb}: ${verb === 'enable' ? 'Enable' : 'Disable'} a workflow
+  ${about}
+  $ workflows ${verb} 4f0b7f0e-…
+  $ workflows ${verb} "Daily news" --json`({
     offline: true,
     columns,
-    summary: verb === 'enable' ? 'Enable a workflow' : 'Disable a workflow',
-    about,
-    examples: [`workflows ${verb} 4f0b7f0e-…`, `workflows ${verb} "Daily news" --json`],
     impact: 'write',
     args: { workflow: argument('id or name of the workflow') },
     async run(shell, { workflow }) {
@@ -62,71 +62,6 @@ const WORKFLOW = argument('id or name of the workflow')
 const RUN = argument('id of the run')
 const ID = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
 const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
-
-const runWorkflow = command('run', {
-  summary: 'Run a workflow and show what its steps did',
-  about:
-    'Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it is paused or still running.',
-  examples: [`workflows run ${ID}`, `workflows run "Daily report" --data data.json --step`],
-  impact: 'write',
-  exits: [3, 5, 8, 9],
-  args: { workflow: WORKFLOW },
-  flags: {
-    step: flag('pause after each step, and ask before the next'),
-    data: text('FILE', 'trigger data, as JSON; - reads stdin'),
-    wait: flag("wait up to ten minutes, instead of the server's 25 seconds"),
-  },
-  async run(shell, { workflow, data, wait, step }) {
-    const triggerData = data ? ((await readValueFile(shell, data)) as Record<string, unknown>) : {}
-    if (shell.planned(`run workflow ${workflow}`)) return
-    const { one } = await workflowOver(shell, workflow)
-    const input = step ? { triggerData, stepwise: true } : { triggerData }
-    const { run } = expectData(await one.run.post(input, { headers: onceHeaders(shell) }))
-    if (step) return stepThrough(shell, one, run)
-    if (!wait || run.completedAt !== null) return finish(shell, run)
-    await follow(shell, one, run.id, PATIENCE_MS)
-  },
-})
-
-const listRuns = command('runs', {
-  summary: 'List the runs of a workflow, newest first, or the steps of one run',
-  about:
-    'With the id of a run it lists its steps with times and outputs. With --watch it is read again every two seconds.',
-  examples: [`workflows runs ${ID}`, `workflows runs ${ID} --status paused --json`],
-  watchable: true,
-  args: { workflow: WORKFLOW, run: optional('id of the run') },
-  flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state'), ...pageFlags },
-  async run(shell, { workflow, run: runId, status, ...paging }) {
-    const { one } = await workflowOver(shell, workflow)
-    if (runId !== undefined) {
-      const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
-      return shell.print.list(run.stepResults, stepColumns, 'No step has started.')
-    }
-    const only = status ? { status } : {}
-    await printPages(shell, paging, {
-      page: (input) => pageIn(one.runs.get({ query: { ...input, ...only } }), 'runs'),
-      columns: runsColumns,
-      empty: 'No runs yet. Start one: svc-admin workflows run ID',
-    })
-  },
-})
-
-const watchRun = command('watch', {
-  summary: 'Follow a run, step by step, until it ends',
-  about:
-    'Draws each step with its state and time, on stderr. Exits 0 when the run is completed and 9 when it failed. Exits 8 when time runs out. The id of the run alone is enough.',
-  examples: [`workflows watch ${RUN_ID}`, `workflows watch "Daily report" ${RUN_ID} --within 1h --json`],
-  exits: [3, 8, 9],
-  args: {
-    workflow: argument('id or name of the workflow, or only the id of the run'),
-    run: optional('id of the run'),
-  },
-  flags: { within: duration('TIME', 'longest wait; 10m by default') },
-  async run(shell, { workflow, run: runId, within = PATIENCE_MS }) {
-    const found = runId === undefined ? await workflowOfRun(shell, workflow) : await workflowOver(shell, workflow)
-    await follow(shell, found.one, runId ?? workflow, within)
-  },
-})
 
 /** Asks after each step. A run that is left waits for workflows approve, for a day. */
 async function stepThrough(shell: Shell, one: Awaited<ReturnType<typeof workflowOver>>['one'], begun: WorkflowRun) {
@@ -169,11 +104,10 @@ async function follow(
 }
 
 const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about: string) =>
-  command(word, {
+  command`${word}: ${summary}
+  ${about}
+  $ workflows ${word} ${ID} ${RUN_ID}`({
     danger: word === 'approve' ? 'none' : 'moderate',
-    summary,
-    about,
-    examples: [`workflows ${word} ${ID} ${RUN_ID}`, `workflows ${word} ${ID} ${RUN_ID} --json`],
     impact: 'write',
     args: { workflow: WORKFLOW, run: RUN },
     flags: { comment: text('TEXT', 'a note for the record') },
@@ -229,45 +163,6 @@ const NEXT_RUNS = 5
 const loadRules = () => import('../../src/automation/workflows-review')
 type Rules = Awaited<ReturnType<typeof loadRules>>
 
-/** Checks a workflow as the server would, and says when it would run (contract 10). */
-const validateWorkflow = command('validate', {
-  summary: 'Check a workflow file as the server would, without a server',
-  about:
-    'Checks each step, its next steps, placeholders, expressions and addresses, and the trigger. Prints the steps, and for a schedule its next five runs. Exits 9 when something is wrong, or when a step cannot be reached.',
-  examples: ['workflows validate workflow.yaml', 'workflows validate workflow.json --zone Europe/Vienna --json'],
-  apis: ['host'],
-  offline: true,
-  exits: [9],
-  columns: validateColumns,
-  args: { file: argument('file of JSON, JSONC, YAML or TOML; - reads stdin') },
-  flags: { zone: text('ZONE', 'time zone of the account, for a schedule without its own; UTC by default') },
-  async run(shell, { file, zone = 'UTC' }) {
-    const given = await readValueFile(shell, file)
-    const rules = await loadRules()
-    if (typeof given !== 'object' || given === null)
-      throw usageFailure('The file must contain a workflow as an object.')
-    const problem = rules.reviewWorkflow(given)
-    if (problem) {
-      shell.note(problem)
-      throw new CheckFailed()
-    }
-    const { steps, triggerType, triggerConfig = {} } = given as Required<NewWorkflow>
-    const rows = steps.map(({ name, type, config, onSuccess, onFailure }, index) => ({
-      index,
-      name,
-      type,
-      next: methodsOf(config, onSuccess, index, steps.length).join(' or '),
-      onFailure: onFailure === undefined ? 'the run fails' : String(onFailure),
-    }))
-    shell.print.list(rows, validateColumns, '')
-    for (const at of nextRuns(rules, triggerType, triggerConfig, { zone, after: shell.clock.now() }))
-      shell.note(`Runs ${at}`)
-    const unreached = unreachedOf(steps)
-    for (const at of unreached) shell.note(`Step ${at} cannot be reached: no step leads to it.`)
-    if (unreached.length) throw new CheckFailed()
-  },
-})
-
 type Steps = Required<NewWorkflow>['steps']
 
 function methodsOf(
@@ -312,10 +207,102 @@ export const workflowCommands = [
   ...editing,
   enabling('enable', 'Its schedule continues from now. Events that happened while it was disabled do not start runs.'),
   enabling('disable', 'Runs that already started will finish.'),
-  validateWorkflow,
-  runWorkflow,
-  listRuns,
-  watchRun,
+  /** Checks a workflow as the server would, and says when it would run (contract 10). */
+  command`validate: Check a workflow file as the server would, without a server
+  Checks each step, its next steps, placeholders, expressions and addresses, and the trigger. Prints the steps, and for a schedule its next five runs. Exits 9 when something is wrong, or when a step cannot be reached.
+  $ workflows validate workflow.yaml
+  $ workflows validate workflow.json --zone Europe/Vienna --json`({
+    apis: ['host'],
+    offline: true,
+    exits: [9],
+    columns: validateColumns,
+    args: { file: argument('file of JSON, JSONC, YAML or TOML; - reads stdin') },
+    flags: { zone: text('ZONE', 'time zone of the account, for a schedule without its own; UTC by default') },
+    async run(shell, { file, zone = 'UTC' }) {
+      const given = await readValueFile(shell, file)
+      const rules = await loadRules()
+      if (typeof given !== 'object' || given === null)
+        throw usageFailure('The file must contain a workflow as an object.')
+      const problem = rules.reviewWorkflow(given)
+      if (problem) {
+        shell.note(problem)
+        throw new CheckFailed()
+      }
+      const { steps, triggerType, triggerConfig = {} } = given as Required<NewWorkflow>
+      const rows = steps.map(({ name, type, config, onSuccess, onFailure }, index) => ({
+        index,
+        name,
+        type,
+        next: methodsOf(config, onSuccess, index, steps.length).join(' or '),
+        onFailure: onFailure === undefined ? 'the run fails' : String(onFailure),
+      }))
+      shell.print.list(rows, validateColumns, '')
+      for (const at of nextRuns(rules, triggerType, triggerConfig, { zone, after: shell.clock.now() }))
+        shell.note(`Runs ${at}`)
+      const unreached = unreachedOf(steps)
+      for (const at of unreached) shell.note(`Step ${at} cannot be reached: no step leads to it.`)
+      if (unreached.length) throw new CheckFailed()
+    },
+  }),
+  command`run: Run a workflow and show what its steps did
+  Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it is paused or still running.
+  $ workflows run ${ID}
+  $ workflows run "Daily report" --data data.json --step`({
+    impact: 'write',
+    exits: [3, 5, 8, 9],
+    args: { workflow: WORKFLOW },
+    flags: {
+      step: flag('pause after each step, and ask before the next'),
+      data: text('FILE', 'trigger data, as JSON; - reads stdin'),
+      wait: flag("wait up to ten minutes, instead of the server's 25 seconds"),
+    },
+    async run(shell, { workflow, data, wait, step }) {
+      const triggerData = data ? ((await readValueFile(shell, data)) as Record<string, unknown>) : {}
+      if (shell.planned(`run workflow ${workflow}`)) return
+      const { one } = await workflowOver(shell, workflow)
+      const input = step ? { triggerData, stepwise: true } : { triggerData }
+      const { run } = expectData(await one.run.post(input, { headers: onceHeaders(shell) }))
+      if (step) return stepThrough(shell, one, run)
+      if (!wait || run.completedAt !== null) return finish(shell, run)
+      await follow(shell, one, run.id, PATIENCE_MS)
+    },
+  }),
+  command`runs: List the runs of a workflow, newest first, or the steps of one run
+  With the id of a run it lists its steps with times and outputs. With --watch it is read again every two seconds.
+  $ workflows runs ${ID}
+  $ workflows runs ${ID} --status paused --json`({
+    watchable: true,
+    args: { workflow: WORKFLOW, run: optional('id of the run') },
+    flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state'), ...pageFlags },
+    async run(shell, { workflow, run: runId, status, ...paging }) {
+      const { one } = await workflowOver(shell, workflow)
+      if (runId !== undefined) {
+        const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
+        return shell.print.list(run.stepResults, stepColumns, 'No step has started.')
+      }
+      const only = status ? { status } : {}
+      await printPages(shell, paging, {
+        page: (input) => pageIn(one.runs.get({ query: { ...input, ...only } }), 'runs'),
+        columns: runsColumns,
+        empty: 'No runs yet. Start one: svc-admin workflows run ID',
+      })
+    },
+  }),
+  command`watch: Follow a run, step by step, until it ends
+  Draws each step with its state and time, on stderr. Exits 0 when the run is completed and 9 when it failed. Exits 8 when time runs out. The id of the run alone is enough.
+  $ workflows watch ${RUN_ID}
+  $ workflows watch "Daily report" ${RUN_ID} --within 1h --json`({
+    exits: [3, 8, 9],
+    args: {
+      workflow: argument('id or name of the workflow, or only the id of the run'),
+      run: optional('id of the run'),
+    },
+    flags: { within: duration('TIME', 'longest wait; 10m by default') },
+    async run(shell, { workflow, run: runId, within = PATIENCE_MS }) {
+      const found = runId === undefined ? await workflowOfRun(shell, workflow) : await workflowOver(shell, workflow)
+      await follow(shell, found.one, runId ?? workflow, within)
+    },
+  }),
   decision(
     'approve',
     'Approve the step that a paused run waits for',

@@ -1,4 +1,4 @@
-import { type Check, fail, ok, skip, warn } from './check'
+import { type Check, fail, hostCheck, ok, skip, warn } from './check'
 
 /** What drives the browser is large: it is loaded when a check asks. */
 const loadExaminer = () => import('../../src/browser/examine')
@@ -8,20 +8,16 @@ const FRAME_MS = 1_000
 const INSTALL = 'apt-get install chromium-headless-shell'
 
 /** Whether sessions can be started at all; `browser doctor` starts one. */
-export const browserCheck: Check = {
-  name: 'browser',
-  needs: ['config'],
-  async run(context) {
-    const { browserWsEndpoint, browserPath } = context.config()
-    if (browserWsEndpoint) return ok('remote, set with SVC_BROWSER_WS_ENDPOINT')
-    if (browserPath === 'off') return skip('off; POST /browser/sessions answers 501')
-    const path = (await loadExaminer()).findChromium(context.config())
-    if (path) return ok(path)
-    return browserPath
-      ? fail(`SVC_BROWSER_PATH is ${browserPath}, which is not a program here`, 'svc-admin config explain browserPath')
-      : warn('no Chromium on this machine; POST /browser/sessions answers 501', INSTALL)
-  },
-}
+export const browserCheck = hostCheck('browser', ['config'], async (context) => {
+  const { browserWsEndpoint, browserPath } = context.config()
+  if (browserWsEndpoint) return ok('remote, set with SVC_BROWSER_WS_ENDPOINT')
+  if (browserPath === 'off') return skip('off; POST /browser/sessions answers 501')
+  const path = (await loadExaminer()).findChromium(context.config())
+  if (path) return ok(path)
+  return browserPath
+    ? fail(`SVC_BROWSER_PATH is ${browserPath}, which is not a program here`, 'svc-admin config explain browserPath')
+    : warn('no Chromium on this machine; POST /browser/sessions answers 501', INSTALL)
+})
 
 /** The checks of `browser doctor` (dx 2.15): what sessions have, with the times of one start. */
 export function browserChecks(): Check[] {

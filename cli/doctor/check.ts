@@ -45,6 +45,17 @@ export const mendable = (finding: Finding, mend: NonNullable<Finding['mend']>): 
 
 export const skip = (detail: string): Finding => ({ status: 'skip', detail })
 
+/** A check of this machine. */
+export const hostCheck = (name: string, needs: readonly string[], run: Check['run']): Check => ({ name, needs, run })
+
+/** A check that asks the server alone, once the database has passed. */
+export const serverCheck = (name: string, run: Check['run'], needs = ['database']): Check => ({
+  name,
+  needs,
+  asksServer: true,
+  run,
+})
+
 /** Runs checks concurrently, each once its dependencies have passed; returns results in the given order (dx 2.19). */
 export async function runChecks(checks: readonly Check[], context: Context): Promise<Result[]> {
   const running = new Map<string, Promise<Result>>()

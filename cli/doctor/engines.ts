@@ -1,5 +1,5 @@
 import { expectData } from '../failure'
-import { type Check, type Context, type Finding, fail, ok, skip, warn } from './check'
+import { type Context, type Finding, fail, hostCheck, ok, serverCheck, skip, warn } from './check'
 
 /** Modes whose engines the server uses for its own questions, preferred one first. */
 const REQUESTED_MODES = ['auto', 'fast']
@@ -26,77 +26,56 @@ const textOf = ({ target, state }: Target, without: string): Finding =>
       )
     : ok(`${target}`)
 
-export const guardrailEngineCheck: Check = {
-  name: 'guardrail engine',
-  needs: ['database'],
-  async run(context) {
-    const { guardrailEngine: chosen } = context.config()
-    if (chosen === 'off') return skip('off; only the local checks decide')
-    const engines = await enginesOf(context)
-    const request = requestedOf(engines)
-    if (chosen === 'auto') {
-      return request
-        ? textOf(request, 'only the local checks decide')
-        : skip('no model is connected; only the local checks decide')
-    }
-    const named = engines.find(({ id }) => id === chosen)
-    if (named && isModel(named)) return textOf(named, 'only the local checks decide')
-    const problem = named ? `no model answers ${chosen}` : `SVC_GUARDRAIL_ENGINE is "${chosen}", which is not an engine`
-    return fail(`${problem}; only the local checks decide`, 'export SVC_GUARDRAIL_ENGINE=auto')
-  },
-}
+export const guardrailEngineCheck = hostCheck('guardrail engine', ['database'], async (context) => {
+  const { guardrailEngine: chosen } = context.config()
+  if (chosen === 'off') return skip('off; only the local checks decide')
+  const engines = await enginesOf(context)
+  const request = requestedOf(engines)
+  if (chosen === 'auto') {
+    return request
+      ? textOf(request, 'only the local checks decide')
+      : skip('no model is connected; only the local checks decide')
+  }
+  const named = engines.find(({ id }) => id === chosen)
+  if (named && isModel(named)) return textOf(named, 'only the local checks decide')
+  const problem = named ? `no model answers ${chosen}` : `SVC_GUARDRAIL_ENGINE is "${chosen}", which is not an engine`
+  return fail(`${problem}; only the local checks decide`, 'export SVC_GUARDRAIL_ENGINE=auto')
+})
 
-export const classifierEngineCheck: Check = {
-  name: 'classifier engine',
-  asksServer: true,
-  needs: ['database'],
-  async run(context) {
-    const found = requestedOf(await enginesOf(context))
-    return found
-      ? textOf(found, 'only the local model decides')
-      : skip('no model is connected; only the local model decides')
-  },
-}
+export const classifierEngineCheck = serverCheck('classifier engine', async (context) => {
+  const found = requestedOf(await enginesOf(context))
+  return found
+    ? textOf(found, 'only the local model decides')
+    : skip('no model is connected; only the local model decides')
+})
 
-export const speechCheck: Check = {
-  name: 'speech',
-  needs: ['config'],
-  async run(context) {
-    const upstream = upstreamOf(context, 'svc-1-voice', 'ttsBaseUrl')
-    if (upstream) return ok(upstream)
-    const { ttsLocal } = context.config()
-    if (!ttsLocal) return skip('off; POST /audio/tts answers 503')
-    const program = Bun.which(ttsLocal)
-    return program
-      ? ok(`${program}, on this machine`)
-      : warn(`no upstream and no ${ttsLocal} here; POST /audio/tts answers 503`, 'apt-get install espeak-ng')
-  },
-}
+export const speechCheck = hostCheck('speech', ['config'], async (context) => {
+  const upstream = upstreamOf(context, 'svc-1-voice', 'ttsBaseUrl')
+  if (upstream) return ok(upstream)
+  const { ttsLocal } = context.config()
+  if (!ttsLocal) return skip('off; POST /audio/tts answers 503')
+  const program = Bun.which(ttsLocal)
+  return program
+    ? ok(`${program}, on this machine`)
+    : warn(`no upstream and no ${ttsLocal} here; POST /audio/tts answers 503`, 'apt-get install espeak-ng')
+})
 
-export const transcriptionCheck: Check = {
-  name: 'transcription',
-  needs: ['config'],
-  async run(context) {
-    const upstream = upstreamOf(context, 'svc-1-transcribe', 'sttBaseUrl')
-    return upstream ? ok(upstream) : skip('no upstream, set SVC_STT_BASE_URL; POST /audio/stt answers 503')
-  },
-}
+export const transcriptionCheck = hostCheck('transcription', ['config'], async (context) => {
+  const upstream = upstreamOf(context, 'svc-1-transcribe', 'sttBaseUrl')
+  return upstream ? ok(upstream) : skip('no upstream, set SVC_STT_BASE_URL; POST /audio/stt answers 503')
+})
 
 /** Videos that are drawn here have the mark of origin already. */
-export const videoMarkCheck: Check = {
-  name: 'video-mark',
-  needs: ['config'],
-  async run(context) {
-    if (!upstreamOf(context, 'svc-1-motion', 'videoBaseUrl'))
-      return skip('no upstream for videos; videos made on this machine are marked')
-    const { videoMarker } = context.config()
-    if (!videoMarker) return skip('off; upstream videos are stored without a mark')
-    const program = Bun.which(videoMarker)
-    return program
-      ? ok(`${program} marks upstream videos`)
-      : warn(`no ${videoMarker} here; upstream videos are stored without a mark`, 'apt-get install ffmpeg')
-  },
-}
+export const videoMarkCheck = hostCheck('video-mark', ['config'], async (context) => {
+  if (!upstreamOf(context, 'svc-1-motion', 'videoBaseUrl'))
+    return skip('no upstream for videos; videos made on this machine are marked')
+  const { videoMarker } = context.config()
+  if (!videoMarker) return skip('off; upstream videos are stored without a mark')
+  const program = Bun.which(videoMarker)
+  return program
+    ? ok(`${program} marks upstream videos`)
+    : warn(`no ${videoMarker} here; upstream videos are stored without a mark`, 'apt-get install ffmpeg')
+})
 
 /** The first upstream of an engine of sound or of videos: its target, or the setting that names its address. */
 function upstreamOf(

@@ -9,31 +9,26 @@ import { bringUp } from '../commands/migrate'
 import { expectData } from '../failure'
 import { eachEntry } from '../pages'
 import { everyKey } from '../resource'
-import { type Check, type Context, type Finding, fail, mendable, ok, skip, warn } from './check'
+import { type Context, type Finding, fail, hostCheck, mendable, ok, serverCheck, skip, warn } from './check'
 
 /** Whether receivers of webhooks take what is sent, and whether the guard keeps private addresses out. */
-export const webhooksCheck: Check = {
-  name: 'webhooks out',
-  asksServer: true,
-  needs: ['database'],
-  async run(context) {
-    const api: SharedRoutes = (await context.connect()).ops()
-    let [all, failing] = [0, 0]
-    let worst: { id: string; failure_count: number } | null = null
-    for await (const one of eachWebhook(api)) {
-      if (!one.enabled && one.disabled_reason === null) continue
-      all += 1
-      if (one.failure_count === 0 && one.disabled_reason === null) continue
-      failing += 1
-      if (worst === null || one.failure_count > worst.failure_count) worst = one
-    }
-    const open = context.shell.globals.url ? '' : context.config().egressAllow
-    const guard = open ? `the egress guard allows ${open}` : 'the egress guard blocks private addresses'
-    if (worst) return warn(`${failing} of ${all} webhooks fail; ${guard}`, `svc-admin webhooks stats ${worst.id}`)
-    const fine = all ? `none of ${all} webhooks fails` : 'no webhooks'
-    return open ? warn(`${guard}; ${fine}`, 'unset SVC_EGRESS_ALLOW, in production') : ok(`${guard}; ${fine}`)
-  },
-}
+export const webhooksCheck = serverCheck('webhooks out', async (context) => {
+  const api: SharedRoutes = (await context.connect()).ops()
+  let [all, failing] = [0, 0]
+  let worst: { id: string; failure_count: number } | null = null
+  for await (const one of eachWebhook(api)) {
+    if (!one.enabled && one.disabled_reason === null) continue
+    all += 1
+    if (one.failure_count === 0 && one.disabled_reason === null) continue
+    failing += 1
+    if (worst === null || one.failure_count > worst.failure_count) worst = one
+  }
+  const open = context.shell.globals.url ? '' : context.config().egressAllow
+  const guard = open ? `the egress guard allows ${open}` : 'the egress guard blocks private addresses'
+  if (worst) return warn(`${failing} of ${all} webhooks fail; ${guard}`, `svc-admin webhooks stats ${worst.id}`)
+  const fine = all ? `none of ${all} webhooks fails` : 'no webhooks'
+  return open ? warn(`${guard}; ${fine}`, 'unset SVC_EGRESS_ALLOW, in production') : ok(`${guard}; ${fine}`)
+})
 
 const eachWebhook = (api: SharedRoutes) =>
   eachEntry(async (query) => {
@@ -42,34 +37,29 @@ const eachWebhook = (api: SharedRoutes) =>
   })
 
 /** Whether each active widget has a page that may show it, and a key that works. */
-export const widgetsCheck: Check = {
-  name: 'widget origins',
-  asksServer: true,
-  needs: ['database'],
-  async run(context) {
-    const api: SharedRoutes = (await context.connect()).ops()
-    const live = new Map((await everyKey(api, { live: true })).map((key) => [key.id as string, key.allowed_origins]))
-    const problems: { id: string; what: string; fix: string }[] = []
-    let count = 0
-    for await (const { id, name, status, api_key_id, security } of eachWidget(api)) {
-      if (status !== 'active') continue
-      count += 1
-      const origins = live.get(api_key_id)
-      if (!origins) problems.push({ id, what: `the key of widget "${name}" no longer works`, fix: `widgets get ${id}` })
-      else if (!security.allowedOrigins.length && !origins.length)
-        problems.push({
-          id,
-          what: `widget "${name}" has no origins, so no page can show it`,
-          fix: `widgets update ${id} --origin https://YOUR-SITE`,
-        })
-    }
-    if (!count) return skip('no active widgets')
-    const [first] = problems
-    if (!first) return ok(`${count} of ${count} active widgets have pages that can show them`)
-    const more = problems.length > 1 ? `, and ${problems.length - 1} more` : ''
-    return warn(`${first.what}${more}`, `svc-admin ${first.fix}`)
-  },
-}
+export const widgetsCheck = serverCheck('widget origins', async (context) => {
+  const api: SharedRoutes = (await context.connect()).ops()
+  const live = new Map((await everyKey(api, { live: true })).map((key) => [key.id as string, key.allowed_origins]))
+  const problems: { id: string; what: string; fix: string }[] = []
+  let count = 0
+  for await (const { id, name, status, api_key_id, security } of eachWidget(api)) {
+    if (status !== 'active') continue
+    count += 1
+    const origins = live.get(api_key_id)
+    if (!origins) problems.push({ id, what: `the key of widget "${name}" no longer works`, fix: `widgets get ${id}` })
+    else if (!security.allowedOrigins.length && !origins.length)
+      problems.push({
+        id,
+        what: `widget "${name}" has no origins, so no page can show it`,
+        fix: `widgets update ${id} --origin https://YOUR-SITE`,
+      })
+  }
+  if (!count) return skip('no active widgets')
+  const [first] = problems
+  if (!first) return ok(`${count} of ${count} active widgets have pages that can show them`)
+  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : ''
+  return warn(`${first.what}${more}`, `svc-admin ${first.fix}`)
+})
 
 const eachWidget = (api: SharedRoutes) =>
   eachEntry(async (query) => {
@@ -77,27 +67,22 @@ const eachWidget = (api: SharedRoutes) =>
     return { items: configs, next: next_cursor }
   })
 
-export const redisCheck: Check = {
-  name: 'redis',
-  asksServer: true,
-  needs: ['database'],
-  async run(context) {
-    const { redis, database, nodes } = await statusOf(context)
-    if (!redis && nodes.count > 1)
-      return warn(
-        `not set, so each of the ${nodes.count} nodes counts rate limits alone`,
-        'svc-admin config set redisUrl redis://HOST on every node',
-      )
-    if (!redis) return skip('not set')
-    const { problem, latency_ms } = redis
-    if (problem)
-      return warn(
-        `${problem}; nodes that reach it count for the others, or each node allows its share of the limits`,
-        'svc-admin config get redisUrl',
-      )
-    return database.dialect === 'sqlite' ? skip('not used: with SQLite there is only one node') : ok(`${latency_ms} ms`)
-  },
-}
+export const redisCheck = serverCheck('redis', async (context) => {
+  const { redis, database, nodes } = await statusOf(context)
+  if (!redis && nodes.count > 1)
+    return warn(
+      `not set, so each of the ${nodes.count} nodes counts rate limits alone`,
+      'svc-admin config set redisUrl redis://HOST on every node',
+    )
+  if (!redis) return skip('not set')
+  const { problem, latency_ms } = redis
+  if (problem)
+    return warn(
+      `${problem}; nodes that reach it count for the others, or each node allows its share of the limits`,
+      'svc-admin config get redisUrl',
+    )
+  return database.dialect === 'sqlite' ? skip('not used: with SQLite there is only one node') : ok(`${latency_ms} ms`)
+})
 
 /** Where the database is; null when there is none yet, since opening it would create it. */
 async function databaseOf(context: Context): Promise<DatabaseLocation | null> {
@@ -106,30 +91,26 @@ async function databaseOf(context: Context): Promise<DatabaseLocation | null> {
   return location.dialect === 'postgres' || existsSync(location.path) ? location : null
 }
 
-export const migrationsCheck: Check = {
-  name: 'migrations',
-  needs: ['config', 'files'],
-  async run(context) {
-    // This shell may know another database than a server that runs.
-    const running = context.named ?? (await runningOf(context))
-    if (running) return migratedBy(running)
-    const location = await databaseOf(context)
-    if (!location) return skip('no database yet; the first start creates it')
-    const { schemaOf } = await import('../../src/kernel/store')
-    const { applied, known, strange, madeBy, unfinished } = await schemaOf(location)
-    if (unfinished)
-      return fail('a copy into the database did not finish', 'svc-admin migrate copy, on the machine where it started')
-    if (strange)
-      return fail(
-        `${madeBy ? `commit ${madeBy}` : 'another development version'} created the database`,
-        'run that version, or start over with an empty folder',
-      )
-    if (applied > known) return fail(`the database has ${applied}, this release has ${known}`, 'run the newer release')
-    if (applied === known) return ok(`${applied} of ${known}`)
-    const mend = () => bringUp(location, context.config().dataDir)
-    return mendable(fail(`${applied} of ${known}`, 'svc-admin migrate up'), mend)
-  },
-}
+export const migrationsCheck = hostCheck('migrations', ['config', 'files'], async (context) => {
+  // This shell may know another database than a server that runs.
+  const running = context.named ?? (await runningOf(context))
+  if (running) return migratedBy(running)
+  const location = await databaseOf(context)
+  if (!location) return skip('no database yet; the first start creates it')
+  const { schemaOf } = await import('../../src/kernel/store')
+  const { applied, known, strange, madeBy, unfinished } = await schemaOf(location)
+  if (unfinished)
+    return fail('a copy into the database did not finish', 'svc-admin migrate copy, on the machine where it started')
+  if (strange)
+    return fail(
+      `${madeBy ? `commit ${madeBy}` : 'another development version'} created the database`,
+      'run that version, or start over with an empty folder',
+    )
+  if (applied > known) return fail(`the database has ${applied}, this release has ${known}`, 'run the newer release')
+  if (applied === known) return ok(`${applied} of ${known}`)
+  const mend = () => bringUp(location, context.config().dataDir)
+  return mendable(fail(`${applied} of ${known}`, 'svc-admin migrate up'), mend)
+})
 
 function migratedBy({ database }: Status): Finding {
   const { migrations_applied: applied, migrations_known: known } = database
@@ -139,134 +120,102 @@ function migratedBy({ database }: Status): Finding {
     : fail(`the database has ${applied}, the server has ${known}`, 'run the release that matches the database')
 }
 
-export const databaseCheck: Check = {
-  name: 'database',
-  asksServer: true,
-  needs: ['migrations', 'secrets'],
-  async run(context) {
+export const databaseCheck = serverCheck(
+  'database',
+  async (context) => {
     const { database } = await statusOf(context)
     const { dialect, place, latency_ms } = database
     return database.ok ? ok(`${dialect} ${place}, ${latency_ms} ms`) : fail(`${dialect} ${place} does not answer`)
   },
-}
+  ['migrations', 'secrets'],
+)
 
 const CLOSE_MS = 2_000
 
-export const clockCheck: Check = {
-  name: 'clock',
-  asksServer: true,
-  needs: ['database'],
-  async run(context) {
-    const { now } = await statusOf(context)
-    const off = Math.abs(context.shell.clock.now() - Date.parse(now))
-    const detail = `${(off / 1_000).toFixed(2)} s between this machine's and the server's`
-    return off > CLOSE_MS ? warn(detail, 'timedatectl set-ntp true') : ok(detail)
-  },
-}
+export const clockCheck = serverCheck('clock', async (context) => {
+  const { now } = await statusOf(context)
+  const off = Math.abs(context.shell.clock.now() - Date.parse(now))
+  const detail = `${(off / 1_000).toFixed(2)} s between this machine's and the server's`
+  return off > CLOSE_MS ? warn(detail, 'timedatectl set-ntp true') : ok(detail)
+})
 
-export const publicUrlCheck: Check = {
-  name: 'public url',
-  needs: ['config'],
-  async run(context) {
-    const own = context.config()
-    const running = await runningOf(context).catch(() => null)
-    const publicUrl = running ? running.public_url : own.publicUrl
-    const production = running ? running.mode === 'production' : own.production
-    if (!publicUrl) return production ? fail('not set', 'export SVC_PUBLIC_URL=https://…') : skip('not set')
-    const url = publicUrl.replace(/\/$/, '')
-    const signal = AbortSignal.timeout(5_000)
-    const answer = await send({ kind: 'url', url }, '/api/v1/health', { redirect: 'manual', signal }).catch(
-      (error: Error) => error,
+export const publicUrlCheck = hostCheck('public url', ['config'], async (context) => {
+  const own = context.config()
+  const running = await runningOf(context).catch(() => null)
+  const publicUrl = running ? running.public_url : own.publicUrl
+  const production = running ? running.mode === 'production' : own.production
+  if (!publicUrl) return production ? fail('not set', 'export SVC_PUBLIC_URL=https://…') : skip('not set')
+  const url = publicUrl.replace(/\/$/, '')
+  const signal = AbortSignal.timeout(5_000)
+  const answer = await send({ kind: 'url', url }, '/api/v1/health', { redirect: 'manual', signal }).catch(
+    (error: Error) => error,
+  )
+  if (answer instanceof Error) return fail(`${url} does not answer: ${answer.message}`)
+  const location = answer.headers.get('location')
+  if (location) {
+    const right = new URL(location, url).origin
+    return fail(
+      `${url} answers ${answer.status} to ${right}; most clients drop the Authorization header on it`,
+      `set SVC_PUBLIC_URL=${right}`,
     )
-    if (answer instanceof Error) return fail(`${url} does not answer: ${answer.message}`)
-    const location = answer.headers.get('location')
-    if (location) {
-      const right = new URL(location, url).origin
-      return fail(
-        `${url} answers ${answer.status} to ${right}; most clients drop the Authorization header on it`,
-        `set SVC_PUBLIC_URL=${right}`,
-      )
-    }
-    if (!url.startsWith('https://')) return warn(`${url} is not HTTPS`)
-    return ok(`${url} answers ${answer.status}`)
-  },
-}
+  }
+  if (!url.startsWith('https://')) return warn(`${url} is not HTTPS`)
+  return ok(`${url} answers ${answer.status}`)
+})
 
 /** Need no model: the server makes them itself. */
 const MADE_HERE = new Set(['image', 'video', 'tts'])
 
-export const enginesCheck: Check = {
-  name: 'engines',
-  asksServer: true,
-  needs: ['database'],
-  async run(context) {
-    const { engines } = expectData(await (await context.connect()).ops().engines.get())
-    const away = engines.filter(({ state }) => state === 'unreachable')
-    // One that serves several modes is in the list once for each.
-    const gone = [...new Set(away.map(({ target, address, problem }) => `${target} at ${address}: ${problem}`))]
-    if (gone.length) return fail(gone.join('; '), 'svc-admin engines test')
-    const failing = engines.filter(({ state }) => state === 'failing')
-    if (failing.length)
-      return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')
-    const builtin = engines
-      .filter(({ kind, mode }) => kind === 'builtin' && !MADE_HERE.has(mode))
-      .map(({ mode }) => mode)
-    if (builtin.length) {
-      const say = (await statusOf(context)).mode === 'production' ? fail : warn
-      const fix = 'svc-admin engines add NAME --base-url URL --models MODEL'
-      return say(`the built-in engine answers ${builtin.join(', ')}; it is not a language model`, fix)
-    }
-    // The same as GET /models says.
-    const short = engines.filter(({ status, why }) => status && status !== 'available' && why)
-    const named = [...new Map(short.map(({ mode, status, why }) => [mode, `${mode} is ${status}: ${why}`])).values()]
-    return named.length ? warn(named.join('; '), 'svc-admin engines list') : ok('every mode has an engine')
-  },
-}
+export const enginesCheck = serverCheck('engines', async (context) => {
+  const { engines } = expectData(await (await context.connect()).ops().engines.get())
+  const away = engines.filter(({ state }) => state === 'unreachable')
+  // One that serves several modes is in the list once for each.
+  const gone = [...new Set(away.map(({ target, address, problem }) => `${target} at ${address}: ${problem}`))]
+  if (gone.length) return fail(gone.join('; '), 'svc-admin engines test')
+  const failing = engines.filter(({ state }) => state === 'failing')
+  if (failing.length)
+    return fail(`${failing.map(({ target }) => target).join(', ')} keeps failing`, 'svc-admin engines test')
+  const builtin = engines.filter(({ kind, mode }) => kind === 'builtin' && !MADE_HERE.has(mode)).map(({ mode }) => mode)
+  if (builtin.length) {
+    const say = (await statusOf(context)).mode === 'production' ? fail : warn
+    const fix = 'svc-admin engines add NAME --base-url URL --models MODEL'
+    return say(`the built-in engine answers ${builtin.join(', ')}; it is not a language model`, fix)
+  }
+  // The same as GET /models says.
+  const short = engines.filter(({ status, why }) => status && status !== 'available' && why)
+  const named = [...new Map(short.map(({ mode, status, why }) => [mode, `${mode} is ${status}: ${why}`])).values()]
+  return named.length ? warn(named.join('; '), 'svc-admin engines list') : ok('every mode has an engine')
+})
 
 /** As in src/cluster. */
 const CLOCK_OFF_MS = 5_000
 
 /** Whether some process does each thing that orders need, by the right clock, and whether they can read each other's files. */
-export const jobsCheck: Check = {
-  name: 'jobs',
-  asksServer: true,
-  needs: ['database'],
-  async run(context) {
-    const { nodes, pid } = await statusOf(context)
-    const { count, unserved, scattered_files, clock_ahead_ms } = nodes
-    if (unserved.length)
-      return fail(`no process has the role ${unserved.join(', ')}`, `svc-admin serve --roles ${unserved}`)
-    if (Math.abs(clock_ahead_ms) > CLOCK_OFF_MS)
-      return warn(
-        `the clock of this node is ${Math.round(Math.abs(clock_ahead_ms) / 1_000)} s ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} the database`,
-        'synchronize the clock of this machine: timedatectl set-ntp true, or chrony',
-      )
-    if (scattered_files)
-      return warn(
-        'several nodes run, but one stores files in its own folder',
-        'set SVC_FILES_DIR to one folder on all nodes, or SVC_FILES_S3_BUCKET',
-      )
-    return pid === process.pid
-      ? skip('no server runs')
-      : ok(count > 1 ? `${count} nodes cover all roles` : 'one process covers all roles')
-  },
-}
+export const jobsCheck = serverCheck('jobs', async (context) => {
+  const { nodes, pid } = await statusOf(context)
+  const { count, unserved, scattered_files, clock_ahead_ms } = nodes
+  if (unserved.length)
+    return fail(`no process has the role ${unserved.join(', ')}`, `svc-admin serve --roles ${unserved}`)
+  if (Math.abs(clock_ahead_ms) > CLOCK_OFF_MS)
+    return warn(
+      `the clock of this node is ${Math.round(Math.abs(clock_ahead_ms) / 1_000)} s ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} the database`,
+      'synchronize the clock of this machine: timedatectl set-ntp true, or chrony',
+    )
+  if (scattered_files)
+    return warn(
+      'several nodes run, but one stores files in its own folder',
+      'set SVC_FILES_DIR to one folder on all nodes, or SVC_FILES_S3_BUCKET',
+    )
+  return pid === process.pid
+    ? skip('no server runs')
+    : ok(count > 1 ? `${count} nodes cover all roles` : 'one process covers all roles')
+})
 
 const OF_AUDIT: ReadonlySet<string> = new Set(['audit chain', 'audit checkpoints'])
 
-export const ledgerCheck: Check = {
-  name: 'ledger',
-  asksServer: true,
-  needs: ['database'],
-  run: (context) => verified(context, (check) => !OF_AUDIT.has(check)),
-}
+export const ledgerCheck = serverCheck('ledger', (context) => verified(context, (check) => !OF_AUDIT.has(check)))
 
-export const auditCheck: Check = {
-  name: 'audit chain',
-  asksServer: true,
-  needs: ['database'],
-  run: (context) => verified(context, (check) => OF_AUDIT.has(check)),
-}
+export const auditCheck = serverCheck('audit chain', (context) => verified(context, (check) => OF_AUDIT.has(check)))
 
 async function verified(context: Context, wanted: (check: string) => boolean) {
   const { checks } = await verificationOf(context)
@@ -277,21 +226,16 @@ async function verified(context: Context, wanted: (check: string) => boolean) {
 }
 
 /** Whether production still takes the key that dev mode made, and left in a file of the data folder. */
-export const devKeyCheck: Check = {
-  name: 'dev key',
-  asksServer: true,
-  needs: ['database'],
-  async run(context) {
-    if ((await statusOf(context)).mode !== 'production') return skip('for production')
-    const keys = await everyKey((await context.connect()).ops(), { live: true, user: DEV_OWNER }).catch(noneOf)
-    const key = keys.find(({ name }) => name === DEV_KEY)
-    if (!key) return ok('the key of a first start in dev mode does not work')
-    return warn(
-      `the key "${DEV_KEY}" of a first start in dev mode still works`,
-      `svc-admin keys revoke ${key.id} --reason production`,
-    )
-  },
-}
+export const devKeyCheck = serverCheck('dev key', async (context) => {
+  if ((await statusOf(context)).mode !== 'production') return skip('for production')
+  const keys = await everyKey((await context.connect()).ops(), { live: true, user: DEV_OWNER }).catch(noneOf)
+  const key = keys.find(({ name }) => name === DEV_KEY)
+  if (!key) return ok('the key of a first start in dev mode does not work')
+  return warn(
+    `the key "${DEV_KEY}" of a first start in dev mode still works`,
+    `svc-admin keys revoke ${key.id} --reason production`,
+  )
+})
 
 /** No such owner: no first run in dev mode. */
 function noneOf(error: { code?: string }): [] {
