@@ -14,6 +14,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     copy: one('bench/copy', 'a million calls from SQLite to Postgres and back'),
     crowd: one('bench/crowd', 'delay of events while a million deliveries wait for dead receivers'),
     deliveries: one('bench/deliveries', 'deliveries to a healthy receiver with full durability'),
+    doors: one('bench/doors', 'processor time of a call through each door, beside chat'),
     faces: one('bench/faces', 'processor time of the dashboard, bytes and first paint of the reference'),
     files: one('bench/files', 'memory of serving a gigabyte from one large file'),
     frame: one('bench/frame', 'how soon the chat of a widget is painted and ready'),

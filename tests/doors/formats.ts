@@ -2,12 +2,14 @@ import { type Call, type DoorAnswer, type DoorRequest, type Format, WEATHER } fr
 import { readFrames } from '../support/frames'
 
 const PARAMETERS = { description: 'Gets the weather.', parameters: WEATHER }
+const fileUrl = ({ base64 }: { base64: string }) => `data:application/octet-stream;base64,${base64}`
+const pdfSource = ({ base64 }: { base64: string }) => ({ type: 'base64', media_type: 'application/pdf', data: base64 })
 const dataUrl = (image: string) => `data:image/png;base64,${image}`
 
 /** Chat completions. */
 export const chat: Format = {
   path: '/chat/completions',
-  ends: { stop: 'stop', calls: 'tool_calls', filter: 'content_filter', limit: 'length' },
+  ends: { stop: 'stop', calls: 'tool_calls', filter: 'content_filter', limit: 'length', sequence: 'stop' },
   down: 503,
   streaming: { stream: true, stream_options: { include_usage: true } },
   ignored: { web_search_options: {}, audio: {} },
@@ -23,6 +25,9 @@ export const chat: Format = {
     image,
     conversation,
     limit,
+    file,
+    stop,
+    reasons,
   }: DoorRequest) {
     return {
       model,
@@ -30,12 +35,14 @@ export const chat: Format = {
         ...(system ? [{ role: 'system', content: system }] : []),
         {
           role: 'user',
-          content: image
-            ? [
-                { type: 'text', text: prompt },
-                { type: 'image_url', image_url: { url: dataUrl(image) } },
-              ]
-            : prompt,
+          content:
+            image || file
+              ? [
+                  { type: 'text', text: prompt },
+                  ...(image ? [{ type: 'image_url', image_url: { url: dataUrl(image) } }] : []),
+                  ...(file ? [{ type: 'file', file: { filename: file.name, file_data: fileUrl(file) } }] : []),
+                ]
+              : prompt,
         },
         ...(calls
           ? [
@@ -61,6 +68,8 @@ export const chat: Format = {
         : {}),
       ...(conversation ? { conversation_id: conversation } : {}),
       ...(limit ? { max_completion_tokens: limit } : {}),
+      ...(stop ? { stop } : {}),
+      ...(reasons ? { reasoning_effort: 'low' } : {}),
     }
   },
 
@@ -75,6 +84,7 @@ export const chat: Format = {
       output: usage.completion_tokens,
       warnings: svc_metadata.warnings ?? [],
       cached: usage.prompt_tokens_details.cached_tokens,
+      thoughts: message.reasoning_content ?? '',
     }
   },
 
@@ -97,6 +107,7 @@ export const chat: Format = {
       output: usage.completion_tokens,
       warnings: last.svc_metadata.warnings ?? [],
       cached: usage.prompt_tokens_details.cached_tokens,
+      thoughts: deltas.map(({ reasoning_content }) => reasoning_content ?? '').join(''),
     }
   },
 
@@ -113,7 +124,7 @@ const callOf = ({ id, function: { name, arguments: args } }: { id: string; funct
 /** Responses. */
 export const responses: Format = {
   path: '/responses',
-  ends: { stop: 'completed', calls: 'completed', filter: 'content_filter', limit: 'max_output_tokens' },
+  ends: { stop: 'completed', calls: 'completed', filter: 'content_filter', limit: 'max_output_tokens', sequence: null },
   down: 503,
   streaming: { stream: true },
   ignored: { moderation: {}, context_management: [] },
@@ -129,6 +140,9 @@ export const responses: Format = {
     image,
     conversation,
     limit,
+    file,
+    stop,
+    reasons,
   }: DoorRequest) {
     return {
       model,
@@ -136,12 +150,14 @@ export const responses: Format = {
       input: [
         {
           role: 'user',
-          content: image
-            ? [
-                { type: 'input_text', text: prompt },
-                { type: 'input_image', detail: 'auto', image_url: dataUrl(image) },
-              ]
-            : prompt,
+          content:
+            image || file
+              ? [
+                  { type: 'input_text', text: prompt },
+                  ...(image ? [{ type: 'input_image', detail: 'auto', image_url: dataUrl(image) }] : []),
+                  ...(file ? [{ type: 'input_file', filename: file.name, file_data: fileUrl(file) }] : []),
+                ]
+              : prompt,
         },
         ...(calls ?? []).map(({ id, name, arguments: args }) => ({
           type: 'function_call',
@@ -156,6 +172,8 @@ export const responses: Format = {
       ...(schema ? { text: { format: { type: 'json_schema', name: 'form', strict: true, schema } } } : {}),
       ...(conversation ? { conversation } : {}),
       ...(limit ? { max_output_tokens: limit } : {}),
+      ...(stop ? { stop } : {}),
+      ...(reasons ? { reasoning: { summary: 'auto' } } : {}),
     }
   },
 
@@ -173,6 +191,10 @@ export const responses: Format = {
       output: usage.output_tokens,
       warnings: svc_metadata.warnings ?? [],
       cached: usage.input_tokens_details.cached_tokens,
+      thoughts: items
+        .flatMap(({ summary }) => summary ?? [])
+        .map(({ text }) => text ?? '')
+        .join(''),
     }
   },
 
@@ -232,7 +254,7 @@ function readResponseFrames(text: string): ResponseEvent[] {
 /** Messages. */
 export const messages: Format = {
   path: '/messages',
-  ends: { stop: 'end_turn', calls: 'tool_use', filter: 'refusal', limit: 'max_tokens' },
+  ends: { stop: 'end_turn', calls: 'tool_use', filter: 'refusal', limit: 'max_tokens', sequence: 'stop_sequence' },
   down: 529,
   streaming: { stream: true },
   ignored: { container: 'container_1', context_management: {} },
@@ -248,6 +270,9 @@ export const messages: Format = {
     image,
     conversation,
     limit,
+    file,
+    stop,
+    reasons,
   }: DoorRequest) {
     return {
       model,
@@ -256,12 +281,16 @@ export const messages: Format = {
       messages: [
         {
           role: 'user',
-          content: image
-            ? [
-                { type: 'text', text: prompt },
-                { type: 'image', source: { type: 'base64', media_type: 'image/png', data: image } },
-              ]
-            : prompt,
+          content:
+            image || file
+              ? [
+                  { type: 'text', text: prompt },
+                  ...(image
+                    ? [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: image } }]
+                    : []),
+                  ...(file ? [{ type: 'document', title: file.name, source: pdfSource(file) }] : []),
+                ]
+              : prompt,
         },
         ...(calls
           ? [
@@ -287,11 +316,20 @@ export const messages: Format = {
       ...(choice ? { tool_choice: toolChoice(choice) } : {}),
       ...(schema ? { output_config: { format: { type: 'json_schema', schema } } } : {}),
       ...(conversation ? { conversation_id: conversation } : {}),
+      ...(stop ? { stop_sequences: [stop] } : {}),
+      ...(reasons ? { thinking: { type: 'enabled', budget_tokens: 1_024 } } : {}),
     }
   },
 
   read({ content, usage, stop_reason, svc_metadata }): DoorAnswer {
-    const blocks = content as { type: string; id: string; name: string; text: string; input: object }[]
+    const blocks = content as {
+      type: string
+      id: string
+      name: string
+      text: string
+      thinking: string
+      input: object
+    }[]
     const texts = blocks.flatMap(({ type, text }) => (type === 'text' ? [text] : []))
     return {
       text: texts[0] ?? '',
@@ -304,6 +342,7 @@ export const messages: Format = {
       output: usage.output_tokens,
       warnings: svc_metadata.warnings ?? [],
       cached: usage.cache_read_input_tokens,
+      thoughts: blocks.map(({ type, thinking }) => (type === 'thinking' ? thinking : '')).join(''),
     }
   },
 

@@ -20,6 +20,12 @@ export type DoorRequest = {
   schema?: Record<string, unknown>
   /** A picture beside the prompt, as base64 of a PNG. */
   image?: string
+  /** A file beside the prompt. */
+  file?: { name: string; base64: string }
+  /** A text that ends the answer. */
+  stop?: string
+  /** Asks for the reasoning of the engine. */
+  reasons?: true
   conversation?: string
   /** Most tokens of the answer. */
   limit?: number
@@ -38,13 +44,15 @@ export type DoorAnswer = {
   warnings: string[]
   /** Tokens of the prompt that came from a cache. */
   cached: number
+  /** The reasoning that is shown. */
+  thoughts: string
 }
 
 /** One format that clients speak. */
 export type Format = {
   path: string
   /** Its words for the ends of an answer. */
-  ends: Record<'stop' | 'calls' | 'filter' | 'limit', string>
+  ends: Record<'stop' | 'calls' | 'filter' | 'limit', string> & { sequence: string | null }
   send(request: DoorRequest): Record<string, unknown>
   // biome-ignore lint/suspicious/noExplicitAny: every format has a shape of its own
   read(body: any): DoorAnswer
@@ -100,6 +108,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
       output: 5,
       warnings: [],
       cached: 0,
+      thoughts: '',
     })
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Be brief.')
   })
@@ -138,6 +147,50 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect((await answered({ ...request, choice: { name: 'get_weather' } })).calls).toHaveLength(1)
     expect((await answered({ ...request, choice: 'required' })).calls).toHaveLength(1)
     expect(await refused({ ...request, choice: { name: 'nobody' } })).toMatchObject({ status: 400 })
+  })
+
+  test('a file', async () => {
+    const base64 = Buffer.from('The heliotrope tide is at noon.').toString('base64')
+    await answered({ prompt: freshPrompt(), file: { name: 'tides.txt', base64 } })
+    const sent = JSON.stringify(upstream.calls.at(-1)!.body.messages)
+    expect(sent).toContain('heliotrope')
+    expect(sent).toContain('tides.txt')
+    const torn = { name: 'tides.pdf', base64: Buffer.from('%PDF-1.7 and no more').toString('base64') }
+    expect(await refused({ prompt: freshPrompt(), file: torn })).toMatchObject({ status: 400 })
+  })
+
+  test('reasoning is shown apart from the answer, plain and streamed', async () => {
+    const request: DoorRequest = { prompt: freshPrompt('[[think:Two and two.]] [[say:Four.]]'), reasons: true }
+    expect(await answered(request)).toMatchObject({ text: 'Four.', thoughts: 'Two and two.' })
+    expect(await streamed(request)).toMatchObject({ text: 'Four.', thoughts: 'Two and two.' })
+  })
+
+  if (format.ends.sequence !== null)
+    test('a text that ends the answer', async () => {
+      const request = { prompt: freshPrompt('[[say:One END two]]'), stop: 'END' }
+      expect(await answered(request)).toMatchObject({ text: 'One ', ended: format.ends.sequence })
+      expect(await streamed(request)).toMatchObject({ text: 'One ', ended: format.ends.sequence })
+    })
+
+  test('more requests a minute than the key may send', async () => {
+    const eve = await world.person()
+    const dashboard = await world.signedIn(eve)
+    const { body } = await dashboard.send('POST', 'keys', { scopes: ['completions'], rpm_limit: 1 })
+    const authorization = { authorization: `Bearer ${body.key}` }
+    const send = () =>
+      world.send(
+        'POST',
+        `/v1${format.path}`,
+        format.send({ prompt: freshPrompt(), model: 'svc-1-flash' }),
+        authorization,
+      )
+    expect((await send()).status).toBe(200)
+    const second = await send()
+    expect({ status: second.status, code: format.error(second.body).code }).toEqual({
+      status: 429,
+      code: 'rate_limit_exceeded',
+    })
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 
   test('an output limit', async () => {
