@@ -64,7 +64,8 @@ export function createOutput({
 }: Request) {
   const id = before?.id ?? ResponseId.create()
   const createdAt = before?.created_at ?? Math.floor(clock.now() / 1_000)
-  const after = stored?.after ?? -1
+  // Nobody reads the frames of an answer in one piece; its events are counted all the same.
+  const after = input.stream || stored ? (stored?.after ?? -1) : Number.POSITIVE_INFINITY
   const output: Item[] = []
   const showsReasoning = Boolean(input.reasoning?.summary)
   const seen = new Map<string, string>()
