@@ -49,6 +49,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     keys: one('idempotency/run', '500 Idempotency-Keys sent by 20 clients at once each'),
     kill: one('chaos/kill', 'the server killed under load, over and over'),
     makers: one('charging/public-jobs/real-run', 'videos and researches on servers that are killed'),
+    rows: one('usage/rows-run', 'reports, calls and deletions over millions of calls'),
     million: one('audit/million-run', 'a million audit entries verified'),
     model: one('billing/model-run', 'random lives of an account, beside a model'),
     mutants: one('mutants/run', 'small faults in modules, and whether a test sees each'),

@@ -14,7 +14,7 @@ import { holds } from './table'
 const EVERY_MS = 3_600_000
 const DAY_MS = 86_400_000
 /** Calls deleted in one transaction, which holds other writes meanwhile. */
-const BATCH = 200
+const BATCH = 50
 const PAGE = 1_000
 const HEADS = 500
 
