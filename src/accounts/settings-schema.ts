@@ -9,6 +9,11 @@ export const Settings = t.Object(
     personality: oneOf(['svc', 'none'] as const),
     timezone: t.String({ minLength: 1, maxLength: 64, description: 'IANA name, such as Europe/Lisbon' }),
     svc_branding: t.Boolean({ description: 'false strips persona, mascot and branded labels from replies' }),
+    keep_bodies: t.Boolean({
+      description: 'Store the requests and answers of your calls; only where the operator allows it (SVC_TRACE_BODIES)',
+    }),
+    keep_bodies_days: t.Integer({ minimum: 1, maximum: 30 }),
+    shortcuts: t.Boolean({ description: 'Single keys do something in the console' }),
   },
   { $id: 'Settings' },
 )
@@ -23,4 +28,7 @@ export const DEFAULT_SETTINGS: Settings = {
   personality: 'svc',
   timezone: 'UTC',
   svc_branding: true,
+  keep_bodies: false,
+  keep_bodies_days: 7,
+  shortcuts: true,
 }

@@ -9,6 +9,9 @@ export const userSettings = defineTable((k) =>
     personality: k.text('personality').$type<Settings['personality']>().notNull(),
     timezone: k.text('timezone').notNull(),
     svc_branding: k.bool('svc_branding').notNull(),
+    keep_bodies: k.bool('keep_bodies').notNull().default(false),
+    keep_bodies_days: k.int('keep_bodies_days').notNull().default(7),
+    shortcuts: k.bool('shortcuts').notNull().default(true),
     updated_at: k.ms('updated_at').notNull(),
   }),
 )

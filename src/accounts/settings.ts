@@ -26,12 +26,18 @@ const settingsRepository = {
 
 export type SettingsService = ReturnType<typeof createSettings>
 
-type Deps = { store: Store; audit: AuditLog; clock: Clock }
+type Deps = {
+  store: Store
+  audit: AuditLog
+  clock: Clock
+  /** The operator allows that requests and answers are stored. */
+  traceBodies: boolean
+}
 
 const REMEMBERED_USERS = 10_000
 
 /** The preferences of users. Users without a row have the defaults. */
-export function createSettings({ store, audit, clock }: Deps) {
+export function createSettings({ store, audit, clock, traceBodies }: Deps) {
   const remembered = createReadCache<UserId, Settings>({
     ...{ max: REMEMBERED_USERS, changes: store.changes, tables: ['user_settings'] },
     joins: false,
@@ -46,11 +52,13 @@ export function createSettings({ store, audit, clock }: Deps) {
 
   /**
    * Changes the members in `patch` and returns all settings. Throws 400 `validation_error` for an unknown time zone,
-   * 403 `forbidden` for an organization's key, because others than the user may hold it.
+   * 403 `forbidden` for an organization's key, because others than the user may hold it, and for `keep_bodies` where the
+   * operator does not allow it.
    */
   async function update(call: Call, patch: SettingsPatch): Promise<Settings> {
     const { userId, orgId } = call.caller
     if (orgId !== null) throw notThisKeys()
+    if (patch.keep_bodies && !traceBodies) throw bodiesNotAllowed()
     const change = { ...picked(patch), ...zoneOf(patch) }
     return store.write(async (tx) => {
       const settings = { ...(await load(tx, userId)), ...change }
@@ -70,11 +78,14 @@ async function load(reader: Reader, userId: UserId): Promise<Settings> {
         personality: row.personality,
         timezone: row.timezone,
         svc_branding: row.svc_branding,
+        keep_bodies: row.keep_bodies,
+        keep_bodies_days: row.keep_bodies_days,
+        shortcuts: row.shortcuts,
       }
     : DEFAULT_SETTINGS
 }
 
-/** Only the four settings, whatever else the body contained (E4). */
+/** Only the settings, whatever else the body contained (E4). */
 const picked = (patch: SettingsPatch): SettingsPatch =>
   Object.fromEntries(
     Object.keys(DEFAULT_SETTINGS).flatMap((name) => {
@@ -93,6 +104,12 @@ function zoneOf({ timezone }: SettingsPatch): Pick<SettingsPatch, 'timezone'> {
     )
   return { timezone: name }
 }
+
+const bodiesNotAllowed = defineError(
+  'forbidden',
+  'forbidden',
+  () => 'This server stores no requests and answers. Ask its operator to set SVC_TRACE_BODIES=true.',
+)
 
 const notThisKeys = defineError(
   'forbidden',

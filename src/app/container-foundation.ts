@@ -114,7 +114,7 @@ export function buildFoundation(deps: Deps) {
   })
   const mail = createMail({ settings: config })
   const engineRegistry = createEngineRegistry({ store, settings: config, masterKey, log })
-  const settings = createSettings({ store, audit, clock })
+  const settings = createSettings({ store, audit, clock, traceBodies: config.traceBodies })
   const usage = createUsageLog({ clock, witness: witnessOf(traces.step, deps.observeCall) })
   const filePlace = createFilePlace(config)
   const files = createFiles({

@@ -17,6 +17,7 @@ import {
   createAgent,
   createChat,
   createCompletions,
+  createReplay,
   createSandbox,
   createTestCases,
   createVoice,
@@ -44,7 +45,7 @@ import {
 import { createResearch, createWeb } from '../research'
 import { createConversations, createMemory, createSkills, saveMemory } from '../skills'
 import { createSystemTools, createTools } from '../tools'
-import { startRefusalLoop, startRollupLoop } from '../usage'
+import { expiredBodies, forgetBodies, startRefusalLoop, startRollupLoop } from '../usage'
 import { createWidgets } from '../widgets'
 import { ASSETS, bundled, CONSOLE } from './bundle'
 import { NEEDED } from './config'
@@ -85,6 +86,7 @@ function startLoops(modules: ReturnType<typeof buildWork>) {
   jobs.register(oldCallsTrimmed({ ...modules, keepDays: config.callsKeepDays }))
   jobs.register(modules.published.tidying())
   jobs.register(modules.webhooks.tidying())
+  jobs.register(expiredBodies(modules))
   jobs.register(expiredResponses(modules))
   jobs.register(expiredFiles(modules.files))
   jobs.register(expiredUploads(modules))
@@ -118,7 +120,14 @@ function buildWork(decisions: Decisions) {
   const { brandSoulOf } = keys
   const sandbox = createSandbox({ ...modules, agent })
   const voice = createVoice({ ...modules, agent, brandSoulOf, settings: config, preferences: settings })
-  const answering = { ...modules, trace: traces.step, agent, brandSoulOf, routing: modules.effective }
+  const answering = {
+    ...modules,
+    traceBodies: config.traceBodies,
+    trace: traces.step,
+    agent,
+    brandSoulOf,
+    routing: modules.effective,
+  }
   const completions = createCompletions({
     ...answering,
     caching: cacheRulesOf(config),
@@ -166,11 +175,14 @@ function buildWork(decisions: Decisions) {
   modules.publicJobs.define(
     backgroundKind({ ...modules, completions, audio, folder: modules.filePlace.incoming, settings: config }),
   )
+  modules.resources.orgs.onEnd((tx, { orgId }) => forgetBodies(tx, `org:${orgId}`))
+  const replay = createReplay({ ...modules, completions })
   const testCases = createTestCases({ ...modules, completions, max: config.maxTestCases })
   return {
     ...modules,
     agent,
     testCases,
+    replay,
     sandbox,
     voice,
     completions,

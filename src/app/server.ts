@@ -12,7 +12,7 @@ import { browserRoutes } from '../browser/routes'
 import { browserEmbedRoutes } from '../browser/routes-embed'
 import { jobRoutes } from '../charging/public-jobs-routes'
 import { chatRoutes, completionRoutes, insteadOf, voiceRoutes } from '../completions/routes'
-import { testCaseRoutes } from '../completions/routes-tests'
+import { replayRoutes, testCaseRoutes } from '../completions/routes-tests'
 import { batchRoutes, embeddingRoutes, responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, hasBase, isProbe, readBase } from '../doors/routes-bases'
 import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
@@ -205,6 +205,7 @@ export function createServer({ config, container, metrics, connections, leaving,
         .use(skillRoutes(container, guard))
         .use(completionRoutes(container.completions, streams, guard))
         .use(testCaseRoutes(container.testCases, guard))
+        .use(replayRoutes(container.replay, guard))
         .use(viewRoutes(container.views, guard))
         .use(chatRoutes(container.chat, streams, guard))
         .use(responseRoutes({ ...container, folder: container.filePlace.incoming, settings: config }, streams, guard))

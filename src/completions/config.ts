@@ -17,6 +17,12 @@ const ttlName = (mode: string) => `cacheTtl_${mode}`
 
 /** Settings of the completions module (contract 22.1). */
 export const completionSettings = {
+  traceBodies: setting({
+    env: 'SVC_TRACE_BODIES',
+    schema: t.Boolean(),
+    default: false,
+    about: 'Whether accounts may store the requests and answers of their calls, with the setting keep_bodies.',
+  }),
   maxTestCases: setting({
     env: 'SVC_MAX_TEST_CASES',
     schema: t.Integer({ minimum: 1, maximum: 100_000 }),

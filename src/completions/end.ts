@@ -19,6 +19,7 @@ import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
 import { checksOf, codeBlocks, problemsIn } from '../media'
+import { keepBody } from '../usage'
 import type { AgentResult } from './agent-schema'
 import { artifactsOf, linkedAnew, receiveCode } from './artifacts'
 import { cacheScopeOf, type StoredAnswer } from './cache'
@@ -27,6 +28,8 @@ import { chatIdOf, usageOf } from './present'
 import { firedIn, isStealth, requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
 import type { House, Run } from './run'
 import type { ChatCompletionId, CompletionId, ModelRef } from './schema'
+
+const DAY_MS = 86_400_000
 
 type Ending = RunEnding & {
   /** Null when no engine answered: the run failed, or its answer was cached. */
@@ -238,9 +241,22 @@ async function record(house: House, tx: Tx, run: Run, ending: Ending): Promise<v
   const { events } = house
   await recordAudit(house, tx, run, ending, (unit, event) => recordUsage(house, unit, run, ending, event))
   if (ending.guardrails.length) await emitFirings(events, tx, run, ending.guardrails)
+  if (house.traceBodies) await keep(house, tx, run, ending)
   const { call } = run
   if (ending.errorCode || !ending.answer) return
   await events.emit(tx, completionCreated, ownerOf(call.caller), factsOf(run, ending.answer), call)
+}
+
+/** Keeps the request and the answer where the account wants it: never of stealth modes, nor what a guardrail changed. */
+async function keep({ settings, clock }: House, tx: Tx, run: Run, { answer }: Ending): Promise<void> {
+  const { request, call } = run
+  const { keep_bodies, keep_bodies_days: days } = await settings.read(tx, call.caller.userId)
+  const isChanged = run.guard?.firings.some(({ phase }) => phase === 'input')
+  if (!keep_bodies || !request.original || isStealth(request.mode) || isChanged) return
+  await keepBody(tx, {
+    ...{ request_id: call.requestId, owner: ownerOf(call.caller), request: JSON.stringify(request.original) },
+    ...{ response: answer?.content ?? null, expires_at: clock.now() + days * DAY_MS },
+  })
 }
 
 /** Records a request that the guardrail policy blocked: nothing was run or billed. */

@@ -2,8 +2,10 @@ import type { Guard } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
 import { operatorRoutes, tenantRoutes, tenantVerb } from '../http/verbs'
-import type { TestCases } from './test-cases'
-import { TestRunAccepted, TestRunInput } from './test-cases-schema'
+import { t } from '../kernel/schema'
+import { ChatCompletion, Completion } from './schema'
+import type { createReplay, TestCases } from './test-cases'
+import { ReplayEstimate, ReplayInput, TestRunAccepted, TestRunInput } from './test-cases-schema'
 
 const verbsOf = ({ resource, run }: TestCases) =>
   [
@@ -27,3 +29,25 @@ export const testCaseRoutes = (tests: TestCases, guard: Guard) =>
   tenantRoutes(verbsOf(tests), guard, { scope: 'completions', tag: 'Test cases' })
 
 export const testCaseOperatorRoutes = (tests: TestCases, edge: OperatorEdge) => operatorRoutes(verbsOf(tests), edge)
+
+/** `POST /requests/{id}/replay` (console 9.8). */
+export const replayRoutes = (replay: ReturnType<typeof createReplay>, guard: Guard) =>
+  tenantRoutes(
+    [
+      tenantVerb(
+        {
+          method: 'post',
+          path: '/requests/:id/replay',
+          body: ReplayInput,
+          reply: t.Union([Completion, ChatCompletion, ReplayEstimate]),
+          idempotent: true,
+          timeLimit: 'own',
+          errors: [402, 404, 409, 503],
+          summary: 'Send a kept request again, billed as a completion',
+        },
+        (call, { id, body }) => replay(call, id, body),
+      ),
+    ],
+    guard,
+    { scope: 'completions', tag: 'Usage' },
+  )

@@ -114,8 +114,9 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
 export function createChat({ completions, clock, engines, doorOf, filesRead }: Deps) {
   function read({ body, warnings, ignores }: Ready, request: Request) {
     const { honours, model } = doorOf(request)
-    const read = requestFromChat({ ...body, model: engines.named(model ?? body.model) }, honours)
-    return { ...read, ...(ignores ? { ignores } : {}), warnings: [...read.warnings, ...warnings] }
+    const original = { ...body, model: engines.named(model ?? body.model) }
+    const read = requestFromChat(original, honours)
+    return { ...read, original, ...(ignores ? { ignores } : {}), warnings: [...read.warnings, ...warnings] }
   }
 
   return {

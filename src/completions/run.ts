@@ -67,6 +67,8 @@ export type House = {
   cache: AnswerCache
   /** Told of each stage of a run, for operators. */
   trace: Trace
+  /** Accounts may store requests and answers. */
+  traceBodies: boolean
   /** Ends streams whose caller's access ends. */
   access: Pick<AccessWatch, 'follow'>
   /** Aborts the remaining streams, with a reason, shortly before the shutdown grace period ends. */
@@ -97,6 +99,8 @@ export type SentImage = {
 export type CompletionRequest<Answer extends object = object> = {
   prompt: string
   mode: Mode
+  /** The body as it was sent, where it may be kept. */
+  original?: object
   /** The engine that the caller named; null leaves the choice to overrides, routing rules, skills and the mode. */
   engine: string | null
   overrides: Readonly<Record<string, string>>

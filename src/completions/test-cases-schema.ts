@@ -1,9 +1,10 @@
 import { JobId } from '../jobs/schema'
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, nullable, oneOf, pageOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { defineTable, type Row } from '../kernel/store'
 import { ownedColumns, ownedIndexes } from '../resource'
+import { MODES } from './schema'
 
 export const TestCaseId = defineId('test case')
 export type TestCaseId = Id<'test case'>
@@ -71,6 +72,18 @@ export const TestRunAccepted = t.Object({
   poll_url: t.String({ description: 'The job; its result_data has `runs`' }),
 })
 export type TestRunAccepted = Static<typeof TestRunAccepted>
+
+/** Body of `POST /requests/{id}/replay`. */
+export const ReplayInput = t.Object(
+  {
+    model: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Another engine of GET /models' })),
+    mode: t.Optional(oneOf(MODES)),
+    dry_run: t.Optional(t.Boolean({ description: 'Only say what it would cost at most' })),
+  },
+  { $id: 'Replay' },
+)
+export type ReplayInput = Static<typeof ReplayInput>
+export const ReplayEstimate = t.Object({ estimate_cents: t.Number(), request_id: t.Optional(RequestId) })
 
 /** One answer to a test case, as the result of the job has it. */
 export type TestRun = {

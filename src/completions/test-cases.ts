@@ -4,17 +4,18 @@ import type { EngineService } from '../engines'
 import { GiveUp, type Running } from '../jobs'
 import type { Call, TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { AppError, invalidInput, notFound } from '../kernel/errors'
+import { AppError, defineError, invalidInput, notFound } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
-import { centsToMicro } from '../kernel/money'
+import { centsToMicro, microToCents } from '../kernel/money'
 import { checker } from '../kernel/schema'
 import { createResource, type Resource, type ResourceDeps } from '../resource'
 import { compilePattern } from '../text'
+import type { UsageReading } from '../usage'
 import { formOfSchema, requestFromChat } from './chat-from-wire'
 import { testCase } from './resource'
 import type { CompletionRequest } from './run'
 import { type ChatCompletion, ChatInput, type Completion, CompletionInput } from './schema'
-import type { Check, TestCase, TestRun, TestRunAccepted, TestRunInput } from './test-cases-schema'
+import type { Check, ReplayInput, TestCase, TestRun, TestRunAccepted, TestRunInput } from './test-cases-schema'
 import type { CompletionService } from './way'
 
 const [isChat, isCompletion] = [checker(ChatInput), checker(CompletionInput)]
@@ -201,4 +202,32 @@ function assertCheck({ type, value }: Check, path: string): void {
     throw invalidInput(`${path}.value`, `"${path}.value" ${(error as Error).message}.`)
   }
   throw invalidInput(`${path}.value`, `"${path}.value" uses what only backtracking finds. Write it without.`)
+}
+
+type ReplayDeps = Pick<Deps, 'completions' | 'engines'> & { usageReading: Pick<UsageReading, 'request'> }
+
+const notKept = defineError(
+  'conflict',
+  'conflict',
+  () => 'The body of this request is not kept, so it cannot be sent again. Switch on keep_bodies with PATCH /settings.',
+)
+
+/** Sends a kept request again, to the same or another engine (console 9.7.2). */
+export function createReplay({ completions, engines, usageReading }: ReplayDeps) {
+  /** `POST /requests/{id}/replay`. Throws 404, 409 `conflict` where the body is not kept, and what a completion throws. */
+  return async function replay(call: Call, id: string, { model, mode, dry_run }: ReplayInput) {
+    const { request } = (await usageReading.request(call, id)).bodies
+    if (!request) throw notKept()
+    const body = { ...request, ...(mode ? { mode } : {}) }
+    const order =
+      'messages' in body
+        ? (requestFromChat(body as unknown as ChatInput, true) as CompletionRequest)
+        : ((await completions.requestOf(call, body as CompletionInput, true)) as CompletionRequest)
+    const again: CompletionRequest = {
+      ...{ ...order, conversation: 'none', cache: 'off', metadata: { ...order.metadata, replay_of: id } },
+      ...(model ? { engine: engines.named(model) } : {}),
+    }
+    if (dry_run) return { estimate_cents: microToCents(await completions.pipeline.accept(call, again)) }
+    return (await completions.pipeline.complete(call, again)) as Completion | ChatCompletion
+  }
 }

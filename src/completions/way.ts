@@ -94,7 +94,7 @@ export function createCompletions(modules: Omit<House, 'cache' | 'holds'> & { sh
 
   async function read(call: Call, input: CompletionInput, fresh: boolean) {
     assertOrder(input)
-    return requestFromOrder(input, await settings.read(store.read, call.caller.userId), fresh)
+    return { ...requestFromOrder(input, await settings.read(store.read, call.caller.userId), fresh), original: input }
   }
 }
 

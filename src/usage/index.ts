@@ -2,6 +2,7 @@
 export { createBenchmarks, peakOf } from './benchmarks'
 export { costOfDay, EXPORT_HEADERS, usageOfAllOwners } from './export'
 export { createUsageReading, spendOfOwner, startOwnerSpend, type UsageReading } from './reading'
+export { expiredBodies, forgetBodies, keepBody } from './requests'
 export { callsWithSkills, createRollup, startRollupLoop } from './rollup-loop'
 export { rolledUpTo } from './rollup-repository'
 export {

@@ -1,14 +1,15 @@
-import { and, desc, eq, exists, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, gt, gte, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { recurring } from '../jobs'
 import { type Call, keyIdOf, type OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { defineError, notFound } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { decodeCursor, encodeCursor, type Page, toPage } from '../kernel/page'
-import type { Reader } from '../kernel/store'
+import type { Reader, Store, Tx } from '../kernel/store'
 import type { RequestFilters, RequestQuery, RequestRow } from './schema'
 import { SLICE, type Span } from './spans'
-import { callFields, speedFields, usageRecords, usageSkills } from './table'
+import { type BodyRow, callFields, requestBodies, speedFields, usageRecords, usageSkills } from './table'
 
 type Seen = { owner: OwnerScope; span: Span }
 type Deps = { reader: Reader; clock: Clock }
@@ -86,7 +87,13 @@ export async function findRequest(deps: Deps, call: Call, { owner, span }: Seen,
     const [row] = await read(deps.reader)
       .where(and(slice.calls, eq(deps.reader.of(usageRecords).request_id, id), ...filters))
       .limit(1)
-    if (row) return { object: 'request' as const, request: present(row), steps: stepsOf(row) }
+    if (row) {
+      const kept = await bodyOf(deps.reader, owner, id, deps.clock.now())
+      const bodies = kept
+        ? { kept: true, until: iso(kept.expires_at), request: JSON.parse(kept.request), response: kept.response }
+        : { kept: false, until: null }
+      return { object: 'request' as const, request: present(row), steps: stepsOf(row), bodies }
+    }
     end = slice.from
   }
   throw end > span.from ? stillSearching() : notFound('request')
@@ -216,3 +223,37 @@ export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | u
         ),
   ]
 }
+
+/** Longer bodies are not kept. */
+const MAX_CHARS = 1024 * 1024
+const EVERY_MS = 600_000
+const BATCH = 200
+
+/** Keeps what a call sent and got, in the unit that records it. */
+export async function keepBody(tx: Tx, row: BodyRow): Promise<void> {
+  if (row.request.length + (row.response?.length ?? 0) > MAX_CHARS) return
+  await tx.insert(tx.of(requestBodies)).values(row).onConflictDoNothing()
+}
+
+/** What was kept of a call of an owner, and has not expired. */
+async function bodyOf(db: Reader, owner: OwnerScope, id: string, now: number): Promise<BodyRow | undefined> {
+  const t = db.of(requestBodies)
+  const wanted = and(eq(t.request_id, id), eq(t.owner, owner), gt(t.expires_at, now))
+  return (await db.select().from(t).where(wanted).limit(1))[0]
+}
+
+/** Deletes everything that is kept of an owner. */
+export async function forgetBodies(tx: Tx, owner: OwnerScope): Promise<void> {
+  await tx.delete(tx.of(requestBodies)).where(eq(tx.of(requestBodies).owner, owner))
+}
+
+/** Job that deletes what has expired. */
+export const expiredBodies = ({ store, clock }: { store: Store; clock: Clock }) =>
+  recurring('usage.bodies', EVERY_MS, async () => {
+    for (let gone = BATCH; gone === BATCH; )
+      gone = await store.write(async (tx) => {
+        const t = tx.of(requestBodies)
+        const due = tx.select({ id: t.request_id }).from(t).where(lte(t.expires_at, clock.now())).limit(BATCH)
+        return (await tx.delete(t).where(inArray(t.request_id, due)).returning({ id: t.request_id })).length
+      })
+  })

@@ -2,7 +2,7 @@ import { type AppError, defineError, invalidInput } from '../kernel/errors'
 import { form } from '../kernel/form'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 /** Limits of an export (contract 18.1) and the longest span of a report. */
 export const EXPORT_DAYS = 92
@@ -359,6 +359,14 @@ export const RequestDetail = t.Object(
         facts: t.Record(t.String(), nullable(t.String())),
       }),
     ),
+    bodies: t.Object({
+      kept: t.Boolean({
+        description: 'Whether the request and its answer are stored; see keep_bodies of PATCH /settings',
+      }),
+      until: nullable(Timestamp),
+      request: t.Optional(JsonObject),
+      response: t.Optional(nullable(t.String({ description: 'The text of the answer' }))),
+    }),
   },
   { $id: 'RequestDetail' },
 )

@@ -172,3 +172,20 @@ export const usageCursors = defineTable((k) =>
 export type RollupRow = Row<typeof usageRollups>
 export type SpeedRow = Row<typeof usageSpeeds>
 export type UsageRow = Row<typeof usageRecords>
+
+/** Requests and answers of calls whose owner keeps them (console 9.8), until they expire. */
+export const requestBodies = defineTable((k) =>
+  k.table(
+    'request_bodies',
+    {
+      request_id: k.text('request_id').primaryKey(),
+      owner: k.text('owner').$type<OwnerScope>().notNull(),
+      /** The body as JSON, and the text of the answer; null without one. */
+      request: k.text('request').notNull(),
+      response: k.text('response'),
+      expires_at: k.ms('expires_at').notNull(),
+    },
+    (t) => [k.index('request_bodies_by_owner').on(t.owner), k.index('request_bodies_expiring').on(t.expires_at)],
+  ),
+)
+export type BodyRow = Row<typeof requestBodies>

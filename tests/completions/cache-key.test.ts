@@ -10,7 +10,15 @@ import { callOf, keyCaller } from '../support/callers'
 
 type Input = Record<string, unknown>
 
-const SETTINGS: Settings = { default_mode: 'fast', personality: 'svc', timezone: 'UTC', svc_branding: true }
+const SETTINGS: Settings = {
+  default_mode: 'fast',
+  personality: 'svc',
+  timezone: 'UTC',
+  svc_branding: true,
+  keep_bodies: false,
+  keep_bodies_days: 7,
+  shortcuts: true,
+}
 const AROUND: Around = { soul: null, memories: [], active: NO_SKILLS, engines: 'engines', policy: null, routing: null }
 const CALL = callOf(keyCaller({}))
 const TRAITS = { romantic: 1, intelligent: 1, sarcastic: 1, rude: 1, funny: 1, comedic: 1, witty: 1 }

@@ -179,6 +179,7 @@ const ELSEWHERE = [
   'PATCH /skills/{id}',
   'DELETE /skills/{id}',
   'POST /test-cases/run',
+  'POST /requests/{id}/replay',
   'POST /auth/signup',
   'POST /auth/sessions',
   'DELETE /auth/sessions',

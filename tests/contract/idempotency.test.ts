@@ -153,6 +153,7 @@ const IN_THEIR_ROOMS = [
   'POST /invitations/{token}/accept',
   'POST /rate-limits/requests/{id}/decision',
   'POST /webhooks/{id}/deliveries/{deliveryId}/retry',
+  'POST /requests/{id}/replay',
 ]
 
 const WEBHOOK = { url: 'https://203.0.112.7/hook', event_types: ['order.*'] }

@@ -67,6 +67,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'GET /requests': null,
   'GET /requests/count': null,
   'GET /requests/{id}': null,
+  'POST /requests/{id}/replay': 'completions',
   'GET /benchmarks': null,
   'GET /usage/export': 'billing',
   'GET /audit': 'billing',

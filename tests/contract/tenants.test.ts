@@ -83,6 +83,7 @@ const BODIES: Record<string, object> = {
   'PATCH /routing-preferences/{id}': { name: 'mine now' },
   'PATCH /guardrail-policies/{id}': { name: 'mine now' },
   'POST /guardrail-policies/{id}/evaluate': { text: 'hello', phase: 'input' },
+  'POST /requests/{id}/replay': {},
   'PATCH /views/{id}': { name: 'mine now' },
   'PATCH /test-cases/{id}': { name: 'mine now' },
   'PATCH /hooks/{id}': { name: 'mine now' },

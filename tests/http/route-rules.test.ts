@@ -134,6 +134,7 @@ describe('the routes declare', () => {
       'POST /api/v1/images',
       'POST /api/v1/images/generations',
       'POST /api/v1/messages',
+      'POST /api/v1/requests/:id/replay',
       'POST /api/v1/responses',
       'POST /api/v1/voice/action',
       'POST /mcp',

@@ -3,7 +3,15 @@ import { createWorld } from '../../support/world'
 import { createTeam } from '../orgs/team'
 
 const world = await createWorld({ config: { signup: 'open' } })
-const DEFAULTS = { default_mode: 'auto', personality: 'svc', timezone: 'UTC', svc_branding: true }
+const DEFAULTS = {
+  default_mode: 'auto',
+  personality: 'svc',
+  timezone: 'UTC',
+  svc_branding: true,
+  keep_bodies: false,
+  keep_bodies_days: 7,
+  shortcuts: true,
+}
 
 const bare = ({ request_id, ...settings }: Record<string, unknown>) => settings
 

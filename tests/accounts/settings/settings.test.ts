@@ -12,7 +12,7 @@ const store = await openTestStore()
 function createWorld() {
   const clock = fakeClock()
   const audit = createAuditLog({ clock })
-  const settings = createSettings({ store, audit, clock })
+  const settings = createSettings({ store, audit, clock, traceBodies: false })
   const caller = keyCaller()
   const actions = async () =>
     (await audit.list(store.read, `user:${caller.userId}`, { limit: 10 })).items.map((event) => event.action)
@@ -27,6 +27,9 @@ describe('settings', () => {
       personality: 'svc',
       timezone: 'UTC',
       svc_branding: true,
+      keep_bodies: false,
+      keep_bodies_days: 7,
+      shortcuts: true,
     })
   })
 

@@ -2,12 +2,13 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { AuditEvent } from '../../../../../audit/schema'
 import type { RequestRow } from '../../../../../usage/schema'
-import { useGet, useOwner } from '../../shell/api'
-import { at, DOCS } from '../../shell/boot'
-import { Chip, Code, CopyButton, Id } from '../../ui/controls'
+import { useGet, useOwner, useSend } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { duration, money, Time, whole } from '../../ui/format'
-import { Shown } from '../../ui/states'
+import { Ask } from '../../ui/overlay'
+import { Failed, Shown } from '../../ui/states'
 import { Waterfall } from '../../ui/waterfall'
 
 export function State({ status }: RequestRow) {
@@ -15,7 +16,13 @@ export function State({ status }: RequestRow) {
   return status < 500 ? <Chip state="warn">{status}</Chip> : <Chip state="bad">{status}</Chip>
 }
 
+type Replayed = {
+  estimate_cents?: number
+  content?: string
+  choices?: { message: { content: string | null } }[]
+}
 type Trace = {
+  bodies: { kept: boolean; until: string | null; request?: object; response?: string | null }
   steps: { name: string; at_ms: number; ms: number; outcome: string; facts: Record<string, string | null> }[]
 }
 
@@ -109,9 +116,51 @@ export function RequestBody({ row }: { row: RequestRow }) {
           }
         </Shown>
       </section>
-      <p className="faint">
-        Prompts and answers are not kept. <a href={at('/docs')}>How to keep a conversation</a>
-      </p>
+      {trace.data && <Bodies id={row.request_id} bodies={trace.data.bodies} />}
     </>
   )
 }
+
+/** The request and its answer, where they are kept, with the way to send it again. */
+function Bodies({ id, bodies: { kept, until, request, response } }: { id: string; bodies: Trace['bodies'] }) {
+  const send = useSend<Replayed, { dry_run?: boolean }>('POST', `/requests/${id}/replay`, ['/requests'])
+  const estimate = send.data?.estimate_cents
+  if (!kept)
+    return (
+      <p className="faint">
+        Bodies are not kept. You can switch this on in Settings if the operator of this server allows it.
+      </p>
+    )
+  return (
+    <section aria-labelledby="bodies">
+      <h3 id="bodies">Body</h3>
+      <div className="actions">
+        <Button busy={send.isPending} onClick={() => send.mutate({ dry_run: true })}>
+          Replay…
+        </Button>
+      </div>
+      {send.error && <Failed problem={send.error} docs={DOCS} />}
+      <Code text={JSON.stringify(request, null, 2)} label="request" />
+      <Code text={response ?? 'none'} label="answer" />
+      {send.data && estimate === undefined && <Code text={textOf(send.data)} label="answer now" />}
+      {until && (
+        <p className="faint">
+          Kept until <Time at={until} />.
+        </p>
+      )}
+      {estimate !== undefined && (
+        <Ask
+          title="Replay the request"
+          verb="Replay"
+          busy={send.isPending}
+          onClose={() => send.reset()}
+          onDo={() => send.mutate({})}
+        >
+          <p>The request is sent again to the same engine. It costs at most {money(estimate)}.</p>
+        </Ask>
+      )}
+    </section>
+  )
+}
+
+const textOf = ({ content, choices }: Replayed): string => content ?? choices?.[0]?.message.content ?? ''

@@ -42,6 +42,13 @@ const ACCOUNT: readonly FormField[] = [
     kind: 'check',
     help: 'Off: replies carry no persona, mascot or label.',
   },
+  {
+    name: 'keep_bodies',
+    label: 'Keep the requests and answers of my calls',
+    kind: 'check',
+    help: 'Only where the operator allows it. Never those of stealth modes, nor what a guardrail changed.',
+  },
+  { name: 'keep_bodies_days', label: 'Days to keep them', kind: 'number', min: 1, max: 30 },
 ]
 
 const NAME: readonly FormField[] = [{ name: 'name', label: 'Name', empty: 'null' }]

@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import { createWorld, type Person } from '../support/world'
+
+const world = await createWorld({ config: { traceBodies: true } })
+const ada = await world.person()
+const detail = async (who: Person, id: string) => (await who.send('GET', `requests/${id}`)).body
+const ask = async (body: object) => (await ada.send('POST', 'completions', body)).body
+
+test('requests and answers are kept once the account says so, and are sent again', async () => {
+  const before = await ask({ prompt: 'What is 2 + 2?' })
+  expect((await detail(ada, before.request_id)).bodies).toEqual({ kept: false, until: null })
+  expect((await ada.send('POST', `requests/${before.request_id}/replay`, {})).status).toBe(409)
+  expect((await ada.send('PATCH', 'settings', { keep_bodies: true, keep_bodies_days: 3 })).body.keep_bodies).toBe(true)
+  const kept = await ask({ prompt: 'What is 3 + 4?', mode: 'fast' })
+  const { bodies } = await detail(ada, kept.request_id)
+  expect(bodies).toMatchObject({
+    kept: true,
+    request: { prompt: 'What is 3 + 4?', mode: 'fast' },
+    response: kept.content,
+  })
+  expect(Date.parse(bodies.until) - Date.now()).toBeGreaterThan(2 * 86_400_000)
+  const again = await ada.send('POST', `requests/${kept.request_id}/replay`, {})
+  expect(again.body).toMatchObject({ content: kept.content, metadata: { replay_of: kept.request_id } })
+  const estimate = await ada.send('POST', `requests/${kept.request_id}/replay`, { dry_run: true })
+  expect(estimate.body.estimate_cents).toBeNumber()
+  const chat = await ada.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'Say hello' }] })
+  const id = chat.headers.get('x-request-id')!
+  expect((await detail(ada, id)).bodies.kept).toBe(true)
+  expect((await ada.send('POST', `requests/${id}/replay`, {})).body.choices.length).toBe(1)
+  const eve = await world.person()
+  expect((await eve.send('POST', `requests/${kept.request_id}/replay`, {})).status).toBe(404)
+})
+
+test('what a guardrail changed is not kept, and nothing is where the operator does not allow it', async () => {
+  const rules = [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact', config: {} }]
+  const policy = await ada.send('POST', 'guardrail-policies', { name: 'mine', is_default: true, rules })
+  expect(policy.status).toBe(201)
+  const redacted = await ask({ prompt: 'Write to ada@example.com' })
+  expect((await detail(ada, redacted.request_id)).bodies.kept).toBe(false)
+  const plain = await createWorld()
+  const refused = await (await plain.person()).send('PATCH', 'settings', { keep_bodies: true })
+  expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
+})
