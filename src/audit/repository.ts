@@ -37,7 +37,7 @@ const startChain = command<{ scope: ChainScope }>()((tx, p) => {
  * The head of a chain, locked until the transaction ends: SQLite has one writer, and Postgres locks the row.
  * Starts the chain when it has no head yet.
  */
-export async function takeHead(tx: Tx, scope: ChainScope): Promise<Head> {
+async function takeHead(tx: Tx, scope: ChainScope): Promise<Head> {
   const take = tx.dialect === 'sqlite' ? readHead : lockHead
   const [head] = await take(tx, { scope })
   if (head) return head
@@ -45,7 +45,7 @@ export async function takeHead(tx: Tx, scope: ChainScope): Promise<Head> {
   return (await take(tx, { scope }))[0]!
 }
 
-export const setHead = command<Head & { scope: ChainScope }>()((tx, p) => {
+const setHead = command<Head & { scope: ChainScope }>()((tx, p) => {
   const t = tx.of(auditHeads)
   return tx
     .update(t)
@@ -53,10 +53,13 @@ export const setHead = command<Head & { scope: ChainScope }>()((tx, p) => {
     .where(eq(t.scope, p.scope))
 })
 
-/** For Postgres: the heads of several chains, locked in one order, so that no two transactions wait for each other. */
+/** The heads of several chains, locked in one order, so that no two transactions wait for each other. */
 export async function takeHeads(tx: Tx, scopes: readonly ChainScope[]): Promise<Map<ChainScope, Head>> {
-  const list = JSON.stringify(scopes.map((chain) => ({ chain })))
-  const heads = new Map<ChainScope, Head>((await lockListedHeads(tx, { list })).map((head) => [head.scope, head]))
+  const heads = new Map<ChainScope, Head>()
+  if (tx.dialect === 'postgres' && scopes.length > 1) {
+    const list = JSON.stringify(scopes.map((chain) => ({ chain })))
+    for (const head of await lockListedHeads(tx, { list })) heads.set(head.scope, head)
+  }
   for (const scope of scopes.filter((scope) => !heads.has(scope))) heads.set(scope, await takeHead(tx, scope))
   return heads
 }
@@ -71,6 +74,8 @@ const setListedHeads = command<{ list: string }>()((tx, p) => {
 })
 
 export function setHeads(tx: Tx, heads: ReadonlyMap<ChainScope, Head>): Promise<unknown> {
+  if (tx.dialect === 'sqlite' || heads.size < 2)
+    return Promise.all([...heads].map(([scope, { seq, hash, at }]) => setHead(tx, { scope, seq, hash, at })))
   const rows = [...heads].map(([chain, { seq, hash, at }]) => ({ chain, number: seq, digest: hash, moment: at }))
   return setListedHeads(tx, { list: JSON.stringify(rows) })
 }

@@ -15,9 +15,7 @@ import {
   pageOfChain,
   pageOfChains,
   pageOfHeads,
-  setHead,
   setHeads,
-  takeHead,
   takeHeads,
 } from './repository'
 import { type AuditEntry, AuditEventId, type ChainScope, type InputSummary, TRIMMED, type Trimmed } from './schema'
@@ -59,7 +57,10 @@ type Act = { about: Omit<Circumstances, 'scope'>; entry: AuditEntry; origin: Rec
 /** The audit log. Call `record` in the transaction of the change it describes, so that both commit together (I19). */
 export function createAuditLog({ clock }: Deps) {
   let statusOf: (route: string) => number | undefined = () => undefined
-  const appendGathered = gathered(appendOne, appendAll)
+  const appendGathered = gathered(
+    async (tx: Tx, appended: Appended) => (await appendAll(tx, [appended]))[0]!,
+    appendAll,
+  )
   return { record, recordAll, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
 
   /** Called once the routes are known: gives the success status of a route, for entries that do not set one. */
@@ -135,27 +136,22 @@ export function createAuditLog({ clock }: Deps) {
 
   async function appendAll(tx: Tx, list: readonly Appended[]): Promise<AuditEventId[][]> {
     const heads = await takeHeads(tx, [...new Set(list.map(({ scope }) => scope))].sort())
-    const inserts = list.flatMap((appended) =>
-      rowsOf(appended, heads).map((row) => ({ row, insert: (tx: Tx) => appended.insert(tx, row), appended })),
-    )
-    const units = inserts.map(({ insert }) => insert)
-    const [ends] = await Promise.all([runTogether(tx, units), setHeads(tx, heads)])
+    const ids: AuditEventId[][] = []
+    const inserts: ((tx: Tx) => Promise<unknown>)[] = []
+    for (const appended of list) {
+      const rows = rowsOf(appended, heads)
+      ids.push(rows.map(({ id }) => id))
+      for (const row of rows) inserts.push((tx) => appended.insert(tx, row))
+    }
+    // Sent together: the heads are locked, and whoever waits for them waits for each round trip.
+    const inserted =
+      tx.dialect === 'sqlite' || inserts.length < 2
+        ? Promise.allSettled(inserts.map((insert) => insert(tx)))
+        : runTogether(tx, inserts)
+    const [ends] = await Promise.all([inserted, setHeads(tx, heads)])
     const failed = ends.find((end) => end.status === 'rejected')
     if (failed) throw failed.reason
-    return list.map((wanted) => inserts.filter(({ appended }) => appended === wanted).map(({ row }) => row.id))
-  }
-
-  async function appendOne(tx: Tx, appended: Appended): Promise<AuditEventId[]> {
-    const { scope, insert } = appended
-    const heads = new Map([[scope, await takeHead(tx, scope)]])
-    const rows = rowsOf(appended, heads)
-    const head = heads.get(scope)!
-    // Sent together: the head is locked, and whoever waits for it waits for each round trip.
-    await Promise.all([
-      ...rows.map((row) => insert(tx, row)),
-      setHead(tx, { ...{ seq: head.seq, hash: head.hash, at: head.at }, scope }),
-    ])
-    return rows.map(({ id }) => id)
+    return ids
   }
 
   function rowOf(scope: ChainScope, { about, entry, origin }: Act, head: Head): AuditEventRow {

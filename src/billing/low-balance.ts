@@ -1,11 +1,9 @@
 import { defineEvent, type EventBus } from '../events'
 import type { OwnerScope } from '../kernel/caller'
 import { microToCents } from '../kernel/money'
-import { createLru } from '../kernel/read-cache'
 import type { Tx } from '../kernel/store'
 import type { AccountLimits, AccountLimitsOf } from './limits'
 import { crossed } from './limits'
-import { walletOf } from './repository'
 
 /** `credits.low` (contract 14.2): the balance fell below the owner's threshold. */
 const creditsLow = defineEvent<{
@@ -15,12 +13,7 @@ const creditsLow = defineEvent<{
   threshold_cents: number
 }>('credits.low')
 
-type Deps = {
-  limits: AccountLimitsOf
-  events: EventBus
-  /** How many wallets are cached. */
-  max?: number
-}
+type Deps = { limits: AccountLimitsOf; events: EventBus }
 
 /** Orders an automatic top-up in the transaction of the charge that made it due; does nothing while one is open. */
 export type InputTopUp = (tx: Tx, owner: OwnerScope, amountCents: number) => Promise<void>
@@ -29,63 +22,30 @@ export type BalanceWatch = ReturnType<typeof createBalanceWatch>
 
 /**
  * Detects when a charge takes a balance below one of its owner's thresholds. Each crossing is reported once: the
- * balance has to rise above the threshold before it can cross it again. A cached lower bound of the balance
- * saves the statement for charges that stay far from every threshold.
+ * balance has to rise above the threshold before it can cross it again.
  */
-export function createBalanceWatch({ limits, events, max = 50_000 }: Deps) {
-  /** Lower bound of each balance in micro-cents. For SQLite only, where no other process writes; Postgres returns it. */
-  const lowerBounds = createLru<OwnerScope, number>(max)
+export function createBalanceWatch({ limits, events }: Deps) {
   let orderTopUp: InputTopUp | null = null
 
-  return { charged, decreased, credited, limitsChanged, onTopUp }
+  return { charged, decreased, limitsChanged, onTopUp }
 
   /** Registers what orders top-ups; without it none are ordered. */
   function onTopUp(order: InputTopUp): void {
     orderTopUp = order
   }
 
-  /** Call after a charge, with the `balance` it left where that is known. Usually synchronous. */
-  function charged(tx: Tx, owner: OwnerScope, amount: number, balance: number | null): void | Promise<void> {
+  /** Call after a charge, with the `balance` it left. Synchronous where the limits are cached and nothing is crossed. */
+  function charged(tx: Tx, owner: OwnerScope, amount: number, balance: number): void | Promise<void> {
     const ownerLimits = limits.of(tx, owner)
     if (ownerLimits instanceof Promise)
-      return ownerLimits.then((loaded) => checkBalance(tx, owner, loaded, amount, balance))
-    if (balance !== null)
-      return isCrossed(ownerLimits, balance + amount, balance)
-        ? checkBalance(tx, owner, ownerLimits, amount, balance)
-        : undefined
-    const before = lowerBounds.get(owner)
-    if (before === undefined) return checkBalance(tx, owner, ownerLimits, amount, null)
-    const after = before - amount
-    if (isCrossed(ownerLimits, before, after)) return checkBalance(tx, owner, ownerLimits, amount, null)
-    lowerBounds.set(owner, after)
-  }
-
-  /** Reads the balance, and caches it once the charge has committed. */
-  async function checkBalance(
-    tx: Tx,
-    owner: OwnerScope,
-    ownerLimits: AccountLimits,
-    amount: number,
-    knownBalance: number | null,
-  ) {
-    const balance = knownBalance ?? (await walletOf(tx, { id: owner }))[0]!.balance
-    if (knownBalance === null) {
-      lowerBounds.delete(owner)
-      tx.afterCommit(() => lowerBounds.set(owner, balance))
-    }
-    await reportCrossings(tx, owner, ownerLimits, balance + amount, balance)
+      return ownerLimits.then((loaded) => reportCrossings(tx, owner, loaded, balance + amount, balance))
+    if (isCrossed(ownerLimits, balance + amount, balance))
+      return reportCrossings(tx, owner, ownerLimits, balance + amount, balance)
   }
 
   /** Call after any other decrease: a correction, a refund, an expiry. */
   async function decreased(tx: Tx, owner: OwnerScope, before: number, after: number): Promise<void> {
-    credited(tx, owner)
     await reportCrossings(tx, owner, await limits.of(tx, owner), before, after)
-  }
-
-  /** Call after a credit. The cached bound is too low now; it is dropped again at commit, in case a charge re-cached it. */
-  function credited(tx: Tx, owner: OwnerScope): void {
-    lowerBounds.delete(owner)
-    tx.afterCommit(() => lowerBounds.delete(owner))
   }
 
   /** Call after a change of thresholds: a threshold raised above the balance counts as crossed. */

@@ -156,13 +156,14 @@ const endListedHolds = command<{ list: string }>()((tx, p) => {
 })
 
 export const endHold = gathered(endOneHold, async (tx, list) => {
+  if (tx.dialect === 'sqlite') return Promise.all(list.map((params) => endOneHold(tx, params)))
   const given = list.map(({ ref, state, charged }) => ({ hold: ref, how: state, charged }))
   const ended = new Set((await endListedHolds(tx, { list: JSON.stringify(given) })).map(({ ref }) => ref))
   // Of two that end the same hold only one may be told so.
   return list.map(({ ref }) => (ended.delete(ref) ? 1 : 0))
 })
 
-/** `unclaim` for Postgres, also returning the balance: it costs nothing there, and another node may have changed it. */
+/** `unclaim` that also returns the balance. */
 const unclaimOneReturning = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
@@ -188,9 +189,7 @@ export const unclaimReturning = gathered(unclaimOneReturning, async (tx, list) =
     const sum = sums.get(id)
     sums.set(id, { charged: (sum?.charged ?? 0) + charged, freed: (sum?.freed ?? 0) + held })
   }
-  const given = { list: JSON.stringify([...sums].map(([owner, sum]) => ({ owner, ...sum }))) }
-  const [, rows] = await Promise.all([lockWallets(tx, given), unclaimListed(tx, given)])
-  const left = new Map(rows.map((row) => [row.id, { ...row }]))
+  const left = await unclaimSums(tx, sums)
   // Each has the balance after its own charge, as if they came one after the other.
   const balances = list.toReversed().map(({ id, charged }) => {
     const wallet = left.get(id)
@@ -201,6 +200,23 @@ export const unclaimReturning = gathered(unclaimOneReturning, async (tx, list) =
   })
   return balances.reverse()
 })
+
+type Left = { balance: number; capped: boolean }
+
+async function unclaimSums(
+  tx: Tx,
+  sums: ReadonlyMap<OwnerScope, { charged: number; freed: number }>,
+): Promise<Map<OwnerScope, Left>> {
+  if (tx.dialect === 'postgres') {
+    const given = { list: JSON.stringify([...sums].map(([owner, sum]) => ({ owner, ...sum }))) }
+    const [, rows] = await Promise.all([lockWallets(tx, given), unclaimListed(tx, given)])
+    return new Map(rows.map(({ id, ...left }) => [id, left]))
+  }
+  const left = new Map<OwnerScope, Left>()
+  for (const [id, { charged, freed }] of sums)
+    for (const row of await unclaimOneReturning(tx, { id, charged, held: freed })) left.set(id, row)
+  return left
+}
 
 /** Open holds of this process past their expiry: nothing will end them. Of others only they know, by their clock. */
 export const expiredHolds = query<{ node: string; now: number; limit: number }>()((db, p) => {

@@ -105,7 +105,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     unended,
     verify,
     expiringGrants,
-    reconciliation: createReconciliation({ store, watch, expiringGrants }),
+    reconciliation: createReconciliation({ store, expiringGrants }),
   }
 
   async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {
@@ -175,11 +175,11 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     const { ref, owner, keyId, capped, amount, createdAt } = hold
     const charged = chargeOf({ amount }, cost)
     if (!(await endHold(tx, { ref, state: 'settled', charged }))) return 0
-    const left = await payOut(tx, owner, amount, charged)
+    const [left] = await unclaimReturning(tx, { id: owner, held: amount, charged })
     if (keyId && (charged > 0 || capped)) await settleSpend(tx, keyId, createdAt, charged, capped ? amount : 0)
     if (charged === 0) return 0
-    if (left?.capped ?? (await ownerCaps.hasCaps(tx, owner))) await settleSpend(tx, owner, createdAt, charged, 0)
-    await watch.charged(tx, owner, charged, left?.balance ?? null)
+    if (left!.capped) await settleSpend(tx, owner, createdAt, charged, 0)
+    await watch.charged(tx, owner, charged, left!.balance)
     return charged
   }
 
@@ -189,13 +189,6 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     const entry = { ref: hold.ref, wallet: hold.owner, paid: -charged, received: charged, at: clock.now() }
     if (charged > 0) await insertCharge(tx, entry)
     return charged
-  }
-
-  /** Updates the wallet. Postgres also returns the balance and whether the owner has caps; on SQLite both are cached. */
-  async function payOut(tx: Tx, owner: OwnerScope, held: number, charged: number) {
-    if (tx.dialect === 'postgres') return (await unclaimReturning(tx, { id: owner, held, charged }))[0] ?? null
-    await unclaim(tx, { id: owner, held, charged })
-    return null
   }
 
   /** Ends a hold without a charge because the work failed. Returns false, and does nothing, when it had already ended. */
@@ -217,7 +210,6 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     await expiringGrants.beforeAdjustment(tx, owner, amount)
     await addToWallet(tx, owner, amount)
     if (expiresAt !== null) await expiringGrants.open(tx, owner, { ref, amount, expiresAt })
-    watch.credited(tx, owner)
     return true
   }
 
@@ -253,7 +245,6 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     await expiringGrants.beforeAdjustment(tx, owner, amount)
     if (amount >= 0) {
       await addToWallet(tx, owner, amount)
-      watch.credited(tx, owner)
       return true
     }
     const [left] = await debit(tx, { id: owner, amount: -amount })

@@ -1,7 +1,6 @@
 import type { OwnerScope } from '../kernel/caller'
 import type { Reader, Store, Tx } from '../kernel/store'
 import type { ExpiringGrants } from './expiring-grants'
-import type { BalanceWatch } from './low-balance'
 import { ISSUED, REVENUE } from './schema'
 import {
   booksOf,
@@ -30,7 +29,6 @@ export type Difference = {
 
 type Deps = {
   store: Store
-  watch: Pick<BalanceWatch, 'credited'>
   expiringGrants: Pick<ExpiringGrants, 'beforeAdjustment'>
 }
 
@@ -157,7 +155,7 @@ async function* holdFaults(reader: Reader, posted: Map<string, Charges>): AsyncG
 }
 
 /** Compares wallets with the ledger, which is authoritative because it is append-only (I6). */
-export function createReconciliation({ store, watch, expiringGrants }: Deps) {
+export function createReconciliation({ store, expiringGrants }: Deps) {
   return { differences, apply }
 
   /** All wallets that differ, by owner. Reads in pages; each difference is confirmed by a single statement. */
@@ -185,7 +183,6 @@ export function createReconciliation({ store, watch, expiringGrants }: Deps) {
       const { balance, entries } = difference
       if (balance !== null) await expiringGrants.beforeAdjustment(tx, owner, entries - balance)
       await setWallet(tx, { id: owner, balance: difference.entries, held: difference.open })
-      watch.credited(tx, owner)
       await record(tx, difference)
       return difference
     })

@@ -69,6 +69,7 @@ const insertListedRecords = command<{ list: string }>()((tx, p) => {
 const insertRecord = gathered(
   (tx, row: NewRow): Promise<unknown> => insertOne(tx, row),
   async (tx, rows) => {
+    if (tx.dialect === 'sqlite') return Promise.all(rows.map((row) => insertOne(tx, row)))
     await insertListedRecords(tx, { list: JSON.stringify(rows) })
     return rows
   },
@@ -113,7 +114,8 @@ const moveSpend = gathered(
     }
     // In one order, so that no two transactions wait for each other.
     const list = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
-    await moveListedSpend(tx, { list: JSON.stringify(list) })
+    if (tx.dialect === 'postgres') await moveListedSpend(tx, { list: JSON.stringify(list) })
+    else for (const move of list) await moveOneSpend(tx, move)
     return moves
   },
 )

@@ -40,7 +40,7 @@ export function createWorld(store: Store) {
   const start = (node: string, initialCredit = 0) => {
     // Room for many would be made anew with every process of a simulation, and cost more than all it does.
     const limits = createAccountLimits({ ...store, max: 1_000 })
-    const watch = createBalanceWatch({ limits, events, max: 1_000 })
+    const watch = createBalanceWatch({ limits, events })
     return Object.assign(createBilling({ store, clock, audit, limits, watch, jobs: { ensure }, node, initialCredit }), {
       limits,
       watch,

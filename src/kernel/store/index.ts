@@ -2,7 +2,8 @@
 export { type CopiedTable, copyDatabase, isEmpty, lackingIn, wipe } from './copy'
 export { isBusy, isDiskFull, isUniqueViolation } from './errors'
 export { type DatabaseLocation, inTurn, knownMigrations, migrate, type Schema, schemaOf } from './migrate'
-export { gathered, openPostgres, runTogether } from './postgres'
+export { openPostgres } from './postgres'
+export { gathered, runTogether } from './prepared'
 export { openSqlite } from './sqlite'
 export {
   allOf,

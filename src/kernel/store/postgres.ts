@@ -4,22 +4,17 @@ import { storageUnavailable } from '../errors'
 import { isDiskFull, isSerializationFailure, toAppError } from './errors'
 import type { Client } from './postgres-line'
 import { createPool } from './postgres-pool'
-import { ofConnection, onReadFailure, type Prepared } from './prepared'
+import { ofConnection, onReadFailure, type Prepared, runShared, type Unit } from './prepared'
 import { createKeeping } from './sqlite'
 import type { Reader, Store, Tx } from './store'
 import { createPostgresWire } from './wire'
 
 type Options = { url: string; maxConnections?: number }
 
-type Unit = (tx: Tx) => Promise<unknown>
 type Waiting = { unit: Unit; resolve(value: unknown): void; reject(error: unknown): void }
-type Many = (tx: Tx, list: readonly never[]) => Promise<readonly unknown[]>
-type Request = { many: Many; params: unknown; resolve(value: unknown): void; reject(error: unknown): void }
 
 /** Units of one transaction at most: each batch ends before the next begins. */
 const MAX_TOGETHER = 64
-/** What a unit that shares its transaction asks for, until the others have asked, too. */
-const groups = new WeakMap<Tx, (many: Many, params: unknown) => Promise<unknown>>()
 
 const ATTEMPTS = 4
 /** No request waits longer for its answer. */
@@ -84,24 +79,16 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
     if (batch.length < 2) return void (await alone(batch))
     let failed = new Set<Waiting>()
     try {
-      const ends = await persist(async () => {
-        const effects = batch.map((): (() => void)[] => [])
-        const common: (() => void)[] = []
-        const values = await db.transaction(async (tx) => {
-          const shared = facade(tx, (effect) => common.push(effect), ofConnection(tx, built))
-          const own = (at: number) => ({ afterCommit: (effect: () => void) => void effects[at]!.push(effect) })
+      const ends = await persist(() =>
+        db.transaction(async (tx) => {
+          const shared = facade(tx, noEffects, ofConnection(tx, built))
           const units = batch.map(({ unit }) => unit)
-          const outcomes = await runTogether(shared, units, own)
-          failed = new Set(batch.filter((_, at) => outcomes[at]!.status === 'rejected'))
-          return outcomes.map((outcome) => {
-            if (outcome.status === 'rejected') throw outcome.reason
-            return outcome.value
-          })
-        })
-        // Of what several asked for together it is not known whose they are.
-        effects[0]!.unshift(...common)
-        return values.map((value, at) => ({ value, effects: effects[at]! }))
-      })
+          const outcome = await runShared(shared, units)
+          failed = new Set(outcome.failed.map((at) => batch[at]!))
+          if (failed.size) throw outcome.reason
+          return outcome.ends
+        }),
+      )
       for (const [at, { value, effects }] of ends.entries()) {
         try {
           for (const effect of effects) effect()
@@ -177,69 +164,4 @@ function facade(db: Kit, afterCommit: (effect: () => void) => void, prepared: Re
     delete: db.delete.bind(db),
     afterCommit,
   } as unknown as Tx
-}
-
-/**
- * A statement with a form for many: units that share a transaction (`Store.writeTogether`) ask for it in one statement.
- * `many` returns a result for each of its list, in that order.
- */
-export function gathered<P, R>(
-  one: (tx: Tx, params: P) => Promise<R>,
-  many: (tx: Tx, list: readonly P[]) => Promise<readonly R[]>,
-): (tx: Tx, params: P) => Promise<R> {
-  return (tx, params) => {
-    const ask = groups.get(tx)
-    return ask ? (ask(many as unknown as Many, params) as Promise<R>) : one(tx, params)
-  }
-}
-
-/**
- * Runs several units in one transaction, next to each other, and returns how each ended. What they ask of `gathered`
- * statements waits until each of them waits or has ended; then it is asked at once for all.
- */
-export function runTogether(
-  tx: Tx,
-  units: readonly Unit[],
-  own: (at: number) => Partial<Tx> = () => ({}),
-): Promise<PromiseSettledResult<unknown>[]> {
-  let active = units.length
-  let requests: Request[] = []
-
-  function ask(many: Many, params: unknown): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      requests.push({ many, params, resolve, reject })
-      answer()
-    })
-  }
-
-  function answer(): void {
-    if (requests.length < active) return
-    const requested = Map.groupBy(requests, ({ many }) => many)
-    requests = []
-    for (const [many, list] of requested) {
-      const answers = many(tx, list.map(({ params }) => params) as never[])
-      answers.then(
-        (values) => {
-          for (const [at, { resolve }] of list.entries()) resolve(values[at])
-        },
-        (error) => {
-          for (const { reject } of list) reject(error)
-        },
-      )
-    }
-  }
-
-  // All of them end, since none may go on in a transaction that is over.
-  return Promise.allSettled(
-    units.map(async (unit, at) => {
-      const shared: Tx = Object.assign(Object.create(tx), own(at))
-      groups.set(shared, ask)
-      try {
-        return await unit(shared)
-      } finally {
-        active -= 1
-        answer()
-      }
-    }),
-  )
 }

@@ -1,5 +1,6 @@
 import type { Statement as SqliteStatement } from 'bun:sqlite'
 import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
+import type { Tx } from './store'
 
 type Values = Record<string, unknown>
 type Decoder = { mapFromDriverValue(value: unknown): unknown }
@@ -128,4 +129,107 @@ export function onReadFailure(db: object, named: (error: unknown) => unknown): v
       })
     return read
   }
+}
+
+export type Unit = (tx: Tx) => Promise<unknown>
+type Many = (tx: Tx, list: readonly never[]) => Promise<readonly unknown[]>
+type Requests = { list: unknown[]; settle: PromiseWithResolvers<unknown>[] }
+type Ended = { value: unknown; effects: (() => void)[] }
+
+/** What a unit that shares its transaction asks for, until the others have asked, too. */
+const groups = new WeakMap<Tx, (many: Many, params: unknown) => Promise<unknown>>()
+
+/**
+ * A statement with a form for many: units that share a transaction (`Store.writeTogether`) ask for it in one statement.
+ * `many` returns a result for each of its list, in that order.
+ */
+export function gathered<P, R>(
+  one: (tx: Tx, params: P) => Promise<R>,
+  many: (tx: Tx, list: readonly P[]) => Promise<readonly R[]>,
+): (tx: Tx, params: P) => Promise<R> {
+  return (tx, params) => {
+    const ask = groups.get(tx)
+    return ask ? (ask(many as unknown as Many, params) as Promise<R>) : one(tx, params)
+  }
+}
+
+/**
+ * Runs several units in one transaction, next to each other, and returns how each ended. What they ask of `gathered`
+ * statements waits until each of them waits or has ended; then it is asked at once for all.
+ */
+export function runTogether(
+  tx: Tx,
+  units: readonly Unit[],
+  own: (at: number) => Partial<Tx> = () => ({}),
+): Promise<PromiseSettledResult<unknown>[]> {
+  let active = units.length
+  let waiting = 0
+  let requested = new Map<Many, Requests>()
+
+  function ask(many: Many, params: unknown): Promise<unknown> {
+    const settle = Promise.withResolvers<unknown>()
+    const those = requested.get(many)
+    if (those) {
+      those.list.push(params)
+      those.settle.push(settle)
+    } else requested.set(many, { list: [params], settle: [settle] })
+    waiting += 1
+    answer()
+    return settle.promise
+  }
+
+  function answer(): void {
+    if (waiting < active || waiting === 0) return
+    const questions = requested
+    requested = new Map()
+    waiting = 0
+    for (const [many, { list, settle }] of questions) {
+      many(tx, list as never[]).then(
+        (values) => {
+          for (const [at, { resolve }] of settle.entries()) resolve(values[at])
+        },
+        (error) => {
+          for (const { reject } of settle) reject(error)
+        },
+      )
+    }
+  }
+
+  // All of them end, since none may go on in a transaction that is over.
+  return Promise.allSettled(
+    units.map(async (unit, at) => {
+      const shared: Tx = Object.assign(Object.create(tx), own(at))
+      groups.set(shared, ask)
+      try {
+        return await unit(shared)
+      } finally {
+        active -= 1
+        answer()
+      }
+    }),
+  )
+}
+
+/**
+ * The same with what each wants to happen after the commit. Where some failed, the transaction has to be undone: the
+ * places of these, and the reason of the first.
+ */
+export async function runShared(
+  tx: Tx,
+  units: readonly Unit[],
+): Promise<{ ends: Ended[]; failed: number[]; reason: unknown }> {
+  const effects = units.map((): (() => void)[] => [])
+  // Of what several asked for together it is not known whose it is.
+  const shared: Tx = Object.assign(Object.create(tx), { afterCommit: (effect: () => void) => effects[0]!.push(effect) })
+  const outcomes = await runTogether(shared, units, (at) => ({
+    afterCommit: (effect) => void effects[at]!.push(effect),
+  }))
+  const ends: Ended[] = []
+  const failed: number[] = []
+  for (const [at, outcome] of outcomes.entries()) {
+    if (outcome.status === 'rejected') failed.push(at)
+    else ends.push({ value: outcome.value, effects: effects[at]! })
+  }
+  const first = outcomes[failed[0] ?? 0]
+  return { ends, failed, reason: first?.status === 'rejected' ? first.reason : null }
 }

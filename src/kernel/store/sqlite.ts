@@ -4,6 +4,7 @@ import { systemClock } from '../clock'
 import { storageUnavailable } from '../errors'
 import { isAway, isBusy, isDiskFailure, toAppError } from './errors'
 import { runOffThread } from './off-thread'
+import { runShared } from './prepared'
 import { isSafeVersion, openFile } from './sqlite-file'
 import type { Reader, Store, Tx } from './store'
 import { NO_CHANGES } from './wire'
@@ -14,6 +15,8 @@ export type Unit = {
   run(tx: Tx): Promise<unknown>
   /** May be answered before it is durable. */
   soon: boolean
+  /** Shares a savepoint with others of its batch. */
+  together?: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -98,10 +101,10 @@ export function openSqlite(options: Options): Store {
   const { enqueue, finish, touch } = createCommitter(committer)
   let closed = false
 
-  const write = <T>(unit: (tx: Tx) => Promise<T>, soon: boolean): Promise<T> =>
+  const write = <T>(unit: (tx: Tx) => Promise<T>, soon: boolean, together = false): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       if (closed) return reject(storageUnavailable())
-      enqueue({ run: unit, soon, resolve: resolve as (value: unknown) => void, reject })
+      enqueue({ run: unit, soon, together, resolve: resolve as (value: unknown) => void, reject })
     })
 
   return {
@@ -112,7 +115,7 @@ export function openSqlite(options: Options): Store {
     readLong: read,
     write: (unit) => write(unit, false),
     writeSoon: (unit) => write(unit, true),
-    writeTogether: (unit) => write(unit, false),
+    writeTogether: (unit) => write(unit, false, true),
     writeOne: (unit) => write(unit, false),
     confirm: () => write(async () => touch(), false),
     failing: keeping.failing,
@@ -206,11 +209,8 @@ export function createCommitter(deps: Deps) {
     try {
       if (!writer.inTransaction) await beginFor(batch)
       if (!batch.length) return
-      for (const unit of batch) {
-        const settle = await runUnit(unit)
-        if (unit.soon) settle()
-        else waiting.push({ unit, settle })
-      }
+      for (const unit of batch) if (!unit.together) ended(unit, await runUnit(unit))
+      await runGroup(batch.filter(({ together }) => together))
     } catch (error) {
       abandon(batch, error)
       return
@@ -243,6 +243,37 @@ export function createCommitter(deps: Deps) {
       await systemClock.sleep(BUSY_PAUSE_MS)
       batch.push(...queue.splice(0, MAX_BATCH - batch.length))
     }
+  }
+
+  /** A unit has run: a `soon` one is answered now, any other after the commit. */
+  function ended(unit: Unit, settle: () => void): void {
+    if (unit.soon) settle()
+    else waiting.push({ unit, settle })
+  }
+
+  /** Runs units next to each other in one savepoint; where some fail, these run by themselves and the others again. */
+  async function runGroup(units: readonly Unit[]): Promise<void> {
+    if (units.length < 2) {
+      for (const unit of units) ended(unit, await runUnit(unit))
+      return
+    }
+    save.run()
+    const run = () =>
+      runShared(
+        base,
+        units.map((unit) => unit.run),
+      )
+    const { ends, failed, reason } = await (strict ? onlyStore(run) : run())
+    if (failed.length) {
+      if (!writer.inTransaction) throw reason
+      undo.run()
+      release.run()
+      for (const at of failed) await runGroup([units[at]!])
+      return runGroup(units.filter((_, at) => !failed.includes(at)))
+    }
+    release.run()
+    for (const [at, { value, effects }] of ends.entries())
+      waiting.push({ unit: units[at]!, settle: () => settle(units[at]!, value, effects) })
   }
 
   async function runUnit(unit: Unit): Promise<() => void> {

@@ -127,8 +127,8 @@ export type Store = {
   writeSoon<T>(unit: (tx: Tx) => Promise<T>, isAlone?: boolean): Promise<T>
   /**
    * Like `write`, for units that may run next to others in one transaction: none may count on what another of them reads
-   * or locks. On Postgres those of a turn, and those that come while others are written, ask for each `gathered` statement
-   * once for all. Where one fails, each runs again by itself.
+   * or locks. Those of a turn, and on Postgres those that come while others are written, ask for each `gathered` statement
+   * once for all. Where one fails, it runs again by itself.
    */
   writeTogether<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /** Like `write`, for a unit of one statement and no effect after it: Postgres commits that without being asked to. */
