@@ -43,8 +43,8 @@ export const testCommands: Command[] = [
   }),
   command`run: Run test cases on engines, as a job
   Every answer is billed as a completion. Without --ids and --tag all cases run. Follow it with jobs wait JOB; its result has each answer with the checks that failed.
-  $ tests run --models svc-1-flash --max 50
-  $ tests run --ids ${ID} --models svc-1-flash,svc-1-pro --max 50`({
+  $ tests run --models svc-1-flash --max 50c
+  $ tests run --ids ${ID} --models svc-1-flash,svc-1-pro --max 50c`({
     columns: runColumns,
     impact: 'write',
     exits: [3, 6],

@@ -60,6 +60,12 @@ const LIKE: Record<string, Served['like']> = {
   },
 }
 
+/** What keys are bound to. */
+const BOUND: Record<string, NonNullable<Served['bound']>> = {
+  '/guardrail-policies': { put: 'guardrails', member: 'guardrail_policy_id' },
+  '/routing-preferences': { put: 'routing-preference', member: 'routing_preference_id' },
+}
+
 /** A widget has the key of whose it is. */
 const keys = new Map<string, string>()
 const withKey: Served['as'] = ({ send, userId, keyId }) => {
@@ -76,7 +82,7 @@ const opsFor = (noun: Served['resource']): Served['ops'] =>
     : ops
 
 for (const noun of nouns as Served['resource'][]) {
-  const like = LIKE[noun.path]
+  const [like, bound] = [LIKE[noun.path], BOUND[noun.path]]
   resourceSuite({
     resource: noun,
     world,
@@ -84,5 +90,6 @@ for (const noun of nouns as Served['resource'][]) {
     ops: opsFor(noun),
     max,
     ...(like ? { like } : {}),
+    ...(bound ? { bound } : {}),
   })
 }

@@ -21,12 +21,14 @@ export type Served = {
   max: number
   /** An order, the text member of it that tells one from another, and where GET has it, if not flat. */
   like?: { order: object; called: string; member?: string }
+  /** Where a key is bound to one, and the member of the key that then names it. */
+  bound?: { put: string; member: string }
 }
 
 const NAMED: NonNullable<Served['like']> = { order: { name: 'Theirs' }, called: 'name' }
 
 /** What holds for each declared resource, on both APIs. */
-export function resourceSuite({ resource: noun, world, as, ops, max, like = NAMED }: Served) {
+export function resourceSuite({ resource: noun, world, as, ops, max, like = NAMED, bound }: Served) {
   const path = noun.path.slice(1)
   const isEither = noun.owned === 'either'
   /** A role that may not change what is the team's. */
@@ -110,14 +112,76 @@ export function resourceSuite({ resource: noun, world, as, ops, max, like = NAME
       expect((await ops('POST', `${path}?owner=${ada.userId}`, input)).status).toBe(200)
     })
 
-    test.if('is_default' in noun.empty)('of ten at once one is the default, and it is named', async () => {
-      const ada = await world.person()
-      const ids = await Promise.all(Array.from({ length: max }, async () => (await made(ada)).id))
-      const answers = await Promise.all(ids.map((id) => as(ada)('PATCH', one(id), { is_default: true })))
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(max - 1).fill(409)])
-      expect(answers.find(({ status }) => status === 409)!.body.error.message).toContain('"Theirs"')
-    })
+    test.each(['limit=0', 'limit=101', 'limit=1.5', 'limit=x', 'cursor=nonsense'])(
+      'a list refuses %s',
+      async (query) => {
+        const { status, body } = await as(await world.person())('GET', `${path}?${query}`)
+        expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
+      },
+    )
+
+    if (isEither)
+      test('a list may be of one scope', async () => {
+        const bob = await world.person({ ofOrg: true })
+        const { id } = await made(bob)
+        expect(await listed(as(bob), '?scope=personal')).toEqual([])
+        expect(await listed(as(bob), '?scope=team')).toEqual([id])
+        expect((await as(bob)('GET', `${path}?scope=nobody`)).status).toBe(400)
+      })
   })
+
+  if ('is_default' in noun.empty)
+    describe(`the default ${noun.title.one}`, () => {
+      test.each([
+        ['made', 201],
+        ['changed', 200],
+      ])('of ten that are %s at once one is it, and it is named (K13, E10)', async (word, status) => {
+        const ada = await world.person()
+        const all = Array.from({ length: max }, () => ({ is_default: true }))
+        const ids = word === 'made' ? [] : await Promise.all(all.map(async () => (await made(ada)).id))
+        const answers = await Promise.all(
+          all.map((body, at) =>
+            ids.length ? as(ada)('PATCH', one(ids[at]), body) : as(ada)('POST', path, { ...input, ...body }),
+          ),
+        )
+        expect(answers.map((answer) => answer.status).sort()).toEqual([status, ...Array(max - 1).fill(409)])
+        const { error } = answers.find((answer) => answer.status === 409)!.body
+        expect(error).toMatchObject({ code: 'conflict', type: 'conflict_error' })
+        expect(error.message).toStartWith(`"Theirs" is already the default ${noun.title.one}`)
+        expect(await listed(as(ada))).toHaveLength(ids.length || 1)
+      })
+
+      test('can be another once the first gives it up', async () => {
+        const eve = await world.person()
+        const [first, second] = [await made(eve, { is_default: true }), await made(eve)]
+        const change = (id: string, is_default: boolean) => as(eve)('PATCH', one(id), { is_default })
+        expect((await change(second.id, true)).status).toBe(409)
+        await change(first.id, false)
+        expect(shown(await change(second.id, true)).is_default).toBe(true)
+      })
+
+      test('is one of a person and one of a team', async () => {
+        const bob = await world.person()
+        const org = (await bob.send('POST', 'orgs', { name: 'Bobs' })).body.id
+        await bob.send('POST', `orgs/${org}/activate`)
+        expect((await made(bob, { is_default: true })).is_default).toBe(true)
+        const team = await made(bob, { is_default: true, scope: 'team' })
+        expect(team).toMatchObject({ scope: 'team', org_id: org, is_default: true })
+      })
+    })
+
+  if (bound)
+    describe(`the keys of a ${noun.title.one}`, () => {
+      test('are counted, and have none once it is deleted', async () => {
+        const { put, member } = bound
+        const ada = await world.person()
+        const { id } = await made(ada)
+        await ada.send('PUT', `keys/${ada.keyId}/${put}`, { [member]: id })
+        expect(shown(await as(ada)('GET', one(id))).bound_key_count).toBe(1)
+        expect((await as(await world.signedIn(ada))('DELETE', one(id))).body).toMatchObject({ deleted: true })
+        expect((await ada.send('GET', `keys/${ada.keyId}`)).body[member]).toBeNull()
+      })
+    })
 
   describe(`whose ${noun.path} (I22)`, () => {
     test.each(['GET', 'PATCH', 'DELETE'])('%s of another’s, of none and of nonsense is one answer', async (method) => {
