@@ -36,13 +36,15 @@ type Deps = { engines: EngineService; clock: Clock }
  * The answer of one engine call. Calls of the client's functions that cannot be passed on are asked for once more,
  * unless they were shown already. Throws what engines throw.
  */
-export async function answerOnce(deps: Deps, task: Task, emit: Emit | null): Promise<AgentResult> {
+export function answerOnce(deps: Deps, task: Task, emit: Emit | null): Promise<AgentResult> {
   const { engineId, offered } = task
   const messages = openingMessages(task)
-  const turn = await takeTurn(deps, engineId, toRequest(task, messages), emit, offered)
-  if (emit || !offered || !isBroken(turn, offered)) return agentResultOf(turn, task)
-  messages.push(...correctionsOf(turn, offered))
-  return agentResultOf(await takeTurn(deps, engineId, toRequest(task, messages), null, offered), task)
+  return takeTurn(deps, engineId, toRequest(task, messages), emit, offered).then((turn) => {
+    if (emit || !offered || !isBroken(turn, offered)) return agentResultOf(turn, task)
+    messages.push(...correctionsOf(turn, offered))
+    const again = takeTurn(deps, engineId, toRequest(task, messages), null, offered)
+    return again.then((better) => agentResultOf(better, task))
+  })
 }
 
 /** A blank prompt adds no text part, because engines refuse empty parts. */
@@ -86,10 +88,12 @@ export const takeTurn = (
   request: RunRequest,
   emit: Emit | null,
   offered: Offered | null,
-): Promise<Turn> => (emit ? streamed(deps, question, request, emit, offered) : whole(deps, question, request))
+): Promise<Turn> =>
+  emit
+    ? streamed(deps, question, request, emit, offered)
+    : deps.engines.answer(question, request).then((answer) => whole(answer, request))
 
-async function whole({ engines }: Deps, question: string, request: RunRequest): Promise<Turn> {
-  const answer = await engines.answer(question, request)
+function whole(answer: WholeAnswer, request: RunRequest): Turn {
   const { engineId, free, fallbackUsed, reasoning, refusal, finish, usage } = answer
   const stop = request.sampling?.stop?.length ? createStopFilter(request.sampling.stop) : null
   const heard = stop ? stop.add(answer.text) + stop.end() : answer.text

@@ -151,7 +151,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
       const reached = await reach(inputFor(engineId, request, whole), deps)
       reached.pass.succeeded()
-      return { ...meterAnswer(reached.value, request), ...sourceOf(reached, engineId, options) }
+      return Object.assign(meterAnswer(reached.value, request), sourceOf(reached, engineId, options))
     },
 
     /** The answer as a stream, given to `take` in parts. Throws what `answer` throws, and what `take` throws. */
@@ -262,10 +262,13 @@ function call({ driver, slots }: Target, request: Own, sink: Sink): Promise<void
 }
 
 /** The whole answer of a target. */
-async function whole(target: Target, request: Own): Promise<EngineAnswer> {
-  const { answer, take } = createCollector()
-  await call(target, request, { streams: false, take })
-  return answer
+function whole(target: Target, request: Own): Promise<EngineAnswer> {
+  const joined = createCollector()
+  let { answer } = joined
+  const given = (came: EngineAnswer) => {
+    answer = came
+  }
+  return call(target, request, { streams: false, take: joined.take, whole: given }).then(() => answer)
 }
 
 /** A stream at its first part: it gives all its parts, and waits for its end. Throws what the driver throws until then. */

@@ -232,6 +232,8 @@ export type Sink = {
    * driver throws anything then.
    */
   take(part: EnginePart): void | Promise<void>
+  /** Takes an answer that came whole, where it is not wanted in parts. */
+  whole?(answer: EngineAnswer): void
 }
 
 export type Driver = {
@@ -293,8 +295,9 @@ export class EngineFailure extends Error {
   }
 }
 
-/** Gives a whole answer in parts; a promise where its reader is behind. */
-export function giveAnswer(answer: EngineAnswer, { take }: Sink): void | Promise<void> {
+/** Gives a whole answer, in parts unless it is wanted whole; a promise where its reader is behind. */
+export function giveAnswer(answer: EngineAnswer, { take, whole }: Sink): void | Promise<void> {
+  if (whole) return whole(answer)
   const { text, reasoning, refusal, toolCalls, usage, finish, stoppedBy } = answer
   const parts: EnginePart[] = []
   if (reasoning) parts.push({ type: 'reasoning-delta', text: reasoning })

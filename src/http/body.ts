@@ -8,7 +8,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import { NO_BODY } from '../kernel/schema'
-import { free, MAX_JSON_BYTES, paced, payloadTooLarge, takeBody } from './intake'
+import { free, MAX_JSON_BYTES, paced, payloadTooLarge, type Taken, takeBody } from './intake'
 import type { RouteRule } from './route-rules'
 
 /** A form with at most one file, which lies on the disk until `discard` is called. */
@@ -123,15 +123,23 @@ type Look = (bytes: Uint8Array, parsed: () => unknown) => Promise<void>
 type Reading = Pick<RouteRule, 'body' | 'open' | 'maxBytes'> & { look?: Look }
 
 /**
- * The body as JSON, or `NO_BODY`. Throws 400 `validation_error`, 413, 503 `service_unavailable`, 504 `request_timeout`.
+ * The body as JSON, or `NO_BODY`; a promise where that has to be waited for. Throws 400 `validation_error`, 413, 503
+ * `service_unavailable`, 504 `request_timeout`.
  */
-export async function readJson(
-  request: Request,
-  { body, open, maxBytes, look }: Reading = JSON_RULE,
-): Promise<unknown> {
-  const taken = await takeBody(request, { maxBytes, isPublic: open })
+export function readJson(request: Request, { body, open, maxBytes, look }: Reading = JSON_RULE): unknown {
+  const taken = takeBody(request, { maxBytes, isPublic: open })
+  const read = body === 'ignored' ? () => NO_BODY : parse
+  if (look || taken instanceof Promise || taken.bytes.length > LARGE_BYTES) return readLater(taken, read, look)
   try {
-    const read = body === 'ignored' ? () => NO_BODY : parse
+    return read(taken.bytes)
+  } finally {
+    taken.release()
+  }
+}
+
+async function readLater(taking: Taken | Promise<Taken>, read: typeof parse, look?: Look): Promise<unknown> {
+  const taken = await taking
+  try {
     const value = look ? await lookedAt(taken.bytes, read, look) : read(taken.bytes)
     // Requests that wait meanwhile get a turn here (I28).
     if (taken.bytes.length > LARGE_BYTES) await new Promise<void>((resolve) => setImmediate(resolve))

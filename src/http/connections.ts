@@ -127,7 +127,8 @@ export function createConnections({ clock, log, limits, isProxy }: Deps) {
   }
 }
 
-const nameOf = (address: string, port: number): string => `${address.replace('::ffff:', '')} ${port}`
+const nameOf = (address: string, port: number): string =>
+  `${address.startsWith('::ffff:') ? address.slice(7) : address} ${port}`
 
 const DESCRIPTORS = process.platform === 'darwin' ? '/dev/fd' : '/proc/self/fd'
 

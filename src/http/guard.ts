@@ -128,7 +128,7 @@ export type Guard = ReturnType<typeof guard>
  * (contract 1.5). A request without the header costs only the header look-up.
  */
 export function createBodyReader({ idempotency, rules, incoming }: Deps) {
-  return function read(context: Context): Promise<unknown> {
+  return function read(context: Context): unknown {
     const { exchange, request, route } = context
     const rule = rules.of(request.method, route) ?? exchange.rule
     if (rule.body === 'upload') return receiveUpload(request, { maxBytes: rule.maxBytes, folder: incoming })

@@ -56,31 +56,35 @@ export type Taken = { readonly bytes: Uint8Array; release(): void }
 const NOTHING: Taken = { bytes: new Uint8Array(), release: () => undefined }
 
 /**
- * Reads a body within its size, its time and the budget.
+ * Reads a body within its size, its time and the budget; a promise where it is not there yet.
  * @throws AppError 413 `payload_too_large`, 503 `service_unavailable`, 504 `request_timeout`
  */
-export async function takeBody(request: Request, { maxBytes, isPublic }: Options): Promise<Taken> {
+export function takeBody(request: Request, { maxBytes, isPublic }: Options): Taken | Promise<Taken> {
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > maxBytes) throw payloadTooLarge(maxBytes)
   const claim = createClaim(isPublic)
-  try {
-    // So small a body is slower than the least rate exactly when its time is over, so its pieces need no counting.
-    if (declared <= limits.seconds * MIN_BYTES_A_SECOND) {
-      claim.upTo(declared)
-      return { bytes: await soon(request), release: claim.release }
-    }
-    if (!request.body) return NOTHING
-    return { bytes: await inPieces(request, maxBytes, claim, declared), release: claim.release }
-  } catch (error) {
-    claim.release()
-    throw error
+  const { release } = claim
+  const whenRead = (reading: Promise<Uint8Array>): Promise<Taken> =>
+    reading.then(
+      (bytes) => ({ bytes, release }),
+      (error: unknown) => {
+        release()
+        throw error
+      },
+    )
+  // So small a body is slower than the least rate exactly when its time is over, so its pieces need no counting.
+  if (declared <= limits.seconds * MIN_BYTES_A_SECOND) {
+    claim.upTo(declared)
+    const reading = request.arrayBuffer()
+    // Most bodies come with their headers.
+    return peek.status(reading) === 'fulfilled'
+      ? { bytes: new Uint8Array(peek(reading) as ArrayBuffer), release }
+      : whenRead(inTime(reading))
   }
+  return request.body ? whenRead(inPieces(request, maxBytes, claim, declared)) : NOTHING
 }
 
-async function soon(request: Request): Promise<Uint8Array> {
-  const reading = request.arrayBuffer()
-  // Most bodies come with their headers, so they need no timer.
-  if (peek.status(reading) === 'fulfilled') return new Uint8Array(await reading)
+async function inTime(reading: Promise<ArrayBuffer>): Promise<Uint8Array> {
   const late = Promise.withResolvers<never>()
   const cancel = systemClock.after(limits.seconds * 1_000, () => late.reject(tooSlow()))
   try {

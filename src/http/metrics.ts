@@ -49,6 +49,8 @@ type Options = { name: string; help: string; labels?: readonly string[]; buckets
 /** What was counted for one set of labels; of a histogram, `counts` holds how many values each bucket got. */
 type Row = { labels: Record<string, string>; sum: number; counts: number[] }
 
+type Branch = { row: Row | null; next: Map<string, Branch> }
+
 type Value = { metricName?: string; labels: Record<string, string | number>; value: number }
 
 /** How often the delay of the event loop is looked at. */
@@ -116,13 +118,15 @@ type HttpMetrics = Metrics['http']
  * label objects, but makes them when somebody reads the metrics.
  */
 export function createTally(registry: Registry, { name, help, labels = [], buckets }: Options) {
-  const rows = new Map<string, Row>()
+  const rows: Row[] = []
+  /** The rows by their first label value, those by the second, and so on: values are known strings, a joined key is not. */
+  const byLabel: Branch = { row: null, next: new Map() }
   const type = buckets ? 'histogram' : 'counter'
   // Without labels there is one row, which is shown from the beginning.
   if (!labels.length) rowOf()
   registry.registerMetric({
     name,
-    get: () => Promise.resolve({ name, help, type, values: [...rows.values()].flatMap(shown) }),
+    get: () => Promise.resolve({ name, help, type, values: rows.flatMap(shown) }),
   } as never as Metric)
 
   return {
@@ -137,14 +141,21 @@ export function createTally(registry: Registry, { name, help, labels = [], bucke
   }
 
   function rowOf(...values: string[]): Row {
-    const key = values.length === 1 ? values[0]! : values.join('\n')
-    let row = rows.get(key)
-    if (!row) {
-      const named = Object.fromEntries(labels.map((label, place) => [label, values[place] ?? '']))
-      row = { labels: named, sum: 0, counts: Array.from({ length: (buckets?.length ?? -1) + 1 }, () => 0) }
-      rows.set(key, row)
+    let branch = byLabel
+    for (const value of values) {
+      let next = branch.next.get(value)
+      if (!next) {
+        next = { row: null, next: new Map() }
+        branch.next.set(value, next)
+      }
+      branch = next
     }
-    return row
+    if (!branch.row) {
+      const named = Object.fromEntries(labels.map((label, place) => [label, values[place] ?? '']))
+      branch.row = { labels: named, sum: 0, counts: Array.from({ length: (buckets?.length ?? -1) + 1 }, () => 0) }
+      rows.push(branch.row)
+    }
+    return branch.row
   }
 
   function shown({ labels: own, sum, counts }: Row): Value[] {

@@ -93,36 +93,39 @@ function native(deps: Deps, { method, path, handler, hooks }: Declared): Served 
     return run(context)
   }
 
-  const run = body ? withBody : withoutBody
-
-  function withoutBody(context: Context): Response | Promise<Response> {
+  function run(context: Context): Response | Promise<Response> {
     try {
       if (scope) requireScope(context.exchange.caller!, scope, name)
-      const value = handle(context)
-      return value instanceof Promise ? withBody(context, value) : finished(context, value)
+      const value = body ? read(context, body) : handle(context)
+      return value instanceof Promise ? later(context, value) : finished(context, value)
     } catch (error) {
       return refused(context, error, path)
     }
   }
 
-  /** Also what is answered later. */
-  async function withBody(context: Context, answered?: Promise<unknown>): Promise<Response> {
+  async function later(context: Context, answering: Promise<unknown>): Promise<Response> {
     try {
-      return finished(context, answered ? await answered : await handled(context))
+      return finished(context, await answering)
     } catch (error) {
       return refused(context, error, path)
     }
   }
 
-  async function handled(context: Context): Promise<unknown> {
-    if (scope) requireScope(context.exchange.caller!, scope, name)
-    try {
-      context.body = await deps.read(context)
-    } catch (error) {
+  function read(context: Context, { validate }: Standard<TSchema>['~standard']): unknown {
+    const unread = (error: unknown): never => {
       throw new Unread('', { cause: error })
     }
-    context.body = (body!.validate(context.body) as { value: unknown }).value
-    return ONCE.beforeHandle(context) ?? handle(context)
+    const checked = (sent: unknown): unknown => {
+      context.body = (validate(sent) as { value: unknown }).value
+      return ONCE.beforeHandle(context) ?? handle(context)
+    }
+    let sent: unknown
+    try {
+      sent = deps.read(context)
+    } catch (error) {
+      unread(error)
+    }
+    return sent instanceof Promise ? sent.catch(unread).then(checked) : checked(sent)
   }
 
   function finished(context: Context, value: unknown): Response | Promise<Response> {

@@ -2,14 +2,16 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEq
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
+const DIGITS = Buffer.from(BASE62)
+
 /** `length` random base62 characters. Bytes of 248 and up are discarded, so that each character is equally likely. */
 export function randomBase62(length: number): string {
-  let out = ''
-  while (out.length < length) {
+  const made = Buffer.allocUnsafe(length)
+  for (let place = 0; place < length; ) {
     const byte = nextByte()
-    if (byte < 248) out += BASE62[byte % 62]
+    if (byte < 248) made[place++] = DIGITS[byte % 62]!
   }
-  return out
+  return made.toString('latin1')
 }
 
 /** Random bytes are fetched 4 KiB at a time: every request needs several ids, and each fetch is costly. */

@@ -52,79 +52,90 @@ export type TimeoutSettings = { timeoutMs?: number | undefined; silenceMs?: numb
 export const PLAIN_TIMEOUT_MS = 120_000
 export const STREAM_TIMEOUT_MS = 600_000
 
-export type UpstreamTimeout = {
-  /** For the upstream call: aborts with the caller, and when the upstream is too slow or silent for too long. */
-  signal: AbortSignal
-  /** Restarts the silence timer: bytes arrived, or a read begins. */
-  heard(): void
-  /** Suspends the silence timer until the next `heard`: a slow reader is not the upstream's silence. */
-  rest(): void
-  /** Translates an exception of the call; when the caller has left, returns the caller's own reason. */
-  explain(error: unknown): unknown
-  /** The whole answer has arrived, so `release` has nothing to abort. */
-  finished(): void
-  /** Stops the timers, and aborts the call unless it has finished. */
-  release(): void
-}
-
 /** Bounds one upstream call: it is aborted when its caller leaves, or when it goes beyond its limits. */
-export function startTimeout(
-  caller: AbortSignal,
-  { clock, timeoutMs, silenceMs = timeoutMs }: TimeoutLimits,
-): UpstreamTimeout {
-  const ending = new AbortController()
-  const mindsSilence = silenceMs < timeoutMs
-  let beyond: string | null = null
-  let resting = false
-  let whole = false
-  let heardAt = clock.monotonic()
-  let unwatch: (() => void) | null = null
-  const left = () => ending.abort(caller.reason)
-  const giveUp = (why: string) => {
-    beyond = why
-    ending.abort()
-  }
-  if (caller.aborted) left()
-  else caller.addEventListener('abort', left, { once: true })
-  const disarm = clock.after(timeoutMs, () => giveUp(`the upstream did not finish within ${timeoutMs / 1_000} s`))
+export const startTimeout = (caller: AbortSignal, limits: TimeoutLimits): UpstreamTimeout =>
+  new UpstreamTimeout(caller, limits)
 
-  // Looks when the limit may have passed, because a timer that every byte restarts costs more.
-  const watch = (ms: number): void => {
-    unwatch = clock.after(ms, () => {
-      unwatch = null
-      if (resting) return
-      const more = Math.ceil(heardAt + silenceMs - clock.monotonic())
-      if (more > 0) watch(more)
-      else giveUp(`the upstream was silent for ${silenceMs / 1_000} s`)
+/** A class, because it is made for every call. */
+export class UpstreamTimeout {
+  private readonly ending = new AbortController()
+  /** For the upstream call: aborts with the caller, and when the upstream is too slow or silent for too long. */
+  readonly signal = this.ending.signal
+  private beyond: string | null = null
+  private resting = false
+  private isWhole = false
+  private heardAt: number
+  private readonly disarm: () => void
+  private unwatch: (() => void) | null = null
+
+  constructor(
+    private readonly caller: AbortSignal,
+    private readonly limits: TimeoutLimits,
+  ) {
+    const { clock, timeoutMs } = limits
+    this.heardAt = clock.monotonic()
+    if (caller.aborted) this.handleEvent()
+    else caller.addEventListener('abort', this, { once: true })
+    this.disarm = clock.after(timeoutMs, () => this.giveUp(`the upstream did not finish within ${timeoutMs / 1_000} s`))
+    if (this.silenceMs < timeoutMs) this.watch(this.silenceMs)
+  }
+
+  private get silenceMs(): number {
+    return this.limits.silenceMs ?? this.limits.timeoutMs
+  }
+
+  /** The caller has left. */
+  handleEvent(): void {
+    this.ending.abort(this.caller.reason)
+  }
+
+  private giveUp(why: string): void {
+    this.beyond = why
+    this.ending.abort()
+  }
+
+  /** Looks when the limit may have passed, because a timer that every byte restarts costs more. */
+  private watch(ms: number): void {
+    this.unwatch = this.limits.clock.after(ms, () => {
+      this.unwatch = null
+      if (this.resting) return
+      const more = Math.ceil(this.heardAt + this.silenceMs - this.limits.clock.monotonic())
+      if (more > 0) this.watch(more)
+      else this.giveUp(`the upstream was silent for ${this.silenceMs / 1_000} s`)
     })
   }
-  if (mindsSilence) watch(silenceMs)
 
-  return {
-    signal: ending.signal,
-    heard() {
-      resting = false
-      if (!mindsSilence) return
-      heardAt = clock.monotonic()
-      if (!unwatch && !ending.signal.aborted) watch(silenceMs)
-    },
-    rest() {
-      resting = true
-    },
-    explain(error) {
-      if (caller.aborted) return caller.reason
-      return beyond === null ? failureOfError(error) : new EngineFailure('timeout', beyond)
-    },
-    finished() {
-      whole = true
-    },
-    release() {
-      disarm()
-      unwatch?.()
-      caller.removeEventListener('abort', left)
-      // A finished call is not aborted, because notifying the listeners costs more than everything else here.
-      if (!whole) ending.abort()
-    },
+  /** Restarts the silence timer: bytes arrived, or a read begins. */
+  heard(): void {
+    this.resting = false
+    if (this.silenceMs >= this.limits.timeoutMs) return
+    this.heardAt = this.limits.clock.monotonic()
+    if (!this.unwatch && !this.signal.aborted) this.watch(this.silenceMs)
+  }
+
+  /** Suspends the silence timer until the next `heard`: a slow reader is not the upstream's silence. */
+  rest(): void {
+    this.resting = true
+  }
+
+  /** Translates an exception of the call; when the caller has left, returns the caller's own reason. */
+  explain(error: unknown): unknown {
+    if (this.caller.aborted) return this.caller.reason
+    return this.beyond === null ? failureOfError(error) : new EngineFailure('timeout', this.beyond)
+  }
+
+  /** The whole answer has arrived, so `release` has nothing to abort. */
+  finished(): void {
+    this.isWhole = true
+  }
+
+  /** Stops the timers, and aborts the call unless it has finished. */
+  release(): void {
+    this.disarm()
+    this.unwatch?.()
+    this.caller.removeEventListener('abort', this)
+    // A finished call is not aborted, because notifying the listeners costs more than everything else here.
+    if (!this.isWhole) this.ending.abort()
   }
 }
 
