@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, lte, sql } from 'drizzle-orm'
 import { type ArchiveDeps, archiveEvents, baseOf, lastBefore, pageOfHeads } from '../audit'
 import { type JobKind, recurring } from '../jobs'
 import type { OwnerScope } from '../kernel/caller'
@@ -15,7 +15,7 @@ const EVERY_MS = 3_600_000
 const DAY_MS = 86_400_000
 /** Calls deleted in one transaction, which holds other writes meanwhile. */
 const BATCH = 50
-const PAGE = 1_000
+const PAGE = 200
 const HEADS = 500
 
 /** Of each call what its event does not say. */
@@ -38,7 +38,8 @@ const oldCalls = query<Wanted>()((db, p) => {
         eq(t.owner, p.owner),
         sql`${t.at} >= ${p.after}`,
         lte(t.at, sql`${p.at}`),
-        or(isNull(t.seq), lte(t.seq, sql`${p.seq}`)),
+        // Not an OR, for which SQLite would read all rows of the owner by another index.
+        sql`coalesce(${t.seq}, 0) <= ${p.seq}`,
       ),
     )
     .orderBy(asc(t.at), asc(t.id))
