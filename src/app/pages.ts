@@ -4,6 +4,8 @@ import type { Guard } from '../http/guard'
 import type { Streams } from '../http/sse'
 import { AppError } from '../kernel/errors'
 import { html, PAGE_HEADERS, page } from '../kernel/html'
+import { roleInBrowser } from '../operators'
+import { hasOperators } from '../pages/reference/config'
 import { assetRoutes, type FindWidget, widgetPageRoutes } from '../pages/routes'
 import { accountPageRoutes, goTo } from '../pages/routes-accounts'
 import { consoleRoutes } from '../pages/routes-console'
@@ -65,6 +67,10 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
           entering,
           assets: container.consoleAssets,
           me: auth.me,
+          operatorRole: async (userId) =>
+            hasOperators(config)
+              ? ((await roleInBrowser({ ...container, production: config.production }, userId))?.role ?? null)
+              : null,
           about: {
             version: RELEASE,
             mode: config.production ? 'production' : 'dev',

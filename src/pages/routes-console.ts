@@ -3,8 +3,9 @@ import { mayDo } from '../accounts'
 import { type Org, PERMISSIONS } from '../accounts/orgs/schema'
 import { NOWHERE_HEADERS, NOWHERE_PAGE } from '../http/envelope'
 import type { Guard } from '../http/guard'
-import type { Call } from '../kernel/caller'
+import type { Call, OperatorRole } from '../kernel/caller'
 import { dataOf, html } from '../kernel/html'
+import type { UserId } from '../kernel/ids'
 import type { ConsoleAssets } from './assets'
 import { served } from './routes'
 import { type Answer, goTo, signInAt } from './routes-accounts'
@@ -16,11 +17,13 @@ type Deps = {
   entering: Pick<Entering, 'person'>
   assets: ConsoleAssets
   me(call: Call): Promise<{
-    user: { id: string; email: string; name: string | null }
+    user: { id: UserId; email: string; name: string | null }
     has_password: boolean
     orgs: Pick<Org, 'id' | 'name' | 'slug' | 'role'>[]
     active_org_id: string | null
   }>
+  /** What the person may do as an operator of this server; null for nobody's. */
+  operatorRole(userId: UserId): Promise<OperatorRole | null>
   /** What the page needs to know of this server. */
   about: {
     version: string
@@ -30,14 +33,17 @@ type Deps = {
   }
 }
 
+/** `all` is everybody, for operators. */
+type BootOwner = { slug: string; id: string | null; name: string; role: string; permissions: readonly string[] }
+
 /** What the document tells its script (console 9.2). `permissions` are those of the person's role in each owner. */
 export type Boot = Deps['about'] & {
   build: string
   base_path: string
   user: { id: string; email: string; name: string | null; has_password: boolean }
   /** What the person may do as an operator of this server; null for nobody's. */
-  operator_role?: string | null
-  owners: { slug: string; id: string | null; name: string; role: string; permissions: string[] }[]
+  operator_role: OperatorRole | null
+  owners: BootOwner[]
 }
 
 /** Only what this server serves; styles and scripts only from files (console 9.2). */
@@ -54,22 +60,34 @@ const HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), clipboard-write=(self)',
 }
 
+/** Everybody's rows, as operators see them. Their routes say themselves who else than the admin may change what. */
+const everybody = (role: OperatorRole): BootOwner => ({
+  ...{ slug: 'all', id: null, name: 'All owners', role: `operator (${role})` },
+  permissions: role === 'admin' ? PERMISSIONS : ['viewUsage', 'viewAudit'],
+})
+
+/** First parts of addresses that mean something else than an organization. */
+const TAKEN = new Set(['me', 'all', 'sign-in', 'start', 'assets', 'invitation'])
+
 /** Sections that links name without an owner. */
 const OWNERLESS = new Set(['inbox', 'settings', 'playground'])
 
 /** `/console`: one document for every address of the console, and its files (console 9.2). */
-export function consoleRoutes({ base, entering, assets, me, about }: Deps, guard: Guard) {
+export function consoleRoutes({ base, entering, assets, me, operatorRole, about }: Deps, guard: Guard) {
   async function bootOf(call: Call, build: string): Promise<{ boot: Boot; home: string }> {
     const { user, has_password, orgs, active_org_id } = await me(call)
     const teams = orgs.map(({ id, slug, name, role }) => ({
-      slug,
+      slug: TAKEN.has(slug) ? `org:${id}` : slug,
       id,
       name,
       role,
       permissions: PERMISSIONS.filter((permission) => mayDo(role, permission)),
     }))
     const own = { slug: 'me', id: null, name: 'Personal', role: 'owner', permissions: [...PERMISSIONS] }
-    const boot = { ...about, build, base_path: base, user: { ...user, has_password }, owners: [own, ...teams] }
+    const role = await operatorRole(user.id)
+    const owners = [own, ...teams, ...(role === null ? [] : [everybody(role)])]
+    const person = { user: { ...user, has_password }, operator_role: role, owners }
+    const boot = { ...about, build, base_path: base, ...person }
     return { boot, home: teams.find(({ id }) => id === active_org_id)?.slug ?? 'me' }
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { axeProblems, inChromium } from '../support/chromium'
-import { createConsole, sees, wrongIn } from './support/console'
+import { createConsole, go, sees, wrongIn } from './support/console'
 import { furnish } from './support/furnished'
 
 /** Every screen with its address, what stands on it when it is full, and when nothing is there yet. */
@@ -113,13 +113,6 @@ inChromium('every screen of the console', async () => {
     await page.close()
   })
 })
-
-/** Another address of the console, as its links lead there. */
-const go = (page: Page, path: string) =>
-  page.evaluate((to: string) => {
-    history.pushState(null, '', to)
-    dispatchEvent(new PopStateEvent('popstate'))
-  }, path)
 
 const nameOf = (path: string) => path.replace(/\?.*tab=/, '-')
 

@@ -12,6 +12,7 @@ import {
   MessageCircle,
   Route,
   ScrollText,
+  Server,
   Settings,
   ShieldAlert,
   ShieldCheck,
@@ -21,19 +22,35 @@ import {
   Workflow,
 } from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
+import type { OperatorRole } from '../../../kernel/caller'
 
 export type Section = {
   /** Its part of the address; the overview has none. */
   id: string
   title: string
-  group: 'Watch' | 'Build' | 'Manage'
+  group: 'Watch' | 'Build' | 'Manage' | 'Platform'
   icon: LucideIcon
   /** The letter after `g` that leads to it. */
   letter?: string
   /** The permission without which it is not shown. */
   permission?: string
   screen: ComponentType
+  /**
+   * Which operators see it, and what it shows them of all owners and of one that they look at: the same screen where
+   * that is left out, nothing for null. Without this member operators do not see it.
+   */
+  operators?: { roles: readonly OperatorRole[]; all?: ComponentType | null; one?: ComponentType | null }
 }
+
+/** Who handles money sees no work of people (console 9.1). */
+const WATCHING = ['viewer', 'support', 'reviewer', 'admin'] as const
+const EVERY = [...WATCHING, 'billing'] as const
+
+type Everyone = 'AllRequests' | 'AllJobs' | 'AllEvents' | 'AllChats'
+const ofAll = (name: Everyone) =>
+  load(() => import('./sections/platform/everyone').then((it) => ({ default: it[name] })))
+const overviewOf = (name: 'AllOverview' | 'OwnersOverview') =>
+  load(() => import('./sections/overview/operators').then((it) => ({ default: it[name] })))
 
 const load = (screen: () => Promise<{ default: ComponentType }>) => lazy(screen)
 
@@ -47,6 +64,7 @@ export const SECTIONS: readonly Section[] = [
     letter: 'o',
     permission: 'viewUsage',
     screen: load(() => import('./sections/overview/overview')),
+    operators: { roles: EVERY, all: overviewOf('AllOverview'), one: overviewOf('OwnersOverview') },
   },
   {
     id: 'requests',
@@ -56,6 +74,7 @@ export const SECTIONS: readonly Section[] = [
     letter: 'r',
     permission: 'viewUsage',
     screen: load(() => import('./sections/requests/requests')),
+    operators: { roles: EVERY, all: ofAll('AllRequests'), one: null },
   },
   {
     id: 'inbox',
@@ -65,6 +84,7 @@ export const SECTIONS: readonly Section[] = [
     letter: 'i',
     permission: 'manageSkills',
     screen: load(() => import('./sections/inbox/inbox')),
+    operators: { roles: WATCHING, all: ofAll('AllChats'), one: null },
   },
   {
     id: 'jobs',
@@ -73,6 +93,7 @@ export const SECTIONS: readonly Section[] = [
     icon: ListTodo,
     letter: 'j',
     screen: load(() => import('./sections/jobs/jobs')),
+    operators: { roles: WATCHING, all: ofAll('AllJobs') },
   },
   {
     id: 'browser',
@@ -81,6 +102,7 @@ export const SECTIONS: readonly Section[] = [
     icon: AppWindow,
     permission: 'manageSkills',
     screen: load(() => import('./sections/browser/browser')),
+    operators: { roles: WATCHING },
   },
   {
     id: 'playground',
@@ -98,6 +120,7 @@ export const SECTIONS: readonly Section[] = [
     icon: Cpu,
     letter: 'e',
     screen: load(() => import('./sections/engines/engines')),
+    operators: { roles: EVERY, all: load(() => import('./sections/engines/upstreams')), one: null },
   },
   {
     id: 'routing',
@@ -105,6 +128,7 @@ export const SECTIONS: readonly Section[] = [
     group: 'Build',
     icon: Route,
     screen: load(() => import('./sections/routing/routing')),
+    operators: { roles: EVERY },
   },
   {
     id: 'guardrails',
@@ -112,6 +136,7 @@ export const SECTIONS: readonly Section[] = [
     group: 'Build',
     icon: ShieldAlert,
     screen: load(() => import('./sections/guardrails/guardrails')),
+    operators: { roles: EVERY },
   },
   {
     id: 'skills',
@@ -119,6 +144,11 @@ export const SECTIONS: readonly Section[] = [
     group: 'Build',
     icon: Blocks,
     screen: load(() => import('./sections/skills/skills')),
+    operators: {
+      roles: EVERY,
+      all: load(() => import('./sections/skills/review').then((it) => ({ default: it.Review }))),
+      one: null,
+    },
   },
   {
     id: 'workflows',
@@ -127,6 +157,7 @@ export const SECTIONS: readonly Section[] = [
     icon: Workflow,
     permission: 'manageSkills',
     screen: load(() => import('./sections/workflows/workflows')),
+    operators: { roles: WATCHING },
   },
   {
     id: 'widgets',
@@ -135,6 +166,7 @@ export const SECTIONS: readonly Section[] = [
     icon: MessageCircle,
     permission: 'manageSkills',
     screen: load(() => import('./sections/widgets/widgets')),
+    operators: { roles: WATCHING },
   },
   {
     id: 'webhooks',
@@ -143,6 +175,7 @@ export const SECTIONS: readonly Section[] = [
     icon: Webhook,
     permission: 'manageWebhooks',
     screen: load(() => import('./sections/webhooks/webhooks')),
+    operators: { roles: EVERY },
   },
   {
     id: 'files',
@@ -152,6 +185,7 @@ export const SECTIONS: readonly Section[] = [
     letter: 'f',
     permission: 'manageSkills',
     screen: load(() => import('./sections/files/files')),
+    operators: { roles: WATCHING },
   },
   {
     id: 'keys',
@@ -160,6 +194,7 @@ export const SECTIONS: readonly Section[] = [
     icon: KeyRound,
     letter: 'k',
     screen: load(() => import('./sections/keys/keys')),
+    operators: { roles: EVERY },
   },
   {
     id: 'team',
@@ -168,6 +203,7 @@ export const SECTIONS: readonly Section[] = [
     icon: Users,
     letter: 't',
     screen: load(() => import('./sections/team/team')),
+    operators: { roles: EVERY, all: null },
   },
   {
     id: 'billing',
@@ -177,6 +213,7 @@ export const SECTIONS: readonly Section[] = [
     letter: 'b',
     permission: 'viewUsage',
     screen: load(() => import('./sections/billing/billing')),
+    operators: { roles: EVERY, all: null, one: load(() => import('./sections/billing/operators')) },
   },
   {
     id: 'audit',
@@ -185,6 +222,7 @@ export const SECTIONS: readonly Section[] = [
     icon: ShieldCheck,
     permission: 'viewAudit',
     screen: load(() => import('./sections/audit/audit')),
+    operators: { roles: EVERY, all: ofAll('AllEvents') },
   },
   {
     id: 'settings',
@@ -192,5 +230,13 @@ export const SECTIONS: readonly Section[] = [
     group: 'Manage',
     icon: Settings,
     screen: load(() => import('./sections/settings/settings')),
+  },
+  {
+    id: 'platform',
+    title: 'Platform',
+    group: 'Platform',
+    icon: Server,
+    screen: load(() => import('./sections/platform/platform')),
+    operators: { roles: EVERY, one: null },
   },
 ]

@@ -82,6 +82,13 @@ function proxyBelow(path: string) {
 export const sees = (page: Page, text: string) =>
   page.waitForFunction((what: string) => (document.body.textContent ?? '').includes(what), {}, text)
 
+/** Another address of the console, as its links lead there. */
+export const go = (page: Page, path: string) =>
+  page.evaluate((to: string) => {
+    history.pushState(null, '', to)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, path)
+
 /** Presses what has this role and name. */
 export const press = async (page: Page, name: string, role = 'button') =>
   (await page.waitForSelector(`aria/${name}[role="${role}"]`, { visible: true }))!.click()

@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from 'react'
+import type { OperatorRole } from '../../../../kernel/caller'
 import { Button } from '../ui/controls'
 import { Ask, Dialog } from '../ui/overlay'
 import { Failed } from '../ui/states'
 import { type Method, useMay, useOwner, useSend } from './api'
-import { DOCS } from './boot'
+import { DOCS, mayOperate } from './boot'
 import { Form, type FormField } from './form'
 
 /** Something that can be done with a row: one call, asked for first where it matters. */
@@ -24,12 +25,21 @@ type Action = {
   done?(answer: never): void
 }
 
-type Props = { actions: readonly (Action | false | null)[]; touches: readonly string[]; permission?: string }
+type Props = {
+  actions: readonly (Action | false | null)[]
+  touches: readonly string[]
+  permission?: string
+  /** Of operators: which role may do it besides the admin. */
+  role?: OperatorRole
+}
+
+const whoOf = (role: OperatorRole) => (role === 'admin' ? role : `${role} or admin`)
 
 /** Buttons for what can be done. Without the permission they say who can; what destroys is left out. */
-export function Actions({ actions, touches, permission }: Props) {
+export function Actions({ actions, touches, permission, role }: Props) {
   const owner = useOwner()
-  const may = useMay(permission ?? '') || permission === undefined
+  const mayHere = useMay(permission ?? '') || permission === undefined
+  const may = role === undefined ? mayHere : mayOperate(role)
   const [problem, setProblem] = useState<React.ComponentProps<typeof Failed>['problem'] | null>(null)
   const shown = actions.filter((action) => action !== false && action !== null).filter(({ danger }) => may || !danger)
   if (shown.length === 0) return null
@@ -40,7 +50,12 @@ export function Actions({ actions, touches, permission }: Props) {
           <Act key={action.label} action={action} touches={touches} disabled={!may} onProblem={setProblem} />
         ))}
       </div>
-      {!may && <p className="faint">Your role {owner.role} cannot do this. Ask an owner or admin.</p>}
+      {!may && (
+        <p className="faint">
+          Your role {owner.role} cannot do this. Ask{' '}
+          {role === undefined ? 'an owner or admin' : `an operator with the role ${whoOf(role)}`}.
+        </p>
+      )}
       {problem && <Failed problem={problem} docs={DOCS} />}
     </>
   )

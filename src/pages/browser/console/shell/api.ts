@@ -31,19 +31,24 @@ export const useOwner = (): Owner => useContext(OwnerContext)
 /** Whether the reader's role in this owner has a permission. */
 export const useMay = (permission: string): boolean => useOwner().permissions.includes(permission)
 
-/** The address of a route of the API; routes of the operator API and of the console are given whole. */
-const addressOf = (path: string, query: Query = {}): string => {
-  const kept = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '')
+/**
+ * The address of a route: of the tenants' API, or of the operators' where an operator looks at others, whom it then
+ * names. Routes of the console, and of one API alone, are given whole.
+ */
+function addressOf({ looksAt }: Owner, path: string, query: Query = {}): string {
+  const isWhole = /^\/(api|ops|console)\//.test(path)
+  const named = !isWhole && looksAt ? { owner: looksAt, ...query } : query
+  const kept = Object.entries(named).filter(([, value]) => value !== null && value !== undefined && value !== '')
   const search = new URLSearchParams(kept.map(([name, value]) => [name, String(value)])).toString()
-  const isWhole = /^\/(ops|console)\//.test(path)
-  return at(`${isWhole ? '' : '/api/v1'}${path}${search && `?${search}`}`)
+  const api = looksAt === undefined ? '/api/v1' : '/ops/v1'
+  return at(`${isWhole ? '' : api}${path}${search && `?${search}`}`)
 }
 
 /** One call for an owner. Throws `Failure`; a session that ended and a limit are noted for the frame. */
 async function send(owner: Owner, method: Method, path: string, { query, ...input }: Input = {}): Promise<Response> {
   const headers = { 'x-svc-org': owner.id ?? 'personal', ...input.headers }
   try {
-    return await call(addressOf(path, query), { method, ...input, headers })
+    return await call(addressOf(owner, path, query), { method, ...input, headers })
   } catch (error) {
     // A wrong password in a form is refused with 401 too, and ends nothing.
     if (error instanceof Failure && error.status === 401 && error.code !== 'invalid_credentials') signedOut.set(true)
@@ -80,7 +85,7 @@ export function useGet<T>(path: string, query: Query = {}, { everyMs, off }: Rea
 }
 
 /** A list that is read a page at a time; `rows` names the member of the answer that holds the rows. */
-export function usePages<T>(path: string, rows: string, query: Query = {}, everyMs?: number) {
+export function usePages<T>(path: string, rows: string | ((page: never) => T[]), query: Query = {}, everyMs?: number) {
   const owner = useOwner()
   const pages = useInfiniteQuery<Record<string, unknown>, Failure>({
     queryKey: [owner.slug, path, 'pages', query],
@@ -89,7 +94,7 @@ export function usePages<T>(path: string, rows: string, query: Query = {}, every
       const answer = await send(owner, 'GET', path, { query: wanted, signal })
       const page = await answer.json()
       // The list of audit events is bare, with its cursor beside it.
-      return Array.isArray(page) ? { [rows]: page, next_cursor: answer.headers.get('x-next-cursor') } : page
+      return Array.isArray(page) ? { [String(rows)]: page, next_cursor: answer.headers.get('x-next-cursor') } : page
     },
     initialPageParam: '',
     getNextPageParam: (last) => (last.next_cursor as string | null) ?? undefined,
@@ -97,7 +102,8 @@ export function usePages<T>(path: string, rows: string, query: Query = {}, every
     // Whoever has scrolled on is not read to from the beginning.
     refetchInterval: ({ state }) => (everyMs && state.data?.pages.length === 1 ? everyMs : false),
   })
-  return { ...pages, rows: pages.data?.pages.flatMap((page) => page[rows] as T[]) }
+  const of = (page: Record<string, unknown>) => (typeof rows === 'string' ? page[rows] : rows(page as never)) as T[]
+  return { ...pages, rows: pages.data?.pages.flatMap(of) }
 }
 
 /** Sends a change. Afterwards everything that begins with one of `touches` is read again. */

@@ -4,8 +4,8 @@ import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import type { Section } from '../sections'
 import { Button } from '../ui/controls'
 import { Crash, Empty, Loading } from '../ui/states'
-import { OwnerContext } from './api'
-import { boot, type Owner } from './boot'
+import { OwnerContext, useGet } from './api'
+import { boot, type Owner, ownerAt } from './boot'
 import { listenForKeys, useKeys } from './keys'
 import { Notices } from './notices'
 import { Page } from './page'
@@ -18,7 +18,7 @@ const AccountMenu = lazy(() => menus().then((it) => ({ default: it.AccountMenu }
 const KeyHelp = lazy(() => import('./help').then((it) => ({ default: it.KeyHelp })))
 const Palette = lazy(() => import('./palette').then((it) => ({ default: it.Palette })))
 
-const GROUPS = ['Watch', 'Build', 'Manage'] as const
+const GROUPS = ['Watch', 'Build', 'Manage', 'Platform'] as const
 const addressOf = (owner: Owner, { id }: Section) => (id ? `/${owner.slug}/${id}` : `/${owner.slug}`)
 
 /** The page around every section: navigation, who it is for, and what opens from anywhere. */
@@ -26,7 +26,7 @@ export const Frame = ({ sections }: { sections: readonly Section[] }) => (
   <Switch>
     <Route path="/:owner/*?">
       {({ owner: slug }) => {
-        const owner = boot.owners.find((candidate) => candidate.slug === slug || `org:${candidate.id}` === slug)
+        const owner = ownerAt(slug)
         if (!owner) return <Redirect to="/me" />
         return (
           <OwnerContext value={owner} key={owner.slug}>
@@ -38,8 +38,16 @@ export const Frame = ({ sections }: { sections: readonly Section[] }) => (
   </Switch>
 )
 
-const isShown = (owner: Owner, { permission }: Section): boolean =>
-  permission === undefined || owner.permissions.includes(permission)
+function isShown({ looksAt, permissions }: Owner, { group, permission, operators }: Section): boolean {
+  if (looksAt === undefined)
+    return group !== 'Platform' && (permission === undefined || permissions.includes(permission))
+  if (!operators?.roles.includes(boot.operator_role!)) return false
+  return (looksAt === null ? operators.all : operators.one) !== null
+}
+
+/** What a section shows for this owner. */
+const screenOf = ({ looksAt }: Owner, { screen, operators }: Section) =>
+  (looksAt === undefined ? screen : looksAt === null ? operators?.all : operators?.one) ?? screen
 
 function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[] }) {
   const [path, navigate] = useLocation()
@@ -116,22 +124,26 @@ function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[
         </Suspense>
       </header>
       <div className="content">
+        {owner.looksAt && <Looking owner={owner} />}
         <Notices />
         <Crash key={path.split('/')[2]}>
           <Switch>
-            {sections.map(({ id, title, screen: Screen }) => (
-              <Route key={id} path={id ? `/:owner/${id}/:id?` : '/:owner'}>
-                <Suspense
-                  fallback={
-                    <Page title={title}>
-                      <Loading rows={8} />
-                    </Page>
-                  }
-                >
-                  <Screen />
-                </Suspense>
-              </Route>
-            ))}
+            {sections.map((section) => {
+              const Screen = screenOf(owner, section)
+              return (
+                <Route key={section.id} path={section.id ? `/:owner/${section.id}/:id?` : '/:owner'}>
+                  <Suspense
+                    fallback={
+                      <Page title={section.title}>
+                        <Loading rows={8} />
+                      </Page>
+                    }
+                  >
+                    <Screen />
+                  </Suspense>
+                </Route>
+              )
+            })}
             <Route>
               <Unknown owner={owner} />
             </Route>
@@ -143,6 +155,19 @@ function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[
         {overlay === 'help' && <KeyHelp onClose={() => setOverlay(null)} />}
       </Suspense>
     </div>
+  )
+}
+
+/** Says to an operator whose rows these are. */
+function Looking({ owner }: { owner: Owner }) {
+  const { data } = useGet<{ owner: string }>('/credits')
+  return (
+    <section className="notice warn looking" aria-label="Whom you look at">
+      <span>
+        You see {data?.owner ?? owner.slug} as {owner.role}. Reads are recorded.
+      </span>
+      <Link href="/all">To all owners</Link>
+    </section>
   )
 }
 

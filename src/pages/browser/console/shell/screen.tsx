@@ -1,13 +1,14 @@
 import { Plus } from 'lucide-react'
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
-import { useLocation, useParams, useSearch } from 'wouter'
+import { Link, useLocation, useParams, useSearch } from 'wouter'
+import type { OperatorRole } from '../../../../kernel/caller'
 import { Button } from '../ui/controls'
 import { type Filter, FilterBar, useFilters } from '../ui/filters'
 import { Ask, Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading, Shown } from '../ui/states'
 import { type Column, Table } from '../ui/table'
 import { type Query, useGet, useMay, useOwner, usePages } from './api'
-import { DOCS, type Owner } from './boot'
+import { DOCS, mayOperate, type Owner } from './boot'
 import { unsaved } from './form'
 import { useKeys } from './keys'
 import { Page } from './page'
@@ -36,12 +37,12 @@ export type Screen<Row> = {
   section: string
   title: string
   /**
-   * `rows` names the member of the answer that holds the rows; `query` is sent with every page. The first page is read
+   * `rows` names the member of the answer that holds the rows, or finds them; `query` is sent with every page. The first page is read
    * again every so often.
    */
   list: {
     path: string
-    rows: string
+    rows: string | ((page: never) => Row[])
     query?: Query | ((owner: Owner) => Query)
     everyMs?: number
     /** Which rows of a list of several owners are this one's. */
@@ -62,15 +63,26 @@ export type Screen<Row> = {
     /** For editors: the drawer takes more of the page. */
     wide?: boolean
   }
-  create?: { label: string; permission?: string; wide?: boolean; form: ComponentType<{ close(): void }> }
+  create?: {
+    label: string
+    permission?: string
+    /** Of operators: which role may do it besides the admin. */
+    role?: OperatorRole
+    wide?: boolean
+    form: ComponentType<{ close(): void }>
+  }
+  /** It is an operators' screen: what they make there belongs to the server. On others they make nothing. */
+  isOperators?: boolean
   /** What stands above the list. */
   above?: ComponentType
 }
 
 export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
   function ListScreen() {
-    const { section, title, list, idOf, columns, filters = [], empty, detail, create, above: Above } = screen
+    const { section, title, list, idOf, filters = [], empty, detail, above: Above } = screen
     const owner = useOwner()
+    const create = owner.looksAt === undefined || screen.isOperators ? screen.create : undefined
+    const columns = owner.looksAt === null && !screen.isOperators ? withOwner(screen.columns) : screen.columns
     const { id: open } = useParams<{ id?: string }>()
     const [, navigate] = useLocation()
     const search = useSearch()
@@ -101,7 +113,8 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
       const next = rows?.[now + by]
       if (detail && now >= 0 && next) navigate(linkOf(idOf(next)))
     }
-    const may = useMay(create?.permission ?? '') || create?.permission === undefined
+    const mayHere = useMay(create?.permission ?? '') || create?.permission === undefined
+    const may = create?.role ? mayOperate(create.role) : mayHere
     useKeys([
       { keys: 'j', label: 'Next row', run: () => move(1) },
       { keys: 'k', label: 'Row before', run: () => move(-1) },
@@ -120,7 +133,9 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
       <Button
         kind="primary"
         disabled={!may}
-        title={may ? undefined : `Your role ${owner.role} cannot do this. Ask an owner or admin.`}
+        title={
+          may ? undefined : `Your role ${owner.role} cannot do this. Ask an ${create.role ? '' : 'owner or '}admin.`
+        }
         onClick={() => navigate(`${base}/new`)}
       >
         <Plus size={16} aria-hidden="true" />
@@ -193,6 +208,28 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
       </Page>
     )
   }
+
+/** Whose a row is, as operators name them; null where it does not say. */
+function ownerOf(row: unknown): string | null {
+  const { owner, org_id, user_id, orgId, userId } = row as Record<string, string | null | undefined>
+  if (owner) return owner
+  const [org, user] = [org_id ?? orgId, user_id ?? userId]
+  return org ? `org:${org}` : user ? `user:${user}` : null
+}
+
+/** Of a list of all owners: each row leads to its owner. */
+const withOwner = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[] => [
+  ...columns.slice(0, 1),
+  {
+    key: 'owner',
+    head: 'Owner',
+    cell: (row) => {
+      const name = ownerOf(row)
+      return name && /^(org|user):/.test(name) ? <Link href={`/${name}`}>{name}</Link> : (name ?? '–')
+    },
+  },
+  ...columns.slice(1),
+]
 
 type DetailProps<Row> = { screen: Screen<Row>; id: string; row: Row | undefined; close(): void; leave(): void }
 

@@ -42,7 +42,7 @@ function EventBody({ row: event }: { row: AuditEvent }) {
 export default defineScreen<AuditEvent>({
   section: 'audit',
   title: 'Audit',
-  list: { path: '/audit', rows: 'events', query: ({ id }) => ({ scope: id ? 'org' : 'user' }) },
+  list: { path: '/audit', rows: 'events', query: ({ id, looksAt }) => (looksAt ? {} : { scope: id ? 'org' : 'user' }) },
   idOf: ({ id }) => id,
   columns: [
     { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },

@@ -18,7 +18,15 @@ function Spent({ spent_month_cents: spent, monthly_cap_cents: cap }: ApiKey) {
 export default defineScreen<ApiKey>({
   section: 'keys',
   title: 'Keys',
-  list: { path: '/keys', rows: 'keys', isOf: ({ org_id }, { id }) => org_id === id },
+  list: {
+    path: '/keys',
+    rows: 'keys',
+    query: ({ looksAt }) => {
+      const [kind, id] = looksAt?.split(':') ?? []
+      return kind ? { [kind]: id } : {}
+    },
+    isOf: ({ org_id }, { id, looksAt }) => looksAt !== undefined || org_id === id,
+  },
   idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(140px, 1.4fr)' },

@@ -43,7 +43,12 @@ function Publish({ close }: { close(): void }) {
 export const Events = defineScreen<BusEvent>({
   section: 'workflows',
   title: 'Workflows',
-  list: { path: '/events', rows: 'events', query: ({ id }) => ({ orgId: id ?? boot.user.id }), everyMs: 30_000 },
+  list: {
+    path: '/events',
+    rows: 'events',
+    query: ({ id, looksAt }) => (looksAt === undefined ? { orgId: id ?? boot.user.id } : {}),
+    everyMs: 30_000,
+  },
   idOf: ({ id }) => id,
   columns: [
     { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '144px' },

@@ -1,0 +1,366 @@
+import { useState } from 'react'
+import type { CacheStats } from '../../../../../operators/schema'
+import type {
+  AddedEngine,
+  EngineAlias,
+  EnginePrice,
+  EngineTarget,
+  EngineTest,
+} from '../../../../../operators/schema-engines'
+import { Actions } from '../../shell/actions'
+import { useGet } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { Form, type FormField } from '../../shell/form'
+import { Page } from '../../shell/page'
+import { defineScreen } from '../../shell/screen'
+import { defineTabs } from '../../shell/tabs'
+import { Chip } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { duration, money, number, percent } from '../../ui/format'
+import { Shown } from '../../ui/states'
+
+const STATES = { ready: 'good', trying: 'again', failing: 'bad', unreachable: 'bad', off: 'off', none: 'warn' } as const
+const SOURCES = { here: 'here', file: 'svc.server.json', environment: 'the environment' } as const
+const KINDS = ['openai', 'anthropic', 'google', 'mistral', 'ollama'] as const
+
+const State = ({ state }: EngineTarget) => <Chip state={STATES[state]}>{state}</Chip>
+const upstreamOf = ({ target }: EngineTarget) => target?.split(':')[0] ?? null
+
+/** What was checked of an engine, each with its time. */
+const Tests = ({ tests }: { tests: readonly EngineTest[] }) => (
+  <ul className="plain-list">
+    {tests.flatMap(({ id, checks }) =>
+      checks.map(({ check, ok, latency_ms, detail }) => (
+        <li key={`${id} ${check}`}>
+          <Chip state={ok ? 'good' : 'bad'}>{check}</Chip>
+          <span>
+            {id}
+            <small>{detail}</small>
+          </span>
+          <small>{duration(latency_ms)}</small>
+        </li>
+      )),
+    )}
+  </ul>
+)
+
+function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
+  const [tests, setTests] = useState<readonly EngineTest[]>([])
+  const upstream = upstreamOf(it)
+  const isHere = it.source === 'here'
+  const path = `/engines/${upstream}`
+  const isBuiltIn = it.kind === 'builtin' || upstream === null
+  return (
+    <>
+      <Actions
+        touches={['/engines', '/status']}
+        role="admin"
+        actions={[
+          !isBuiltIn && {
+            label: 'Test',
+            path: `/engines/test?upstream=${upstream}`,
+            done: ({ tests: done }: { tests: EngineTest[] }) => setTests(done),
+          },
+          {
+            label: 'Order of engines…',
+            method: 'PUT',
+            path: `/engines/map/${it.mode}`,
+            fields: [
+              {
+                name: 'targets',
+                label: `What answers ${it.mode}, best first`,
+                kind: 'lines',
+                help: 'One NAME:MODEL a line. The next is asked where one fails.',
+              },
+            ],
+          },
+          !isBuiltIn &&
+            isHere && {
+              label: 'Change…',
+              method: 'PATCH',
+              path,
+              body: { test: true },
+              fields: CHANGE,
+            },
+          !isBuiltIn &&
+            !isHere && {
+              label: 'Copy to here…',
+              method: 'PATCH',
+              path,
+              body: { copy: true, test: false },
+              ask: `It stands in ${it.source === null ? 'the configuration' : SOURCES[it.source]}. The copy here wins, and can be changed.`,
+            },
+          !isBuiltIn &&
+            isHere && {
+              label: 'Remove…',
+              method: 'DELETE',
+              path,
+              danger: true,
+              ask: 'Calls go to the next engine of each mode at once.',
+              done: close,
+            },
+        ]}
+      />
+      <Tests tests={tests} />
+      <Facts
+        facts={[
+          ['State', <State key="state" {...it} />],
+          ['Why', it.why ?? it.problem ?? 'nothing is wrong'],
+          ['Answers', `${it.id}, as number ${it.rank}`],
+          ['Target', <code key="target">{it.target ?? 'none'}</code>],
+          ['Kind', it.kind ?? 'none'],
+          ['Address', it.address ?? 'none'],
+          ['Set in', it.source === null ? 'the program' : SOURCES[it.source]],
+          ['Hides one of', it.overrides === null ? 'nothing' : SOURCES[it.overrides]],
+        ]}
+      />
+    </>
+  )
+}
+
+const CHANGE: readonly FormField[] = [
+  { name: 'base_url', label: 'Address', help: 'Empty: as it is.' },
+  { name: 'api_key', label: 'Key', kind: 'password', help: 'Empty: as it is. It is encrypted and never shown.' },
+]
+
+const ENGINE: readonly FormField[] = [
+  { name: 'name', label: 'Name', required: true, help: 'Small letters, digits and hyphens, such as main.' },
+  { name: 'kind', label: 'Kind', kind: 'choice', choices: KINDS.map((kind) => [kind, kind]) },
+  { name: 'base_url', label: 'Address', help: 'Empty: the one of the kind.' },
+  { name: 'api_key', label: 'Key', kind: 'password', help: 'It is encrypted and never shown.' },
+  { name: 'models', label: 'Models', kind: 'list', help: 'Best first. Empty: all that it lists.' },
+]
+
+function NewEngine({ close }: { close(): void }) {
+  const [found, setFound] = useState<AddedEngine | null>(null)
+  return (
+    <>
+      <Form<AddedEngine>
+        fields={ENGINE}
+        method="POST"
+        path="/engines"
+        touches={['/engines', '/status', '/models']}
+        verb="Test and save"
+        more={({ models, ...body }) => ({
+          ...body,
+          ...((models as string[]).length ? { models } : {}),
+          test: true,
+        })}
+        onCancel={close}
+        onDone={(made) => (made.saved_to === null ? setFound(made) : close())}
+      />
+      {found && (
+        <>
+          <p className="notice warn">A test failed, and nothing was saved.</p>
+          <Tests tests={found.tests} />
+        </>
+      )}
+    </>
+  )
+}
+
+const Upstreams = defineScreen<EngineTarget>({
+  section: 'engines',
+  title: 'Engines',
+  isOperators: true,
+  list: { path: '/engines', rows: 'engines', everyMs: 10_000 },
+  idOf: ({ id, rank }) => `${id}.${rank}`,
+  columns: [
+    { key: 'mode', head: 'Mode', cell: ({ mode, rank }) => (rank === 1 ? mode : `${mode}, ${rank}`), main: true },
+    { key: 'state', head: 'State', cell: State, main: true, width: '128px' },
+    {
+      key: 'target',
+      head: 'Answered by',
+      cell: ({ target }) => <code title={target ?? ''}>{target ?? 'nothing'}</code>,
+      main: true,
+      width: 'minmax(0, 1.6fr)',
+    },
+    { key: 'address', head: 'Address', cell: ({ address }) => address ?? '–', width: 'minmax(0, 1.4fr)' },
+    { key: 'source', head: 'Set in', cell: ({ source }) => (source === null ? '–' : SOURCES[source]), width: '140px' },
+    { key: 'why', head: 'Problem', cell: ({ why, problem }) => why ?? problem ?? '–' },
+  ],
+  filters: [
+    {
+      name: 'state',
+      label: 'State',
+      values: Object.keys(STATES).map((state) => [state, state] as const),
+      match: ({ state }, wanted) => state === wanted,
+    },
+  ],
+  empty: {
+    text: 'Only the built-in engine is connected.',
+    command: 'svc-admin engines add NAME --address URL --model MODEL',
+  },
+  detail: { titleOf: ({ id }) => id, body: TargetBody },
+  create: { label: 'Add engine', role: 'admin', form: NewEngine },
+})
+
+const PER: Record<string, string> = {
+  promptPer1k: '1,000 tokens in',
+  completionPer1k: '1,000 tokens out',
+  perImage: 'an image',
+  perSecond: 'a second',
+  perPage: 'a page',
+  perMinute: 'a minute',
+}
+const MICRO = 1_000_000
+
+const priceOf = ({ price }: EnginePrice): string =>
+  Object.entries(price)
+    .map(([name, micro]) => `${money(Number(micro) / MICRO)} ${PER[name] ?? name}`)
+    .join(', ')
+
+function PriceBody({ row: it }: { row: EnginePrice }) {
+  const names = Object.keys(it.price)
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Price', priceOf(it)],
+          ['For example', `${it.sample}: ${money(it.sample_cents)}`],
+          ['Set by', it.set_by],
+        ]}
+      />
+      <Actions
+        touches={['/engines']}
+        role="admin"
+        actions={[
+          {
+            label: 'Change…',
+            method: 'PUT',
+            path: '/engines/prices',
+            fields: names.map((name) => ({
+              name: `prices.${it.id}.${name}`,
+              label: `For ${PER[name] ?? name}, in millionths of a cent`,
+              kind: 'number' as const,
+              min: 0,
+              required: true,
+            })),
+            values: { prices: { [it.id]: it.price } },
+          },
+          it.set_by === 'here' && {
+            label: 'As before…',
+            method: 'PUT',
+            path: '/engines/prices',
+            body: { prices: { [it.id]: null } },
+            ask: 'It costs what the configuration says, from the next call on.',
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+const Prices = defineScreen<EnginePrice>({
+  section: 'engines',
+  title: 'Engines',
+  isOperators: true,
+  list: { path: '/engines/prices', rows: 'prices' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'id', head: 'Engine', cell: ({ id }) => id, main: true },
+    { key: 'price', head: 'Price', cell: priceOf, main: true, width: 'minmax(0, 3fr)' },
+    { key: 'sample', head: 'For example', cell: ({ sample }) => sample, width: 'minmax(0, 1.2fr)' },
+    { key: 'cost', head: 'That costs', cell: ({ sample_cents }) => money(sample_cents), number: true, main: true },
+    { key: 'by', head: 'Set by', cell: ({ set_by }) => set_by, width: '112px', main: true },
+  ],
+  empty: { text: 'No prices.' },
+  detail: { titleOf: ({ id }) => id, body: PriceBody },
+})
+
+const Aliases = defineScreen<EngineAlias>({
+  section: 'engines',
+  title: 'Engines',
+  isOperators: true,
+  list: { path: '/engines/aliases', rows: 'aliases' },
+  idOf: ({ name }) => name,
+  columns: [
+    { key: 'name', head: 'Name that clients use', cell: ({ name }) => <code>{name}</code>, main: true },
+    { key: 'engine', head: 'Engine', cell: ({ engine }) => engine, main: true },
+    { key: 'listed', head: 'Listed', cell: ({ listed }) => (listed ? 'yes' : 'no'), main: true, width: '96px' },
+    { key: 'in', head: 'Set in', cell: ({ set_in }) => set_in, main: true },
+  ],
+  empty: { text: 'No aliases. One lets clients go on with the name of another engine.' },
+  detail: {
+    titleOf: ({ name }) => name,
+    body: ({ row, close }) => (
+      <Actions
+        touches={['/engines']}
+        role="admin"
+        actions={[
+          {
+            label: 'Remove…',
+            method: 'DELETE',
+            path: `/engines/aliases/${encodeURIComponent(row.name)}`,
+            danger: true,
+            ask: 'Calls with this name are refused.',
+            done: close,
+          },
+        ]}
+      />
+    ),
+  },
+  create: {
+    label: 'Add alias',
+    role: 'admin',
+    form: ({ close }) => (
+      <Form
+        fields={[
+          { name: 'name', label: 'Name that clients use', required: true, help: 'It may end in *.' },
+          { name: 'engine', label: 'Engine', required: true, help: 'Such as svc-1-flash.' },
+          { name: 'listed', label: 'Show it in the list of engines', kind: 'check' },
+        ]}
+        method="PUT"
+        path="/engines/aliases"
+        touches={['/engines']}
+        verb="Add alias"
+        onCancel={close}
+        onDone={close}
+      />
+    ),
+  },
+})
+
+/** The answers that are kept, so that the same question costs nothing again. */
+function Cache() {
+  const cache = useGet<CacheStats>('/cache', {}, { everyMs: 10_000 })
+  return (
+    <Page title="Engines">
+      <Shown of={cache} docs={DOCS}>
+        {({ entries, bytes, max_bytes, hits, misses, hit_rate, saved_cents, by_mode }) => (
+          <section className="card part" aria-label="Cache of answers">
+            <Facts
+              facts={[
+                ['Answers', number(entries)],
+                ['Memory', `${percent(bytes / max_bytes)} of ${number(max_bytes / 1_048_576)} MB`],
+                ['Hits', `${number(hits)} of ${number(hits + misses)} (${percent(hit_rate)})`],
+                ['Saved', money(saved_cents)],
+                ['By mode', by_mode.map(({ mode, hits: of }) => `${mode} ${of}`).join(', ') || 'none'],
+              ]}
+            />
+            <Actions
+              touches={['/cache']}
+              role="admin"
+              actions={[
+                {
+                  label: 'Empty it…',
+                  path: '/cache/purge',
+                  body: { scope: 'all' },
+                  danger: true,
+                  ask: 'Each question is asked of an engine again, and costs again.',
+                },
+              ]}
+            />
+          </section>
+        )}
+      </Shown>
+    </Page>
+  )
+}
+
+export default defineTabs('engines', [
+  { id: 'upstreams', label: 'Upstreams', screen: Upstreams },
+  { id: 'prices', label: 'Prices', screen: Prices },
+  { id: 'aliases', label: 'Aliases', screen: Aliases },
+  { id: 'cache', label: 'Cache', screen: Cache },
+])

@@ -1,0 +1,370 @@
+import { Link } from 'wouter'
+import type { AuditEvent } from '../../../../../audit/schema'
+import type { RequestTrace } from '../../../../../operators/schema'
+import type { WidgetSession } from '../../../../../widgets/schema-sessions'
+import { Actions } from '../../shell/actions'
+import { useGet } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { defineScreen } from '../../shell/screen'
+import { Chip, Code, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { Ago, duration, money, Time } from '../../ui/format'
+import { Shown } from '../../ui/states'
+import { Waterfall } from '../../ui/waterfall'
+
+/*
+ * Lists of all owners at once, from the topics that the dashboard reads too: the newest, with names of owners and keys.
+ */
+const MOST = 1_000
+const newestOf = (topic: string) => ({
+  path: '/snapshot',
+  query: { topics: topic, most: MOST },
+  rows: ({ topics }: { topics: { rows: never[] }[] }) => topics[0]!.rows,
+  everyMs: 5_000,
+})
+const isIn = (text: string | null, wanted: string) => (text ?? '').toLowerCase().includes(wanted.toLowerCase())
+const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'warn' : 'bad')
+
+type Line = {
+  id: string
+  at: string
+  method: string
+  path: string
+  status: number
+  ms: number
+  key: string | null
+  user: string | null
+  code: string | null
+  cost_cents: number | null
+}
+
+function RequestBody({ row }: { row: Line }) {
+  const trace = useGet<RequestTrace>(`/requests/${row.id}`)
+  return (
+    <Shown of={trace} docs={DOCS}>
+      {({ steps, ledger, owner, audit }) => (
+        <>
+          <Facts
+            facts={[
+              [
+                'Status',
+                <Chip key="status" state={toneOf(row.status)}>
+                  {row.status} {row.code}
+                </Chip>,
+              ],
+              ['Request', <Id key="id" id={row.id} />],
+              ['Route', <code key="route">{`${row.method} ${row.path}`}</code>],
+              ['Time', <Time key="time" at={row.at} />],
+              [
+                'Owner',
+                owner ? (
+                  <Link key="owner" href={`/${owner}`}>
+                    {owner}
+                  </Link>
+                ) : (
+                  'none'
+                ),
+              ],
+              ['Key', row.key ?? 'none'],
+              ['Took', duration(row.ms)],
+            ]}
+          />
+          {steps.length > 0 && (
+            <section aria-labelledby="waterfall">
+              <h3 id="waterfall">Steps</h3>
+              <Waterfall
+                total={row.ms}
+                steps={steps.map(({ name, at, ms, facts }) => ({
+                  name,
+                  ms,
+                  at: Math.max(0, Date.parse(at) - ms - (Date.parse(row.at) - row.ms)),
+                  isFailed: facts.outcome === 'failed' || typeof facts.error === 'string',
+                  facts: Object.entries(facts)
+                    .filter(([, fact]) => typeof fact === 'string' || typeof fact === 'number')
+                    .map(([key, fact]) => `${key} ${fact}`)
+                    .slice(0, 4)
+                    .join(', '),
+                }))}
+              />
+            </section>
+          )}
+          {ledger.length > 0 && (
+            <section aria-labelledby="ledger">
+              <h3 id="ledger">Ledger</h3>
+              <Facts facts={ledger.map(({ ref, kind, amount_cents }) => [kind, `${money(amount_cents)}, ${ref}`])} />
+            </section>
+          )}
+          {audit.map(({ id, action, output }) => (
+            <Code key={id} text={JSON.stringify(output, null, 2)} label={action} />
+          ))}
+        </>
+      )}
+    </Shown>
+  )
+}
+
+export const AllRequests = defineScreen<Line>({
+  section: 'requests',
+  title: 'Requests',
+  isOperators: true,
+  list: newestOf('logs'),
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'time', head: 'Time', cell: ({ at }) => <Time at={at} />, main: true, width: '112px' },
+    {
+      key: 'status',
+      head: 'Status',
+      cell: ({ status }) => <Chip state={toneOf(status)}>{status}</Chip>,
+      main: true,
+      width: '92px',
+    },
+    {
+      key: 'route',
+      head: 'Route',
+      cell: ({ method, path }) => <code title={path}>{`${method} ${path}`}</code>,
+      main: true,
+      width: 'minmax(0, 2.4fr)',
+    },
+    { key: 'key', head: 'Key', cell: ({ key }) => key ?? '–' },
+    { key: 'code', head: 'Error', cell: ({ code }) => code ?? '–' },
+    { key: 'took', head: 'Took', cell: ({ ms }) => duration(ms), number: true, main: true },
+    {
+      key: 'cost',
+      head: 'Cost',
+      cell: ({ cost_cents }) => (cost_cents === null ? '–' : money(cost_cents)),
+      number: true,
+    },
+  ],
+  filters: [
+    { name: 'q', label: 'Route, key or id', match: (row, text) => isIn(`${row.path} ${row.key} ${row.id}`, text) },
+    {
+      name: 'status',
+      label: 'Status',
+      values: [
+        ['2', '✓ ok'],
+        ['4', '! refused (4xx)'],
+        ['5', '✗ failed (5xx)'],
+      ],
+      match: ({ status }, first) => String(status).startsWith(first),
+    },
+  ],
+  empty: { text: 'No requests since this page looks.', command: 'svc-admin logs tail' },
+  detail: { titleOf: ({ id }) => <code>{id}</code>, body: RequestBody },
+})
+
+const JOBS = { queued: 'wait', active: 'run', completed: 'good', failed: 'bad' } as const
+type AnyJob = {
+  id: string
+  type: string
+  status: keyof typeof JOBS
+  owner: string | null
+  stage: string | null
+  attempts: number
+  progress: number
+  text: string
+  asked: string
+  key: string | null
+  error: string | null
+  place: number | null
+  created_at: string
+  started_at: string | null
+  completed_at: string | null
+}
+
+const JobState = ({ status, place }: AnyJob) => (
+  <Chip state={JOBS[status]}>
+    {status}
+    {place !== null && `, ${place} in line`}
+  </Chip>
+)
+
+function JobBody({ row: job }: { row: AnyJob }) {
+  const isOpen = job.status === 'queued' || job.status === 'active'
+  return (
+    <>
+      <Actions
+        touches={['/snapshot', '/jobs']}
+        role="admin"
+        actions={[
+          isOpen && {
+            label: 'Cancel…',
+            path: `/jobs/${job.id}/cancel`,
+            danger: true,
+            ask: 'It ends as failed, and its reserved credit is released.',
+          },
+          job.status === 'failed' && { label: 'Run again', path: `/jobs/${job.id}/retry` },
+        ]}
+      />
+      <Facts
+        facts={[
+          ['State', <JobState key="state" {...job} />],
+          ['Owner', job.owner ?? 'none'],
+          ['Key', job.key ?? 'none'],
+          ['Step', job.stage ?? 'none'],
+          ['Done', `${job.progress} %`],
+          ['Attempts', job.attempts],
+          ['Asked', job.text || 'not shown to your role'],
+          ['With', job.asked || 'nothing else'],
+          ['Made', <Time key="made" at={job.created_at} />],
+          ['Ended', job.completed_at ? <Time key="ended" at={job.completed_at} /> : 'not yet'],
+          ['Error', job.error ?? 'none'],
+          ['Id', <Id key="id" id={job.id} />],
+        ]}
+      />
+    </>
+  )
+}
+
+export const AllJobs = defineScreen<AnyJob>({
+  section: 'jobs',
+  title: 'Jobs',
+  isOperators: true,
+  list: newestOf('jobs'),
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'type', head: 'Kind', cell: ({ type }) => type, main: true },
+    { key: 'state', head: 'State', cell: JobState, main: true, width: '156px' },
+    { key: 'owner', head: 'Owner', cell: ({ owner }) => owner ?? '–', main: true },
+    { key: 'text', head: 'Asked', cell: ({ text }) => text, width: 'minmax(0, 2fr)' },
+    { key: 'made', head: 'Made', cell: ({ created_at }) => <Ago at={created_at} />, main: true, number: true },
+  ],
+  filters: [
+    {
+      name: 'status',
+      label: 'State',
+      values: Object.keys(JOBS).map((status) => [status, status] as const),
+      match: ({ status }, wanted) => status === wanted,
+    },
+    { name: 'q', label: 'Owner, key or kind', match: (row, text) => isIn(`${row.owner} ${row.key} ${row.type}`, text) },
+  ],
+  empty: { text: 'No jobs yet. Research and video show up here.', command: 'svc-admin jobs list' },
+  detail: { titleOf: ({ type }) => `A ${type} job`, body: JobBody },
+})
+
+type AnyEvent = AuditEvent & { owner: string | null; key: string | null; scope: string }
+
+const EventBody = ({ row: event }: { row: AnyEvent }) => (
+  <>
+    <Facts
+      facts={[
+        ['Time', <Time key="time" at={event.timestamp} />],
+        ['Chain', event.owner ?? event.scope],
+        ['About', `${event.entityType} ${event.entityId ?? ''}`],
+        ['Person', event.userId ?? 'none'],
+        ['Key', event.key ?? 'none'],
+        ['Request', <Id key="request" id={event.requestId} />],
+        ['Hash', <code key="hash">{event.hash}</code>],
+        ['Event', <Id key="id" id={event.id} />],
+      ]}
+    />
+    <Code text={JSON.stringify(event.inputSummary, null, 2)} label="what was asked" />
+    <Code text={JSON.stringify(event.outputSummary, null, 2)} label="what came of it" />
+  </>
+)
+
+export const AllEvents = defineScreen<AnyEvent>({
+  section: 'audit',
+  title: 'Audit',
+  isOperators: true,
+  list: newestOf('audit'),
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },
+    { key: 'action', head: 'Action', cell: ({ action }) => action, main: true },
+    { key: 'owner', head: 'Chain', cell: ({ owner, scope }) => owner ?? scope, main: true },
+    { key: 'entity', head: 'About', cell: ({ entityType, entityId }) => `${entityType} ${entityId ?? ''}` },
+    { key: 'request', head: 'Request', cell: ({ requestId }) => <code>{requestId}</code>, width: 'minmax(0, 1.2fr)' },
+  ],
+  filters: [
+    { name: 'action', label: 'Action', match: ({ action }, text) => isIn(action, text) },
+    { name: 'owner', label: 'Chain', match: ({ owner, scope }, text) => isIn(`${owner} ${scope}`, text) },
+  ],
+  empty: { text: 'Nothing was recorded here yet.', command: 'svc-admin audit list' },
+  detail: { titleOf: ({ action }) => action, body: EventBody },
+})
+
+const CHATS = { none: 'off', requested: 'warn', active: 'live' } as const
+type Chat = WidgetSession
+
+const ChatState = ({ takeover_status: status }: Chat) => (
+  <Chip state={CHATS[status as keyof typeof CHATS] ?? 'off'}>
+    {status === 'requested' ? 'waiting' : status === 'active' ? 'with a person' : status}
+  </Chip>
+)
+
+type Message = { id: string; role: string; content: string; created_at: string }
+
+function ChatBody({ row: chat }: { row: Chat }) {
+  const path = `/iframes/${chat.config_id}/conversations/${chat.session_id}`
+  const read = useGet<{ messages: Message[] }>(path, {}, { everyMs: 5_000 })
+  return (
+    <>
+      <Facts
+        facts={[
+          ['State', <ChatState key="state" {...chat} />],
+          ['Visitor', chat.visitor.identity?.name ?? 'has not said'],
+          ['Page', chat.visitor.page_url ?? 'not shown to your role'],
+          ['Reason', chat.reason ?? 'none'],
+          ['Last message', <Ago key="last" at={chat.last_message_at} />],
+        ]}
+      />
+      <Shown of={read} docs={DOCS} rows={3}>
+        {({ messages }) => (
+          <ul className="plain-list">
+            {messages.map(({ id, role, content, created_at }) => (
+              <li key={id}>
+                <b>{role}</b>
+                <span>{content}</span>
+                <small>
+                  <Time at={created_at} />
+                </small>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+      <Actions
+        touches={['/takeovers', '/iframes']}
+        role="support"
+        actions={[
+          chat.takeover_status === 'requested' && { label: 'Take over', path: `${path}/takeover`, body: {} },
+          chat.takeover_status === 'active' && {
+            label: 'Reply…',
+            path: `${path}/messages`,
+            fields: [{ name: 'content', label: 'Your reply', kind: 'area', required: true }],
+          },
+          chat.takeover_status === 'active' && { label: 'Give back', path: `${path}/release`, body: {} },
+        ]}
+      />
+    </>
+  )
+}
+
+export const AllChats = defineScreen<Chat>({
+  section: 'inbox',
+  title: 'Inbox',
+  isOperators: true,
+  list: { path: '/takeovers', rows: 'conversations', everyMs: 5_000 },
+  idOf: ({ session_id }) => session_id,
+  columns: [
+    {
+      key: 'visitor',
+      head: 'Visitor',
+      cell: ({ visitor }) => visitor.identity?.name ?? `Visitor ${visitor.id.slice(0, 6)}`,
+      main: true,
+    },
+    { key: 'state', head: 'State', cell: ChatState, main: true, width: '136px' },
+    { key: 'page', head: 'Page', cell: ({ visitor }) => visitor.page_url ?? '–', width: 'minmax(0, 2fr)' },
+    { key: 'reason', head: 'Reason', cell: ({ reason }) => reason ?? '–' },
+    {
+      key: 'last',
+      head: 'Last message',
+      cell: ({ last_message_at }) => <Ago at={last_message_at} />,
+      number: true,
+      main: true,
+      width: '136px',
+    },
+  ],
+  empty: { text: 'Nobody is waiting.', command: 'svc-admin takeovers list' },
+  detail: { titleOf: ({ visitor }) => visitor.identity?.name ?? 'A visitor', body: ChatBody },
+})

@@ -1,0 +1,102 @@
+import type { TierRow, WeighedIncrease } from '../../../../../operators/schema'
+import { Actions } from '../../shell/actions'
+import { defineScreen } from '../../shell/screen'
+import { Chip, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { Ago, number } from '../../ui/format'
+
+const STATES = { pending: 'warn', approved: 'good', rejected: 'bad' } as const
+
+const State = ({ status }: WeighedIncrease) => <Chip state={STATES[status]}>{status}</Chip>
+const rate = ({ requests, tokens }: { requests: number; tokens: number }) =>
+  `${number(requests)} requests, ${number(tokens)} tokens a minute`
+
+function IncreaseBody({ row: it, close }: { row: WeighedIncrease; close(): void }) {
+  const path = `/limits/${it.id}`
+  const reason = { name: 'reason', label: 'Reason, for who asked', kind: 'area', required: true } as const
+  return (
+    <>
+      {it.status === 'pending' && (
+        <Actions
+          touches={['/limits']}
+          role="billing"
+          actions={[
+            {
+              label: 'Approve…',
+              path,
+              body: { decision: 'approve' },
+              ask: `The key gets ${rate(it.requested_limits)} at once.`,
+              done: close,
+            },
+            { label: 'Reject…', path, body: { decision: 'reject' }, fields: [reason], done: close },
+          ]}
+        />
+      )}
+      <Facts
+        facts={[
+          ['State', <State key="state" {...it} />],
+          ['From', `${it.current_tier}: ${rate(it.current_limits)}`],
+          ['To', `${it.requested_tier}: ${rate(it.requested_limits)}`],
+          ['Busiest minute in 7 days', rate(it.peak)],
+          ['Use', it.use_case || 'not shown to your role'],
+          ['Asked', <Ago key="asked" at={it.created} />],
+          ['Id', <Id key="id" id={it.id} />],
+        ]}
+      />
+    </>
+  )
+}
+
+export const Limits = defineScreen<WeighedIncrease>({
+  section: 'platform',
+  title: 'Platform',
+  isOperators: true,
+  list: { path: '/limits', rows: 'requests' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'asked', head: 'Asked', cell: ({ created }) => <Ago at={created} />, main: true, width: '136px' },
+    { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
+    {
+      key: 'tier',
+      head: 'Tier',
+      cell: ({ current_tier, requested_tier }) => `${current_tier} → ${requested_tier}`,
+      main: true,
+    },
+    { key: 'peak', head: 'Busiest minute', cell: ({ peak }) => number(peak.requests), number: true, main: true },
+    { key: 'use', head: 'Use', cell: ({ use_case }) => use_case, width: 'minmax(0, 2fr)' },
+  ],
+  filters: [{ name: 'status', label: 'State', values: Object.keys(STATES).map((status) => [status, status] as const) }],
+  empty: { text: 'Nobody asks for a higher limit.', command: 'svc-admin limits list' },
+  detail: {
+    path: (id) => `/limits/${id}`,
+    titleOf: ({ requested_tier }) => `To ${requested_tier}`,
+    body: IncreaseBody,
+  },
+})
+
+const LIMITS = [
+  ['rpm', 'Requests'],
+  ['tpm', 'Tokens'],
+  ['text', 'Text'],
+  ['stealth', 'Stealth'],
+  ['image', 'Image'],
+  ['research', 'Research'],
+  ['video', 'Video'],
+] as const
+
+/** Limits per minute of each tier; they are set in the configuration. */
+export const Tiers = defineScreen<TierRow>({
+  section: 'platform',
+  title: 'Platform',
+  isOperators: true,
+  list: { path: '/tiers', rows: 'tiers' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'tier', head: 'Tier', cell: ({ id }) => id, main: true },
+    ...LIMITS.map(([key, head], at) => ({
+      ...{ key, head, number: true, main: at < 3 },
+      cell: ({ [key]: limit, changed }: TierRow) => (changed.includes(key) ? <b>{number(limit)}</b> : number(limit)),
+    })),
+  ],
+  empty: { text: 'No tiers.' },
+})

@@ -1,0 +1,18 @@
+import { defineTabs } from '../../shell/tabs'
+import { Accounts, Organizations } from './accounts'
+import { Limits, Tiers } from './limits'
+import { Configuration, Operators } from './operators'
+import { Backups, Books, Nodes } from './server'
+
+/** What only operators have: accounts, limits, and the server itself (console 9.7.12). */
+export default defineTabs('platform', [
+  { id: 'accounts', label: 'Accounts', screen: Accounts },
+  { id: 'orgs', label: 'Organizations', screen: Organizations },
+  { id: 'limits', label: 'Limit requests', screen: Limits },
+  { id: 'tiers', label: 'Tiers', screen: Tiers },
+  { id: 'health', label: 'Health', screen: Nodes },
+  { id: 'backups', label: 'Backups', screen: Backups },
+  { id: 'books', label: 'Books', screen: Books },
+  { id: 'operators', label: 'Operators', screen: Operators },
+  { id: 'configuration', label: 'Configuration', screen: Configuration },
+])

@@ -1,0 +1,92 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { users } from '../../../src/accounts/orgs/table'
+import { inChromium } from '../support/chromium'
+import { createConsole, go, press, sees, wrongIn } from './support/console'
+import { furnish } from './support/furnished'
+
+/** What operators see, with a text of each; what a row opens follows a bar. */
+const SCREENS = [
+  ['', 'Requests a minute'],
+  ['requests', '/api/v1/completions'],
+  ['inbox', 'Ines'],
+  ['jobs', 'No jobs yet'],
+  ['engines', 'builtin:builtin'],
+  ['engines?tab=prices', '1,000 tokens in'],
+  ['engines?tab=aliases', 'No aliases'],
+  ['engines?tab=cache', 'Memory'],
+  ['routing', 'Support'],
+  ['guardrails', 'Personal data'],
+  ['skills', 'Warnings'],
+  ['workflows', 'Greeting'],
+  ['workflows?tab=canvases', 'Answer in one sentence'],
+  ['workflows?tab=hooks', 'order.created'],
+  ['workflows?tab=events', 'order.created'],
+  ['widgets', 'Lamp shop'],
+  ['browser', 'No live browser.'],
+  ['webhooks', 'No endpoints'],
+  ['files', 'No files yet'],
+  ['keys', 'test'],
+  ['audit', 'completion.created'],
+  ['platform', 'Operator'],
+  ['platform?tab=orgs', 'org-'],
+  ['platform?tab=limits', 'Nobody asks'],
+  ['platform?tab=tiers', 'enterprise'],
+  ['platform?tab=health', 'serving'],
+  ['platform?tab=backups', 'No backup'],
+  ['platform?tab=books', 'they agree'],
+  ['platform?tab=operators', 'No operator keys'],
+  ['platform?tab=configuration', 'Port of the API'],
+] as const
+
+inChromium('the console of operators', async () => {
+  const { calls, open, person, world } = await createConsole()
+  await furnish({ world, person })
+  await calls(3)
+  const org = await world.person({ ofOrg: true })
+  const admin = await world.person({ ofOrg: false })
+  await world.app.store.write((tx) =>
+    tx
+      .update(tx.of(users))
+      .set({ platform_role: 'admin' })
+      .where(eq(tx.of(users).id, admin.userId)),
+  )
+
+  test.each(SCREENS)('%s', async (path, text) => {
+    const { page, problems } = await open(`/all/${path}`, {}, admin)
+    await sees(page, text)
+    expect(await wrongIn(page, `all-${path.replace(/\?.*tab=/, '-') || 'overview'}`)).toEqual([])
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('an account is opened, credit is granted, and what is theirs is looked at', async () => {
+    const { page, problems } = await open(`/all/platform/${person.userId}`, {}, admin)
+    await sees(page, 'Grant credit…')
+    expect(await wrongIn(page, 'all-platform-row')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await press(page, 'Grant credit…')
+    await page.type('.dialog input[type=number]', '12')
+    await page.type('.dialog input[type=text]', 'For testing')
+    await press(page, 'Grant credit')
+    await sees(page, '$112.00')
+    await press(page, 'See their account', 'link')
+    await sees(page, 'Reads are recorded.')
+    expect(await wrongIn(page, 'all-looking')).toEqual([])
+    for (const [section, seen] of [
+      ['keys', 'test'],
+      ['jobs', 'No jobs yet'],
+      ['workflows', 'Greeting'],
+      ['billing', 'For testing'],
+      ['audit', 'operator.viewed_owner'],
+    ] as const) {
+      await go(page, `/console/user:${person.userId}/${section}`)
+      await sees(page, seen)
+      expect(await page.$$('.failed')).toEqual([])
+    }
+    await go(page, `/console/org:${org.orgId}/team`)
+    await sees(page, 'owner')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+})
