@@ -6,42 +6,22 @@ import { AppError } from '../kernel/errors'
 import { html, PAGE_HEADERS, page } from '../kernel/html'
 import { roleInBrowser } from '../operators'
 import { hasOperators } from '../pages/reference/config'
+import { originOf } from '../pages/reference/routes'
 import { assetRoutes, type FindWidget, widgetPageRoutes } from '../pages/routes'
 import { accountPageRoutes, goTo } from '../pages/routes-accounts'
 import { consoleRoutes } from '../pages/routes-console'
 import { createEntering } from '../pages/routes-entering'
 import { inboxRoutes } from '../pages/routes-inbox'
-import { linkPageRoutes } from '../pages/routes-links'
+import { invitationPageRoutes, linkPageRoutes } from '../pages/routes-links'
 import { frameOf, listChats, presentPublic, readChat } from '../widgets'
 import type { Config } from './config'
 import type { Container } from './container'
 import { RELEASE } from './version'
 
-const home = (playground: boolean): string =>
-  page(
-    'svc',
-    html`<h1>svc, an AI orchestration server</h1>
-<p>It answers prompts through an API. Almost every call needs a key, which you get from the operator of this server.</p>
-<dl>
-<dt>Base address of the API</dt>
-<dd><code>/api/v1</code> on this host</dd>
-<dt>Base URL for existing clients</dt>
-<dd><code>/v1</code> on this host, with the packages of OpenAI, Anthropic and others</dd>
-<dt>API reference</dt>
-<dd><a href="/docs">/docs</a> for people, and the OpenAPI 3.1 document <a href="/openapi.json">/openapi.json</a> for tools</dd>
-${
-  playground &&
-  html`<dt>Try prompts in the browser</dt>
-<dd><a href="/docs/playground">the playground</a>, with a key</dd>`
-}
-<dt>Server health</dt>
-<dd><a href="/api/v1/health">/api/v1/health</a></dd>
-<dt>Sign in</dt>
-<dd><a href="/sign-in">Sign in</a>, or open the link that you were sent. Programs send a key as <code>Authorization: Bearer</code></dd>
-</dl>`,
-  )
-
 type Deps = { config: Config; container: Container; guard: Guard; streams: Streams; ownOrigin: string | null }
+
+/** What stands before every path of this server, behind a proxy that puts it below a prefix. */
+const basePathOf = ({ publicUrl }: Config): string => URL.parse(publicUrl)?.pathname.replace(/\/$/, '') ?? ''
 
 /** Pages show this many of each, the newest. */
 const MAX = 100
@@ -49,6 +29,7 @@ const MAX = 100
 /** Everything that people see in a browser, with what each page needs of the modules. */
 export function pageRoutes({ config, container, guard, streams, ownOrigin }: Deps) {
   const { auth, signInLinks, limiter, assets, clock, widgets: chats } = container
+  const { invitations } = container.orgs
   const { widgets } = chats
   const entering = createEntering({
     authenticate: container.authenticate,
@@ -56,7 +37,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
     assertOwnPage: (headers) => assertOwnPage(headers, ownOrigin),
     admit: limiter.admitRequest,
   })
-  const base = URL.parse(config.publicUrl)?.pathname.replace(/\/$/, '') ?? ''
+  const base = basePathOf(config)
   const canMail = signInLinks.canMail()
   const secure = config.publicUrl.startsWith('https://')
   const consolePages = new Elysia()
@@ -86,6 +67,12 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
       ),
     )
     .use(
+      invitationPageRoutes(
+        { ...{ auth, base, entering, assets, secure }, invitations, authenticate: container.authenticate },
+        guard,
+      ),
+    )
+    .use(
       inboxRoutes(
         {
           transcript: {
@@ -105,8 +92,8 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
   return new Elysia()
     .use(assetRoutes(assets, guard))
     .use(widgetPageRoutes(findWidget(chats), assets, guard))
-    .use(accountPageRoutes({ auth, entering, secure, signUp: config.signup === 'open', canMail }, guard))
-    .use(linkPageRoutes({ links: signInLinks, entering, assets, secure }, guard))
+    .use(accountPageRoutes({ auth, entering, secure, signUp: config.signup === 'open', canMail, base }, guard))
+    .use(linkPageRoutes({ links: signInLinks, base, entering, assets, secure }, guard))
     .use(config.console === 'on' ? consolePages : new Elysia())
     .use(movedRoutes(base, guard))
 }
@@ -144,15 +131,36 @@ const findWidget =
     }
   }
 
-/** `GET /`: tells a person who opens the address in a browser what this is, and where to go on (dx 5.1). */
-export function homePageRoutes(guard: Guard, playground: boolean) {
-  const shown = home(playground)
-  return new Elysia({ detail: { hide: true } }).use(guard).get(
+type HomeDeps = { config: Config; health: Pick<Container['health'], 'check'>; publicOrigin: string | null }
+
+/** `GET /`: tells a person who opens the address in a browser what this is, and where to go on (console 9.10). */
+export const homePageRoutes = ({ config, health, publicOrigin }: HomeDeps, guard: Guard) =>
+  new Elysia({ detail: { hide: true } }).use(guard).get(
     '/',
-    ({ set }) => {
+    async ({ request, set }) => {
       Object.assign(set.headers, PAGE_HEADERS)
-      return shown
+      const base = basePathOf(config)
+      const found = (await health.check()).health
+      const state = { healthy: '✓ healthy', degraded: '! degraded', down: '✗ down' }[found.status]
+      const about = html`<h1>svc, an AI orchestration server</h1>
+<p>One API in front of every model, tool and workflow. State: <b>${state}</b>, version ${RELEASE}.</p>`
+      if (config.root === 'minimal') return page('svc', html`${about}<p><a href="${base}/api/v1/health">Health</a></p>`)
+      const api = `${publicOrigin ? publicOrigin + base : originOf(request)}/api/v1`
+      const curl = `curl ${api}/completions -H "Authorization: Bearer $SVC_API_KEY" \\\n  -H "Content-Type: application/json" -d '{"prompt": "Say hello"}'`
+      return page(
+        'svc',
+        html`${about}
+<p class="links">${config.console === 'on' && html`<a href="${base}/console">Console</a>`} <a href="${base}/docs">API reference</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/api/v1/health">Health</a></p>
+<h2>The API</h2>
+<p>Base address <code>${api}</code>. Clients of other APIs use <code>/v1</code> on this host.</p>
+<pre tabindex="0"><code>${curl}</code></pre>
+${!config.production && config.console === 'on' && STEPS}`,
+      )
     },
     { open: true },
   )
-}
+
+const STEPS = html`<h2>The first steps</h2>
+<ol><li>Sign in to the console: <code>svc-admin open console</code></li>
+<li>Create a key there, and send the call above.</li>
+<li>Connect an engine under Engines of all owners.</li></ol>`

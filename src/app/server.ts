@@ -47,7 +47,6 @@ import { codeRoutes, imageRoutes, documentRoutes as madeDocumentRoutes, videoRou
 import { healthRoutes } from '../operators/health-routes'
 import { createReference } from '../pages'
 import { mcpRoutes } from '../pages/mcp-routes'
-import { hasPlayground } from '../pages/reference/config'
 import { referenceRoutes } from '../pages/reference/routes'
 import { operatorDoorRoutes } from '../pages/routes'
 import { liveRoutes, viewRoutes } from '../pages/routes-live'
@@ -124,7 +123,7 @@ export function createServer({ config, container, metrics, connections, leaving,
   const document: OpenApiSource = { get: () => ({}) }
   // What a route asks of this app itself; the app is not there before its routes.
   const self = { handle: (_: Request): Response | Promise<Response> => new Response(null, { status: 503 }) }
-  const reference = createReference({ read: () => document.get(), playground: hasPlayground(config) })
+  const reference = createReference({ read: () => document.get() })
 
   const edgeDeps: EdgeDeps = {
     clock,
@@ -247,7 +246,7 @@ export function createServer({ config, container, metrics, connections, leaving,
     .use(documentRoutes(document, guard))
     .use(pageRoutes({ config, container, guard, streams, ownOrigin }))
     .use(operatorDoorRoutes(browserOps, guard))
-    .use(homePageRoutes(guard, hasPlayground(config)))
+    .use(homePageRoutes({ config, health: container.health, publicOrigin: ownOrigin }, guard))
     .use(
       mcpRoutes({ handle: (request) => self.handle(request), version: RELEASE, sleep: (ms) => clock.sleep(ms) }, guard),
     )

@@ -120,13 +120,18 @@ type Answer<T extends TSchema> = Omit<Standard<T>, '~standard'> & {
 
 const describedLike = ({ $id, ...rest }: { $id?: string }) => ({ ...rest, ...($id ? { $id: `${$id}Reply` } : {}) })
 
-/** What a person sees at an address where there is nothing. */
-export const NOWHERE_PAGE = page(
-  'Not here',
-  html`<h1>There is nothing here</h1>
-<p>The address may be mistyped, or what was here is gone.</p>
-<p><a href="/">To the start</a></p>`,
-)
+/** What a person sees instead of an error's JSON: what happened, the id to report, and where to go. */
+export function errorPage(error: AppError | null, requestId: string | null): string {
+  const isNowhere = error === null || error.kind === 'missing'
+  return page(
+    isNowhere ? 'Not here' : 'Not done',
+    html`<h1>${isNowhere ? 'There is nothing here' : 'This did not work'}</h1>
+<p>${isNowhere ? 'The address may be mistyped, or what was here is gone.' : error.message}</p>
+${requestId && html`<p class="faint">Request <code>${requestId}</code></p>`}
+<p class="links"><a href="/">Start</a> <a href="/console">Console</a> <a href="/docs">API reference</a> <a href="/api/v1/health">Health</a></p>`,
+  )
+}
+export const NOWHERE_PAGE = errorPage(null, null)
 
 /** Its headers; programs that ask for the same address get JSON. */
 export const NOWHERE_HEADERS: Readonly<Record<string, string>> = { ...PAGE_HEADERS, vary: 'Origin, Accept' }

@@ -20,10 +20,10 @@ import {
 } from './context'
 import {
   type ErrorFace,
+  errorPage,
   helpfulHeaders,
   isForBrowser,
   NOWHERE_HEADERS,
-  NOWHERE_PAGE,
   statusOf,
   toEnvelope,
 } from './envelope'
@@ -263,9 +263,9 @@ export function refuse(
   countRefusal(deps, exchange, statusOf(known), known)
   const { status, body } = errorAnswer(deps, exchange, request, headers, known)
   if ((!request.bodyUsed || CUT_SHORT.has(known.code)) && hasBody(request)) exchange.hangUp()
-  if (known.kind === 'missing' && isForBrowser(request, exchange.path)) {
+  if (isForBrowser(request, exchange.path)) {
     Object.assign(headers, NOWHERE_HEADERS)
-    return { status, body: NOWHERE_PAGE }
+    return { status, body: errorPage(known, exchange.requestId) }
   }
   return { status, body: exchange.ticket ? givenBack(exchange, body) : body }
 }

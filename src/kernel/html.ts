@@ -20,17 +20,21 @@ export const html = (parts: TemplateStringsArray, ...values: unknown[]): Markup 
 /** JSON that may stand inside a script element: no text in it can end the element. */
 export const dataOf = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
-/** The look of `src/pages/browser/shared/look.css`, for pages that load nothing. */
-const STYLE = `
+/** The colours of `src/pages/browser/shared/tokens.css`, for pages that load nothing. */
+export const COLOURS = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; --accent: #1d4ed8; --on-accent: #fff;
   --canvas: #f5f6f8; --ground: #fff; --raised: #eceff3; --ink: #14181f; --faint: #4d5766; --line: #7b8594; --soft-line: #dde2e9;
   --bad: #a3161f }
 @media (prefers-color-scheme: dark) { :root { --accent: #8ab0ff; --on-accent: #06122b; --canvas: #0f1216; --ground: #171b21;
   --raised: #20252d; --ink: #eef1f6; --faint: #b0bac8; --line: #76818f; --soft-line: #2c333d; --bad: #ffa4a4 } }
-body { margin: 0; display: grid; grid-template-columns: minmax(0, 1fr); min-height: 100vh; place-items: center; background: var(--canvas); color: var(--ink) }
+`
+const STYLE = `${COLOURS}body { margin: 0; display: grid; grid-template-columns: minmax(0, 1fr); min-height: 100vh; place-items: center; background: var(--canvas); color: var(--ink) }
 main { box-sizing: border-box; width: min(26rem, 100%); min-width: 0; padding: 1.5rem; overflow-wrap: anywhere;
   background: var(--ground); border: 1px solid var(--soft-line); border-radius: 10px }
-main > h1:first-child { margin-top: 0 }
+.mark { display: flex; align-items: center; gap: .5rem; margin: 0 0 1rem; font-weight: 650 }
+.mark svg { fill: var(--accent) } .mark path { fill: none; stroke: var(--on-accent); stroke-width: 1.8; stroke-linecap: round }
+.links { display: flex; flex-wrap: wrap; gap: .25rem 1rem } .mark + h1 { margin-top: 0 }
+pre { overflow-x: auto; padding: .75rem; border-radius: 6px; background: var(--raised) } pre code { overflow-wrap: normal }
 h1 { font-size: 1.375rem; line-height: 1.3 } h2 { font-size: 1.125rem; margin: 2rem 0 .5rem } h3 { font-size: 1rem; margin: 1.25rem 0 .5rem }
 .sum { font-size: 2rem; font-weight: 600; margin: .25rem 0 }
 a { color: var(--accent) } label { display: block }
@@ -83,6 +87,7 @@ ${script && html`<script src="${script}" defer></script>`}
 </head>
 <body>
 <main>
+<p class="mark"><svg viewBox="0 0 16 16" width="24" height="24" aria-hidden="true"><rect width="16" height="16" rx="4"/><path d="M11 5.5C10 4 6 4 6 6s5 1.5 5 4-4.5 2-5.5.5"/></svg>svc</p>
 ${body}
 </main>
 </body>

@@ -106,7 +106,7 @@ export async function buildConsole(quality = 9): Promise<BuiltConsole> {
   const script = basename(scripts.outputs.find(({ kind }) => kind === 'entry-point')!.path)
   const parts: BuiltConsole['parts'] = {}
   for (const [path, { entryPoint, imports }] of Object.entries(scripts.metafile!.outputs)) {
-    const section = /console\/sections\/(\w+)\//.exec(entryPoint ?? '')?.[1]
+    const section = /console\/sections\/(\w+)\/\1\.tsx/.exec(entryPoint ?? '')?.[1]
     if (!section) continue
     const own = imports.filter(({ kind }) => kind === 'import-statement').map((found) => basename(found.path))
     parts[section] = [basename(path), ...own].filter((name) => name !== script)

@@ -7,17 +7,17 @@ import { AppError } from '../kernel/errors'
 import { html, page, pageHeaders } from '../kernel/html'
 import { checkedQuery, checker, t } from '../kernel/schema'
 import { forgotten } from './link-page'
-import type { Entering } from './routes-entering'
+import type { Context, Entering } from './routes-entering'
 
-type Shown = { problem: string | null; email: string; next: string; signUp: boolean; canMail: boolean }
+type Shown = { base: string; problem: string | null; email: string; next: string; signUp: boolean; canMail: boolean }
 
 /** Signing in with e-mail address and password. */
-const signInPage = ({ problem, email, next, signUp, canMail }: Shown): string =>
+const signInPage = ({ base, problem, email, next, signUp, canMail }: Shown): string =>
   page(
     'Sign in',
     html`<h1>Sign in</h1>
 ${problem && html`<p class="problem" role="alert">${problem}</p>`}
-<form method="post" action="/sign-in">
+<form method="post" action="${base}/sign-in">
 <input type="hidden" name="next" value="${next}">
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="username" maxlength="254" required value="${email}">
@@ -25,17 +25,17 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button type="submit">Sign in</button>
 </form>
-${signUp && html`<p><a href="/sign-up">Create an account</a></p>`}
-${forgotten(canMail, email)}`,
+${signUp && html`<p><a href="${base}/sign-up">Create an account</a></p>`}
+${forgotten(canMail, base, email)}`,
   )
 
 /** Making an account, where the server lets everybody. */
-const signUpPage = ({ problem, email }: Pick<Shown, 'problem' | 'email'>): string =>
+const signUpPage = ({ base, problem, email }: Pick<Shown, 'base' | 'problem' | 'email'>): string =>
   page(
     'Create an account',
     html`<h1>Create an account</h1>
 ${problem && html`<p class="problem" role="alert">${problem}</p>`}
-<form method="post" action="/sign-up">
+<form method="post" action="${base}/sign-up">
 <label for="name">Name (visitors of your chats see it)</label>
 <input id="name" name="name" autocomplete="name">
 <label for="email">E-mail address</label>
@@ -44,14 +44,24 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required>
 <button type="submit">Create an account</button>
 </form>
-<p class="faint">Already have an account? <a href="/sign-in">Sign in</a>.</p>`,
+<p class="faint">Already have an account? <a href="${base}/console/sign-in">Sign in</a>.</p>`,
   )
 
-type Deps = { auth: AuthService; entering: Entering; secure: boolean; signUp: boolean; canMail: boolean }
+type Deps = {
+  auth: AuthService
+  entering: Entering
+  secure: boolean
+  signUp: boolean
+  canMail: boolean
+  /** What stands before every path of this server. */
+  base: string
+}
 const signUpForm = checker(SignUp)
 export type Answer = { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
 
-const Next = checkedQuery(t.Object({ next: t.Optional(t.String({ maxLength: 2_000 })) }))
+const Path = t.Optional(t.String({ maxLength: 2_000 }))
+/** Where to go on to; `next` is its older name. */
+const Next = checkedQuery(t.Object({ to: Path, next: Path }))
 /** Forms send where they come from, so that a form of another site is known for one. */
 const FORM_PAGE = { ...pageHeaders(), 'referrer-policy': 'same-origin' }
 
@@ -60,7 +70,8 @@ const ownPath = (next: string | undefined): string =>
   next && (/^\/[a-z][\w/-]*$/.test(next) || /^\/console\/[\w/:.-]*(\?[\w=&%.:+~-]*)?$/.test(next)) ? next : '/console'
 
 /** Where to sign in, to go on to `next`. */
-export const signInAt = (next: string): string => `/sign-in?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`
+export const signInAt = (next: string): string =>
+  `/console/sign-in?to=${encodeURIComponent(next).replaceAll('%2F', '/')}`
 
 export function goTo(set: Answer, path: string): string {
   set.status = 303
@@ -68,27 +79,27 @@ export function goTo(set: Answer, path: string): string {
   return ''
 }
 
-/** `/sign-in`, `/sign-up` and `/sign-out`: for browsers, with forms that need no script (dx 5.1). */
-export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: Deps, guard: Guard) =>
-  new Elysia({ detail: { hide: true } })
+type Asked = Context & { query: { to?: string; next?: string }; set: Answer }
+
+/** `/console/sign-in`, `/sign-up` and `/sign-out`: for browsers, with forms that need no script (dx 5.1). */
+export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail, base }: Deps, guard: Guard) => {
+  async function shown({ query, set, exchange, request, route }: Asked): Promise<string> {
+    const next = ownPath(query.to ?? query.next)
+    if (await entering.person({ exchange, request, route })) return goTo(set, base + next)
+    Object.assign(set.headers, FORM_PAGE)
+    // A link of another site brings no cookie; what this page asks for does.
+    if (request.headers.get('sec-fetch-site') === 'cross-site') {
+      const address = base + signInAt(next)
+      set.headers.refresh = `0; url=${address}`
+      // For who came by a link of another site and may be signed in: it goes on by itself.
+      return page('One moment', html`<h1>One moment</h1><p><a href="${address}">Continue</a></p>`)
+    }
+    return signInPage({ base, problem: null, email: '', next, signUp, canMail })
+  }
+  return new Elysia({ detail: { hide: true } })
     .use(guard)
-    .get(
-      '/sign-in',
-      async ({ query, set, exchange, request, route }) => {
-        const next = ownPath(query.next)
-        if (await entering.person({ exchange, request, route })) return goTo(set, next)
-        Object.assign(set.headers, FORM_PAGE)
-        // A link of another site brings no cookie; what this page asks for does.
-        if (request.headers.get('sec-fetch-site') === 'cross-site') {
-          const address = signInAt(next)
-          set.headers.refresh = `0; url=${address}`
-          // For who came by a link of another site and may be signed in: it goes on by itself.
-          return page('One moment', html`<h1>One moment</h1><p><a href="${address}">Continue</a></p>`)
-        }
-        return signInPage({ problem: null, email: '', next, signUp, canMail })
-      },
-      { open: true, query: Next },
-    )
+    .get('/sign-in', shown, { open: true, query: Next })
+    .get('/console/sign-in', shown, { open: true, query: Next })
     .post(
       '/sign-in',
       async (context) => {
@@ -99,8 +110,8 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: D
           context.set,
           secure,
           () => auth.signIn(visitOf(context), { email: email.slice(0, 254), password: password.slice(0, 1_000) }),
-          (problem) => signInPage({ problem, email, next: ownPath(next), signUp, canMail }),
-          ownPath(next),
+          (problem) => signInPage({ base, problem, email, next: ownPath(next), signUp, canMail }),
+          base + ownPath(next),
         )
       },
       { open: true, form: true },
@@ -108,9 +119,9 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: D
     .get(
       '/sign-up',
       ({ set }) => {
-        if (!signUp) return goTo(set, '/sign-in')
+        if (!signUp) return goTo(set, `${base}/console/sign-in`)
         Object.assign(set.headers, FORM_PAGE)
-        return signUpPage({ problem: null, email: '' })
+        return signUpPage({ base, problem: null, email: '' })
       },
       { open: true },
     )
@@ -121,12 +132,12 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: D
         entering.fromHere(context.request)
         Object.assign(context.set.headers, FORM_PAGE)
         const input = { email, password, name: name.trim() || null }
-        const shown = (problem: string) => signUpPage({ problem, email })
+        const shown = (problem: string) => signUpPage({ base, problem, email })
         if (!signUpForm.is(input)) {
           context.set.status = 400
           return shown('An account needs an e-mail address, and a password of 8 to 200 characters.')
         }
-        return answered(context.set, secure, () => auth.signUp(visitOf(context), input), shown, '/console')
+        return answered(context.set, secure, () => auth.signUp(visitOf(context), input), shown, `${base}/console`)
       },
       { open: true, form: true },
     )
@@ -136,10 +147,11 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail }: D
         const call = await entering.person({ exchange, request, route })
         if (call) await auth.signOut(call)
         set.headers['set-cookie'] = endedCookie(secure)
-        return goTo(set, '/sign-in')
+        return goTo(set, `${base}/console/sign-in`)
       },
       { open: true, form: true },
     )
+}
 
 async function answered(
   set: Answer,

@@ -11,8 +11,19 @@ test('GET / tells a person what this is, and every address on it leads somewhere
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(text).toContain('an AI orchestration server')
   const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!)
-  expect(links).toEqual(['/docs', '/openapi.json', '/docs/playground', '/api/v1/health', '/sign-in'])
-  for (const link of links) expect((await open(link)).status).toBe(200)
+  expect(links).toEqual(['/console', '/docs', '/openapi.json', '/api/v1/health'])
+  for (const link of links) expect((await open(link)).status).toBe(link === '/console' ? 303 : 200)
+  expect(text).toContain('✓ healthy')
+  expect(text).toContain('http://localhost/api/v1/completions')
+  expect(text).toContain('svc-admin open console')
+  expect(text.length).toBeLessThan(6 * 1024)
+})
+
+test('where it is asked to say little, it says what it is and its health', async () => {
+  const { app } = await createWorld({ config: { root: 'minimal' } })
+  const text = await (await app.api.handle(new Request('http://localhost/'))).text()
+  expect([...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link)).toEqual(['/api/v1/health'])
+  expect(text).not.toContain('curl')
 })
 
 test('the page runs nothing, loads nothing and cannot be framed', async () => {
@@ -21,7 +32,7 @@ test('the page runs nothing, loads nothing and cannot be framed', async () => {
   expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; /)
   expect(policy).toContain("frame-ancestors 'none'")
   expect(response.headers.get('x-content-type-options')).toBe('nosniff')
-  expect(await response.text()).not.toMatch(/<script|src=|https?:/)
+  expect(await response.text()).not.toMatch(/<script|src=|href="https?:/)
 })
 
 test('the page is no call of the API: other methods and other paths answer as before', async () => {
@@ -48,6 +59,7 @@ test('a browser at an address without anything gets a page, programs and calls o
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(headers.get('x-request-id')).toStartWith('req')
     expect(text).toContain('<h1>There is nothing here</h1>')
+    expect(text).toContain(headers.get('x-request-id')!)
     expect(JSON.parse((await at(path, '*/*')).text).error.code).toBe('not_found')
   }
   expect(JSON.parse((await at('/api/v1/nope', browser)).text).error.code).toBe('invalid_api_key')

@@ -19,7 +19,7 @@ const option = (name: string): string | undefined =>
 const ROUNDS = Number(option('rounds') ?? 15)
 const SECONDS = Number(option('seconds') ?? 30)
 const PRESSES = 100
-const PAGES = ['/docs', '/docs/errors', '/docs/playground']
+const PAGES = ['/docs', '/docs/errors']
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
 await dashboard()

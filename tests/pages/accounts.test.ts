@@ -45,9 +45,9 @@ describe('accounts in a browser, without a script', () => {
     expect(console.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
 
     const out = await open('/sign-out', { fields: {}, cookie })
-    expect({ status: out.status, to: out.to }).toEqual({ status: 303, to: '/sign-in' })
+    expect({ status: out.status, to: out.to }).toEqual({ status: 303, to: '/console/sign-in' })
     expect(out.set).toContain('Max-Age=0')
-    expect((await open('/console/me', { cookie })).to).toBe('/sign-in?next=/console/me')
+    expect((await open('/console/me', { cookie })).to).toBe('/console/sign-in?to=/console/me')
 
     const wrong = await open('/sign-in', { fields: { email, password: 'not it' } })
     expect({ status: wrong.status, set: wrong.set }).toEqual({ status: 401, set: null })
@@ -69,13 +69,13 @@ describe('accounts in a browser, without a script', () => {
   test('who is signed in and comes by a link of another site, which brings no cookie, is let in at the second step', async () => {
     const { cookie } = await signedUp()
     const request = await open('/console/inbox', { site: 'cross-site' })
-    expect(request.to).toBe('/sign-in?next=/console/inbox')
+    expect(request.to).toBe('/console/sign-in?to=/console/inbox')
     const first = await open(request.to!, { site: 'cross-site' })
     expect(first.status).toBe(200)
-    expect(first.headers.get('refresh')).toBe('0; url=/sign-in?next=/console/inbox')
-    expect(first.text).toContain('href="/sign-in?next=/console/inbox"')
-    expect((await open('/sign-in?next=/console/inbox', { cookie })).to).toBe('/console/inbox')
-    expect((await open('/sign-in?next=/console/inbox')).text).toContain('name="password"')
+    expect(first.headers.get('refresh')).toBe('0; url=/console/sign-in?to=/console/inbox')
+    expect(first.text).toContain('href="/console/sign-in?to=/console/inbox"')
+    expect((await open('/console/sign-in?to=/console/inbox', { cookie })).to).toBe('/console/inbox')
+    expect((await open('/console/sign-in?to=/console/inbox')).text).toContain('name="password"')
   })
 
   test('a form of another site does nothing', async () => {
@@ -108,7 +108,7 @@ describe('accounts in a browser, without a script', () => {
     const { cookie } = await signedUp()
     const { status, to } = await open('/console/inbox?state=waiting', { cookie })
     expect({ status, to }).toEqual({ status: 303, to: '/console/me/inbox?state=waiting' })
-    expect((await open('/console/inbox')).to).toBe('/sign-in?next=/console/inbox')
+    expect((await open('/console/inbox')).to).toBe('/console/sign-in?to=/console/inbox')
   })
 
   test('a key is no way into a page, and without a session every page leads to the sign-in', async () => {
@@ -117,7 +117,7 @@ describe('accounts in a browser, without a script', () => {
       new Request('http://localhost/console', { headers: { authorization: `Bearer ${person.key}` } }),
     )
     expect(request.status).toBe(303)
-    expect(request.headers.get('location')).toBe('/sign-in?next=/console')
-    expect((await open('/console', { cookie: 'svc_session=svc_ds_none' })).to).toBe('/sign-in?next=/console')
+    expect(request.headers.get('location')).toBe('/console/sign-in?to=/console')
+    expect((await open('/console', { cookie: 'svc_session=svc_ds_none' })).to).toBe('/console/sign-in?to=/console')
   })
 })

@@ -67,7 +67,7 @@ inChromium('sign-in links and passwords in a browser', async () => {
     await press(page, 'password')
     expect(page.url()).toBe(`${origin}/console/me`)
     await elsewhere.reload()
-    expect(elsewhere.url()).toBe(`${origin}/sign-in?next=/console/me`)
+    expect(elsewhere.url()).toBe(`${origin}/console/sign-in?to=/console/me`)
     await elsewhere.type('#email', email)
     await elsewhere.type('#password', 'battery staple')
     await Promise.all([elsewhere.waitForNavigation(), elsewhere.click('button[type=submit]')])
@@ -123,5 +123,50 @@ inChromium('sign-in links and passwords in a browser', async () => {
     await submit('not it at all', 'battery staple', 'current password is wrong')
     await submit(made, 'battery staple', 'Saved')
     expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('an invitation is accepted by a new account, by one that signs in, and by who is signed in, once', async () => {
+    const owner = await world.person({ ofOrg: true })
+    const invite = async (email: string) => {
+      const { body } = await owner.send('POST', `orgs/${owner.orgId}/invitations`, { email, role: 'member' })
+      return `${origin}/console/invitation#${body.token}`
+    }
+    const { slug } = (await owner.send('GET', `orgs/${owner.orgId}`)).body
+    const newcomer = await newPage()
+    const link = await invite('newcomer@example.com')
+    await follow(newcomer, link, 'Join')
+    expect(newcomer.url()).toBe(`${origin}/console/invitation`)
+    expect(await axeProblems(newcomer)).toEqual([])
+    await newcomer.type('#name', 'New Comer')
+    await newcomer.type('#password', 'newcomer')
+    await press(newcomer, 'sign-up')
+    expect(await textOf(newcomer, '[role=alert]')).toContain('Choose another')
+    await newcomer.type('#password', 'battery staple')
+    await press(newcomer, 'sign-up')
+    expect(newcomer.url()).toBe(`${origin}/console/${slug}`)
+    await follow(newcomer, link, 'This invitation does not work')
+    expect(await axeProblems(newcomer)).toEqual([])
+
+    const second = await world.person({ ofOrg: true })
+    const again = await second.send('POST', `orgs/${second.orgId}/invitations`, {
+      email: 'newcomer@example.com',
+      role: 'viewer',
+    })
+    // Who is signed in as somebody else joins as whom it is for.
+    const other = await newPage()
+    await follow(other, `${origin}/console/invitation#${again.body.token}`, 'Join')
+    await other.type('#password', 'battery staple')
+    await press(other, 'sign-in')
+    expect(other.url()).toStartWith(`${origin}/console/org-`)
+
+    const third = await invite('third@example.com')
+    await run(['users', 'create', 'third@example.com', '--json'])
+    const page = await newPage()
+    await follow(page, await linkTo('third@example.com'), 'Sign in as')
+    await press(page, 'sign-in')
+    await follow(page, third, 'Join')
+    await press(page, 'join')
+    expect(page.url()).toBe(`${origin}/console/${slug}`)
+    expect(world.logged.join('')).not.toContain(new URL(third).hash.slice(1))
   })
 })

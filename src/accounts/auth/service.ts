@@ -62,11 +62,11 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   return { signUp, signIn, signOut, changePassword, ...ofAccount, createAccount, resetPassword }
 
   /**
-   * Creates an account. Throws 403 `forbidden` while sign-up is closed, 409 `conflict` for a known address, 400 for a
-   * password like the address, 429.
+   * Creates an account. Throws 403 `forbidden` while sign-up is closed, but for who is `invited`, 409 `conflict` for a
+   * known address, 400 for a password like the address, 429.
    */
-  async function signUp(visit: Visit, { email, password, name }: SignUp): Promise<Session> {
-    if (signup !== 'open') throw signUpClosed()
+  async function signUp(visit: Visit, { email, password, name }: SignUp, invited = false): Promise<Session> {
+    if (signup !== 'open' && !invited) throw signUpClosed()
     assertNewPassword(password, email, 'password')
     await attempts.count('sign-up', visit.ip)
     const passwordHash = await passwords.hash(password)

@@ -141,7 +141,7 @@ async function assertNotLastOwner(tx: Tx, { role, org_id }: MemberWithAccount): 
  * Invitations: for one e-mail address, single use, valid for seven days. Only the hash of the token is stored. The
  * inviter sees the token once, to pass it on; it works only for the account with the invited address.
  */
-export const invitationVerbs = { invite, issue, accept, list: listInvitations, withdraw, resend }
+export const invitationVerbs = { invite, issue, look, accept, list: listInvitations, withdraw, resend }
 
 type Issued = { invitation: Invitation; token: string }
 
@@ -301,14 +301,31 @@ function accept(deps: OrgDeps, call: Call, token: string): Promise<{ organizatio
 }
 
 async function findOpenInvitation(
-  { clock }: OrgDeps,
+  deps: OrgDeps,
   tx: Tx,
   user: UserRow | undefined,
   token: string,
 ): Promise<InvitationRow> {
-  const hash = recogniseInvitationToken(token)
-  const found = hash === null ? undefined : await invitationRows.byToken(tx, hash)
-  const isOpen = found && found.accepted_at === null && found.expires_at > clock.now()
-  if (!isOpen || found.email !== user?.email) throw invitationNotFound()
+  const found = await openByToken(deps, tx, token)
+  if (!found || found.email !== user?.email) throw invitationNotFound()
   return found
+}
+
+async function openByToken({ clock }: OrgDeps, reader: Reader, token: string): Promise<InvitationRow | undefined> {
+  const hash = recogniseInvitationToken(token)
+  const found = hash === null ? undefined : await invitationRows.byToken(reader, hash)
+  return found?.accepted_at === null && found.expires_at > clock.now() ? found : undefined
+}
+
+/** An open invitation as its page shows it to who has the token. */
+export type OpenInvitation = { org: string; email: string; role: Role; hasAccount: boolean }
+
+/** What an open invitation says; does not use it up. Null when it is over. */
+async function look(deps: OrgDeps, token: string): Promise<OpenInvitation | null> {
+  const { read } = deps.store
+  const found = await openByToken(deps, read, token)
+  const org = found && (await orgRepository.org(read, found.org_id))
+  if (!org) return null
+  const { email, role } = found
+  return { org: org.name, email, role, hasAccount: (await orgRepository.userByEmail(read, email)) !== undefined }
 }

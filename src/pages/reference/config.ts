@@ -1,15 +1,14 @@
 import { setting, type Values } from '../../kernel/config'
-import { oneOf, t } from '../../kernel/schema'
+import { oneOf } from '../../kernel/schema'
 
 const OnOff = oneOf(['on', 'off'] as const)
 
 export const referenceSettings = {
-  pagesPlayground: setting({
-    env: 'SVC_PAGES_PLAYGROUND',
-    schema: t.Union([t.Boolean(), t.Literal('auto')]),
-    default: 'auto',
-    about:
-      'Whether /docs/playground exists, where developers try prompts with a key. auto means everywhere except in production.',
+  root: setting({
+    env: 'SVC_ROOT',
+    schema: oneOf(['full', 'minimal'] as const),
+    default: 'full',
+    about: 'What / shows: minimal leaves only what this is and its health, for public hosts.',
   }),
   console: setting({
     env: 'SVC_CONSOLE',
@@ -37,9 +36,3 @@ export const hasOperators = ({
   consoleOperators,
 }: Pick<Values<typeof referenceSettings>, 'console' | 'consoleOperators'>) =>
   console === 'on' && consoleOperators === 'on'
-
-type Playground = Pick<Values<typeof referenceSettings>, 'pagesPlayground'> & { production: boolean }
-
-/** Whether this server has the playground (dx 5.5). */
-export const hasPlayground = ({ pagesPlayground, production }: Playground): boolean =>
-  pagesPlayground === 'auto' ? !production : pagesPlayground

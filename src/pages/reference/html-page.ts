@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import MarkdownIt from 'markdown-it'
-import { dataOf, html, type Markup } from '../../kernel/html'
-import type { Tried } from './service'
+import { COLOURS, html } from '../../kernel/html'
 
 const LANGUAGES: Record<string, string> = { sh: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSON' }
 
@@ -20,12 +19,7 @@ markdown.renderer.rules.table_close = () => '</table></div>\n'
 markdown.renderer.rules.th_open = () => '<th scope="col">'
 
 /** The style of the reference; it stands in each page, so that nothing has to be fetched before it is shown. */
-const STYLE = `
-:root { color-scheme: light dark; font: 1rem/1.55 system-ui, sans-serif; --accent: #1d4ed8; --ground: #fff;
-  --raised: #f3f5f8; --ink: #14181f; --faint: #4d5766; --line: #8791a0; --soft-line: #dde2e9 }
-@media (prefers-color-scheme: dark) { :root { --accent: #8ab0ff; --ground: #14171c; --raised: #20252d; --ink: #eef1f6;
-  --faint: #b0bac8; --line: #76818f; --soft-line: #333b46 } }
-body { margin: 0; background: var(--ground); color: var(--ink); display: grid; grid-template-columns: 15rem minmax(0, 1fr) }
+const STYLE = `${COLOURS}body { margin: 0; background: var(--ground); color: var(--ink); display: grid; grid-template-columns: 15rem minmax(0, 1fr) }
 a { color: var(--accent) } .skip { position: absolute; left: -99rem } .skip:focus { left: 1rem; top: 1rem; background: var(--ground) }
 nav { padding: 1.25rem; border-right: 1px solid var(--soft-line); font-size: .9375rem }
 nav ul { list-style: none; margin: 0; padding: 0 } nav a { display: block; padding: .15rem 0; min-height: 1.5rem; text-decoration: none }
@@ -40,15 +34,11 @@ td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0;
 @media (max-width: 50rem) { body { display: block } nav { border: 0; border-bottom: 1px solid var(--soft-line) }
   nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem } main { padding: 1rem } }
 details { margin: 1rem 0 } summary { cursor: pointer; padding: .25rem 0; min-height: 1.5rem }
-.row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: 1rem 0 .25rem } .tabs { display: flex; gap: .25rem; margin-right: auto }
-button, input, select, textarea { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; padding: .3rem .75rem; min-height: 2rem }
-button { cursor: pointer } button[aria-selected=true] { background: var(--accent); color: var(--ground); border-color: transparent }
-.try { border-color: var(--accent); color: var(--accent); margin-top: 1rem } .copy { font-size: .8125rem } .answer pre { white-space: pre-wrap } .said { white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid var(--accent); padding: .25rem 0 .25rem .75rem; margin: .75rem 0; max-height: 24rem; overflow: auto }
-.panel { border: 1px solid var(--soft-line); border-radius: .5rem; padding: .25rem 1rem 1rem; margin: .75rem 0 } .field { margin: .75rem 0 } .field label { display: block } .field:has([type=checkbox]) { display: flex; flex-direction: row-reverse; justify-content: flex-end; gap: .5rem; align-items: center }
-.field input:not([type=checkbox]), .field textarea { box-sizing: border-box; width: 100% } textarea { font-family: ui-monospace, monospace }
-.facts { color: var(--faint); font-size: .875rem } [hidden] { display: none } .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0 }
-.events { padding-left: 1.5rem } .events li { margin: .25rem 0; white-space: pre-wrap } .switches { display: flex; flex-wrap: wrap; gap: .25rem 1rem; border: 0; padding: 0; margin: .75rem 0; min-width: 0 } .switches label { display: flex; gap: .5rem; align-items: center }
-@media print { nav, .skip { display: none } body { display: block } pre { max-height: none; white-space: pre-wrap } .row, .try, .copy, .panel { display: none } [role=tabpanel][hidden] { display: block } }
+button { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; padding: .3rem .75rem; min-height: 2rem }
+button { cursor: pointer } 
+.copy { font-size: .8125rem }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0 }
+@media print { nav, .skip { display: none } body { display: block } pre { max-height: none; white-space: pre-wrap } .copy { display: none } }
 `
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
@@ -72,10 +62,8 @@ export const startHtml = (text: string): string =>
 ${{ markup: markdown.render(text) }}
 </main></div>`.markup
 
-type Page = { path: string; playground: boolean; tried: Tried | null; script: string }
-
-/** A page of ours as HTML. It reads without its script, which adds copying, and the form of the playground. */
-export const htmlOf = (text: string, { path, playground, tried, script }: Page): string =>
+/** A page of ours as HTML. It reads without its script, which adds copying. */
+export const htmlOf = (text: string, path: string, script: string): string =>
   html`<!doctype html>
 <html lang="en" dir="ltr">
 <head>
@@ -84,7 +72,6 @@ export const htmlOf = (text: string, { path, playground, tried, script }: Page):
 <title>${/^# (.+)/.exec(text)?.[1]} – svc</title>
 <link rel="alternate" type="text/markdown" href="/docs/${path}.md">
 <style>${{ markup: STYLE }}</style>
-${tried && html`<script type="application/json" id="tried">${{ markup: dataOf(tried) }}</script>`}
 <script src="/assets/${script}" defer></script>
 </head>
 <body>
@@ -92,8 +79,7 @@ ${tried && html`<script type="application/json" id="tried">${{ markup: dataOf(tr
 <a class="skip" href="#main">Skip to the content</a>
 <ul>
 <li><a href="/docs">Reference</a></li>
-${playground && linkTo('playground', 'Playground', path)}
-${linkTo('errors', 'Errors', path)}
+<li><a href="/docs/errors"${path === 'errors' && { markup: ' aria-current="page"' }}>Errors</a></li>
 </ul>
 </nav>
 <main id="main">
@@ -102,6 +88,3 @@ ${{ markup: markdown.render(text) }}
 </body>
 </html>
 `.markup
-
-const linkTo = (slug: string, name: string, path: string): Markup =>
-  html`<li><a href="/docs/${slug}"${slug === path && { markup: ' aria-current="page"' }}>${name}</a></li>`

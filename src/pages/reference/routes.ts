@@ -55,13 +55,7 @@ export function referenceRoutes({ reference, assets, publicOrigin }: Deps, guard
     const { nameOf } = await assets()
     if (path === '')
       return send(key, htmlHeaders(VIEWER_POLICY), () => viewerPage(startHtml(text), nameOf.viewer), request)
-    const page = {
-      path,
-      playground: reference.playground,
-      tried: path === 'playground' ? reference.tried() : null,
-      script: nameOf.reference,
-    }
-    return send(key, htmlHeaders(), () => htmlOf(text, page), request)
+    return send(key, htmlHeaders(), () => htmlOf(text, path, nameOf.reference), request)
   }
 
   const llms = ({ request }: { request: Request }) => send('llms.txt', TEXT, reference.llms, request)
@@ -88,7 +82,7 @@ export function referenceRoutes({ reference, assets, publicOrigin }: Deps, guard
 const SHORTLY = 'public, max-age=300'
 
 /** The origin that the reader's browser asked; a name that is no host name is not repeated. */
-function originOf(request: Request): string {
+export function originOf(request: Request): string {
   const { protocol, host } = urlOf(request)
   return /^[\w.:[\]-]{1,255}$/.test(host) ? `${protocol}//${host}` : 'http://localhost'
 }

@@ -1,13 +1,11 @@
 import { ERROR_PAGES, type ErrorPage } from './error-pages'
-import { bodyOf } from './examples'
-import { groupPage, samplesText } from './group-page'
-import { type Document, type Group, groupsOf, type Operation, type Resolve, resolver } from './operations'
-import type { Json } from './samples'
+import { groupPage } from './group-page'
+import { type Document, type Group, groupsOf, type Resolve, resolver } from './operations'
 import { viewerDocument } from './viewer'
 import { fenced, sections, table } from './write'
 
 /** How the first call looks, for readers of the server at `origin`. */
-const firstCall = (origin: string, playground: boolean): string =>
+const firstCall = (origin: string): string =>
   sections(
     '## The first call',
     'Create a key on [the console](/console), or get one from the operator of this server (`svc-admin keys create`).',
@@ -21,7 +19,7 @@ const firstCall = (origin: string, playground: boolean): string =>
         `  -d '{"prompt":"Count to five slowly"}'`,
       ].join('\n'),
     ),
-    playground && 'Or try prompts in [the playground](/docs/playground).',
+    'Or try prompts in [the playground](/console/playground).',
   )
 
 /** What holds for every call, and what programs read instead of the reference. */
@@ -47,11 +45,11 @@ const rules = (origin: string): string =>
   )
 
 /** The reference in short, which needs no script. */
-const startPage = ({ info }: Document, groups: readonly Group[], origin: string, playground: boolean): string =>
+const startPage = ({ info }: Document, groups: readonly Group[], origin: string): string =>
   sections(
     '# Reference',
     info.description,
-    firstCall(origin, playground),
+    firstCall(origin),
     '## Calls',
     table(
       ['Group', 'What it does', 'Routes'],
@@ -207,55 +205,33 @@ const clientsPage = (origin: string): string =>
     'Tools: `svc_complete`, `svc_code`, `svc_research`, `svc_image`, `svc_document`, `svc_skill_list`, `svc_skill_install`, `svc_status`. Resources: `svc://models`, `svc://skills/installed`, `svc://health`. Each tool calls the API with your key, with the same scopes, limits and credit.',
   )
 
-/** The route that the playground tries. */
-const TRIED = 'postCompletions'
-
-/** What the form of the playground knows of its call. */
-export type Tried = { path: string; body: { readonly [name: string]: Json }; modes: readonly string[] }
-
 export type Reference = ReturnType<typeof createReference>
 
 type Deps = {
   /** Gives the OpenAPI document, once all routes are there. */
   read(): unknown
-  /** Prompts can be tried in the browser. */
-  playground: boolean
 }
 
 /** Makes the reference from the document. */
-export function createReference({ read, playground }: Deps) {
-  let known: { document: Document; groups: Group[]; resolve: Resolve; tried: Operation } | null = null
+export function createReference({ read }: Deps) {
+  let known: { document: Document; groups: Group[]; resolve: Resolve } | null = null
 
   function source() {
     if (known) return known
     const document = read() as Document
     const groups = groupsOf(document)
-    const tried = groups.flatMap(({ operations }) => operations).find(({ id }) => id === TRIED)!
-    known = { document, groups, resolve: resolver(document), tried }
+    known = { document, groups, resolve: resolver(document) }
     return known
   }
 
   return {
-    playground,
-
     /** The page at `/docs/{path}` as Markdown, for readers who came by `origin`; null when there is none. */
     markdown(path: string, origin: string): string | null {
-      const { document, groups, resolve, tried } = source()
+      const { document, groups, resolve } = source()
       const base = `${origin}/api/v1`
-      if (path === '') return startPage(document, groups, origin, playground)
+      if (path === '') return startPage(document, groups, origin)
       if (path === 'errors') return errorsPage()
       if (path === 'clients') return clientsPage(origin)
-      // Its form is the script's; below it stands the same call as code.
-      if (path === 'playground')
-        return playground
-          ? sections(
-              '# Playground',
-              'Try prompts with your key. Create one with `svc-admin keys create --name NAME`, or on [the console](/console). Each run counts towards the limits of the key and is charged like any other call.',
-              '## Try a prompt',
-              `The form needs JavaScript. Below it is the same call as code. [The reference](${anchorOf(tried)}) lists all parameters.`,
-              samplesText(tried, resolve, base),
-            )
-          : null
       const code = /^errors\/(.+)/.exec(path)?.[1]
       if (code) return Object.hasOwn(ERROR_PAGES, code) ? errorPage(code, ERROR_PAGES[code]!) : null
       const group = groups.find(({ slug }) => slug === path)
@@ -265,22 +241,16 @@ export function createReference({ read, playground }: Deps) {
     /** Where the viewer shows what had a page of its own; null for any other path. */
     anchor(path: string): string | null {
       if (path === 'console') return '/docs'
+      if (path === 'playground') return '/console/playground'
       if (path === 'clients') return '/docs#description/clients'
       return source().groups.some(({ slug }) => slug === path) ? `/docs#tag/${path}` : null
-    },
-
-    /** What the playground sends. */
-    tried(): Tried {
-      const { resolve, tried } = source()
-      const { mode } = resolve(tried.body!.schema).properties!
-      return { path: tried.path, body: bodyOf(tried, resolve) as Tried['body'], modes: resolve(mode!).enum as string[] }
     },
 
     /** The document that the viewer shows to readers who came by `origin`, as JSON. */
     viewer(origin: string): string {
       const { document } = source()
       const clients = clientsPage(origin).replace(/^#/gm, '##')
-      const intro = sections(document.info.description, firstCall(origin, playground), rules(origin), clients)
+      const intro = sections(document.info.description, firstCall(origin), rules(origin), clients)
       return JSON.stringify(viewerDocument(document, intro, `${origin}/api/v1`))
     },
 
@@ -291,7 +261,3 @@ export function createReference({ read, playground }: Deps) {
     },
   }
 }
-
-/** Where the viewer shows an operation. */
-const anchorOf = ({ group, method, path }: Operation): string =>
-  `/docs#tag/${group.toLowerCase().replaceAll(' ', '-')}/${method.toLowerCase()}${path}`

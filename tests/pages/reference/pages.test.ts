@@ -3,7 +3,6 @@ import { describe, expect, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import { createReference } from '../../../src/pages'
-import { hasPlayground } from '../../../src/pages/reference/config'
 import { ERROR_PAGES } from '../../../src/pages/reference/error-pages'
 import { answerExample, bodyOf, exampleOf } from '../../../src/pages/reference/examples'
 import { type Document, groupsOf, resolver } from '../../../src/pages/reference/operations'
@@ -13,11 +12,11 @@ const world = await createWorld()
 const document = (await world.send('GET', '/openapi.json')).body as Document
 const resolve = resolver(document)
 const operations = groupsOf(document).flatMap((group) => group.operations)
-const reference = createReference({ read: () => document, playground: true })
+const reference = createReference({ read: () => document })
 const slugs = groupsOf(document).map(({ slug }) => slug)
-const pages = ['', '/playground', '/errors', ...Object.keys(ERROR_PAGES).map((code) => `/errors/${code}`)].map(
-  (path) => [`/docs${path}`],
-)
+const pages = ['', '/errors', ...Object.keys(ERROR_PAGES).map((code) => `/errors/${code}`)].map((path) => [
+  `/docs${path}`,
+])
 
 const MAX_BYTES = 60 * 1024
 
@@ -65,7 +64,7 @@ describe('the reference (dx 5.5)', () => {
       for (const { id } of group.operations) expect(text).toContain(`{#${id}}`)
     }
     const moved = [...slugs.map((slug) => [slug, `/docs#tag/${slug}`]), ['clients', '/docs#description/clients']]
-    for (const [path, location] of [...moved, ['console', '/docs']]) {
+    for (const [path, location] of [...moved, ['console', '/docs'], ['playground', '/console/playground']]) {
       const answer = await open(`/docs/${path}`)
       expect(answer.status, path).toBe(308)
       expect(answer.headers.get('location')).toBe(location!)
@@ -80,26 +79,9 @@ describe('the reference (dx 5.5)', () => {
       for (const [, target] of text.matchAll(/\]\((\/[^)#]*)/g)) links.add(target!)
     }
     expect(links.size).toBeGreaterThan(80)
-    // The page of a person asks others to sign in.
+    // The pages of a person ask others to sign in.
     for (const link of links)
-      expect({ link, status: (await open(link)).status }).toEqual({ link, status: link === '/console' ? 303 : 200 })
-  })
-
-  test('has a playground that others lead to, and none in production unless it is set', async () => {
-    const leads = async (server: typeof world, path: string) => {
-      const answer = await server.app.api.handle(new Request(`http://localhost${path}`))
-      expect(answer.status).toBe(200)
-      return (await answer.text()).includes('/docs/playground')
-    }
-    expect({ root: await leads(world, '/'), docs: await leads(world, '/docs') }).toEqual({ root: true, docs: true })
-    expect(
-      [true, false, 'auto' as const].map((set) => hasPlayground({ pagesPlayground: set, production: true })),
-    ).toEqual([true, false, false])
-    const without = await createWorld({ config: { pagesPlayground: false } })
-    expect(await leads(without, '/')).toBe(false)
-    expect(await leads(without, '/docs')).toBe(false)
-    const answer = await without.app.api.handle(new Request('http://localhost/docs/playground'))
-    expect(answer.status).toBe(404)
+      expect({ link, status: (await open(link)).status }).toEqual({ link, status: /^\/console/.test(link) ? 303 : 200 })
   })
 
   test('answers an address without a page like any other', async () => {

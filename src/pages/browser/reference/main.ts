@@ -1,10 +1,30 @@
-import type { Tried } from '../../reference/service'
-import { pageData } from '../shared/dom'
-import { playground } from './panel'
-import { withTabs } from './samples'
+import { h } from '../shared/dom'
 
-/** Our own pages read without this script, which adds tabs, copying and the form of the playground (dx 5.5). */
-withTabs()
-const tried = pageData<Tried | null>('tried')
-if (tried) document.querySelector('.row')?.before(playground(tried, [...document.querySelectorAll('[role=tabpanel]')]))
+/** One live region says what happened to screen readers, again also when it is the same word. */
+const region = h('p', { role: 'status', class: 'unseen' })
+function announce(text: string): void {
+  region.textContent = ''
+  setTimeout(() => {
+    region.textContent = text
+  })
+}
+
+async function copy(text: string): Promise<void> {
+  // Without TLS browsers have no clipboard for pages.
+  const isCopied = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  )
+  announce(isCopied ? 'Copied' : 'Not copied, because this page cannot use the clipboard. Select the text and copy it.')
+}
+
+/** Our own pages read without this script, which adds copying (dx 5.5). */
+document.querySelector('main')?.append(region)
+for (const label of document.querySelectorAll('p.lang')) {
+  const code = label.nextElementSibling
+  if (code?.tagName === 'PRE') {
+    const click = () => void copy(code.textContent ?? '')
+    label.append(' ', h('button', { type: 'button', class: 'copy', click }, 'Copy'))
+  }
+}
 document.documentElement.dataset.ready = 'true'

@@ -70,6 +70,12 @@ export const queries = new QueryClient({
   },
 })
 
+/** What the owner is called; of one that an operator looks at, the address has only the id. */
+export function useOwnerName(): string {
+  const { looksAt, name } = useOwner()
+  return useGet<{ owner: string }>('/credits', {}, { off: !looksAt }).data?.owner ?? name
+}
+
 type Reading = { everyMs?: number; off?: boolean }
 
 /** Reads `path` for the owner of the address, and again when the reader comes back. */

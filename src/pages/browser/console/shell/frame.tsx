@@ -4,7 +4,7 @@ import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import type { Section } from '../sections'
 import { Button } from '../ui/controls'
 import { Crash, Empty, Loading } from '../ui/states'
-import { OwnerContext, useGet } from './api'
+import { OwnerContext, useOwnerName } from './api'
 import { boot, type Owner, ownerAt } from './boot'
 import { listenForKeys, useKeys } from './keys'
 import { Notices } from './notices'
@@ -160,11 +160,11 @@ function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[
 
 /** Says to an operator whose rows these are. */
 function Looking({ owner }: { owner: Owner }) {
-  const { data } = useGet<{ owner: string }>('/credits')
+  const name = useOwnerName()
   return (
     <section className="notice warn looking" aria-label="Whom you look at">
       <span>
-        You see {data?.owner ?? owner.slug} as {owner.role}. Reads are recorded.
+        You see {name} as {owner.role}. Reads are recorded.
       </span>
       <Link href="/all">To all owners</Link>
     </section>

@@ -4,7 +4,7 @@ import { Button as AriaButton } from 'react-aria-components/Button'
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu'
 import { Popover } from 'react-aria-components/Popover'
 import { useLocation } from 'wouter'
-import { useOwner } from './api'
+import { useOwner, useOwnerName } from './api'
 import { at, boot, type Owner } from './boot'
 import { createValue } from './value'
 
@@ -36,16 +36,17 @@ const DropDown = ({ label, button, className = 'button plain', current, items }:
 /** Whose rows are shown. A section that both have stays open. */
 export function OwnerPicker({ owner }: { owner: Owner }) {
   const [path, navigate] = useLocation()
+  const shown = useOwnerName()
   const section = path.split('/')[2] ?? ''
   return (
     <DropDown
-      label={`Owner: ${owner.name}`}
+      label={`Owner: ${shown}`}
       className="button plain owner"
       current={owner.slug}
       button={
         <>
-          <span className="initial" aria-hidden="true" data-letter={owner.name.slice(0, 1).toUpperCase()} />
-          <span className="owner-name">{owner.name}</span>
+          <span className="initial" aria-hidden="true" data-letter={shown.slice(0, 1).toUpperCase()} />
+          <span className="owner-name">{shown}</span>
           <ChevronsUpDown size={14} aria-hidden="true" />
         </>
       }

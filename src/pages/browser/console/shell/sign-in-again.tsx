@@ -55,7 +55,7 @@ export function SignInAgain() {
           )}
         </Field>
         <div className="actions end">
-          <a className="button quiet" href={at('/sign-in')}>
+          <a className="button quiet" href={at('/console/sign-in')}>
             Other ways to sign in
           </a>
           <Button type="submit" kind="primary" busy={busy}>

@@ -207,7 +207,7 @@ const MICRO = 1_000_000
 
 const priceOf = ({ price }: EnginePrice): string =>
   Object.entries(price)
-    .map(([name, micro]) => `${money(Number(micro) / MICRO)} ${PER[name] ?? name}`)
+    .map(([name, micro]) => `${money(Number(micro) / MICRO)} for ${PER[name] ?? name}`)
     .join(', ')
 
 function PriceBody({ row: it }: { row: EnginePrice }) {

@@ -20,10 +20,10 @@ type Facts = {
 }
 
 const PLACES = {
-  visitors: ['inbox', 'visitor', 'visitors', 'wait for a person'],
-  submissions: ['skills', 'submission', 'submissions', 'wait for review'],
-  webhooks: ['webhooks', 'endpoint', 'endpoints', 'were switched off'],
-  increases: ['platform?tab=limits', 'account', 'accounts', 'ask for a higher limit'],
+  visitors: ['inbox', 'visitor', 'visitors', 'waiting for a person'],
+  submissions: ['skills', 'submission', 'submissions', 'waiting for review'],
+  webhooks: ['webhooks', 'endpoint', 'endpoints', 'switched off'],
+  increases: ['platform?tab=limits', 'account', 'accounts', 'asking for a higher limit'],
 } as const
 
 const Tiles = ({ of }: { of: readonly (readonly [name: string, figure: string, more: string])[] }) => (

@@ -16,10 +16,10 @@ import { Waterfall } from '../../ui/waterfall'
  * Lists of all owners at once, from the topics that the dashboard reads too: the newest, with names of owners and keys.
  */
 const MOST = 1_000
-const newestOf = (topic: string) => ({
+const newestOf = <Row,>(topic: string, isShown: (row: Row) => boolean = () => true) => ({
   path: '/snapshot',
   query: { topics: topic, most: MOST },
-  rows: ({ topics }: { topics: { rows: never[] }[] }) => topics[0]!.rows,
+  rows: ({ topics }: { topics: { rows: Row[] }[] }) => topics[0]!.rows.filter(isShown),
   everyMs: 5_000,
 })
 const isIn = (text: string | null, wanted: string) => (text ?? '').toLowerCase().includes(wanted.toLowerCase())
@@ -107,7 +107,7 @@ export const AllRequests = defineScreen<Line>({
   section: 'requests',
   title: 'Requests',
   isOperators: true,
-  list: newestOf('logs'),
+  list: newestOf<Line>('logs', ({ path }) => /^\/(api\/)?v1\//.test(path)),
   idOf: ({ id }) => id,
   columns: [
     { key: 'time', head: 'Time', cell: ({ at }) => <Time at={at} />, main: true, width: '112px' },
@@ -148,7 +148,7 @@ export const AllRequests = defineScreen<Line>({
       match: ({ status }, first) => String(status).startsWith(first),
     },
   ],
-  empty: { text: 'No requests since this page looks.', command: 'svc-admin logs tail' },
+  empty: { text: 'No calls of the API since this page looks.', command: 'svc-admin logs tail' },
   detail: { titleOf: ({ id }) => <code>{id}</code>, body: RequestBody },
 })
 
@@ -197,7 +197,7 @@ function JobBody({ row: job }: { row: AnyJob }) {
       />
       <Facts
         facts={[
-          ['State', <JobState key="state" {...job} />],
+          ['State', JobState(job)],
           ['Owner', job.owner ?? 'none'],
           ['Key', job.key ?? 'none'],
           ['Step', job.stage ?? 'none'],
@@ -219,7 +219,7 @@ export const AllJobs = defineScreen<AnyJob>({
   section: 'jobs',
   title: 'Jobs',
   isOperators: true,
-  list: newestOf('jobs'),
+  list: newestOf<AnyJob>('jobs'),
   idOf: ({ id }) => id,
   columns: [
     { key: 'type', head: 'Kind', cell: ({ type }) => type, main: true },
@@ -266,7 +266,7 @@ export const AllEvents = defineScreen<AnyEvent>({
   section: 'audit',
   title: 'Audit',
   isOperators: true,
-  list: newestOf('audit'),
+  list: newestOf<AnyEvent>('audit'),
   idOf: ({ id }) => id,
   columns: [
     { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },
@@ -283,12 +283,12 @@ export const AllEvents = defineScreen<AnyEvent>({
   detail: { titleOf: ({ action }) => action, body: EventBody },
 })
 
-const CHATS = { none: 'off', requested: 'warn', active: 'live' } as const
+const CHATS = { ai: 'off', requested: 'warn', human: 'live' } as const
 type Chat = WidgetSession
 
 const ChatState = ({ takeover_status: status }: Chat) => (
-  <Chip state={CHATS[status as keyof typeof CHATS] ?? 'off'}>
-    {status === 'requested' ? 'waiting' : status === 'active' ? 'with a person' : status}
+  <Chip state={CHATS[status]}>
+    {{ ai: 'with the assistant', requested: 'waiting', human: 'with a person' }[status]}
   </Chip>
 )
 
@@ -305,7 +305,7 @@ function ChatBody({ row: chat }: { row: Chat }) {
           ['Visitor', chat.visitor.identity?.name ?? 'has not said'],
           ['Page', chat.visitor.page_url ?? 'not shown to your role'],
           ['Reason', chat.reason ?? 'none'],
-          ['Last message', <Ago key="last" at={chat.last_message_at} />],
+          ['Last message', chat.last_message_at ? <Ago key="last" at={chat.last_message_at} /> : 'none'],
         ]}
       />
       <Shown of={read} docs={DOCS} rows={3}>
@@ -328,12 +328,12 @@ function ChatBody({ row: chat }: { row: Chat }) {
         role="support"
         actions={[
           chat.takeover_status === 'requested' && { label: 'Take over', path: `${path}/takeover`, body: {} },
-          chat.takeover_status === 'active' && {
+          chat.takeover_status === 'human' && {
             label: 'Reply…',
             path: `${path}/messages`,
             fields: [{ name: 'content', label: 'Your reply', kind: 'area', required: true }],
           },
-          chat.takeover_status === 'active' && { label: 'Give back', path: `${path}/release`, body: {} },
+          chat.takeover_status === 'human' && { label: 'Give back', path: `${path}/release`, body: {} },
         ]}
       />
     </>
@@ -359,7 +359,7 @@ export const AllChats = defineScreen<Chat>({
     {
       key: 'last',
       head: 'Last message',
-      cell: ({ last_message_at }) => <Ago at={last_message_at} />,
+      cell: ({ last_message_at }) => (last_message_at ? <Ago at={last_message_at} /> : '–'),
       number: true,
       main: true,
       width: '136px',

@@ -21,7 +21,7 @@ function Health() {
   return (
     <Shown of={status} docs={DOCS} rows={3}>
       {({ health, version, mode, started_at, database, redis, nodes, engines, data_dir }) => (
-        <section className="card part" aria-label="The server">
+        <section className="card part above-list" aria-label="The server">
           <Facts
             facts={[
               [
@@ -175,59 +175,61 @@ export function Books() {
   const [checked, setChecked] = useState<Verification | null>(null)
   return (
     <Page title="Platform">
-      <Shown of={found} docs={DOCS}>
-        {({ ok, differences }) => (
-          <section className="card part" aria-labelledby="wallets">
-            <h2 id="wallets">Wallets and ledgers</h2>
-            <p>
-              <Chip state={ok ? 'good' : 'bad'}>{ok ? 'they agree' : plural(differences.length, 'difference')}</Chip>
-            </p>
-            <ul className="plain-list">
-              {differences.map((it) => (
-                <li key={it.id}>
-                  <code>{it.id}</code>
-                  <span>
-                    balance {it.balance_cents === null ? 'none' : money(it.balance_cents)}, ledger{' '}
-                    {money(it.ledger_cents)}
-                  </span>
-                  <span />
-                </li>
-              ))}
-            </ul>
-            {!ok && (
-              <Actions
-                touches={['/credits']}
-                role="billing"
-                actions={[
-                  {
-                    label: 'Repair…',
-                    path: '/credits/differences',
-                    ask: 'Each wallet becomes what its ledger says. The ledgers stay as they are.',
-                  },
-                ]}
-              />
-            )}
-          </section>
-        )}
-      </Shown>
-      <section className="card part" aria-labelledby="checks">
-        <h2 id="checks">Everything that is stored</h2>
-        <p className="faint">Checks what must always be true of the store. On a large one it takes a while.</p>
-        <Actions touches={[]} role="support" actions={[{ label: 'Check now', path: '/verify', done: setChecked }]} />
-        <div role="status">{checked && plural(checked.checks.length, 'check')}</div>
-        <ul className="plain-list">
-          {checked?.checks.map(({ check, violations, ms }) => (
-            <li key={check}>
-              <Chip state={violations.length ? 'bad' : 'good'}>{violations.length ? 'broken' : 'ok'}</Chip>
-              <span>
-                {check}
-                {violations.length > 0 && <small>{violations.slice(0, 3).join('; ')}</small>}
-              </span>
-              <small>{duration(ms)}</small>
-            </li>
-          ))}
-        </ul>
-      </section>
+      <div className="parts">
+        <Shown of={found} docs={DOCS}>
+          {({ ok, differences }) => (
+            <section className="card part" aria-labelledby="wallets">
+              <h2 id="wallets">Wallets and ledgers</h2>
+              <p>
+                <Chip state={ok ? 'good' : 'bad'}>{ok ? 'they agree' : plural(differences.length, 'difference')}</Chip>
+              </p>
+              <ul className="plain-list">
+                {differences.map((it) => (
+                  <li key={it.id}>
+                    <code>{it.id}</code>
+                    <span>
+                      balance {it.balance_cents === null ? 'none' : money(it.balance_cents)}, ledger{' '}
+                      {money(it.ledger_cents)}
+                    </span>
+                    <span />
+                  </li>
+                ))}
+              </ul>
+              {!ok && (
+                <Actions
+                  touches={['/credits']}
+                  role="billing"
+                  actions={[
+                    {
+                      label: 'Repair…',
+                      path: '/credits/differences',
+                      ask: 'Each wallet becomes what its ledger says. The ledgers stay as they are.',
+                    },
+                  ]}
+                />
+              )}
+            </section>
+          )}
+        </Shown>
+        <section className="card part" aria-labelledby="checks">
+          <h2 id="checks">Everything that is stored</h2>
+          <p className="faint">Checks what must always be true of the store. On a large one it takes a while.</p>
+          <Actions touches={[]} role="support" actions={[{ label: 'Check now', path: '/verify', done: setChecked }]} />
+          <div role="status">{checked && plural(checked.checks.length, 'check')}</div>
+          <ul className="plain-list">
+            {checked?.checks.map(({ check, violations, ms }) => (
+              <li key={check}>
+                <Chip state={violations.length ? 'bad' : 'good'}>{violations.length ? 'broken' : 'ok'}</Chip>
+                <span>
+                  {check}
+                  {violations.length > 0 && <small>{violations.slice(0, 3).join('; ')}</small>}
+                </span>
+                <small>{duration(ms)}</small>
+              </li>
+            ))}
+          </ul>
+        </section>
+      </div>
     </Page>
   )
 }
