@@ -64,7 +64,7 @@ export const samplesFor = (operation: Operation, resolve: Resolve, base: string)
   })
 
 /** The samples of one route, one block for each language. */
-export function samplesText(operation: Operation, resolve: Resolve, base: string): string {
+function samplesText(operation: Operation, resolve: Resolve, base: string): string {
   const { curl, typescript, python } = samplesFor(operation, resolve, base)
   return sections(fenced('sh', curl), fenced('ts', typescript), fenced('python', python))
 }
