@@ -4,7 +4,6 @@ import type { Guard } from '../http/guard'
 import type { Streams } from '../http/sse'
 import { AppError } from '../kernel/errors'
 import { html, PAGE_HEADERS, page } from '../kernel/html'
-import { roleInBrowser } from '../operators'
 import { hasOperators } from '../pages/reference/config'
 import { originOf } from '../pages/reference/routes'
 import { assetRoutes, type FindWidget, widgetPageRoutes } from '../pages/routes'
@@ -48,10 +47,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
           entering,
           assets: container.consoleAssets,
           me: auth.me,
-          operatorRole: async (userId) =>
-            hasOperators(config)
-              ? ((await roleInBrowser({ ...container, production: config.production }, userId))?.role ?? null)
-              : null,
+          hasOperators: hasOperators(config),
           about: {
             version: RELEASE,
             mode: config.production ? 'production' : 'dev',

@@ -5,7 +5,6 @@ import { NOWHERE_HEADERS, NOWHERE_PAGE } from '../http/envelope'
 import type { Guard } from '../http/guard'
 import type { Call, OperatorRole } from '../kernel/caller'
 import { dataOf, html } from '../kernel/html'
-import type { UserId } from '../kernel/ids'
 import type { ConsoleAssets } from './assets'
 import { served } from './routes'
 import { type Answer, goTo, signInAt } from './routes-accounts'
@@ -17,13 +16,14 @@ type Deps = {
   entering: Pick<Entering, 'person'>
   assets: ConsoleAssets
   me(call: Call): Promise<{
-    user: { id: UserId; email: string; name: string | null }
+    user: { id: string; email: string; name: string | null }
     has_password: boolean
     orgs: Pick<Org, 'id' | 'name' | 'slug' | 'role'>[]
     active_org_id: string | null
+    operator_role: OperatorRole | null
   }>
-  /** What the person may do as an operator of this server; null for nobody's. */
-  operatorRole(userId: UserId): Promise<OperatorRole | null>
+  /** Whether operators may work in the console. */
+  hasOperators: boolean
   /** What the page needs to know of this server. */
   about: {
     version: string
@@ -73,9 +73,9 @@ const TAKEN = new Set(['me', 'all', 'sign-in', 'start', 'assets', 'invitation'])
 const OWNERLESS = new Set(['inbox', 'settings', 'playground'])
 
 /** `/console`: one document for every address of the console, and its files (console 9.2). */
-export function consoleRoutes({ base, entering, assets, me, operatorRole, about }: Deps, guard: Guard) {
+export function consoleRoutes({ base, entering, assets, me, hasOperators, about }: Deps, guard: Guard) {
   async function bootOf(call: Call, build: string): Promise<{ boot: Boot; home: string }> {
-    const { user, has_password, orgs, active_org_id } = await me(call)
+    const { user, has_password, orgs, active_org_id, operator_role } = await me(call)
     const teams = orgs.map(({ id, slug, name, role }) => ({
       slug: TAKEN.has(slug) ? `org:${id}` : slug,
       id,
@@ -84,7 +84,7 @@ export function consoleRoutes({ base, entering, assets, me, operatorRole, about 
       permissions: PERMISSIONS.filter((permission) => mayDo(role, permission)),
     }))
     const own = { slug: 'me', id: null, name: 'Personal', role: 'owner', permissions: [...PERMISSIONS] }
-    const role = await operatorRole(user.id)
+    const role = hasOperators ? operator_role : null
     const owners = [own, ...teams, ...(role === null ? [] : [everybody(role)])]
     const person = { user: { ...user, has_password }, operator_role: role, owners }
     const boot = { ...about, build, base_path: base, ...person }

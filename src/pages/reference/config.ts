@@ -1,5 +1,5 @@
 import { setting, type Values } from '../../kernel/config'
-import { oneOf } from '../../kernel/schema'
+import { oneOf, t } from '../../kernel/schema'
 
 const OnOff = oneOf(['on', 'off'] as const)
 

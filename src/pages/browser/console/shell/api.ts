@@ -21,6 +21,9 @@ type Input = { query?: Query; body?: unknown; signal?: AbortSignal; headers?: Re
 /** Whether the session has ended; the frame asks to sign in again, and nothing that was typed is lost. */
 export const signedOut = createValue(false)
 
+/** Whether something was refused until the reader proves again who they are (console 9.6). */
+export const unconfirmed = createValue(false)
+
 /** When calls are taken again, in milliseconds since 1970; 0 while none are refused. */
 export const limitedUntil = createValue(0)
 
@@ -52,6 +55,8 @@ async function send(owner: Owner, method: Method, path: string, { query, ...inpu
   } catch (error) {
     // A wrong password in a form is refused with 401 too, and ends nothing.
     if (error instanceof Failure && error.status === 401 && error.code !== 'invalid_credentials') signedOut.set(true)
+    if (error instanceof Failure && error.status === 403 && error.message.includes('/auth/confirm'))
+      unconfirmed.set(true)
     if (error instanceof Failure && error.status === 429) limitedUntil.set(Date.now() + (error.retryAfter ?? 5) * 1_000)
     throw error
   }

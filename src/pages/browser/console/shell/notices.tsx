@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
-import { limitedUntil, signedOut } from './api'
+import { limitedUntil, signedOut, unconfirmed } from './api'
 
 const SignInAgain = lazy(() => import('./sign-in-again').then((it) => ({ default: it.SignInAgain })))
 
@@ -16,13 +16,14 @@ const listen = (changed: () => void) => {
 export function Notices() {
   const isOnline = useSyncExternalStore(listen, () => navigator.onLine)
   const isOut = signedOut.use()
+  const isUnproven = unconfirmed.use()
   return (
     <>
       <div role="status">
         {!isOnline && <p className="notice warn">○ offline. What you see may be old; it comes back by itself.</p>}
         <Limited />
       </div>
-      <Suspense>{isOut && <SignInAgain />}</Suspense>
+      <Suspense>{(isOut || isUnproven) && <SignInAgain isOut={isOut} />}</Suspense>
     </>
   )
 }

@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { call } from '../../shared/http'
 import { Button, Field } from '../ui/controls'
 import { Dialog } from '../ui/overlay'
-import { Failure, signedOut } from './api'
+import { Failure, signedOut, unconfirmed } from './api'
 import { at, boot } from './boot'
 
-/** The session ended: signing in here keeps what was typed and chosen. */
-export function SignInAgain() {
+/** Asks for the password: the session ended, or what was asked for needs a fresh proof. What was typed is kept. */
+export function SignInAgain({ isOut }: { isOut: boolean }) {
   const client = useQueryClient()
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState<string>()
@@ -15,8 +15,11 @@ export function SignInAgain() {
   const signIn = async () => {
     setBusy(true)
     try {
-      await call(at('/api/v1/auth/sessions'), { method: 'POST', body: { email: boot.user.email, password } })
+      const session = { email: boot.user.email, password }
+      if (isOut) await call(at('/api/v1/auth/sessions'), { method: 'POST', body: session })
+      else await call(at('/api/v1/auth/confirm'), { method: 'POST', body: { password } })
       signedOut.set(false)
+      unconfirmed.set(false)
       await client.invalidateQueries()
     } catch (error) {
       setProblem(error instanceof Failure ? error.message : String(error))
@@ -25,14 +28,22 @@ export function SignInAgain() {
     }
   }
   return (
-    <Dialog title="You were signed out" isAlert onClose={() => undefined}>
+    <Dialog
+      title={isOut ? 'You were signed out' : 'Confirm that it is you'}
+      isAlert={isOut}
+      onClose={() => unconfirmed.set(false)}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault()
           void signIn()
         }}
       >
-        <p>Sign in again to go on. What you typed is kept.</p>
+        <p>
+          {isOut
+            ? 'Sign in again to go on. What you typed is kept.'
+            : 'This change needs your password. Afterwards try it again; what you typed is kept.'}
+        </p>
         <input
           className="hidden"
           aria-label="E-mail address"
@@ -55,11 +66,15 @@ export function SignInAgain() {
           )}
         </Field>
         <div className="actions end">
-          <a className="button quiet" href={at('/console/sign-in')}>
-            Other ways to sign in
-          </a>
+          {isOut ? (
+            <a className="button quiet" href={at('/console/sign-in')}>
+              Other ways to sign in
+            </a>
+          ) : (
+            <Button onClick={() => unconfirmed.set(false)}>Cancel</Button>
+          )}
           <Button type="submit" kind="primary" busy={busy}>
-            Sign in
+            {isOut ? 'Sign in' : 'Confirm'}
           </Button>
         </div>
       </form>
