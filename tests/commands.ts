@@ -69,7 +69,12 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     pictures: {
       what: 'the pictures of the dashboard and the pages in the documentation',
       runs: [
-        ['tui/picture', 'pages/shop', 'pages/colleagues', 'browser/states'].map((file) => `tests/${file}.test.ts`),
+        [
+          ...['tui/picture', 'pages/shop', 'pages/colleagues', 'browser/states'],
+          ...['shell', 'requests', 'screens', 'every-screen', 'playground', 'files', 'operators'].map(
+            (file) => `pages/console/${file}`,
+          ),
+        ].map((file) => `tests/${file}.test.ts`),
       ],
       env: { SVC_FRAMES: 'write', SVC_PICTURES: 'docs/pictures' },
     },

@@ -79,11 +79,11 @@ export function goTo(set: Answer, path: string): string {
   return ''
 }
 
-type Asked = Context & { query: { to?: string; next?: string }; set: Answer }
+type Opened = Context & { query: { to?: string; next?: string }; set: Answer }
 
 /** `/console/sign-in`, `/sign-up` and `/sign-out`: for browsers, with forms that need no script (dx 5.1). */
 export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail, base }: Deps, guard: Guard) => {
-  async function shown({ query, set, exchange, request, route }: Asked): Promise<string> {
+  async function shown({ query, set, exchange, request, route }: Opened): Promise<string> {
     const next = ownPath(query.to ?? query.next)
     if (await entering.person({ exchange, request, route })) return goTo(set, base + next)
     Object.assign(set.headers, FORM_PAGE)

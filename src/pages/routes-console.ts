@@ -60,12 +60,6 @@ const HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), clipboard-write=(self)',
 }
 
-/** Everybody's rows, as operators see them. Their routes say themselves who else than the admin may change what. */
-const everybody = (role: OperatorRole): BootOwner => ({
-  ...{ slug: 'all', id: null, name: 'All owners', role: `operator (${role})` },
-  permissions: role === 'admin' ? PERMISSIONS : ['viewUsage', 'viewAudit'],
-})
-
 /** First parts of addresses that mean something else than an organization. */
 const TAKEN = new Set(['me', 'all', 'sign-in', 'start', 'assets', 'invitation'])
 
@@ -85,7 +79,10 @@ export function consoleRoutes({ base, entering, assets, me, hasOperators, about 
     }))
     const own = { slug: 'me', id: null, name: 'Personal', role: 'owner', permissions: [...PERMISSIONS] }
     const role = hasOperators ? operator_role : null
-    const owners = [own, ...teams, ...(role === null ? [] : [everybody(role)])]
+    // Everybody's rows; the operators' routes say themselves who else than the admin may change what.
+    const permissions = role === 'admin' ? PERMISSIONS : (['viewUsage', 'viewAudit'] as const)
+    const all = { slug: 'all', id: null, name: 'All owners', role: `operator (${role})`, permissions }
+    const owners = [own, ...teams, ...(role === null ? [] : [all])]
     const person = { user: { ...user, has_password }, operator_role: role, owners }
     const boot = { ...about, build, base_path: base, ...person }
     return { boot, home: teams.find(({ id }) => id === active_org_id)?.slug ?? 'me' }

@@ -35,6 +35,7 @@ const SCREENS = [
   ['platform?tab=health', 'serving'],
   ['platform?tab=backups', 'No backup'],
   ['platform?tab=books', 'they agree'],
+  ['platform?tab=doctor', 'Mended by'],
   ['platform?tab=operators', 'No operator keys'],
   ['platform?tab=configuration', 'Port of the API'],
 ] as const

@@ -211,7 +211,7 @@ export const SECTIONS: readonly Section[] = [
     group: 'Manage',
     icon: CreditCard,
     letter: 'b',
-    permission: 'viewUsage',
+    permission: 'manageBilling',
     screen: load(() => import('./sections/billing/billing')),
     operators: { roles: EVERY, all: null, one: load(() => import('./sections/billing/operators')) },
   },

@@ -99,9 +99,10 @@ export async function write(page: Page, label: string, text: string): Promise<vo
   await field!.type(text)
 }
 
+const WIDE = 1280
 const LOOKS = [
-  { width: 1280, height: 800, dark: false },
-  { width: 1280, height: 800, dark: true },
+  { width: WIDE, height: 800, dark: false },
+  { width: WIDE, height: 800, dark: true },
   { width: 320, height: 640, dark: false },
   { width: 320, height: 640, dark: true },
 ] as const
@@ -120,7 +121,7 @@ export async function wrongIn(page: Page, name: string): Promise<string[]> {
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     if (over > 0) found.push(`${name} ${width}: ${over} px too wide`)
     found.push(...(await axeProblems(page)).map((problem) => `${name} ${width} ${theme}: ${problem}`))
-    await picture(page, `console-${name}-${width}-${theme}`)
+    if (width === WIDE) await picture(page, dark ? `console-${name}-dark` : `console-${name}`)
   }
   return found
 }

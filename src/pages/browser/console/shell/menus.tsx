@@ -98,14 +98,19 @@ function signOut(): void {
 }
 
 export function AccountMenu({ onHelp }: { onHelp(): void }) {
-  const { slug } = useOwner()
+  const { slug, looksAt } = useOwner()
   const [, navigate] = useLocation()
   return (
     <DropDown
       label={`Account: ${boot.user.name ?? boot.user.email}`}
       button={<CircleUser size={18} aria-hidden="true" />}
       items={[
-        { id: 'settings', text: 'Settings', hint: boot.user.email, run: () => navigate(`/${slug}/settings`) },
+        {
+          id: 'settings',
+          text: 'Settings',
+          hint: boot.user.email,
+          run: () => navigate(`/${looksAt === undefined ? slug : 'me'}/settings`),
+        },
         { id: 'docs', text: 'API reference', run: () => location.assign(at('/docs')) },
         { id: 'keys', text: 'Keyboard shortcuts', run: onHelp },
         { id: 'out', text: 'Sign out', run: signOut },

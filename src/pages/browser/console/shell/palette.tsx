@@ -40,7 +40,7 @@ export function Palette({ owner, sections, onClose }: Props) {
       .map(({ slug, name }) => ({ label: `Switch to ${name}`, hint: 'owner', run: () => navigate(`/${slug}`) })),
   ]
   const word = useSettled(text.trim())
-  const search = useGet<SearchResults>('/search', { q: word }, { off: word.length < 2 })
+  const search = useGet<SearchResults>('/search', { q: word }, { off: word.length < 2 || owner.looksAt !== undefined })
   const rows = word.length < 2 || word !== text.trim() ? [] : (search.data?.results ?? [])
   const words = text.toLowerCase().split(' ')
   const found = [

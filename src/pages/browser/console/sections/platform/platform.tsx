@@ -2,7 +2,7 @@ import { defineTabs } from '../../shell/tabs'
 import { Accounts, Organizations } from './accounts'
 import { Limits, Tiers } from './limits'
 import { Configuration, Operators } from './operators'
-import { Backups, Books, Nodes } from './server'
+import { Backups, Books, Doctor, Nodes } from './server'
 
 /** What only operators have: accounts, limits, and the server itself (console 9.7.12). */
 export default defineTabs('platform', [
@@ -13,6 +13,7 @@ export default defineTabs('platform', [
   { id: 'health', label: 'Health', screen: Nodes },
   { id: 'backups', label: 'Backups', screen: Backups },
   { id: 'books', label: 'Books', screen: Books },
+  { id: 'doctor', label: 'Doctor', screen: Doctor },
   { id: 'operators', label: 'Operators', screen: Operators },
   { id: 'configuration', label: 'Configuration', screen: Configuration },
 ])

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import type { DoctorReport } from '../../../../../operators/doctor'
 import type { Node, Reconciliation, Status, Verification } from '../../../../../operators/schema'
 import type { Backup } from '../../../../../operators/schema-backup'
 import { Actions } from '../../shell/actions'
@@ -7,7 +8,7 @@ import { DOCS } from '../../shell/boot'
 import { Form } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
-import { Chip, Id } from '../../ui/controls'
+import { Chip, Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { duration, money, number, plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
@@ -233,3 +234,36 @@ export function Books() {
     </Page>
   )
 }
+
+const CHECKS = { ok: 'good', warn: 'warn', fail: 'bad', skip: 'off' } as const
+type Check = DoctorReport['checks'][number]
+
+const CheckBody = ({ row: it }: { row: Check }) => (
+  <>
+    <p>{it.detail}</p>
+    {it.fix && <Code text={it.fix} label="what mends it" />}
+  </>
+)
+
+/** What the server finds of itself; `svc-admin doctor` checks more. */
+export const Doctor = defineScreen<Check>({
+  section: 'platform',
+  title: 'Platform',
+  isOperators: true,
+  list: { path: '/doctor', rows: 'checks', everyMs: 30_000 },
+  idOf: ({ check }) => check,
+  columns: [
+    { key: 'check', head: 'Check', cell: ({ check }) => check, main: true },
+    {
+      key: 'state',
+      head: 'State',
+      cell: ({ status }) => <Chip state={CHECKS[status]}>{status}</Chip>,
+      main: true,
+      width: '104px',
+    },
+    { key: 'detail', head: 'Found', cell: ({ detail }) => detail, main: true, width: 'minmax(0, 2fr)' },
+    { key: 'fix', head: 'Mended by', cell: ({ fix }) => (fix ? <code title={fix}>{fix}</code> : '–') },
+  ],
+  empty: { text: 'No checks.', command: 'svc-admin doctor' },
+  detail: { titleOf: ({ check }) => check, body: CheckBody },
+})

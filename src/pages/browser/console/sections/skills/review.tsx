@@ -21,7 +21,10 @@ const REASONS = [
   ['security', 'It is not safe'],
   ['duplicate', 'There is one like it'],
 ] as const
-const isReviewer = ['reviewer', 'admin'].includes(boot.operator_role ?? '')
+const role = boot.operator_role
+const isReviewer = role === 'reviewer' || role === 'admin'
+/** Who else reads what skills say. */
+const isReader = isReviewer || role === 'support'
 
 type Diff = {
   parts: { path: string; lines: { sign: ' ' | '+' | '-'; number: number; text: string; suspicious: boolean }[] }[]
@@ -40,9 +43,9 @@ type Found = SubmissionRecord & {
 
 /** One submission: what the checks say and, for reviewers, what changed and the decision. */
 function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
-  const path = isReviewer ? `/ops/v1/submissions/${it.id}` : `/skills/submissions/${it.id}`
+  const path = role ? `/ops/v1/submissions/${it.id}` : `/skills/submissions/${it.id}`
   const isWaiting = it.status === 'pending_review'
-  const diff = useGet<Diff>(`${path}/diff`, {}, { off: !isReviewer })
+  const diff = useGet<Diff>(`${path}/diff`, {}, { off: !isReader })
   const decision = path
   const read = diff.data ? { read_diff: diff.data.sha } : {}
   const reason = { name: 'reason', label: 'Reason, for the author', kind: 'area', required: true } as const
@@ -78,7 +81,7 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
               fields: [reason],
               done: close,
             },
-          !isReviewer &&
+          !role &&
             isWaiting && {
               label: 'Withdraw…',
               method: 'DELETE',
@@ -129,7 +132,7 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
           </p>
         ))}
       </section>
-      {isReviewer && (
+      {isReader && (
         <section aria-labelledby="diff">
           <h3 id="diff">What changed</h3>
           <Shown of={diff} docs={DOCS} rows={3}>
@@ -156,7 +159,7 @@ export const Review = defineScreen<Found>({
   section: 'skills',
   title: 'Skills',
   list: {
-    path: isReviewer ? '/ops/v1/submissions' : '/skills/submissions',
+    path: role ? '/ops/v1/submissions' : '/skills/submissions',
     rows: 'submissions',
   },
   idOf: ({ id }) => id,
@@ -194,14 +197,17 @@ export const Review = defineScreen<Found>({
     },
   ],
   empty: {
-    text: isReviewer ? 'Nothing to review.' : 'You have submitted nothing.',
+    text: role ? 'Nothing to review.' : 'You have submitted nothing.',
     command: 'svc-admin skills submit FILE',
   },
   detail: {
-    path: (id) => (isReviewer ? `/ops/v1/submissions/${id}` : `/skills/submissions/${id}`),
-    ...(isReviewer ? {} : { member: 'submission' }),
+    // Other operators see what the list says.
+    ...(role && !isReader
+      ? {}
+      : { path: (id: string) => (role ? `/ops/v1/submissions/${id}` : `/skills/submissions/${id}`) }),
+    ...(role ? {} : { member: 'submission' }),
     titleOf: ({ slug, manifestVersion }) => `${slug} ${manifestVersion}`,
     body: SubmissionBody,
-    wide: isReviewer,
+    wide: isReader,
   },
 })
