@@ -21,6 +21,7 @@ export const groupPage = ({ name, description, operations }: Group, resolve: Res
 
 function operationOf(operation: Operation, resolve: Resolve, base: string): string {
   const { id, method, path, summary, description, parameters, body } = operation
+  const { curl, typescript, python } = samplesFor(operation, resolve, base)
   return sections(
     `## ${summary} {#${id}}`,
     `\`${method} /api/v1${path}\``,
@@ -37,7 +38,9 @@ function operationOf(operation: Operation, resolve: Resolve, base: string): stri
         ]),
       ),
     body && membersTable('Member of the body', membersOf(body.schema, resolve)),
-    samplesText(operation, resolve, base),
+    fenced('sh', curl),
+    fenced('ts', typescript),
+    fenced('python', python),
     answerOf(operation, resolve),
     table(
       ['Status', 'Error', 'Means', 'What to do'],
@@ -62,12 +65,6 @@ export const samplesFor = (operation: Operation, resolve: Resolve, base: string)
     download: operation.download,
     body: bodyOf(operation, resolve),
   })
-
-/** The samples of one route, one block for each language. */
-function samplesText(operation: Operation, resolve: Resolve, base: string): string {
-  const { curl, typescript, python } = samplesFor(operation, resolve, base)
-  return sections(fenced('sh', curl), fenced('ts', typescript), fenced('python', python))
-}
 
 function membersTable(head: string, members: readonly Member[]): string | null {
   if (members.length === 0) return null
