@@ -66,6 +66,7 @@ const SETTING_FLAGS = {
   tools: choice(ABILITIES, 'whether it supports tools'),
   jsonOutput: choice(ABILITIES, 'whether it can answer in JSON on request'),
   imageEdits: choice(ABILITIES, 'whether it edits pictures; auto knows some models'),
+  translates: choice(ABILITIES, 'whether it has /audio/translations; auto means no'),
   pricePrompt: whole('N', 'micro-cents for 1,000 tokens of a prompt', { min: 0, max: MAX_PRICE }),
   priceCompletion: whole('N', 'micro-cents for 1,000 tokens of an answer', { min: 0, max: MAX_PRICE }),
 }
@@ -296,6 +297,7 @@ function settingsOf(given: FlagsGiven<typeof SETTING_FLAGS>) {
     tools: readAbility(given.tools),
     json: readAbility(given.jsonOutput),
     imageEdits: readAbility(given.imageEdits),
+    translates: readAbility(given.translates),
     prices: Object.keys(prices).length ? prices : undefined,
   })
 }

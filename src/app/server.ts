@@ -15,6 +15,7 @@ import { chatRoutes, completionRoutes, insteadOf, voiceRoutes } from '../complet
 import { replayRoutes, testCaseRoutes } from '../completions/routes-tests'
 import { batchRoutes, embeddingRoutes, responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, hasBase, isProbe, readBase } from '../doors/routes-bases'
+import { audioDoorRoutes, imageDoorRoutes } from '../doors/routes-media'
 import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
 import { engineRoutes } from '../engines/routes'
 import { eventRoutes } from '../events/routes'
@@ -42,8 +43,13 @@ import { createAddressList } from '../kernel/outbound'
 import { JsonObject } from '../kernel/schema'
 import { asOneWork } from '../kernel/work'
 import { rateLimitRoutes } from '../limits/routes'
-import { audioRoutes } from '../media/audio/routes'
-import { codeRoutes, imageRoutes, documentRoutes as madeDocumentRoutes, videoRoutes } from '../media/routes'
+import {
+  audioRoutes,
+  codeRoutes,
+  imageRoutes,
+  documentRoutes as madeDocumentRoutes,
+  videoRoutes,
+} from '../media/routes'
 import { healthRoutes } from '../operators/health-routes'
 import { createReference } from '../pages'
 import { mcpRoutes } from '../pages/mcp-routes'
@@ -165,7 +171,8 @@ export function createServer({ config, container, metrics, connections, leaving,
     rules,
     errorFaceOf,
     moreHeaders: (path, headers) => messageHeaders(path, headers, clock),
-    insteadOf: (path) => insteadOf(path.slice(API.length)) ?? baseAdvice(path, origin, rules.methodsOf),
+    insteadOf: (path) =>
+      insteadOf(path.replace(/^(?:\/api|\/openai)?\/v1/, '')) ?? baseAdvice(path, origin, rules.methodsOf),
     clientAddress: clientAddressOf(config),
     secure,
     leaving,
@@ -219,8 +226,10 @@ export function createServer({ config, container, metrics, connections, leaving,
         .use(codeRoutes(container.code, guard))
         .use(madeDocumentRoutes(container.documents, guard))
         .use(imageRoutes(container.images, guard))
+        .use(imageDoorRoutes(container.images, streams, guard))
         .use(jobRoutes(container.publicJobs, guard))
         .use(audioRoutes(container.audio, guard))
+        .use(audioDoorRoutes(container.audio, streams, guard))
         .use(researchRoutes(container.research, guard))
         .use(researchJobRoutes(container.research, guard))
         .use(videoRoutes(container.video, guard))

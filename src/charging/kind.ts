@@ -65,6 +65,8 @@ export type Wanted = {
   mode: string
   /** The service's own engine id. */
   engineId: string
+  /** Another engine that works on it, whose price of what it uses is added. */
+  also?: string | undefined
   /** An embedded engine makes it: nothing is held or charged. */
   free: boolean
   /** What the caller wrote, under its field of the request; the first is what is asked for. */

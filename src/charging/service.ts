@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import { type Billing, hasCaps, type Prices } from '../billing'
+import { type Billing, type Consumption, hasCaps, type Prices } from '../billing'
 import { type Hold, payerOf, refOf } from '../billing/schema'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
@@ -64,7 +64,11 @@ export function createCharging(deps: Deps) {
     await billing.assertFunds(store.read, call)
     const charging = { call, wanted, guard: await guardrails.guardOf(call.caller), startedAt }
     const texts = await guarded(charging)
-    return { charging, texts, hold: wanted.free ? 0 : prices.costOf(wanted.engineId, wanted.max) }
+    return { charging, texts, hold: wanted.free ? 0 : costOf(wanted, wanted.engineId, wanted.max) }
+  }
+
+  function costOf({ also }: Wanted, engineId: string, used: Consumption): number {
+    return prices.costOf(engineId, used) + (also ? prices.costOf(also, used) : 0)
   }
 
   /**
@@ -137,7 +141,7 @@ export function createCharging(deps: Deps) {
   ): Promise<Answer> {
     const { call, wanted } = charging
     const engineId = made.engineId ?? wanted.engineId
-    const cost = hold && !made.free ? Math.min(prices.costOf(engineId, made.used), hold.amount) : 0
+    const cost = hold && !made.free ? Math.min(costOf(wanted, engineId, made.used), hold.amount) : 0
     return holds.ending(hold, async (tx) => {
       const costMicro = hold ? await billing.settle(tx, hold, cost) : 0
       const artifacts: Artifact[] = []

@@ -14,7 +14,7 @@ import {
   type MadeImage,
   type Sink,
 } from './engine'
-import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable } from './failures'
+import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable, noEdits } from './failures'
 import { type CheckedUsage, countPrompt, createMeter, ENOUGH, meterAnswer, type TakePart } from './meter'
 import { createRefusedParameters } from './parameters'
 import type { Permit } from './target-breaker'
@@ -179,10 +179,11 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 
   /** One picture. Throws 503 `engine_unavailable`, 400 for what the engine refuses to make. */
   async function image(engineId: string, request: PictureRequest): Promise<Source & MadeImage> {
-    const { signal, origin, prompt } = request
+    const { signal, origin, prompt, editsOnly = false } = request
     const mode = 'image'
-    const candidates = (plans.get(engineId) ?? []).filter(({ target }) => target.driver.image)
-    if (candidates.length === 0) throw engineMissing.with({ retryAfterS: 60 }, mode)
+    const makes = ({ driver, model }: Target) => driver.image && (!editsOnly || driver.edits?.(model))
+    const candidates = (plans.get(engineId) ?? []).filter(({ target }) => makes(target))
+    if (!candidates.length) throw (editsOnly ? noEdits : engineMissing).with({ retryAfterS: 60 }, mode)
     const countTokens = () => countPrompt([{ role: 'user', content: prompt }])
     const begin = ({ driver, model, slots }: Target) => {
       const make = () => driver.image!({ ...request, model })

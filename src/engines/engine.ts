@@ -60,8 +60,22 @@ export type SpeechRequest = {
   voice: string
   /** 0.25 to 4; 1 is the voice's own. */
   speed: number
+  format: SpeechFormat
+  /** How it is to sound, in words. */
+  instructions?: string | undefined
   signal: AbortSignal
 }
+
+/** How speech is written, with the media type of each; `pcm` is 24,000 samples a second of 16 bits, one channel. */
+export const SPEECH_FORMATS = {
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  pcm: 'audio/pcm',
+} as const
+export type SpeechFormat = keyof typeof SPEECH_FORMATS
 
 export type TranscriptionRequest = {
   model: string
@@ -71,6 +85,13 @@ export type TranscriptionRequest = {
   mimeType: string
   /** ISO 639-1; absent, the upstream finds out. */
   language?: string | undefined
+  /** What was said before, or words that occur. */
+  prompt?: string | undefined
+  temperature?: number | undefined
+  /** Whether to say when each word was said. */
+  words?: boolean | undefined
+  /** The words in English, of an upstream that translates. */
+  english?: boolean | undefined
   signal: AbortSignal
 }
 
@@ -93,7 +114,12 @@ export type Transcription = {
   /** As the upstream stated it: unchecked. */
   language: string | null
   segments: Segment[]
+  /** Where they were asked for and the upstream gives them. */
+  words: Word[]
 }
+
+/** A word of a recording, in seconds from its beginning. */
+export type Word = { word: string; start: number; end: number }
 
 export type ImagePart = { type: 'image'; mimeType: string; base64: string }
 export type Part = { type: 'text'; text: string } | ImagePart
@@ -202,6 +228,11 @@ export type ImageRequest = {
   changes: readonly string[]
   /** The picture that the last change is about; an upstream that cannot change pictures gets the whole description. */
   base?: MadeImage | null
+  /** Other pictures to use beside the base, and where the base may change: both only with `editsOnly`. */
+  others?: readonly MadeImage[]
+  mask?: MadeImage | null
+  /** Only an upstream that changes pictures may answer. */
+  editsOnly?: boolean
   style: string | null
   /** `W:H`; null leaves it to the engine. */
   aspectRatio: string | null
@@ -239,14 +270,18 @@ export type Sink = {
 export type Driver = {
   /** Exactly one `finish` is given last; a stream that stops without one throws `truncated`. Throws {@link EngineFailure}. */
   ask(request: EngineRequest, sink: Sink): Promise<void>
-  /** Text to MP3; absent where the kind of upstream has no speech. Throws {@link EngineFailure}. */
+  /** Text to sound; absent where the kind of upstream has no speech. Throws {@link EngineFailure}. */
   speak?(request: SpeechRequest): Promise<Uint8Array>
   /** The words of a recording; absent where the kind of upstream has none. Throws {@link EngineFailure}. */
   transcribe?(request: TranscriptionRequest): Promise<Transcription>
+  /** It puts recordings into English. */
+  translates?: boolean
   /** Vectors of texts; absent where the kind of upstream makes none. Throws {@link EngineFailure}. */
   embed?(request: EmbeddingRequest): Promise<Embedding>
   /** Makes one picture; absent where it makes none. Throws {@link EngineFailure}. */
   image?(request: ImageRequest): Promise<MadeImage>
+  /** Whether a model changes pictures that it is given; absent where none does. */
+  edits?(model: string): boolean
   /** Makes videos; absent where it makes none. */
   video?: VideoDriver
   /** Checks at no cost that the upstream answers, and lists its models where it can. Throws {@link EngineFailure}. */

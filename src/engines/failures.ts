@@ -21,6 +21,14 @@ export const engineMissing = defineError(
     `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode (in a chat another "model"), or ask the operator to connect one.`,
 )
 
+/** 503: no upstream of the image engine changes pictures. */
+export const noEdits = defineError(
+  'unavailable',
+  'engine_unavailable',
+  (_mode: string) =>
+    'No engine of this server edits pictures. Nothing was charged. Its operator can connect one to svc-1-create, such as a model named gpt-image, or set "imageEdits" of its upstream.',
+)
+
 /** 503: none of the engines that could answer takes what the request brings (contract 28.4). */
 export const engineUnable = defineError(
   'unavailable',

@@ -31,6 +31,8 @@ export {
   type Message,
   type Part,
   type Sampling,
+  SPEECH_FORMATS,
+  type SpeechFormat,
   type TokenDetails,
   type ToolCall,
   type ToolChoice,

@@ -73,6 +73,9 @@ export function createParts(deps: PartDeps) {
               upstream.silenceMs,
               upstream.outputLimitField,
               upstream.imageEdits,
+              upstream.translates,
+              upstream.dimensions,
+              upstream.batchSize,
             ],
           ])
           const isSame = before?.asked === question && before.apiKey === apiKey
@@ -192,8 +195,8 @@ function fitOf(upstream: Keyed, { clock }: PartDeps): Fit {
 type Keyed = Omit<UpstreamConfig, 'apiKey'> & { apiKey: string | null }
 
 function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driver {
-  const { apiKey, timeoutMs, silenceMs, headers, dimensions, batchSize } = upstream
-  const embeds = { dimensions, batchSize }
+  const { apiKey, timeoutMs, silenceMs, headers, dimensions, batchSize, translates } = upstream
+  const media = { dimensions, batchSize, translates }
   const shared = { apiKey, clock, timeoutMs, silenceMs, headers: lowerCased(headers) }
   if (upstream.kind !== 'compat') {
     const driver = createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
@@ -202,14 +205,14 @@ function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driv
     return {
       ...driver,
       ...createCompatSpeech(called),
-      ...createCompatTranscription(called),
+      ...createCompatTranscription({ ...called, ...media }),
       ...createCompatVideos(called),
-      ...createCompatEmbeddings({ ...called, ...embeds }),
+      ...createCompatEmbeddings({ ...called, ...media }),
     }
   }
   return createCompatDriver({
     ...shared,
-    ...embeds,
+    ...media,
     baseUrl: upstream.baseUrl!,
     outputLimitField: upstream.outputLimitField ?? 'max_tokens',
     imageEdits: upstream.imageEdits,

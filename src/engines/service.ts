@@ -128,6 +128,9 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     videoFailed: (...messages: Parameters<Filming['videoFailed']>) => now().filming.videoFailed(...messages),
     /** Whether an upstream speaks, transcribes or makes vectors. */
     hasSound: (id: AudioEngine): boolean => (now().targets.get(id) ?? []).length > 0,
+    /** Whether an upstream puts recordings into English. */
+    translatesSound: (): boolean =>
+      (now().targets.get('svc-1-transcribe') ?? []).some(({ driver }) => driver.translates),
     /** Tokens of one text that the engine of vectors takes. */
     vectorWindow: (): number => now().targets.get('svc-1-embed')?.[0]?.window ?? VECTOR_WINDOW,
     /** What a client calls a model: the engine that an alias stands for, or the word itself (contract 32.2). */

@@ -100,7 +100,7 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
 function createSounding({ targets, ...deps }: Deps) {
   return {
     /**
-     * Text as MP3. Throws 503 `engine_unavailable` when no upstream answered, 400 for what it cannot take, and the
+     * Text as sound. Throws 503 `engine_unavailable` when no upstream answered, 400 for what it cannot take, and the
      * signal's reason.
      */
     speak: (request: By<SpeechRequest>): Promise<Uint8Array> =>
@@ -108,7 +108,12 @@ function createSounding({ targets, ...deps }: Deps) {
 
     /** The words of a recording. Throws as `speak` does. */
     transcribe: (request: By<TranscriptionRequest>): Promise<Transcription> =>
-      ask('svc-1-transcribe', request, ({ transcribe }, model) => transcribe?.({ ...request, model })),
+      ask(
+        'svc-1-transcribe',
+        request,
+        ({ transcribe }, model) => transcribe?.({ ...request, model }),
+        request.english ? ({ translates }) => translates === true : undefined,
+      ),
 
     /** Vectors of texts, and the upstream's model that made them. Throws as `speak` does. */
     embed: (request: By<EmbeddingRequest>) =>
@@ -121,9 +126,12 @@ function createSounding({ targets, ...deps }: Deps) {
     engineId: AudioEngine,
     { signal, origin }: { signal: AbortSignal; origin: Origin },
     call: (driver: Driver, model: string) => Promise<T> | undefined,
+    isFit: (driver: Driver) => boolean = () => true,
   ): Promise<T> {
     const { mode, kind } = AUDIO_ENGINES.find(({ id }) => id === engineId)!
-    const candidates = (targets.get(engineId) ?? []).map((target) => ({ engineId, target, fallback: false }))
+    const candidates = (targets.get(engineId) ?? [])
+      .filter(({ driver }) => isFit(driver))
+      .map((target) => ({ engineId, target, fallback: false }))
     if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, mode)
     const begin = ({ driver, model, slots }: Target): Promise<T> => {
       const request = async () =>

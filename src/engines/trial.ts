@@ -56,7 +56,7 @@ async function embedded({ driver, model }: Target): Promise<string> {
 async function spoken({ driver, model }: Target): Promise<string> {
   if (!driver.speak) throw new EngineFailure('config', 'this kind of upstream does not support speech')
   const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
-  const mp3 = await driver.speak({ model, text: 'Hi.', voice: 'alloy', speed: 1, signal })
+  const mp3 = await driver.speak({ model, text: 'Hi.', voice: 'alloy', speed: 1, format: 'mp3', signal })
   return `audio/mpeg, ${mp3.length} bytes`
 }
 

@@ -1,7 +1,7 @@
 import { create as disposition } from 'content-disposition'
 import { Elysia } from 'elysia'
 import { reading } from '../http/body'
-import { answer, errors } from '../http/envelope'
+import { answer, errors, FILE_PART, formBody } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb } from '../http/verbs'
@@ -148,23 +148,15 @@ export const uploadRoutes = (deps: Uploads, guard: Guard) =>
           description:
             'At most 64 MiB for `batch`, 25 MiB otherwise, and 1 GiB in all. A file stays for 30 days, or as long as ' +
             '`expires_after` says: 3,600 to 2,592,000 seconds.',
-          requestBody: {
-            required: true,
-            content: {
-              'multipart/form-data': {
-                schema: {
-                  type: 'object',
-                  properties: {
-                    file: { type: 'string', contentMediaType: 'application/octet-stream' },
-                    purpose: { type: 'string', enum: Object.keys(words.KEPT_AS) },
-                    'expires_after[anchor]': { type: 'string', enum: ['created_at'] },
-                    'expires_after[seconds]': { type: 'integer' },
-                  },
-                  required: ['file', 'purpose'],
-                },
-              },
+          ...formBody(
+            {
+              file: FILE_PART,
+              purpose: { type: 'string', enum: Object.keys(words.KEPT_AS) },
+              'expires_after[anchor]': { type: 'string', enum: ['created_at'] },
+              'expires_after[seconds]': { type: 'integer' },
             },
-          },
+            ['file', 'purpose'],
+          ),
         } as object,
       })
       .get(

@@ -11,15 +11,20 @@ import { NO_BODY } from '../kernel/schema'
 import { free, MAX_JSON_BYTES, paced, payloadTooLarge, type Taken, takeBody } from './intake'
 import type { RouteRule } from './route-rules'
 
-/** A form with at most one file, which lies on the disk until `discard` is called. */
+/** The name is what the sender calls it: only to be shown. */
+type UploadedFile = { field: string; path: string; filename: string }
+
+/** A form whose files lie on the disk until `discard` is called. */
 export type Upload = {
+  /** Of a field that is sent several times the last value; of one whose name ends in `[]` all, with commas between. */
   readonly fields: ReadonlyMap<string, string>
-  /** Its name is what the sender calls it: only to be shown. */
-  readonly file: { field: string; path: string; filename: string } | null
+  /** The first of `files`. */
+  readonly file: UploadedFile | null
+  readonly files: readonly UploadedFile[]
   discard(): Promise<void>
 }
 
-/** Hands a form to its reader and removes its file. */
+/** Hands a form to its reader and removes its files. */
 export async function reading<T>(body: unknown, read: (form: Upload) => Promise<T>): Promise<T> {
   const form = body as Upload
   try {
@@ -30,18 +35,17 @@ export async function reading<T>(body: unknown, read: (form: Upload) => Promise<
 }
 
 type Options = {
-  /** Of the file. */
+  /** Of each file. */
   maxBytes: number
+  maxFiles: number
   folder: string
 }
 
-/** What a form may have besides its file. */
+/** What a form may have besides its files. */
 const FORM_BYTES = 256 * 1024
 
 const LIMITS = {
-  files: 1,
   fields: 32,
-  parts: 33,
   fieldNameSize: 100,
   fieldSize: 4_096,
   headerPairs: 16,
@@ -64,10 +68,10 @@ const tooMany = () =>
     retryAfterS: 1,
   })
 
-type Received = { fields: Map<string, string>; file: { field: string; filename: string } | null }
+type Received = { fields: Map<string, string>; files: UploadedFile[] }
 
 /** Bun itself refuses larger bodies, without our error envelope, so this is well above our own limit. */
-export const MAX_TRANSPORT_BYTES = 66 * 1024 * 1024
+export const MAX_TRANSPORT_BYTES = 80 * 1024 * 1024
 
 const JSON_WANTED = 'Send JSON with Content-Type: application/json.'
 
@@ -76,8 +80,8 @@ const unsupportedMediaType = (what: string, wanted = JSON_WANTED) =>
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-type BodyRule = Pick<RouteRule, 'body' | 'maxBytes'>
-const JSON_RULE = { body: 'json', open: false, maxBytes: MAX_JSON_BYTES } as const
+type BodyRule = Pick<RouteRule, 'body' | 'maxBytes' | 'maxFiles'>
+const JSON_RULE = { body: 'json', open: false, maxBytes: MAX_JSON_BYTES, maxFiles: 1 } as const
 
 /** The type of a body that is not JSON. */
 const OTHER_TYPES = {
@@ -86,10 +90,10 @@ const OTHER_TYPES = {
 } as const
 
 /** Checks size and type by the headers, before any of the body is read. Throws 413 or 415. */
-export function assertBodyHeaders(request: Request, { body, maxBytes }: BodyRule = JSON_RULE): void {
+export function assertBodyHeaders(request: Request, { body, maxBytes, maxFiles }: BodyRule = JSON_RULE): void {
   const { headers } = request
   const declared = headers.get('content-length')
-  const max = body === 'upload' ? maxBytes + FORM_BYTES : maxBytes
+  const max = body === 'upload' ? maxBytes * maxFiles + FORM_BYTES : maxBytes
   if (declared !== null && Number(declared) > max) throw payloadTooLarge(maxBytes)
   if (!METHODS_WITH_BODY.has(request.method)) return
   const hasBody = declared === null ? headers.has('transfer-encoding') : declared !== '0'
@@ -174,38 +178,42 @@ async function lookedAt(bytes: Uint8Array, read: typeof parse, look: Look): Prom
 }
 
 /**
- * Receives a form piece by piece, its file on the disk and never whole in memory. Throws 400 `validation_error`,
+ * Receives a form piece by piece, its files on the disk and never whole in memory. Throws 400 `validation_error`,
  * 413 `payload_too_large`, 503 `service_unavailable` or `storage_unavailable`, 504 `request_timeout`.
  */
-export async function receiveUpload(request: Request, { maxBytes, folder }: Options): Promise<Upload> {
+export async function receiveUpload(request: Request, options: Options): Promise<Upload> {
   const type = request.headers.get('content-type') ?? ''
   if (!BOUNDARY.test(type)) throw broken('its Content-Type has no boundary of at most 70 characters')
   if (counted.now >= MAX_AT_ONCE) throw tooMany()
   counted.now += 1
-  const path = join(folder, randomBase62(24))
+  const form: Received = { fields: new Map(), files: [] }
   const discard = async () => {
     counted.now -= 1
-    await rm(path, { force: true })
+    await Promise.all(form.files.map(({ path }) => rm(path, { force: true })))
   }
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    const { fields, file } = await received(request, path, type, maxBytes)
-    return { fields, file: file && { ...file, path }, discard }
+    await mkdir(options.folder, { recursive: true, mode: 0o700 })
+    await receive(request, form, type, options)
+    return { ...form, file: form.files[0] ?? null, discard }
   } catch (error) {
     await discard()
     throw error
   }
 }
 
-async function received(request: Request, path: string, type: string, maxBytes: number): Promise<Received> {
+async function receive(
+  request: Request,
+  form: Received,
+  type: string,
+  { maxBytes, maxFiles, folder }: Options,
+): Promise<void> {
   const parser = new Busboy({
     headers: { 'content-type': type } as BusboyHeaders,
-    limits: { ...LIMITS, fileSize: maxBytes },
+    limits: { ...LIMITS, files: maxFiles, parts: LIMITS.fields + maxFiles, fileSize: maxBytes },
   })
   const ended = Promise.withResolvers<void>()
   const over = new AbortController()
   const writing: Promise<void>[] = []
-  const form: Received = { fields: new Map(), file: null }
   const fail = (error: unknown) => {
     ended.reject(error)
     parser.destroy()
@@ -213,7 +221,8 @@ async function received(request: Request, path: string, type: string, maxBytes: 
     over.abort()
   }
   parser.on('file', (field, stream, filename = '') => {
-    form.file = { field, filename }
+    const path = join(folder, randomBase62(24))
+    form.files.push({ field, filename, path })
     stream.once('limit', () => fail(payloadTooLarge(maxBytes)))
     const disk = createWriteStream(path, { flags: 'wx', mode: 0o600 })
     const written = pipeline(stream as unknown as Readable, disk, { signal: over.signal })
@@ -232,18 +241,20 @@ async function received(request: Request, path: string, type: string, maxBytes: 
       ),
     )
   })
-  parser.on('field', (name, value) => form.fields.set(name, value))
-  parser.once('filesLimit', () => fail(broken('it has more than one file')))
+  parser.on('field', (name, value) => {
+    const before = name.endsWith('[]') ? form.fields.get(name) : undefined
+    form.fields.set(name, before === undefined ? value : `${before},${value}`)
+  })
+  parser.once('filesLimit', () => fail(broken(`it has more than ${maxFiles === 1 ? 'one file' : `${maxFiles} files`}`)))
   parser.once('partsLimit', () => fail(broken('it has too many parts')))
   parser.once('fieldsLimit', () => fail(broken('it has too many fields')))
   parser.once('error', () => fail(broken('it is incomplete, or its parts cannot be separated')))
   parser.once('finish', () => ended.resolve())
-  const feeding = feed(request, parser, maxBytes, ended.promise).catch(fail)
+  const feeding = feed(request, parser, maxBytes * maxFiles, ended.promise).catch(fail)
   try {
     await ended.promise
     await feeding
     await Promise.all(writing)
-    return form
   } finally {
     await Promise.allSettled(writing)
   }

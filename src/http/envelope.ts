@@ -141,3 +141,14 @@ export const isForBrowser = ({ method, headers }: Request, path: string): boolea
   (method === 'GET' || method === 'HEAD') &&
   !path.startsWith(`${API}/`) &&
   (headers.get('accept') ?? '').includes('text/html')
+
+/** A body of parts, for the document: its files and fields, as JSON Schema says them. */
+export const formBody = (properties: Record<string, object>, required: string[]): object => ({
+  requestBody: {
+    required: true,
+    content: { 'multipart/form-data': { schema: { type: 'object', properties, required } } },
+  },
+})
+
+/** A file of such a body. */
+export const FILE_PART = { type: 'string', contentMediaType: 'application/octet-stream' }

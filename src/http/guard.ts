@@ -60,6 +60,8 @@ export const guard = (read: BodyReader = PLAIN) =>
     form: (_: true) => declares({ body: 'form' }),
     /** The body has parts, one of them a file of at most so many bytes; the handler gets an `Upload`, and discards it. */
     upload: (maxBytes: number) => declares({ body: 'upload', maxBytes }),
+    /** How many files such a body may have, where it is more than one. */
+    uploads: (maxFiles: number) => declares({ maxFiles }),
     /** The largest JSON body, where it is not the usual one of its kind. */
     upTo: (maxBytes: number) => declares({ maxBytes }),
     /** Its request ids begin with this word instead of `req` (contract 1.3). */
@@ -131,7 +133,7 @@ export function createBodyReader({ idempotency, rules, incoming }: Deps) {
   return function read(context: Context): unknown {
     const { exchange, request, route } = context
     const rule = rules.of(request.method, route) ?? exchange.rule
-    if (rule.body === 'upload') return receiveUpload(request, { maxBytes: rule.maxBytes, folder: incoming })
+    if (rule.body === 'upload') return receiveUpload(request, { ...rule, folder: incoming })
     if (rule.body === 'form' || rule.body === 'raw') return readOther(request, rule)
     const key = request.headers.get(HEADER)
     const { once } = rule

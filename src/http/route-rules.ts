@@ -15,7 +15,10 @@ export type RouteRule = {
   /** Needs no credential (contract 1.2). */
   open: boolean
   body: BodyKind
+  /** Of the body, or of each file of an upload. */
   maxBytes: number
+  /** Most files of an upload. */
+  maxFiles: number
   /** Is answered within 30 s (contract 1.9). */
   timeLimit: boolean
   /** What its request ids begin with. */
@@ -38,6 +41,7 @@ type OnceRule = {
 export type EdgeOptions = {
   body?: BodyKind
   maxBytes?: number
+  maxFiles?: number
   timeLimit?: 'own'
   idPrefix?: string
   cors?: 'anyone'
@@ -58,6 +62,7 @@ const CLOSED: RouteRule = {
   open: false,
   body: 'json',
   maxBytes: MAX_JSON_BYTES,
+  maxFiles: 1,
   timeLimit: true,
   idPrefix: 'req',
   readers: 'anyone',
@@ -108,12 +113,13 @@ export function createRouteRules() {
 
 function ruleOf(route: string, detail: Detail, response: object | undefined): RouteRule {
   if (!detail.security) throw new Error(`${route} does not say who may call it: scope, signedIn or open`)
-  const { body = 'json', timeLimit, cors, idPrefix = 'req', maxBytes } = detail.edge ?? {}
+  const { body = 'json', timeLimit, cors, idPrefix = 'req', maxBytes, maxFiles = 1 } = detail.edge ?? {}
   const open = detail.security.length === 0
   return {
     open,
     body,
     maxBytes: maxBytes ?? (body === 'form' ? MAX_FORM_BYTES : open ? MAX_PUBLIC_BYTES : MAX_JSON_BYTES),
+    maxFiles,
     timeLimit: timeLimit !== 'own',
     idPrefix,
     readers: open && !cors ? [] : 'anyone',

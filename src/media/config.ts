@@ -7,7 +7,8 @@ export const mediaSettings = {
     env: 'SVC_VIDEO_MARKER',
     schema: t.String({ maxLength: 1_000 }),
     default: 'ffmpeg',
-    about: 'Name or path of ffmpeg, which marks upstream videos as AI-generated. Empty turns it off.',
+    about:
+      'Name or path of ffmpeg, which marks upstream videos as AI-generated and converts speech. Empty turns it off.',
   }),
 } as const
 

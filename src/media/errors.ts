@@ -76,6 +76,20 @@ export const ttsUnavailable = defineError(
     'This server has no voice. Its operator can install espeak-ng, or set SVC_TTS_BASE_URL to a server with /audio/speech.',
 )
 
+/** 400: neither the voice engine nor this server writes speech so. */
+export function speechFormatRefused(format: string, cause?: unknown): AppError {
+  const message = `This server cannot write speech as "${format}". Send "response_format":"mp3", or leave it out; its operator can install ffmpeg for the other formats.`
+  return new AppError('invalid', 'validation_error', message, { ...at('response_format', message), cause })
+}
+
+/** 503: nothing that is connected translates. */
+export const noTranslation = defineError(
+  'unavailable',
+  'engine_unavailable',
+  () =>
+    'No engine of this server translates. Nothing was charged. Its operator can set SVC_ENGINE_BASE_URL, or "translates" of an upstream of svc-1-transcribe that has /audio/translations.',
+)
+
 export const sttUnavailable = defineError(
   'unavailable',
   'stt_unavailable',

@@ -4,6 +4,7 @@ import { type Draft, imageSize, missingIn } from '../files'
 import type { About, Artifact } from '../files/schema'
 import type { Call } from '../kernel/caller'
 import { iso } from '../kernel/clock'
+import { redrawn } from '../kernel/pictures'
 import { notAnImage } from './errors'
 import { readPrompt } from './scenes'
 import { type GenerationInput, type Generations, ImageId, type ImageInput, type Images, SIZES } from './schema'
@@ -21,7 +22,17 @@ type PictureInput = {
   count: number
   /** The image engine asked. */
   engineId: string
+  /** How the files are written; absent, as the engine made them. */
+  format?: 'png' | 'jpeg' | 'webp' | null
+  /** Only an engine that changes pictures may answer: with the base, these and where it may change. */
+  edit?: Pick<Edit, 'others' | 'mask'>
 }
+
+/** Pictures to change: the first of them, with the others to use, and where it may change. */
+export type Edit = { base: MadeImage; others: readonly MadeImage[]; mask: MadeImage | null }
+
+/** How an image client wants its pictures, besides what it sends. */
+type Wanted = { edit: Edit | null; warnings: readonly string[] }
 
 /** `bytes` are those of the draft. */
 export type Picture = { draft: Draft; about: About; bytes: Uint8Array }
@@ -58,7 +69,7 @@ export type ImageService = ReturnType<typeof createImages>
 
 /** Pictures as one charged request (contract 6). */
 export function createImages({ charging, engines, pictures }: Deps) {
-  return { create, generate }
+  return { create, generate, generateEvents }
 
   /** `POST /images`. Throws 400 `missing_prompt` and what {@link ChargingService} throws. */
   function create(call: Call, input: ImageInput): Promise<Images> {
@@ -72,16 +83,37 @@ export function createImages({ charging, engines, pictures }: Deps) {
     return made(call, textsOf(input, style), wanted, toImages)
   }
 
-  /** The same for image clients (contract 28.1). Failed pictures are left out, as these clients know none. */
-  function generate(call: Call, input: GenerationInput): Promise<Generations> {
-    const { n, size, quality, response_format, style, model } = input
+  /**
+   * The same for image clients (contract 28.1, 32.4). Failed pictures are left out, as these clients know none. Throws
+   * 503 `engine_unavailable` where pictures are to be changed and no engine does that.
+   */
+  function generate(call: Call, input: GenerationInput, wanted: Wanted): Promise<Generations> {
+    const { response_format: format, model } = input
+    const asBytes = format ? format === 'b64_json' : /^gpt-image/.test(model ?? '')
+    return generated(call, input, wanted, toGenerations(asBytes, wanted.warnings))
+  }
+
+  /** The same as the events of a stream, one a picture. */
+  function generateEvents(call: Call, input: GenerationInput, wanted: Wanted): Promise<GenerationEvent[]> {
+    return generated(call, input, wanted, toEvents(input, wanted.edit !== null))
+  }
+
+  function generated<Answer>(
+    call: Call,
+    input: GenerationInput,
+    { edit }: Wanted,
+    answer: (outcome: Outcome) => Answer,
+  ): Promise<Answer> {
+    const { n, size, quality, style, model, output_format } = input
     const wanted = {
       aspectRatio: SIZES[size ?? 'auto'],
       quality: QUALITIES[quality ?? ''] ?? 'standard',
       count: n ?? 1,
       engineId: engineFor(model ?? 'auto'),
+      format: output_format ?? null,
+      ...(edit ? { base: edit.base, edit } : {}),
     }
-    return made(call, textsOf(input, style), wanted, toGenerations(response_format === 'b64_json'))
+    return made(call, textsOf(input, style), wanted, answer)
   }
 
   function made<Answer>(
@@ -97,7 +129,7 @@ export function createImages({ charging, engines, pictures }: Deps) {
       id,
       mode: 'image',
       engineId,
-      free: engines.drawsItself(engineId),
+      free: !input.edit && engines.drawsItself(engineId),
       texts,
       max: { images: count },
       async make({ texts: left, keep, signal }) {
@@ -144,16 +176,41 @@ function warningsOf({ prompt, unknown }: Stored): string[] {
   ]
 }
 
+const NO_TOKENS = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+
 const toGenerations =
-  (asBytes: boolean) =>
-  ({ made, artifacts, costCents, at }: Outcome): Generations => ({
-    created: Math.floor(at / 1_000),
-    data: made.files.map(({ bytes }, place) => ({
-      ...(asBytes ? { b64_json: Buffer.from(bytes).toString('base64') } : { url: artifacts[place]!.url! }),
-      revised_prompt: made.prompt,
-    })),
-    usage: { cost_cents: costCents },
-  })
+  (asBytes: boolean, warnings: readonly string[]) =>
+  ({ made, artifacts, costCents, at }: Outcome): Generations => {
+    const all = [...warnings, ...(made.free ? warningsOf(made) : [])]
+    return {
+      created: Math.floor(at / 1_000),
+      data: made.files.map(({ bytes }, place) => ({
+        ...(asBytes ? { b64_json: base64(bytes) } : { url: artifacts[place]!.url! }),
+        revised_prompt: made.prompt,
+      })),
+      usage: { cost_cents: costCents, ...NO_TOKENS },
+      svc_metadata: { engine: made.engineId, cost_cents: costCents, ...(all.length ? { warnings: all } : {}) },
+    }
+  }
+
+/** A picture in a stream, as clients of such streams read it. */
+type GenerationEvent = { type: string; b64_json: string } & Record<string, unknown>
+
+const toEvents =
+  ({ quality }: GenerationInput, isEdit: boolean) =>
+  ({ made, costCents, at }: Outcome): GenerationEvent[] =>
+    made.files.map(({ bytes, draft, about }) => ({
+      type: isEdit ? 'image_edit.completed' : 'image_generation.completed',
+      b64_json: base64(bytes),
+      created_at: Math.floor(at / 1_000),
+      size: `${about.width}x${about.height}`,
+      quality: quality ?? 'auto',
+      background: 'auto',
+      output_format: draft.mimeType.replace('image/', ''),
+      usage: { ...NO_TOKENS, cost_cents: costCents },
+    }))
 
 /** Asks an image engine for pictures, all at the same time, and keeps them. Throws what the first one threw when all failed. */
 export function createPictures(engines: Pick<EngineService, 'image'>) {
@@ -166,6 +223,7 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
       style: input.style ?? null,
       aspectRatio: input.aspectRatio ?? null,
       quality: input.quality ?? 'standard',
+      ...(input.edit ? { editsOnly: true, others: input.edit.others, mask: input.edit.mask } : {}),
     }
     const { signal, origin } = context
     const whole = imagePrompt({ ...wanted, variant: 0, signal })
@@ -183,8 +241,9 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
 
     async function one(variant: number) {
       const image = await engines.image(engineId, { ...wanted, variant, signal, origin })
-      const draft = await context.keep(image.bytes, image.mimeType)
-      const size = imageSize(image.bytes)
+      const { bytes, mimeType } = await written(image, input.format ?? null)
+      const draft = await context.keep(bytes, mimeType)
+      const size = imageSize(bytes)
       if (!size || !draft.mimeType.startsWith('image/')) throw notAnImage()
       const { free, engineId: by } = image
       const about: About = {
@@ -197,7 +256,15 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
         width: size.width,
         height: size.height,
       }
-      return { draft, about, bytes: image.bytes, engineId: by, free }
+      return { draft, about, bytes, engineId: by, free }
     }
   }
+}
+
+/** A picture in the format that was asked for. Throws 503 where it cannot be read. */
+async function written(image: MadeImage, format: PictureInput['format']): Promise<MadeImage> {
+  if (!format || imageSize(image.bytes)?.format.toLowerCase() === format) return image
+  const drawn = await redrawn(image.bytes, { as: () => format })
+  if (!drawn) throw notAnImage()
+  return { bytes: drawn.bytes, mimeType: `image/${format}` }
 }

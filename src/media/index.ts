@@ -1,5 +1,5 @@
 /** Images, videos, documents, code and speech that the server makes or reads. */
-export { type Audio, createAudio, localSpeaker } from './audio/service'
+export { type Audio, createAudio, localSpeaker, soundOf, type Transcribed } from './audio/service'
 export { type CodeService, checksOf, codeBlocks, createCode, isProject, kindOf, problemsIn, zipOf } from './code'
 export { artifactOf } from './documents/schema'
 export { createDocuments, type Documents } from './documents/service'
@@ -8,6 +8,7 @@ export { changesPicture, pictureDescribed } from './follow-up'
 export {
   createImages,
   createPictures,
+  type Edit,
   type ImageService,
   type MadePictures,
   type Picture,

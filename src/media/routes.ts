@@ -1,13 +1,16 @@
 import { Elysia } from 'elysia'
-import { answer, errors } from '../http/envelope'
+import { reading } from '../http/body'
+import { answer, errors, FILE_PART, formBody } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { checked, checkedQuery, t } from '../kernel/schema'
+import { MAX_RECORDING_BYTES, SpeechInput, Transcript } from './audio/schema'
+import { type Audio, soundOf } from './audio/service'
 import type { CodeService } from './code'
 import { CodeInput, MadeCode } from './code-schema'
 import { DocumentInput, MadeDocument } from './documents/schema'
 import type { Documents } from './documents/service'
 import type { ImageService } from './images'
-import { GenerationInput, Generations, ImageInput, Images } from './schema'
+import { ImageInput, Images } from './schema'
 import { VideoAccepted, VideoInput } from './video/schema'
 import type { VideoService } from './video/service'
 
@@ -15,7 +18,7 @@ import type { VideoService } from './video/service'
 const MADE = { scope: 'completions', idempotent: true, timeLimit: 'own' } as const
 const REFUSALS = errors(400, 401, 402, 403, 409, 413, 415, 429, 500, 503, 504)
 
-/** `/images` (contract 6) and its alias for image clients (contract 28.1). */
+/** `POST /images` (contract 6). */
 export const imageRoutes = (images: ImageService, guard: Guard) =>
   new Elysia({ tags: ['Images'] })
     .use(guard)
@@ -28,12 +31,6 @@ export const imageRoutes = (images: ImageService, guard: Guard) =>
         description:
           'Without an image engine the server draws simple vector illustrations; their engine is `svc-local-vector`.',
       },
-    })
-    .post('/images/generations', (context) => images.generate(toCall(context), context.body), {
-      ...MADE,
-      body: checked(GenerationInput),
-      response: { 200: answer(Generations), ...REFUSALS },
-      detail: { summary: 'Create pictures, in the format of common image APIs' },
     })
 
 /** `POST /code` (contract 6). */
@@ -105,3 +102,37 @@ export const videoRoutes = (video: VideoService, guard: Guard) =>
         description: 'Answers with a job. Its result is the address of an MP4 that is marked as AI-generated.',
       },
     })
+
+const SOUND_REFUSALS = errors(400, 401, 402, 403, 413, 415, 429, 502, 503, 504)
+
+/** `/audio/tts` and `/audio/stt` (contract 6). */
+export const audioRoutes = ({ speak, transcribe }: Audio, guard: Guard) =>
+  new Elysia({ prefix: '/audio', tags: ['Audio'] })
+    .use(guard)
+    .post('/tts', async (context) => soundOf(await speak(toCall(context), context.body)), {
+      scope: 'completions',
+      idPrefix: 'tts',
+      timeLimit: 'own',
+      response: { 200: answer(t.String()), ...SOUND_REFUSALS },
+      body: checked(SpeechInput),
+      detail: { summary: 'Speak a text as MP3', 'x-download': 'audio/mpeg' } as object,
+    })
+    .post(
+      '/stt',
+      (context) => reading(context.body, async (form) => (await transcribe(toCall(context), form)).transcript),
+      {
+        scope: 'completions',
+        upload: MAX_RECORDING_BYTES,
+        timeLimit: 'own',
+        response: { 200: answer(Transcript), ...SOUND_REFUSALS },
+        detail: {
+          summary: 'Transcribe a recording',
+          description:
+            'MP3, MP4, MPEG, M4A, WAV, WebM or OGG of at most 25 MB. The type is read from the bytes, not from the name.',
+          ...formBody(
+            { file: FILE_PART, language: { type: 'string', description: 'ISO 639-1; detected if left out' } },
+            ['file'],
+          ),
+        },
+      },
+    )

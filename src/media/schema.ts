@@ -58,17 +58,34 @@ export type Images = Static<typeof Images>
 /** Sizes of the alias, and their aspect ratios (contract 28.1). */
 export const SIZES = { '1024x1024': '1:1', '1536x1024': '3:2', '1024x1536': '2:3', auto: null } as const
 
-/** Body of `POST /images/generations`, as image clients send it (contract 28.1). Unknown members are ignored. */
+const FORMATS = ['png', 'jpeg', 'webp'] as const
+
+/** What these clients send and this server has no setting for. */
+export const IGNORED_OF_IMAGES = [
+  'background',
+  'moderation',
+  'output_compression',
+  'partial_images',
+  'input_fidelity',
+] as const
+
+/** Body of `POST /images/generations`, as image clients send it (contract 28.1, 32.4). Unknown members are ignored. */
 export const GenerationInput = t.Object(
   {
     prompt: t.Optional(t.String({ maxLength: 4_000, description: 'Required: what to show' })),
     n: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 4 }))),
     size: t.Optional(nullable(oneOf(Object.keys(SIZES) as (keyof typeof SIZES)[]))),
     quality: t.Optional(nullable(t.String({ maxLength: 64 }))),
-    response_format: t.Optional(nullable(oneOf(['url', 'b64_json'] as const))),
+    response_format: t.Optional(
+      nullable(
+        oneOf(['url', 'b64_json'] as const, { description: 'Default: url, of models named gpt-image b64_json' }),
+      ),
+    ),
+    output_format: t.Optional(nullable(oneOf(FORMATS, { description: 'Default: as the engine makes them' }))),
     model: t.Optional(nullable(t.String({ maxLength: 256 }))),
     style: t.Optional(nullable(t.String({ maxLength: 200 }))),
     user: t.Optional(nullable(t.String({ maxLength: 256 }))),
+    stream: t.Optional(nullable(t.Boolean({ description: 'One event with the bytes of each picture' }))),
   },
   { $id: 'ImageGenerationOrder' },
 )
@@ -84,7 +101,17 @@ export const Generations = t.Object(
         revised_prompt: t.String(),
       }),
     ),
-    usage: t.Object({ cost_cents: t.Number() }),
+    usage: t.Object({
+      cost_cents: t.Number(),
+      input_tokens: t.Integer({ description: '0: pictures are charged by number' }),
+      output_tokens: t.Integer(),
+      total_tokens: t.Integer(),
+    }),
+    svc_metadata: t.Object({
+      engine: t.String(),
+      cost_cents: t.Number(),
+      warnings: t.Optional(t.Array(t.String())),
+    }),
   },
   { $id: 'ImageGenerations' },
 )

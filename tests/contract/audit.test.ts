@@ -172,6 +172,8 @@ const ELSEWHERE = [
   'POST /audio/speech',
   'POST /audio/stt',
   'POST /audio/transcriptions',
+  'POST /audio/translations',
+  'POST /images/edits',
   'POST /skills/create',
   'POST /skills/submit',
   'POST /skills/submissions/{id}/review',

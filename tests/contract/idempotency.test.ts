@@ -21,6 +21,8 @@ const WITHOUT: Record<string, string> = {
   'POST /audio/speech': 'answers with sound',
   'POST /audio/stt': 'is multipart',
   'POST /audio/transcriptions': 'is multipart',
+  'POST /audio/translations': 'is multipart',
+  'POST /images/edits': 'is multipart',
   'POST /files': 'is multipart',
   'POST /skills/sandbox': 'keeps nothing, so there is nothing to do twice',
   'POST /guardrail-policies/{id}/evaluate': 'changes nothing',

@@ -166,9 +166,12 @@ describe('every operation', () => {
       'GET /iframes/{id}/sessions/{sessionId}/events',
       'GET /live',
       'GET /responses/{id}',
+      'POST /audio/transcriptions',
       'POST /chat/completions',
       'POST /completions',
       'POST /iframes/{id}/sessions/{sessionId}/messages',
+      'POST /images/edits',
+      'POST /images/generations',
       'POST /messages',
       'POST /responses',
     ])

@@ -133,7 +133,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
 
   return {
     ask,
-    ...(loadImageVendor[vendor] ? { image: makeImage } : {}),
+    ...(loadImageVendor[vendor] ? { image: makeImage, edits: (model: string) => edits(vendor, model) } : {}),
     probe: (signal) =>
       askModels({
         url: `${(baseUrl ?? VENDOR_URLS[vendor]).replace(/(?<!\/)\/+$/, '')}/models`,
@@ -248,21 +248,25 @@ async function readParts(
   if (!finished) throw new EngineFailure('truncated', 'the stream ended before its finish')
 }
 
+const edits = (vendor: Vendor, model: string): boolean => vendor === 'google' || changesPictures(model)
+
+const fileOf = ({ bytes, mimeType }: MadeImage) => ({ type: 'file' as const, data: bytes, mediaType: mimeType })
+
 /** A request in the vendor packages' terms: openai takes sizes, google aspect ratios. */
 function toImageOptions(vendor: Vendor, request: ImageRequest, signal: AbortSignal): ImageModelV4CallOptions {
-  const { model, aspectRatio, quality, base } = request
-  const edits = base && (vendor === 'google' || changesPictures(model))
+  const { model, aspectRatio, quality, base, others = [], mask } = request
+  const given = base && edits(vendor, model) ? [base, ...others] : []
   const size = vendor === 'openai' ? sizeFor(model, aspectRatio) : undefined
   const wanted = vendor === 'openai' ? qualityFor(model, quality) : undefined
   return {
-    prompt: edits ? editPrompt(request) : imagePrompt(request),
+    prompt: given.length ? editPrompt(request) : imagePrompt(request),
     n: 1,
     size: size as ImageModelV4CallOptions['size'],
     aspectRatio:
       vendor === 'openai' ? undefined : ((aspectRatio ?? undefined) as ImageModelV4CallOptions['aspectRatio']),
     seed: undefined,
-    files: edits ? [{ type: 'file', data: base.bytes, mediaType: base.mimeType }] : undefined,
-    mask: undefined,
+    files: given.length ? given.map(fileOf) : undefined,
+    mask: mask && given.length ? fileOf(mask) : undefined,
     providerOptions: wanted ? { openai: { quality: wanted } } : {},
     abortSignal: signal,
   }

@@ -1,8 +1,8 @@
 import { fileTypeFromBuffer } from 'file-type'
 import { randomHex } from '../../kernel/crypto'
 import { trustedFetch } from '../../kernel/outbound'
-import type { Segment, Transcription, TranscriptionRequest } from '../engine'
-import { type Driver, EngineFailure } from '../engine'
+import type { Segment, Transcription, TranscriptionRequest, Word } from '../engine'
+import { type Driver, EngineFailure, SPEECH_FORMATS } from '../engine'
 import { failureOfStatus } from '../failures'
 import { readBytes, readText } from './compat-body'
 import { type CallOptions, headersOf, PLAIN_TIMEOUT_MS, startTimeout, urlOf } from './upstream'
@@ -10,16 +10,22 @@ import { type CallOptions, headersOf, PLAIN_TIMEOUT_MS, startTimeout, urlOf } fr
 /** An hour at 64 kbit/s, twice over. */
 const MAX_SPEECH_BYTES = 64 * 1024 * 1024
 
-/** Transcription of any server with `POST /audio/transcriptions`. */
-export function createCompatTranscription(options: CallOptions): Required<Pick<Driver, 'transcribe'>> {
-  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
+export type TranscriptionOptions = { translates?: boolean | undefined }
+
+/** Transcription of any server with `POST /audio/transcriptions`; into English of one with `/audio/translations`. */
+export function createCompatTranscription(
+  options: CallOptions & TranscriptionOptions,
+): Required<Pick<Driver, 'transcribe' | 'translates'>> {
+  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs, translates = false } = options
   const headers = headersOf(options)
   return {
+    translates,
     async transcribe(request) {
       const timeout = startTimeout(request.signal, { clock, timeoutMs, silenceMs })
       try {
         const form = formOf(request)
-        const response = await trustedFetch(urlOf(options, '/audio/transcriptions'), {
+        const path = request.english ? '/audio/translations' : '/audio/transcriptions'
+        const response = await trustedFetch(urlOf(options, path), {
           method: 'POST',
           headers: { ...headers, ...form.headers },
           body: form.body() as unknown as BodyInit,
@@ -43,13 +49,26 @@ export function createCompatTranscription(options: CallOptions): Required<Pick<D
  * The form of a request. Written by hand, because `FormData` reads a whole file into memory, twice, and stops the event
  * loop meanwhile.
  */
-function formOf({ model, path, filename, mimeType, language }: TranscriptionRequest) {
+function formOf({
+  model,
+  path,
+  filename,
+  mimeType,
+  language,
+  prompt,
+  temperature,
+  words,
+  english,
+}: TranscriptionRequest) {
   const boundary = `svc-${randomHex(16)}`
   const field = (name: string, value: string) =>
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
   const file = Bun.file(path)
   const fields = [field('model', model), field('response_format', 'verbose_json')]
-  if (language) fields.push(field('language', language))
+  if (language && !english) fields.push(field('language', language))
+  if (prompt) fields.push(field('prompt', prompt))
+  if (temperature !== undefined) fields.push(field('temperature', String(temperature)))
+  if (words) for (const one of ['segment', 'word']) fields.push(field('timestamp_granularities[]', one))
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\n`
   const before = Buffer.from(`${fields.join('')}${head}Content-Type: ${mimeType}\r\n\r\n`)
   const after = Buffer.from(`\r\n--${boundary}--\r\n`)
@@ -75,6 +94,7 @@ function readTranscription(body: string): Transcription {
     text: wire.text.trim(),
     language: typeof wire.language === 'string' ? wire.language : null,
     segments: Array.isArray(wire.segments) ? wire.segments.flatMap(readSegment) : [],
+    words: Array.isArray(wire.words) ? wire.words.flatMap(readWord) : [],
   }
 }
 
@@ -89,9 +109,18 @@ function readObject(body: string): Record<string, unknown> {
 }
 
 function readSegment(segment: unknown): Segment[] {
-  const { start, end, text } = (segment ?? {}) as Record<string, unknown>
-  const isTimed = typeof start === 'number' && typeof end === 'number' && start >= 0 && end >= start
-  return isTimed && typeof text === 'string' ? [{ start, end, text: text.trim() }] : []
+  const { text, ...when } = (segment ?? {}) as Record<string, unknown>
+  return typeof text === 'string' && isTimed(when) ? [{ start: when.start, end: when.end, text: text.trim() }] : []
+}
+
+function readWord(one: unknown): Word[] {
+  const { word, ...when } = (one ?? {}) as Record<string, unknown>
+  return typeof word === 'string' && isTimed(when) ? [{ word, start: when.start, end: when.end }] : []
+}
+
+function isTimed(when: { start?: unknown; end?: unknown }): when is { start: number; end: number } {
+  const { start, end } = when
+  return typeof start === 'number' && typeof end === 'number' && start >= 0 && end >= start
 }
 
 /** Speech of any server with `POST /audio/speech`. */
@@ -99,13 +128,17 @@ export function createCompatSpeech(options: CallOptions): Required<Pick<Driver, 
   const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
   const headers = { ...headersOf(options), 'content-type': 'application/json' }
   return {
-    async speak({ model, text, voice, speed, signal }) {
+    async speak({ model, text, voice, speed, format, instructions, signal }) {
       const timeout = startTimeout(signal, { clock, timeoutMs, silenceMs })
       try {
         const response = await trustedFetch(urlOf(options, '/audio/speech'), {
           method: 'POST',
           headers,
-          body: JSON.stringify({ model, input: text, voice, speed, response_format: 'mp3' }),
+          // The oldest models refuse to be told how to sound.
+          body: JSON.stringify({
+            ...{ model, input: text, voice, speed, response_format: format },
+            ...(instructions && !model.startsWith('tts-1') ? { instructions } : {}),
+          }),
           signal: timeout.signal,
         })
         timeout.heard()
@@ -115,8 +148,10 @@ export function createCompatSpeech(options: CallOptions): Required<Pick<Driver, 
         }
         const bytes = await readBytes(response, timeout, MAX_SPEECH_BYTES)
         timeout.finished()
-        if ((await fileTypeFromBuffer(bytes))?.mime !== 'audio/mpeg')
-          throw new EngineFailure('malformed', 'the answer is no MP3')
+        const found = (await fileTypeFromBuffer(bytes))?.mime.replace('/x-', '/')
+        // PCM is samples and nothing else, so only another type shows that it is none.
+        if (format === 'pcm' ? found === 'audio/mpeg' : !found?.startsWith(SPEECH_FORMATS[format]))
+          throw new EngineFailure('malformed', `the answer is no ${format.toUpperCase()}`)
         return bytes
       } catch (error) {
         throw timeout.explain(error)

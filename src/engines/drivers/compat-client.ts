@@ -19,7 +19,7 @@ import {
   sizeFor,
 } from '../engine'
 import { failureOfReport, failureOfStatus } from '../failures'
-import { createCompatSpeech, createCompatTranscription } from './compat-audio'
+import { createCompatSpeech, createCompatTranscription, type TranscriptionOptions } from './compat-audio'
 import {
   argumentsForHistory,
   atMost,
@@ -71,7 +71,8 @@ const partToWire = (part: Part): unknown =>
 const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function: tool })
 
 export type CompatOptions = CallOptions &
-  EmbeddingOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
+  EmbeddingOptions &
+  TranscriptionOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
 
 /** Servers of this format take no more texts that end an answer; the service looks for all of them. */
 const MAX_STOPS = 4
@@ -262,25 +263,27 @@ function messageToWire(message: Message): unknown {
 /** Pictures of any server with `POST /images/generations`, changed by those that have `POST /images/edits`. */
 function createCompatImages(
   options: CallOptions & { imageEdits?: boolean | undefined },
-): Required<Pick<Driver, 'image'>> {
+): Required<Pick<Driver, 'image' | 'edits'>> {
   const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
   const own = headersOf(options)
+  const edits = (model: string): boolean => options.imageEdits ?? changesPictures(model)
   return {
+    edits,
     async image(request) {
       const timeout = startTimeout(request.signal, { clock, timeoutMs, silenceMs })
       try {
-        const edits = request.base && (options.imageEdits ?? changesPictures(request.model))
-        const response = edits
-          ? await send('/images/edits', timeout, {
-              method: 'POST',
-              headers: own,
-              body: toEditForm(request, request.base!),
-            })
-          : await send('/images/generations', timeout, {
-              method: 'POST',
-              headers: { ...own, 'content-type': 'application/json' },
-              body: JSON.stringify(toImageWire(request)),
-            })
+        const response =
+          request.base && edits(request.model)
+            ? await send('/images/edits', timeout, {
+                method: 'POST',
+                headers: own,
+                body: toEditForm(request, request.base!),
+              })
+            : await send('/images/generations', timeout, {
+                method: 'POST',
+                headers: { ...own, 'content-type': 'application/json' },
+                body: JSON.stringify(toImageWire(request)),
+              })
         const found = readImageAnswer(await readText(response, timeout))
         const made = 'url' in found ? await download(found.url, timeout) : found
         timeout.finished()
@@ -330,16 +333,20 @@ function toImageWire(request: ImageRequest) {
   }
 }
 
-/** A picture and what to change in it. */
-function toEditForm(request: ImageRequest, { bytes, mimeType }: MadeImage): FormData {
+/** Pictures and what to change in the first. Several have the name that servers read several by. */
+function toEditForm(request: ImageRequest, base: MadeImage): FormData {
   const form = new FormData()
   const { prompt: _, ...wire } = toImageWire(request)
   for (const [name, value] of Object.entries({ ...wire, prompt: editPrompt(request) })) form.set(name, String(value))
-  form.set(
-    'image',
-    new Blob([bytes as Uint8Array<ArrayBuffer>], { type: mimeType }),
-    `image.${mimeType.replace(/^image\//, '')}`,
-  )
+  const append = (field: string, { bytes, mimeType }: MadeImage) =>
+    form.append(
+      field,
+      new Blob([bytes as Uint8Array<ArrayBuffer>], { type: mimeType }),
+      `image.${mimeType.replace(/^image\//, '')}`,
+    )
+  const images = [base, ...(request.others ?? [])]
+  for (const image of images) append(images.length > 1 ? 'image[]' : 'image', image)
+  if (request.mask) append('mask', request.mask)
   return form
 }
 

@@ -2,7 +2,7 @@ import { parseBlob, parseBuffer } from 'music-metadata'
 import { answerTasks } from '../../kernel/worker-pool'
 
 /** `mimeType` is the container: the library does not know every brand of MP4 by its bytes. */
-export type DurationInput = { path: string; mimeType: string } | { mp3: Uint8Array }
+export type DurationInput = { path: string; mimeType: string } | { bytes: Uint8Array; mimeType: string }
 /** Null seconds: it cannot be told. `isSilent`: there is certainly no sound in it. */
 export type DurationAnswer = { seconds: number | null; isSilent: boolean }
 
@@ -20,7 +20,7 @@ async function measured(input: DurationInput): Promise<DurationAnswer> {
   const { format } =
     'path' in input
       ? await parseBlob(Bun.file(input.path, { type: input.mimeType }), options)
-      : await parseBuffer(input.mp3, { mimeType: 'audio/mpeg' }, options)
+      : await parseBuffer(input.bytes, { mimeType: input.mimeType }, options)
   const { duration, hasAudio, codec } = format
   const isMeasured = duration !== undefined && Number.isFinite(duration) && duration >= 0
   return { seconds: isMeasured ? duration : null, isSilent: hasAudio === false || !codec }

@@ -1,6 +1,7 @@
 import { mkdir, open, rm } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
+import type { SpeechFormat } from '../../engines'
 import type { Clock } from '../../kernel/clock'
 import { randomBase62 } from '../../kernel/crypto'
 import { createSemaphore } from '../../kernel/semaphore'
@@ -108,6 +109,55 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
       cancel()
       signal.removeEventListener('abort', end)
       await file.close()
+    }
+  }
+}
+
+/** How ffmpeg writes each format; at most half an hour of it. */
+const WRITES: Record<SpeechFormat, string[]> = {
+  mp3: ['-f', 'mp3'],
+  wav: ['-f', 'wav', '-ar', '24000', '-ac', '1'],
+  opus: ['-c:a', 'libopus', '-f', 'ogg'],
+  aac: ['-f', 'adts'],
+  flac: ['-f', 'flac'],
+  pcm: ['-f', 's16le', '-ar', '24000', '-ac', '1'],
+}
+const CONVERT_MS = 60_000
+
+/** Writes speech in other formats than MP3, through ffmpeg. */
+export function createSpeechConverter({ program, folder, clock }: Deps) {
+  const semaphore = createSemaphore(AT_ONCE)
+
+  /** Throws {@link LocalSpeechFailure}, and the signal's reason. */
+  return async function convert(
+    mp3: Uint8Array,
+    format: SpeechFormat,
+    owner: string,
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
+    const leave = await semaphore.enter(owner, signal)
+    // Into a file, because the head of some formats says how long they are.
+    const path = join(folder, randomBase62(24))
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const args = ['-v', 'error', '-f', 'mp3', '-i', 'pipe:0', '-t', '1800', ...WRITES[format], path]
+      const child = Bun.spawn([program, ...args], { stdin: mp3, stdout: 'ignore', stderr: 'ignore', env: {} })
+      setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+      const end = () => child.kill('SIGKILL')
+      const cancel = clock.after(CONVERT_MS, end)
+      signal.addEventListener('abort', end, { once: true })
+      try {
+        const code = await child.exited
+        signal.throwIfAborted()
+        if (code !== 0) throw new LocalSpeechFailure(`ffmpeg ended with ${child.signalCode ?? code}`)
+        return await Bun.file(path).bytes()
+      } finally {
+        cancel()
+        signal.removeEventListener('abort', end)
+      }
+    } finally {
+      leave()
+      await rm(path, { force: true })
     }
   }
 }

@@ -1,4 +1,5 @@
 import { fileTypeFromFile } from 'file-type'
+import { SPEECH_FORMATS, type SpeechFormat } from '../../engines'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { notARecording } from '../errors'
 import type { DurationAnswer, DurationInput } from './duration.worker.ts'
@@ -20,6 +21,7 @@ const TYPES = [
   { mimeType: 'video/mpeg', extension: 'mpeg', marks: ['video/mpeg', 'video/mp1s', 'video/mp2p'] },
 ]
 const MEASURE_MS = 10_000
+const PCM_BYTES_A_SECOND = 48_000
 
 /** Looks at recordings in a process, because files of strangers may be long to read or break what reads them. */
 export function createRecordings() {
@@ -46,9 +48,10 @@ export function createRecordings() {
       return { mimeType: type.mimeType, filename: `recording.${type.extension}`, seconds }
     },
 
-    /** How long an MP3 lasts, in seconds; 0 where that cannot be told. */
-    async secondsOf(mp3: Uint8Array, signal: AbortSignal, who: string): Promise<number> {
-      return (await measure({ mp3 }, signal, who).catch(unknown)).seconds ?? 0
+    /** How long a speech lasts, in seconds; 0 where that cannot be told. */
+    async secondsOf(bytes: Uint8Array, format: SpeechFormat, signal: AbortSignal, who: string): Promise<number> {
+      if (format === 'pcm') return bytes.length / PCM_BYTES_A_SECOND
+      return (await measure({ bytes, mimeType: SPEECH_FORMATS[format] }, signal, who).catch(unknown)).seconds ?? 0
     },
   }
 }

@@ -1,3 +1,4 @@
+import { SPEECH_FORMATS, type SpeechFormat } from '../../engines'
 import { defineId } from '../../kernel/ids'
 import { nullable, oneOf, type Static, Timestamp, t } from '../../kernel/schema'
 import { VOICE_NAMES } from './voices'
@@ -29,7 +30,15 @@ export const CompatSpeechInput = t.Object(
     input: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
     voice: t.Optional(t.Union([t.String({ maxLength: 200 }), t.Object({ id: t.String({ maxLength: 200 }) })])),
     speed,
-    response_format: t.Optional(oneOf(['mp3'] as const)),
+    response_format: t.Optional(
+      oneOf(Object.keys(SPEECH_FORMATS) as SpeechFormat[], {
+        description: 'Default mp3; the others where the voice engine makes them or ffmpeg is installed',
+      }),
+    ),
+    instructions: t.Optional(t.String({ maxLength: 4_096, description: 'How it is to sound, for engines that can' })),
+    stream_format: t.Optional(
+      oneOf(['audio', 'sse'] as const, { description: 'sse: events with the sound in base64' }),
+    ),
   },
   { $id: 'CompatSpeechOrder' },
 )
@@ -51,18 +60,21 @@ export type Transcript = Static<typeof Transcript>
 
 const Segment = t.Object({ id: t.Integer(), start: t.Number(), end: t.Number(), text: t.String() })
 
-/** With `response_format` `json`, `verbose_json`; with `text` the answer is the text alone (contract 28.1). */
+const Word = t.Object({ word: t.String(), start: t.Number(), end: t.Number() })
+
+/** With `response_format` `json`, `verbose_json`; otherwise the answer is a text (contract 28.1, 32.5). */
 export const CompatTranscript = t.Object(
   {
     text: t.String(),
-    task: t.Optional(t.Literal('transcribe')),
+    task: t.Optional(oneOf(['transcribe', 'translate'] as const)),
     duration: t.Optional(nullable(t.Number())),
     language: t.Optional(nullable(t.String())),
     segments: t.Optional(t.Array(Segment)),
+    words: t.Optional(t.Array(Word)),
   },
   { $id: 'CompatTranscript' },
 )
 export type CompatTranscript = Static<typeof CompatTranscript>
 
-export const COMPAT_FORMATS = ['json', 'text', 'verbose_json'] as const
+export const COMPAT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
 export type CompatFormat = (typeof COMPAT_FORMATS)[number]

@@ -33,7 +33,7 @@ type Heard = {
   length: string | null
 }
 
-/** A server with `/audio/speech` and `/audio/transcriptions`. It answers what `answers` says. */
+/** A server with `/audio/speech`, `/audio/transcriptions` and `/audio/translations`. It answers what `answers` says. */
 export function soundUpstream(mp3: Uint8Array<ArrayBuffer>) {
   const spoken: Spoken[] = []
   const heard: Heard[] = []
@@ -57,7 +57,7 @@ export function soundUpstream(mp3: Uint8Array<ArrayBuffer>) {
         spoken.push({ path, authorization, body: (await request.json()) as Record<string, unknown> })
         return answers.speech()
       }
-      if (path === '/v1/audio/transcriptions') {
+      if (path === '/v1/audio/transcriptions' || path === '/v1/audio/translations') {
         const length = request.headers.get('content-length')
         const form = await request.formData()
         const fields = [...form].filter(([, value]) => typeof value === 'string') as [string, string][]

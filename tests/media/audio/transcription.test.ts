@@ -194,7 +194,7 @@ describe('POST /audio/transcriptions (contract 28.1)', () => {
 
   test('another format is 400', async () => {
     const ada = await world.person()
-    const { body } = await formTo(world, ada, 'audio/transcriptions', recording(two, 'a', { response_format: 'srt' }))
+    const { body } = await formTo(world, ada, 'audio/transcriptions', recording(two, 'a', { response_format: 'docx' }))
     expect(body.error).toMatchObject({ code: 'validation_error', param: 'response_format' })
   })
 })

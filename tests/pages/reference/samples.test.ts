@@ -24,6 +24,7 @@ const REFUSED: Record<string, string> = {
   // These need what the operator sets up, or what somebody bought.
   postAudioStt: 'stt_unavailable',
   postAudioTranscriptions: 'stt_unavailable',
+  postAudioTranslations: 'stt_unavailable',
   postVoiceToken: 'voice_unavailable',
   postBrowserSessions: 'browser_unconfigured',
   postVoiceAction: 'not_found',
@@ -32,6 +33,7 @@ const REFUSED: Record<string, string> = {
   postEvents: 'forbidden',
   postBatches: 'not_found',
   postFiles: 'validation_error',
+  postImagesEdits: 'validation_error',
   postIframes: 'not_found',
   deleteSkills: 'not_found',
 }
