@@ -32,9 +32,12 @@ export async function* eventsOf(answer: Response): AsyncGenerator<StreamEvent> {
   }
 }
 
-/** Native streams end with `done` or `error`, those of chat with `[DONE]` or an error (contract 3, 4). */
+/** The last event of a native stream, of one of messages, and of one of responses. */
+const ENDS = /^(?:done|error|message_stop|response\.(?:completed|incomplete|failed|cancelled))$/
+
+/** Streams of chat end with `[DONE]` or an error (contract 4). */
 const isLast = ({ event, data }: StreamEvent): boolean =>
-  event === 'done' || event === 'error' || data === '[DONE]' || Object.hasOwn(Object(data), 'error')
+  ENDS.test(event) || data === '[DONE]' || Object.hasOwn(Object(data), 'error')
 
 function cutShort({ headers }: Response): SvcError {
   const words = 'The stream ended before the answer did.'

@@ -21,6 +21,9 @@ export type Verified = {
 
 export type Svc = ReturnType<typeof createSvc>
 
+/** What may be asked of a transcript. */
+type Hearing = { response_format?: 'json' | 'verbose_json'; prompt?: string; temperature?: number }
+
 type R = Routes
 const id = encodeURIComponent
 
@@ -48,6 +51,19 @@ export function createSvc(options: ClientOptions = {}) {
   async function* stream(path: string, body: object, call?: CallOptions): AsyncGenerator<StreamEvent> {
     const answer = await transport.send('POST', path, { ...long(call), body: { ...body, stream: true }, streams: true })
     yield* eventsOf(answer)
+  }
+
+  /** What answers with bytes. No Idempotency-Key covers such a POST. */
+  const bytes = async (method: string, path: string, input: object = {}): Promise<Uint8Array> =>
+    new Uint8Array(await (await transport.send(method, path, { ...input, unkeyed: method === 'POST' })).arrayBuffer())
+  /** A form of files and fields; no Idempotency-Key covers it. */
+  const sendForm = async <T>(path: string, parts: readonly (readonly [string, unknown])[], call?: CallOptions) => {
+    const form = new FormData()
+    for (const [name, part] of parts) {
+      if (part instanceof Blob) form.append(name, part, part instanceof File ? part.name : 'file')
+      else if (part !== undefined && part !== null) form.append(name, String(part))
+    }
+    return json<T>('POST', path, { ...long(call), body: form, unkeyed: true })
   }
 
   const jobs = {
@@ -79,6 +95,63 @@ export function createSvc(options: ClientOptions = {}) {
       json<ChatCompletion>('POST', '/chat/completions', { ...long(call), body: input }),
     streamChat: (input: Sent<R['chat']['completions']['post']>, call?: CallOptions) =>
       stream('/chat/completions', input, call),
+    responses: {
+      create: (input: Sent<R['responses']['post']>, call?: CallOptions) =>
+        post<R['responses']['post']>('/responses', input, long(call)),
+      stream: (input: Sent<R['responses']['post']>, call?: CallOptions) => stream('/responses', input, call),
+      get: (response: string) => get<R['responses'][':id']['get']>(`/responses/${id(response)}`),
+      delete: (response: string) => change<R['responses'][':id']['delete']>('DELETE', `/responses/${id(response)}`),
+      cancel: (response: string) => post<R['responses'][':id']['cancel']['post']>(`/responses/${id(response)}/cancel`),
+      inputItems: (response: string) =>
+        get<R['responses'][':id']['input_items']['get']>(`/responses/${id(response)}/input_items`),
+      inputTokens: (input: Sent<R['responses']['input_tokens']['post']>) =>
+        post<R['responses']['input_tokens']['post']>('/responses/input_tokens', input),
+    },
+    messages: {
+      create: (input: Sent<R['messages']['post']>, call?: CallOptions) =>
+        post<R['messages']['post']>('/messages', input, long(call)),
+      stream: (input: Sent<R['messages']['post']>, call?: CallOptions) => stream('/messages', input, call),
+      countTokens: (input: Sent<R['messages']['count_tokens']['post']>) =>
+        post<R['messages']['count_tokens']['post']>('/messages/count_tokens', input),
+    },
+    /** Vectors of texts. */
+    embed: (input: Sent<R['embeddings']['post']>, call?: CallOptions) =>
+      post<R['embeddings']['post']>('/embeddings', input, long(call)),
+    moderate: (input: Sent<R['moderations']['post']>, call?: CallOptions) =>
+      post<R['moderations']['post']>('/moderations', input, call),
+    images: {
+      generate: (input: Sent<R['images']['generations']['post']>, call?: CallOptions) =>
+        post<R['images']['generations']['post']>('/images/generations', input, long(call)),
+      /** Changes pictures; a mask, PNG with transparent places, says where. */
+      edit: (
+        { images, mask, ...input }: { images: Blob[]; mask?: Blob } & Sent<R['images']['generations']['post']>,
+        call?: CallOptions,
+      ) =>
+        sendForm<Done<R['images']['edits']['post']>>(
+          '/images/edits',
+          [...Object.entries(input), ...images.map((image) => ['image[]', image] as const), ['mask', mask]],
+          call,
+        ),
+    },
+    audio: {
+      /** The sound, as `response_format` says. */
+      speech: (input: Sent<R['audio']['speech']['post']>, call?: CallOptions) =>
+        bytes('POST', '/audio/speech', { ...long(call), body: input }),
+      /** The words of a recording, in JSON. */
+      transcribe: (file: Blob, input: Hearing & { language?: string } = {}, call?: CallOptions) =>
+        sendForm<Done<R['audio']['transcriptions']['post']>>(
+          '/audio/transcriptions',
+          [...Object.entries(input), ['file', file]],
+          call,
+        ),
+      /** The same in English. */
+      translate: (file: Blob, input: Hearing = {}, call?: CallOptions) =>
+        sendForm<Done<R['audio']['translations']['post']>>(
+          '/audio/translations',
+          [...Object.entries(input), ['file', file]],
+          call,
+        ),
+    },
     code: (input: Sent<R['code']['post']>, call?: CallOptions) => post<R['code']['post']>('/code', input, long(call)),
     document: (input: Sent<R['documents']['post']>, call?: CallOptions) =>
       post<R['documents']['post']>('/documents', input, long(call)),
@@ -88,28 +161,31 @@ export function createSvc(options: ClientOptions = {}) {
     research: (input: Sent<R['research']['post']>, call?: CallOptions) =>
       post<R['research']['post']>('/research', input, call),
     /** The recording as MP3 bytes. */
-    speak: async (input: Sent<R['audio']['tts']['post']>, call?: CallOptions) =>
-      new Uint8Array(
-        await (await transport.send('POST', '/audio/tts', { ...long(call), body: input, unkeyed: true })).arrayBuffer(),
+    speak: (input: Sent<R['audio']['tts']['post']>, call?: CallOptions) =>
+      bytes('POST', '/audio/tts', { ...long(call), body: input }),
+    transcribe: (file: Blob, language?: string, call?: CallOptions) =>
+      sendForm<Done<R['audio']['stt']['post']>>(
+        '/audio/stt',
+        [
+          ['language', language],
+          ['file', file],
+        ],
+        call,
       ),
-    transcribe(file: Blob, language?: string, call?: CallOptions) {
-      const form = new FormData()
-      form.append('file', file, 'recording')
-      if (language) form.append('language', language)
-      return json<Done<R['audio']['stt']['post']>>('POST', '/audio/stt', { ...long(call), body: form, unkeyed: true })
-    },
     files: {
       /** `purpose` is what it is for: `batch`, `user_data` or `vision`. */
-      create(file: Blob, purpose: string, call?: CallOptions) {
-        const form = new FormData()
-        form.append('purpose', purpose)
-        form.append('file', file, file instanceof File ? file.name : 'file')
-        return json<Done<R['files']['post']>>('POST', '/files', { ...long(call), body: form, unkeyed: true })
-      },
+      create: (file: Blob, purpose: string, call?: CallOptions) =>
+        sendForm<Done<R['files']['post']>>(
+          '/files',
+          [
+            ['purpose', purpose],
+            ['file', file],
+          ],
+          call,
+        ),
       list: (query?: Request<R['files']['get']>) => get<R['files']['get']>('/files', query),
       get: (file: string) => get<R['files'][':id']['get']>(`/files/${id(file)}`),
-      content: async (file: string) =>
-        new Uint8Array(await (await transport.send('GET', `/files/${id(file)}/content`, {})).arrayBuffer()),
+      content: (file: string) => bytes('GET', `/files/${id(file)}/content`),
       delete: (file: string) => change<R['files'][':id']['delete']>('DELETE', `/files/${id(file)}`),
     },
     batches,

@@ -50,6 +50,13 @@ export const FORMATS = {
     pieceOf: ({ delta }) => (delta?.type === 'text_delta' ? delta.text : undefined),
     factsOf: ({ message, usage, svc_metadata }) => message ?? (svc_metadata ? { usage, svc_metadata } : undefined),
   },
+  embeddings: {
+    path: '/embeddings',
+    body: (prompt) => ({ model: 'svc-1-embed', input: prompt }),
+    textOf: ({ data: [{ embedding }] }) => `${embedding.length} numbers: ${embedding.slice(0, 8).join(' ')} …`,
+    pieceOf: () => undefined,
+    factsOf: () => undefined,
+  },
 } as const satisfies Record<string, Format>
 
 export type FormatName = keyof typeof FORMATS
@@ -84,9 +91,10 @@ export async function answerAs(
   return {
     id: answer.id,
     content,
-    mode: facts.mode,
-    resolved_mode: facts.resolved_mode,
-    model: { id: answer.model, label: facts.engine },
+    // Vectors have no modes.
+    mode: facts.mode ?? 'embedding',
+    resolved_mode: facts.resolved_mode ?? 'embedding',
+    model: { id: answer.model, label: facts.engine ?? answer.model },
     usage: {
       cost_cents: facts.cost_cents,
       total_tokens: usage.total_tokens ?? usage.input_tokens + usage.output_tokens,

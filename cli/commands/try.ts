@@ -56,6 +56,8 @@ export const tryPrompt = command`try: Send one prompt and print the answer, its 
   async run(shell, { prompt, file, mode, skills, stream, as }) {
     if (as && mode)
       throw usageFailure('try takes --mode or --as, not both: the formats of other clients have no modes.')
+    if (as === 'embeddings' && stream)
+      throw usageFailure('try takes no --stream with --as embeddings: a vector comes whole.')
     const words = await promptOf(shell, prompt, file)
     const streamed = stream && as === 'chat' ? { stream_options: { include_usage: true } } : {}
     const body: object = defined({

@@ -8,7 +8,16 @@ const world = await createWorld()
 const run = cliOver(world)
 const { key } = await world.person()
 
-test.each(FORMAT_NAMES)('try asks as a client of %s does, whole and streamed', async (name) => {
+const SPOKEN = FORMAT_NAMES.filter((name) => name !== 'embeddings')
+
+test('try --as embeddings shows a vector, and has no stream', async () => {
+  const { stdout, stderr, exitCode } = await run(['try', 'Count to three', '--as', 'embeddings'], { key })
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^512 numbers: /) })
+  expect(stderr).toContain('/v1/embeddings')
+  expect((await run(['try', 'x', '--as', 'embeddings', '--stream'], { key })).exitCode).toBe(2)
+})
+
+test.each(SPOKEN)('try asks as a client of %s does, whole and streamed', async (name) => {
   for (const more of [[], ['--stream']]) {
     const { stdout, stderr, exitCode } = await run(['try', 'Count to three', '--as', name, ...more], { key })
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'One, two, three.\n' })
@@ -18,7 +27,7 @@ test.each(FORMAT_NAMES)('try asks as a client of %s does, whole and streamed', a
   }
 })
 
-test.each(FORMAT_NAMES)('try shows the answer of %s as it came, or its events', async (name) => {
+test.each(SPOKEN)('try shows the answer of %s as it came, or its events', async (name) => {
   const whole = await run(['try', 'Count to three', '--as', name, '--json'], { key })
   expect(JSON.parse(whole.stdout)).toHaveProperty('svc_metadata')
   const { stdout } = await run(['try', 'Count to three', '--as', name, '--json', '--stream'], { key })

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { createSvc, type StreamEvent, SvcError, verifyWebhook } from '../../client'
+import { PIXEL } from '../files/support'
+import { toneWav } from '../media/audio/support'
 import { manifest } from '../skills/support'
 import { listen } from '../support/listening'
 import { createWorld } from '../support/world'
@@ -11,6 +13,8 @@ const { origin, baseUrl } = listen(world)
 const ada = await world.person({ ofOrg: true })
 const called = new Set<string>()
 const svc = noting(createSvc({ apiKey: ada.key, baseUrl: origin }))
+/** Somebody else's, so that the calls of all tests stay below the rate of one; it does not wait for engines. */
+const once = noting(createSvc({ apiKey: (await world.person()).key, baseUrl: origin, retries: 0 }))
 
 /** The client, which notes the methods that are called. */
 function noting<T extends object>(part: T, path = ''): T {
@@ -40,6 +44,39 @@ describe('every method of the client, against a server (contract 23.1)', () => {
     const messages = [{ role: 'user' as const, content: 'What is 6 times 7?' }]
     expect((await svc.chat({ messages })).choices[0]!.message.content).toContain('42')
     expect((await all(svc.streamChat({ messages }))).at(-1)?.data).toBe('[DONE]')
+  })
+
+  test('asks in the formats of other clients', async () => {
+    const model = 'svc-1-flash'
+    const asked = { model, input: 'What is 6 times 7?' }
+    const first = await once.responses.create(asked)
+    expect(JSON.stringify(first.output)).toContain('42')
+    expect((await once.responses.get(first.id)).id).toBe(first.id)
+    expect((await once.responses.inputItems(first.id)).data).toHaveLength(1)
+    expect((await once.responses.inputTokens(asked)).input_tokens).toBeGreaterThan(3)
+    await expect(once.responses.cancel(first.id)).rejects.toMatchObject({ status: 400 })
+    expect((await once.responses.delete(first.id)).deleted).toBe(true)
+    expect((await all(once.responses.stream(asked))).at(-1)?.event).toBe('response.completed')
+    const message = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: asked.input }] }
+    expect(JSON.stringify((await once.messages.create(message)).content)).toContain('42')
+    expect((await once.messages.countTokens(message)).input_tokens).toBeGreaterThan(3)
+    expect((await all(once.messages.stream(message))).at(-1)?.event).toBe('message_stop')
+    const { data } = await once.embed({ model: 'svc-1-embed-local', input: ['one', 'two'] })
+    expect(data.map(({ embedding }) => embedding.length)).toEqual([512, 512])
+    expect((await once.moderate({ input: 'Good morning.' })).results).toHaveLength(1)
+    expect((await once.images.generate({ prompt: 'A lighthouse' })).data).toHaveLength(1)
+  })
+
+  test('says what pictures and sound a server without engines cannot make', async () => {
+    const code = (error: SvcError) => error.code
+    expect(await once.images.edit({ images: [new Blob([PIXEL])], prompt: 'red' }).catch(code)).toBe(
+      'engine_unavailable',
+    )
+    const file = new File([toneWav(1)], 'a.wav')
+    expect(await once.audio.transcribe(file, { language: 'en' }).catch(code)).toBe('stt_unavailable')
+    expect(await once.audio.translate(file, { prompt: 'Tides' }).catch(code)).toBe('stt_unavailable')
+    const spoken = await once.audio.speech({ input: 'Good morning.' }).catch(code)
+    expect(typeof spoken === 'string' ? spoken : spoken.length > 1_000).toBeOneOf([true, 'tts_unavailable'])
   })
 
   test('sends files and runs batches', async () => {
