@@ -104,7 +104,9 @@ export function audioDoorRoutes({ speak, transcribe }: Audio, streams: Streams, 
     const write = () => transcribe(toCall(context), form, { ...hearing, english })
     if (!streamed) {
       const written = transcriptAs(await write(), { format, english, words: hearing.words })
-      return typeof written === 'string' ? textAnswer(written, format) : written
+      if (typeof written !== 'string') return written
+      const type = `text/${format === 'vtt' ? 'vtt' : 'plain'}; charset=utf-8`
+      return new Response(written, { headers: { 'content-type': type } })
     }
     const { transcript } = await write()
     return streams.open({
@@ -174,11 +176,6 @@ export function audioDoorRoutes({ speak, transcribe }: Audio, streams: Streams, 
     .post('/transcriptions', transcriptions.handle, transcriptions.rule)
     .post('/translations', translations.handle, translations.rule)
 }
-
-const textAnswer = (written: string, format: string): Response =>
-  new Response(written, {
-    headers: { 'content-type': `text/${format === 'vtt' ? 'vtt' : 'plain'}; charset=utf-8` },
-  })
 
 /** A form with its files on the disk. */
 type Form = { fields: ReadonlyMap<string, string>; files: readonly { field: string; path: string }[] }

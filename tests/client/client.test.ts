@@ -48,16 +48,16 @@ describe('every method of the client, against a server (contract 23.1)', () => {
 
   test('asks in the formats of other clients', async () => {
     const model = 'svc-1-flash'
-    const asked = { model, input: 'What is 6 times 7?' }
-    const first = await once.responses.create(asked)
+    const request = { model, input: 'What is 6 times 7?' }
+    const first = await once.responses.create(request)
     expect(JSON.stringify(first.output)).toContain('42')
     expect((await once.responses.get(first.id)).id).toBe(first.id)
     expect((await once.responses.inputItems(first.id)).data).toHaveLength(1)
-    expect((await once.responses.inputTokens(asked)).input_tokens).toBeGreaterThan(3)
+    expect((await once.responses.inputTokens(request)).input_tokens).toBeGreaterThan(3)
     await expect(once.responses.cancel(first.id)).rejects.toMatchObject({ status: 400 })
     expect((await once.responses.delete(first.id)).deleted).toBe(true)
-    expect((await all(once.responses.stream(asked))).at(-1)?.event).toBe('response.completed')
-    const message = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: asked.input }] }
+    expect((await all(once.responses.stream(request))).at(-1)?.event).toBe('response.completed')
+    const message = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: request.input }] }
     expect(JSON.stringify((await once.messages.create(message)).content)).toContain('42')
     expect((await once.messages.countTokens(message)).input_tokens).toBeGreaterThan(3)
     expect((await all(once.messages.stream(message))).at(-1)?.event).toBe('message_stop')
@@ -295,7 +295,7 @@ describe('tries', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('no more often than asked', async () => {
+  test('no more often than request', async () => {
     const { client, sent } = scripted([refusal(500, 'server_error', now), refusal(500, 'server_error', now)], 1)
     await expect(client.usage()).rejects.toMatchObject({ status: 500 })
     expect(sent).toHaveLength(2)
