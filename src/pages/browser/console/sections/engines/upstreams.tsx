@@ -21,7 +21,7 @@ import { Shown } from '../../ui/states'
 
 const STATES = { ready: 'good', trying: 'again', failing: 'bad', unreachable: 'bad', off: 'off', none: 'warn' } as const
 const SOURCES = { here: 'here', file: 'svc.server.json', environment: 'the environment' } as const
-const KINDS = ['openai', 'anthropic', 'google', 'mistral', 'ollama'] as const
+const KINDS = ['compat', 'openai', 'anthropic', 'google'] as const
 
 const State = ({ state }: EngineTarget) => <Chip state={STATES[state]}>{state}</Chip>
 const upstreamOf = ({ target }: EngineTarget) => target?.split(':')[0] ?? null
