@@ -172,7 +172,8 @@ export function createServer({ config, container, metrics, connections, leaving,
     errorFaceOf,
     moreHeaders: (path, headers) => messageHeaders(path, headers, clock),
     insteadOf: (path) =>
-      insteadOf(path.replace(/^(?:\/api|\/openai)?\/v1/, '')) ?? baseAdvice(path, origin, rules.methodsOf),
+      insteadOf(path.replace(/^(?:\/api|\/openai)?\/v1/, '')) ??
+      (rules.methodsOf(path).length ? null : baseAdvice(path, origin, rules.methodsOf)),
     clientAddress: clientAddressOf(config),
     secure,
     leaving,

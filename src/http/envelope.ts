@@ -120,7 +120,7 @@ type Answer<T extends TSchema> = Omit<Standard<T>, '~standard'> & {
 
 const describedLike = ({ $id, ...rest }: { $id?: string }) => ({ ...rest, ...($id ? { $id: `${$id}Reply` } : {}) })
 
-/** What a person sees instead of an error's JSON: what happened, the id to report, and where to go. */
+/** What a person sees instead of an error's JSON: what happened, the id to report, and the first page. */
 export function errorPage(error: AppError | null, requestId: string | null): string {
   const isNowhere = error === null || error.kind === 'missing'
   return page(
@@ -128,7 +128,7 @@ export function errorPage(error: AppError | null, requestId: string | null): str
     html`<h1>${isNowhere ? 'There is nothing here' : 'This did not work'}</h1>
 <p>${isNowhere ? 'The address may be mistyped, or what was here is gone.' : error.message}</p>
 ${requestId && html`<p class="faint">Request <code>${requestId}</code></p>`}
-<p class="links"><a href="/">Start</a> <a href="/console">Console</a> <a href="/docs">API reference</a> <a href="/api/v1/health">Health</a></p>`,
+<p><a href="/">To the start</a></p>`,
   )
 }
 export const NOWHERE_PAGE = errorPage(null, null)

@@ -30,6 +30,8 @@ describe('the routes declare', () => {
       'GET /console/*',
       'GET /console/assets/:name',
       'GET /console/inbox/events',
+      'GET /console/invitation',
+      'GET /console/sign-in',
       'GET /docs',
       'GET /docs.md',
       'GET /docs/:page',
@@ -66,6 +68,7 @@ describe('the routes declare', () => {
       'POST /api/v1/iframes/:id/sessions/:sessionId/request-human',
       'POST /api/v1/iframes/:id/sessions/:sessionId/typing',
       'POST /billing/checkout/:id',
+      'POST /console/invitation',
       'POST /ops/v1/*',
       'POST /sign-in',
       'POST /sign-in/link',
@@ -86,6 +89,7 @@ describe('the routes declare', () => {
   test('which bodies are not JSON, or are read as bytes', () => {
     expect(declaring(({ body }) => body === 'form')).toEqual([
       'POST /billing/checkout/:id',
+      'POST /console/invitation',
       'POST /sign-in',
       'POST /sign-in/link',
       'POST /sign-in/mail',

@@ -6,10 +6,10 @@ import { getTableConfig as configOnSqlite } from 'drizzle-orm/sqlite-core'
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Exchange } from '../../src/http/context'
 import { statusOf, toEnvelope } from '../../src/http/envelope'
+import { toAppError } from '../../src/http/faults'
 import { createBodyReader, guard as createGuard, type Guard } from '../../src/http/guard'
 import { createOperatorRules, type OperatorEdge, operatorEdge } from '../../src/http/operator-edge'
 import { createRouteRules } from '../../src/http/route-rules'
-import type { AppError } from '../../src/kernel/errors'
 import { newRequestId } from '../../src/kernel/ids'
 import { createLog } from '../../src/kernel/log'
 import type { Table } from '../../src/kernel/store'
@@ -45,9 +45,10 @@ export function serve(world: World, { tenants, operators }: Mounted) {
       const exchange = { caller, path, method, rule: rules.at(method, path), requestId: newRequestId() }
       context.exchange = { ...exchange, notes: {}, ticket: null, replay: null } as unknown as Exchange
     })
-    .onError(({ error, set, exchange }) => {
-      set.status = statusOf(error as AppError)
-      return toEnvelope(error as AppError, exchange.requestId)
+    .onError(({ code, error, path, set, exchange }) => {
+      const known = toAppError(code, error, path, rules)
+      set.status = statusOf(known)
+      return toEnvelope(known, exchange.requestId)
     })
     .group('/api/v1', (v1) => v1.use(tenants(createGuard(createBodyReader({ idempotency, rules, incoming: '' })))))
   rules.learn(app.routes as never)

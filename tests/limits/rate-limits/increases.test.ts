@@ -50,7 +50,7 @@ describe('POST /rate-limits/request-increase', () => {
 
   test('takes nothing from the body that is not asked for', async () => {
     const ada = await world.person({ tier: 'free' })
-    const greedy = { id: 'rli_mine', status: 'approved', current_tier: 'pro', granted_tier: 'pro', key_id: 'x' }
+    const greedy = { id: 'rli_mine', status: 'approved', current_tier: 'pro', granted_tier: 'pro', user_id: 'x' }
     expect((await ask(ada, greedy)).body).toMatchObject({ status: 'pending', current_tier: 'free', granted_tier: null })
     expect((await ada.send('GET', 'rate-limits')).body.tier).toBe('free')
   })
