@@ -96,9 +96,6 @@ export function endRotation(dataDir: string): { old: string; version: number } {
   return { old, version: before + 1 }
 }
 
-/** Takes back what {@link beginRotation} wrote. */
-export const forgetRotation = (dataDir: string): void => rewrite(dataDir, ({ next_master_key: _, ...stored }) => stored)
-
 function rewrite(dataDir: string, change: (stored: Stored) => Stored): void {
   const path = secretsFile(dataDir)
   writePrivate(path, textOf(change(storedIn(dataDir))))
@@ -228,7 +225,7 @@ function settled(dataDir: string, known: string | undefined): Secrets {
   const found = loadSecrets(dataDir)
   if (!found.next) return found
   if (known === fingerprintOf({ ...found, masterKey: found.next })) endRotation(dataDir)
-  else forgetRotation(dataDir)
+  else rewrite(dataDir, ({ next_master_key: _, ...stored }) => stored)
   return loadSecrets(dataDir)
 }
 

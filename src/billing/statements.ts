@@ -124,10 +124,12 @@ export async function readLedger(
 /** The same as pieces of a file, up to a million entries. */
 export async function* exportLedger({ store, orgs, audit }: StatementDeps, call: Call, query: LedgerExportQuery) {
   const owner = await payingOwner(orgs, store.read, call.caller, query.scope)
+  // Refused here, before the first piece has gone.
+  const filter = filterOf(query)
   const { scope: _, ...metadata } = query
   const entry = { action: 'billing.ledger_exported', entityType: 'billing', entityId: null, scope: owner } as const
   await store.write((tx) => audit.record(tx, call, { ...entry, input: { metadata } }))
-  const pages = pagesOf(store, owner, query, call.signal)
+  const pages = pagesOf(store, owner, filter, call.signal)
   if (query.format === 'csv') {
     yield* csvFile(
       ['id', 'at', 'kind', 'amount_cents', 'balance_cents', 'reference_type', 'reference_id', 'note'],
@@ -154,10 +156,10 @@ export async function* exportLedger({ store, orgs, audit }: StatementDeps, call:
   }
 }
 
-async function* pagesOf(store: Store, owner: OwnerScope, query: LedgerExportQuery, signal: AbortSignal) {
+async function* pagesOf(store: Store, owner: OwnerScope, filter: ReturnType<typeof filterOf>, signal: AbortSignal) {
   let cursor: string | undefined
   for (let sent = 0; sent < EXPORT_ROWS && !signal.aborted; sent += EXPORT_PAGE) {
-    const page = await listLedger(store.read, owner, EXPORT_PAGE, { ...filterOf(query), cursor })
+    const page = await listLedger(store.read, owner, EXPORT_PAGE, { ...filter, cursor })
     yield page.items.map(present)
     if (page.next === null) return
     cursor = page.next

@@ -181,6 +181,7 @@ const masked = (text: string): string =>
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[a-z]{2,9}_[A-Za-z0-9]{20,48}\b/g, 'ID')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME')
     .replace(/-(native|framework)\b/g, '-KEY')
+    .replace(/\b\d+ s(?:econds?)?\b/g, 'N s')
     .replace(/("?(?:created|ms|\w*_ms|\w*_at)"?: ?)\d+(\.\d+)?/g, '$1N')
 
 async function ask(way: Way, { method, path = '/api/v1/models', headers = {}, body }: Sent) {
@@ -204,7 +205,10 @@ async function ask(way: Way, { method, path = '/api/v1/models', headers = {}, bo
   return {
     status: reply.status,
     headers: Object.fromEntries(
-      shown.map(([name, value]) => [name, /ratelimit-(?:\w+-)?(?:remaining|reset)/.test(name) ? 'N' : masked(value)]),
+      shown.map(([name, value]) => [
+        name,
+        /^retry-after$|ratelimit-(?:\w+-)?(?:remaining|reset)/.test(name) ? 'N' : masked(value),
+      ]),
     ),
     // Reads of a stream may be cut anywhere.
     body: masked(text).replace(/"(?:content|text|token|delta)":"(?:[^"\\]|\\.)*"/g, 'TEXT'),
