@@ -15,6 +15,12 @@ export const doorSettings = {
     default: 'by_base',
     about: 'Whether parameters such as top_p count in /chat/completions: "by_base" ignores them under /api/v1 only.',
   }),
+  embedTokens: setting({
+    env: 'SVC_EMBED_TOKENS',
+    schema: oneOf(['cl100k_base', 'o200k_base', 'off'] as const),
+    default: 'cl100k_base',
+    about: 'Vocabulary that token arrays in /embeddings are read with; "off" refuses them.',
+  }),
   batchConcurrency: setting({
     env: 'SVC_BATCH_CONCURRENCY',
     schema: t.Integer({ minimum: 1, maximum: 1_000 }),

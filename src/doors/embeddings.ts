@@ -4,6 +4,8 @@ import type { Call } from '../kernel/caller'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
 import { AppError, defineError, invalidInput, notFound } from '../kernel/errors'
 import { nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
+import { createWorkerPool } from '../kernel/worker-pool'
+import type { TokenAnswer, TokenTask } from './tokens.worker'
 
 const MODEL = 'svc-1-embed'
 const MAX_INPUTS = 2_048
@@ -30,7 +32,7 @@ export const EmbeddingInput = t.Object(
         t.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
       ],
       {
-        description: 'A text or several. Arrays of token ids are answered 400',
+        description: 'A text or several, also as arrays of token ids of the vocabulary `SVC_EMBED_TOKENS`',
       },
     ),
     encoding_format: t.Optional(
@@ -86,7 +88,7 @@ const embeddingsUnavailable = defineError(
 export type EmbeddingDeps = {
   charging: Pick<ChargingService, 'run'>
   engines: Pick<EngineService, 'embed' | 'named' | 'hasSound' | 'vectorWindow' | 'countTokens'>
-  config: { production: boolean; engineBuiltin: boolean }
+  config: { production: boolean; engineBuiltin: boolean; embedTokens: TokenTask['vocabulary'] | 'off' }
 }
 
 type Vectors = {
@@ -106,7 +108,7 @@ export async function embed(
   named: string | null,
 ) {
   const { charging, engines } = deps
-  const inputs = textsIn(input.input)
+  const inputs = await textsIn(input.input, call, deps.config.embedTokens)
   const counts = countsOf(deps, inputs)
   const { engineId, warnings } = engineFor(deps, engines.named(named ?? input.model ?? ''))
   const free = engineId === LOCAL
@@ -156,10 +158,35 @@ export async function embed(
   })
 }
 
-function textsIn(input: Static<typeof EmbeddingInput>['input']): string[] {
-  const inputs: unknown[] = [input].flat()
+/** Loading a vocabulary takes longer than the event loop may be held. */
+const vocabularies = createWorkerPool<TokenTask, TokenAnswer>({
+  script: new URL('./tokens.worker.ts', import.meta.url),
+  max: 1,
+  idleMs: 600_000,
+})
+const READING_MS = 10_000
+
+/** Token arrays as text: packages of another vendor cut texts with its vocabulary, and send what they cut. */
+async function textsIn(
+  input: Static<typeof EmbeddingInput>['input'],
+  { caller, signal }: Call,
+  vocabulary: EmbeddingDeps['config']['embedTokens'],
+): Promise<string[]> {
+  const inputs: unknown[] = typeof input === 'string' || typeof input[0] === 'number' ? [input] : input
   if (inputs.every((one) => typeof one === 'string')) return inputs
-  throw invalidInput('input', 'This server reads no arrays of token ids. Send the texts themselves as "input".')
+  if (vocabulary === 'off')
+    throw invalidInput('input', 'This server reads no arrays of token ids. Send the texts themselves as "input".')
+  const lists = inputs as number[][]
+  const count = lists.reduce((sum, { length }) => sum + length, 0)
+  if (count > MAX_TOKENS) throw tooLong('input', MAX_TOKENS, count)
+  const limits = { timeoutMs: READING_MS, signal, who: caller.userId }
+  const answer = await vocabularies.run({ vocabulary, lists }, limits)
+  if ('texts' in answer) return answer.texts
+  const { list, id } = answer.unknown
+  throw invalidInput(
+    lists.length > 1 ? `input.${list}` : 'input',
+    `The vocabulary ${vocabulary} has no token ${id}. Send the texts themselves, or ids of ${vocabulary}.`,
+  )
 }
 
 /** Tokens of each text. Throws 400 `context_length_exceeded` where one or all together are too long. */
