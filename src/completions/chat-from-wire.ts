@@ -100,20 +100,20 @@ export function requestFromChat(input: ChatInput, honours: boolean): CompletionR
   if (input.metadata) assertMetadata(input.metadata)
   assertContent(input.messages)
   const last = input.messages.findLastIndex(({ role }) => role === 'user')
-  const question = input.messages[last]
-  if (!question) throw emptyPrompt()
-  if (!asks(question)) throw blankPrompt(last)
-  const system = input.messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
+  if (last < 0) throw emptyPrompt()
+  if (!asks(input.messages[last]!)) throw blankPrompt(last)
+  const messages = honours && !input.tools?.length ? resultsAsText(input.messages, last) : input.messages
+  const system = messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
   const engine = engineOf(input.model)
   const functions = input.tools?.length ? functionsOf(input) : null
   const servers = input.tools?.length ? serversIn(input) : []
   const { json, checkJson } = formatOf(input)
-  const before = input.messages.slice(0, last)
+  const before = messages.slice(0, last)
   const notices = functions ? turnsWithCalls(before, 0) : before.map(spoken)
-  const after = functions ? turnsWithCalls(input.messages.slice(last + 1), last + 1) : []
-  const { turns, images, dropped } = imagesAmong(input.messages, last, notices, after)
+  const after = functions ? turnsWithCalls(messages.slice(last + 1), last + 1) : []
+  const { turns, images, dropped } = imagesAmong(messages, last, notices, after)
   return {
-    prompt: textOf(question),
+    prompt: textOf(messages[last]!),
     mode: engine?.mode ?? 'auto',
     engine: engine?.id ?? null,
     overrides: {},
@@ -148,8 +148,38 @@ export function requestFromChat(input: ChatInput, honours: boolean): CompletionR
     isChat: true,
     present: toChatCompletion,
     shape: null,
-    warnings: [...warningsOf(input, honours, dropped), ...(functions ? [] : unusedIn(input, last))],
+    warnings: [
+      ...warningsOf(input, honours, dropped),
+      ...(functions ? [] : unusedIn(input, last)),
+      ...(messages === input.messages ? [] : ['Results of tools were read as text, because there are no "tools".']),
+    ],
   }
+}
+
+/**
+ * The messages with each result of a tool as text of the turn before it, or of the question where it comes after that
+ * (contract 33.1); the same list when there is none.
+ */
+function resultsAsText(messages: readonly ChatMessage[], last: number): readonly ChatMessage[] {
+  const names = new Map(
+    messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id, function: { name } }) => [id, name] as const)),
+  )
+  const texts = new Map<number, { type: 'text'; text: string }[]>()
+  let turn = last
+  for (const [at, message] of messages.entries()) {
+    if (!RESULTS.has(message.role)) turn = at < last && /^(user|assistant)$/.test(message.role) ? at : last
+    else {
+      const name = names.get(message.tool_call_id ?? '') ?? 'a tool'
+      if (!texts.has(turn)) texts.set(turn, [])
+      texts.get(turn)!.push({ type: 'text', text: `Result of ${name}: ${textOf(message)}` })
+    }
+  }
+  if (!texts.size) return messages
+  return messages.map((message, at) => {
+    const { content } = message
+    const own = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : (content ?? [])
+    return texts.has(at) ? { ...message, content: [...own, ...texts.get(at)!] } : message
+  })
 }
 
 /** Results of tools at the end go on with a run that began before, also where they are not read for want of `tools`. */

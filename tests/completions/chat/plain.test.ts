@@ -62,6 +62,28 @@ describe('POST /chat/completions (contract 4)', () => {
     ])
   })
 
+  test('reads results of tools as text at the base of clients, where there are no tools (contract 33.1)', async () => {
+    const call = (id: string) => ({ id, type: 'function', function: { name: 'look_up', arguments: '{}' } })
+    const messages = [
+      user('one'),
+      { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] },
+      { role: 'tool', content: 'first', tool_call_id: 'a' },
+      { role: 'tool', content: [{ type: 'text', text: 'second' }], tool_call_id: 'b' },
+      user([{ type: 'text', text: 'two' }]),
+      { role: 'assistant', content: null, tool_calls: [call('c')] },
+      { role: 'tool', content: 'third', tool_call_id: 'c' },
+      { role: 'function', content: 'fourth', name: 'old' },
+    ]
+    const { status, body } = await ada.send('POST', '/v1/chat/completions', { messages })
+    expect(status).toBe(200)
+    expect(sent().slice(1)).toEqual([
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'Result of look_up: first\nResult of look_up: second' },
+      { role: 'user', content: 'two\nResult of look_up: third\nResult of a tool: fourth' },
+    ])
+    expect(body.svc_metadata.warnings).toEqual(['Results of tools were read as text, because there are no "tools".'])
+  })
+
   test('takes an answer that was a refusal back as what it said', async () => {
     const refused = { role: 'assistant', content: null, refusal: 'I cannot.' }
     expect((await chat({ messages: [user('one'), refused, user('two')] })).status).toBe(200)
