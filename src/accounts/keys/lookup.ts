@@ -57,8 +57,6 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
     ...{ max: REMEMBERED_KEYS, changes: store.changes },
     tables: ['api_keys', 'key_secrets', 'users', 'members', 'orgs'],
   })
-  /** Of the tokens that came last: to check and hash one costs more than to find its caller. */
-  const hashes = createLru<string, string>(1_000)
 
   return {
     /**
@@ -66,12 +64,8 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
      * suspended. Synchronous when cached; a malformed key never reaches the database.
      */
     find(token: string): KeyCaller | null | Promise<KeyCaller | null> {
-      let hash = hashes.get(token) ?? null
-      if (hash === null) {
-        hash = recogniseSecret(token, LABELS)
-        if (hash === null) return null
-        hashes.set(token, hash)
-      }
+      const hash = recogniseSecret(token, LABELS)
+      if (hash === null) return null
       const found = known.get(hash, load)
       return found instanceof Promise ? found.then(admit) : admit(found)
     },
