@@ -81,6 +81,8 @@ export async function countRequests(deps: Deps, call: Call, { owner, span }: See
  * when too many calls would have to be looked at.
  */
 export async function findRequest(deps: Deps, call: Call, { owner, span }: Seen, id: string) {
+  // Postgres takes no text with NUL, not even to look for it.
+  if (id.includes('\0')) throw notFound('request')
   const filters = chosen(deps.reader, seenAs(call, {}))
   let end = span.from
   for await (const slice of slicesOf(deps, call, owner, span, FIND_MS)) {
