@@ -4,6 +4,8 @@ import type { EventBus } from '../../events'
 import type { Jobs } from '../../jobs'
 import type { Clock } from '../../kernel/clock'
 import { ConfigError } from '../../kernel/config'
+import { AppError, atField } from '../../kernel/errors'
+import { createAddressRule, readPublicUrl, type UrlRules } from '../../kernel/outbound'
 import type { Store } from '../../kernel/store'
 import type { AccountLimitsOf } from '../limits'
 import { createLimits } from '../limits'
@@ -19,7 +21,6 @@ import { createManualDriver } from './manual'
 import { createPageLinks } from './page-links'
 import { createPages } from './pages'
 import { endOpenPurchases } from './repository'
-import { createReturnUrls } from './return-url'
 import { createPayments } from './service'
 import { createStripeDriver } from './stripe'
 import { createTopUps } from './top-ups'
@@ -86,4 +87,30 @@ function driverOf(settings: Deps['settings'], clock: Clock, pageOf: (id: string)
     ])
   }
   return createStripeDriver({ clock, secretKey, webhookSecret, baseUrl })
+}
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128']
+
+/**
+ * Validates the URL a browser is sent to after paying. It comes from the caller, so it is checked like an outbound URL
+ * (contract 1.5), except that this server's own pages and fragments are allowed. Outside production loopback
+ * addresses are allowed too.
+ */
+function createReturnUrls({ production }: { production: boolean }) {
+  const rules: UrlRules = {
+    addresses: createAddressRule({ allow: production ? [] : LOOPBACK }),
+    ownHosts: new Set(),
+    httpsOnly: production,
+    localNames: !production,
+  }
+  /** Returns the text unchanged. Throws 400 `url_blocked`, naming the field. */
+  return (text: string, field: string): string => {
+    const hash = text.indexOf('#')
+    try {
+      readPublicUrl(hash < 0 || /[\p{Cc}\s\\]/u.test(text) ? text : text.slice(0, hash), rules)
+    } catch (error) {
+      throw error instanceof AppError ? atField(error, field) : error
+    }
+    return text
+  }
 }
