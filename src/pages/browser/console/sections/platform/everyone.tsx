@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import type { AuditEvent } from '../../../../../audit/schema'
+import type { RequestLine } from '../../../../../cluster/traffic'
 import type { RequestTrace } from '../../../../../operators/schema'
 import type { WidgetSession } from '../../../../../widgets/schema-sessions'
 import { Actions } from '../../shell/actions'
@@ -25,20 +26,7 @@ const newestOf = <Row,>(topic: string, isShown: (row: Row) => boolean = () => tr
 const isIn = (text: string | null, wanted: string) => (text ?? '').toLowerCase().includes(wanted.toLowerCase())
 const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'warn' : 'bad')
 
-type Line = {
-  id: string
-  at: string
-  method: string
-  path: string
-  status: number
-  ms: number
-  key: string | null
-  user: string | null
-  code: string | null
-  cost_cents: number | null
-}
-
-function RequestBody({ row }: { row: Line }) {
+function RequestBody({ row }: { row: RequestLine }) {
   const trace = useGet<RequestTrace>(`/requests/${row.id}`)
   return (
     <Shown of={trace} docs={DOCS}>
@@ -103,11 +91,11 @@ function RequestBody({ row }: { row: Line }) {
   )
 }
 
-export const AllRequests = defineScreen<Line>({
+export const AllRequests = defineScreen<RequestLine>({
   section: 'requests',
   title: 'Requests',
   isOperators: true,
-  list: newestOf<Line>('logs', ({ path }) => /^\/(api\/)?v1\//.test(path)),
+  list: newestOf<RequestLine>('logs', ({ path }) => /^\/(api\/)?v1\//.test(path)),
   idOf: ({ id }) => id,
   columns: [
     { key: 'time', head: 'Time', cell: ({ at }) => <Time at={at} />, main: true, width: '112px' },
