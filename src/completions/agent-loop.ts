@@ -5,7 +5,16 @@ import type { Trace } from '../kernel/trace'
 import { centralSentences, sentencesOf } from '../text'
 import type { Tools } from '../tools'
 import { observe } from './agent-observe'
-import type { Acting, AgentResult, Emit, Offered, Spent, Task } from './agent-schema'
+import {
+  type Acting,
+  type AgentResult,
+  type Emit,
+  type Offered,
+  type Spent,
+  type SpokenTurn,
+  type Task,
+  TURN_GAP,
+} from './agent-schema'
 import {
   answerOnce,
   assertPassable,
@@ -39,9 +48,6 @@ const HEADING = 'The conversation is longer than what follows. Sentences of its 
 const SPEAKER: Record<Message['role'], string> = { user: 'User', assistant: 'You', system: 'Note', tool: 'Tool' }
 
 const SILENT = 'The engine returned no text; "tools_used" has the results of its tools.'
-
-/** Separates the texts of two turns. */
-const GAP = '\n\n'
 
 /** Results are not cut below this length. */
 const MIN_CHARS = 400
@@ -221,26 +227,28 @@ function createTally(spent: Spent) {
   let fallbackUsed = false
   let ttftMs: number | null = null
   let last: Turn | null = null
+  const spoken: SpokenTurn[] = []
 
   function add(turn: Turn): void {
     const { engineId, free, promptTokens, completionTokens } = turn
     spent.turns.push({ engineId, free, promptTokens, completionTokens, ...sumDetails([turn]) })
     const text = turn.text || turn.refusal
-    content += content && text ? GAP + text : text
-    reasoning += reasoning && turn.reasoning ? GAP + turn.reasoning : turn.reasoning
+    spoken.push({ uses: spent.uses.length, reasoning: turn.reasoning, text })
+    content += content && text ? TURN_GAP + text : text
+    reasoning += reasoning && turn.reasoning ? TURN_GAP + turn.reasoning : turn.reasoning
     spent.said = content.length
     fallbackUsed ||= turn.fallbackUsed
     ttftMs ??= turn.ttftMs
     last = turn
   }
 
-  /** Emits the steps of the next turn, with `GAP` first when earlier turns had text: the pieces are the content. */
+  /** Emits the steps of the next turn, with `TURN_GAP` first when earlier turns had text: the pieces are the content. */
   function following(emit: Emit): Emit {
     let due = content !== ''
     return (step) => {
       if (!due || step.type !== 'text') return emit(step)
       due = false
-      const behind = emit({ type: 'text', text: GAP })
+      const behind = emit({ type: 'text', text: TURN_GAP })
       return behind ? behind.then(() => emit(step)) : emit(step)
     }
   }
@@ -283,6 +291,7 @@ function createTally(spent: Spent) {
       ttftMs,
       toolCalls: [],
       turns: spent.turns,
+      ...(spent.uses.length ? { spoken } : {}),
       toolUses: spent.uses,
       warnings: [...(why ? [why] : []), ...(content.trim() || !spent.uses.length ? [] : [SILENT])],
       free: spent.turns.every(({ free }) => free),

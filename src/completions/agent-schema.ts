@@ -111,6 +111,12 @@ export type ToolUse = {
   result: unknown
 }
 
+/** What one turn of a run with tools said, after the first `uses` tool calls of the run had ended. */
+export type SpokenTurn = { uses: number; reasoning: string; text: string }
+
+/** Separates the texts of two turns in the content of an answer. */
+export const TURN_GAP = '\n\n'
+
 export type FinishedBecause = 'stop' | 'length' | 'content-filter' | 'tool-calls'
 
 /** The result of a task. Tokens are the engine's count, or ours where the engine's is not credible. */
@@ -128,6 +134,8 @@ export type AgentResult = CountedTurn & {
   ttftMs: number | null
   /** One engine call each; `promptTokens` and `completionTokens` are their sums. */
   turns: readonly CountedTurn[]
+  /** Of a run with tool calls: what each turn said. */
+  spoken?: readonly SpokenTurn[]
   toolUses: readonly ToolUse[]
   /** Calls of the client's own functions. */
   toolCalls: readonly ToolCall[]

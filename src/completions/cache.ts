@@ -9,7 +9,7 @@ import { open, randomBase62, seal, sha256Hex } from '../kernel/crypto'
 import type { KeyId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import type { Activation } from '../skills'
-import type { FinishedBecause } from './agent-schema'
+import type { AgentResult, FinishedBecause } from './agent-schema'
 import type { CompletionRequest } from './run'
 import type {
   CompletionId,
@@ -98,6 +98,7 @@ export type StoredAnswer = TokenDetails & {
   /** The text of `stop` that ended it; absent for none. */
   stoppedBy?: string | undefined
   toolsUsed: ToolUse[]
+  spoken?: AgentResult['spoken']
   /** Calls of the client's own functions (contract 4). */
   toolCalls: readonly ToolCall[]
   /** What the engine said in place of an answer, or why the content is not what `response_format` asked for (contract 4). */

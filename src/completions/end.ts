@@ -24,7 +24,7 @@ import type { AgentResult } from './agent-schema'
 import { artifactsOf, linkedAnew, receiveCode } from './artifacts'
 import { cacheScopeOf, type StoredAnswer } from './cache'
 import { costOfTurns } from './open'
-import { chatIdOf, usageOf } from './present'
+import { chatIdOf, contentOf, usageOf } from './present'
 import { firedIn, isStealth, requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
 import type { House, Run } from './run'
 import type { ChatCompletionId, CompletionId, ModelRef } from './schema'
@@ -196,6 +196,8 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
   const work = workOf(run.resolvedMode)
   const isAnswer = result.finish !== 'content-filter'
   const refusal = result.refusal || (isAnswer && !result.toolCalls.length ? refusalOf(run, result) : null)
+  // A guardrail may have changed the content since.
+  const spoken = contentOf(result.spoken ?? []) === result.content ? result.spoken : undefined
   // Of a refusal there is nothing more to ask.
   const asksOn = run.request.wantsFollowUps && !run.later && isAnswer && refusal === null && !needsModel(result.content)
   // A sentence for each block of code in an answer that a parser refuses.
@@ -208,6 +210,7 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
     finish: result.finish,
     stoppedBy: result.stoppedBy,
     toolsUsed: result.toolUses.map(({ id: _, ...use }) => use),
+    ...(spoken ? { spoken } : {}),
     toolCalls: result.toolCalls,
     reasoning: result.reasoning,
     refusal,

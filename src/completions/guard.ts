@@ -312,7 +312,9 @@ function visitValue(value: unknown, visit: Visit): void {
  * checked, so a policy that checks answers shows none of it.
  */
 export async function guardOutput(run: Run, whole: AgentResult, guard: Guard): Promise<AgentResult> {
-  const result = guard.hasRules('output') ? { ...whole, reasoning: '' } : whole
+  const result = guard.hasRules('output')
+    ? { ...whole, reasoning: '', spoken: whole.spoken?.map((turn) => ({ ...turn, reasoning: '' })) }
+    : whole
   const stopped = run.held?.blocked()
   if (stopped) {
     guard.recordBlocked(stopped)

@@ -1,5 +1,6 @@
 import { iso } from '../kernel/clock'
 import { centsToMicro, microToCents } from '../kernel/money'
+import { type SpokenTurn, TURN_GAP } from './agent-schema'
 import type { StoredAnswer } from './cache'
 import { firedIn } from './rules'
 import type { Run } from './run'
@@ -7,6 +8,22 @@ import type { ChatCompletion, ChatCompletionId, Completion, CompletionId, Finish
 
 /** The id that chat clients see; it differs from the completion id in its prefix only. */
 export const chatIdOf = (id: CompletionId): ChatCompletionId => `chat${id}` as ChatCompletionId
+
+/** The content of an answer whose turns spoken this. */
+export const contentOf = (spoken: readonly SpokenTurn[]): string =>
+  spoken.flatMap(({ text }) => text || []).join(TURN_GAP)
+
+/** What was done for an answer, turn by turn: the tools that ran before a turn spoke, and what it thought and spoken. */
+export function turnsOf({ spoken, toolsUsed, reasoning, content }: StoredAnswer) {
+  const turns = spoken ?? [
+    { uses: 0, reasoning, text: '' },
+    { uses: toolsUsed.length, reasoning: '', text: content },
+  ]
+  return [...turns, { uses: toolsUsed.length, reasoning: '', text: '' }].map(({ uses, ...turn }, at) => ({
+    ...turn,
+    tools: toolsUsed.slice(turns[at - 1]?.uses ?? 0, uses),
+  }))
+}
 
 /** The native answer (contract 2.2). */
 export function toCompletion(run: Run, answer: StoredAnswer): Completion {

@@ -1,4 +1,4 @@
-import { chatMetadata, type Progress } from '../completions'
+import { chatMetadata, type Progress, TURN_GAP, turnsOf } from '../completions'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
 import { sseFrame } from '../kernel/stream'
 import { toolUseId } from './messages-input'
@@ -29,21 +29,34 @@ export function toMessage(run: Run, answer: Answer, omitsThoughts: boolean): Mes
 const idOf = (id: string): string => id.replace(/^[a-z]+_/, 'msg_')
 
 function blocksOf(run: Run, answer: Answer, omitsThoughts: boolean, warnings: string[]): Block[] {
-  const { reasoning, content, toolCalls } = answer
-  const calls = toolCalls.map(({ id, name, arguments: args }) => ({
+  const shows = run.request.reasoning?.shows
+  const blocks: Block[] = []
+  /** Text that follows text is one block with it, as are thoughts. */
+  const add = (type: 'text' | 'thinking', piece: string, gap: string) => {
+    const last = blocks.at(-1)
+    if (!piece) return
+    if (last?.type === type) last[type] = `${last[type]}${gap}${piece}`
+    else blocks.push({ type, [type]: piece, ...(type === 'text' ? { citations: null } : {}) })
+  }
+  for (const { tools, reasoning, text } of turnsOf(answer)) {
+    blocks.push(...tools.flatMap((use) => serverBlocks(run, use)))
+    if (shows) add('thinking', reasoning, '')
+    add('text', text, TURN_GAP)
+  }
+  for (const block of blocks)
+    if (block.type === 'thinking')
+      Object.assign(block, {
+        signature: signatureOf(String(block.thinking)),
+        ...(omitsThoughts ? { thinking: '' } : {}),
+      })
+  const beside = refusalBeside(answer)
+  const calls = answer.toolCalls.map(({ id, name, arguments: args }) => ({
     type: 'tool_use',
     id: toolUseId(id),
     name,
     input: inputOf(args, name, warnings),
   }))
-  return [
-    ...(reasoning && run.request.reasoning?.shows
-      ? [{ type: 'thinking', thinking: omitsThoughts ? '' : reasoning, signature: signatureOf(reasoning) }]
-      : []),
-    ...answer.toolsUsed.flatMap((use) => serverBlocks(run, use)),
-    ...[content, refusalBeside(answer)].filter(Boolean).map((text) => ({ type: 'text', text, citations: null })),
-    ...calls,
-  ]
+  return [...blocks, ...(beside ? [{ type: 'text', text: beside, citations: null }] : []), ...calls]
 }
 
 type Use = Pick<Answer['toolsUsed'][number], 'name' | 'status' | 'arguments' | 'result'>
@@ -150,6 +163,7 @@ export function messageFramer(omitsThoughts: boolean): (progress: Progress) => s
   let open: { kind: Kind; id: string; text: string } | null = null
   let index = -1
   let shows = false
+  let hasSpoken = false
   let began: Run | null = null
   /** Pieces of calls that came while another one was open, by id. */
   const waiting = new Map<string, { name: string; text: string }>()
@@ -173,7 +187,12 @@ export function messageFramer(omitsThoughts: boolean): (progress: Progress) => s
     return signed + event('content_block_stop', { index })
   }
 
-  function say(text: string): string {
+  function say(added: string): string {
+    // A turn behind a block of another kind has one of its own: nothing parts it from the text before.
+    const isParted = open?.kind !== 'text' && hasSpoken && added.startsWith(TURN_GAP)
+    const text = isParted ? added.slice(TURN_GAP.length) : added
+    if (!text) return ''
+    hasSpoken = true
     const start = open?.kind === 'text' ? '' : begin('text', { type: 'text', text: '', citations: null })
     return start + delta({ type: 'text_delta', text })
   }

@@ -1,10 +1,11 @@
-import type { Progress } from '../completions'
+import { type Progress, TURN_GAP, turnsOf } from '../completions'
 import type { Clock } from '../kernel/clock'
 import { defineId } from '../kernel/ids'
 import { SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import { conversationIn } from './responses-input'
 import { type Item, type ResponseBody, ResponseId, type ResponseInput } from './responses-schema'
 import {
+  bodyOf,
   type Citation,
   citationsIn,
   countsOf,
@@ -145,7 +146,11 @@ export function createOutput({
     return before + frame('response.output_item.added', { output_index: open.index, item: open.item })
   }
 
-  function wrote(kind: 'text' | 'refusal', piece: string): string {
+  function wrote(kind: 'text' | 'refusal', added: string): string {
+    // A turn behind an item of another kind is a message of its own: nothing parts it from the text before.
+    const isParted = open?.kind !== kind && text !== '' && !stored && added.startsWith(TURN_GAP)
+    const piece = isParted ? added.slice(TURN_GAP.length) : added
+    if (isParted && !piece) return ''
     let frames = ''
     if (open?.kind !== kind) {
       frames = began({ id: MessageId.create(), type: 'message', role: 'assistant', content: [] }, kind)
@@ -289,8 +294,15 @@ export function createOutput({
   /** The whole response of an answer, and the frames that its stream still lacks. The same each time. */
   function end(ended: Run, answer: Answer): { body: ResponseBody; frames: string } {
     if (whole) return whole
+    const isPlain = run === null
     run = ended
     let frames = begun()
+    if (isPlain)
+      for (const { tools, reasoning, text: piece } of turnsOf(answer)) {
+        for (const use of tools) frames += used(use)
+        if (reasoning) frames += reasoned(reasoning)
+        if (piece && answer.refusal === null) frames += (text && wrote('text', TURN_GAP)) + wrote('text', piece)
+      }
     if (answer.reasoning && !hasReasoned && (showsReasoning || sealed)) frames += reasoned(answer.reasoning)
     if (!hasUsed) for (const use of answer.toolsUsed) frames += used(use)
     if (answer.refusal !== null) {
@@ -350,44 +362,8 @@ export function createOutput({
   }
 
   function bodyNow(status: ResponseBody['status']): ResponseBody {
-    const { text: form, reasoning } = input
     const conversation = conversationIn(input)
-    return {
-      id,
-      object: 'response',
-      created_at: createdAt,
-      completed_at: null,
-      status,
-      background: input.background ?? false,
-      error: null,
-      incomplete_details: null,
-      instructions: input.instructions ?? null,
-      max_output_tokens: input.max_output_tokens ?? null,
-      max_tool_calls: input.max_tool_calls ?? null,
-      model: run?.model.id ?? input.model ?? 'svc-1-auto',
-      output,
-      parallel_tool_calls: input.parallel_tool_calls ?? true,
-      previous_response_id: input.previous_response_id ?? null,
-      conversation: conversation === null ? null : { id: conversation },
-      reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
-      store: input.store ?? true,
-      temperature: input.temperature ?? null,
-      text: {
-        format: { ...(form?.format ?? { type: 'text' }) },
-        ...(form?.verbosity ? { verbosity: form.verbosity } : {}),
-      },
-      tool_choice: input.tool_choice ?? 'auto',
-      // What opens an MCP server is neither shown nor stored.
-      tools: (input.tools ?? []).map(({ authorization: _, headers: __, ...tool }) => tool),
-      top_p: input.top_p ?? null,
-      truncation: input.truncation ?? 'disabled',
-      usage: null,
-      user: null,
-      metadata: input.metadata ?? {},
-      service_tier: 'default',
-      svc_metadata: null,
-      request_id: requestId,
-    }
+    return bodyOf(input, { id, createdAt, status, output, model: run?.model.id, conversation, requestId })
   }
 }
 

@@ -277,3 +277,53 @@ export function countsOf({
     svc_metadata: metadata,
   }
 }
+
+type Made = Pick<ResponseBody, 'id' | 'status' | 'output'> & {
+  createdAt: number
+  /** The engine that answers, once it is known. */
+  model: string | undefined
+  conversation: string | null
+  requestId: string
+}
+
+/** The response as far as it is made: what was asked, and what of the answer there is. */
+export function bodyOf(input: ResponseInput, made: Made): ResponseBody {
+  const { id, createdAt, status, output, model, conversation, requestId } = made
+  const { text: form, reasoning } = input
+  return {
+    id,
+    object: 'response',
+    created_at: createdAt,
+    completed_at: null,
+    status,
+    background: input.background ?? false,
+    error: null,
+    incomplete_details: null,
+    instructions: input.instructions ?? null,
+    max_output_tokens: input.max_output_tokens ?? null,
+    max_tool_calls: input.max_tool_calls ?? null,
+    model: model ?? input.model ?? 'svc-1-auto',
+    output,
+    parallel_tool_calls: input.parallel_tool_calls ?? true,
+    previous_response_id: input.previous_response_id ?? null,
+    conversation: conversation === null ? null : { id: conversation },
+    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
+    store: input.store ?? true,
+    temperature: input.temperature ?? null,
+    text: {
+      format: { ...(form?.format ?? { type: 'text' }) },
+      ...(form?.verbosity ? { verbosity: form.verbosity } : {}),
+    },
+    tool_choice: input.tool_choice ?? 'auto',
+    // What opens an MCP server is neither shown nor stored.
+    tools: (input.tools ?? []).map(({ authorization: _, headers: __, ...tool }) => tool),
+    top_p: input.top_p ?? null,
+    truncation: input.truncation ?? 'disabled',
+    usage: null,
+    user: null,
+    metadata: input.metadata ?? {},
+    service_tier: 'default',
+    svc_metadata: null,
+    request_id: requestId,
+  }
+}

@@ -108,6 +108,42 @@ describe('web_search of a response (contract 29.5)', () => {
   })
 })
 
+describe('text before and after a call (contract 29.6, 30.3)', () => {
+  const words = `[[while:Let me look.]] [[think:Hm.]] ${SEARCH}`
+
+  test('is an item each, in order, plain and streamed alike', async () => {
+    const more = { tools: [{ type: 'web_search' }], reasoning: { summary: 'auto' } }
+    const shown = (output: { type: string; content?: { text: string }[]; summary?: { text: string }[] }[]) =>
+      output.map(({ type, content, summary }) => [type, (content ?? summary)?.map(({ text }) => text).join()])
+    const plain = await respond(words, more)
+    expect(shown(plain.body.output)).toEqual([
+      ['reasoning', 'Hm.'],
+      ['message', 'Let me look.'],
+      ['web_search_call', undefined],
+      ['reasoning', 'Hm.'],
+      ['message', 'See https://weather.example/oslo for more.'],
+    ])
+    const { text } = await respond(words, { ...more, stream: true })
+    const whole = JSON.parse(/event: response\.completed\ndata: (.+)/.exec(text)![1]!).response
+    expect(shown(whole.output)).toEqual(shown(plain.body.output))
+  })
+
+  test('is a block each', async () => {
+    const more = { tools: [{ type: 'web_search_20250305', name: 'web_search' }], thinking: { type: 'adaptive' } }
+    const { body } = await message(words, more)
+    const kinds = ['thinking', 'text', 'server_tool_use', 'web_search_tool_result', 'thinking', 'text']
+    expect(body.content.map(({ type }: { type: string }) => type)).toEqual(kinds)
+    expect({ before: body.content[1].text, after: body.content[5].text }).toEqual({
+      before: 'Let me look.',
+      after: 'See https://weather.example/oslo for more.',
+    })
+    const { text } = await message(words, { ...more, stream: true })
+    const begun = [...text.matchAll(/content_block_start\ndata: (.+)/g)].map(([, data]) => JSON.parse(data!))
+    expect(begun.map(({ content_block }) => content_block.type)).toEqual(kinds)
+    expect(text).not.toContain('"text":"\\n\\n"')
+  })
+})
+
 test('a call of an MCP server is an item (contract 29.6)', async () => {
   const tools = [{ type: 'mcp', server_label: 'own', server_url: own.url, require_approval: 'never' }]
   const { body } = await respond('[[plan:own__count{"n":1}]] [[say:Seven.]]', { tools })
