@@ -10,6 +10,7 @@ import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { newRequestId, type OrgId } from '../kernel/ids'
 import { pagesBy, type Wanted } from '../kernel/keyset'
+import { inBatches } from '../kernel/loop'
 import { centsToMicro, microToCents } from '../kernel/money'
 import type { Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
@@ -233,7 +234,7 @@ const TIME_LIMIT_MS = 15 * 60_000
 const MAX_TRIES = 12
 /** What passes by itself: the run is tried again. */
 const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exceeded', 'too_many_requests'])
-const TIDY = { everyMs: 600_000, batch: 500 }
+const TIDY_EVERY_MS = 600_000
 
 /** The run was ended by another process. */
 class RunEnded extends Error {}
@@ -264,7 +265,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
   })
   jobs.register(once)
   jobs.register(again)
-  jobs.register(recurring('skills.runs-tidy', TIDY.everyMs, tidy))
+  jobs.register(recurring('skills.runs-tidy', TIDY_EVERY_MS, tidy))
   return {
     begin,
     skip,
@@ -368,7 +369,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
 
   async function tidy(): Promise<void> {
     const before = clock.now() - STORED_MS
-    while ((await store.write((tx) => runRepository.removeOld(tx, before, TIDY.batch))) === TIDY.batch);
+    await inBatches((limit) => store.write((tx) => runRepository.removeOld(tx, before, limit)))
   }
 }
 

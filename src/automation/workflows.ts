@@ -6,6 +6,7 @@ import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
+import { inBatches } from '../kernel/loop'
 import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { createResource, type ResourceDeps } from '../resource'
@@ -52,7 +53,6 @@ type Deps = StepDeps & {
 export type WorkflowService = ReturnType<typeof createWorkflows>
 
 const TIDY_EVERY_MS = 600_000
-const TIDY_BATCH = 200
 
 /** Workflows and their runs (contract 10). */
 export function createWorkflows(deps: Deps) {
@@ -231,7 +231,7 @@ export function createWorkflows(deps: Deps) {
 
   async function tidy(): Promise<void> {
     const before = clock.now() - STORED_MS
-    while ((await store.write((tx) => rows.removeOld(tx, before, TIDY_BATCH))) === TIDY_BATCH);
+    await inBatches((limit) => store.write((tx) => rows.removeOld(tx, before, limit)))
   }
 }
 

@@ -4,7 +4,7 @@ import { type JobKind, recurring } from '../jobs'
 import type { OwnerScope } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { csvFile } from '../kernel/csv'
-import { nextTurn } from '../kernel/loop'
+import { inBatches, nextTurn } from '../kernel/loop'
 import { command, query, type Reader, rowsIn, type Store } from '../kernel/store'
 import { rolledUpTo, usageRecords, usageSkills } from '../usage'
 import { insertEntry } from './repository'
@@ -13,8 +13,6 @@ import { holds } from './table'
 
 const EVERY_MS = 3_600_000
 const DAY_MS = 86_400_000
-/** Calls deleted in one transaction, which holds other writes meanwhile. */
-const BATCH = 50
 const PAGE = 200
 const HEADS = 500
 
@@ -142,16 +140,13 @@ async function deleteCalls(store: Store, owner: OwnerScope, signal: AbortSignal)
   const base = await baseOf(store.read, owner)
   if (base.seq === 0) return 0
   const rolled = await rolledUpTo(store.read)
-  let deleted = 0
-  while (!signal.aborted) {
-    const rows = await oldCalls(store.read, { owner, after: 0, at: base.at, seq: base.seq, limit: BATCH })
+  const deleteSome = async (limit: number) => {
+    const rows = await oldCalls(store.read, { owner, after: 0, at: base.at, seq: base.seq, limit })
     // One month at a time, because statements sum by month.
     const batch = rows.filter((row) => row.id <= rolled && monthOf(row) === monthOf(rows[0]!))
-    if (!batch.length) return deleted
-    deleted += await deleteBatch(store, owner, batch)
-    await nextTurn()
+    return batch.length ? deleteBatch(store, owner, batch) : 0
   }
-  return deleted
+  return inBatches(deleteSome, signal)
 }
 
 const monthOf = ({ at }: Pick<OldCall, 'at'>): string => iso(at).slice(0, 7)

@@ -3,6 +3,7 @@ import { type JobKind, recurring } from '../jobs'
 import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { newRequestId, OrgId, type UserId } from '../kernel/ids'
+import { inBatches } from '../kernel/loop'
 import { pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
 import type { Reader, Store, Tx } from '../kernel/store'
@@ -68,7 +69,6 @@ type Deps = {
 export type EventService = ReturnType<typeof createEvents>
 
 const TIDY_EVERY_MS = 600_000
-const TIDY_BATCH = 500
 const DAY_MS = 86_400_000
 
 /** `/events`: what callers put on the bus, and what was on it (contract 11.2). */
@@ -140,7 +140,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
   function tidying(): JobKind<null> {
     return recurring('events.tidy', TIDY_EVERY_MS, async () => {
       const before = clock.now() - settings.eventsRetentionDays * DAY_MS
-      while ((await store.write((tx) => rows.removeOld(tx, before, TIDY_BATCH))) === TIDY_BATCH);
+      await inBatches((limit) => store.write((tx) => rows.removeOld(tx, before, limit)))
     })
   }
 }

@@ -5,6 +5,7 @@ import { recurring } from '../jobs'
 import type { Clock } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
+import { inBatches } from '../kernel/loop'
 import type { Store } from '../kernel/store'
 import { notStored, tooManyBytes } from './errors'
 import type { Place } from './places'
@@ -120,10 +121,7 @@ const BATCH = 100
 
 /** Job that removes artifacts whose time has passed. */
 export const expiredFiles = ({ removeExpired, dueAt }: Pick<Files, 'removeExpired' | 'dueAt'>) => {
-  const work = async () => {
-    while ((await removeExpired(BATCH)) === BATCH);
-  }
-  return recurring('files.expiry', EXPIRY_MS, work, { dueAt })
+  return recurring('files.expiry', EXPIRY_MS, (signal) => inBatches(removeExpired, signal), { dueAt })
 }
 
 type SweepDeps = { store: Store; clock: Clock; place: Place; incoming: string }

@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock'
 import { seal, sha256Hex, open as unseal } from '../kernel/crypto'
 import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
-import { type Loop, startLoop } from '../kernel/loop'
+import { inBatches, type Loop, startLoop } from '../kernel/loop'
 import { command, counted, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { badKey, stillRunning, takenOver, usedOtherwise } from './errors'
 import { contextOf, type IdempotencyRow, idempotencyKeys } from './table'
@@ -20,14 +20,9 @@ const NONE_RUNS_MS = 1_000
 
 const EXPIRY_MS = 60_000
 
-const BATCH = 500
-
 /** Job that deletes expired keys. */
 export const expiredKeys = ({ removeExpired, dueAt }: Pick<Idempotency, 'removeExpired' | 'dueAt'>) => {
-  const work = async () => {
-    while ((await removeExpired(BATCH)) === BATCH);
-  }
-  return recurring('idempotency.expiry', EXPIRY_MS, work, { dueAt })
+  return recurring('idempotency.expiry', EXPIRY_MS, (signal) => inBatches(removeExpired, signal), { dueAt })
 }
 
 type Holder = { user_id: UserId; key: string; request_id: string }

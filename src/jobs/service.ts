@@ -2,7 +2,7 @@ import { and, asc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-o
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
-import type { Loop } from '../kernel/loop'
+import { inBatches, type Loop } from '../kernel/loop'
 import { command, type Reader, type Store, type Tx, unlocked } from '../kernel/store'
 import { type JobKind, RECURRING, recurring, STORED_MS, type Stored } from './kind'
 import { createQueues } from './queues'
@@ -113,7 +113,7 @@ type Named = Pick<JobKind, 'name' | 'shown'>
 export type Jobs = ReturnType<typeof createJobs>
 
 const TIDY_EVERY_MS = 600_000
-const TIDY_BATCH = 500
+const PURGE_BATCH = 500
 const ASKS_BATCH = 500
 
 /** The queue of this server: kinds of work are registered, jobs are put in line, workers run them. */
@@ -147,7 +147,7 @@ export function createJobs(deps: JobsDeps) {
     queues: createQueues({ clock, kinds, wake: worker.wake }),
     countEnded,
     /** Deletes some jobs that ended before a moment, and says how many; 0 when there are none left. */
-    removeEnded: (tx: Tx, wanted: Ended) => removeEnded(tx, wanted, TIDY_BATCH),
+    removeEnded: (tx: Tx, wanted: Ended) => removeEnded(tx, wanted, PURGE_BATCH),
   }
 
   /** Makes a kind of work known to this process; jobs of unknown kinds are left to processes that know them. */
@@ -263,7 +263,7 @@ export function createJobs(deps: JobsDeps) {
     for (const [storedMs, some] of byAge) {
       const names = some.map(({ name }) => name)
       const over = { kinds: names, before: clock.now() - storedMs }
-      while ((await store.write((tx) => removeEnded(tx, over, TIDY_BATCH))) === TIDY_BATCH);
+      await inBatches((limit) => store.write((tx) => removeEnded(tx, over, limit)))
     }
   }
 }

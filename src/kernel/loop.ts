@@ -1,4 +1,4 @@
-import type { Clock } from './clock'
+import { type Clock, systemClock } from './clock'
 
 let last: Promise<void> = Promise.resolve()
 
@@ -84,4 +84,26 @@ export function startLoop({ name, tick, idleMs, longestNapMs = LONGEST_NAP_MS, c
 export function nextTurn(): Promise<void> {
   last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
   return last
+}
+
+/** What one batch of a cleanup may take: other writes wait no longer for it. */
+const BATCH_MS = 10
+const BATCH = { first: 50, least: 10, most: 500 }
+
+/**
+ * Deletes in batches until `remove` finds nothing more or the signal aborts. `remove` handles up to `limit` rows in one
+ * transaction and returns how many it had. The limit follows the time that batches take. Returns how many rows in all.
+ */
+export async function inBatches(remove: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {
+  let [limit, total] = [BATCH.first, 0]
+  while (!signal?.aborted) {
+    const began = systemClock.monotonic()
+    const removed = await remove(limit)
+    if (removed === 0) break
+    total += removed
+    const fitting = (limit * BATCH_MS) / Math.max(systemClock.monotonic() - began, 1)
+    limit = Math.round(Math.min(Math.max(fitting, BATCH.least), 2 * limit, BATCH.most))
+    await nextTurn()
+  }
+  return total
 }

@@ -5,6 +5,7 @@ import { defineJob, type JobKind, type Jobs, type Outcome, type Running } from '
 import type { OwnerScope } from '../kernel/caller'
 import { type Clock, isoOrNull } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
+import { inBatches } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
 import { webhookDisabled } from './events'
 import {
@@ -67,7 +68,6 @@ const RUNS = { steady: { concurrency: 64, concurrencyPerKey: 8 }, slow: { concur
 const TURN_MS = 500
 const TIME_LIMIT_MS = 120_000
 const BATCH = 64
-const CLEAR_BATCH = 500
 const LONGEST_DELAY_MS = 30_000
 
 /**
@@ -138,8 +138,8 @@ export function createDeliveries(deps: DeliverDeps) {
 
   /** Drops what waits for a webhook that is disabled, and the log too of one that is no more. */
   async function clearAll(id: WebhookId, isDeleted: boolean): Promise<Outcome<null>> {
-    while ((await store.write((tx) => outbox.clear(tx, id, CLEAR_BATCH))) === CLEAR_BATCH);
-    if (isDeleted) while ((await store.write((tx) => log.clear(tx, id, CLEAR_BATCH))) === CLEAR_BATCH);
+    for (const rows of isDeleted ? [outbox, log] : [outbox])
+      await inBatches((limit) => store.write((tx) => rows.clear(tx, id, limit)))
     return {}
   }
 

@@ -5,6 +5,7 @@ import type { Call, Caller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { type AppError, atField, notFound } from '../kernel/errors'
+import { inBatches } from '../kernel/loop'
 import { pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
 import type { Store, Tx } from '../kernel/store'
@@ -279,7 +280,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
       for (const row of await rows.forsaken(store.read, clock.now(), TIDY.batch))
         await store.write((tx) => forsake(tx, row))
       const before = clock.now() - settings.eventsRetentionDays * TIDY.dayMs
-      while ((await store.write((tx) => log.removeOld(tx, before, TIDY.batch))) === TIDY.batch);
+      await inBatches((limit) => store.write((tx) => log.removeOld(tx, before, limit)))
     })
   }
 }

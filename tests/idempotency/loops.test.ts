@@ -32,9 +32,9 @@ test('leases are renewed every half second, however many requests run, and a fai
   await loop.stop()
 })
 
-test('expired keys are deleted every minute, batch after batch as long as they are full', async () => {
+test('expired keys are deleted every minute, batch after batch until none is left', async () => {
   const requests: number[] = []
-  const left = [500, 500, 499, 500]
+  const left = [50, 50, 20, 0, 50]
   const kind = expiredKeys({
     dueAt: async () => null,
     removeExpired: async (limit) => {
@@ -44,5 +44,5 @@ test('expired keys are deleted every minute, batch after batch as long as they a
   })
   expect(kind).toMatchObject({ name: 'idempotency.expiry', everyMs: 60_000 })
   await kind.run({} as never)
-  expect(requests).toEqual([500, 500, 500])
+  expect(requests).toHaveLength(4)
 })

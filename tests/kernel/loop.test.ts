@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { startLoop, untilBeat } from '../../src/kernel/loop'
+import { inBatches, startLoop, untilBeat } from '../../src/kernel/loop'
 import { fakeClock } from '../support/clock'
 
 /** Runs everything that is ready to run. */
@@ -100,5 +100,27 @@ describe('loops', () => {
     finish()
     await stopping
     expect(stopped).toBe(true)
+  })
+})
+
+describe('batches', () => {
+  test('grow and shrink with the time they take, until none is left or the signal aborts', async () => {
+    const limits: number[] = []
+    const slow = async (limit: number) => {
+      limits.push(limit)
+      if (limits.length === 3) Bun.sleepSync(200)
+      return limits.length === 5 ? 0 : limit
+    }
+    expect(await inBatches(slow)).toBe(limits.slice(0, 4).reduce((sum, limit) => sum + limit))
+    expect(limits[0]).toBe(50)
+    for (const [at, limit] of limits.slice(1).entries()) expect(limit).toBeLessThanOrEqual(2 * limits[at]!)
+    expect(limits[3]).toBeLessThanOrEqual(Math.max(limits[2]! / 10, 10))
+
+    const ended = new AbortController()
+    const aborting = async (limit: number) => {
+      ended.abort()
+      return limit
+    }
+    expect(await inBatches(aborting, ended.signal)).toBe(50)
   })
 })

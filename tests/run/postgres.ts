@@ -55,10 +55,14 @@ export type OwnPostgres = {
   stop(): Promise<void>
 }
 
-/** A Postgres for a test that crashes it; never the one of `SVC_TEST_POSTGRES_URL`, which others use. */
+/**
+ * A Postgres for a test that crashes it; never the one of `SVC_TEST_POSTGRES_URL`, which others use. It acknowledges a
+ * commit once the kernel has it, or its own crash would lose what nodes have acknowledged.
+ */
 export async function ownPostgres(scratch = tmpdir()): Promise<OwnPostgres | { missing: string }> {
   const bin = await serverBinaries()
-  return bin ? startCluster(bin, scratch) : { missing: 'no Postgres server is installed here.' }
+  if (!bin) return { missing: 'no Postgres server is installed here.' }
+  return startCluster(bin, scratch, ['synchronous_commit=on'])
 }
 
 /** A child of the server may end at any time. */
@@ -70,14 +74,14 @@ function signalIfAlive(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
   }
 }
 
-async function startCluster(bin: string, scratch: string): Promise<OwnPostgres> {
+async function startCluster(bin: string, scratch: string, more: readonly string[] = []): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(scratch, 'svc-postgres-'))
   const data = join(folder, 'data')
   const port = await freePort()
   if (isRoot()) await lendTo(folder, 'postgres')
   try {
     await finish([join(bin, 'initdb'), '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'])
-    const settings = [...SETTINGS, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`]
+    const settings = [...SETTINGS, ...more, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`]
     const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...settings.flatMap((one) => ['-c', one])]
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`
     let server = await run(command, url)

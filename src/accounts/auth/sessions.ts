@@ -3,7 +3,7 @@ import { recurring } from '../../jobs'
 import type { SessionCaller, TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { type KeyId, type OrgId, SessionId, type UserId } from '../../kernel/ids'
-import { type Loop, startLoop } from '../../kernel/loop'
+import { inBatches, type Loop, startLoop } from '../../kernel/loop'
 import { createReadCache } from '../../kernel/read-cache'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { KeyLookup, LastSeenBuffer } from '../keys/lookup'
@@ -48,14 +48,14 @@ type Tidied = Expiring & { attempts: Pick<Attempts, 'tidy'>; signInLinks: Pick<S
 /** Job that removes expired sessions and sign-in links, and attempts to sign in that no longer count. */
 export const expiredSessions = ({ attempts, signInLinks, ...deps }: Tidied) =>
   recurring('auth.sessions', TIDY_EVERY_MS, async () => {
-    while ((await removeExpiredSessions(deps)) === BATCH);
-    while ((await attempts.tidy(BATCH)) === BATCH);
-    while ((await signInLinks.tidy(BATCH)) === BATCH);
+    await inBatches((limit) => removeExpiredSessions(deps, limit))
+    await inBatches(attempts.tidy)
+    await inBatches(signInLinks.tidy)
   })
 
 /** Removes one batch. Returns how many. */
-export const removeExpiredSessions = ({ store, clock }: Expiring): Promise<number> =>
-  store.write((tx) => rows.removeEnded(tx, clock.now() - GRACE_MS, BATCH))
+export const removeExpiredSessions = ({ store, clock }: Expiring, limit: number): Promise<number> =>
+  store.write((tx) => rows.removeEnded(tx, clock.now() - GRACE_MS, limit))
 
 type UnattendedDeps = { store: Store; keys: Pick<KeyLookup, 'unattended'>; orgs: Pick<OrgService, 'standingOf'> }
 

@@ -69,7 +69,7 @@ describe('a running answer', () => {
     expect(reasonOf(running.signal)).toBeNull()
     clock.advance(12 * HOUR - 1)
     await writeSessionUses({ store, sightings: lastSeen })
-    await removeExpiredSessions({ store, clock })
+    await removeExpiredSessions({ store, clock }, 500)
     await access.check()
     expect(await sessions.find(token)).toBe(null)
     expect(reasonOf(running.signal)).toBe('invalid_session')
