@@ -15,51 +15,20 @@ import {
 } from './support/house'
 
 /** Reading order: a module may use modules named before it, never one named after. Routes come last but for `app`. */
-const ORDER = [
-  'kernel',
-  'cluster',
-  'jobs',
-  'resource',
-  'text',
-  'audit',
-  'idempotency',
-  'events',
-  'files',
-  'usage',
-  'accounts',
-  'webhooks',
-  'billing',
-  'limits',
-  'pages',
-  'engines',
-  'guardrails',
-  'charging',
-  'routing',
-  'media',
-  'research',
-  'training',
-  'tools',
-  'browser',
-  'skills',
-  'completions',
-  'doors',
-  'automation',
-  'widgets',
-  'operators',
-  'http',
-  'routes',
-  'app',
-]
+const ORDER = `
+  kernel cluster jobs resource text audit idempotency events files usage accounts webhooks billing limits pages engines
+  guardrails charging routing media research training tools browser skills completions doors automation widgets
+  operators http routes app
+`
+  .trim()
+  .split(/\s+/)
 
 /** Other modules import from a module's `index` or from its schemas. */
 const ENTRIES = /^(index|(.*[/-])?schema)$/
 
 /** What may be written in one place only. */
 const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
-  'the wall clock': {
-    pattern: /\bnew Date\(\)|\bDate\.now\(/,
-    home: /^src\/kernel\/clock\.ts$/,
-  },
+  'the wall clock': { pattern: /\bnew Date\(\)|\bDate\.now\(/, home: /^src\/kernel\/clock\.ts$/ },
   randomness: { pattern: /\bMath\.random\b/, home: /^$/ },
   'random bytes': {
     pattern: /\brandomBytes\(|\brandomUUID\(|getRandomValues/,
@@ -216,8 +185,12 @@ describe('the house', () => {
   test('the subject of a new commit has 72 characters at most', () => {
     // Those that are not pushed yet: they can still be changed. A clone without `origin/main` shows none.
     const { stdout } = Bun.spawnSync(['git', 'log', '--format=%s', 'origin/main..HEAD'], { stderr: 'ignore' })
-    const subjects = stdout.toString().split('\n')
-    expect(subjects.filter((subject) => subject.length > 72)).toEqual([])
+    expect(
+      stdout
+        .toString()
+        .split('\n')
+        .filter((subject) => subject.length > 72),
+    ).toEqual([])
   })
 
   test('the console is built of its shell and its parts, and of what 9.2 names', () => {
@@ -273,8 +246,7 @@ describe('the house', () => {
   })
 
   test('an assertion on several values names each of them', () => {
-    const found = tests.flatMap((source) => unnamedComparisons(source).map((line) => `${source.file}:${line}`))
-    expect(found).toEqual([])
+    expect(tests.flatMap((source) => unnamedComparisons(source).map((line) => `${source.file}:${line}`))).toEqual([])
     const tuple = { file: 'a.ts', text: "expect([status, code]).toEqual([400, 'conflict'])" }
     expect(unnamedComparisons(tuple)).toEqual([1])
   }, 120_000)

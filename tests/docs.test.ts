@@ -133,19 +133,20 @@ describe('the pages', () => {
       .flatMap(({ text }) => sentencesOf(text))
       .filter((sentence) => wordsIn(sentence) > MAX_WORDS)
     expect(long).toEqual([])
-    const parts = page('docs/README.md').split(/^## /m)
-    expect(parts.filter((part) => part.split('\n').length > MAX_LINES)).toEqual([])
+    expect(
+      page('docs/README.md')
+        .split(/^## /m)
+        .filter((part) => part.split('\n').length > MAX_LINES),
+    ).toEqual([])
   })
 })
 
-describe('the pages, the README and SECURITY', () => {
-  test('are in plain words', async () => {
-    const all = [...pages, ...readme, ...(await read('docs/reference/*.md')), ...(await read('SECURITY.md'))]
-    const stilted = all.flatMap(({ file, text }) =>
-      text.split('\n').flatMap((line, at) => (STILTED.test(line) ? [`${file}:${at + 1} ${line}`] : [])),
-    )
-    expect(stilted).toEqual([])
-  })
+test('the pages, the README and SECURITY are in plain words', async () => {
+  const all = [...pages, ...readme, ...(await read('docs/reference/*.md')), ...(await read('SECURITY.md'))]
+  const stilted = all.flatMap(({ file, text }) =>
+    text.split('\n').flatMap((line, at) => (STILTED.test(line) ? [`${file}:${at + 1} ${line}`] : [])),
+  )
+  expect(stilted).toEqual([])
 })
 
 describe('a citation', () => {

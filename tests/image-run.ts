@@ -34,11 +34,13 @@ try {
 }
 
 function stepsOf(text: string): Step[] {
-  const lines = text.replaceAll(/\\\n\s*/g, '').split('\n')
-  return lines.flatMap((line) => {
-    const [, word, rest] = /^([A-Z]+) (.*)$/.exec(line) ?? []
-    return word && rest ? [{ word, rest }] : []
-  })
+  return text
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .flatMap((line) => {
+      const [, word, rest] = /^([A-Z]+) (.*)$/.exec(line) ?? []
+      return word && rest ? [{ word, rest }] : []
+    })
 }
 
 async function take({ word, rest }: Step): Promise<void> {

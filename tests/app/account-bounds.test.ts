@@ -49,12 +49,10 @@ describe('of requests at once, no more are taken than', () => {
     ['guardrail-policies', policy, '4 guardrail policies, which is the maximum here (SVC_MAX_POLICIES)'],
     ['routing-preferences', preference, '4 routing preferences, which is the maximum here (SVC_MAX_PREFERENCES)'],
   ])('the %s of a person, and as many of their organization', async (path, body, bound) => {
-    const ada = await world.person()
-    expect(await taken(ada, path, body, bound)).toBe(4)
+    expect(await taken(await world.person(), path, body, bound)).toBe(4)
     const boss = await world.person({ ofOrg: true })
     expect(await taken(boss, path, body, bound)).toBe(4)
-    const own = await world.signedIn(boss)
-    expect((await own.send('POST', path, { ...body, scope: 'personal' })).status).toBe(201)
+    expect((await (await world.signedIn(boss)).send('POST', path, { ...body, scope: 'personal' })).status).toBe(201)
   })
 })
 
@@ -82,8 +80,7 @@ describe('a bound', () => {
     const accepted = await bob.send('POST', `invitations/${await invite('owner')}/accept`)
     expect(accepted).toMatchObject({ status: 409, body: { error: { message: expect.stringContaining('You own 3') } } })
     expect((await bob.send('POST', `invitations/${await invite('member')}/accept`)).status).toBe(200)
-    const promoted = await ada.send('PATCH', `orgs/${org}/members/${bob.userId}`, { role: 'owner' })
-    expect(promoted).toMatchObject({
+    expect(await ada.send('PATCH', `orgs/${org}/members/${bob.userId}`, { role: 'owner' })).toMatchObject({
       status: 409,
       body: { error: { message: expect.stringContaining('This member owns 3') } },
     })

@@ -47,8 +47,7 @@ test('a module in a bundle still knows its own folder', async () => {
 
 test('the command line is a bundle of its own, and takes the server from the other', async () => {
   await makeBundle(root)
-  const server = await Bun.file(bundled('serve.js', root) as string).text()
-  expect(server).toContain('from the sources')
+  expect(await Bun.file(bundled('serve.js', root) as string).text()).toContain('from the sources')
   const path = bundled('cli.js', root) as string
   const cli = (await import(path)) as { word: string; open(): Promise<string[]> }
   expect([cli.word, ...(await cli.open())]).toEqual(['one', 'from the sources', 'in a folder'])

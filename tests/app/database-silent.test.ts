@@ -96,8 +96,7 @@ describe.skipIf('missing' in postgres)('a Postgres that is silent', () => {
     expect((await streamed).text).toMatch(/event: error\ndata: .*"storage_unavailable"/)
 
     postgres.thaw()
-    const after = await eventually(write, ({ status }) => status < 500)
-    expect(after.status).toBe(201)
+    expect((await eventually(write, ({ status }) => status < 500)).status).toBe(201)
     const { keys } = (await ada.send('GET', 'keys')).body
     expect(keys.filter(({ name }: { name: string }) => name === 'one of many')).toHaveLength(1)
     expect((await ada.send('GET', 'health')).status).toBe(200)

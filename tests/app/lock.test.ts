@@ -26,6 +26,5 @@ test('a holder that was refused leaves nothing behind that would refuse the next
   const first = lockDataDir(dataDir)
   for (let tried = 0; tried < 3; tried++) expect(() => lockDataDir(dataDir)).toThrow()
   first.release()
-  const next = lockDataDir(dataDir)
-  next.release()
+  lockDataDir(dataDir).release()
 })

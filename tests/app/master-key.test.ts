@@ -150,8 +150,7 @@ describe.skipIf(!postgresUrl)('nodes with a master key', () => {
     const load = [0, 1].map(ask)
     try {
       writeFileSync(file, `${TWO}\n${ONE}\n`)
-      const config = loadConfig({ dataDir: home, databaseUrl: url!, masterKeyFile: file })
-      const done = await rewrapSecrets(config, null)
+      const done = await rewrapSecrets(loadConfig({ dataDir: home, databaseUrl: url!, masterKeyFile: file }), null)
       writeFileSync(file, `${TWO}\n`)
       expect(done).toMatchObject({ fits: true, webhooks: { unreadable: 0 } })
       const replaced = answered

@@ -52,8 +52,7 @@ describe('two servers', () => {
     const dataDir = folder()
     const first = await startServerProcess({ dataDir })
     await first.kill()
-    const second = await startServerProcess({ dataDir, port: first.port })
-    expect(await second.stop()).toBe(0)
+    expect(await (await startServerProcess({ dataDir, port: first.port })).stop()).toBe(0)
   })
 })
 
@@ -65,8 +64,7 @@ describe('a signal during the start', () => {
     await eventually(() => existsSync(join(dataDir, 'server.lock')))
     process.kill(server.pid, signal)
     expect(await server.exited).toBe(0)
-    const next = await startServerProcess({ dataDir })
-    expect(await next.stop()).toBe(0)
+    expect(await (await startServerProcess({ dataDir })).stop()).toBe(0)
   })
 
   test('`svc-admin serve` does so too', async () => {
@@ -78,18 +76,16 @@ describe('a signal during the start', () => {
   })
 })
 
-describe('a second signal', () => {
-  test('cuts the notice and the wait for running requests short, and one press that comes twice is one', async () => {
-    const server = await startServerProcess({ dataDir: folder(), env: { SVC_DRAIN_S: '300' } })
-    const health = () => fetch(`${server.url}/api/v1/health`).then(({ status }) => status)
-    process.kill(server.pid, 'SIGINT')
-    process.kill(server.pid, 'SIGTERM')
-    await eventually(async () => (await health()) === 503)
-    await Bun.sleep(TWO_PRESSES_MS)
-    expect(await health()).toBe(503)
-    process.kill(server.pid, 'SIGINT')
-    expect(await server.exited).toBe(0)
-  })
+test('a second signal cuts the notice and the wait for running requests short, and one press that comes twice is one', async () => {
+  const server = await startServerProcess({ dataDir: folder(), env: { SVC_DRAIN_S: '300' } })
+  const health = () => fetch(`${server.url}/api/v1/health`).then(({ status }) => status)
+  process.kill(server.pid, 'SIGINT')
+  process.kill(server.pid, 'SIGTERM')
+  await eventually(async () => (await health()) === 503)
+  await Bun.sleep(TWO_PRESSES_MS)
+  expect(await health()).toBe(503)
+  process.kill(server.pid, 'SIGINT')
+  expect(await server.exited).toBe(0)
 })
 
 describe('a production start', () => {

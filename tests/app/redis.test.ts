@@ -12,8 +12,7 @@ afterAll(() => server?.stop())
 
 test('a configured Redis is asked for real', async () => {
   const url = server?.url ?? 'redis://127.0.0.1:1'
-  const world = await createWorld({ config: { redisUrl: url } })
-  const { body } = await world.send('GET', 'health')
+  const { body } = await (await createWorld({ config: { redisUrl: url } })).send('GET', 'health')
   expect(body.infrastructure.redis.status).toBe(server ? 'healthy' : 'down')
 })
 
@@ -26,8 +25,7 @@ test('a Redis that is away leaves the server degraded, not down (I-10)', async (
 })
 
 test('without one it says unconfigured', async () => {
-  const world = await createWorld()
-  const { body } = await world.send('GET', 'health')
+  const { body } = await (await createWorld()).send('GET', 'health')
   expect(body.infrastructure.redis).toEqual({ status: 'unconfigured', latencyMs: null })
 })
 

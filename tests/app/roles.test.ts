@@ -81,8 +81,7 @@ test.skipIf(postgresUrl !== undefined)('a socket takes the place of the port, an
   const server = await startIn(dataDir, { unix })
   try {
     expect(statSync(unix).mode & 0o777).toBe(0o660)
-    const health = await fetch('http://localhost/api/v1/health', { unix })
-    expect(health.status).toBe(200)
+    expect((await fetch('http://localhost/api/v1/health', { unix })).status).toBe(200)
     const headers = { authorization: `Bearer ${server.seed!.key}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ prompt: 'What is 17 * 23?' })
     const answer = await fetch('http://localhost/api/v1/completions', { unix, method: 'POST', headers, body })

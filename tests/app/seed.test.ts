@@ -25,8 +25,7 @@ describe('the first run', () => {
       scope: 'personal',
       status: 'active',
     })
-    const answer = await world.send('POST', 'completions', { prompt: 'What is 2 + 2?' }, authorization)
-    expect(answer.status).toBe(200)
+    expect((await world.send('POST', 'completions', { prompt: 'What is 2 + 2?' }, authorization)).status).toBe(200)
   })
 
   test("shows the first call where one looks first: in the API's usage, in the CLI's, and in its balance", async () => {

@@ -83,8 +83,7 @@ describe('a stop in good order (I32)', () => {
     const prompt = `stream ${name} ${script}`
     const request = ask({ prompt, stream: true })
     await reached(prompt)
-    const response = await impatiently(clock, request)
-    const reading = response.text()
+    const reading = (await impatiently(clock, request)).text()
     const stopped = app.stop()
     await closed()
     clock.advance(20_000)
@@ -135,8 +134,7 @@ describe('a stop in good order (I32)', () => {
       const stopped = app.stop(hurry.signal)
       clock.advance(passed)
       hurry.abort()
-      const text = await reading
-      expect(text.match(/event: error\ndata: .*"code":"service_unavailable"/g)).toHaveLength(1)
+      expect((await reading).match(/event: error\ndata: .*"code":"service_unavailable"/g)).toHaveLength(1)
       await impatiently(clock, stopped)
       expect(holds(dataDir, 'open')).toBe(0)
     },

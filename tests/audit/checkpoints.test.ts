@@ -148,8 +148,7 @@ describe('checkpoints', () => {
 
   test('leave heads as they are: nothing of this is written to the database', async () => {
     const { someone, checkpoints } = signer()
-    const ada = someone()
-    await ada.act()
+    await someone().act()
     const heads = () =>
       store.read
         .select()

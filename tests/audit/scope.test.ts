@@ -45,8 +45,7 @@ describe('the record of the active organization', () => {
   })
 
   test.each(PATHS)('GET /%s?scope=org without an active one is 400 org_required', async (path) => {
-    const ada = await world.person()
-    const refused = await ada.send('GET', request(path, 'org'))
+    const refused = await (await world.person()).send('GET', request(path, 'org'))
     expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 400, code: 'org_required' })
   })
 

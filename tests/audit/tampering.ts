@@ -70,8 +70,7 @@ const insert = (raw: Database, row: AuditEventRow) =>
 /** Everything from a place on, moved by one. */
 function shift(raw: Database, scope: string, from: number, by: 1 | -1): void {
   const rows = raw.query('SELECT seq FROM audit_events WHERE scope = ? AND seq >= ? ORDER BY seq').all(scope, from)
-  const order = (by > 0 ? rows.reverse() : rows) as { seq: number }[]
-  for (const { seq } of order) set(raw, scope, seq, 'seq', seq + by)
+  for (const { seq } of (by > 0 ? rows.reverse() : rows) as { seq: number }[]) set(raw, scope, seq, 'seq', seq + by)
 }
 
 /** Hashes made to fit again from a place on, and the head too: the work of somebody who knows the format. */

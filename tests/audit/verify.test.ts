@@ -65,8 +65,7 @@ const remove = (raw: Database, seq: number, of: string = scope) => {
 }
 const shift = (raw: Database, from: number, by: number) => {
   const rows = raw.query('SELECT seq FROM audit_log WHERE scope = ? AND seq >= ? ORDER BY seq').all(scope, from)
-  const order = by > 0 ? rows.reverse() : rows
-  for (const row of order as { seq: number }[]) set(raw, row.seq, 'seq', row.seq + by)
+  for (const row of (by > 0 ? rows.reverse() : rows) as { seq: number }[]) set(raw, row.seq, 'seq', row.seq + by)
 }
 const insert = (raw: Database, row: AuditEventRow) =>
   raw

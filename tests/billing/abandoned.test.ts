@@ -17,8 +17,7 @@ describe('holds nobody will end', () => {
     expect(await survivor.releaseAbandoned()).toBe(1)
     expect(await survivor.releaseAbandoned()).toBe(0)
     expect(await ada.balance()).toEqual({ balance: 1_000, held: 0, available: 1_000 })
-    const { items } = await audit.list(store.read, ada.owner, { limit: 10 })
-    expect(items).toMatchObject([
+    expect((await audit.list(store.read, ada.owner, { limit: 10 })).items).toMatchObject([
       { action: 'completion.interrupted', requestId: 'req_lost', apiKeyId: ada.caller.keyId, inputSummary: {} },
     ])
   })

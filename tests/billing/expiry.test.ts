@@ -115,8 +115,7 @@ describe('credit that ends', () => {
     heard.length = 0
     await pass(HOUR)
     expect(heard.map(({ type }) => type)).toEqual(['credits.low'])
-    const { items } = await audit.list(store.read, ada.owner, { limit: 1 })
-    expect(items[0]).toMatchObject({
+    expect((await audit.list(store.read, ada.owner, { limit: 1 })).items[0]).toMatchObject({
       action: 'credits.expired',
       entityType: 'billing',
       inputSummary: { metadata: { amount_cents: 600, ref: 'grant_told' } },

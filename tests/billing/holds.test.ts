@@ -17,8 +17,7 @@ describe('a hold', () => {
 
   test('that is released charges nothing', async () => {
     const ada = await account(1_000)
-    const ref = await ada.reserve(400)
-    expect(await release(ref)).toBe(true)
+    expect(await release(await ada.reserve(400))).toBe(true)
     expect(await ada.balance()).toEqual({ balance: 1_000, held: 0, available: 1_000 })
   })
 
@@ -59,16 +58,14 @@ describe('a hold', () => {
   })
 
   test('of nothing writes nothing, and its end charges nothing', async () => {
-    const ada = await account(0)
-    const ref = await ada.reserve(0)
+    const ref = await (await account(0)).reserve(0)
     expect(await settle(ref, 99)).toBe(0)
     expect(await release(ref)).toBe(false)
   })
 
   test('cannot be taken twice under one ref', async () => {
     const ada = await account(1_000)
-    const ref = await ada.reserve(100)
-    await expect(ada.reserve(100, ref)).rejects.toThrow()
+    await expect(ada.reserve(100, await ada.reserve(100))).rejects.toThrow()
     expect(await ada.balance()).toMatchObject({ held: 100 })
   })
 })
@@ -86,8 +83,7 @@ describe('no overdraft', () => {
   })
 
   test('an account nobody ever credited has nothing', async () => {
-    const ada = await account(0)
-    await expect(ada.reserve(1)).rejects.toMatchObject({ code: 'insufficient_credits' })
+    await expect((await account(0)).reserve(1)).rejects.toMatchObject({ code: 'insufficient_credits' })
   })
 
   test('credit for exactly ten serves exactly ten of two hundred at once (I7)', async () => {

@@ -3,8 +3,7 @@ import { postgresUrl } from '../support/store'
 import { AFFORDED, AT_ONCE, runOverdraft } from './overdraft'
 
 test('credit for ten calls, two hundred at once: ten answers, the rest 402, nothing left and nothing owed (I7)', async () => {
-  const rounds = await runOverdraft({ rounds: 5, postgresUrl: postgresUrl ?? null })
-  for (const round of rounds) {
+  for (const round of await runOverdraft({ rounds: 5, postgresUrl: postgresUrl ?? null })) {
     expect(round).toEqual({ statuses: { 200: AFFORDED, 402: AT_ONCE - AFFORDED }, balance: 0, held: 0 })
   }
 }, 180_000)

@@ -75,8 +75,7 @@ describe('the portal of a server without a processor', () => {
   })
 
   test('is behind a link that works for an hour, for its owner, on this server', async () => {
-    const ada = await world.person({ cents: 0 })
-    const { body } = await ada.send('POST', 'billing/portal', {})
+    const { body } = await (await world.person({ cents: 0 })).send('POST', 'billing/portal', {})
     const path = new URL(body.portal_url).pathname
     const token = path.split('/').at(-1)!
     expect(token).toStartWith('svc_bp_')
@@ -136,8 +135,7 @@ describe('the page of a checkout', () => {
   test('that has ended says why, and leads back', async () => {
     const team = await world.person({ ofOrg: true })
     const { path } = await checkout(team, HOME)
-    const signedIn = await world.signedIn(team)
-    expect((await signedIn.send('DELETE', `orgs/${team.orgId}`)).status).toBe(200)
+    expect((await (await world.signedIn(team)).send('DELETE', `orgs/${team.orgId}`)).status).toBe(200)
     // The page names the organization, which is gone.
     const { status, text } = await world.send('GET', path)
     expect({ status, text }).toEqual({ status: 200, text: expect.stringContaining('This checkout is expired.') })
@@ -156,8 +154,7 @@ describe('the page of a checkout', () => {
   test.each(['', 'x', 'svc_gc_', `svc_gc_${'a'.repeat(24)}`, `svc_gc_${'a'.repeat(25)}`])(
     'says that the code %p does not work',
     async (word) => {
-      const { path } = await checkout(await world.person())
-      const { status, text } = await redeem(path, word)
+      const { status, text } = await redeem((await checkout(await world.person())).path, word)
       expect(status).toBe(400)
       expect(text).toContain('This code is unknown, used or expired.')
       expect(text).toContain('role="alert"')
@@ -198,8 +195,7 @@ describe('codes and checkouts that an operator completes', () => {
       inputSummary: { metadata: { amount_cents: 700, expires_at: made.expiresAt } },
     })
     expect(JSON.stringify(row)).not.toContain(made.code)
-    const ada = await world.person({ cents: 0 })
-    const { path } = await checkout(ada, { amount_cents: 700 })
+    const { path } = await checkout(await world.person({ cents: 0 }), { amount_cents: 700 })
     clock.advance(4_999)
     expect((await redeem(path, made.code)).status).toBe(303)
   })

@@ -59,8 +59,7 @@ export async function createPaymentWorld(clock?: Clock) {
     centsOf: async (person: Person) =>
       (await billing.balance(world.app.store.read, ownerOf(person))).balance / 1_000_000,
     actionsOf: async (person: Person) => {
-      const { items } = await audit.list(world.app.store.read, ownerOf(person), { limit: 100 })
-      return items.map(({ action }) => action)
+      return (await audit.list(world.app.store.read, ownerOf(person), { limit: 100 })).items.map(({ action }) => action)
     },
   }
 }

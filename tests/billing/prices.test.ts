@@ -71,8 +71,7 @@ describe('prices', () => {
   })
 
   test('of an engine nobody priced are the default ones', () => {
-    const { costOf } = createPrices({ default: { promptPer1k: 7_000 } })
-    expect(costOf('my-engine', { promptTokens: 1_000 })).toBe(7_000)
+    expect(createPrices({ default: { promptPer1k: 7_000 } }).costOf('my-engine', { promptTokens: 1_000 })).toBe(7_000)
   })
 
   test('SVC_PRICES changes only the members it names', () => {
@@ -83,8 +82,7 @@ describe('prices', () => {
   })
 
   test('and all else of the room have these defaults', () => {
-    const { values } = resolveSettings(billingSettings, {}, {})
-    expect(values).toEqual({
+    expect(resolveSettings(billingSettings, {}, {}).values).toEqual({
       creditsInitialCents: 0,
       paymentProvider: 'manual',
       stripeSecretKey: '',

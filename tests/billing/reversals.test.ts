@@ -119,8 +119,7 @@ describe('money that goes back', () => {
 
   test.each(['lost', 'needs_response', 'under_review'])('does, for a dispute that is %s', async (status) => {
     const ada = await world.person({ cents: 0 })
-    const id = await paid(ada, 500)
-    await tell('charge.dispute.funds_withdrawn', dispute(id, 500, status))
+    await tell('charge.dispute.funds_withdrawn', dispute(await paid(ada, 500), 500, status))
     expect(await centsOf(ada)).toBe(0)
   })
 
@@ -173,11 +172,9 @@ describe('money that goes back', () => {
 describe('an event', () => {
   const notify = async (more: Parameters<typeof stripe.event>[2]) => {
     const ada = await world.person({ cents: 0 })
-    const { checkout_id } = await checkout(ada)
-    const object = session(checkout_id, 500)
+    const object = session((await checkout(ada)).checkout_id, 500)
     const { payload, signature } = await stripe.event('checkout.session.completed', object, more)
-    const { status } = await deliver(payload, signature)
-    return [status, await centsOf(ada)]
+    return [(await deliver(payload, signature)).status, await centsOf(ada)]
   }
 
   test('is taken for five minutes after it was signed, and no longer (contract 18.2)', async () => {

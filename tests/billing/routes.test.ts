@@ -88,8 +88,7 @@ describe('PATCH /billing/limits', () => {
     }
     const { audit } = world.app.container
     const { items } = await audit.list(world.app.store.read, `user:${ada.userId}`, { limit: 10 })
-    const rows = items.filter(({ action }) => action === 'billing.limits_updated')
-    expect(rows).toMatchObject([
+    expect(items.filter(({ action }) => action === 'billing.limits_updated')).toMatchObject([
       { entityType: 'billing', inputSummary: { fields: ['daily_cap_cents', 'low_balance_threshold_cents'] } },
     ])
   })

@@ -62,16 +62,14 @@ describe('a checkout', () => {
     ['words', '500'],
     ['nothing', undefined],
   ])('of %s is 400', async (_what, amount_cents) => {
-    const ada = await world.person()
-    expect((await ada.send('POST', 'billing/checkout', { amount_cents })).status).toBe(400)
+    expect((await (await world.person()).send('POST', 'billing/checkout', { amount_cents })).status).toBe(400)
   })
 })
 
 describe('what the processor says', () => {
   test('a paid checkout adds its credit, and is on the record', async () => {
     const ada = await world.person({ cents: 0 })
-    const { checkout_id } = await checkout(ada)
-    const reply = await tell('checkout.session.completed', session(checkout_id, 500))
+    const reply = await tell('checkout.session.completed', session((await checkout(ada)).checkout_id, 500))
     expect(reply.body).toMatchObject({ received: true })
     expect(await centsOf(ada)).toBe(500)
     expect(await actionsOf(ada)).toContain('credits.purchased')
@@ -124,8 +122,7 @@ describe('money that goes back', () => {
     await world.app.store.write((tx) => billing.adjust(tx, spent))
     await tell('charge.refunded', charge(first.checkout_id, 400))
     expect(await centsOf(ada)).toBe(0)
-    const second = await checkout(ada, 500)
-    await tell('checkout.session.completed', session(second.checkout_id, 500))
+    await tell('checkout.session.completed', session((await checkout(ada, 500)).checkout_id, 500))
     expect(await centsOf(ada)).toBe(400)
   })
 

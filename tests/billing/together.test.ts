@@ -101,16 +101,13 @@ describe('calls that end together', () => {
   })
 })
 
-describe('holds that are claimed together (I7)', () => {
-  test('of an account with enough for ten are ten', async () => {
-    for (let round = 0; round < 3; round++) {
-      const [ada, eve] = [await account(10 * 7_500), await account(1_000_000)]
-      const claims = Array.from({ length: 100 }, () => [reserve(ada, 7_500), reserve(eve, 1)]).flat()
-      const served = (await outcomes(claims)).filter((outcome) => outcome !== 'insufficient_credits')
-      expect(served).toHaveLength(110)
-      expect(await balanceOf(ada)).toMatchObject({ held: 75_000, available: 0 })
-      expect(await balanceOf(eve)).toMatchObject({ held: 100 })
-    }
-    expect(await soundness()).toEqual([])
-  })
+test('holds that are claimed together (I7) of an account with enough for ten are ten', async () => {
+  for (let round = 0; round < 3; round++) {
+    const [ada, eve] = [await account(10 * 7_500), await account(1_000_000)]
+    const claims = Array.from({ length: 100 }, () => [reserve(ada, 7_500), reserve(eve, 1)]).flat()
+    expect((await outcomes(claims)).filter((outcome) => outcome !== 'insufficient_credits')).toHaveLength(110)
+    expect(await balanceOf(ada)).toMatchObject({ held: 75_000, available: 0 })
+    expect(await balanceOf(eve)).toMatchObject({ held: 100 })
+  }
+  expect(await soundness()).toEqual([])
 })

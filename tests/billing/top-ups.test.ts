@@ -216,8 +216,7 @@ describe('automatic top-up', () => {
 
     test('is paid by the event that says so', async () => {
       const { ada } = await pending()
-      const { params } = stripe.of('/v1/payment_intents').at(-1)!
-      const id = params['metadata[purchase_id]']!
+      const id = stripe.of('/v1/payment_intents').at(-1)!.params['metadata[purchase_id]']!
       const intent = { id: 'pi_late', object: 'payment_intent', metadata: { purchase_id: id }, amount: 1_000 }
       const { status } = await world.tell('payment_intent.succeeded', {
         ...intent,

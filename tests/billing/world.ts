@@ -97,8 +97,7 @@ export function createWorld(store: Store) {
 
 /** How each of many attempts ended: its value or the code it was refused with. */
 export async function outcomes<T>(attempts: Promise<T>[]): Promise<(T | string)[]> {
-  const settled = await Promise.allSettled(attempts)
-  return settled.map((result) =>
+  return (await Promise.allSettled(attempts)).map((result) =>
     result.status === 'fulfilled' ? result.value : ((result.reason as AppError).code ?? String(result.reason)),
   )
 }

@@ -17,8 +17,7 @@ describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', as
 
   test('has the five tools of its session, which are recorded as the agent’s', async () => {
     const session = await startSession(person)
-    const bound = await tools(session.id)
-    expect(bound.map(({ name }) => name).sort()).toEqual([
+    expect((await tools(session.id)).map(({ name }) => name).sort()).toEqual([
       'browser_act',
       'browser_extract',
       'browser_navigate',
@@ -71,8 +70,7 @@ describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', as
   test('of somebody else, or of one that is over, is not found', async () => {
     const session = await startSession(person)
     const input = { prompt: 'Look', mode: 'think', browser_session_id: session.id }
-    const stranger = await world.person()
-    expect((await stranger.send('POST', 'completions', input)).body.error.code).toBe('session_not_found')
+    expect((await (await world.person()).send('POST', 'completions', input)).body.error.code).toBe('session_not_found')
     await session.end()
     expect((await person.send('POST', 'completions', input)).body.error.code).toBe('session_not_found')
   })

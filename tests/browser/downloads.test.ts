@@ -12,8 +12,7 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
   const { promise: slow, resolve: finish } = Promise.withResolvers<void>()
   const endless = () => {
     const piece = new Uint8Array(1024 ** 2)
-    const body = new ReadableStream({ pull: (to) => to.enqueue(piece) })
-    return attachment(body, 'endless.bin')()
+    return attachment(new ReadableStream({ pull: (to) => to.enqueue(piece) }), 'endless.bin')()
   }
   const site = serveSite({
     '/press.html': await file('press.html').text(),
@@ -85,8 +84,7 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
 
     const small = await createBrowsingWorld({ config: { filesOwnerCount: 1 } })
     const full = await startSession(await small.person(), { url: site.url('/press.html'), record: false })
-    const first = (await full.act('click Download the price list')).result.downloads
-    expect(first).toMatchObject([{ problem: null }])
+    expect((await full.act('click Download the price list')).result.downloads).toMatchObject([{ problem: null }])
     const second = await full.act('click Download the price list')
     expect(second).toMatchObject({ status: 'success', result: { downloads: [{ artifact: null }] } })
     expect(second.result.downloads[0].problem).toContain('This account has 1 files')

@@ -82,8 +82,7 @@ describe.skipIf(!hasChromium)('a browser that runs elsewhere (SVC_BROWSER_WS_END
     expect(hits).toEqual([])
     const [one, other] = await Promise.all([startSession(person), startSession(person)])
     await Promise.all([session.end(), one.end(), other.end()])
-    const again = await startSession(person, { url: site.url() })
-    await again.end()
+    await (await startSession(person, { url: site.url() })).end()
     await world.app.container.browser.host.close()
     expect(elsewhere.child.exitCode).toBeNull()
     const looking = await puppeteer.connect({ browserWSEndpoint: elsewhere.url })
@@ -94,8 +93,7 @@ describe.skipIf(!hasChromium)('a browser that runs elsewhere (SVC_BROWSER_WS_END
 
 describe.skipIf(!hasChromium)('a session with `proxies` (contract 16.1, 16.2)', async () => {
   const proxy = await startProxy()
-  const world = await createBrowsingWorld({ config: { browserUpstreamProxy: proxy.url } })
-  const person = await world.person()
+  const person = await (await createBrowsingWorld({ config: { browserUpstreamProxy: proxy.url } })).person()
   const site = serveSite(pages)
 
   test('leaves by the proxy of the operator, with its password, and is charged by the MB; others do not', async () => {

@@ -48,8 +48,7 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
       const page = await world.app.api.handle(new Request(url.replace(/^https?:\/\/[^/]+/, 'http://localhost')))
       expect(page.status).toBe(200)
     }
-    const chain = (await ada.send('GET', 'audit')).body
-    expect(chain.slice(0, 2).map(({ action }: { action: string }) => action)).toEqual([
+    expect((await ada.send('GET', 'audit')).body.slice(0, 2).map(({ action }: { action: string }) => action)).toEqual([
       'browser.link_created',
       'browser.link_created',
     ])
@@ -70,8 +69,7 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
     const ended = (await send('DELETE', `browser/sessions/${session.id}`)).body
     expect((await session.end()).body).toMatchObject({ ...ended, request_id: expect.any(String) })
     expect((await ada.send('GET', `browser/sessions/${session.id}`)).body.ended_reason).toBe('call')
-    const chain = (await ada.send('GET', 'audit')).body
-    expect(chain.slice(0, 2).map(({ action }: { action: string }) => action)).toEqual([
+    expect((await ada.send('GET', 'audit')).body.slice(0, 2).map(({ action }: { action: string }) => action)).toEqual([
       'browser.session_ended',
       'browser.action',
     ])
@@ -128,8 +126,7 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
     expect((await run(['browser', 'screenshot', id])).exitCode).toBe(2)
     const acted = await json(['browser', 'act', id, 'click Buy'], { key: ada.key })
     expect(acted).toMatchObject({ tool: 'browser_act', status: 'success' })
-    const prices = await json(['browser', 'act', id, 'every price', '--tool', 'extract'])
-    expect(prices.result).toEqual({ data: ['$5.00'] })
+    expect((await json(['browser', 'act', id, 'every price', '--tool', 'extract'])).result).toEqual({ data: ['$5.00'] })
     expect((await run(['browser', 'act', id, 'click Nowhere'])).exitCode).toBe(9)
     expect(await json(['browser', 'steps', id])).toMatchObject([
       { tool: 'browser_screenshot', ok: true },

@@ -43,8 +43,7 @@ describe.skipIf(!hasChromium)('the recording of a session (contract 28.3)', asyn
     expect((await open(player_url.replace('/recording', ''))).status).toBe(401)
     expect((await open(player_url.replace(/.$/, '!'))).status).toBe(401)
     // It dies with the key.
-    const dashboard = await world.signedIn(person)
-    expect((await dashboard.send('DELETE', `keys/${person.keyId}`)).status).toBe(200)
+    expect((await (await world.signedIn(person)).send('DELETE', `keys/${person.keyId}`)).status).toBe(200)
     expect((await open(player_url)).status).toBe(401)
   }, 180_000)
 

@@ -17,8 +17,7 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
     // What nobody may set is ignored (E8).
     expect(Date.parse(session.handle.expires_at)).toBeLessThan(world.clock.now() + 86_400_000)
     expect(session.handle).toMatchObject({ live_view_version: 1, region: 'us-west-2', keep_alive: false })
-    const one = await person.send('GET', `browser/sessions/${session.id}`)
-    expect(one.body).toMatchObject({
+    expect((await person.send('GET', `browser/sessions/${session.id}`)).body).toMatchObject({
       object: 'browser_session',
       status: 'active',
       current_title: 'Shop',
@@ -26,8 +25,7 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
     })
     const listed = await person.send('GET', 'browser/sessions')
     expect(listed.body.sessions.map(({ session_id }: { session_id: string }) => session_id)).toEqual([session.id])
-    const done = await session.act('click Sign in')
-    expect(done).toMatchObject({
+    expect(await session.act('click Sign in')).toMatchObject({
       tool: 'browser_act',
       status: 'success',
       live_view_version: 2,

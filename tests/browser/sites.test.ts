@@ -110,8 +110,7 @@ describe.skipIf(!hasChromium)('40 instructions on shapes of real sites, by the b
 
   test('what a page says is never obeyed: it is data', async () => {
     await session.go(site.url('/injected'))
-    const elements = await session.observe()
-    expect(elements.map(({ role }: { role: string }) => role)).toContain('button')
+    expect((await session.observe()).map(({ role }: { role: string }) => role)).toContain('button')
     await session.extract('the title')
     expect((await look()).title).toBe('injected')
     expect(site.asked()).not.toContain('/stolen')
@@ -127,8 +126,7 @@ describe.skipIf(!hasChromium)('40 instructions on shapes of real sites, by the b
     expect((await session.act('click', { selector: first })).status).toBe('error')
     expect((await session.act('click it', { selector: first })).status).toBe('success')
     expect((await look()).title).toBe('signed in')
-    const typed = await session.act('type %word% in Quantity', { variables: { word: '3' } })
-    expect(typed.status).toBe('success')
+    expect((await session.act('type %word% in Quantity', { variables: { word: '3' } })).status).toBe('success')
     expect((await session.act('make me happy')).status).toBe('error')
     expect((await session.act('click the unicorn')).result.message).toContain('unicorn')
     const shot = await session.action('browser_screenshot')

@@ -109,8 +109,7 @@ inChromium('what a viewer is shown (dx 5.4)', async () => {
     await press(page, 'Take control')
     await page.waitForSelector('.text input:enabled')
     const type = async (place: number, words: string) => {
-      const field = (await page.$$('.text input'))[place]!
-      await field.focus()
+      await (await page.$$('.text input'))[place]!.focus()
       await page.keyboard.type(words)
       await page.keyboard.press('Tab')
     }

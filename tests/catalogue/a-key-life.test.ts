@@ -59,8 +59,7 @@ describe('A. rotation', () => {
     await send('POST', `keys/${made.id}/rotate`, { body: { grace_period_seconds: 0 } })
     const words = ({ status, text, body }: Awaited<ReturnType<typeof send>>) =>
       [status, text.replaceAll(body.error.request_id, 'req')].join()
-    const ended = words(await send('GET', 'models', { key: made.key }))
-    expect(ended).toBe(words(await send('GET', 'models', { as: 'kx' })))
+    expect(words(await send('GET', 'models', { key: made.key }))).toBe(words(await send('GET', 'models', { as: 'kx' })))
   })
 
   test('twenty at once leave one key with secrets that all work until their end', async () => {

@@ -175,8 +175,7 @@ describe('A. streams after their credential', () => {
     const { key, keyId, token } = await signedUp()
     const { stream, prompt } = await spoken(key, { ...target, url: node.url })
     await as(token, 'DELETE', `keys/${keyId}`)
-    const last = parseNative(await stream.toItsEnd()).at(-1)!
-    expect(last.data.error.code).toBe('invalid_api_key')
+    expect(parseNative(await stream.toItsEnd()).at(-1)!.data.error.code).toBe('invalid_api_key')
     await aborted(prompt)
   })
 })

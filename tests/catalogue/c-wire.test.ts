@@ -86,8 +86,7 @@ describe('C. framing', () => {
   })
 
   test('C3 a body declared to be 100 MB is refused without waiting for it', async () => {
-    const { statuses } = await sendRaw(target.port, framed(['Content-Length: 100000000'], '{'), 1)
-    expect(statuses).toEqual([413])
+    expect((await sendRaw(target.port, framed(['Content-Length: 100000000'], '{'), 1)).statuses).toEqual([413])
   })
 })
 
@@ -189,8 +188,7 @@ describe('C. one connection, many requests', () => {
 
   test('C12 a refused POST does not turn its body into a request', async () => {
     const refused = head(POST, 'Authorization: Bearer no', JSON_TYPE, `Content-Length: ${SMUGGLED.length}`)
-    const { statuses } = await sendRaw(target.port, `${refused}\r\n\r\n${SMUGGLED}${get(k2)}`, 2)
-    expect(statuses).toEqual([401, 200])
+    expect((await sendRaw(target.port, `${refused}\r\n\r\n${SMUGGLED}${get(k2)}`, 2)).statuses).toEqual([401, 200])
   })
 })
 

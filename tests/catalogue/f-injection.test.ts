@@ -104,8 +104,7 @@ describe('F2 the report', () => {
   test("a condition in a filter is a value like another: it finds nothing, and not someone else's", async () => {
     await send('POST', 'completions', { as: 'k2', body: { prompt: 'mine' } })
     for (const name of ['key_id', 'mode', 'skill']) {
-      const { body } = await send('GET', `usage?${name}=${encodeURIComponent("x' OR '1'='1")}`)
-      expect(body.totals.requests).toBe(0)
+      expect((await send('GET', `usage?${name}=${encodeURIComponent("x' OR '1'='1")}`)).body.totals.requests).toBe(0)
     }
   })
 })
@@ -125,41 +124,39 @@ describe('F7 CSV', () => {
       await send('POST', 'completions', { body: { prompt: 'hi', metadata: { note: word } } })
       await send('POST', 'keys', { body: { name: word } })
       for (const path of ['usage/export', 'audit/export']) {
-        const { text } = await send('GET', path)
-        expect(text).not.toMatch(/(^|,)"?[=@\t]/m)
+        expect((await send('GET', path)).text).not.toMatch(/(^|,)"?[=@\t]/m)
       }
     },
   )
 })
 
-describe('F8 headers', () => {
-  test.each(['%0d%0aSet-Cookie:a=1', '%0aX-Evil:1', '\u010d\u010aSet-Cookie:a'])('%s makes none', async (word) => {
+test.each(['%0d%0aSet-Cookie:a=1', '%0aX-Evil:1', '\u010d\u010aSet-Cookie:a'])(
+  'F8 headers: %s makes none',
+  async (word) => {
     for (const path of [`models/${word}`, `conversations/${word}`, `audit?cursor=${word}`, `usage?mode=${word}`]) {
       const { status, headers } = await send('GET', path)
       expect(status).toBeLessThan(500)
       expect(headers.get('set-cookie')).toBe(null)
       expect(headers.get('x-evil')).toBe(null)
     }
-  })
-})
+  },
+)
 
-describe('F10 logs', () => {
-  test('stay one JSON object a line, whatever is in paths, names and headers', async () => {
-    const forged = '\n{"level":30,"msg":"forged"}\u001b[2J'
-    await send('POST', 'keys', { body: { name: forged } })
-    await send('GET', `models/${encodeURIComponent(forged)}`)
-    await send('GET', 'models', { headers: { 'user-agent': '{"level":30,"msg":"forged"}', referer: 'x\tforged' } })
-    const lines = target
-      .printed()
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-    expect(lines.length).toBeGreaterThan(20)
-    for (const line of lines) {
-      expect((JSON.parse(line) as { msg: string }).msg).not.toBe('forged')
-      // An escape would act on the terminal of whoever reads it.
-      expect(line).not.toMatch(/\p{Cc}/u)
-    }
-  })
+test('F10 logs: stay one JSON object a line, whatever is in paths, names and headers', async () => {
+  const forged = '\n{"level":30,"msg":"forged"}\u001b[2J'
+  await send('POST', 'keys', { body: { name: forged } })
+  await send('GET', `models/${encodeURIComponent(forged)}`)
+  await send('GET', 'models', { headers: { 'user-agent': '{"level":30,"msg":"forged"}', referer: 'x\tforged' } })
+  const lines = target
+    .printed()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+  expect(lines.length).toBeGreaterThan(20)
+  for (const line of lines) {
+    expect((JSON.parse(line) as { msg: string }).msg).not.toBe('forged')
+    // An escape would act on the terminal of whoever reads it.
+    expect(line).not.toMatch(/\p{Cc}/u)
+  }
 })
 
 describe('F13 shell syntax', () => {
@@ -171,27 +168,24 @@ describe('F13 shell syntax', () => {
   test('is a title like any other, and no path of a file', async () => {
     const prompt = 'Write a note titled "a;rm -rf ../../$(id).sh"'
     const { body } = await send('POST', 'documents', { body: { prompt, format: 'csv' } })
-    const { filename } = (await send('GET', `artifacts/${body.id.replace('doc_', 'art_')}`)).body
-    expect(filename).toMatch(/^[^/\\]+\.csv$/)
+    expect((await send('GET', `artifacts/${body.id.replace('doc_', 'art_')}`)).body.filename).toMatch(/^[^/\\]+\.csv$/)
   })
 })
 
-describe('F11 HTML', () => {
-  test.each(['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '[x](javascript:alert(1))'])(
-    '%s is data: stored as it is, and answered as JSON that no browser renders',
-    async (word) => {
-      const { body } = await send('POST', 'completions', { body: { prompt: word } })
-      const path = `conversations/${body.conversation_id}`
-      await send('PATCH', path, { body: { title: word } })
-      const { headers, body: stored } = await send('GET', path)
-      expect(JSON.stringify(stored)).toContain(JSON.stringify(word).slice(1, -1))
-      expect(headers.get('content-type')).toStartWith('application/json')
-      expect(headers.get('x-content-type-options')).toBe('nosniff')
-      const { text, headers: refused } = await send('GET', `${encodeURIComponent(word)}`)
-      expect(refused.get('content-type')).toStartWith('application/json')
-      expect(JSON.parse(text).error.code).toBe('not_found')
-    },
-  )
-})
+test.each(['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '[x](javascript:alert(1))'])(
+  'F11 HTML: %s is data: stored as it is, and answered as JSON that no browser renders',
+  async (word) => {
+    const { body } = await send('POST', 'completions', { body: { prompt: word } })
+    const path = `conversations/${body.conversation_id}`
+    await send('PATCH', path, { body: { title: word } })
+    const { headers, body: stored } = await send('GET', path)
+    expect(JSON.stringify(stored)).toContain(JSON.stringify(word).slice(1, -1))
+    expect(headers.get('content-type')).toStartWith('application/json')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    const { text, headers: refused } = await send('GET', `${encodeURIComponent(word)}`)
+    expect(refused.get('content-type')).toStartWith('application/json')
+    expect(JSON.parse(text).error.code).toBe('not_found')
+  },
+)
 
 keepsItsPromises(target, { faults: true })

@@ -17,19 +17,16 @@ const ask = (prompt: string, by: { key: string }, more: object = {}) =>
 const balanceOf = async ({ email }: Newcomer) => (await target.moneyOf(email)).balance
 const at = async (person: Newcomer, what: 'balance' | 'held') => (await target.moneyOf(person.email))[what]
 
-describe('G. what the engine says it used', () => {
-  test.each([false, true])(
-    'G8 an answer of 20,000 tokens is stopped at the budget and costs no more than the hold (stream %p)',
-    async (stream) => {
-      const person = await people.newcomer({ cents: HOLD_CENTS })
-      const reply = await ask('much [[tokens:20000]]', person, { stream })
-      expect(reply.status).toBe(200)
-      expect(await balanceOf(person)).toBeGreaterThanOrEqual(0)
-      expect(await at(person, 'held')).toBe(0)
-      expect((await ask('more', person)).status).toBe(402)
-    },
-  )
-})
+test.each([false, true])(
+  'G. what the engine says it used: G8 an answer of 20,000 tokens is stopped at the budget and costs no more than the hold (stream %p)',
+  async (stream) => {
+    const person = await people.newcomer({ cents: HOLD_CENTS })
+    expect((await ask('much [[tokens:20000]]', person, { stream })).status).toBe(200)
+    expect(await balanceOf(person)).toBeGreaterThanOrEqual(0)
+    expect(await at(person, 'held')).toBe(0)
+    expect((await ask('more', person)).status).toBe(402)
+  },
+)
 
 describe('G. many at once', () => {
   test('I7 credit for ten calls, sixty at once: ten answers, fifty refusals, nothing left and nothing owed', async () => {
@@ -74,27 +71,24 @@ describe('G. many at once', () => {
   })
 })
 
-describe('G. an engine that fails', () => {
-  test.each([
-    ['500', 'fast', 503],
-    ['cut', 'think', 503],
-    ['malformed', 'code', 503],
-    ['empty', 'think', 503],
-    ['html', 'roast', 503],
-    ['drop', 'genui', 503],
-    ['error-event', 'domain_analysis', 503],
-    ['wrong-type', 'vision', 503],
-    ['401', 'data_extraction', 503],
-  ])(
-    'G3 with %s in mode %s costs nothing, and is never shown as the fault of the caller',
-    async (fault, mode, status) => {
-      const person = await people.newcomer({ cents: 10 })
-      const reply = await ask(`fail [[${fault}]]`, person, { mode })
-      expect(reply.status).toEqual(status)
-      expect(upstream.calls.some(({ prompt }) => prompt.includes(`[[${fault}]]`))).toBe(true)
-      expect(await target.moneyOf(person.email)).toEqual({ balance: 10, held: 0 })
-    },
-  )
-})
+test.each([
+  ['500', 'fast', 503],
+  ['cut', 'think', 503],
+  ['malformed', 'code', 503],
+  ['empty', 'think', 503],
+  ['html', 'roast', 503],
+  ['drop', 'genui', 503],
+  ['error-event', 'domain_analysis', 503],
+  ['wrong-type', 'vision', 503],
+  ['401', 'data_extraction', 503],
+])(
+  'G. an engine that fails: G3 with %s in mode %s costs nothing, and is never shown as the fault of the caller',
+  async (fault, mode, status) => {
+    const person = await people.newcomer({ cents: 10 })
+    expect((await ask(`fail [[${fault}]]`, person, { mode })).status).toEqual(status)
+    expect(upstream.calls.some(({ prompt }) => prompt.includes(`[[${fault}]]`))).toBe(true)
+    expect(await target.moneyOf(person.email)).toEqual({ balance: 10, held: 0 })
+  },
+)
 
 keepsItsPromises(target, { faults: true })

@@ -16,8 +16,7 @@ test('G13 a call that was running at kill -9 is not charged, and the record says
   )
   // A hold may be answered before it is durable; what is paid for after it is not, and takes it along.
   const paid = await send({ prompt: 'paid before', mode: 'fast', conversation_id: null })
-  const before = await target.moneyOf(person.email)
-  expect(before.held).toBeGreaterThan(0)
+  expect((await target.moneyOf(person.email)).held).toBeGreaterThan(0)
 
   await target.murder()
   await Promise.all(hanging)

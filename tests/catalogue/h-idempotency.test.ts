@@ -21,20 +21,18 @@ const ask = (prompt: string) => ({ prompt, mode: 'fast', conversation_id: null }
 const codeOf = ({ status, body }: { status: number; body: { error?: { code: string } } }) =>
   `${status} ${body.error?.code ?? 'ok'}`
 
-describe('H1, H11 a key that is none is 400, and nothing is done', () => {
-  test.each([
-    ['letters of another alphabet', Buffer.from('ключ')],
-    ['a NUL', Buffer.from('a\0')],
-    ['two headers', Buffer.from('k1\r\nIdempotency-Key: k2')],
-  ])('%s, byte for byte', async (_, key) => {
-    const prompt = `raw key ${++made}`
-    const body = JSON.stringify(ask(prompt))
-    const lines = `POST /api/v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${people.secrets.k1}\r\n`
-    const rest = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`
-    const bytes = Buffer.concat([Buffer.from(`${lines}${rest}Idempotency-Key: `), key, Buffer.from(`\r\n\r\n${body}`)])
-    expect((await sendRaw(target.port, bytes)).statuses).toEqual([400])
-    expect(executions(prompt)).toBe(0)
-  })
+test.each([
+  ['letters of another alphabet', Buffer.from('ключ')],
+  ['a NUL', Buffer.from('a\0')],
+  ['two headers', Buffer.from('k1\r\nIdempotency-Key: k2')],
+])('H1, H11 a key that is none is 400, and nothing is done: %s, byte for byte', async (_, key) => {
+  const prompt = `raw key ${++made}`
+  const body = JSON.stringify(ask(prompt))
+  const lines = `POST /api/v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${people.secrets.k1}\r\n`
+  const rest = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`
+  const bytes = Buffer.concat([Buffer.from(`${lines}${rest}Idempotency-Key: `), key, Buffer.from(`\r\n\r\n${body}`)])
+  expect((await sendRaw(target.port, bytes)).statuses).toEqual([400])
+  expect(executions(prompt)).toBe(0)
 })
 
 test('H4 of twenty at once with one key, one runs; the others are told so or get its answer', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { startTarget } from './support'
 import { keepsItsPromises } from './support/oracle'
 
@@ -22,23 +22,20 @@ async function statuses(key: string, path: string, body: object, count: number, 
   return seen
 }
 
-describe('I. what an account may have', () => {
-  test.each([
-    ['keys', {}, 99, '100 API keys'],
-    ['orgs', { name: 'Acme' }, 50, '50 organizations'],
-    [
-      'guardrail-policies',
-      { name: 'p', rules: [{ guardrail_id: 'pii', phase: 'input', verdict: 'flag' }] },
-      500,
-      '500 guardrail policies',
-    ],
-    ['routing-preferences', { name: 'p', rules: [], examples: [] }, 500, '500 routing preferences'],
-  ])('I-15 %s %j: %i more, then 409 that says so', async (path, body, max, bound) => {
-    const { key } = await people.newcomer()
-    const seen = await statuses(key, path, body, max + AT_ONCE, bound)
-    expect(seen.filter((status) => status === 201).length).toEqual(max)
-    expect(new Set(seen)).toEqual(new Set([201, 409]))
-  })
+test.each([
+  ['keys', {}, 99, '100 API keys'],
+  ['orgs', { name: 'Acme' }, 50, '50 organizations'],
+  [
+    'guardrail-policies',
+    { name: 'p', rules: [{ guardrail_id: 'pii', phase: 'input', verdict: 'flag' }] },
+    500,
+    '500 guardrail policies',
+  ],
+  ['routing-preferences', { name: 'p', rules: [], examples: [] }, 500, '500 routing preferences'],
+])('I. what an account may have: I-15 %s %j: %i more, then 409 that says so', async (path, body, max, bound) => {
+  const seen = await statuses((await people.newcomer()).key, path, body, max + AT_ONCE, bound)
+  expect(seen.filter((status) => status === 201).length).toEqual(max)
+  expect(new Set(seen)).toEqual(new Set([201, 409]))
 })
 
 keepsItsPromises(target)

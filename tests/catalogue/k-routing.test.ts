@@ -51,8 +51,7 @@ describe('K2 what explodes elsewhere is linear here', () => {
     const saved = await save(EVIL.map(rule))
     expect(saved.status).toBe(201)
     await bind(saved.body.id)
-    const withRules = await minEffort(() => ask(prompt, 'auto'))
-    expect(withRules - without).toBeLessThanOrEqual(20 * (await slowness()))
+    expect((await minEffort(() => ask(prompt, 'auto'))) - without).toBeLessThanOrEqual(20 * (await slowness()))
     await bind(null)
   })
 })
@@ -101,11 +100,9 @@ describe('K7 patterns that are expensive on long prompts', () => {
   })
 
   test('and those that ran out of time are named to whoever asked', async () => {
-    const saved = await save(HOSTILE.map(rule))
-    await bind(saved.body.id)
+    await bind((await save(HOSTILE.map(rule))).body.id)
     // With the letters that the patterns need: without them they would not be asked.
-    const { body } = await ask(`cz${noise(8_000)}`)
-    expect(body.warnings?.join(' ')).toContain('more than 50 ms')
+    expect((await ask(`cz${noise(8_000)}`)).body.warnings?.join(' ')).toContain('more than 50 ms')
     await bind(null)
   })
 

@@ -119,8 +119,7 @@ const PAYLOADS = [
 
 describe('L17: what is drawn to do harm', () => {
   test.each(HOSTILE)('%s is refused, quickly, and the server goes on', async (_, drawn, codes) => {
-    const id = await canvasOf(ada, drawn as never)
-    const { status, body } = await compiledQuickly(id)
+    const { status, body } = await compiledQuickly(await canvasOf(ada, drawn as never))
     expect(status).toBe(422)
     expect(body.errors.length).toBeLessThanOrEqual(100)
     if (codes.length) expect(body.errors.map(({ code }: { code: string }) => code)).toEqual(codes)
@@ -159,15 +158,13 @@ describe('L17: what is drawn to do harm', () => {
       .flatMap((_, at) => [edge(`c${at}?true>c${at + 2}`), edge(`c${at + 1}?true>c${at + 2}`)])
     const ends = ['in>c0', 'in>c1', 'c0?true>out', 'c1?true>out', 'c95?true>out', 'c94?false>out'].map(edge)
     const id = await canvasOf(ada, { nodes: [INPUT, ...asks, OUTPUT], edges: [...ladder, ...ends] })
-    const { status } = await compiledQuickly(id)
-    expect(status).toBe(200)
+    expect((await compiledQuickly(id)).status).toBe(200)
   })
 
   test('patterns that would take for ever are refused before they are compiled', async () => {
     const tool = (at: number) =>
       node(`t${at}`, 'tool', { name: `t_${at}`, description: 'x', inputSchema: deepSchema() })
-    const id = await canvasOf(ada, chained(many(20, tool)))
-    await compiledQuickly(id)
+    await compiledQuickly(await canvasOf(ada, chained(many(20, tool))))
   })
 })
 

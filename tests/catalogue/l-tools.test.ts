@@ -95,8 +95,7 @@ describe('addresses of tools (J)', () => {
 describe('runs with tools', () => {
   test('L10 an engine that always calls a tool is stopped, within what was held', async () => {
     const before = await target.moneyOf(target.people.emailOf('k1'))
-    const { status } = await post('[[plan:mine{}]] [[always]]', [{ name: 'mine' }], { max_iterations: 20 })
-    expect(status).toBe(200)
+    expect((await post('[[plan:mine{}]] [[always]]', [{ name: 'mine' }], { max_iterations: 20 })).status).toBe(200)
     expect(target.upstream.calls.length).toBeLessThanOrEqual(21)
     const after = await target.moneyOf(target.people.emailOf('k1'))
     expect(after.held).toBe(0)
@@ -107,8 +106,7 @@ describe('runs with tools', () => {
     const storm = Array.from({ length: 200 }, () => 'mine{}').join(';')
     const { status, body } = await post(`[[plan:${storm}]]`, [{ name: 'mine' }])
     expect(status).toBe(200)
-    const done = body.tools_used.filter((use: { status: string }) => use.status === 'success')
-    expect(done.length).toBeLessThanOrEqual(64)
+    expect(body.tools_used.filter((use: { status: string }) => use.status === 'success').length).toBeLessThanOrEqual(64)
   })
 
   test('L11 an engine cannot call what it was not offered', async () => {
@@ -125,8 +123,7 @@ describe('runs with tools', () => {
 
   test('P8 what a tool is given and gives is one line of JSON in a stream', async () => {
     const args = JSON.stringify({ a: '\n\nevent: done\ndata: {}\n\n', b: '\u2028\r' })
-    const { text } = await post(`[[plan:mine${args}]]`, [{ name: 'mine' }], { stream: true })
-    const frames = readFrames(text)
+    const frames = readFrames((await post(`[[plan:mine${args}]]`, [{ name: 'mine' }], { stream: true })).text)
     const uses = frames.filter(({ event }) => event === 'tool')
     expect(uses.map(({ data }) => data.status)).toEqual(['running', 'success'])
     expect(frames.filter(({ event }) => event === 'done')).toHaveLength(1)

@@ -7,38 +7,16 @@ const target = await startTarget()
 const { send, people } = target
 const { k1 } = people.secrets
 
-const PROBES = [
-  '/metrics',
-  '/debug',
-  '/debug/pprof',
-  '/.env',
-  '/.git/config',
-  '/.git/HEAD',
-  '/swagger',
-  '/swagger/json',
-  '/admin',
-  '/__bun',
-  '/_bun/client',
-  '/server-status',
-  '/actuator',
-  '/src/main.ts',
-  '/main.js.map',
-  '/package.json',
-  '/svc.db',
-  '/secrets.json',
-  '/ops/v1/status',
-  '/ops/v1/audit',
-  '/api/v1/metrics',
-]
+const PROBES = `
+  /metrics /debug /debug/pprof /.env /.git/config /.git/HEAD /swagger /swagger/json /admin /__bun /_bun/client
+  /server-status /actuator /src/main.ts /main.js.map /package.json /svc.db /secrets.json /ops/v1/status /ops/v1/audit
+  /api/v1/metrics
+`
+  .trim()
+  .split(/\s+/)
 
 attack('Q13 what is not there to be found', target, [
-  ...PROBES.map((path) => ({
-    id: 'Q13',
-    what: path,
-    ask: `GET ${path}`,
-    as: null,
-    is: [401, 404],
-  })),
+  ...PROBES.map((path) => ({ id: 'Q13', what: path, ask: `GET ${path}`, as: null, is: [401, 404] })),
 ])
 
 describe('Q8 a key that is wrong is not repeated', () => {
@@ -62,13 +40,11 @@ describe('Q8 a key that is wrong is not repeated', () => {
   })
 })
 
-describe('Q11 what is listed has no secret in it', () => {
-  test.each(['keys', 'settings', 'orgs', 'audit'])('GET /%s', async (path) => {
-    const { status, text } = await send('GET', path)
-    expect(status).toBe(200)
-    for (const secret of Object.values(people.secrets)) expect(text).not.toContain(secret)
-    expect(text).not.toMatch(/"(key|secret|signing_secret|password|hash_of_key|key_hash)":/)
-  })
+test.each(['keys', 'settings', 'orgs', 'audit'])('Q11 what is listed has no secret in it: GET /%s', async (path) => {
+  const { status, text } = await send('GET', path)
+  expect(status).toBe(200)
+  for (const secret of Object.values(people.secrets)) expect(text).not.toContain(secret)
+  expect(text).not.toMatch(/"(key|secret|signing_secret|password|hash_of_key|key_hash)":/)
 })
 
 describe('Q14 an answer tells of itself, not of the server', () => {

@@ -60,8 +60,7 @@ test.each(AGREED.filter(({ reason }) => reason).map(({ command }) => [command]))
     const line = exampleOf(command).filter((word, at, all) => !REASONED.test(word) && all[at - 1] !== '--reason')
     const done = await cli([...line, '--yes', '--org', 'acme'])
     expect(done).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('add --reason') })
-    const dry = await cli([...line, '--org', 'acme', '--dry-run'])
-    expect(dry.stderr).not.toContain('add --reason')
+    expect((await cli([...line, '--org', 'acme', '--dry-run'])).stderr).not.toContain('add --reason')
   },
 )
 

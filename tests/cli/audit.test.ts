@@ -61,24 +61,22 @@ describe('audit list', () => {
   })
 })
 
-describe('audit tail', () => {
-  test('prints what is there, then what comes, one line of JSON each in a pipe, until Ctrl-C', async () => {
-    const bob = await world.person({ ofOrg: true })
-    const leaving = new AbortController()
-    const io = fakeIo()
-    const tail = run(['audit', 'tail', bob.orgId!, '--last', '1'], { io, signal: leaving.signal, clock: systemClock })
-    await eventually(() => io.stdout().split('\n').length === 2)
-    for (const name of ['a', 'b']) await bob.send('POST', 'keys', { name })
-    await eventually(() => io.stdout().split('\n').length === 4)
-    leaving.abort()
-    const { exitCode, stderr, stdout } = await tail
-    expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: '3 events were shown.\n' })
-    const lines = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(lines).toEqual((await bob.send('GET', 'audit?limit=3')).body.reverse())
-  })
+test('audit tail prints what is there, then what comes, one line of JSON each in a pipe, until Ctrl-C', async () => {
+  const bob = await world.person({ ofOrg: true })
+  const leaving = new AbortController()
+  const io = fakeIo()
+  const tail = run(['audit', 'tail', bob.orgId!, '--last', '1'], { io, signal: leaving.signal, clock: systemClock })
+  await eventually(() => io.stdout().split('\n').length === 2)
+  for (const name of ['a', 'b']) await bob.send('POST', 'keys', { name })
+  await eventually(() => io.stdout().split('\n').length === 4)
+  leaving.abort()
+  const { exitCode, stderr, stdout } = await tail
+  expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: '3 events were shown.\n' })
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines).toEqual((await bob.send('GET', 'audit?limit=3')).body.reverse())
 })
 
 describe('audit head and actions', () => {

@@ -57,8 +57,7 @@ test('a backup is restored into the folder that --into names, once', async () =>
   expect(existsSync(join(into, 'svc.db'))).toBe(true)
   expect((await run(line)).exitCode).toBe(5)
   expect((await run([...line, '--confirm', 'date'])).exitCode).toBe(5)
-  const again = await run([...line, '--confirm', 'data'])
-  expect(again).toMatchObject({
+  expect(await run([...line, '--confirm', 'data'])).toMatchObject({
     exitCode: 0,
     stderr: expect.stringMatching(/The previous data is at .*svc\.db\.was-\d+\./),
   })
@@ -172,8 +171,7 @@ test('an encrypted backup opens for an identity of its recipients, and for nobod
 
   expect((await run(['backup', 'verify', place])).stderr).toContain('--identity FILE checks its contents too')
   expect((await run(['backup', 'verify', place, '--identity', identity, '--json'])).stdout).toContain('"ok": true')
-  const wrong = await run(['backup', 'verify', place, '--identity', other])
-  expect(wrong).toMatchObject({
+  expect(await run(['backup', 'verify', place, '--identity', other])).toMatchObject({
     exitCode: 9,
     stdout: expect.stringContaining('cannot be decrypted: no identity matched'),
   })

@@ -52,8 +52,7 @@ describe('with a server', () => {
   })
 
   test('prints a curl that works as pasted', () => {
-    const { stderr } = run('try', 'Count to five slowly')
-    const [, call = ''] = stderr.split('same call:\n')
+    const [, call = ''] = run('try', 'Count to five slowly').stderr.split('same call:\n')
     const answer = shell(`${call.replace('curl ', 'curl -s ')}`)
     expect(JSON.parse(answer.stdout.toString())).toMatchObject({ object: 'completion', _cached: true })
   })
@@ -193,8 +192,7 @@ describe('without a server', () => {
     const there = (...words: string[]) => Bun.spawnSync([LAUNCHER, ...words], { cwd: folder, env, stdin: 'ignore' })
     expect(there(...line).stderr.toString()).toContain('svc-admin migrate up creates a new server')
     expect(there('migrate', 'up').exitCode).toBe(0)
-    const made = there(...line)
-    expect(made.stdout.toString()).toStartWith('svc_sk_live_')
+    expect(there(...line).stdout.toString()).toStartWith('svc_sk_live_')
   })
 
   test('with --migrate check refuses a database that is behind, and names the command', () => {

@@ -88,8 +88,7 @@ test('what --user keeps is below the file and above the default', async () => {
   expect((await on('set', 'port', '3700', '--user')).stderr).toContain(`Written to ${path}.`)
   expect((await on('set', 'host', '127.0.0.2', '--user')).stderr).toContain(`${file} sets it too, and overrides`)
   expect(statSync(path).mode & 0o777).toBe(0o600)
-  const shown = JSON.parse((await on('list', '--changed', '--json')).stdout)
-  expect(shown).toMatchObject([
+  expect(JSON.parse((await on('list', '--changed', '--json')).stdout)).toMatchObject([
     { name: 'port', value: '3700', origin: 'user file' },
     { name: 'host', value: '0.0.0.0', origin: 'file' },
   ])

@@ -36,8 +36,7 @@ describe('credits grant', () => {
     const before = await balanceOf(org.slug)
     const line = ['credits', 'grant', org.slug, '5.00', '--reason', 'once', '--idempotency-key', 'order-1182']
     expect((await json(line)).already).toBe(false)
-    const again = await run(line)
-    expect(again.stderr).toBe('grant_order-1182 was already granted. Nothing was added.\n')
+    expect((await run(line)).stderr).toBe('grant_order-1182 was already granted. Nothing was added.\n')
     expect(await balanceOf(org.slug)).toBe(before + 500)
   })
 
@@ -59,8 +58,7 @@ describe('credits grant', () => {
   })
 
   test('of a large sum goes through with --yes', async () => {
-    const { exitCode } = await run(['credits', 'grant', org.slug, '1000.01', '--reason', 'x', '-y'])
-    expect(exitCode).toBe(0)
+    expect((await run(['credits', 'grant', org.slug, '1000.01', '--reason', 'x', '-y'])).exitCode).toBe(0)
   })
 })
 
@@ -72,8 +70,7 @@ describe('credits grant --expires', () => {
     expect(Date.parse(expires_at)).toBe(clock.now() + 30 * 86_400_000)
     const expiring = [{ amount_cents: 2_000, expires_at }]
     expect(await json(['credits', 'balance', org.slug])).toMatchObject({ expiring })
-    const { body } = await ada.send('GET', 'usage')
-    expect(body.balance).toMatchObject({ expiring })
+    expect((await ada.send('GET', 'usage')).body.balance).toMatchObject({ expiring })
     expect((await run(['credits', 'balance', org.slug])).stdout).toMatch(/^expiring¢ +2000\.00$/m)
   })
 
@@ -96,8 +93,7 @@ test('credits balance shows what running calls hold', async () => {
   const before = await balanceOf(org.slug)
   const input = { owner, keyId: null, caps, ref: 'call', amount: 2_000_000 }
   const hold = await store.write((tx) => billing.reserve(tx, input))
-  const { stdout } = await run(['credits', 'balance', org.slug])
-  expect(stdout).toMatch(/^held¢ +2\.00$/m)
+  expect((await run(['credits', 'balance', org.slug])).stdout).toMatch(/^held¢ +2\.00$/m)
   expect(await balanceOf(org.slug)).toBe(before - 2)
   await store.write((tx) => billing.release(tx, hold!))
 })

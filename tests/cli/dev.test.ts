@@ -18,8 +18,7 @@ const json = async (line: string[]) => JSON.parse((await run([...line, '--json']
 
 describe('a development server', () => {
   test('is seeded with a month of use and something of everything, all of it whole', async () => {
-    const planned = await run(['dev', 'seed', '--dry-run', '--exit-code'])
-    expect(planned.exitCode).toBe(10)
+    expect((await run(['dev', 'seed', '--dry-run', '--exit-code'])).exitCode).toBe(10)
     expect(existsSync(join(root, 'data'))).toBe(false)
     const made: { what: string; count: number }[] = await json(['dev', 'seed', '--size', 'small'])
     expect(made.map(({ what }) => what)).toEqual([
@@ -119,8 +118,7 @@ test('dev sink prints what comes, and answers as it is told', async () => {
   const sinking = run(line, { io, signal: leaving.signal })
   await eventually(() => io.stderr().includes('Listening at'))
   const [url = ''] = /http:\S+\//.exec(io.stderr()) ?? []
-  const { status } = await fetch(`${url}hook?a=1`, { method: 'POST', body: '{"type":"order.created"}' })
-  expect(status).toBe(503)
+  expect((await fetch(`${url}hook?a=1`, { method: 'POST', body: '{"type":"order.created"}' })).status).toBe(503)
   leaving.abort()
   expect((await sinking).exitCode).toBe(130)
   const body = '{"type":"order.created"}'
@@ -129,8 +127,7 @@ test('dev sink prints what comes, and answers as it is told', async () => {
 })
 
 test('cheat prints examples that can be pasted', async () => {
-  const { stdout } = await run(['cheat', 'tier'])
-  expect(stdout).toContain('\nsvc-admin tiers list\n')
+  expect((await run(['cheat', 'tier'])).stdout).toContain('\nsvc-admin tiers list\n')
   expect((await run(['cheat'])).stdout.match(/^svc-admin /gm)!.length).toBeGreaterThan(200)
   expect((await run(['help', 'filters'])).stdout).toContain('svc-admin jobs list --filter')
 })

@@ -102,8 +102,7 @@ describe('help', () => {
 
   test('lists every command for programs, with what it changes', async () => {
     const { stdout } = await cli(['commands', '--json'])
-    const revoke = JSON.parse(stdout).find(({ command }: { command: string }) => command === 'keys revoke')
-    expect(revoke).toMatchObject({
+    expect(JSON.parse(stdout).find(({ command }: { command: string }) => command === 'keys revoke')).toMatchObject({
       schema_version: 1,
       impact: 'rw',
       danger: 'moderate',

@@ -39,8 +39,7 @@ test('at 80 columns keys list cuts no prefix', async () => {
 test('usage show --since counts from then on', async () => {
   const { stdout } = await run(['usage', 'show', owner, '--json', '--since', '24h'], { clock: systemClock })
   expect(JSON.parse(stdout).totals.requests).toBeGreaterThan(0)
-  const { exitCode } = await run(['usage', 'show', owner, '--since', '24h', '--from', '2026-01-01'])
-  expect(exitCode).toBe(2)
+  expect((await run(['usage', 'show', owner, '--since', '24h', '--from', '2026-01-01'])).exitCode).toBe(2)
 })
 
 test('cache inspect takes the prompt as routing preview does', async () => {
@@ -52,8 +51,7 @@ test('cache inspect takes the prompt as routing preview does', async () => {
 test.each(['x', 'svc', 'localhost', 'a.example'])(
   'the operator API answers whatever the host is called: %s',
   async (host) => {
-    const answer = await world.app.ops.handle(new Request(`http://${host}/ops/v1/status`))
-    expect(answer.status).toBe(200)
+    expect((await world.app.ops.handle(new Request(`http://${host}/ops/v1/status`))).status).toBe(200)
   },
 )
 
@@ -63,8 +61,7 @@ test.each<[string, string, RegExp]>([
   ['a URL that is none', 'postgres://me:canary@h:99999/db', /^The URL of Postgres cannot be read/],
 ])('%s is named with its place and setting, without the password', async (_, databaseUrl, words) => {
   const config = { ...loadConfig(), dataDir: world.config.dataDir.concat('-gone'), databaseUrl }
-  const error = await openApp({ config, serving: false }).catch((thrown: Error) => thrown)
-  const { name, message } = error as Error
+  const { name, message } = (await openApp({ config, serving: false }).catch((thrown: Error) => thrown)) as Error
   expect(name).toBe('ConfigError')
   expect(message).toMatch(words)
   expect(message).toContain('SVC_DATABASE_URL')

@@ -32,8 +32,7 @@ describe('guardrails', () => {
     const { stderr, exitCode } = await run(['guardrails', 'create', '-f', '-'], notify('{"name":"Empty"}'))
     expect(exitCode).toBe(0)
     expect(stderr).toContain('svc-admin keys bind KEY --guardrails')
-    const bound = await json(['keys', 'bind', beside, '--guardrails', policy.id])
-    expect(bound.guardrail_policy_id).toBe(policy.id)
+    expect((await json(['keys', 'bind', beside, '--guardrails', policy.id])).guardrail_policy_id).toBe(policy.id)
     expect((await json(['keys', 'bind', beside, '--guardrails', 'none'])).guardrail_policy_id).toBeNull()
   })
 
@@ -59,8 +58,7 @@ describe('guardrails', () => {
   })
 
   test('evaluate shows every phase there are rules for', async () => {
-    const rows = await json(['guardrails', 'evaluate', policy.id, 'The kraken'])
-    expect(rows).toMatchObject([
+    expect(await json(['guardrails', 'evaluate', policy.id, 'The kraken'])).toMatchObject([
       { phase: 'input', verdict: 'block', triggered: true },
       { phase: 'output', verdict: 'redact', triggered: true, text: 'The [REDACTED:blocked_term]' },
     ])

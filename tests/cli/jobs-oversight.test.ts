@@ -60,8 +60,7 @@ describe('jobs that operators look after (dx 2.12)', () => {
   })
 
   test('logs tell each try, why it was put off, and how it ended', async () => {
-    const ada = await world.person()
-    const id = await accept(ada, failing)
+    const id = await accept(await world.person(), failing)
     const shows = async () => (await json(['jobs', 'logs', id])).map(({ what, attempt }: never) => [what, attempt])
     expect(await shows()).toEqual([['queued', 0]])
     await work(failing)
@@ -143,38 +142,36 @@ describe('jobs that operators look after (dx 2.12)', () => {
   })
 })
 
-describe('artifacts (dx 2.18)', () => {
-  test('list, get and prune what everyone keeps, without links and prompts', async () => {
-    const [ada, eve] = [await world.person(), await world.person()]
-    const old = await saveFor(world, ada, Buffer.from('an old file of Ada'), { type: 'document' })
-    clock.advance(100 * DAY_MS)
-    const fresh = await saveFor(world, ada, Buffer.from('a new file of Ada'))
-    const theirs = await saveFor(world, eve, Buffer.from('a file of Eve'))
-    const owner = `user:${ada.userId}`
-    const all = await json(['artifacts', 'list', '--org', owner])
-    expect(idsOf(all)).toEqual([fresh.id, old.id])
-    expect(JSON.stringify(all)).not.toMatch(/a pixel|signature|"url"/)
-    expect(idsOf(await json(['artifacts', 'list', '--type', 'document', '--org', owner]))).toEqual([old.id])
-    expect(await json(['artifacts', 'list', '--by', 'org', '--org', owner])).toEqual([{ owner, files: 2, bytes: 35 }])
-    const ages = await json(['artifacts', 'list', '--by', 'age', '--org', owner])
-    expect(ages.map(({ up_to_days, files }: never) => [up_to_days, files])).toEqual([
-      [1, 1],
-      [7, 0],
-      [30, 0],
-      [90, 0],
-      [365, 1],
-      [null, 0],
-    ])
-    expect(await json(['artifacts', 'get', theirs.id])).toMatchObject({ owner: `user:${eve.userId}`, size_bytes: 13 })
-    expect((await run(['artifacts', 'get', 'art_nobody'])).exitCode).toBe(3)
-    const line = ['artifacts', 'prune', '--before', '90d', '--org', owner]
-    expect((await run([...line, '--dry-run'])).stderr).toContain('would delete 1 files of 18 bytes')
-    expect((await run(line)).exitCode).toBe(2)
-    expect(await json([...line, ...sure])).toMatchObject({ files: 1, bytes: 18 })
-    expect((await run(['artifacts', 'get', old.id])).exitCode).toBe(3)
-    for (const { id } of [fresh, theirs]) expect((await run(['artifacts', 'get', id])).exitCode).toBe(0)
-    expect((await ada.send('GET', `artifacts/${old.id}`)).status).toBe(404)
-    expect(await recordedIn(world, { action: 'artifact.deleted', entityId: old.id })).toHaveLength(1)
-    expect(await world.app.container.files.verify(world.app.store.read)).toEqual([])
-  })
+test('artifacts (dx 2.18): list, get and prune what everyone keeps, without links and prompts', async () => {
+  const [ada, eve] = [await world.person(), await world.person()]
+  const old = await saveFor(world, ada, Buffer.from('an old file of Ada'), { type: 'document' })
+  clock.advance(100 * DAY_MS)
+  const fresh = await saveFor(world, ada, Buffer.from('a new file of Ada'))
+  const theirs = await saveFor(world, eve, Buffer.from('a file of Eve'))
+  const owner = `user:${ada.userId}`
+  const all = await json(['artifacts', 'list', '--org', owner])
+  expect(idsOf(all)).toEqual([fresh.id, old.id])
+  expect(JSON.stringify(all)).not.toMatch(/a pixel|signature|"url"/)
+  expect(idsOf(await json(['artifacts', 'list', '--type', 'document', '--org', owner]))).toEqual([old.id])
+  expect(await json(['artifacts', 'list', '--by', 'org', '--org', owner])).toEqual([{ owner, files: 2, bytes: 35 }])
+  const ages = await json(['artifacts', 'list', '--by', 'age', '--org', owner])
+  expect(ages.map(({ up_to_days, files }: never) => [up_to_days, files])).toEqual([
+    [1, 1],
+    [7, 0],
+    [30, 0],
+    [90, 0],
+    [365, 1],
+    [null, 0],
+  ])
+  expect(await json(['artifacts', 'get', theirs.id])).toMatchObject({ owner: `user:${eve.userId}`, size_bytes: 13 })
+  expect((await run(['artifacts', 'get', 'art_nobody'])).exitCode).toBe(3)
+  const line = ['artifacts', 'prune', '--before', '90d', '--org', owner]
+  expect((await run([...line, '--dry-run'])).stderr).toContain('would delete 1 files of 18 bytes')
+  expect((await run(line)).exitCode).toBe(2)
+  expect(await json([...line, ...sure])).toMatchObject({ files: 1, bytes: 18 })
+  expect((await run(['artifacts', 'get', old.id])).exitCode).toBe(3)
+  for (const { id } of [fresh, theirs]) expect((await run(['artifacts', 'get', id])).exitCode).toBe(0)
+  expect((await ada.send('GET', `artifacts/${old.id}`)).status).toBe(404)
+  expect(await recordedIn(world, { action: 'artifact.deleted', entityId: old.id })).toHaveLength(1)
+  expect(await world.app.container.files.verify(world.app.store.read)).toEqual([])
 })

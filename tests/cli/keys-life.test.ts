@@ -67,8 +67,7 @@ describe('keys rotate', () => {
   test('refuses a revoked key with 5 and leaves no file behind, and does nothing with --dry-run', () =>
     inFolder(async (folder) => {
       const { id } = await make('gone')
-      const dry = await run(['keys', 'rotate', id, '--dry-run', '--exit-code'])
-      expect(dry.exitCode).toBe(10)
+      expect((await run(['keys', 'rotate', id, '--dry-run', '--exit-code'])).exitCode).toBe(10)
       expect((await json(['keys', 'get', id])).status).toBe('active')
       await run(['keys', 'revoke', id, '-y', '--reason', 'old'])
       const file = join(folder, 'key')
@@ -122,8 +121,7 @@ describe('keys update', () => {
     ['an origin that is none', ['--origin', 'nowhere'], 2],
     ['an end that is over', ['--expires', '2020-01-01'], 2],
   ])('refuses %s', async (_why, flags, exitCode) => {
-    const { id } = await make('steady')
-    expect(await run(['keys', 'update', id, ...flags])).toMatchObject({ exitCode, stdout: '' })
+    expect(await run(['keys', 'update', (await make('steady')).id, ...flags])).toMatchObject({ exitCode, stdout: '' })
   })
 
   test('with an API key changes its own keys, but no tier', async () => {
@@ -161,14 +159,12 @@ describe('keys check', () => {
   })
 })
 
-describe('keys list --unused', () => {
-  test('shows keys that nobody used for so long', async () => {
-    clock.advance(-2 * DAY_MS)
-    await make('idle')
-    clock.advance(2 * DAY_MS)
-    await make('young')
-    const names = (await json(['keys', 'list', '--all', '--unused', '1d'])).map(({ name }: { name: string }) => name)
-    expect(names).toContain('idle')
-    expect(names).not.toContain('young')
-  })
+test('keys list --unused shows keys that nobody used for so long', async () => {
+  clock.advance(-2 * DAY_MS)
+  await make('idle')
+  clock.advance(2 * DAY_MS)
+  await make('young')
+  const names = (await json(['keys', 'list', '--all', '--unused', '1d'])).map(({ name }: { name: string }) => name)
+  expect(names).toContain('idle')
+  expect(names).not.toContain('young')
 })

@@ -24,8 +24,7 @@ describe('keys create', () => {
     const { id } = await json(['orgs', 'create', 'Poor', '--owner', ada.userId])
     const poor = await run(['keys', 'create', '--org', id, '--name', 'poor'])
     expect(poor.stderr).toContain(`svc-admin credits grant ${id.slice(0, 8)} 10.00 --reason "first credit"`)
-    const rich = await run(['keys', 'create', '--org', ada.orgId!, '--name', 'rich'])
-    expect(rich.stderr).not.toContain('402')
+    expect((await run(['keys', 'create', '--org', ada.orgId!, '--name', 'rich'])).stderr).not.toContain('402')
   })
 
   test('prints the secret once, on stdout, and advice on stderr', async () => {
@@ -39,8 +38,7 @@ describe('keys create', () => {
     const { stdout, stderr } = await run(['keys', 'create', '-q', '--secret-to', '-', '--user', ada.userId])
     expect(stdout).toMatch(new RegExp(`^${SECRET.source}\n$`))
     expect(stderr).toBe('')
-    const answer = await world.send('GET', 'keys', undefined, { authorization: `Bearer ${stdout.trim()}` })
-    expect(answer.status).toBe(200)
+    expect((await world.send('GET', 'keys', undefined, { authorization: `Bearer ${stdout.trim()}` })).status).toBe(200)
   })
 
   test('has it as the member `key` in JSON, in that one answer only', async () => {
@@ -52,8 +50,7 @@ describe('keys create', () => {
   test('writes it to a file only its owner can read, and prints the prefix', () =>
     inFolder(async (folder) => {
       const file = join(folder, 'key')
-      const { stdout } = await run(['keys', 'create', '--org', ada.orgId!, '--secret-to', file])
-      expect(stdout).not.toMatch(SECRET)
+      expect((await run(['keys', 'create', '--org', ada.orgId!, '--secret-to', file])).stdout).not.toMatch(SECRET)
       expect(readFileSync(file, 'utf8')).toMatch(SECRET)
       expect(statSync(file).mode & 0o777).toBe(0o600)
       const quiet = await run(['keys', 'create', '--org', ada.orgId!, '-q', '--secret-to', `${file}.quiet`])
@@ -83,16 +80,7 @@ describe('keys create', () => {
       '--rpm',
       '10',
     ]
-    const more = [
-      '--daily-cap',
-      '5.00',
-      '--monthly-cap',
-      '9000c',
-      '--origin',
-      'https://app.example',
-      '--expires',
-      '3650d',
-    ]
+    const more = '--daily-cap 5.00 --monthly-cap 9000c --origin https://app.example --expires 3650d'.split(' ')
     expect(await json([...line, ...more, '--prefix', 'test'])).toMatchObject({
       tier: 'pro',
       scopes: ['completions', 'billing'],
@@ -124,8 +112,7 @@ describe('keys create', () => {
 describe('keys over --url, with an API key', () => {
   test('are the ones that key may manage', async () => {
     const eve = await world.person()
-    const mine = await json(['keys', 'list'], { key: eve.key })
-    expect(mine.map(({ id }: { id: string }) => id)).toEqual([eve.keyId])
+    expect((await json(['keys', 'list'], { key: eve.key })).map(({ id }: { id: string }) => id)).toEqual([eve.keyId])
     expect(await run(['keys', 'get', ada.keyId], { key: eve.key })).toMatchObject({ exitCode: 3, stdout: '' })
   })
 

@@ -79,8 +79,7 @@ describe('the launcher', () => {
       bun: `[ "$1" = --version ] && echo ${version} && exit; echo bun`,
       npx: `echo ${fetchedBun('echo npx')}`,
     })
-    const { stdout } = run(copyWith(), ['version'], { path })
-    expect(stdout).toBe(`${program}\n`)
+    expect(run(copyWith(), ['version'], { path }).stdout).toBe(`${program}\n`)
   })
 
   test.each([

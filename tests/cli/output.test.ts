@@ -66,8 +66,7 @@ describe('a list', () => {
 
   test('that comes in batches has one header, and columns that stay in their places', () => {
     const io = fakeIo({ width: 40 })
-    const print = createPrinter(io, TABLE)
-    const show = print.feed([column('name', 'NAME'), column('id', 'ID')])
+    const show = createPrinter(io, TABLE).feed([column('name', 'NAME'), column('id', 'ID')])
     show([])
     show([{ name: 'a longer one', id: 'x1' }])
     show([{ name: 'short', id: 'x2' }])
@@ -124,8 +123,7 @@ describe('a list', () => {
 
   test('says on stderr that it is empty', () => {
     const io = fakeIo()
-    const print = createPrinter(io, TABLE)
-    print.list([], columns, 'No rows.')
+    createPrinter(io, TABLE).list([], columns, 'No rows.')
     expect({ stdout: io.stdout(), stderr: io.stderr() }).toEqual({ stdout: '', stderr: 'No rows.\n' })
   })
 })
@@ -157,8 +155,7 @@ describe('text from strangers', () => {
 
   test('stays on its line in a table', () => {
     const io = fakeIo()
-    const print = createPrinter(io, { ...TABLE, headers: false })
-    print.list([{ name: 'a\nb\tc' }], columns, '')
+    createPrinter(io, { ...TABLE, headers: false }).list([{ name: 'a\nb\tc' }], columns, '')
     expect(io.stdout()).toBe('a b c  -  -  -\n')
   })
 })

@@ -31,8 +31,7 @@ describe('orgs', () => {
     expect(changed).toMatchObject({ id: made.id, plan_note: 'invoiced' })
     expect(await json('orgs', 'update', 'tide', '--plan-note', '')).toMatchObject({ plan_note: null })
     for (const word of [made.id, 'tide', 'Tide & Sons']) expect((await json('orgs', 'get', word)).id).toBe(made.id)
-    const { stdout } = await run(['orgs', 'get', 'tide'])
-    expect(stdout).toMatch(/^members +1$/m)
+    expect((await run(['orgs', 'get', 'tide'])).stdout).toMatch(/^members +1$/m)
   })
 
   test.each([
@@ -161,8 +160,7 @@ describe('users', () => {
       expect(exitCode).toBe(0)
       expect(stdout).not.toContain('choice')
       expect(stdout).not.toContain('password')
-      const signedIn = await world.send('POST', 'auth/sessions', { email, password: 'of their own choice' })
-      expect(signedIn.status).toBe(201)
+      expect((await world.send('POST', 'auth/sessions', { email, password: 'of their own choice' })).status).toBe(201)
     }))
 
   test('are given a role as operators, and lose it', async () => {

@@ -105,8 +105,7 @@ describe('policies export and apply', () => {
     const doc = { object: 'guardrail_policy', name: 'Sea', rules: rules.slice(0, 1), is_default: true }
     const fed = (...more: string[]) =>
       run(['policies', 'apply', '-f', '-', ...more, '--json'], notify(who, JSON.stringify(doc)))
-    const first = JSON.parse((await fed()).stdout)
-    expect(first).toMatchObject([
+    expect(JSON.parse((await fed()).stdout)).toMatchObject([
       { action: 'update', name: 'Other', fields: ['is_default'], file: null },
       { action: 'update', id: sea.id, fields: ['is_default', 'rules'] },
     ])
@@ -178,8 +177,7 @@ describe('on the machine of the server', () => {
     await who.send('PUT', `keys/${who.keyId}/guardrails`, { guardrail_policy_id: made.id })
     expect(await json(['policies', 'guardrails', 'list', '--org', who.userId], {})).toMatchObject([{ name: 'Theirs' }])
     expect((await run(['guardrails', 'list', '--all'], {})).stdout).toContain('Theirs')
-    const { stderr } = await run(['guardrails', 'delete', 'Theirs', '--dry-run'], {})
-    expect(stderr).toContain('bound to 1 key: ')
+    expect((await run(['guardrails', 'delete', 'Theirs', '--dry-run'], {})).stderr).toContain('bound to 1 key: ')
     expect((await run(['guardrails', 'delete', 'Theirs', '--yes'], {})).exitCode).toBe(0)
   })
 
@@ -191,8 +189,7 @@ describe('on the machine of the server', () => {
     const requests = ['routing', 'test', '--prompt', 'a zebra', '--key', who.keyId]
     expect((await json(requests, {})).source).toBe('rule')
     expect((await run([...requests, '--engine'], {})).exitCode).toBe(2)
-    const { stdout } = await run(['policies', 'export', '--org', who.userId], {})
-    const io = fakeIo({ stdin: stdout })
+    const io = fakeIo({ stdin: (await run(['policies', 'export', '--org', who.userId], {})).stdout })
     const again = await json(['policies', 'apply', '-f', '-', '--org', who.userId], { io })
     expect(again).toMatchObject([{ action: 'keep', name: 'Zoo' }])
   })
@@ -271,8 +268,7 @@ test('a default passes from one file to another, whatever their order', async ()
 test('a default that is pruned makes room first, and what a server says of one is no change', async () => {
   const who = await world.signedIn(await world.person())
   await who.send('POST', 'guardrail-policies', { name: 'Former', is_default: true })
-  const { exitCode } = await apply(who, [guardrails('New', { is_default: true })], '--prune', '--yes')
-  expect(exitCode).toBe(0)
+  expect((await apply(who, [guardrails('New', { is_default: true })], '--prune', '--yes')).exitCode).toBe(0)
   const [only] = await stored(who)
   expect(only).toMatchObject({ name: 'New', is_default: true })
   const again = await apply(who, [only], '--dry-run', '--exit-code')

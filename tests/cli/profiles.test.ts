@@ -47,8 +47,7 @@ describe('a profile', () => {
     expect((await ada.run(add('mine'))).exitCode).toBe(0)
     const { exitCode, stderr } = await ada.run(['keys', 'list'])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `profile mine: ${server.url}\n` })
-    const { stdout } = await ada.run(['keys', 'list', '--json'])
-    expect(JSON.parse(stdout)[0].name).toBe('Dev laptop')
+    expect(JSON.parse((await ada.run(['keys', 'list', '--json'])).stdout)[0].name).toBe('Dev laptop')
   })
 
   test('keeps its key apart, for its owner only, and never shows it', async () => {

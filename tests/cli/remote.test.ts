@@ -85,15 +85,13 @@ describe('from another machine', () => {
   })
 
   test('a profile keeps the key of --key-file, as of --key-from-file', async () => {
-    const added = await away(server.opsUrl!, 'profiles', 'add', 'far', server.opsUrl!)
-    expect(added.stderr).toBe('')
+    expect((await away(server.opsUrl!, 'profiles', 'add', 'far', server.opsUrl!)).stderr).toBe('')
     expect((await run(['keys', 'list', '--profile', 'far', '--json'])).exitCode).toBe(0)
   })
 
   test('a dry run is refused where the change would be, and says what it would do to who may', async () => {
     const grant = ['credits', 'grant', 'acme', '5.00', '--reason', 'a test', '--dry-run']
-    const viewer = await away(server.opsUrl!, ...grant)
-    expect(viewer).toMatchObject({
+    expect(await away(server.opsUrl!, ...grant)).toMatchObject({
       exitCode: 4,
       stderr: expect.stringContaining('The role viewer cannot run credits grant'),
     })

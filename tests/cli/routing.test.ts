@@ -64,8 +64,7 @@ describe('routing', () => {
 
   test('delete says on how many keys it is, and asks', async () => {
     const { id } = await json(['routing', 'create', '-f', '-'], notify('{"name":"Gone"}'))
-    const refused = await run(['routing', 'delete', id, '--no-input'], as)
-    expect(refused.exitCode).toBe(2)
+    expect((await run(['routing', 'delete', id, '--no-input'], as)).exitCode).toBe(2)
     expect(await json(['routing', 'delete', id, '--yes'])).toEqual({ id, deleted: true })
     expect((await run(['routing', 'get', id], as)).exitCode).toBe(3)
   })
@@ -137,6 +136,5 @@ test('routing suggest adds its rule to a preference, and corrections are listed'
     { mode: 'think', corrections: 1, threshold: 3, ready: false },
   ])
   expect((await json(['routing', 'suggest', 'data_extraction'])).confidence).toBe(0.88)
-  const { rules } = await json(['routing', 'suggest', 'data_extraction', '--apply', preference.id])
-  expect(rules).toHaveLength(2)
+  expect((await json(['routing', 'suggest', 'data_extraction', '--apply', preference.id])).rules).toHaveLength(2)
 })

@@ -39,8 +39,7 @@ test('to unset what is no default, or set what is one, changes nothing and says 
   const { id, before } = JSON.parse(set.stdout)
   expect(before).toEqual(id)
   expect(set.stderr).toContain('is already the default')
-  const dry = await run(['guardrails', 'set-default', 'Sea', '--dry-run', '--exit-code'], as)
-  expect(dry.exitCode).toBe(0)
+  expect((await run(['guardrails', 'set-default', 'Sea', '--dry-run', '--exit-code'], as)).exitCode).toBe(0)
 })
 
 test('a word that is none’s is named, and two ways to say a prompt are refused as that', async () => {

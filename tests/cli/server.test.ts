@@ -33,8 +33,7 @@ describe('status', () => {
   })
 
   test('-v says the request id of each exchange', async () => {
-    const { stderr } = await run(['status', '-v', '-o', 'none'])
-    expect(stderr).toMatch(/^request req_[0-9A-Za-z]{24} {2}\d+ ms$/m)
+    expect((await run(['status', '-v', '-o', 'none'])).stderr).toMatch(/^request req_[0-9A-Za-z]{24} {2}\d+ ms$/m)
   })
 })
 
@@ -76,8 +75,7 @@ describe('try', () => {
   })
 
   test('reads the prompt from stdin with -f -', async () => {
-    const { exitCode } = await run(['try', '-f', '-'], { key: ada.key, io: fakeIo({ stdin: 'Say hello' }) })
-    expect(exitCode).toBe(0)
+    expect((await run(['try', '-f', '-'], { key: ada.key, io: fakeIo({ stdin: 'Say hello' }) })).exitCode).toBe(0)
   })
 
   test('exits 6 with the cure when there is no credit', async () => {
@@ -126,8 +124,7 @@ describe('backup verify and restore', () => {
     const ada = await world.person()
     const { body: picture } = await ada.send('POST', 'images', { prompt: 'a kite', aspect_ratio: '1:1' })
     const out = join(world.folder, 'wednesday')
-    const made = linesOf((await run(['backup', 'create', '--out', out, '--json'])).stdout)
-    expect(made.files.count).toBeGreaterThan(0)
+    expect(linesOf((await run(['backup', 'create', '--out', out, '--json'])).stdout).files.count).toBeGreaterThan(0)
     const found = await run(['backup', 'verify', out, '--json'])
     expect(found.exitCode).toBe(0)
     expect(linesOf(found.stdout)).toEqual(expect.objectContaining({ ok: true, problems: [] }))
@@ -135,8 +132,7 @@ describe('backup verify and restore', () => {
     const database = postgresUrl ? await createPostgresDatabase(postgresUrl) : null
     const place = join(world.folder, 'restored')
     const env = { SVC_DATA_DIR: place, ...(database ? { SVC_DATABASE_URL: database.url } : {}) }
-    const restored = hostRun(env, 'backup', 'restore', out, '--json')
-    expect(restored).toMatchObject({ exitCode: 0 })
+    expect(hostRun(env, 'backup', 'restore', out, '--json')).toMatchObject({ exitCode: 0 })
     const again = hostRun(env, 'backup', 'restore', out)
     expect(again.exitCode).toBe(5)
     expect(again.stderr).toContain('nothing is overwritten')
@@ -151,8 +147,7 @@ describe('backup verify and restore', () => {
         url: string
       }
       const { pathname, search } = new URL(artifact.url)
-      const bytes = new Uint8Array(await (await get(pathname + search)).arrayBuffer())
-      expect(imageSize(bytes)?.format).toBe('PNG')
+      expect(imageSize(new Uint8Array(await (await get(pathname + search)).arrayBuffer()))?.format).toBe('PNG')
     } finally {
       await app.close()
       await database?.drop()

@@ -30,16 +30,14 @@ test('init writes a configuration and secrets once, and keeps what is there', as
   const again = await run('init', join(root, 'new'), '--production', '--json')
   expect({ exitCode: again.exitCode, made: JSON.parse(again.stdout).made }).toEqual({ exitCode: 0, made: [] })
   expect(again.stderr).toContain('public url  svc-admin config set publicUrl')
-  const forced = await run('init', join(root, 'new'), '--force', '--yes', '--json')
-  expect(JSON.parse(forced.stdout).made).toEqual([file])
+  expect(JSON.parse((await run('init', join(root, 'new'), '--force', '--yes', '--json')).stdout).made).toEqual([file])
   expect(readFileSync(secrets, 'utf8')).toBe(stored)
 })
 
 test('init refuses what the server would, and --print writes nothing', async () => {
   const wrong = await run('init', join(root, 'wrong'), '--public-url', 'no address')
   expect({ exitCode: wrong.exitCode, exists: existsSync(join(root, 'wrong')) }).toEqual({ exitCode: 1, exists: false })
-  const printed = await run('init', join(root, 'printed'), '--print', '--port', '3412')
-  expect(JSON.parse(printed.stdout).port).toBe(3412)
+  expect(JSON.parse((await run('init', join(root, 'printed'), '--print', '--port', '3412')).stdout).port).toBe(3412)
   expect(existsSync(join(root, 'printed'))).toBe(false)
 })
 

@@ -241,8 +241,7 @@ const FLOW = {
 }
 
 test('a workflow is made from a file, run, watched and decided with a key', async () => {
-  const made = await run(['workflows', 'create', '-f', '-'], fed(FLOW))
-  expect(made.exitCode).toBe(0)
+  expect((await run(['workflows', 'create', '-f', '-'], fed(FLOW))).exitCode).toBe(0)
   expect((await run(['workflows', 'list'], as)).stdout).toContain('Daily')
   const begun = await run(['workflows', 'run', 'Daily', '--data', '-', '--json'], fed({ a: 5 }))
   expect(begun).toMatchObject({ exitCode: 8, stderr: expect.stringContaining('ok   0 Shape (transform)') })
@@ -254,8 +253,7 @@ test('a workflow is made from a file, run, watched and decided with a key', asyn
 })
 
 test('operators decide for anyone; a rejected run exits 9', async () => {
-  const begun = await run(['workflows', 'run', 'Daily', '--json'], as)
-  const { id } = JSON.parse(begun.stdout)
+  const { id } = JSON.parse((await run(['workflows', 'run', 'Daily', '--json'], as)).stdout)
   expect((await run(['workflows', 'reject', 'Daily', id, '--yes'])).exitCode).toBe(0)
   const watched = await run(['workflows', 'watch', id])
   expect(watched).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('fail 1 Ask (approval)') })
@@ -285,8 +283,7 @@ test('run --wait follows a run to its end, and its steps are listed', async () =
   await run(['workflows', 'create', '-f', '-'], fed({ name: 'Two', triggerType: 'manual', steps: slow }))
   const ended = await run(['workflows', 'run', 'Two', '--wait', '--json'], as)
   expect(ended.exitCode).toBe(0)
-  const { id } = JSON.parse(ended.stdout)
-  const steps = JSON.parse((await run(['workflows', 'runs', 'Two', id, '--json'], as)).stdout)
+  const steps = JSON.parse((await run(['workflows', 'runs', 'Two', JSON.parse(ended.stdout).id, '--json'], as)).stdout)
   expect(steps.map(({ name, status }: { name: string; status: string }) => `${name} ${status}`)).toEqual([
     'First completed',
     'Last completed',

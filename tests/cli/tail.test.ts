@@ -25,8 +25,13 @@ test('events tail prints what is there, then what comes, one line of JSON each i
   leaving.abort()
   const { exitCode, stderr, stdout } = await tail
   expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: '3 events were shown.\n' })
-  const lines = stdout.trimEnd().split('\n')
-  expect(lines.slice(-2).map((line) => JSON.parse(line).eventType)).toEqual(['c', 'd'])
+  expect(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .slice(-2)
+      .map((line) => JSON.parse(line).eventType),
+  ).toEqual(['c', 'd'])
 })
 
 test('logs tail prints the requests that are wanted as they are answered', async () => {

@@ -64,16 +64,7 @@ describe('in a terminal', () => {
   })
 
   test('a secret is typed without being shown', async () => {
-    const line = [
-      'engines',
-      'add',
-      'hidden',
-      '--base-url',
-      'http://127.0.0.1:9/v1',
-      '--no-test',
-      '--config',
-      'svc.server.json',
-    ]
+    const line = 'engines add hidden --base-url http://127.0.0.1:9/v1 --no-test --config svc.server.json'.split(' ')
     await Bun.write(join(folder, 'svc.server.json'), '{}')
     const { exitCode, screen } = await typed(line, [[/\(hidden\): $/, 'canary-typed\n']])
     expect(exitCode).toBe(0)

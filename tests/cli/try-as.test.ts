@@ -36,6 +36,5 @@ test.each(SPOKEN)('try shows the answer of %s as it came, or its events', async 
 
 test('try refuses a mode for a format without modes, and says what a format refuses', async () => {
   expect((await run(['try', 'x', '--as', 'chat', '--mode', 'fast'], { key })).exitCode).toBe(2)
-  const { stderr } = await run(['try', ' ', '--as', 'messages'], { key })
-  expect(stderr).toContain('messages')
+  expect((await run(['try', ' ', '--as', 'messages'], { key })).stderr).toContain('messages')
 })

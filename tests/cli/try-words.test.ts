@@ -6,8 +6,7 @@ const PROMPTS = [`it's "here"`, '$HOME `id` \\ !', 'two\nlines', '', '-n --help'
 test.each(PROMPTS)('the curl for %j sends that prompt through a shell unchanged', (prompt) => {
   const call = sameCall({ prompt }, 'http://localhost:3400', 'data/dev-key').join('\n')
   const [, word] = /-d (.*)$/s.exec(call)!
-  const shell = Bun.spawnSync(['sh', '-c', `printf %s ${word}`])
-  expect(JSON.parse(shell.stdout.toString())).toEqual({ prompt })
+  expect(JSON.parse(Bun.spawnSync(['sh', '-c', `printf %s ${word}`]).stdout.toString())).toEqual({ prompt })
 })
 
 test('the curl names where the key is, never the key', () => {

@@ -69,13 +69,11 @@ describe('usage export', () => {
     await run(['usage', 'export', owner, '--out', path])
     expect(readFileSync(path, 'utf8')).toBe(`\ufeff${(await ada.send('GET', 'usage/export')).text}`)
     expect(statSync(path).mode & 0o777).toBe(0o600)
-    const { body } = await ada.send('GET', 'audit?action=usage.exported')
-    expect(body).toHaveLength(2)
+    expect((await ada.send('GET', 'audit?action=usage.exported')).body).toHaveLength(2)
   })
 
   test('is one JSON object a line with -o jsonl', async () => {
-    const { stdout } = await run(['usage', 'export', '-o', 'jsonl', '--mode', 'fast'], { key: ada.key })
-    const rows = stdout
+    const rows = (await run(['usage', 'export', '-o', 'jsonl', '--mode', 'fast'], { key: ada.key })).stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
@@ -96,8 +94,7 @@ describe('usage of a key', () => {
       const { body } = await person.send('POST', 'keys', { name: `only-${person.userId}` })
       await world.send('POST', 'completions', { prompt: 'hi' }, { authorization: `Bearer ${body.key}` })
       for (const key of [body.id, `only-${person.userId}`]) {
-        const { stdout } = await run(['usage', 'show', '--key', key, '--json'])
-        expect(JSON.parse(stdout)).toMatchObject({
+        expect(JSON.parse((await run(['usage', 'show', '--key', key, '--json'])).stdout)).toMatchObject({
           id: person.orgId ? `org:${person.orgId}` : `user:${person.userId}`,
           totals: { requests: 1 },
         })
@@ -121,8 +118,7 @@ describe('usage of a key', () => {
   test('is told when it is revoked, and how full its minute is while it works', async () => {
     const ada = await world.person({ tier: 'free' })
     for (const prompt of ['one', 'two', 'three']) await ada.send('POST', 'completions', { prompt })
-    const { stdout } = await run(['keys', 'get', ada.keyId, '--json'])
-    expect(JSON.parse(stdout).now.rpm).toBe('5%')
+    expect(JSON.parse((await run(['keys', 'get', ada.keyId, '--json'])).stdout).now.rpm).toBe('5%')
     const { stderr } = await run(['keys', 'revoke', ada.keyId, '-y', '--reason', 'done'])
     expect(stderr).toContain(', which had 3 calls in the last hour: done')
   })

@@ -16,8 +16,7 @@ test('widgets are made, changed, copied, switched, shown and deleted', async () 
   const { key, keyId } = await world.person()
   const made = await json(['widgets', 'create', '--key', keyId, '--origin', SHOP, '--accent', '#0f766e'], { key })
   expect(made).toMatchObject({ name: 'My Widget', security: { allowedOrigins: [SHOP] } })
-  const changed = await json(['widgets', 'update', made.id, '--welcome', 'Hello!', '--name', 'Hats'], { key })
-  expect(changed).toMatchObject({
+  expect(await json(['widgets', 'update', made.id, '--welcome', 'Hello!', '--name', 'Hats'], { key })).toMatchObject({
     name: 'Hats',
     appearance: { primaryColor: '#0f766e' },
     behavior: { welcomeMessage: 'Hello!' },
@@ -28,8 +27,7 @@ test('widgets are made, changed, copied, switched, shown and deleted', async () 
   expect(await json(['widgets', 'list'], { key })).toHaveLength(2)
   expect((await json(['widgets', 'snippet', made.id], { key })).embed_snippet).toContain(`data-config-id="${made.id}"`)
   expect((await json(['widgets', 'preview', made.id], { key })).preview_url).toContain('?preview=svc_wp_')
-  const checked = await run(['widgets', 'verify-domain', made.id, 'shop.invalid'], { key })
-  expect(checked.exitCode).toBe(9)
+  expect((await run(['widgets', 'verify-domain', made.id, 'shop.invalid'], { key })).exitCode).toBe(9)
   expect((await run(['widgets', 'delete', made.id], { key })).exitCode).toBe(2)
   expect(await json(['widgets', 'delete', made.id, '--yes'], { key })).toMatchObject({ deleted: true })
   expect((await run(['widgets', 'get', made.id], { key })).exitCode).toBe(3)
@@ -58,8 +56,7 @@ test('operators take a conversation over, answer it and release it, whosever it 
 })
 
 test('an operator who says no name is Support', async () => {
-  const { id } = await world.widget()
-  const chat = await world.begin(id)
+  const chat = await world.begin((await world.widget()).id)
   expect((await json(['takeovers', 'take', chat.sessionId])).operator.name).toBe('Support')
   const { stdout } = await run(['takeovers', 'reply', chat.sessionId, 'Good morning.'])
   expect(stdout).toContain('Good morning.')
@@ -99,8 +96,7 @@ test('a chat is answered line by line, with notes, a draft, and a hand over', as
 
 test('a command runs for each change, and what visitors wrote is no part of it', async () => {
   const { id } = await world.widget()
-  const chat = await world.begin(id)
-  await world.asVisitor(chat)('POST', '/request-human', { reason: '$(touch owned); `id` "\u001b[2J' })
+  await world.asVisitor(await world.begin(id))('POST', '/request-human', { reason: '$(touch owned); `id` "\u001b[2J' })
   const file = join(world.folder, 'changes.txt')
   const stop = new AbortController()
   const watching = run(
@@ -114,8 +110,7 @@ test('a command runs for each change, and what visitors wrote is no part of it',
 })
 
 test('a link signs one person in and opens the inbox', async () => {
-  const { userId } = await world.person()
-  const { url } = await json(['takeovers', 'link', '--for', userId, '--ttl', '30m'])
+  const { url } = await json(['takeovers', 'link', '--for', (await world.person()).userId, '--ttl', '30m'])
   const body = new URLSearchParams({ token: new URL(url).hash.slice(1), step: 'sign-in' }).toString()
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
   const entered = await world.send('POST', '/sign-in/link', body, headers)

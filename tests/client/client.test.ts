@@ -227,8 +227,7 @@ test('what clients of the public service read has its name in each answer', asyn
   const missing = Object.entries(READ).filter(([name, [method, path]]) => {
     const { responses } = paths[path][method]
     const { schema } = (responses['200'] ?? responses['201']).content['application/json']
-    const found = schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema
-    return !found.required.includes(name)
+    return !(schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema).required.includes(name)
   })
   expect(missing).toEqual([])
 })

@@ -107,8 +107,7 @@ const PROJECT = '[[say:Two:\n```js a.js\nlet a = 1\n```\nand\n```js b.js\nlet b 
 test('of a project is one archive besides its files; a cached answer has links that work', async () => {
   const input = { prompt: freshPrompt(PROJECT), mode: 'code' }
   const { body } = await ada.send('POST', 'completions', input)
-  const named = body.artifacts.map(({ filename, type }: { filename: string; type: string }) => [filename, type])
-  expect(named).toEqual([
+  expect(body.artifacts.map(({ filename, type }: { filename: string; type: string }) => [filename, type])).toEqual([
     ['a.js', 'code'],
     ['b.js', 'code'],
     ['project.zip', 'file'],
@@ -122,8 +121,7 @@ test('of a project is one archive besides its files; a cached answer has links t
 })
 
 test('has no link where its owner keeps as much as it may, and is answered all the same', async () => {
-  const { world: full } = await createUpstreamWorld({ config: { filesOwnerCount: 1 } })
-  const eve = await full.person()
+  const eve = await (await createUpstreamWorld({ config: { filesOwnerCount: 1 } })).world.person()
   const { status, body } = await eve.send('POST', 'completions', { prompt: freshPrompt(PROJECT), mode: 'code' })
   expect(status).toBe(200)
   const links = body.artifacts.map(({ url, content }: { url: string | null; content: string }) => [

@@ -158,8 +158,7 @@ describe('pictures', () => {
   })
 
   test('reach the built-in engine’s answer of what can be seen without a model', async () => {
-    const eve = await guarded.world.person()
-    const { status } = await eve.send('POST', 'completions', {
+    const { status } = await (await guarded.world.person()).send('POST', 'completions', {
       prompt: 'What is this?',
       attachments: [{ type: 'image_base64', data: PIXEL, mime_type: 'image/png' }],
     })
@@ -183,8 +182,7 @@ describe('an address', () => {
   })
 
   test('nobody answers at is refused', async () => {
-    const { status } = await ask([{ type: 'image_url', url: 'http://127.0.0.1:2/cat.png' }])
-    expect(status).toBe(400)
+    expect((await ask([{ type: 'image_url', url: 'http://127.0.0.1:2/cat.png' }])).status).toBe(400)
   })
 
   test.each([

@@ -90,8 +90,7 @@ describe('the brand soul of a key', () => {
   })
 
   test('of a person is not that of their other keys', async () => {
-    const ada = await withSoul()
-    const other = (await ada.send('POST', 'keys', {})).body
+    const other = (await (await withSoul()).send('POST', 'keys', {})).body
     const authorization = `Bearer ${other.key}`
     await world.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast' }, { authorization })
     expect(systemOf(upstream.calls.at(-1)!.body)).toStartWith('You are Svc')
@@ -111,16 +110,17 @@ test.each([
   for (const part of Object.values(brand_soul).flat()) expect(system).toContain(part)
 })
 
-describe('a brand soul that cannot be', () => {
-  test.each([
-    ['is a word', 'friendly'],
-    ['has a persona of 4,001 characters', { persona: 'x'.repeat(4_001) }],
-    ['has a tone that is a list', { tone: ['dry'] }],
-    ['has 51 facts', { knowledge: Array(51).fill('x') }],
-    ['has a fact that is none', { knowledge: [5] }],
-    ['is switched on by a word', { enabled: 'yes' }],
-    ['has more than 40,000 characters in all', { knowledge: Array(11).fill('x'.repeat(4_000)) }],
-  ])('because it %s is 400 at birth and later, and changes nothing', async (_why, brand_soul) => {
+test.each([
+  ['is a word', 'friendly'],
+  ['has a persona of 4,001 characters', { persona: 'x'.repeat(4_001) }],
+  ['has a tone that is a list', { tone: ['dry'] }],
+  ['has 51 facts', { knowledge: Array(51).fill('x') }],
+  ['has a fact that is none', { knowledge: [5] }],
+  ['is switched on by a word', { enabled: 'yes' }],
+  ['has more than 40,000 characters in all', { knowledge: Array(11).fill('x'.repeat(4_000)) }],
+])(
+  'a brand soul that cannot be: because it %s is 400 at birth and later, and changes nothing',
+  async (_why, brand_soul) => {
     const ada = await world.person()
     for (const [method, path] of [
       ['POST', 'keys'],
@@ -130,5 +130,5 @@ describe('a brand soul that cannot be', () => {
       expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'validation_error' })
     }
     expect((await ada.send('GET', `keys/${ada.keyId}`)).body.brand_soul).toBeNull()
-  })
-})
+  },
+)

@@ -46,8 +46,7 @@ describe('a conversation', () => {
 
   test('is continued by its id, and the engine sees what was said', async () => {
     const { conversation_id } = (await ask({ prompt: 'one [[say:first]]' })).body
-    const second = await ask({ prompt: 'two [[say:second]]', conversation_id })
-    expect(second.body.conversation_id).toBe(conversation_id)
+    expect((await ask({ prompt: 'two [[say:second]]', conversation_id })).body.conversation_id).toBe(conversation_id)
     expect(turnsSent()).toEqual([
       { role: 'user', content: 'one [[say:first]]' },
       { role: 'assistant', content: 'first' },
@@ -134,8 +133,7 @@ describe('inline context', () => {
   })
 
   test('with a null id is used', async () => {
-    const { body } = await ask({ prompt: 'x', conversation, conversation_id: null })
-    expect(body.warnings).toBeUndefined()
+    expect((await ask({ prompt: 'x', conversation, conversation_id: null })).body.warnings).toBeUndefined()
     expect(turnsSent()).toHaveLength(3)
   })
 })

@@ -17,8 +17,7 @@ async function someone(abilities: Partial<UpstreamConfig>) {
     upstreams: { it: { kind: 'compat' as const, baseUrl: upstream.url, ...abilities } },
     models: { '*': ['it:a'] },
   }
-  const world = await createWorld({ config: { engines } })
-  return world.person()
+  return (await createWorld({ config: { engines } })).person()
 }
 const sent = () => JSON.stringify(upstream.calls.at(-1)?.body ?? null)
 
@@ -46,8 +45,7 @@ describe('images', () => {
   })
 
   test('are 503 that names them where no engine sees, and nothing is charged', async () => {
-    const ada = await someone({ vision: false })
-    const { status, body, headers } = await ada.send('POST', 'completions', {
+    const { status, body, headers } = await (await someone({ vision: false })).send('POST', 'completions', {
       prompt: 'What is it?',
       mode: 'vision',
       attachments: [PICTURE],
@@ -62,8 +60,7 @@ describe('images', () => {
 describe('an engine that calls no tools', () => {
   test('gets none of the tools of the server, and answers', async () => {
     const ada = await someone({ tools: false })
-    const { status } = await ada.send('POST', 'completions', { prompt: 'Why is the sky blue?', mode: 'think' })
-    expect(status).toBe(200)
+    expect((await ada.send('POST', 'completions', { prompt: 'Why is the sky blue?', mode: 'think' })).status).toBe(200)
     expect(upstream.calls.at(-1)!.body.tools).toBeUndefined()
   })
 

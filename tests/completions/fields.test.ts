@@ -124,8 +124,7 @@ describe('POST /completions accepts', () => {
   })
 
   test('skills nobody knows are skipped and named in a warning', async () => {
-    const { body } = await ada.send('POST', 'completions', { prompt: 'a4', skills: ['one', '../two'] })
-    expect(body.warnings).toEqual([
+    expect((await ada.send('POST', 'completions', { prompt: 'a4', skills: ['one', '../two'] })).body.warnings).toEqual([
       'There is no skill "one", so it was skipped.',
       'There is no skill "../two", so it was skipped.',
     ])

@@ -19,8 +19,7 @@ test('a conversation that outgrows the window goes on: newest turns as they were
     { role: 'assistant', content: `Answer ${number}: north of the harbour. ${'as was said '.repeat(40)}` },
   ]).flat()
   const prompt = freshPrompt('And now?')
-  const { status } = await ada.send('POST', 'completions', { prompt, mode: 'fast', conversation: { messages } })
-  expect(status).toBe(200)
+  expect((await ada.send('POST', 'completions', { prompt, mode: 'fast', conversation: { messages } })).status).toBe(200)
   const { body } = upstream.calls.at(-1)!
   const sent = body.messages as { role: string; content: string }[]
   expect(sent.length).toBeLessThan(42)

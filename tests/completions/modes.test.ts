@@ -138,8 +138,7 @@ describe('stealth', () => {
       mode: 'stealth_text',
       tools: [{ name: 'note', description: 'Notes something.' }],
     })
-    const used = body.tools_used.map(({ name, description }: Record<string, unknown>) => [name, description])
-    expect(used).toEqual([
+    expect(body.tools_used.map(({ name, description }: Record<string, unknown>) => [name, description])).toEqual([
       ['save_memory', 'unknown tool'],
       ['note', 'done'],
     ])

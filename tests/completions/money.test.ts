@@ -46,8 +46,7 @@ describe('the price', () => {
   )
 
   test('of a stream is the same', async () => {
-    const spent = await spentBy(ada, () => ask(ada, { prompt: freshPrompt('[[tokens:5]]'), stream: true }))
-    expect(spent).toBe(11 + 5_000)
+    expect(await spentBy(ada, () => ask(ada, { prompt: freshPrompt('[[tokens:5]]'), stream: true }))).toBe(11 + 5_000)
   })
 
   test('of chat is the same', async () => {
@@ -93,8 +92,7 @@ describe('without money', () => {
   test.each([{}, { stream: true }])(
     'a free engine is 402 too, where nothing else asks: without a cache (%j)',
     async (members) => {
-      const kim = await free.person({ cents: 0 })
-      const { status, body } = await kim.send('POST', 'completions', {
+      const { status, body } = await (await free.person({ cents: 0 })).send('POST', 'completions', {
         prompt: 'What is 2+2?',
         mode: 'fast',
         ...members,
@@ -125,8 +123,7 @@ describe('without money', () => {
   })
 
   test('enough for the whole answer, one micro-cent less is 402 (G2)', async () => {
-    const kim = await world.person({ cents: 4 })
-    const { status, body } = await ask(kim)
+    const { status, body } = await ask(await world.person({ cents: 4 }))
     expect({ status, code: body.error.code }).toEqual({ status: 402, code: 'insufficient_credits' })
     expect((await ask(await world.person({ cents: 5 }))).status).toBe(200)
   })

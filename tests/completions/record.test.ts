@@ -83,8 +83,7 @@ describe('every completion leaves its rows', () => {
       '/chat/completions',
     ],
   ])('%s too', async (_, path, input, endpoint) => {
-    const { headers } = await ada.send('POST', path, input)
-    const requestId = headers.get('x-request-id')!
+    const requestId = (await ada.send('POST', path, input)).headers.get('x-request-id')!
     expect(await auditOf(ada, requestId)).toMatchObject([{ action: 'completion.created', inputSummary: { endpoint } }])
     const rows = await usageOf(requestId)
     expect(rows).toMatchObject([{ endpoint, status: 200 }])
@@ -94,8 +93,7 @@ describe('every completion leaves its rows', () => {
   test('a hit is one of each, at no cost and cached', async () => {
     const input = { prompt: freshPrompt() }
     await ada.send('POST', 'completions', input)
-    const { headers } = await ada.send('POST', 'completions', input)
-    const requestId = headers.get('x-request-id')!
+    const requestId = (await ada.send('POST', 'completions', input)).headers.get('x-request-id')!
     expect(await auditOf(ada, requestId)).toMatchObject([
       { action: 'completion.created', outputSummary: { cost_cents: 0 } },
     ])
@@ -153,8 +151,7 @@ describe('every completion leaves its rows', () => {
 
   test('org keys write to the org’s record, read by nobody else', async () => {
     const carol = await world.person({ ofOrg: true })
-    const { headers } = await carol.send('POST', 'completions', { prompt: freshPrompt() })
-    const requestId = headers.get('x-request-id')!
+    const requestId = (await carol.send('POST', 'completions', { prompt: freshPrompt() })).headers.get('x-request-id')!
     expect(await auditOf(carol, requestId)).toMatchObject([{ orgId: carol.orgId }])
     expect(await auditOf(ada, requestId)).toEqual([])
   })

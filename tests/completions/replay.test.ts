@@ -27,17 +27,14 @@ test('requests and answers are kept once the account says so, and are sent again
   const id = chat.headers.get('x-request-id')!
   expect((await detail(ada, id)).bodies.kept).toBe(true)
   expect((await ada.send('POST', `requests/${id}/replay`, {})).body.choices.length).toBe(1)
-  const eve = await world.person()
-  expect((await eve.send('POST', `requests/${kept.request_id}/replay`, {})).status).toBe(404)
+  expect((await (await world.person()).send('POST', `requests/${kept.request_id}/replay`, {})).status).toBe(404)
 })
 
 test('what a guardrail changed is not kept, and nothing is where the operator does not allow it', async () => {
   const rules = [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact', config: {} }]
-  const policy = await ada.send('POST', 'guardrail-policies', { name: 'mine', is_default: true, rules })
-  expect(policy.status).toBe(201)
+  expect((await ada.send('POST', 'guardrail-policies', { name: 'mine', is_default: true, rules })).status).toBe(201)
   const redacted = await ask({ prompt: 'Write to ada@example.com' })
   expect((await detail(ada, redacted.request_id)).bodies.kept).toBe(false)
-  const plain = await createWorld()
-  const refused = await (await plain.person()).send('PATCH', 'settings', { keep_bodies: true })
+  const refused = await (await (await createWorld()).person()).send('PATCH', 'settings', { keep_bodies: true })
   expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
 })

@@ -70,8 +70,7 @@ describe('an engine', () => {
   })
 
   test('that is away is replaced in a stream too', async () => {
-    const { text } = await ask({ stream: true })
-    const done = readFrames(text).at(-1)!
+    const done = readFrames((await ask({ stream: true })).text).at(-1)!
     expect(done).toMatchObject({ event: 'done', data: { content: 'backup', routing: { fallback_used: true } } })
   })
 

@@ -23,13 +23,11 @@ describe('a skill that is named', () => {
     expect(notify()).toContain('Skills in use')
     const [event] = (await ada.send('GET', `audit?entity_id=${body.id}`)).body
     expect(event.inputSummary.skills).toEqual([body.skills_active[0].id])
-    const { by_skill } = (await ada.send('GET', 'usage')).body
-    expect(Object.keys(by_skill)).toEqual([body.skills_active[0].id])
+    expect(Object.keys((await ada.send('GET', 'usage')).body.by_skill)).toEqual([body.skills_active[0].id])
   })
 
   test('that nobody knows is skipped with a warning', async () => {
-    const ada = await world.person({ cents: 100 })
-    const { body } = await ask(ada, { skills: ['no-such-skill'] })
+    const { body } = await ask(await world.person({ cents: 100 }), { skills: ['no-such-skill'] })
     expect(body.skills_active).toBeUndefined()
     expect(body.warnings.join()).toContain('"no-such-skill"')
   })
@@ -42,8 +40,7 @@ describe('a skill that is named', () => {
   })
 
   test('is told to who reads along, right after meta', async () => {
-    const ada = await world.person({ cents: 100 })
-    const frames = readFrames((await ask(ada, { skills: [SLUG], stream: true })).text)
+    const frames = readFrames((await ask(await world.person({ cents: 100 }), { skills: [SLUG], stream: true })).text)
     expect(frames.slice(0, 2)).toMatchObject([
       { event: 'meta', data: { skills: [{ slug: SLUG }] } },
       { event: 'skills', data: { active: [{ slug: SLUG }] } },
@@ -52,20 +49,18 @@ describe('a skill that is named', () => {
   })
 })
 
-describe('a skill that is installed', () => {
-  test('changes the answer from then on, also one that was remembered, until it goes', async () => {
-    const ada = await world.person({ cents: 100 })
-    const prompt = freshPrompt('Draft an email to Ben')
-    const before = (await ask(ada, {}, prompt)).body
-    const { skills } = (await ada.send('GET', `skills?q=${SLUG}`)).body
-    const { id } = skills.find(({ slug }: { slug: string }) => slug === SLUG)
-    expect((await ada.send('POST', 'skills', { skillId: id })).status).toBeLessThan(300)
-    const during = (await ask(ada, {}, prompt)).body
-    expect(during._cached).toBeUndefined()
-    expect(during.skills_active).toMatchObject([{ slug: SLUG }])
-    expect((await ada.send('DELETE', `skills/${id}/install`)).status).toBeLessThan(300)
-    const after = (await ask(ada, {}, prompt)).body
-    expect(after).toMatchObject({ _cached: true, id: before.id })
-    expect(after.skills_active).toBeUndefined()
-  })
+test('a skill that is installed changes the answer from then on, also one that was remembered, until it goes', async () => {
+  const ada = await world.person({ cents: 100 })
+  const prompt = freshPrompt('Draft an email to Ben')
+  const before = (await ask(ada, {}, prompt)).body
+  const { skills } = (await ada.send('GET', `skills?q=${SLUG}`)).body
+  const { id } = skills.find(({ slug }: { slug: string }) => slug === SLUG)
+  expect((await ada.send('POST', 'skills', { skillId: id })).status).toBeLessThan(300)
+  const during = (await ask(ada, {}, prompt)).body
+  expect(during._cached).toBeUndefined()
+  expect(during.skills_active).toMatchObject([{ slug: SLUG }])
+  expect((await ada.send('DELETE', `skills/${id}/install`)).status).toBeLessThan(300)
+  const after = (await ask(ada, {}, prompt)).body
+  expect(after).toMatchObject({ _cached: true, id: before.id })
+  expect(after.skills_active).toBeUndefined()
 })

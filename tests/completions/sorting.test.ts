@@ -41,8 +41,7 @@ describe('a prompt that no local stage is sure of', () => {
   test.each(['{"mode":"code","confidence":0.5}', 'who knows', '{"mode":"stealth_text","confidence":1}'])(
     'is plain when the engine answers %s',
     async (text) => {
-      const { ada } = await personBefore(text)
-      const { status, body } = await ada.send('POST', 'completions', { prompt: unclear })
+      const { status, body } = await (await personBefore(text)).ada.send('POST', 'completions', { prompt: unclear })
       expect(status).toBe(200)
       expect(body).toMatchObject({ resolved_mode: 'fast', routing: { source: 'default', confidence: null } })
       expect(body.routing.reasoning).not.toContain(unclear)

@@ -62,8 +62,7 @@ describe('a native stream (contract 3)', () => {
   })
 
   test('names the conversation it continues from its first frame', async () => {
-    const first = await stream({ prompt: freshPrompt() })
-    const conversation_id = only(first.frames, 'done')[0].conversation_id
+    const conversation_id = only((await stream({ prompt: freshPrompt() })).frames, 'done')[0].conversation_id
     const { frames } = await stream({ prompt: freshPrompt(), conversation_id })
     expect(only(frames, 'meta')[0].conversation_id).toBe(conversation_id)
     expect(only(frames, 'done')[0].conversation_id).toBe(conversation_id)
@@ -92,8 +91,7 @@ describe('a native stream (contract 3)', () => {
     expect(frames[1]?.data).toEqual({ library: 'shadcn', tools: [] })
     const done = frames.at(-1)?.data
     expect(done.genui_code).toBe(done.content)
-    const usual = await stream({ prompt: freshPrompt(), mode: 'genui' })
-    expect(usual.frames[1]?.data.library).toBe('svc')
+    expect((await stream({ prompt: freshPrompt(), mode: 'genui' })).frames[1]?.data.library).toBe('svc')
   })
 
   test('of a structured mode ends with the data', async () => {

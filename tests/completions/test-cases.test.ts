@@ -27,8 +27,7 @@ test('cases run on engines as a job: each answer is judged, billed and told apar
   const [first, second] = result_data.runs
   expect(first).toMatchObject({ case_id: good.id, model: 'svc-1-flash', passed: true, failed_checks: [] })
   expect(second).toMatchObject({ case_id: bad.id, passed: false, failed_checks: ['contains banana'] })
-  const { requests } = (await ada.send('GET', `requests?q=${first.request_id}`)).body
-  expect(requests[0].cost_cents).toBe(first.cost_cents)
+  expect((await ada.send('GET', `requests?q=${first.request_id}`)).body.requests[0].cost_cents).toBe(first.cost_cents)
   expect((await start({ tag: 'sums' })).body.cases).toBe(1)
   expect((await start({ tag: 'nothing' })).status).toBe(404)
   expect(

@@ -58,8 +58,7 @@ describe('a request with tools', () => {
   })
 
   test('streams each call as it begins and ends', async () => {
-    const { text } = await ask('[[plan:look_up{"q":"a"}]] [[say:It is a.]]', { stream: true })
-    const frames = readFrames(text)
+    const frames = readFrames((await ask('[[plan:look_up{"q":"a"}]] [[say:It is a.]]', { stream: true })).text)
     const calls = frames.filter(({ event }) => event === 'tool').map(({ data }) => data as Record<string, unknown>)
     expect(calls).toMatchObject([
       { name: 'look_up', status: 'running', arguments: { q: 'a' } },
@@ -74,19 +73,17 @@ describe('a request with tools', () => {
   })
 })
 
-describe('credit', () => {
-  test('that does not cover another turn stops the tools', async () => {
-    const poor = await world.person({ cents: 0.4 })
-    const prompt = freshPrompt('[[while:So far.]] [[plan:look_up{"q":"a"}]] [[always]]')
-    const { status, body } = await poor.send('POST', 'completions', {
-      prompt,
-      conversation_id: null,
-      mode: 'fast',
-      tools,
-      max_iterations: 20,
-    })
-    expect(status).toBe(200)
-    expect(body.warnings.join()).toMatch(/credit|max_iterations/)
-    expect((await poor.send('GET', 'usage')).body.balance).toMatchObject({ reserved_cents: 0 })
+test('credit that does not cover another turn stops the tools', async () => {
+  const poor = await world.person({ cents: 0.4 })
+  const prompt = freshPrompt('[[while:So far.]] [[plan:look_up{"q":"a"}]] [[always]]')
+  const { status, body } = await poor.send('POST', 'completions', {
+    prompt,
+    conversation_id: null,
+    mode: 'fast',
+    tools,
+    max_iterations: 20,
   })
+  expect(status).toBe(200)
+  expect(body.warnings.join()).toMatch(/credit|max_iterations/)
+  expect((await poor.send('GET', 'usage')).body.balance).toMatchObject({ reserved_cents: 0 })
 })

@@ -26,15 +26,13 @@ describe('a video that a completion asks for (contract 2.4)', () => {
     const file = await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))
     expect((await file.arrayBuffer()).byteLength).toBe(clip.size_bytes)
     expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])
-    const again = await ask(ada, input)
-    expect(again).toMatchObject({ _cached: true, artifacts: [{ id: clip.id }, { id: still.id }] })
+    expect(await ask(ada, input)).toMatchObject({ _cached: true, artifacts: [{ id: clip.id }, { id: still.id }] })
   }, 90_000)
 
   test('a stealth one, as a stream, keeps no prompt with its file and names no endpoint', async () => {
     const ada = await world.person()
     const input = { prompt: 'a quiet lighthouse', mode: 'stealth_video', stealth_duration: '6s', stream: true }
-    const { text } = await ada.send('POST', 'completions', input)
-    const { event, data } = readFrames(text).at(-1)!
+    const { event, data } = readFrames((await ada.send('POST', 'completions', input)).text).at(-1)!
     expect(event).toBe('done')
     expect(data.artifacts[0]).toMatchObject({ type: 'video', duration_seconds: 6, prompt: null })
     expect(data.warnings ?? []).toEqual([])

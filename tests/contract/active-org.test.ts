@@ -46,8 +46,7 @@ test.each(nouns.map((noun) => [noun.path, noun] as const))(
       await session.send('DELETE', `orgs/${team.id}/activate`)
       seen.push([role, before, after, status])
     }
-    const outsider = await world.signedIn(team.outsider)
-    expect((await outsider.send('GET', one)).status).toBe(404)
+    expect((await (await world.signedIn(team.outsider)).send('GET', one)).status).toBe(404)
     const without = reach === 'every org' ? 200 : 404
     expect(seen).toEqual(
       ['viewer', 'member', 'admin'].map((role) => {

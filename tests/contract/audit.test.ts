@@ -64,11 +64,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'POST /evi/canvases': { action: 'canvas.created', entityType: 'canvas', body: { name: CANARY } },
   'PATCH /evi/canvases/{id}': { action: 'canvas.updated', entityType: 'canvas', body: { name: CANARY } },
   'DELETE /evi/canvases/{id}': { action: 'canvas.deleted', entityType: 'canvas' },
-  'POST /evi/canvases/{id}/workflow': {
-    action: 'workflow.created',
-    entityType: 'workflow',
-    body: { name: CANARY },
-  },
+  'POST /evi/canvases/{id}/workflow': { action: 'workflow.created', entityType: 'workflow', body: { name: CANARY } },
   'POST /evi/canvases/{id}/compile': { action: 'canvas.compiled', entityType: 'canvas' },
   'POST /keys': { action: 'key.created', entityType: 'api_key', body: { name: CANARY } },
   'PUT /keys/{id}': { action: 'key.updated', entityType: 'api_key', body: { name: CANARY } },

@@ -4,22 +4,17 @@ import { AppError, type ErrorKind } from '../../src/kernel/errors'
 
 /** The table of contract 1.5. */
 const TABLE: Record<string, { status: number; type: string }> = {
-  ...ofType('invalid_request_error', 400, [
-    'validation_error',
-    'empty_prompt',
-    'context_length_exceeded',
-    'missing_prompt',
-    'missing_fields',
-    'missing_text',
-    'missing_file',
-    'invalid_format',
-    'url_blocked',
-    'org_required',
-    'routing_preference_invalid',
-    'routing_suggest_below_threshold',
-    'guardrail_policy_invalid',
-    'guardrail_blocked',
-  ]),
+  ...ofType(
+    'invalid_request_error',
+    400,
+    `
+    validation_error empty_prompt context_length_exceeded missing_prompt missing_fields missing_text missing_file
+    invalid_format url_blocked org_required routing_preference_invalid routing_suggest_below_threshold
+    guardrail_policy_invalid guardrail_blocked
+  `
+      .trim()
+      .split(/\s+/),
+  ),
   ...ofType('authentication_error', 401, [
     'invalid_api_key',
     'invalid_session',
@@ -48,16 +43,16 @@ const TABLE: Record<string, { status: number; type: string }> = {
   ...ofType('api_error', 500, ['server_error']),
   ...ofType('api_error', 501, ['browser_unconfigured']),
   ...ofType('api_error', 502, ['tts_provider_error', 'stt_provider_error']),
-  ...ofType('api_error', 503, [
-    'queue_unavailable',
-    'tts_unavailable',
-    'stt_unavailable',
-    'embeddings_unavailable',
-    'voice_unavailable',
-    'service_unavailable',
-    'storage_unavailable',
-    'engine_unavailable',
-  ]),
+  ...ofType(
+    'api_error',
+    503,
+    `
+    queue_unavailable tts_unavailable stt_unavailable embeddings_unavailable voice_unavailable service_unavailable
+    storage_unavailable engine_unavailable
+  `
+      .trim()
+      .split(/\s+/),
+  ),
   ...ofType('api_error', 504, ['request_timeout']),
 }
 
@@ -73,8 +68,7 @@ async function findThrown(): Promise<{ kind: ErrorKind; code: string; file: stri
   const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
   const found = await Promise.all(
     files.map(async (file) => {
-      const text = await Bun.file(file).text()
-      const pairs = text.matchAll(/(?:new AppError|defineError)\(\s*'(\w+)',\s*'(\w+)'/g)
+      const pairs = (await Bun.file(file).text()).matchAll(/(?:new AppError|defineError)\(\s*'(\w+)',\s*'(\w+)'/g)
       return [...pairs].map(([, kind, code]) => ({ kind: kind as ErrorKind, code: code!, file }))
     }),
   )
@@ -110,8 +104,7 @@ describe('error codes (contract 1.5)', () => {
 
 describe('the envelope', () => {
   test('names message, type, code and request', () => {
-    const error = new AppError('missing', 'not_found', 'No key with this id.')
-    expect(toEnvelope(error, 'req_1')).toEqual({
+    expect(toEnvelope(new AppError('missing', 'not_found', 'No key with this id.'), 'req_1')).toEqual({
       error: { message: 'No key with this id.', type: 'not_found_error', code: 'not_found', request_id: 'req_1' },
     })
   })
@@ -138,8 +131,7 @@ describe('the envelope', () => {
   )
 
   test('lead to the page of their code', () => {
-    const { link } = helpfulHeaders(new AppError('missing', 'not_found', 'x'))
-    expect(link).toBe('</docs/errors/not_found>; rel="help"')
+    expect(helpfulHeaders(new AppError('missing', 'not_found', 'x')).link).toBe('</docs/errors/not_found>; rel="help"')
   })
 
   test('of a missing credential says how to send one', () => {

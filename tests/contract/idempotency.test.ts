@@ -207,21 +207,19 @@ describe('the document', () => {
   })
 })
 
-describe('every route that takes a key', () => {
-  test.each(Object.entries(REQUESTS))(
-    '%s keeps its answer with its effect, and replays it',
-    async (name, requestOf) => {
-      const ada = await world.person({ tier: 'free' })
-      const [path, body] = await requestOf(ada)
-      const headers = { 'idempotency-key': `once-${name.length}` }
-      const first = await ada.send('POST', path, body, headers)
-      expect(first.status).toBeLessThan(300)
-      const again = await ada.send('POST', path, body, headers)
-      expect({ status: again.status, text: again.text }).toEqual({ status: first.status, text: first.text })
-      expect(again.headers.get('x-idempotent-replay')).toBe('true')
-      const { request_id } = first.body
-      const noted = () => world.logged.find((line) => line.includes(request_id) && line.includes('"idempotency"'))
-      expect(await eventually(noted)).toContain('"idempotency":"kept with its effect"')
-    },
-  )
-})
+test.each(Object.entries(REQUESTS))(
+  'every route that takes a key: %s keeps its answer with its effect, and replays it',
+  async (name, requestOf) => {
+    const ada = await world.person({ tier: 'free' })
+    const [path, body] = await requestOf(ada)
+    const headers = { 'idempotency-key': `once-${name.length}` }
+    const first = await ada.send('POST', path, body, headers)
+    expect(first.status).toBeLessThan(300)
+    const again = await ada.send('POST', path, body, headers)
+    expect({ status: again.status, text: again.text }).toEqual({ status: first.status, text: first.text })
+    expect(again.headers.get('x-idempotent-replay')).toBe('true')
+    const { request_id } = first.body
+    const noted = () => world.logged.find((line) => line.includes(request_id) && line.includes('"idempotency"'))
+    expect(await eventually(noted)).toContain('"idempotency":"kept with its effect"')
+  },
+)

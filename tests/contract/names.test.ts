@@ -11,10 +11,7 @@ type Schema = {
 }
 type Content = { content?: { 'application/json'?: { schema: Schema } } }
 type Operation = { tags: string[]; requestBody?: Content; responses: Record<string, Content> }
-type Document = {
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema> }
-}
+type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } }
 
 const world = await createWorld()
 const { body } = await world.send('GET', '/openapi.json')

@@ -24,17 +24,13 @@ const files = (await Array.fromAsync(new Bun.Glob('src/**/resource.ts').scan('.'
 const nouns = (await Promise.all(files.map((file) => import(`../../${file}`)))).flatMap((held) => Object.values(held))
 
 test('every declared resource is tried', () => {
-  expect(nouns.map((noun) => (noun as Served['resource']).path)).toEqual([
-    '/evi/canvases',
-    '/hooks',
-    '/workflows',
-    '/test-cases',
-    '/guardrail-policies',
-    '/views',
-    '/routing-preferences',
-    '/webhooks',
-    '/iframes',
-  ])
+  expect(nouns.map((noun) => (noun as Served['resource']).path)).toEqual(
+    `
+    /evi/canvases /hooks /workflows /test-cases /guardrail-policies /views /routing-preferences /webhooks /iframes
+  `
+      .trim()
+      .split(/\s+/),
+  )
 })
 
 /** Of those that are not told apart by a name. */

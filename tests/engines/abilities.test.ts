@@ -60,8 +60,7 @@ describe('a request that needs what an engine cannot (contract 28.4)', () => {
 
   test('all that it needs has to be there in one target', async () => {
     const request = { ...PICTURE, json: true as const }
-    const split = open({ vision: false }, { json: false })
-    await expect(split.answer('svc-1-reason', request)).rejects.toMatchObject({
+    await expect(open({ vision: false }, { json: false }).answer('svc-1-reason', request)).rejects.toMatchObject({
       message: expect.stringContaining('cannot do images and JSON output.'),
     })
   })

@@ -38,15 +38,14 @@ const worldWith = (baseUrl: string) => {
 const rightAddress = new RegExp(`${here('/strict/v1').replaceAll('.', '\\.')}(?!/)`)
 
 describe('an address that does not fit', () => {
-  test.each([
-    '/strict',
-    '/strict/',
-    '/strict/v1/chat/completions',
-    '/strict/v1/chat/completions/',
-    '/strict/v1/models',
-    '/strict/chat/completions',
-    '/strict/api',
-  ])('%s: the start, the list and the trial say which would work', async (path) => {
+  test.each(
+    `
+    /strict /strict/ /strict/v1/chat/completions /strict/v1/chat/completions/ /strict/v1/models /strict/chat/completions
+    /strict/api
+  `
+      .trim()
+      .split(/\s+/),
+  )('%s: the start, the list and the trial say which would work', async (path) => {
     const world = await worldWith(here(path))
     const { engines } = world.app.container
     const [state] = (await engines.askUpstreams(1_000)).filter(({ upstream }) => upstream === 'hall')
@@ -68,8 +67,7 @@ describe('an address that does not fit', () => {
   })
 
   test.each(['/strict/v1', '/strict/v1/', '/silent/v1', '/pages', '/beside'])('%s fits', async (path) => {
-    const { engines } = (await worldWith(here(path))).app.container
-    const states = await engines.askUpstreams()
+    const states = await (await worldWith(here(path))).app.container.engines.askUpstreams()
     expect(states.find(({ upstream }) => upstream === 'hall')).toMatchObject({ up: true, problem: null })
   })
 
@@ -89,8 +87,7 @@ describe('an address that does not fit', () => {
 })
 
 test('GET /health waits for no upstream that hangs, and tells of it once that is known', async () => {
-  const world = await worldWith(here('/hang/v1'))
-  const ada = await world.person()
+  const ada = await (await worldWith(here('/hang/v1'))).person()
   const began = performance.now()
   const { status, body } = await ada.send('GET', 'health')
   expect(performance.now() - began).toBeLessThan(2_000)

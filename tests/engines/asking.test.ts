@@ -26,8 +26,7 @@ describe('asking the upstreams', () => {
         { '*': ['here:scripted', 'here:other', 'silent:a', 'refusing:a'] },
       ),
     )
-    const states = await engines.askUpstreams()
-    expect(states).toEqual([
+    expect(await engines.askUpstreams()).toEqual([
       {
         upstream: 'here',
         address: upstream.url,

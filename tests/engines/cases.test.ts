@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { type Clock, systemClock } from '../../src/kernel/clock'
 import { listen } from '../support/listening'
@@ -60,11 +60,7 @@ const PATIENCE_MS = 30_000
 
 const upstream = await startCaseUpstream(Object.fromEntries(CASES.map((one) => [one.id, [one.upstream].flat()])))
 const compat = { kind: 'compat' as const, baseUrl: `${upstream.url}/v1`, apiKey: 'sk-test' }
-const vendor = (kind: 'anthropic' | 'google' | 'openai') => ({
-  kind,
-  baseUrl: `${upstream.url}/v1`,
-  apiKey: 'sk-test',
-})
+const vendor = (kind: 'anthropic' | 'google' | 'openai') => ({ kind, baseUrl: `${upstream.url}/v1`, apiKey: 'sk-test' })
 /** Grows by ten minutes a case, so that no failing case opens a circuit breaker for the next one. */
 let shiftMs = 0
 const clock: Clock = {
@@ -101,28 +97,26 @@ const person = await world.person({ cents: 1_000_000 })
 const balanceOf = async () => (await person.send('GET', 'usage')).body.balance_cents
 afterAll(() => upstream.stop())
 
-describe('upstreams and clients as they are', () => {
-  test.each(CASES.map((one) => [`${one.id}: ${one.rule}`, one] as const))(
-    '%s',
-    async (_, { id, request, wanted }) => {
-      shiftMs += 600_000
-      const before = wanted.charged === undefined ? 0 : await balanceOf()
-      const messages = [...(request.body.messages ?? [])]
-      let answer = await ask(request.path, request.body)
-      for (const { result } of request.then ?? []) {
-        const results = answer.calls.map((call) => ({ role: 'tool', tool_call_id: call.id, content: result }))
-        messages.push(answer.message, ...results)
-        answer = await ask(request.path, { ...request.body, messages })
-      }
-      const { any_of = [wanted], ...rest } = wanted
-      const problems = any_of.map((one) => problemsOf(answer, { ...rest, ...one }, upstream.received(id)))
-      const isMet = problems.some((found) => found.length === 0)
-      expect(isMet ? [] : { problems, answer }).toEqual([])
-      if (wanted.charged === false) expect(await balanceOf()).toBe(before)
-    },
-    PATIENCE_MS,
-  )
-})
+test.each(CASES.map((one) => [`${one.id}: ${one.rule}`, one] as const))(
+  'upstreams and clients as they are: %s',
+  async (_, { id, request, wanted }) => {
+    shiftMs += 600_000
+    const before = wanted.charged === undefined ? 0 : await balanceOf()
+    const messages = [...(request.body.messages ?? [])]
+    let answer = await ask(request.path, request.body)
+    for (const { result } of request.then ?? []) {
+      const results = answer.calls.map((call) => ({ role: 'tool', tool_call_id: call.id, content: result }))
+      messages.push(answer.message, ...results)
+      answer = await ask(request.path, { ...request.body, messages })
+    }
+    const { any_of = [wanted], ...rest } = wanted
+    const problems = any_of.map((one) => problemsOf(answer, { ...rest, ...one }, upstream.received(id)))
+    const isMet = problems.some((found) => found.length === 0)
+    expect(isMet ? [] : { problems, answer }).toEqual([])
+    if (wanted.charged === false) expect(await balanceOf()).toBe(before)
+  },
+  PATIENCE_MS,
+)
 
 async function ask(path: string, body: Json): Promise<Answer> {
   const startedAt = performance.now()

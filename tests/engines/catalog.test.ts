@@ -113,8 +113,11 @@ describe('what an engine service says of itself', () => {
   })
 
   test('operators see the targets behind each engine', () => {
-    const { engines } = openEngines(settings)
-    expect(engines.mapping().find(({ mode }) => mode === 'fast')).toEqual({
+    expect(
+      openEngines(settings)
+        .engines.mapping()
+        .find(({ mode }) => mode === 'fast'),
+    ).toEqual({
       engineId: 'svc-1-flash',
       mode: 'fast',
       makes: 'text',

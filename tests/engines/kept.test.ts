@@ -5,8 +5,7 @@ import { storedRepository } from '../../src/engines/table'
 import { createWorld } from '../support/world'
 
 test('another master key opens the settings that were kept, and the old one no more', async () => {
-  const { app } = await createWorld()
-  const { store, container } = app
+  const { store, container } = (await createWorld()).app
   const upstreams = { main: { kind: 'openai' as const, apiKey: 'upstream-secret' } }
   const [old, next, foreign] = [randomBytes(32), randomBytes(32), randomBytes(32)]
   expect(await resealEngines(store.read, old, null)).toEqual({ sealed: 0, unreadable: 0 })

@@ -11,11 +11,7 @@ import { startUpstream } from '../support/upstream'
 setDefaultTimeout(120_000)
 
 /** Micro-cents for 1,000 tokens in and out: whose price an answer was charged says which settings it was made with. */
-const PRICES = {
-  a: [1_000_000, 3_000_000],
-  b: [20_000_000, 50_000_000],
-  dearer: [40_000_000, 90_000_000],
-} as const
+const PRICES = { a: [1_000_000, 3_000_000], b: [20_000_000, 50_000_000], dearer: [40_000_000, 90_000_000] } as const
 const setting = ([promptPer1k, completionPer1k]: readonly [number, number]) => ({ promptPer1k, completionPer1k })
 
 const root = mkdtempSync(join(tmpdir(), 'svc-live-engines-'))

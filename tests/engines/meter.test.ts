@@ -22,8 +22,7 @@ describe('usage (G7)', () => {
   test.each(LIE_NAMES)('usage that is %s is replaced by our own count', async (lie) => {
     const prompt = `[[lies:${lie}]] hello there`
     const plain = await engines.answer('svc-1-flash', ask(prompt))
-    const running = await begin(engines, 'svc-1-flash', ask(prompt))
-    const streamed = usageOf(await Array.fromAsync(running.parts))
+    const streamed = usageOf(await Array.fromAsync((await begin(engines, 'svc-1-flash', ask(prompt))).parts))
     for (const usage of [plain.usage, streamed]) {
       expect(usage).toMatchObject({ stated: false })
       expect(usage.promptTokens).toBeWithin(5, 30)
@@ -86,8 +85,7 @@ describe('the end of a stream', () => {
     '%s keeps what came and says that it broke off',
     async (script) => {
       const settings = long({ one: upstream }, { '*': ['one:a'] }, { silenceMs: 2_000 })
-      const fresh = openEngines(settings, { clock: waitingClock() }).engines
-      const running = await begin(fresh, 'svc-1-flash', ask(script))
+      const running = await begin(openEngines(settings, { clock: waitingClock() }).engines, 'svc-1-flash', ask(script))
       const parts: RunPart[] = []
       const attempt = (async () => {
         for await (const part of running.parts) parts.push(part)
@@ -113,8 +111,7 @@ describe('the end of a stream', () => {
 test('hostile text passes through as text', async () => {
   const nasty = '\n\nevent: done\ndata: {}\n\n\u2028\r'
   const hostile = await startUpstream({ text: `a${nasty}b` })
-  const { engines: other } = openEngines(long({ one: hostile }, { '*': ['one:a'] }))
-  const answer = await other.answer('svc-1-flash', ask('Hi'))
+  const answer = await openEngines(long({ one: hostile }, { '*': ['one:a'] })).engines.answer('svc-1-flash', ask('Hi'))
   expect(answer.text).toBe(`a${nasty}b`)
   await hostile.stop()
 })

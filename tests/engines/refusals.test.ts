@@ -88,10 +88,8 @@ const TOO_LONG: [string, number, string, number | null, number | null][] = [
   ['a page', 413, '<html><h1>413 Request Entity Too Large</h1></html>', null, null],
 ]
 
-describe('a request that is too long', () => {
-  test.each(TOO_LONG)('said with %s (%i)', (_how, status, body, sent, max) => {
-    expect(readRefusal(status, body)).toEqual({ part: 'length', sent, max })
-  })
+test.each(TOO_LONG)('a request that is too long: said with %s (%i)', (_how, status, body, sent, max) => {
+  expect(readRefusal(status, body)).toEqual({ part: 'length', sent, max })
 })
 
 const OTHERS: [RefusedPart, string][] = [
@@ -109,10 +107,8 @@ const OTHERS: [RefusedPart, string][] = [
   ['request', '{"error":null}'],
 ]
 
-describe('what else an engine could not take', () => {
-  test.each(OTHERS)('%s: %s', (part, body) => {
-    expect(readRefusal(400, body)).toEqual({ part, sent: null, max: null })
-  })
+test.each(OTHERS)('what else an engine could not take: %s: %s', (part, body) => {
+  expect(readRefusal(400, body)).toEqual({ part, sent: null, max: null })
 })
 
 describe('what only the operator can mend', () => {

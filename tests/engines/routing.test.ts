@@ -33,8 +33,7 @@ const ways = [
 
 describe.each(ways)('%s', (_way, call) => {
   test('the primary answers, under the service id alone', async () => {
-    const { engines } = openEngines(both)
-    expect(await call(engines, 'Hi')).toMatchObject({
+    expect(await call(openEngines(both).engines, 'Hi')).toMatchObject({
       text: 'first',
       engineId: 'svc-1-reason',
       fallbackUsed: false,
@@ -54,8 +53,7 @@ describe.each(ways)('%s', (_way, call) => {
   })
 
   test('two failures and then an answer is an answer', async () => {
-    const { engines } = openEngines(both)
-    expect(await call(engines, '[[fail:2]] Hi')).toMatchObject({ text: 'first', fallbackUsed: false })
+    expect(await call(openEngines(both).engines, '[[fail:2]] Hi')).toMatchObject({ text: 'first', fallbackUsed: false })
     expect(first.calls).toHaveLength(3)
   })
 
@@ -72,8 +70,7 @@ describe.each(ways)('%s', (_way, call) => {
   })
 
   test('a target that both engines share is asked once', async () => {
-    const { engines } = openEngines(lonely)
-    await call(engines, '[[html]]').catch(() => null)
+    await call(openEngines(lonely).engines, '[[html]]').catch(() => null)
     expect(first.calls).toHaveLength(1)
   })
 
@@ -118,8 +115,7 @@ describe.each(ways)('%s', (_way, call) => {
     '%s: no word of the upstream reaches a tenant or the log',
     async (script) => {
       const { engines, lines } = openEngines(lonely)
-      const error = await call(engines, script).catch((failure) => failure)
-      expect(error.message).not.toContain('acme')
+      expect((await call(engines, script).catch((failure) => failure)).message).not.toContain('acme')
       expect(lines.join('')).not.toContain(UPSTREAM_SECRET)
       expect(lines.join('')).not.toContain('sk-test')
     },
@@ -146,8 +142,7 @@ describe.each(ways)('%s', (_way, call) => {
   )
 
   test('a throttled primary hands over to the fallback engine', async () => {
-    const { engines } = openEngines(both)
-    const answer = await call(engines, '[[429:30]]').catch((error) => error)
+    const answer = await call(openEngines(both).engines, '[[429:30]]').catch((error) => error)
     expect(answer).toMatchObject({ code: 'engine_unavailable', retryAfterS: 30 })
     expect(second.calls).toHaveLength(1)
   })

@@ -25,8 +25,7 @@ async function worldWith(upstreams: Record<string, object>, models: Record<strin
   return {
     ada,
     statusOf: async (mode: string) => {
-      const { body } = await ada.send('GET', 'models')
-      return (body.models as Listed[]).find((one) => one.mode === mode)!.status
+      return ((await ada.send('GET', 'models')).body.models as Listed[]).find((one) => one.mode === mode)!.status
     },
     chatIds: async () => (await ada.send('GET', 'models')).body.data.map(({ id }: { id: string }) => id) as string[],
     rows: async (mode: string) =>
@@ -104,7 +103,6 @@ describe('GET /models says available only of what would answer', () => {
   test('research needs a search server, where a prompt names nothing to read', async () => {
     expect(await (await worldWith({ main }, { '*': ['main:scripted'] })).statusOf('research')).toBe('degraded')
     const search = { searchDriver: 'searxng', searchBaseUrl: 'http://127.0.0.1:9' }
-    const with_ = await worldWith({ main }, { '*': ['main:scripted'] }, search)
-    expect(await with_.statusOf('research')).toBe('available')
+    expect(await (await worldWith({ main }, { '*': ['main:scripted'] }, search)).statusOf('research')).toBe('available')
   })
 })

@@ -182,8 +182,7 @@ describe('an artifact (contract 2.3)', () => {
     '%00',
     'x'.repeat(9_000),
   ])('cannot be asked for by the path number %# (catalogue O4)', async (id) => {
-    const person = await world.person()
-    const reply = await person.send('GET', `artifacts/${id}`)
+    const reply = await (await world.person()).send('GET', `artifacts/${id}`)
     expect([400, 404]).toContain(reply.status)
     expect((await world.send('GET', `/files/${id}?expires=1&signature=x`)).status).toBe(404)
   })

@@ -129,8 +129,7 @@ describe('a bucket in place of the folder', () => {
     const part = await fetch(saved.url!, { headers: { range: 'bytes=1000-1999' } })
     expect(part.status).toBe(206)
     expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(1_000, 2_000))).toBe(true)
-    const head = await fetch(saved.url!, { method: 'HEAD' })
-    expect(head.headers.get('content-length')).toBe('300000')
+    expect((await fetch(saved.url!, { method: 'HEAD' })).headers.get('content-length')).toBe('300000')
 
     const { files } = world.app.container
     for (const seed of [11, 12, 13]) await files.receive(noise(10, seed), 'x/y')
@@ -139,8 +138,7 @@ describe('a bucket in place of the folder', () => {
     expect(await sweep(world)).toBe(3)
     expect(s3.objects.size).toBe(1)
     s3.objects.clear()
-    const fresh = await files.get(world.callAs(person), saved.id)
-    expect((await fetch(fresh.url!)).status).toBe(503)
+    expect((await fetch((await files.get(world.callAs(person), saved.id)).url!)).status).toBe(503)
     await person.send('DELETE', `artifacts/${saved.id}`)
     expect(s3.refused).toEqual([])
   })

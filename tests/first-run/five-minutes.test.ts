@@ -138,8 +138,7 @@ describe('the README, typed into a fresh copy', () => {
       writeFileSync(clone.path('svc.server.json'), blockOf('svc.server.json').replaceAll('/etc/svc', clone.folder))
       writeFileSync(clone.path('big.key'), 'sk-a')
       writeFileSync(clone.path('other.key'), 'sk-b')
-      const made = await clone.type('./svc-admin migrate up --data-dir other-data')
-      expect(made).toMatchObject({ exitCode: 0 })
+      expect(await clone.type('./svc-admin migrate up --data-dir other-data')).toMatchObject({ exitCode: 0 })
       const { exitCode, stdout, stderr } = await clone.type(
         './svc-admin engines list --local --data-dir other-data --json',
       )
@@ -197,8 +196,7 @@ describe('the README, typed into a fresh copy', () => {
   test(
     'stops on SIGTERM with exit 0, and its log never held the key',
     async () => {
-      const status = await clone.type('./svc-admin status --json')
-      process.kill(JSON.parse(status.stdout).pid, 'SIGTERM')
+      process.kill(JSON.parse((await clone.type('./svc-admin status --json')).stdout).pid, 'SIGTERM')
       expect(await server.exited).toBe(0)
       const log = await server.output()
       expect(log).toContain('First key written to data/dev-key (mode 0600)')
@@ -214,8 +212,7 @@ describe('the README, typed into a fresh copy', () => {
     async () => {
       const upstream = await startUpstream({ text: 'Said by the real engine.' })
       server = await clone.serve(blockOf('engine').replace('http://127.0.0.1:8080/v1', upstream.url))
-      const { stdout } = await clone.type('./svc-admin try "Who are you?"')
-      expect(stdout.trim()).toBe('Said by the real engine.')
+      expect((await clone.type('./svc-admin try "Who are you?"')).stdout.trim()).toBe('Said by the real engine.')
       expect(upstream.calls.at(-1)!.body.model).toBe('my-model')
       const planned = await ask('completions', { prompt: '[[plan:code_execute{"code":"6 * 7"}]]', tools: [TOOL] })
       expect(planned.body.tools_used).toMatchObject([

@@ -44,8 +44,7 @@ describe('compiling the rules of a policy (I28)', () => {
   )
 
   test('is done before the transaction that saves the policy, so that other writers need not wait', async () => {
-    const world = await createWorld()
-    const ada = await world.person({ ofOrg: true })
+    const ada = await (await createWorld()).person({ ofOrg: true })
     const body = { name: 'All of it', rules: RULES }
     const [saved, ...reads] = await Promise.all([
       ada.send('POST', 'guardrail-policies', body),

@@ -39,11 +39,7 @@ export async function piiOutcomes(): Promise<Map<string, Tally>> {
 
 export const sumOf = (tallies: Iterable<Tally>): Tally =>
   [...tallies].reduce(
-    (sum, one) => ({
-      hits: sum.hits + one.hits,
-      misses: sum.misses + one.misses,
-      extras: sum.extras + one.extras,
-    }),
+    (sum, one) => ({ hits: sum.hits + one.hits, misses: sum.misses + one.misses, extras: sum.extras + one.extras }),
     { hits: 0, misses: 0, extras: 0 },
   )
 
@@ -112,10 +108,7 @@ export async function attackOutcomes(name = 'attacks'): Promise<Scored[]> {
   const outcomes: Scored[] = []
   for (const one of labelled(name)) {
     const scores = await Promise.all(
-      checks.map(async ([label, inspect]) => ({
-        label,
-        score: scoreOf(await inspect(one.text, { phase: 'input' })),
-      })),
+      checks.map(async ([label, inspect]) => ({ label, score: scoreOf(await inspect(one.text, { phase: 'input' })) })),
     )
     const best = scores.sort((a, b) => b.score - a.score)[0]!
     const got = best.score >= 0.8 ? best.label : 'clean'

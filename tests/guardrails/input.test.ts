@@ -41,8 +41,7 @@ describe('the input phase (contract 12)', () => {
   test('a refusal without a message of the rule names the guardrail', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'])])
-    const { body } = await ada.send('POST', 'completions', { prompt: 'zeppelin' })
-    expect(body.error.message).toBe(
+    expect((await ada.send('POST', 'completions', { prompt: 'zeppelin' })).body.error.message).toBe(
       'The guardrail blocked_terms blocked this request. Change it and send it again; nothing was charged.',
     )
   })
@@ -221,8 +220,7 @@ describe('ways round a policy', () => {
     const ada = await world.person()
     await under(ada, [onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' })])
     const input = { prompt: freshPrompt('Speak [[say:the kraken]] [[delay:50]]'), mode: 'fast' }
-    const replies = await Promise.all([1, 2, 3].map(() => ada.send('POST', 'completions', input)))
-    for (const { body } of replies) {
+    for (const { body } of await Promise.all([1, 2, 3].map(() => ada.send('POST', 'completions', input)))) {
       expect(body).toMatchObject({ content: 'No sea monsters.', guardrails: [{ verdict: 'block' }] })
     }
   })
@@ -232,8 +230,7 @@ describe('ways round a policy', () => {
     await under(ada, [onTerms('output', 'redact', ['kraken'])])
     const input = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
     await ada.send('POST', 'completions', input)
-    const { text } = await ada.send('POST', 'completions', { ...input, stream: true })
-    const done = readFrames(text).at(-1)!.data
+    const done = readFrames((await ada.send('POST', 'completions', { ...input, stream: true })).text).at(-1)!.data
     expect(done).toMatchObject({ content: 'the [REDACTED:blocked_term]', _cached: true, guardrails: [{}] })
   })
 

@@ -32,8 +32,7 @@ describe('a private key', () => {
     ['in JSON', pem('\\n')],
     ['without its end', pem('\n').slice(0, -26)],
   ])('%s is found whole', async (_, key) => {
-    const inspect = GUARDRAILS.get('secrets')!.prepare({})
-    const found = await inspect(`Here: ${key}`, about)
+    const found = await GUARDRAILS.get('secrets')!.prepare({})(`Here: ${key}`, about)
     expect(found?.matches).toMatchObject([{ start: 6, kind: 'private_key' }])
     expect(found!.matches[0]!.end).toBeGreaterThanOrEqual(6 + key.trimEnd().length)
   })

@@ -24,8 +24,10 @@ const ALPHABETS: Record<string, string> = {
  * has anything that looks like a key.
  */
 export function readMarked(file: string): Marked[] {
-  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
-  return lines.map((line, place) => marked(drawn(line, place + 1)))
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line, place) => marked(drawn(line, place + 1)))
 }
 
 function marked(line: string): Marked {

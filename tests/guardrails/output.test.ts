@@ -31,8 +31,7 @@ describe('the output phase (contract 12)', () => {
     expect(stored.body.conversation.messages.at(-1).content).toBe('No sea monsters.')
     const [row] = (await ada.send('GET', `audit?request_id=${headers.get('x-request-id')}`)).body
     expect(row).toMatchObject({ action: 'completion.created', outputSummary: { guardrails: body.guardrails } })
-    const again = await ada.send('POST', 'completions', say('Beware the kraken below'))
-    expect(again.body._cached).toBeUndefined()
+    expect((await ada.send('POST', 'completions', say('Beware the kraken below'))).body._cached).toBeUndefined()
   })
 
   test('a rule without a message withholds the answer with a neutral sentence', async () => {
@@ -50,8 +49,7 @@ describe('the output phase (contract 12)', () => {
       fetch: async (url, init) => world.app.api.handle(new Request(url as string, init as RequestInit)),
     })
     const messages = [{ role: 'user' as const, content: 'Speak [[say:the kraken]]' }]
-    const whole = await client.chat.completions.create({ model: 'svc-1-flash', messages })
-    expect(whole.choices[0]).toMatchObject({
+    expect((await client.chat.completions.create({ model: 'svc-1-flash', messages })).choices[0]).toMatchObject({
       finish_reason: 'content_filter',
       message: { role: 'assistant', content: 'No sea monsters.' },
     })
@@ -86,19 +84,17 @@ describe('the output phase (contract 12)', () => {
   })
 })
 
-describe('a cached answer (contract 22.1)', () => {
-  test('is not served under another policy than it was made under', async () => {
-    const ada = await world.person()
-    const input = say('The kraken sleeps')
-    expect((await ada.send('POST', 'completions', input)).body.content).toBe('The kraken sleeps')
-    const id = await under(ada, [onTerms('output', 'block', ['kraken'])])
-    const herself = await world.signedIn(ada)
-    expect((await ada.send('POST', 'completions', input)).body.content).toContain('withheld')
-    await herself.send('PATCH', `guardrail-policies/${id}`, { rules: [onTerms('output', 'redact', ['kraken'])] })
-    expect((await ada.send('POST', 'completions', input)).body.content).toBe(`The ${MARK} sleeps`)
-    await herself.send('PUT', `keys/${ada.keyId}/guardrails`, { guardrail_policy_id: null })
-    expect((await ada.send('POST', 'completions', input)).body).toMatchObject({ content: 'The kraken sleeps' })
-  })
+test('a cached answer (contract 22.1) is not served under another policy than it was made under', async () => {
+  const ada = await world.person()
+  const input = say('The kraken sleeps')
+  expect((await ada.send('POST', 'completions', input)).body.content).toBe('The kraken sleeps')
+  const id = await under(ada, [onTerms('output', 'block', ['kraken'])])
+  const herself = await world.signedIn(ada)
+  expect((await ada.send('POST', 'completions', input)).body.content).toContain('withheld')
+  await herself.send('PATCH', `guardrail-policies/${id}`, { rules: [onTerms('output', 'redact', ['kraken'])] })
+  expect((await ada.send('POST', 'completions', input)).body.content).toBe(`The ${MARK} sleeps`)
+  await herself.send('PUT', `keys/${ada.keyId}/guardrails`, { guardrail_policy_id: null })
+  expect((await ada.send('POST', 'completions', input)).body).toMatchObject({ content: 'The kraken sleeps' })
 })
 
 describe('streams under a policy', () => {
@@ -128,13 +124,11 @@ describe('streams under a policy', () => {
 
   test('show only the message of the rule when a short answer is blocked', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
-    const frames = await streamed(ada, say('the kraken'))
-    expect(joinTokens(frames)).toBe('No sea monsters.')
+    expect(joinTokens(await streamed(ada, say('the kraken')))).toBe('No sea monsters.')
   })
 
   test('end when a rule on the whole answer blocks it for its length', async () => {
-    const ada = await person(onKind('max_length', 'output', 'block', { max_chars: 600 }))
-    const frames = await streamed(ada, say(LONG))
+    const frames = await streamed(await person(onKind('max_length', 'output', 'block', { max_chars: 600 })), say(LONG))
     expect(frames.at(-1)!.data.content).toBe('This answer was withheld by a guardrail.')
     expect(joinTokens(frames).length).toBeLessThan(LONG.length)
   })
@@ -148,8 +142,7 @@ describe('streams under a policy', () => {
   })
 
   test('hold nothing back when rules only flag', async () => {
-    const ada = await person(onTerms('output', 'flag', ['kraken']))
-    const frames = await streamed(ada, say('the kraken'))
+    const frames = await streamed(await person(onTerms('output', 'flag', ['kraken'])), say('the kraken'))
     expect(joinTokens(frames)).toBe('the kraken')
     expect(frames.at(-1)!.data.guardrails).toHaveLength(1)
   })
@@ -282,10 +275,7 @@ describe('an answer that is JSON, under a policy', () => {
   test('stays JSON when a number is taken out of it', async () => {
     const ada = await person(onKind('pii', 'output', 'redact'))
     const { body } = await ada.send('POST', 'completions', extracted('{"card":4111111111111111,"n":1}'))
-    expect(body.structured_output).toEqual({
-      type: 'data_extraction',
-      data: { card: '[REDACTED:credit_card]', n: 1 },
-    })
+    expect(body.structured_output).toEqual({ type: 'data_extraction', data: { card: '[REDACTED:credit_card]', n: 1 } })
     const chat = await ada.send('POST', 'chat/completions', {
       model: 'svc-1-flash',
       response_format: { type: 'json_object' },
@@ -322,8 +312,7 @@ describe('an answer that is JSON, under a policy', () => {
     const ada = await person(onKind('pii', 'output', 'redact'))
     const built = { ...extracted('{"note":"tab\\tzo\\u0065@example.com","n":1}'), mode: 'genui', ...more }
     const { body, text } = await ada.send('POST', 'completions', built)
-    const content = body?.content ?? joinTokens(readFrames(text))
-    expect(JSON.parse(content)).toEqual({ note: 'tab\t[REDACTED:email]', n: 1 })
+    expect(JSON.parse(body?.content ?? joinTokens(readFrames(text)))).toEqual({ note: 'tab\t[REDACTED:email]', n: 1 })
   })
 
   test('is streamed as it comes when a component is code', async () => {

@@ -36,8 +36,7 @@ describe('guardrail policies (contract 12)', () => {
 
   test('a rule without config is stored with an empty one', async () => {
     const bare = { guardrail_id: 'tool_allowlist', phase: 'tool_call', verdict: 'flag', config: { tools: ['a'] } }
-    const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Tools', rules: [bare] })
-    expect(body.rules).toEqual([bare])
+    expect((await ada.send('POST', 'guardrail-policies', { name: 'Tools', rules: [bare] })).body.rules).toEqual([bare])
   })
 
   test('a patch changes what it names and no more', async () => {

@@ -115,22 +115,20 @@ refusals('POST /guardrail-policies refuses a wrong body', { world, as: ada, requ
   ['a default that is a string', { name: 'a', is_default: 'yes' }, '"is_default" '],
 ])
 
-describe('GET /guardrails', () => {
-  test('every guardrail has phases, verdicts and a config schema with the common members', async () => {
-    const { body } = await ada.send('GET', 'guardrails')
-    expect(body.guardrails.length).toBeGreaterThan(4)
-    for (const { guardrail_id, description, phases, verdicts, config_schema } of body.guardrails) {
-      expect({
-        guardrailId: guardrail_id,
-        description: description.length > 10,
-        phases: phases.length > 0,
-        verdicts: verdicts.length > 0,
-      }).toEqual({ guardrailId: guardrail_id, description: true, phases: true, verdicts: true })
-      expect(config_schema).toMatchObject({ type: 'object', additionalProperties: false })
-      expect(Object.keys(config_schema.properties)).toContain('message')
-      expect(Object.keys(config_schema.properties)).toContain('threshold')
-    }
-  })
+test('GET /guardrails: every guardrail has phases, verdicts and a config schema with the common members', async () => {
+  const { body } = await ada.send('GET', 'guardrails')
+  expect(body.guardrails.length).toBeGreaterThan(4)
+  for (const { guardrail_id, description, phases, verdicts, config_schema } of body.guardrails) {
+    expect({
+      guardrailId: guardrail_id,
+      description: description.length > 10,
+      phases: phases.length > 0,
+      verdicts: verdicts.length > 0,
+    }).toEqual({ guardrailId: guardrail_id, description: true, phases: true, verdicts: true })
+    expect(config_schema).toMatchObject({ type: 'object', additionalProperties: false })
+    expect(Object.keys(config_schema.properties)).toContain('message')
+    expect(Object.keys(config_schema.properties)).toContain('threshold')
+  }
 })
 
 test('GET /guardrails says which guardrails do not check system messages', async () => {

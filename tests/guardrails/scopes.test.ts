@@ -40,8 +40,7 @@ describe('team policies (contract 12)', () => {
   ] as const)('as %s making one is %d and changing one %d', async (role, making, changing) => {
     const { owner, colleague } = await team(role)
     const { body: theirs } = await make(owner, { scope: 'team' })
-    const made = await make(colleague, { scope: 'team' })
-    expect(made.status).toBe(making)
+    expect((await make(colleague, { scope: 'team' })).status).toBe(making)
     if (making === 403) {
       const bad = [{ guardrail_id: 'pii', phase: 'never', verdict: 'flag' }]
       expect((await make(colleague, { scope: 'team', rules: bad })).status).toBe(403)
@@ -71,8 +70,7 @@ describe('team policies (contract 12)', () => {
     const { body } = await make(owner, { scope: 'team', is_default: true })
     expect((await owner.send('DELETE', `orgs/${org}`)).status).toBe(200)
     expect((await owner.send('GET', `guardrail-policies/${body.id}`)).status).toBe(404)
-    const left = await owner.send('GET', `audit?entity_id=${body.id}`)
-    expect(left.text).not.toContain('guardrail_policy.deleted')
+    expect((await owner.send('GET', `audit?entity_id=${body.id}`)).text).not.toContain('guardrail_policy.deleted')
   })
 })
 
@@ -94,8 +92,7 @@ describe('bindings (contract 13)', () => {
         param: 'guardrail_policy_id',
       })
     }
-    const inSession = await world.signedIn(owner)
-    expect((await bind(inSession, key.id, null)).body.guardrail_policy_id).toBeNull()
+    expect((await bind(await world.signedIn(owner), key.id, null)).body.guardrail_policy_id).toBeNull()
   })
 
   test('a foreign, an unknown and a malformed id are the same 404', async () => {

@@ -52,8 +52,7 @@ describe.each(SENT)('tools that come with %s', (path, bodyOf) => {
   })
 
   test.each(PROSE)('are redacted in %s', async (_, words) => {
-    const ada = await person('redact')
-    const { status, text } = await ada.send('POST', path, bodyOf(words))
+    const { status, text } = await (await person('redact')).send('POST', path, bodyOf(words))
     const sent = JSON.stringify(upstream.calls.at(-1)!.body)
     expect({ status, hasZeppelin: sent.includes('zeppelin') }).toEqual({ status: 200, hasZeppelin: false })
     expect(sent).toContain('[REDACTED:blocked_term]')

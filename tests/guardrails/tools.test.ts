@@ -123,8 +123,7 @@ describe("a tool's name that matches a rule", () => {
   })
 
   test('is not shown to a chat client', async () => {
-    const ada = await person(onKind('pii', 'tool_call', 'redact'))
-    const { body, text } = await ada.send('POST', 'chat/completions', {
+    const { body, text } = await (await person(onKind('pii', 'tool_call', 'redact'))).send('POST', 'chat/completions', {
       messages: [{ role: 'user', content: `Do it [[plan:${named}{"a":1}]]` }],
       tools: [{ type: 'function', function: { name: 'note', parameters: { type: 'object' } } }],
     })
@@ -187,17 +186,15 @@ describe('the tool_result phase (contract 12)', () => {
   })
 })
 
-describe('rules of several phases', () => {
-  test('report every firing of a run in order', async () => {
-    const ada = await person(
-      onTerms('input', 'flag', ['do']),
-      onKind('tool_allowlist', 'tool_call', 'flag', { tools: ['x'] }),
-      onTerms('output', 'redact', ['done']),
-    )
-    const { body } = await ada.send('POST', 'completions', asks('note{}'))
-    expect(body.guardrails.map(({ phase }: { phase: string }) => phase)).toEqual(['input', 'tool_call', 'output'])
-    expect(body.content).toBe('[REDACTED:blocked_term].')
-  })
+test('rules of several phases: report every firing of a run in order', async () => {
+  const ada = await person(
+    onTerms('input', 'flag', ['do']),
+    onKind('tool_allowlist', 'tool_call', 'flag', { tools: ['x'] }),
+    onTerms('output', 'redact', ['done']),
+  )
+  const { body } = await ada.send('POST', 'completions', asks('note{}'))
+  expect(body.guardrails.map(({ phase }: { phase: string }) => phase)).toEqual(['input', 'tool_call', 'output'])
+  expect(body.content).toBe('[REDACTED:blocked_term].')
 })
 
 test('a chat stream of which the only call is blocked says so, as the plain answer does', async () => {
@@ -211,7 +208,6 @@ test('a chat stream of which the only call is blocked says so, as the plain answ
     const plain = await ada.send('POST', 'chat/completions', input)
     expect(plain.body.choices[0]).toMatchObject({ message: { content: message }, finish_reason: 'content_filter' })
     const { text } = await ada.send('POST', 'chat/completions', { ...input, stream: true })
-    const reply = text.matchAll(/"content":"([^"]*)"/g).map(([, piece]) => piece)
-    expect([...reply].join('')).toBe(message)
+    expect([...text.matchAll(/"content":"([^"]*)"/g).map(([, piece]) => piece)].join('')).toBe(message)
   }
 })

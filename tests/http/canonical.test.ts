@@ -27,8 +27,7 @@ describe('the canonical host (contract 1.1)', () => {
   })
 
   test('is told to browsers for good, being https', async () => {
-    const { headers } = await world.send('GET', 'health')
-    expect(headers.get('strict-transport-security')).toContain('max-age=31536000')
+    expect((await world.send('GET', 'health')).headers.get('strict-transport-security')).toContain('max-age=31536000')
   })
 
   test.each(['', 'https://svc.example', 'http://127.0.0.1:3400'])('a public address of %j has no apex', (publicUrl) => {

@@ -55,8 +55,7 @@ describe('a download', () => {
 
   test('ends its source when the client leaves', async () => {
     const { open, seen, leaving } = setUp()
-    const reader = (await open()).body!.getReader()
-    await reader.read()
+    await (await open()).body!.getReader().read()
     leaving.abort()
     await eventually(() => seen.ended)
     expect(seen.made).toBeLessThan(50)

@@ -39,17 +39,12 @@ const app = new Elysia()
     return exchange.ticket ? givenBack(exchange, { error: 'failed' }) : { error: 'failed' }
   })
   .use(guard(createBodyReader({ idempotency, rules, incoming: '' })))
-  .post('/alone', ({ status }) => status(201, { run: ++runs }), {
-    signedIn: true,
-    idempotent: true,
-    response: created,
-  })
+  .post('/alone', ({ status }) => status(201, { run: ++runs }), { signedIn: true, idempotent: true, response: created })
   .post(
     '/with-body/:id',
     async (context) => {
       if (context.body.fail) throw new Error('before the effect')
-      const answer = await store.write((tx) => storeAnswer(tx, toCall(context), { run: ++runs }))
-      return context.status(201, answer)
+      return context.status(201, await store.write((tx) => storeAnswer(tx, toCall(context), { run: ++runs })))
     },
     { signedIn: true, idempotent: true, body: Input, response: created, detail: { 'x-streams': true } as object },
   )

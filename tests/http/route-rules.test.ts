@@ -156,8 +156,7 @@ describe('the routes declare', () => {
 
   test('all that the edge knows of them: it names no address but where the two APIs are mounted', async () => {
     const files = await Array.fromAsync(new Bun.Glob('src/http/*.ts').scan('.'))
-    const codes = await Promise.all(files.map((file) => Bun.file(file).text()))
-    const addresses = codes.flatMap((code) => [
+    const addresses = (await Promise.all(files.map((file) => Bun.file(file).text()))).flatMap((code) => [
       ...withoutComments(code).matchAll(/(?<=['"`])\/\w[^'"`]*|(?<=[\^(|/])\\\/\w+/g),
     ])
     const found = new Set(addresses.map(([address]) => address).filter((address) => !/^\/(dev|proc)\b/.test(address)))

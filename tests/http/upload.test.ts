@@ -128,7 +128,6 @@ describe('a form with a file', () => {
     ['application/json', 'Content-Type is "application/json". Send multipart/form-data.'],
     ['text/plain', 'Content-Type is "text/plain". Send multipart/form-data.'],
   ])('of type %s is 415', async (type, message) => {
-    const answer = await send('{}', { 'content-type': type, 'content-length': '2' })
-    expect(answer).toEqual({ kind: 'unsupported', message })
+    expect(await send('{}', { 'content-type': type, 'content-length': '2' })).toEqual({ kind: 'unsupported', message })
   })
 })

@@ -19,8 +19,7 @@ const LEASE_MS = 2_000
 const ticketOf = (request: Request, from = service) => beginOn(request, from)
 const rowOf = async ({ userId }: Request) => {
   const t = store.read.of(idempotencyKeys)
-  const rows = await store.read.select().from(t)
-  return rows.find(({ user_id }) => user_id === userId)
+  return (await store.read.select().from(t)).find(({ user_id }) => user_id === userId)
 }
 
 describe('a request that carries a key', () => {

@@ -7,8 +7,7 @@ const KEYS = 50
 const PARALLEL = 20
 
 test('of 50 keys, each sent by 20 at once, each runs once (I10)', async () => {
-  const world = await createWorld()
-  const ada = await world.person()
+  const ada = await (await createWorld()).person()
   const report = await runStorm({
     keys: KEYS,
     parallel: PARALLEL,

@@ -53,8 +53,7 @@ test('I33 a start on what kill -9 left is ready within 2 s, with nothing held, t
     const [began, queuedBefore] = [performance.now(), spentBy('thread-self').queuedMs]
     const started = await next.again()
     needed.push(neededBy(started.pid, performance.now() - began, queuedBefore))
-    const { body } = await started.ops('POST', '/ops/v1/verify')
-    expect(body.ok).toBe(true)
+    expect((await started.ops('POST', '/ops/v1/verify')).body.ok).toBe(true)
     const money = await started.ops('GET', '/ops/v1/credits?owner=u1@example.com')
     // On Postgres another node may be alive, so there only time ends a hold.
     if (!postgresUrl) expect(money.body.held_cents).toBe(0)

@@ -28,8 +28,7 @@ export async function startByteUpstream() {
 
 async function play(response: ServerResponse, { pieces, writeBytes }: Play): Promise<void> {
   const ending: ScriptedAnswer = { text: '', finish: 'stop', usage: null, toolCalls: [] }
-  const text = [chatDialect.open(), ...pieces.map(chatDialect.delta), chatDialect.close(ending)].join('')
-  const bytes = Buffer.from(text)
+  const bytes = Buffer.from([chatDialect.open(), ...pieces.map(chatDialect.delta), chatDialect.close(ending)].join(''))
   response.socket?.setNoDelay(true)
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   for (let at = 0; at < bytes.length; at += writeBytes) {

@@ -107,8 +107,7 @@ describe('I31 a client that leaves', () => {
     expect(10 - balance).toBeLessThan(0.2)
     const send = (path: string) => target.send('GET', path, { key: person.key })
     const { body: list } = await send('conversations')
-    const { body } = await send(`conversations/${list.conversations[0].id}`)
-    expect(body.conversation.messages[1]).toMatchObject({
+    expect((await send(`conversations/${list.conversations[0].id}`)).body.conversation.messages[1]).toMatchObject({
       role: 'assistant',
       status: 'interrupted',
       content: expect.stringContaining('word'),

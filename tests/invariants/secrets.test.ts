@@ -115,15 +115,11 @@ describe('I25 a secret is shown once and is nowhere else', () => {
     await makeKeysAndSessions()
     await speak()
     await misplaceCredentials()
-    for (const path of [
-      'keys?limit=100',
-      'audit?limit=100',
-      'rate-limits',
-      'auth/me',
-      'conversations',
-      'health',
-      '/openapi.json',
-    ])
+    for (const path of `
+      keys?limit=100 audit?limit=100 rate-limits auth/me conversations health /openapi.json
+    `
+      .trim()
+      .split(/\s+/))
       await say('GET', path)
     for (const path of ['/metrics', '/ops/v1/status', '/ops/v1/keys', '/ops/v1/engines'])
       answers.push((await target.ops('GET', path)).text)

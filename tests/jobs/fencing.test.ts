@@ -108,11 +108,7 @@ describe('a worker that dies', () => {
       const { jobs, clock: own } = queue(`life ${life}`, { clock })
       clock = own
       const { begun, run } = held()
-      const poison = kindOf({
-        name,
-        run,
-        onFailed: async (_tx, _job, why) => ended.push(why),
-      })
+      const poison = kindOf({ name, run, onFailed: async (_tx, _job, why) => ended.push(why) })
       jobs.register(poison)
       if (life === 1) ids.push(await store.write((tx) => jobs.enqueue(tx, poison, mine)))
       clock.advance(LEASE_MS)
@@ -125,29 +121,27 @@ describe('a worker that dies', () => {
   })
 })
 
-describe('a server that stops', () => {
-  test('gives its jobs back, and the attempt with them', async () => {
-    const [one, two] = [queue('one'), queue('two')]
-    const begun = Promise.withResolvers<void>()
-    const name = `stops.${Date.now()}`
-    const patient = kindOf({
-      name,
-      run: async ({ signal }) => {
-        begun.resolve()
-        await new Promise((resolve) => signal.addEventListener('abort', resolve))
-        throw signal.reason
-      },
-    })
-    one.jobs.register(patient)
-    two.jobs.register(kindOf({ name, run: async ({ attempt }) => ({ result: { attempt } }) }))
-    const id = await store.write((tx) => one.jobs.enqueue(tx, patient, mine))
-    const loop = await one.jobs.start()
-    await begun.promise
-    await loop.stop()
-    expect(await rowOf(id)).toMatchObject({ state: 'queued', attempts: 0 })
-    await two.jobs.runDue()
-    expect(await rowOf(id)).toMatchObject({ state: 'completed', result: { attempt: 1 } })
+test('a server that stops gives its jobs back, and the attempt with them', async () => {
+  const [one, two] = [queue('one'), queue('two')]
+  const begun = Promise.withResolvers<void>()
+  const name = `stops.${Date.now()}`
+  const patient = kindOf({
+    name,
+    run: async ({ signal }) => {
+      begun.resolve()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      throw signal.reason
+    },
   })
+  one.jobs.register(patient)
+  two.jobs.register(kindOf({ name, run: async ({ attempt }) => ({ result: { attempt } }) }))
+  const id = await store.write((tx) => one.jobs.enqueue(tx, patient, mine))
+  const loop = await one.jobs.start()
+  await begun.promise
+  await loop.stop()
+  expect(await rowOf(id)).toMatchObject({ state: 'queued', attempts: 0 })
+  await two.jobs.runDue()
+  expect(await rowOf(id)).toMatchObject({ state: 'completed', result: { attempt: 1 } })
 })
 
 /** A kind without retries left to chance; `run` says what it did. */

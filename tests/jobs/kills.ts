@@ -90,8 +90,7 @@ function openPlace(place: Place): Store {
 async function makeTable(place: Place): Promise<void> {
   const statement = 'CREATE TABLE job_effects (id text PRIMARY KEY, job_id text NOT NULL)'
   if (place.dialect === 'sqlite') {
-    const { Database } = await import('bun:sqlite')
-    const database = new Database(place.path)
+    const database = new (await import('bun:sqlite')).Database(place.path)
     database.run(statement)
     database.close()
     return

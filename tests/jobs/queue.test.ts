@@ -56,8 +56,7 @@ describe('a job', () => {
     const kind = kindOf({ run: async () => ({}) })
     jobs.register(kind)
     const add = () => store.write((tx) => jobs.enqueue(tx, kind, { ...mine, uniqueKey: 'k' }))
-    const added = await Promise.all([add(), add(), add()])
-    expect(added.filter((id) => id !== null)).toHaveLength(1)
+    expect((await Promise.all([add(), add(), add()])).filter((id) => id !== null)).toHaveLength(1)
     expect(await jobs.runDue()).toBe(1)
     expect(await add()).not.toBeNull()
     await jobs.runDue()
@@ -175,17 +174,15 @@ describe('a job that fails', () => {
   })
 })
 
-describe('a queue that was stopped', () => {
-  test('goes on when it is started again', async () => {
-    const { jobs } = queue('one')
-    const kind = kindOf({ run: async () => ({}) })
-    jobs.register(kind)
-    await jobs.start().stop()
-    const id = await store.write((tx) => jobs.enqueue(tx, kind, mine))
-    const loop = jobs.start()
-    await eventually(async () => (await rowOf(id)).state === 'completed')
-    await loop.stop()
-  })
+test('a queue that was stopped goes on when it is started again', async () => {
+  const { jobs } = queue('one')
+  const kind = kindOf({ run: async () => ({}) })
+  jobs.register(kind)
+  await jobs.start().stop()
+  const id = await store.write((tx) => jobs.enqueue(tx, kind, mine))
+  const loop = jobs.start()
+  await eventually(async () => (await rowOf(id)).state === 'completed')
+  await loop.stop()
 })
 
 describe('cancelling', () => {

@@ -44,8 +44,7 @@ function use({ changes }: Awaited<ReturnType<typeof open>>) {
 
 describe.if(postgresUrl !== undefined)('what another process changes', () => {
   test('is told of exactly the tables that processes cache', async () => {
-    const { writer } = await open()
-    const rows = await writer`SELECT DISTINCT tgrelid::regclass::text AS name FROM pg_trigger
+    const rows = await (await open()).writer`SELECT DISTINCT tgrelid::regclass::text AS name FROM pg_trigger
       WHERE tgfoid = 'tell_change'::regproc ORDER BY 1`
     expect(rows.map(({ name }: { name: string }) => name)).toEqual([...TRACKED])
   })
@@ -110,8 +109,7 @@ describe.if(postgresUrl !== undefined)('what another process changes', () => {
   })
 
   test('is read anew when the connection broke', async () => {
-    const world = await open()
-    const { writer, heard } = world
+    const { writer, heard } = await open()
     heard.length = 0
     await writer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE 'LISTEN%'`
     await eventually(() => heard.length >= TRACKED.length)

@@ -37,9 +37,7 @@ describe('characters', () => {
   test('counts as the segmenter of the runtime does, whatever stands side by side', () => {
     const letters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code))
     const text = letters.map((letter) => `x${letter}${letter}x`).join('')
-    const found = new Intl.Segmenter('und', {
-      granularity: 'grapheme',
-    }).segment(text)
+    const found = new Intl.Segmenter('und', { granularity: 'grapheme' }).segment(text)
     const wrong: string[] = []
     for (const { segment } of found) if (segment.length > 1 && charactersIn(segment) !== 1) wrong.push(segment)
     expect(wrong).toEqual([])
@@ -61,10 +59,7 @@ describe('a limit of length in a schema', () => {
     list: t.Optional(t.Array(t.Union([t.String({ maxLength: 3 }), t.Null()]))),
   })
   const textOf = (value: object) =>
-    problemsOf(checker(schema).issues(value), value, {
-      nameOf: (path) => path,
-      shownAt: String,
-    })
+    problemsOf(checker(schema).issues(value), value, { nameOf: (path) => path, shownAt: String })
 
   test.each(Object.entries(ONE))('counts %s as one', (_, one) => {
     expect(checker(schema).is({ maxLength: one.repeat(3), list: [one.repeat(3)] })).toBe(true)
@@ -74,11 +69,7 @@ describe('a limit of length in a schema', () => {
   })
 
   test('stands in the document as it was written', () => {
-    expect(schema.properties.maxLength).toMatchObject({
-      type: 'string',
-      minLength: 2,
-      maxLength: 3,
-    })
+    expect(schema.properties.maxLength).toMatchObject({ type: 'string', minLength: 2, maxLength: 3 })
     expect(Object.keys(schema.properties.maxLength)).not.toContain('~refine')
   })
 })

@@ -16,31 +16,27 @@ describe('times on the wire', () => {
   })
 })
 
-describe('the system clock', () => {
-  test('sleeps, and wakes early when told', async () => {
-    const before = systemClock.monotonic()
-    await systemClock.sleep(10)
-    expect(systemClock.monotonic() - before).toBeGreaterThanOrEqual(9)
-    const stop = new AbortController()
-    const sleeping = systemClock.sleep(60_000, stop.signal)
-    stop.abort()
-    await sleeping
-    await systemClock.sleep(60_000, AbortSignal.abort())
-  })
+test('the system clock: sleeps, and wakes early when told', async () => {
+  const before = systemClock.monotonic()
+  await systemClock.sleep(10)
+  expect(systemClock.monotonic() - before).toBeGreaterThanOrEqual(9)
+  const stop = new AbortController()
+  const sleeping = systemClock.sleep(60_000, stop.signal)
+  stop.abort()
+  await sleeping
+  await systemClock.sleep(60_000, AbortSignal.abort())
 })
 
-describe('the clock of tests', () => {
-  test('wakes sleepers in their order as it passes them', async () => {
-    const clock = fakeClock()
-    const woken: number[] = []
-    const sleepers = [30, 10, 20].map((ms) => clock.sleep(ms).then(() => woken.push(ms)))
-    clock.advance(20)
-    await Promise.resolve()
-    await Promise.resolve()
-    expect(woken).toEqual([10, 20])
-    clock.advance(10)
-    await Promise.all(sleepers)
-    expect(woken).toEqual([10, 20, 30])
-    expect(clock.now() - Date.parse('2026-01-01T00:00:00Z')).toBe(30)
-  })
+test('the clock of tests wakes sleepers in their order as it passes them', async () => {
+  const clock = fakeClock()
+  const woken: number[] = []
+  const sleepers = [30, 10, 20].map((ms) => clock.sleep(ms).then(() => woken.push(ms)))
+  clock.advance(20)
+  await Promise.resolve()
+  await Promise.resolve()
+  expect(woken).toEqual([10, 20])
+  clock.advance(10)
+  await Promise.all(sleepers)
+  expect(woken).toEqual([10, 20, 30])
+  expect(clock.now() - Date.parse('2026-01-01T00:00:00Z')).toBe(30)
 })

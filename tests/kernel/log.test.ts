@@ -9,11 +9,12 @@ test('a failed query is logged with what the database says, and without the valu
   const lines: string[] = []
   const log = createLog({ level: 'error', pretty: false, write: (line) => lines.push(line) })
   const incomplete = { user_id: 'whispered', default_mode: null } as never
-  const writing = store.write((tx) => tx.insert(tx.of(userSettings)).values(incomplete))
-  const error = await writing.then(
-    () => null,
-    (thrown) => thrown,
-  )
+  const error = await store
+    .write((tx) => tx.insert(tx.of(userSettings)).values(incomplete))
+    .then(
+      () => null,
+      (thrown) => thrown,
+    )
   log.error(errorFields(error), 'fault')
   log.error(errorFields(new Error('outer', { cause: error })), 'fault')
   expect(lines[0]).toMatch(/null/i)

@@ -5,17 +5,12 @@ const outbound = createOutbound({ ownHosts: ['api.example.com', 'box.example.com
 
 /** Catalogue J: every text here must be refused before anything is looked up or connected. */
 const REFUSED: Record<string, string[]> = {
-  'J1 this machine by name or number': [
-    'http://127.0.0.1:9999/',
-    'http://localhost:9999',
-    'http://localhost.',
-    'http://LOCALHOST',
-    'http://foo.localhost',
-    'http://0/',
-    'http://0.0.0.0:9999',
-    'http://127.1',
-    'http://127.255.255.254',
-  ],
+  'J1 this machine by name or number': `
+    http://127.0.0.1:9999/ http://localhost:9999 http://localhost. http://LOCALHOST http://foo.localhost http://0/
+    http://0.0.0.0:9999 http://127.1 http://127.255.255.254
+  `
+    .trim()
+    .split(/\s+/),
   'J4 other ways to write a number': [
     'http://2130706433/',
     'http://0x7f000001',
@@ -29,45 +24,31 @@ const REFUSED: Record<string, string[]> = {
     'http://%31%32%37.0.0.1/',
     'http://127.0.0\u00ad.1/',
   ],
-  'J6 private and special networks': [
-    'http://10.0.0.1',
-    'http://172.16.0.1',
-    'http://192.168.1.1',
-    'http://169.254.169.254/latest/meta-data/',
-    'http://100.64.0.1',
-    'http://192.0.0.1',
-    'http://198.18.0.1',
-    'http://224.0.0.1',
-    'http://240.0.0.1',
-    'http://255.255.255.255',
-    'http://168.63.129.16',
-    'http://203.0.114.7',
-  ],
-  'J7 IPv6 of this machine and its neighbours': [
-    'http://[::1]',
-    'http://[::]',
-    'http://[0:0:0:0:0:0:0:1]',
-    'http://[fe80::1]',
-    'http://[fc00::1]',
-    'http://[fec0::1]',
-    'http://[ff02::1]',
-  ],
+  'J6 private and special networks': `
+    http://10.0.0.1 http://172.16.0.1 http://192.168.1.1 http://169.254.169.254/latest/meta-data/ http://100.64.0.1
+    http://192.0.0.1 http://198.18.0.1 http://224.0.0.1 http://240.0.0.1 http://255.255.255.255 http://168.63.129.16
+    http://203.0.114.7
+  `
+    .trim()
+    .split(/\s+/),
+  'J7 IPv6 of this machine and its neighbours': `
+    http://[::1] http://[::] http://[0:0:0:0:0:0:0:1] http://[fe80::1] http://[fc00::1] http://[fec0::1]
+    http://[ff02::1]
+  `
+    .trim()
+    .split(/\s+/),
   'J8 IPv4 inside IPv6': [
     'http://[::ffff:127.0.0.1]',
     'http://[::ffff:7f00:1]',
     'http://[::ffff:a9fe:a9fe]',
     'http://[::127.0.0.1]',
   ],
-  'J10 translation, tunnels and documentation': [
-    'http://[64:ff9b::7f00:1]',
-    'http://[64:ff9b:1::7f00:1]',
-    'http://[2002:7f00:1::]',
-    'http://[2001:0:1::]',
-    'http://[5f00::1]',
-    'http://[100::1]',
-    'http://[2001:db8::1]',
-    'http://[3fff::1]',
-  ],
+  'J10 translation, tunnels and documentation': `
+    http://[64:ff9b::7f00:1] http://[64:ff9b:1::7f00:1] http://[2002:7f00:1::] http://[2001:0:1::] http://[5f00::1]
+    http://[100::1] http://[2001:db8::1] http://[3fff::1]
+  `
+    .trim()
+    .split(/\s+/),
   'J17 schemes': [
     'file:///etc/passwd',
     'ftp://example.com',
@@ -83,17 +64,13 @@ const REFUSED: Record<string, string[]> = {
     'http:/127.0.0.1',
     'http:\\\\127.0.0.1',
   ],
-  'J19 ports and this server itself (J31)': [
-    'http://example.com:0/',
-    'http://example.com:22/',
-    'http://example.com:25/',
-    'http://example.com:6379/',
-    'http://example.com:5432/',
-    'http://example.com:9222/',
-    'http://example.com:65536/',
-    'https://api.example.com/api/v1/events',
-    'http://box.example.com:3400/',
-  ],
+  'J19 ports and this server itself (J31)': `
+    http://example.com:0/ http://example.com:22/ http://example.com:25/ http://example.com:6379/
+    http://example.com:5432/ http://example.com:9222/ http://example.com:65536/ https://api.example.com/api/v1/events
+    http://box.example.com:3400/
+  `
+    .trim()
+    .split(/\s+/),
   'J20 malformed': [
     `https://example.com/${'a'.repeat(2049)}`,
     'https://example.com/#fragment',

@@ -28,8 +28,7 @@ describe('a pipe', () => {
     })
     await Promise.resolve()
     expect(isWaiting).toBe(true)
-    const reader = pipe.read()
-    expect((await reader.next()).value).toHaveLength(10_000)
+    expect((await pipe.read().next()).value).toHaveLength(10_000)
     await room
     expect(isWaiting).toBe(false)
     expect(pipe.write('more')).toBeUndefined()

@@ -71,8 +71,7 @@ describe('a commit', () => {
 
   test('that fails rejects every unit in it, and the next one is as good as new', async () => {
     const { ask, count, batches, keeping, diskFailures } = scripted({ COMMIT: [failure('SQLITE_FULL')] })
-    const ended = await Promise.allSettled([ask(), ask()])
-    for (const one of ended) {
+    for (const one of await Promise.allSettled([ask(), ask()])) {
       expect(one).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable', retryAfterS: 30 } })
     }
     expect({ count: count('ROLLBACK'), batches, failing: keeping.failing(), diskFailures }).toEqual({
@@ -140,8 +139,7 @@ describe('a unit that is answered before it is durable', () => {
 
   test('has no effects after its commit, as its caller has gone on', async () => {
     const { ask, finish } = scripted()
-    const effect = ask(async (tx) => tx.afterCommit(() => undefined), true)
-    await expect(effect).rejects.toThrow('has no after')
+    await expect(ask(async (tx) => tx.afterCommit(() => undefined), true)).rejects.toThrow('has no after')
     await finish()
   })
 

@@ -105,7 +105,6 @@ test('what was built in one transaction runs on the connection of another', asyn
     .returning()
   ofConnection(first, built).set(key, statement.prepare('one') as unknown as Prepared)
   expect(ofConnection(second, built).get({})).toBeUndefined()
-  const found = await ofConnection(second, built).get(key)!.execute({ id: 'a' })
-  expect(found).toEqual([{ id: 'a', count: 7 }])
+  expect(await ofConnection(second, built).get(key)!.execute({ id: 'a' })).toEqual([{ id: 'a', count: 7 }])
   expect(requests).toEqual([expect.stringMatching(/^second: update "things"/)])
 })

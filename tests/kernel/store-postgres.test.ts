@@ -62,8 +62,7 @@ describe.skipIf(!postgresUrl)('a unit of work on Postgres', () => {
   })
 
   test('is refused where the server takes no writes', async () => {
-    const store = await openScratch()
-    expect(await store.confirm()).toBeUndefined()
+    expect(await (await openScratch()).confirm()).toBeUndefined()
     const url = new URL(postgresUrl!)
     const admin = new SQL(url.href, { max: 1 })
     await admin.unsafe(`DROP ROLE IF EXISTS svc_reader_${process.pid}`)
@@ -86,8 +85,7 @@ describe.skipIf(!postgresUrl)('a unit of work on Postgres', () => {
   test('may take its time while the server works on it, and does not wait for a lock for ever', async () => {
     const store = await openScratch()
     const slept = (seconds: number) => sql<string>`pg_sleep(${seconds})::text`
-    const sleeping = store.read.select({ slept: slept(2) }).from(sql`(select 1) as one`)
-    expect(await sleeping).toEqual([{ slept: '' }])
+    expect(await store.read.select({ slept: slept(2) }).from(sql`(select 1) as one`)).toEqual([{ slept: '' }])
     await store.write((tx) => insert(tx, { id: 'held', amount: 2 }))
     const release = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()

@@ -102,21 +102,19 @@ describe('a unit that awaits anything but the store', () => {
   })
 })
 
-describe('statements', () => {
-  test('are prepared once per connection, however many units of work use them', async () => {
-    const { store } = openScratchFile()
-    const caches = new Set<unknown>()
-    for (const id of many(20, 'a')) {
-      await store.write(async (tx) => {
-        await insert(tx, { id, amount: 1 })
-        caches.add(tx.prepared)
-        expect((tx.prepared as Map<object, unknown>).size).toBe(1)
-      })
-      await byId(store.read, { id })
-      expect((store.read.prepared as Map<object, unknown>).size).toBe(1)
-    }
-    expect(caches.size).toBe(1)
-  })
+test('statements are prepared once per connection, however many units of work use them', async () => {
+  const { store } = openScratchFile()
+  const caches = new Set<unknown>()
+  for (const id of many(20, 'a')) {
+    await store.write(async (tx) => {
+      await insert(tx, { id, amount: 1 })
+      caches.add(tx.prepared)
+      expect((tx.prepared as Map<object, unknown>).size).toBe(1)
+    })
+    await byId(store.read, { id })
+    expect((store.read.prepared as Map<object, unknown>).size).toBe(1)
+  }
+  expect(caches.size).toBe(1)
 })
 
 describe('a file that another program holds', () => {
@@ -216,32 +214,28 @@ test('a transaction that cannot begin for another reason is refused at once, not
   writer.close()
 })
 
-describe('closing', () => {
-  test('finishes what was asked for and refuses what comes after', async () => {
-    const { store, path } = openScratchFile()
-    const before = store.write((tx) => insert(tx, { id: 'before', amount: 1 }))
-    const closing = store.close()
-    const after = store.write((tx) => insert(tx, { id: 'after', amount: 1 }))
-    await expect(after).rejects.toMatchObject({ code: 'storage_unavailable' })
-    await before
-    await closing
-    const raw = new Database(path)
-    expect(raw.query('SELECT id FROM things').all()).toEqual([{ id: 'before' }])
-    raw.close()
-  })
+test('closing finishes what was asked for and refuses what comes after', async () => {
+  const { store, path } = openScratchFile()
+  const before = store.write((tx) => insert(tx, { id: 'before', amount: 1 }))
+  const closing = store.close()
+  const after = store.write((tx) => insert(tx, { id: 'after', amount: 1 }))
+  await expect(after).rejects.toMatchObject({ code: 'storage_unavailable' })
+  await before
+  await closing
+  const raw = new Database(path)
+  expect(raw.query('SELECT id FROM things').all()).toEqual([{ id: 'before' }])
+  raw.close()
 })
 
-describe('upkeep', () => {
-  test('a backup taken while writing is whole', async () => {
-    const { store, path } = openScratchFile()
-    const writes = many(200, 'a').map((id) => store.write((tx) => insert(tx, { id, amount: 1 })))
-    const target = join(path, '../copy.db')
-    await store.backup(target)
-    await Promise.all(writes)
-    const copy = openSqlite({ path: target, onDiskFailure: () => undefined })
-    expect(await copy.integrity()).toEqual([])
-    await copy.close()
-    expect(await store.integrity()).toEqual([])
-    await store.ping()
-  })
+test('upkeep: a backup taken while writing is whole', async () => {
+  const { store, path } = openScratchFile()
+  const writes = many(200, 'a').map((id) => store.write((tx) => insert(tx, { id, amount: 1 })))
+  const target = join(path, '../copy.db')
+  await store.backup(target)
+  await Promise.all(writes)
+  const copy = openSqlite({ path: target, onDiskFailure: () => undefined })
+  expect(await copy.integrity()).toEqual([])
+  await copy.close()
+  expect(await store.integrity()).toEqual([])
+  await store.ping()
 })

@@ -160,8 +160,7 @@ describe('values', () => {
   test('numbered by the database keep the order of writing', async () => {
     const ids = Array.from({ length: 5 }, newId)
     for (const id of ids) await store.write((tx) => insert(tx, { id, amount: 1 }))
-    const rows = await Promise.all(ids.map((id) => byId(store.read, { id })))
-    const order = rows.map(([row]) => row!.seq)
+    const order = (await Promise.all(ids.map((id) => byId(store.read, { id })))).map(([row]) => row!.seq)
     expect(order).toEqual(order.toSorted((a, b) => a - b))
   })
 
@@ -172,15 +171,13 @@ describe('values', () => {
   })
 })
 
-describe('errors', () => {
-  test('a duplicate of a unique value is distinguished from every other error', async () => {
-    const id = newId()
-    await store.write((tx) => insert(tx, { id, amount: 1 }))
-    const twice = await store.write((tx) => insert(tx, { id, amount: 1 })).catch((error) => error)
-    expect(isUniqueViolation(twice)).toBe(true)
-    const negative = await store.write((tx) => insert(tx, { id: newId(), amount: -1 })).catch((error) => error)
-    expect(negative).toBeInstanceOf(Error)
-    expect(negative).not.toBeInstanceOf(AppError)
-    expect(isUniqueViolation(negative)).toBe(false)
-  })
+test('errors: a duplicate of a unique value is distinguished from every other error', async () => {
+  const id = newId()
+  await store.write((tx) => insert(tx, { id, amount: 1 }))
+  const twice = await store.write((tx) => insert(tx, { id, amount: 1 })).catch((error) => error)
+  expect(isUniqueViolation(twice)).toBe(true)
+  const negative = await store.write((tx) => insert(tx, { id: newId(), amount: -1 })).catch((error) => error)
+  expect(negative).toBeInstanceOf(Error)
+  expect(negative).not.toBeInstanceOf(AppError)
+  expect(isUniqueViolation(negative)).toBe(false)
 })

@@ -6,8 +6,7 @@ const names = (await findTables()).map(({ table }) => getTableName(table.sqlite)
 
 test('the list of tables has every table that is defined in src', async () => {
   const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
-  const texts = await Promise.all(files.map((file) => Bun.file(file).text()))
-  const defined = texts.flatMap((text) => [
+  const defined = (await Promise.all(files.map((file) => Bun.file(file).text()))).flatMap((text) => [
     ...text.matchAll(/= define(?:Clustered)?Table\(\(k\) =>\s+k\.table\(\s*'(\w+)'/g),
   ])
   expect(names.length).toBeGreaterThan(40)

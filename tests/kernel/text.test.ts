@@ -18,17 +18,15 @@ describe('shorten', () => {
   })
 })
 
-describe('clean', () => {
-  test.each([
-    ['\u001b[31mred\u001b[0m', 'red'],
-    ['a\u0007b', 'a·b'],
-    ['a\u202eb', 'a·b'],
-    ['keeps\ttabs\nand lines', 'keeps\ttabs\nand lines'],
-    ['carriage\rreturn', 'carriage·return'],
-    ['žluťoučký 漢字 😀', 'žluťoučký 漢字 😀'],
-  ])('%j becomes %j', (text, expected) => {
-    expect(clean(text)).toBe(expected)
-  })
+test.each([
+  ['\u001b[31mred\u001b[0m', 'red'],
+  ['a\u0007b', 'a·b'],
+  ['a\u202eb', 'a·b'],
+  ['keeps\ttabs\nand lines', 'keeps\ttabs\nand lines'],
+  ['carriage\rreturn', 'carriage·return'],
+  ['žluťoučký 漢字 😀', 'žluťoučký 漢字 😀'],
+])('clean: %j becomes %j', (text, expected) => {
+  expect(clean(text)).toBe(expected)
 })
 
 describe('text that can be stored', () => {
@@ -65,16 +63,14 @@ describe('text that can be stored', () => {
   })
 })
 
-describe('scrub', () => {
-  test.each([
-    ['key svc_sk_live_abcdefgh12345 here', 'key svc_sk_live_… here'],
-    ['code svc_gc_abcdefgh12345678', 'code svc_gc_…'],
-    ['Bearer sk-proj-abcdefgh', 'Bearer …'],
-    ['https://user:secret@example.com/a', 'https://…@example.com/a'],
-    ['a@b.example // c', 'a@b.example // c'],
-  ])('%j becomes %j', (text, expected) => {
-    expect(scrub(text)).toBe(expected)
-  })
+test.each([
+  ['key svc_sk_live_abcdefgh12345 here', 'key svc_sk_live_… here'],
+  ['code svc_gc_abcdefgh12345678', 'code svc_gc_…'],
+  ['Bearer sk-proj-abcdefgh', 'Bearer …'],
+  ['https://user:secret@example.com/a', 'https://…@example.com/a'],
+  ['a@b.example // c', 'a@b.example // c'],
+])('scrub: %j becomes %j', (text, expected) => {
+  expect(scrub(text)).toBe(expected)
 })
 
 describe('quoted', () => {

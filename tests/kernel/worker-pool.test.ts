@@ -22,8 +22,7 @@ describe('a worker pool', () => {
 
   test('opens no more processes than allowed', async () => {
     const ask = open(2)
-    const pids = await Promise.all(Array.from({ length: 6 }, () => ask('pid')))
-    expect(new Set(pids).size).toBeLessThanOrEqual(2)
+    expect(new Set(await Promise.all(Array.from({ length: 6 }, () => ask('pid')))).size).toBeLessThanOrEqual(2)
   })
 
   test('passes on a refusal of the script, and keeps the process', async () => {
@@ -62,8 +61,7 @@ describe('a worker pool', () => {
 
   test('replaces a process that ended while it was idle', async () => {
     const ask = open()
-    const pid = (await ask('pid')) as number
-    process.kill(pid, 'SIGKILL')
+    process.kill((await ask('pid')) as number, 'SIGKILL')
     await eventually(
       () => ask('count').catch(() => 0),
       (count) => count === 1,
@@ -78,8 +76,7 @@ describe('a worker pool', () => {
       process.stdout.write(String(await ask('pid')))
       await ask('hang')`
     const server = Bun.spawn([process.execPath, '-e', code], { stdin: 'ignore', stdout: 'pipe' })
-    const { value } = await server.stdout.getReader().read()
-    const pid = Number(Buffer.from(value!).toString())
+    const pid = Number(Buffer.from((await server.stdout.getReader().read()).value!).toString())
     expect(isThere(pid)).toBe(true)
     server.kill('SIGKILL')
     await eventually(() => !isThere(pid))
@@ -136,8 +133,7 @@ describe('a worker pool', () => {
   })
 
   test('ends an idle process', async () => {
-    const ask = open(1, 0)
-    const pid = (await ask('pid')) as number
+    const pid = (await open(1, 0)('pid')) as number
     await eventually(() => !isThere(pid))
   })
 })

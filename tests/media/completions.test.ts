@@ -22,23 +22,20 @@ describe('mode image of completions (contract 2.2)', () => {
   })
 
   test('auto makes a picture of what asks for one', async () => {
-    const ada = await world.person()
-    const body = await ask(ada, { prompt: 'draw a picture of a castle at night' })
+    const body = await ask(await world.person(), { prompt: 'draw a picture of a castle at night' })
     expect(body.resolved_mode).toBe('image')
     expect(body.artifacts).toHaveLength(1)
   })
 
   test('a turn that follows changes the picture before it, and one that does not makes another', async () => {
     const ada = await world.person()
-    const first = await ask(ada, { prompt: 'an illustration of a sailboat', mode: 'image' })
-    const { conversation_id } = first
+    const { conversation_id } = await ask(ada, { prompt: 'an illustration of a sailboat', mode: 'image' })
     const blue = await ask(ada, { prompt: 'make it blue', conversation_id })
     expect(blue.resolved_mode).toBe('image')
     expect(blue.artifacts[0].prompt).toBe('an illustration of a sailboat. Change: make it blue.')
     const night = await ask(ada, { prompt: 'now at night', mode: 'image', conversation_id })
     expect(night.artifacts[0].prompt).toBe('an illustration of a sailboat. Change: make it blue. Change: now at night.')
-    const other = await ask(ada, { prompt: 'a cat', mode: 'image', conversation_id })
-    expect(other.artifacts[0].prompt).toBe('a cat')
+    expect((await ask(ada, { prompt: 'a cat', mode: 'image', conversation_id })).artifacts[0].prompt).toBe('a cat')
     const inline = [
       { role: 'user', content: 'a dog' },
       { role: 'assistant', content: 'Here.', mode: 'image' },
@@ -55,8 +52,7 @@ describe('mode image of completions (contract 2.2)', () => {
     const shown = await read()
     expect(shown).toMatchObject({ id: artifacts[0].id, type: 'image' })
     const link = new URL(shown.url)
-    const file = await world.app.api.handle(new Request(`http://localhost${link.pathname}${link.search}`))
-    expect(file.status).toBe(200)
+    expect((await world.app.api.handle(new Request(`http://localhost${link.pathname}${link.search}`))).status).toBe(200)
     await ada.send('DELETE', `artifacts/${artifacts[0].id}`)
     expect(await read()).toMatchObject({ id: artifacts[0].id, url: null, url_expires_at: null })
   })
@@ -66,8 +62,7 @@ describe('mode image of completions (contract 2.2)', () => {
     const input = { prompt: 'a mushroom', mode: 'image', image_quality: 'draft', image_model: 'svc-1-design' }
     const body = await ask(ada, input)
     expect(body.artifacts[0]).toMatchObject({ width: 512, height: 512, model: 'svc-1-design' })
-    const again = await ask(ada, input)
-    expect(again).toMatchObject({ _cached: true, artifacts: [{ id: body.artifacts[0].id }] })
+    expect(await ask(ada, input)).toMatchObject({ _cached: true, artifacts: [{ id: body.artifacts[0].id }] })
   })
 
   test('a stream shows the caption and then the picture', async () => {

@@ -12,8 +12,7 @@ const world = await createWorld({ config: { engines: { upstreams, models: { 'svc
 
 test('a follow-up sends the picture of the conversation and only the change; one of someone else is never sent', async () => {
   const ada = await world.person({ cents: 100 })
-  const first = (await ada.send('POST', 'completions', { prompt: 'a pixel', mode: 'image' })).body
-  const { conversation_id } = first
+  const { conversation_id } = (await ada.send('POST', 'completions', { prompt: 'a pixel', mode: 'image' })).body
   const next = await ada.send('POST', 'completions', { prompt: 'make it red', mode: 'image', conversation_id })
   expect(next.status).toBe(200)
   expect(next.body.artifacts).toHaveLength(1)

@@ -83,8 +83,7 @@ describe('pictures of an image engine', () => {
     painter.asked.length = 0
     const { status, body } = await ada.send('POST', 'images', { prompt: 'two [[once]]', count: 2 })
     expect(status).toBe(200)
-    const links = body.images.map(({ url }: { url: string | null }) => url === null)
-    expect(links.sort()).toEqual([false, true])
+    expect(body.images.map(({ url }: { url: string | null }) => url === null).sort()).toEqual([false, true])
     expect(body.usage).toEqual({ cost_cents: 4 })
     expect(await spentBy(ada)).toBe(4)
     const none = await ada.send('POST', 'images', { prompt: 'two [[500]]', count: 2 })
@@ -105,9 +104,7 @@ describe('pictures of an image engine', () => {
   )
 
   test('one that the upstream keeps at its own address is fetched there', async () => {
-    const ada = await world.person()
-    const { status } = await ada.send('POST', 'images', { prompt: 'a pixel [[url]]' })
-    expect(status).toBe(200)
+    expect((await (await world.person()).send('POST', 'images', { prompt: 'a pixel [[url]]' })).status).toBe(200)
   })
 
   test('another engine and its vendor package are asked by image_model', async () => {
@@ -140,8 +137,7 @@ describe('clients and tools', () => {
   })
 
   test('generate_image makes a picture in the loop, recorded and counted as one', async () => {
-    const { world: acting } = await createUpstreamWorld()
-    const ada = await acting.person()
+    const ada = await (await createUpstreamWorld()).world.person()
     const prompt = `[[plan:generate_image${JSON.stringify({ prompt: 'a lighthouse', aspect_ratio: '1:1' })}]]`
     const { body } = await ada.send('POST', 'completions', { prompt, mode: 'think' })
     expect(body.tools_used[0]).toMatchObject({ name: 'generate_image', status: 'success' })

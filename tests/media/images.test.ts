@@ -102,8 +102,7 @@ describe('what is refused', () => {
     ['a style that is a novel', { prompt: 'x', style: 'y'.repeat(201) }, 'validation_error', 'style'],
   ]
   test.each(refusals)('%s is 400', async (_, input, code, param) => {
-    const ada = await world.person()
-    const { status, body } = await ada.send('POST', 'images', input)
+    const { status, body } = await (await world.person()).send('POST', 'images', input)
     expect({ status, code: body.error.code, param: body.error.param }).toEqual({ status: 400, code, param })
   })
 
@@ -137,7 +136,6 @@ describe('POST /images/generations (contract 28.1)', () => {
     ['none', {}],
     ['a format of no kind', { prompt: 'x', response_format: 'png' }],
   ])('%s is 400', async (_, input) => {
-    const ada = await world.person()
-    expect((await ada.send('POST', 'images/generations', input)).status).toBe(400)
+    expect((await (await world.person()).send('POST', 'images/generations', input)).status).toBe(400)
   })
 })

@@ -38,8 +38,7 @@ describe('lettering of a picture', () => {
 })
 
 test('the answer says which letters a local illustration lacks', async () => {
-  const world = await createWorld()
-  const ada = await world.person()
+  const ada = await (await createWorld()).person()
   const plain = await ada.send('POST', 'images', { prompt: 'A poster that says "東京"', image_quality: 'draft' })
   expect(plain.body).not.toHaveProperty('warnings')
   const khmer = await ada.send('POST', 'images', { prompt: 'A poster that says "ភាសា"', image_quality: 'draft' })

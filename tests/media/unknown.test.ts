@@ -70,8 +70,7 @@ describe('what a description names', () => {
 })
 
 test('an answer says what its illustration leaves out', async () => {
-  const world = await createWorld()
-  const ada = await world.person()
+  const ada = await (await createWorld()).person()
   const made = await ada.send('POST', 'images', { prompt: 'an astronaut riding a hoverboard', image_quality: 'draft' })
   expect(made.body.warnings).toEqual(['Local illustrations have no picture of: hoverboard.'])
   const notice = await ada.send('POST', 'completions', { prompt: 'an astronaut riding a hoverboard', mode: 'image' })

@@ -53,8 +53,7 @@ describe.skipIf(!ffmpeg || !ffprobe)('a video of an upstream (contract 6)', () =
     ])
     expect(corner.flat().filter((pixel) => pixel > 200).length).toBeGreaterThan(150)
     expect(corner.flat().filter((pixel) => pixel < 80).length).toBeGreaterThan(800)
-    const elsewhere = frame.subarray(0, 600 * 1280)
-    expect(elsewhere.every((pixel) => Math.abs(pixel - 112) < 16)).toBe(true)
+    expect(frame.subarray(0, 600 * 1280).every((pixel) => Math.abs(pixel - 112) < 16)).toBe(true)
   }, 60_000)
 
   test('that cannot be read is kept as it came, and says so; nothing stays behind', async () => {

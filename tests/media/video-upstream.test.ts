@@ -54,8 +54,7 @@ describe('a video of an upstream (contract 6, 7)', () => {
     expect(Buffer.from(await file.arrayBuffer()).equals(CLIP)).toBe(true)
     const still = (await ada.send('GET', `artifacts/${job.result_data.poster_artifact_id}`)).body
     expect(still).toMatchObject({ type: 'image', width: 1, height: 1, engine: 'svc-vision', model: 'svc-1-motion' })
-    const usage = (await ada.send('GET', 'usage')).body
-    expect(usage.totals).toMatchObject({ requests: 1, cost_cents: 40 })
+    expect((await ada.send('GET', 'usage')).body.totals).toMatchObject({ requests: 1, cost_cents: 40 })
   })
 
   test('is listed as available, and no wallet without its price gets one', async () => {
@@ -232,8 +231,7 @@ describe('one within a completion (contract 2.4)', () => {
 })
 
 test('without an upstream or the built-in engine it is 503, and nothing is put in line', async () => {
-  const bare = await createWorld({ config: { engineBuiltin: false } })
-  const ada = await bare.person()
+  const ada = await (await createWorld({ config: { engineBuiltin: false } })).person()
   const { status, body } = await ada.send('POST', 'video', input)
   expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'engine_unavailable' })
   expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])

@@ -84,8 +84,7 @@ describe('POST /video (contract 6, 7)', () => {
 
   test.skipIf(!ffmpeg)('moves, and has a mark at the bottom on the right in every frame', async () => {
     const [early, late] = await Promise.all([frameAt(ffmpeg!, clip, 0.2, 96, 72), frameAt(ffmpeg!, clip, 1.8, 96, 72)])
-    const differing = early.filter((pixel, at) => Math.abs(pixel - late[at]!) > 12).length
-    expect(differing).toBeGreaterThan(96)
+    expect(early.filter((pixel, at) => Math.abs(pixel - late[at]!) > 12).length).toBeGreaterThan(96)
     for (const at of [0, 1, 1.8]) {
       const frame = await frameAt(ffmpeg!, clip, at, 960, 720)
       // Letters are nearly white on a dark ground.

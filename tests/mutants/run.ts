@@ -59,8 +59,7 @@ await postgres?.stop()
 process.exit(report() ? 0 : 1)
 
 async function candidatesOf(room: string): Promise<Candidate[]> {
-  const files = (await Array.fromAsync(new Bun.Glob(`src/${room}/**/*.ts`).scan('.'))).sort()
-  const made = files.map(async (file) => {
+  const made = (await Array.fromAsync(new Bun.Glob(`src/${room}/**/*.ts`).scan('.'))).sort().map(async (file) => {
     const text = readFileSync(file, 'utf8')
     sources.set(file, text)
     return (await mutationsOf(file, text)).map((mutation) => ({ ...mutation, room }))

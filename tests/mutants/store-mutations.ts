@@ -41,8 +41,7 @@ export function storeMutations(file: string, text: string): Mutation[] {
   const found: Mutation[] = []
   const add = (node: { start: number; end: number }, by: string, kind: string) =>
     found.push({ file, start: node.start, end: node.end, by, kind })
-  const root = parse(text, { sourceType: 'module', plugins: ['typescript'] }).program as unknown as Node
-  walk(root, (node) => {
+  walk(parse(text, { sourceType: 'module', plugins: ['typescript'] }).program as unknown as Node, (node) => {
     if (node.type === 'NumericLiteral') {
       const value = node.value as number
       add(node, String(value <= SMALL ? value + 1 : value * 2), 'Number')

@@ -14,15 +14,13 @@ const OWN: Record<string, string[]> = {
 
 /** Tests outside of a module's own folder that exercise it over its public faces. */
 const BESIDE: Record<string, string[]> = {
-  billing: [
-    'tests/catalogue/g-*.test.ts',
-    'tests/completions/money.test.ts',
-    'tests/operators/plane.test.ts',
-    'tests/chaos/failpoints.test.ts',
-    'tests/app/config.test.ts',
-    'tests/cli/{credits,credits-books}.test.ts',
-    'tests/contract/*.test.ts',
-  ],
+  billing: `
+    tests/catalogue/g-*.test.ts tests/completions/money.test.ts tests/operators/plane.test.ts
+    tests/chaos/failpoints.test.ts tests/app/config.test.ts tests/cli/{credits,credits-books}.test.ts
+    tests/contract/*.test.ts
+  `
+    .trim()
+    .split(/\s+/),
   idempotency: [
     'tests/catalogue/h-*.test.ts',
     'tests/http/idempotent.test.ts',
@@ -107,8 +105,7 @@ function closureOf(test: string, through: RegExp): Set<string> {
 function importsOf(file: string): string[] {
   const before = known.get(file)
   if (before) return before
-  const text = fileText(file)
-  const found = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) => {
+  const found = [...fileText(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) => {
     const target = normalize(join(dirname(file), path!))
     return fileText(`${target}.ts`) ? `${target}.ts` : `${target}/index.ts`
   })

@@ -103,14 +103,12 @@ describe('the operator API in a browser (console 9.8)', () => {
   test('records once an hour whose owner was looked at', async () => {
     const [admin, ada] = [await operator('admin'), await world.person()]
     for (const _ of [1, 2, 3]) expect((await admin.ask(`usage?owner=${ada.userId}`)).status).toBe(200)
-    const events = (await ada.send('GET', 'audit?action=operator.viewed_owner')).body
-    expect(events).toHaveLength(1)
+    expect((await ada.send('GET', 'audit?action=operator.viewed_owner')).body).toHaveLength(1)
   })
 
   test.each([{ console: 'off' }, { consoleOperators: 'off' }] as const)('is not there with %j', async (config) => {
     const closed = await createWorld({ config })
-    const admin = await operator('admin', closed)
-    expect((await admin.ask('status')).status).toBe(404)
+    expect((await (await operator('admin', closed)).ask('status')).status).toBe(404)
     const page = await closed.app.api.handle(new Request('http://localhost/console'))
     expect(page.status === 404).toBe('console' in config)
   })

@@ -95,8 +95,7 @@ describe('purging', () => {
   test("is on the record of whose answers they were, or on the server's", async () => {
     const org = await world.person({ ofOrg: true })
     await purge({ scope: 'org', name: org.orgId })
-    const { body: events } = await org.send('GET', 'audit?action=cache.purged')
-    expect(events).toMatchObject([
+    expect((await org.send('GET', 'audit?action=cache.purged')).body).toMatchObject([
       { entityType: 'completion', inputSummary: { metadata: { scope: 'org', purged: 0 } } },
     ])
     await purge({ scope: 'all' })

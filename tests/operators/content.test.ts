@@ -76,15 +76,13 @@ const EMPTY = [
   '/ops/v1/jobs/:id/log',
   '/ops/v1/skills/:ref/reviews',
 ]
-const NOT_REQUESTED = [
-  '/ops/v1/audit/signatures/:ref',
-  '/ops/v1/browser/sessions/:id',
-  '/ops/v1/browser/sessions/:id/recording',
-  '/ops/v1/engines/:name/health',
-  '/ops/v1/jobs/:id/verification',
-  '/ops/v1/nodes/:ref',
-  '/ops/v1/webhooks/:id/deliveries/:deliveryId',
-]
+const NOT_REQUESTED = `
+  /ops/v1/audit/signatures/:ref /ops/v1/browser/sessions/:id /ops/v1/browser/sessions/:id/recording
+  /ops/v1/engines/:name/health /ops/v1/jobs/:id/verification /ops/v1/nodes/:ref
+  /ops/v1/webhooks/:id/deliveries/:deliveryId
+`
+  .trim()
+  .split(/\s+/)
 
 describe('what people wrote, and links, are for the role support (dx 2.2, D18)', () => {
   test('every route that reads says what it holds, and is asked here', () => {

@@ -65,8 +65,7 @@ describe('engines on the operator API', async () => {
   })
 
   test('are saved untested when asked, and stand on the record without their key', async () => {
-    const { body } = await send('POST', 'engines', { ...engine, api_key: 'upstream-secret' })
-    expect(body).toMatchObject({
+    expect((await send('POST', 'engines', { ...engine, api_key: 'upstream-secret' })).body).toMatchObject({
       saved_to: 'database',
       tests: [],
       modes: expect.arrayContaining(['fast', 'think', 'code']),
@@ -89,8 +88,7 @@ describe('an upstream that is set while the server runs', async () => {
     expect(stored().upstreams.main).toEqual({ kind: 'compat', baseUrl: engine.base_url!, ...settings })
     expect((await send('POST', 'engines', { ...engine, name: 'second', models: ['c'] })).status).toBe(200)
     expect(stored().models).toEqual({ '*': { targets: ['second:c', 'main:a', 'main:b'], only: false } })
-    const again = await send('POST', 'engines', engine)
-    expect(again).toMatchObject({
+    expect(await send('POST', 'engines', engine)).toMatchObject({
       status: 409,
       body: { error: { message: expect.stringContaining('Choose another name') } },
     })
@@ -141,8 +139,7 @@ describe('an upstream that is set while the server runs', async () => {
   })
 
   test('is removed with its targets and its key, unless engines would be left with nothing', async () => {
-    const refused = await send('DELETE', 'engines/main')
-    expect(refused).toMatchObject({
+    expect(await send('DELETE', 'engines/main')).toMatchObject({
       status: 409,
       body: { error: { message: expect.stringContaining('every text engine') } },
     })
@@ -178,14 +175,12 @@ describe('an upstream of the configuration file', async () => {
       ['PATCH', 'engines/main', { settings: { off: true }, test: false }],
       ['DELETE', 'engines/main', undefined],
     ] as const) {
-      const refused = await send(method, path, body)
-      expect(refused).toMatchObject({
+      expect(await send(method, path, body)).toMatchObject({
         status: 409,
         body: { error: { message: expect.stringContaining('engines.upstreams') } },
       })
     }
-    const taken = await send('POST', 'engines', { ...engine, base_url: other.url })
-    expect(taken.status).toBe(409)
+    expect((await send('POST', 'engines', { ...engine, base_url: other.url })).status).toBe(409)
   })
 
   test('is used beside one that was added here, which is asked first', async () => {
@@ -257,8 +252,7 @@ describe('how an upstream answered', async () => {
 
   test('is in the checks of the doctor', async () => {
     const { checks } = (await send('GET', 'doctor')).body
-    const names = checks.map(({ check }: { check: string }) => check)
-    expect(names).toEqual([
+    expect(checks.map(({ check }: { check: string }) => check)).toEqual([
       'migrations',
       'database',
       'redis',

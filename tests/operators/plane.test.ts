@@ -69,8 +69,7 @@ describe('the operator API', () => {
 
 describe('/metrics', () => {
   test('counts requests by route and status, and measures this process', async () => {
-    const ada = await world.person()
-    await ada.send('GET', 'models')
+    await (await world.person()).send('GET', 'models')
     // A request is counted when its answer is out, which is after its caller has it.
     await new Promise((resolve) => setImmediate(resolve))
     const { status, headers, text } = await send('GET', '/metrics')

@@ -88,8 +88,7 @@ test('operators read corrections and get a rule out of them', async () => {
   for (const prompt of ['overdue invoices', 'invoices overdue', 'the overdue ones']) {
     await ada.send('POST', 'routing-corrections', { prompt, expected_mode: 'data_extraction' })
   }
-  const { body } = await ops('GET', `routing-corrections?owner=${ada.userId}`)
-  expect(body.routing_corrections).toHaveLength(3)
+  expect((await ops('GET', `routing-corrections?owner=${ada.userId}`)).body.routing_corrections).toHaveLength(3)
   const suggest = `routing-preferences/suggest-rule?owner=${ada.userId}`
   expect((await ops('POST', suggest, { expected_mode: 'data_extraction' })).body.confidence).toBe(0.88)
   expect((await ops('POST', suggest, { expected_mode: 'code' })).status).toBe(404)

@@ -44,8 +44,7 @@ const spend = async ({ userId, keyId }: Person, ref: string, cents: number) => {
 
 describe('credits reconcile', () => {
   test('finds nothing in honest books', async () => {
-    const ada = await world.person({ cents: 100 })
-    await ada.send('POST', 'completions', { prompt: 'hi' })
+    await (await world.person({ cents: 100 })).send('POST', 'completions', { prompt: 'hi' })
     expect(await found()).toMatchObject({ exitCode: 0, rows: [] })
   })
 

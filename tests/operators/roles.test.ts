@@ -91,8 +91,7 @@ describe('what a role may call', () => {
 
   test('a refusal changes nothing and names the role', async () => {
     const ada = await world.person({ cents: 0 })
-    const reply = await senders.viewer('POST', 'credits', { owner: ada.userId, amount_cents: 500 })
-    expect(reply.body.error.message).toBe(
+    expect((await senders.viewer('POST', 'credits', { owner: ada.userId, amount_cents: 500 })).body.error.message).toBe(
       'The role viewer cannot POST /ops/v1/credits. Ask an operator with another role.',
     )
     expect((await here('GET', `credits?owner=${ada.userId}`)).body.balance_cents).toBe(0)

@@ -69,8 +69,7 @@ test('of a request that was refused early, the user of its line is named', async
 })
 
 test('what was stored of a request is found by its owner alone; a request of nobody is not', async () => {
-  const reply = await ada.send('POST', 'completions', { prompt: 'canary later', mode: 'fast' })
-  const id = idOf(reply)
+  const id = idOf(await ada.send('POST', 'completions', { prompt: 'canary later', mode: 'fast' }))
   const { stdout } = await run(['trace', id, ada.orgId!, '--json'], { clock: world.clock })
   expect(JSON.parse(stdout)).toMatchObject({ id, owner: `org:${ada.orgId}`, audit: [{ action: 'completion.created' }] })
   expect((await run(['trace', 'req_nobody'])).exitCode).toBe(3)

@@ -10,8 +10,7 @@ inChromium('the first look at the chat', () => {
       ['dark', 'dark'],
       ['light', 'light'],
     ]) {
-      const site = await scripted({ config: { appearance: { theme } } })
-      await page.goto(site.hostUrl())
+      await page.goto((await scripted({ config: { appearance: { theme } } })).hostUrl())
       await frameOf(page)
       const frame = (await page.$('iframe'))!
       expect(await frame.evaluate((it) => getComputedStyle(it).colorScheme)).toBe(scheme!)

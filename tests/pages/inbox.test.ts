@@ -34,8 +34,7 @@ test('the inbox hears of a new chat, of who waits and of each message, and ends 
   await world.transcript(owner, chat)('POST', '/takeover', {})
   await world.say(chat, 'Are you there?')
   await open.until(({ data }) => JSON.stringify(data.messages ?? []).includes('Are you there?'))
-  const wrong = await world.app.api.handle(new Request('http://localhost/console/inbox/events'))
-  expect(wrong.status).toBe(401)
+  expect((await world.app.api.handle(new Request('http://localhost/console/inbox/events'))).status).toBe(401)
   await world.app.api.handle(
     new Request('http://localhost/sign-out', { method: 'POST', headers: { cookie, 'sec-fetch-site': 'same-origin' } }),
   )

@@ -56,8 +56,7 @@ test('chats that wait and jobs appear as they change, and what waits is a need',
   expect((await stream.next('delta', 'takeovers')).changed).toMatchObject([
     { session_id: chat.sessionId, takeover_status: 'requested', waiting_since: expect.any(String) },
   ])
-  const { needs } = (await owner.send('GET', 'needs')).body
-  expect(needs).toMatchObject([
+  expect((await owner.send('GET', 'needs')).body.needs).toMatchObject([
     { kind: 'visitor_waiting', severity: 'now', count: 1, section: 'inbox', since: expect.any(String) },
   ])
   stream.leave()
@@ -68,8 +67,7 @@ test('caps, failing keys and credit are needs of who may see them', async () => 
   const soon = new Date(Date.now() + 3 * 86_400_000).toISOString()
   const session = await world.signedIn(team.owner)
   await session.send('POST', 'keys', { name: 'Old', expires_at: soon })
-  const { needs } = (await session.send('GET', 'needs')).body
-  expect(needs).toMatchObject([
+  expect((await session.send('GET', 'needs')).body.needs).toMatchObject([
     { kind: 'key_expiring', severity: 'soon', section: 'keys', text: expect.stringContaining('Old') },
   ])
   expect((await (await world.signedIn(team.viewer)).send('GET', 'needs')).body.needs).toEqual([])
@@ -81,8 +79,7 @@ test('a stream ends with its key, and refuses what it cannot follow', async () =
   expect((await eve.send('GET', 'live?topics=requests&requests.status=9xx')).status).toBe(400)
   const stream = await follow(eve, 'topics=requests')
   await stream.next('snapshot', 'requests')
-  const session = await world.signedIn(eve)
-  expect((await session.send('DELETE', `keys/${eve.keyId}`)).status).toBe(200)
+  expect((await (await world.signedIn(eve)).send('DELETE', `keys/${eve.keyId}`)).status).toBe(200)
   await stream.done
   expect(stream.heard.at(-1)!.event).toBe('error')
 })

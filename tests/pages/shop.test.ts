@@ -15,8 +15,7 @@ inChromium('a shop, its visitors and its people', () => {
 
     // The preview is a chat that works.
     await owner.goto(`${shop.origin}/console/me/widgets/${id}`)
-    const preview = await frameOf(owner)
-    await shows(preview, '.log', 'Hello! I can help')
+    await shows(await frameOf(owner), '.log', 'Hello! I can help')
     await picture(owner, 'preview')
     expect(await axeProblems(owner)).toEqual([])
 
@@ -52,8 +51,7 @@ inChromium('a shop, its visitors and its people', () => {
     // Told over and over while it lasts, so that a slow look misses nothing.
     const typed = async () => {
       await frame.type('#field', ' ')
-      const text = await textOf(owner, '.typing')
-      return text
+      return await textOf(owner, '.typing')
     }
     await eventually(typed, (text) => text === 'The visitor is writing')
     await visitor.keyboard.press('Enter')
@@ -101,8 +99,7 @@ inChromium('a shop, its visitors and its people', () => {
     await shows(frame, '.log:not(.growing)', '56')
     await frame.waitForFunction(() => document.querySelectorAll('.message.user .note:empty').length === 2)
     await frame.waitForFunction(() => document.querySelector('.growing')!.childElementCount === 0)
-    const answers = await frame.$$eval('.message.assistant', (rows) => rows.map((row) => row.textContent))
-    expect(answers).toHaveLength(3)
+    expect(await frame.$$eval('.message.assistant', (rows) => rows.map((row) => row.textContent))).toHaveLength(3)
   })
 
   test('two people who both want a chat: one has it, and the other reads who', async () => {
@@ -150,8 +147,7 @@ inChromium('a shop, its visitors and its people', () => {
     const small = await frameOf(phone)
     await small.tap('#launcher')
     await small.waitForSelector('#panel[role="dialog"]')
-    const box = await (await phone.$('iframe'))!.boundingBox()
-    expect(box).toMatchObject({ x: 0, y: 0, width: 320, height: 568 })
+    expect(await (await phone.$('iframe'))!.boundingBox()).toMatchObject({ x: 0, y: 0, width: 320, height: 568 })
     await say(phone, small, 'What is 12 * 7?')
     expect(await small.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
     expect(await axeProblems(small)).toEqual([])

@@ -12,8 +12,7 @@ inChromium('the chat on the page of another origin', () => {
     page.on('request', (request) => requests.push(new URL(request.url()).origin))
     await page.goto(site.hostUrl())
     const frame = await frameOf(page)
-    const box = await (await page.$('iframe'))!.boundingBox()
-    expect(box!.width).toBeLessThan(100)
+    expect((await (await page.$('iframe'))!.boundingBox())!.width).toBeLessThan(100)
 
     await frame.click('#launcher')
     await frame.waitForSelector('#panel', { visible: true })

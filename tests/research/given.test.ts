@@ -79,8 +79,7 @@ describe('a file as people have it is quoted as it is written (issue 28)', () =>
   ])('%s', async (_, question, name, quote) => {
     const { data, quotes } = await researched(`${question} ${at(name)}`)
     expect(quotes.filter((one) => one.includes(quote))).not.toEqual([])
-    const all = JSON.stringify(data)
-    expect(all).not.toContain('\ufffd')
+    expect(JSON.stringify(data)).not.toContain('\ufffd')
     for (const one of quotes) {
       const sides = ['windmill', 'oak rollers', 'rye'].some((word) => one.includes(word))
       expect({ one, sides: sides && /tours|family|bakery|August/.test(one) }).toEqual({ one, sides: false })

@@ -39,8 +39,7 @@ describe('research on /completions', () => {
   })
 
   test('as a stream shows the report before its end', async () => {
-    const world = await createWorld({ config })
-    const ada = await world.person()
+    const ada = await (await createWorld({ config })).person()
     const { text } = await ada.send('POST', 'completions', { prompt: QUESTION, mode: 'research', stream: true })
     const frames = readFrames(text)
     const done = frames.at(-1)!
@@ -57,30 +56,28 @@ describe('research on /completions', () => {
   })
 })
 
-describe('auto that is still reading after a minute', () => {
-  test('hands over to a job that goes on with what was read', async () => {
-    const clock = fakeClock()
-    const world = await createWorld({ config, clock })
-    const ada = await world.person()
-    const release = site.hold(2)
-    const before = site.read.length
-    const answered = ada.send('POST', 'completions', { prompt: `Research ${QUESTION}` })
-    // The fifth is begun when one of the first is kept.
-    await eventually(() => site.read.length - before === 5)
-    clock.advance(60_000)
-    const { status, body } = await answered
-    expect(status).toBe(200)
-    expect(body.job).toMatchObject({ status: 'queued', poll_url: `/api/v1/jobs/${body.job.job_id}` })
-    expect(body.content).toContain(body.job.job_id)
-    release()
-    const reads = site.read.length
-    await world.app.container.jobs.runDue()
-    const { body: job } = await ada.send('GET', `jobs/${body.job.job_id}`)
-    expect(job).toMatchObject({ status: 'completed', type: 'research', result_data: { depth: 'basic' } })
-    expect(site.read.length - reads).toBeLessThan(5)
-    const actions = (await ada.send('GET', 'audit')).body.map(({ action }: { action: string }) => action)
-    expect(actions).toEqual(expect.arrayContaining(['completion.created', 'research.created', 'job.completed']))
-  })
+test('auto that is still reading after a minute hands over to a job that goes on with what was read', async () => {
+  const clock = fakeClock()
+  const world = await createWorld({ config, clock })
+  const ada = await world.person()
+  const release = site.hold(2)
+  const before = site.read.length
+  const answered = ada.send('POST', 'completions', { prompt: `Research ${QUESTION}` })
+  // The fifth is begun when one of the first is kept.
+  await eventually(() => site.read.length - before === 5)
+  clock.advance(60_000)
+  const { status, body } = await answered
+  expect(status).toBe(200)
+  expect(body.job).toMatchObject({ status: 'queued', poll_url: `/api/v1/jobs/${body.job.job_id}` })
+  expect(body.content).toContain(body.job.job_id)
+  release()
+  const reads = site.read.length
+  await world.app.container.jobs.runDue()
+  const { body: job } = await ada.send('GET', `jobs/${body.job.job_id}`)
+  expect(job).toMatchObject({ status: 'completed', type: 'research', result_data: { depth: 'basic' } })
+  expect(site.read.length - reads).toBeLessThan(5)
+  const actions = (await ada.send('GET', 'audit')).body.map(({ action }: { action: string }) => action)
+  expect(actions).toEqual(expect.arrayContaining(['completion.created', 'research.created', 'job.completed']))
 })
 
 describe('an engine that writes', () => {

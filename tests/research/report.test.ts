@@ -99,16 +99,14 @@ describe('depth and max_sources', () => {
   })
 })
 
-describe('a research that cannot be', () => {
-  test.each([
-    [{}, 'missing_prompt'],
-    [{ prompt: '  ' }, 'missing_prompt'],
-    [{ prompt: 'x', depth: 'deep' }, 'validation_error'],
-    [{ prompt: 'x', max_sources: 0 }, 'validation_error'],
-    [{ prompt: 'x', max_sources: 51 }, 'validation_error'],
-    [{ prompt: 'x', max_sources: 1.5 }, 'validation_error'],
-  ])('is refused: %j (catalogue B32)', async (body, code) => {
-    const { status, body: message } = await (await world.person()).send('POST', 'research', body)
-    expect({ status, code: message.error.code }).toEqual({ status: 400, code })
-  })
+test.each([
+  [{}, 'missing_prompt'],
+  [{ prompt: '  ' }, 'missing_prompt'],
+  [{ prompt: 'x', depth: 'deep' }, 'validation_error'],
+  [{ prompt: 'x', max_sources: 0 }, 'validation_error'],
+  [{ prompt: 'x', max_sources: 51 }, 'validation_error'],
+  [{ prompt: 'x', max_sources: 1.5 }, 'validation_error'],
+])('a research that cannot be is refused: %j (catalogue B32)', async (body, code) => {
+  const { status, body: message } = await (await world.person()).send('POST', 'research', body)
+  expect({ status, code: message.error.code }).toEqual({ status: 400, code })
 })

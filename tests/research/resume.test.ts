@@ -80,8 +80,7 @@ test('a research whose process is killed goes on elsewhere with what was read, a
     // It was planned once: the second try had the plan of the first.
     expect(upstream.calls).toHaveLength(2)
     expect(job.usage.cost_cents).toBeGreaterThan(0)
-    const { totals } = await ask(next.url, 'usage')
-    expect(totals).toMatchObject({ requests: 1, cost_cents: job.usage.cost_cents })
+    expect((await ask(next.url, 'usage')).totals).toMatchObject({ requests: 1, cost_cents: job.usage.cost_cents })
     expect(await ask(next.url, `jobs/${id}/verification`)).toMatchObject({ sound: true })
   } finally {
     await next.kill()

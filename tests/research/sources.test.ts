@@ -68,8 +68,7 @@ describe('a research that fails', () => {
     const job = await researched(ada, { prompt: 'How tall is the lighthouse?' })
     expect(job).toMatchObject({ status: 'failed', usage: { cost_cents: 0 } })
     expect(job.error).toContain('SVC_SEARCH_DRIVER')
-    const { held } = await container.billing.balance(store.read, `user:${ada.userId}`)
-    expect(held).toBe(0)
+    expect((await container.billing.balance(store.read, `user:${ada.userId}`)).held).toBe(0)
   })
 
   test('names the addresses that could not be read, without calling private ones', async () => {
@@ -90,8 +89,7 @@ describe('a research that fails', () => {
   test('says so when what was read speaks of something else', async () => {
     const ada = await world.person()
     const prompt = `What is the boiling point of tungsten? ${site.urls[24]} ${site.origin}/none`
-    const { error } = await researched(ada, { prompt })
-    expect(error).toMatch(
+    expect((await researched(ada, { prompt })).error).toMatch(
       /^The sources that could be read \(“.+”\) do not mention this, and .*: http\S+\/none answered with status 404\. Use/,
     )
   })
@@ -106,8 +104,7 @@ describe('a policy', () => {
   })
   async function bound(...rules: object[]): Promise<Person> {
     const ada = await world.person()
-    const { status } = await ada.send('POST', 'guardrail-policies', { name: 'Mine', rules, is_default: true })
-    expect(status).toBe(201)
+    expect((await ada.send('POST', 'guardrail-policies', { name: 'Mine', rules, is_default: true })).status).toBe(201)
     return ada
   }
   const prompt = `When was the lighthouse of Port Ellis built? ${site.urls[0]}`
@@ -130,8 +127,7 @@ describe('a policy', () => {
   })
 
   test('withholds a report whole', async () => {
-    const ada = await bound(ruleOf('output', 'block'))
-    const { result, result_data: data } = await researched(ada, { prompt })
+    const { result, result_data: data } = await researched(await bound(ruleOf('output', 'block')), { prompt })
     expect(result).not.toContain('1871')
     expect(data).toMatchObject({ citations: [], quotations: [], summary: '' })
   })
@@ -155,8 +151,7 @@ describe('a policy', () => {
 
   test('looks at what is read', async () => {
     const rule = { guardrail_id: 'prompt_injection', phase: 'tool_result', verdict: 'block', config: {} }
-    const ada = await bound(rule)
-    const { status, error } = await researched(ada, {
+    const { status, error } = await researched(await bound(rule), {
       prompt: `Who lit the lighthouse of Port Ellis? ${site.urls[19]}`,
     })
     expect(status).toBe('failed')
@@ -164,51 +159,46 @@ describe('a policy', () => {
   })
 })
 
-describe('money and rates', () => {
-  test('hold the most that it may cost and charge what was used; without credit nothing starts', async () => {
-    const upstream = await startUpstream({ text: () => 'The lighthouse was built in 1871. [Q1]' })
-    afterAll(() => upstream.stop())
-    const paid = await createWorld({
-      config: { egressAllow: '127.0.0.1/32', engineBaseUrl: upstream.url, engineModel: 'scripted' },
-    })
-    const [ada, poor] = [await paid.person({ cents: 50 }), await paid.person({ cents: 1 })]
-    const input = { prompt: `When was the lighthouse of Port Ellis built? ${site.urls[0]}`, max_sources: 10 }
-    expect((await poor.send('POST', 'research', input)).body.error.code).toBe('insufficient_credits')
-    expect((await poor.send('GET', 'jobs')).body.jobs).toEqual([])
-    const { body } = await ada.send('POST', 'research', input)
-    const balance = () => paid.app.container.billing.balance(paid.app.store.read, `user:${ada.userId}`)
-    // 16,000 tokens in, 4,000 out and ten pages of svc-1-research.
-    expect((await balance()).held).toBe(16 * 300_000 + 4 * 1_500_000 + 10 * 500_000)
-    await paid.app.container.jobs.runDue()
-    const { usage } = (await ada.send('GET', `jobs/${body.job_id}`)).body
-    const after = await balance()
-    expect(after.held).toBe(0)
-    expect(50_000_000 - after.balance).toBe(Math.round(usage.cost_cents * 1_000_000))
-    expect(usage.cost_cents).toBeGreaterThan(0.5)
-    expect(usage.cost_cents).toBeLessThan(6)
-    const { mode_limits: limits } = (await ada.send('GET', 'rate-limits')).body
-    const { usage: used } = (await ada.send('GET', 'rate-limits')).body
-    expect(used.modes.research.remaining).toBe(limits.research - 1)
+test('money and rates: hold the most that it may cost and charge what was used; without credit nothing starts', async () => {
+  const upstream = await startUpstream({ text: () => 'The lighthouse was built in 1871. [Q1]' })
+  afterAll(() => upstream.stop())
+  const paid = await createWorld({
+    config: { egressAllow: '127.0.0.1/32', engineBaseUrl: upstream.url, engineModel: 'scripted' },
   })
+  const [ada, poor] = [await paid.person({ cents: 50 }), await paid.person({ cents: 1 })]
+  const input = { prompt: `When was the lighthouse of Port Ellis built? ${site.urls[0]}`, max_sources: 10 }
+  expect((await poor.send('POST', 'research', input)).body.error.code).toBe('insufficient_credits')
+  expect((await poor.send('GET', 'jobs')).body.jobs).toEqual([])
+  const { body } = await ada.send('POST', 'research', input)
+  const balance = () => paid.app.container.billing.balance(paid.app.store.read, `user:${ada.userId}`)
+  // 16,000 tokens in, 4,000 out and ten pages of svc-1-research.
+  expect((await balance()).held).toBe(16 * 300_000 + 4 * 1_500_000 + 10 * 500_000)
+  await paid.app.container.jobs.runDue()
+  const { usage } = (await ada.send('GET', `jobs/${body.job_id}`)).body
+  const after = await balance()
+  expect(after.held).toBe(0)
+  expect(50_000_000 - after.balance).toBe(Math.round(usage.cost_cents * 1_000_000))
+  expect(usage.cost_cents).toBeGreaterThan(0.5)
+  expect(usage.cost_cents).toBeLessThan(6)
+  const { mode_limits: limits } = (await ada.send('GET', 'rate-limits')).body
+  expect((await ada.send('GET', 'rate-limits')).body.usage.modes.research.remaining).toBe(limits.research - 1)
 })
 
-describe('the tool deep_research', () => {
-  test('gives an engine a report with citations, and is listed', async () => {
-    const ada = await world.person()
-    const { body } = await ada.send('GET', 'tools')
-    const entry = body.tools.find(({ name }: { name: string }) => name === 'deep_research')
-    expect(entry).toMatchObject({ category: 'search', available: true })
-    const call = world.callAs(ada)
-    const { tools } = container
-    const toolset = tools.assemble({ inline: [], skills: [], system: true, approved: [], call })
-    const question = `When was the lighthouse of Port Ellis built? ${site.urls[0]}`
-    const request = { id: 'call_1', name: 'deep_research', arguments: JSON.stringify({ question }) }
-    const context = { call, signal: new AbortController().signal, now: 0, conversationId: null }
-    const { status, result, text } = await tools.run(toolset, request, context)
-    expect(status).toBe('success')
-    expect(text).toContain('1871')
-    expect(result).toMatchObject({ citations: [{ index: 1, url: site.urls[0] }] })
-    const none = { ...request, arguments: JSON.stringify({ question: 'How tall is it?' }) }
-    expect((await tools.run(toolset, none, context)).text).toContain('SVC_SEARCH_DRIVER')
-  })
+test('the tool deep_research gives an engine a report with citations, and is listed', async () => {
+  const ada = await world.person()
+  const { body } = await ada.send('GET', 'tools')
+  const entry = body.tools.find(({ name }: { name: string }) => name === 'deep_research')
+  expect(entry).toMatchObject({ category: 'search', available: true })
+  const call = world.callAs(ada)
+  const { tools } = container
+  const toolset = tools.assemble({ inline: [], skills: [], system: true, approved: [], call })
+  const question = `When was the lighthouse of Port Ellis built? ${site.urls[0]}`
+  const request = { id: 'call_1', name: 'deep_research', arguments: JSON.stringify({ question }) }
+  const context = { call, signal: new AbortController().signal, now: 0, conversationId: null }
+  const { status, result, text } = await tools.run(toolset, request, context)
+  expect(status).toBe('success')
+  expect(text).toContain('1871')
+  expect(result).toMatchObject({ citations: [{ index: 1, url: site.urls[0] }] })
+  const none = { ...request, arguments: JSON.stringify({ question: 'How tall is it?' }) }
+  expect((await tools.run(toolset, none, context)).text).toContain('SVC_SEARCH_DRIVER')
 })

@@ -12,8 +12,7 @@ const { as, ops } = await serveBookmarks(world, max)
 resourceSuite({ resource: bookmark as never, world, as, ops, max })
 
 test('a noun reads what is sent, and has verbs of its own on both APIs', async () => {
-  const ada = await world.person()
-  const send = as(ada)
+  const send = as(await world.person())
   const refused = await send('POST', 'bookmarks', { name: 'Nowhere', url: 'nonsense' })
   expect({ status: refused.status, param: refused.body.error.param }).toEqual({ status: 400, param: 'url' })
   const { id } = (await send('POST', 'bookmarks', { name: 'Docs', url: 'https://example.com/docs' })).body

@@ -18,8 +18,7 @@ const slugsOf = async (person: Person, prompt?: string, slugs?: string[]) =>
   (await active(person, prompt, slugs)).skills.map(({ slug }) => slug)
 
 async function published(members: Record<string, unknown> = {}) {
-  const author = await world.person()
-  const made = await submit(author, manifest(members))
+  const made = await submit(await world.person(), manifest(members))
   if (made.reply.body.submission.status === 'pending_review') await admin.decide(made.id, 'approve')
   return made
 }
@@ -139,8 +138,7 @@ describe('skills of a run', () => {
 
   test('that were suspended take part no more, from the next run on', async () => {
     const ada = await world.person()
-    const author = await world.person()
-    const { id, skillId, slug } = await submit(author, staffManifest())
+    const { id, skillId, slug } = await submit(await world.person(), staffManifest())
     await admin.decide(id, 'approve')
     await ada.send('POST', 'skills', { skillId })
     expect(await slugsOf(ada)).toEqual([slug])
@@ -157,8 +155,7 @@ describe('skills of a run', () => {
       await ada.send('POST', 'skills', { skillId })
     }
     const look = async () => {
-      const { skills } = await active(ada, 'What is the capital of France, and why?')
-      expect(skills).toHaveLength(20)
+      expect((await active(ada, 'What is the capital of France, and why?')).skills).toHaveLength(20)
     }
     expect(await effortOf(look, 200)).toBeLessThan(1)
   })
@@ -171,8 +168,7 @@ describe('a skill of an org that was installed', () => {
     const { member } = team
     expect((await member.send('POST', 'skills', { skillId })).status).toBe(201)
     const runs = async () => {
-      const { skills } = await activeFor(world.callAs(member), { slugs: [slug], prompt: 'hello' })
-      return skills.map((one) => one.slug)
+      return (await activeFor(world.callAs(member), { slugs: [slug], prompt: 'hello' })).skills.map((one) => one.slug)
     }
     const installed = async () => (await member.send('GET', 'skills?filter=installed')).body.skills.length
     expect({ runs: await runs(), installed: await installed() }).toEqual({ runs: [slug], installed: 1 })

@@ -42,8 +42,7 @@ describe('members of a tool that no manifest has (contract 8.1)', () => {
       command: 'x',
       permissions: ['execute:tools', 'external:http'],
     })
-    const { reply } = await submit(ada, written)
-    expect(reply.body.warnings).toEqual([
+    expect((await submit(ada, written)).reply.body.warnings).toEqual([
       'Left out, because a manifest has no such member: author.ssn, command, tools[0].endpoint.proxy.',
     ])
   })
@@ -96,8 +95,7 @@ describe('members of a tool that no manifest has (contract 8.1)', () => {
     const { body } = await publish(ada, id, order())
     expect(body.warnings).toEqual(textOf('tools[0]'))
     expect((await ada.send('GET', `skills/${body.skillId}`)).body.toolDefinitions).toEqual([STORED])
-    const { canvas } = (await ada.send('GET', `evi/canvases/${id}`)).body
-    expect(canvas.compiledManifest.tools).toEqual([STORED])
+    expect((await ada.send('GET', `evi/canvases/${id}`)).body.canvas.compiledManifest.tools).toEqual([STORED])
   })
 
   test('are dropped from what an operator imports', async () => {
@@ -169,8 +167,7 @@ describe('what a tool returns (contract 8.1)', () => {
     ['outputSchema', { type: 'nonsense' }, 'outputSchema.type'],
     ['outputSchema', { type: 'array', items: 5 }, 'outputSchema.items'],
   ])('but no %s is %j', async (member, schema, why) => {
-    const ada = await world.person()
-    const { reply } = await submit(ada, staffManifest({ tools: [{ ...STORED, [member]: schema }] }))
+    const { reply } = await submit(await world.person(), staffManifest({ tools: [{ ...STORED, [member]: schema }] }))
     expect(reply.status).toBe(422)
     expect(reply.body.review.checks.schema).toContain(why)
   })

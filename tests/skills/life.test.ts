@@ -34,12 +34,10 @@ async function inState(state: (typeof STATES)[number]) {
 }
 
 describe('the life of a submission', () => {
-  const cells = STATES.flatMap((state) => MOVES.map((move) => [state, move] as const))
-  test.each(cells)('%s, %s', async (state, move) => {
+  test.each(STATES.flatMap((state) => MOVES.map((move) => [state, move] as const)))('%s, %s', async (state, move) => {
     const { ada, id, act } = await inState(state)
     const to = TABLE[`${state} ${move}`]
-    const reply = await act(move)
-    expect(reply).toMatchObject(
+    expect(await act(move)).toMatchObject(
       to
         ? { status: 200, body: { submission: { status: to } } }
         : { status: 409, body: { error: { code: 'conflict' } } },
@@ -207,8 +205,7 @@ describe('whom a new version is for', () => {
   test('is whom the one before it was for, so that nothing private is published by leaving something out', async () => {
     const [ada, bob] = [await world.person(), await world.person()]
     const { slug, skillId } = await submit(ada, manifest(), { visibility: 'private' })
-    const next = await submit(ada, manifest({ slug, version: '1.1.0' }), { skill_id: skillId })
-    expect(next.reply.status).toBe(201)
+    expect((await submit(ada, manifest({ slug, version: '1.1.0' }), { skill_id: skillId })).reply.status).toBe(201)
     expect((await ada.send('GET', `skills/${skillId}`)).body).toMatchObject({ version: '1.1.0', visibility: 'private' })
     expect((await bob.send('GET', `skills/${skillId}`)).status).toBe(404)
   })
@@ -235,60 +232,54 @@ describe('whom a new version is for', () => {
   })
 })
 
-describe('changing by hand', () => {
-  test('nothing is 400, and leaves what is in force in force', async () => {
+test('changing by hand: nothing is 400, and leaves what is in force in force', async () => {
+  const ada = await world.person()
+  const { skillId } = await submit(ada, manifest(), { visibility: 'private' })
+  for (const body of [{}, { colour: 'red' }]) {
+    const reply = await ada.send('PATCH', `skills/${skillId}`, body)
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
+  }
+  expect((await ada.send('GET', `skills/${skillId}`)).body.reviewStatus).toBe('approved')
+})
+
+test('of what happens at the same moment one thing counts: deciding, withdrawing, deleting and replacing what waits', async () => {
+  for (let round = 0; round < 6; round++) {
     const ada = await world.person()
-    const { skillId } = await submit(ada, manifest(), { visibility: 'private' })
-    for (const body of [{}, { colour: 'red' }]) {
-      const reply = await ada.send('PATCH', `skills/${skillId}`, body)
-      expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: 'validation_error' })
+    const { id, skillId, slug } = await submit(ada, staffManifest())
+    const replies = await Promise.all([
+      admin.decide(id, 'approve'),
+      admin.decide(id, 'reject', 'because'),
+      ada.send('DELETE', `skills/submissions/${id}`),
+      ada.send('DELETE', `skills/${skillId}`),
+      ada.send('PATCH', `skills/${skillId}`, { name: 'Other' }),
+      submit(ada, staffManifest({ slug, version: '1.0.1' }), { skill_id: skillId }).then(({ reply }) => reply),
+      ada.send('POST', 'skills', { skillId }),
+      ada.send('DELETE', 'skills', { skillId }),
+    ])
+    for (const { status, text } of replies) expect([200, 201, 404, 409], text).toContain(status)
+    const skill = await ada.send('GET', `skills/${skillId}`)
+    const own = (await ada.send('GET', 'skills/submissions')).body.submissions
+    if (skill.status === 404) expect(own).toEqual([])
+    else {
+      const states = own.map(({ status }: { status: string }) => status)
+      expect(states.includes('pending_review')).toBe(
+        skill.body.reviewStatus === 'pending_review' || (skill.body.reviewStatus === 'approved' && states.length > 1),
+      )
     }
-    expect((await ada.send('GET', `skills/${skillId}`)).body.reviewStatus).toBe('approved')
-  })
+    const { skills } = (await ada.send('GET', 'skills?filter=installed')).body
+    if (skill.status === 404) expect(skills).toEqual([])
+  }
 })
 
-describe('of what happens at the same moment one thing counts', () => {
-  test('deciding, withdrawing, deleting and replacing what waits', async () => {
-    for (let round = 0; round < 6; round++) {
-      const ada = await world.person()
-      const { id, skillId, slug } = await submit(ada, staffManifest())
-      const replies = await Promise.all([
-        admin.decide(id, 'approve'),
-        admin.decide(id, 'reject', 'because'),
-        ada.send('DELETE', `skills/submissions/${id}`),
-        ada.send('DELETE', `skills/${skillId}`),
-        ada.send('PATCH', `skills/${skillId}`, { name: 'Other' }),
-        submit(ada, staffManifest({ slug, version: '1.0.1' }), { skill_id: skillId }).then(({ reply }) => reply),
-        ada.send('POST', 'skills', { skillId }),
-        ada.send('DELETE', 'skills', { skillId }),
-      ])
-      for (const { status, text } of replies) expect([200, 201, 404, 409], text).toContain(status)
-      const skill = await ada.send('GET', `skills/${skillId}`)
-      const own = (await ada.send('GET', 'skills/submissions')).body.submissions
-      if (skill.status === 404) expect(own).toEqual([])
-      else {
-        const states = own.map(({ status }: { status: string }) => status)
-        expect(states.includes('pending_review')).toBe(
-          skill.body.reviewStatus === 'pending_review' || (skill.body.reviewStatus === 'approved' && states.length > 1),
-        )
-      }
-      const { skills } = (await ada.send('GET', 'skills?filter=installed')).body
-      if (skill.status === 404) expect(skills).toEqual([])
-    }
-  })
-})
-
-describe('the order of versions is that of semver', () => {
-  test.each([
-    ['1.0.0', '1.0.0-rc.1'],
-    ['1.0.0-rc.10', '1.0.0-rc.9'],
-    ['1.0.0-rc.99999999999999999999', '1.0.0-rc.99999999999999999998'],
-    ['1.0.0-beta', '1.0.0-9'],
-    ['1.0.0-beta.1', '1.0.0-beta'],
-  ])('%s comes after %s', (later, earlier) => {
-    expect(isHigher(later, earlier)).toBe(true)
-    expect(isHigher(earlier, later)).toBe(false)
-  })
+test.each([
+  ['1.0.0', '1.0.0-rc.1'],
+  ['1.0.0-rc.10', '1.0.0-rc.9'],
+  ['1.0.0-rc.99999999999999999999', '1.0.0-rc.99999999999999999998'],
+  ['1.0.0-beta', '1.0.0-9'],
+  ['1.0.0-beta.1', '1.0.0-beta'],
+])('the order of versions is that of semver: %s comes after %s', (later, earlier) => {
+  expect(isHigher(later, earlier)).toBe(true)
+  expect(isHigher(earlier, later)).toBe(false)
 })
 
 const { skills, tools } = world.app.container

@@ -44,8 +44,7 @@ describe('a slug that could be taken for a skill of this server', () => {
     expect(reply.body.submission).toMatchObject({ status: 'pending_review', reviewTier: 'staff', autoApproved: false })
     const text = 'warn: The slug "emai1-drafter" looks like "email-drafter", a skill that ships with this server.'
     expect(reply.body.review.checks.slug_unique).toBe(text)
-    const { body } = await author.send('GET', `skills/submissions/${id}`)
-    expect(body.submission.review.checks.slug_unique).toBe(text)
+    expect((await author.send('GET', `skills/submissions/${id}`)).body.submission.review.checks.slug_unique).toBe(text)
     const { evidence } = (await submissionRepository.find(world.app.store.read, id as SubmissionId))!
     expect(evidence).toContainEqual(expect.objectContaining({ check: 'slug_unique', path: 'slug', severity: 'warn' }))
   })

@@ -26,19 +26,16 @@ describe('operators and submissions', () => {
   })
 
   test('approve tier security only with the diff they read', async () => {
-    const ada = await world.person()
-    const { id } = await submit(ada, securityManifest())
+    const { id } = await submit(await world.person(), securityManifest())
     const approve = (read_diff?: string) =>
       operator.decide(call, id, { decision: 'approve', reason: 'read', ...(read_diff ? { read_diff } : {}) })
     await expect(approve()).rejects.toMatchObject({ code: 'conflict' })
     await expect(approve('0123456789abcdef')).rejects.toMatchObject({ code: 'conflict' })
-    const { sha } = await operator.diff(call, id)
-    expect(await approve(sha)).toMatchObject({ status: 'approved', reason: 'read' })
+    expect(await approve((await operator.diff(call, id)).sha)).toMatchObject({ status: 'approved', reason: 'read' })
   })
 
   test('get the manifest, what is live and each finding, and list by state and tier', async () => {
-    const ada = await world.person()
-    const { id, slug } = await submit(ada, securityManifest())
+    const { id, slug } = await submit(await world.person(), securityManifest())
     const whole = await operator.get(call, id)
     expect({
       liveVersion: whole.live_version,

@@ -211,18 +211,10 @@ describe('the review refuses', () => {
   })
 })
 
-describe('names of tools', () => {
-  test.each([
-    'postcode_lookup',
-    'trade_execution',
-    'airport_terminal',
-    'executive_summary',
-    'seashell_guide',
-    'top_10',
-  ])('%s says nothing of running code', (name) =>
-    expect(examine(manifest({ tools: [tool({ name })] })).checks.tool_names).toBe('pass'),
-  )
-})
+test.each(['postcode_lookup', 'trade_execution', 'airport_terminal', 'executive_summary', 'seashell_guide', 'top_10'])(
+  'names of tools: %s says nothing of running code',
+  (name) => expect(examine(manifest({ tools: [tool({ name })] })).checks.tool_names).toBe('pass'),
+)
 
 /** The table of contract 8.2. */
 const TIERS: [Record<string, unknown>, string][] = [

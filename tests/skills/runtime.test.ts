@@ -62,23 +62,21 @@ describe('keywords', () => {
   })
 })
 
-describe('of many skills', () => {
-  test('those a request names take part, and what is left out is said', async () => {
-    const world = await createWorld()
-    const ada = await world.person()
-    const names: string[] = []
-    for (let at = 0; at < 43; at++) {
-      const author = await world.person()
-      const { skillId, slug } = await submit(author, manifest({ systemPromptExtension: `Say ${at} kindly.` }))
-      names.push(slug)
-      if (at < 42) await ada.send('POST', 'skills', { skillId })
-    }
-    const last = names.at(-1)!
-    const { activeFor } = world.app.container.skills
-    const { skills, warnings } = await activeFor(world.callAs(ada), { slugs: [last, names[41]!], prompt: 'hi' })
-    const slugs = skills.map(({ slug }) => slug)
-    expect(slugs).toHaveLength(40)
-    expect(slugs.slice(-2)).toEqual([names[41]!, last])
-    expect(warnings).toEqual(['At most 40 skills take part in a run: 3 installed skills were left out.'])
-  })
+test('of many skills: those a request names take part, and what is left out is said', async () => {
+  const world = await createWorld()
+  const ada = await world.person()
+  const names: string[] = []
+  for (let at = 0; at < 43; at++) {
+    const author = await world.person()
+    const { skillId, slug } = await submit(author, manifest({ systemPromptExtension: `Say ${at} kindly.` }))
+    names.push(slug)
+    if (at < 42) await ada.send('POST', 'skills', { skillId })
+  }
+  const last = names.at(-1)!
+  const { activeFor } = world.app.container.skills
+  const { skills, warnings } = await activeFor(world.callAs(ada), { slugs: [last, names[41]!], prompt: 'hi' })
+  const slugs = skills.map(({ slug }) => slug)
+  expect(slugs).toHaveLength(40)
+  expect(slugs.slice(-2)).toEqual([names[41]!, last])
+  expect(warnings).toEqual(['At most 40 skills take part in a run: 3 installed skills were left out.'])
 })

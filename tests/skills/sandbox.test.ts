@@ -47,8 +47,7 @@ describe('the sandbox', () => {
   })
 
   test('counts tries at the same time one by one', async () => {
-    const other = await createWorld({ config: { sandboxRunsPerDay: 3 } })
-    const ada = await other.person()
+    const ada = await (await createWorld({ config: { sandboxRunsPerDay: 3 } })).person()
     const input = { manifest: manifest(), prompt: 'A poem about the sea' }
     const replies = await Promise.all(Array.from({ length: 8 }, () => ada.send('POST', 'skills/sandbox', input)))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(3)

@@ -42,8 +42,7 @@ describe('the store', () => {
     '\u0000'.replace('\u0000', ' '),
     '"a" AND',
   ])('takes %j for words, not for syntax (F4)', async (q) => {
-    const { status } = await ada.send('GET', `skills?q=${encodeURIComponent(q)}`)
-    expect(status).toBe(200)
+    expect((await ada.send('GET', `skills?q=${encodeURIComponent(q)}`)).status).toBe(200)
   })
 
   test.each(["installed' OR 'a'='a", 'all', ''])('refuses the filter %j (F4)', async (filter) => {

@@ -72,8 +72,7 @@ describe('a long text', () => {
   const withFile = (text: string) => manifest({ knowledge: ['a.md'], knowledgeFiles: { 'a.md': text } })
 
   test.each([0, 500, 619, 1_500, 2_400])('is read to its end, and its lines are counted: %i lines before', (before) => {
-    const text = [...lines(before), attack, ...lines(2_400 - before)].join('\n')
-    const { evidence } = examine(withFile(text))
+    const { evidence } = examine(withFile([...lines(before), attack, ...lines(2_400 - before)].join('\n')))
     expect(new Set(evidence.map(({ line }) => line))).toEqual(new Set([before + 1]))
   })
 

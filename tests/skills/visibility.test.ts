@@ -59,16 +59,14 @@ describe('who sees a skill', () => {
     const runs = sees && state !== 'suspended'
     expect(skills.map(({ slug: active }) => active)).toEqual(runs ? [slug] : [])
     expect(warnings).toHaveLength(runs ? 0 : 1)
-    const installing = await person.send('POST', 'skills', { skillId })
-    expect(installing.status).toBe(runs ? 201 : 404)
+    expect((await person.send('POST', 'skills', { skillId })).status).toBe(runs ? 201 : 404)
     if (runs) await person.send('DELETE', 'skills', { skillId })
   })
 
   test('the org of a skill is one its author belongs to', async () => {
     const { reply } = await submit(stranger, staffManifest(), { visibility: 'org', target_org_id: org })
     expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
-    const unnamed = await submit(owner, staffManifest(), { visibility: 'org' })
-    expect(unnamed.reply.status).toBe(400)
+    expect((await submit(owner, staffManifest(), { visibility: 'org' })).reply.status).toBe(400)
   })
 
   test('changing and deleting are the author’s: 403 for who sees it, 404 for who does not, 409 once it is out', async () => {

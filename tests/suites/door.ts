@@ -127,8 +127,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
       ['get_weather', { location: 'Rome' }],
     ])
     const results = calls.map((call) => ({ ...call, result: `Snow in ${JSON.parse(call.arguments).location}.` }))
-    const { text } = await answered({ prompt, tools: ['get_weather'], calls: results })
-    expect(text).toBe('Oslo: Snow.')
+    expect((await answered({ prompt, tools: ['get_weather'], calls: results })).text).toBe('Oslo: Snow.')
     const sent = JSON.stringify(upstream.calls.at(-1)!.body.messages)
     expect(sent).toContain('Snow in Oslo.')
     expect(sent).toContain('Snow in Rome.')
@@ -173,8 +172,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     })
 
   test('more requests a minute than the key may send', async () => {
-    const eve = await world.person()
-    const dashboard = await world.signedIn(eve)
+    const dashboard = await world.signedIn(await world.person())
     const { body } = await dashboard.send('POST', 'keys', { scopes: ['completions'], rpm_limit: 1 })
     const authorization = { authorization: `Bearer ${body.key}` }
     const send = () =>
@@ -216,8 +214,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
       config: { terms: [term] },
     })
     const rules = [rule('input', 'attack'), rule('output', 'secret')]
-    const policy = await eve.send('POST', 'guardrail-policies', { name: 'Mine', rules, is_default: true })
-    expect(policy.status).toBe(201)
+    expect((await eve.send('POST', 'guardrail-policies', { name: 'Mine', rules, is_default: true })).status).toBe(201)
     const refusal = await refused({ prompt: freshPrompt('An attack') }, eve)
     expect({ status: refusal.status, code: refusal.code }).toEqual({ status: 400, code: 'guardrail_blocked' })
     const { ended, text } = await answered({ prompt: freshPrompt('[[say:A secret.]]') }, eve)
@@ -312,8 +309,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
   test('is counted and audited as one call by its own route', async () => {
     const eve = await world.person()
     await answered({ prompt: freshPrompt() }, eve)
-    const { body } = await eve.send('GET', 'audit')
-    const rows = body as { action: string; inputSummary: { endpoint: string } }[]
+    const rows = (await eve.send('GET', 'audit')).body as { action: string; inputSummary: { endpoint: string } }[]
     expect(
       rows.filter(({ action }) => action === 'completion.created').map((row) => row.inputSummary.endpoint),
     ).toEqual([format.path])

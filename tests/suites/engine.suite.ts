@@ -240,8 +240,7 @@ export function imageSuite(name: string, { driver, server, models }: ImageSuiteO
 
     if (models.edits)
       test('are changed where the model can: it gets the picture and the last change', async () => {
-        const { bytes } = await driver.image!(request({ ...changed, model: models.edits! }))
-        expect(bytes.length).toBe(PIXEL.length)
+        expect((await driver.image!(request({ ...changed, model: models.edits! }))).bytes.length).toBe(PIXEL.length)
         expect(server.calls).toMatchObject([{ prompt: 'now larger. Style: flat.', sent: [PIXEL.length] }])
       })
 

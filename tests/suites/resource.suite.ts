@@ -203,8 +203,7 @@ export function resourceSuite({ resource: noun, world, as, ops, max, like = NAME
         expect(await listed(as(eve), query)).toEqual([eves])
       }
       const forged = { owner: `user:${ada.userId}`, user_id: ada.userId, org_id: ada.orgId }
-      const { status } = await as(eve)('POST', `${path}?owner=${ada.userId}`, { ...input, ...forged })
-      expect(status).toBe(201)
+      expect((await as(eve)('POST', `${path}?owner=${ada.userId}`, { ...input, ...forged })).status).toBe(201)
       expect(await listed(as(ada))).toEqual([hers])
     })
 

@@ -47,8 +47,7 @@ export function sectionsCited({ file, text }: Text): Citation[] {
 export function labelsCited({ file, text }: Text): Citation[] {
   const messages = all(commentsOf(text), IN_COMMENT)
   const tested = file.startsWith('tests/') ? [...all(text, BEGINS_TEXT), ...all(text, IN_BRACKETS)] : []
-  const labels = new Set([...messages, ...tested].flatMap(splitLabels))
-  return [...labels].map((cited) => ({ file, cited }))
+  return [...new Set([...messages, ...tested].flatMap(splitLabels))].map((cited) => ({ file, cited }))
 }
 
 export const elsewhereCited = ({ file, text }: Text): Citation[] =>

@@ -78,8 +78,7 @@ export function createConformance(document: Document) {
 
   function operationOf(method: string, path: string): Operation | undefined {
     const matches = shapes.filter(({ pattern }) => pattern.test(path))
-    const found = matches.find(({ isExact }) => isExact) ?? matches[0]
-    return found?.operations[method.toLowerCase()]
+    return (matches.find(({ isExact }) => isExact) ?? matches[0])?.operations[method.toLowerCase()]
   }
 
   function checkerOf(schema: Json) {

@@ -18,11 +18,7 @@ export const expectedChat = (requestId: string | null, conversationId: unknown) 
   created: expect.any(Number),
   model: 'svc-1-flash',
   choices: [
-    {
-      index: 0,
-      message: { role: 'assistant', content: 'Hello from the scripted upstream.' },
-      finish_reason: 'stop',
-    },
+    { index: 0, message: { role: 'assistant', content: 'Hello from the scripted upstream.' }, finish_reason: 'stop' },
   ],
   usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16, ...WITHOUT_DETAILS },
   svc_metadata: {

@@ -46,19 +46,15 @@ export function startS3() {
     const found = [...objects]
       .filter(([key]) => key.startsWith(prefix) && key > after)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-    const page = found.slice(0, 2)
-    const contents = page.map(
-      ([key, { modified, bytes }]) =>
-        `<Contents><Key>${key}</Key><LastModified>${modified.toISOString()}</LastModified><Size>${bytes.byteLength}</Size></Contents>`,
-    )
+    const contents = found
+      .slice(0, 2)
+      .map(
+        ([key, { modified, bytes }]) =>
+          `<Contents><Key>${key}</Key><LastModified>${modified.toISOString()}</LastModified><Size>${bytes.byteLength}</Size></Contents>`,
+      )
     const body = `<?xml version="1.0"?><ListBucketResult><Name>bucket</Name><IsTruncated>${found.length > 2}</IsTruncated>${contents.join('')}</ListBucketResult>`
     return new Response(body, { headers: { 'content-type': 'application/xml' } })
   }
 
-  return {
-    objects,
-    refused,
-    endpoint: `http://127.0.0.1:${server.port}`,
-    stop: () => server.stop(true),
-  }
+  return { objects, refused, endpoint: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
 }

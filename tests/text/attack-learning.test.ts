@@ -29,8 +29,11 @@ test('of a text that holds an attack, the sentence that is one is learned', () =
 })
 
 test('what speaks for an attack is weighed so that honest texts raise few alarms; a text without words is judged too', () => {
-  const judged = texts.map((one) => judgedBy(learned, one))
-  const facts = factsOf(judged, learned.stretches, learned.stretches)
+  const facts = factsOf(
+    texts.map((one) => judgedBy(learned, one)),
+    learned.stretches,
+    learned.stretches,
+  )
   const by = fittedWeights(facts)
   const alarms = (isAttack: boolean) => facts.filter((one) => one.isAttack === isAttack && weigh(one, by) >= 0.8).length
   expect({ attacks: alarms(true), others: alarms(false) }).toEqual({ attacks: TOPICS.length, others: 0 })

@@ -63,20 +63,7 @@ describe('the value of an expression (contract 10)', () => {
 
   test('exists for every tree over every value, and a comparison is never both less and more', () => {
     const { pick } = seededRandom(41)
-    const atoms = [
-      'null',
-      'true',
-      '0',
-      '-2.5',
-      '""',
-      '"a"',
-      '"7"',
-      'trigger',
-      'trigger.tags',
-      'trigger.total',
-      'steps',
-      'now',
-    ]
+    const atoms = 'null true 0 -2.5 "" "a" "7" trigger trigger.tags trigger.total steps now'.split(' ')
     const ops = ['==', '!=', '<', '<=', '>', '>=', 'contains', '&&', '||']
     for (let n = 0; n < 3_000; n++) {
       const [left, right] = [pick(atoms), pick(atoms)]

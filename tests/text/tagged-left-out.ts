@@ -16,8 +16,10 @@ export function taggedLeftOut(
   max = Number.POSITIVE_INFINITY,
 ): Record<Kind, Tally> {
   const teachers = [...new Set(texts.map((one) => one.writer))].filter((one) => one !== writer).slice(0, max)
-  const others = texts.filter((one) => teachers.includes(one.writer))
-  const model = learnNames(others, nameless)
+  const model = learnNames(
+    texts.filter((one) => teachers.includes(one.writer)),
+    nameless,
+  )
   const tallies = { name: { hits: 0, misses: 0, extras: 0 }, address: { hits: 0, misses: 0, extras: 0 } }
   for (const { text, spans } of texts.filter((one) => one.writer === writer)) {
     const plain = plainly(text)

@@ -72,9 +72,7 @@ describe('the tools of a run', () => {
     const tools = openTools({ system: [named('big', 'x'.repeat(60_000))] })
     const toolset = tools.assemble(wanted())
     let shown = 0
-    for (let call = 0; call < 40; call++) {
-      shown += JSON.stringify(await says(tools, toolset, 'big')).length
-    }
+    for (let call = 0; call < 40; call++) shown += JSON.stringify(await says(tools, toolset, 'big')).length
     expect(shown).toBeLessThan(1_100_000)
   })
 })

@@ -41,17 +41,15 @@ describe('GET /tools', () => {
   })
 })
 
-describe('GET /tools/signing-secret', () => {
-  test("is the owner's own: the same for their keys, another for an org and for everyone else", async () => {
-    const [ben, org] = [await world.person(), await world.person({ ofOrg: true })]
-    const secrets = await Promise.all(
-      [ada, ada, ben, org].map(async (person) => (await person.send('GET', 'tools/signing-secret')).body.secret),
-    )
-    expect(secrets[0]).toMatch(/^[0-9a-f]{64}$/)
-    expect(secrets[1]).toBe(secrets[0])
-    expect(new Set(secrets).size).toBe(3)
-    expect(world.logged.join('')).not.toContain(secrets[0])
-  })
+test("GET /tools/signing-secret is the owner's own: the same for their keys, another for an org and for everyone else", async () => {
+  const [ben, org] = [await world.person(), await world.person({ ofOrg: true })]
+  const secrets = await Promise.all(
+    [ada, ada, ben, org].map(async (person) => (await person.send('GET', 'tools/signing-secret')).body.secret),
+  )
+  expect(secrets[0]).toMatch(/^[0-9a-f]{64}$/)
+  expect(secrets[1]).toBe(secrets[0])
+  expect(new Set(secrets).size).toBe(3)
+  expect(world.logged.join('')).not.toContain(secrets[0])
 })
 
 describe('SVC_SYSTEM_TOOLS', () => {

@@ -96,8 +96,7 @@ describe('a call', () => {
   })
 
   test('that fails tells the engine in the words of the tool', async () => {
-    const outcome = await withTool({ run: async () => Promise.reject(new ToolFailure('Nothing is there.')) })()
-    expect(outcome).toMatchObject({
+    expect(await withTool({ run: async () => Promise.reject(new ToolFailure('Nothing is there.')) })()).toMatchObject({
       status: 'error',
       description: 'Nothing is there.',
       text: 'Error: Nothing is there.',
@@ -120,8 +119,7 @@ describe('a call', () => {
       })
       return new Promise(() => {})
     }
-    const outcome = await withTool({ run, timeoutMs: 20 })()
-    expect(outcome.text).toBe('Error: echo gave no answer within 0.02 seconds.')
+    expect((await withTool({ run, timeoutMs: 20 })()).text).toBe('Error: echo gave no answer within 0.02 seconds.')
     expect(notice).toBe(true)
   })
 
@@ -188,21 +186,18 @@ describe('who may', () => {
   })
 })
 
-describe('a storm of calls', () => {
-  test(`ends after ${MAX_CALLS}, with no more than ${MAX_AT_ONCE} at work`, async () => {
-    let working = 0
-    let max = 0
-    const run = async () => {
-      max = Math.max(max, ++working)
-      await new Promise((go) => setImmediate(go))
-      working--
-      return 1
-    }
-    const tools = openTools({ system: [toolOf({ run })] })
-    const toolset = tools.assemble(wanted())
-    const calls = Array.from({ length: 500 }, () => tools.run(toolset, requestOf('echo'), contextOf()))
-    const outcomes = await Promise.all(calls)
-    expect(outcomes.filter(({ status }) => status === 'success')).toHaveLength(MAX_CALLS)
-    expect(max).toBe(MAX_AT_ONCE)
-  })
+test(`a storm of calls ends after ${MAX_CALLS}, with no more than ${MAX_AT_ONCE} at work`, async () => {
+  let working = 0
+  let max = 0
+  const run = async () => {
+    max = Math.max(max, ++working)
+    await new Promise((go) => setImmediate(go))
+    working--
+    return 1
+  }
+  const tools = openTools({ system: [toolOf({ run })] })
+  const toolset = tools.assemble(wanted())
+  const calls = Array.from({ length: 500 }, () => tools.run(toolset, requestOf('echo'), contextOf()))
+  expect((await Promise.all(calls)).filter(({ status }) => status === 'success')).toHaveLength(MAX_CALLS)
+  expect(max).toBe(MAX_AT_ONCE)
 })

@@ -148,8 +148,7 @@ describe('without a search server', () => {
     ['Tavily has no key', settings('tavily', '', '')],
   ])('where %s, the tool says so and is not offered', async (_, given) => {
     const { tools } = searching(given)
-    const entries = await tools.list(wanted().call, {})
-    const entry = entries.find(({ name }) => name === 'web_search')
+    const entry = (await tools.list(wanted().call, {})).find(({ name }) => name === 'web_search')
     expect(entry).toMatchObject({ available: false, unavailableReason: expect.stringContaining('No search') })
     expect(tools.assemble(wanted()).tools.has('web_search')).toBe(false)
   })

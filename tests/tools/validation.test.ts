@@ -94,8 +94,7 @@ describe('a definition (B31)', () => {
   test('named __proto__ or as a tool of ours is a tool like any other (L5)', async () => {
     const toolset = tools.assemble(wanted({ inline: [inline({}, '__proto__'), inline({}, 'browser_navigate')] }))
     for (const name of ['__proto__', 'browser_navigate']) {
-      const outcome = await tools.run(toolset, requestOf(name), contextOf())
-      expect(outcome.result).toEqual({ acknowledged: true })
+      expect((await tools.run(toolset, requestOf(name), contextOf())).result).toEqual({ acknowledged: true })
     }
   })
 

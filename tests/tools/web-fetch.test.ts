@@ -149,8 +149,7 @@ describe('web_fetch', () => {
     'http://host\r\nx: y/',
   ])('refuses %j and connects to nothing (J)', async (url) => {
     seen.length = 0
-    const strict = fetching(createOutbound())
-    const outcome = await strict(url)
+    const outcome = await fetching(createOutbound())(url)
     expect(outcome.status).toBe('error')
     expect(outcome.result).toBeNull()
     expect(seen).toEqual([])

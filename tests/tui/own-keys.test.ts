@@ -39,8 +39,7 @@ describe('keys of one user', () => {
 
 describe('what is read on the record, and what is begun', () => {
   test('b shows the body of a delivery, and begins to bind a key', () => {
-    const { effects } = press(modelOf({ screen: 'deliveries' }), 'b')
-    expect(effects).toMatchObject([
+    expect(press(modelOf({ screen: 'deliveries' }), 'b').effects).toMatchObject([
       {
         type: 'run',
         argv: ['deliveries', 'get', expect.any(String), '--webhook', expect.any(String), '--body', '-o', 'yaml'],

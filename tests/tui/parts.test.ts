@@ -62,21 +62,19 @@ test('a job that was cancelled is told apart from one that failed', () => {
   expect(cells('boom')[0]).toMatchObject({ text: '✗ failed', tone: 'bad' })
 })
 
-describe('a long list', () => {
-  test('is asked for whole while a filter looks through it, and as it was afterwards', () => {
-    const short = modelOf({ screen: 'jobs' })
-    const [row] = short.topics.jobs!.rows
-    const rows = Array.from({ length: 200 }, (_, at) => ({ ...row!, id: `job_${at}` }))
-    const long = { ...short, topics: { ...short.topics, jobs: { ...short.topics.jobs!, rows } } }
-    const stored = press(long, '/', ...typed('status:failed'), 'enter')
-    const again = { type: 'reconnect' } as const
-    expect(stored.effects).toContainEqual(again)
-    expect(queryOf(wantedOf(stored.model))).toBe('topics=overview,jobs&most=2000')
-    const cleared = press(stored.model, 'esc')
-    expect(cleared.effects).toContainEqual(again)
-    expect(queryOf(wantedOf(cleared.model))).toBe('topics=overview,jobs')
-    expect(press(short, '/', ...typed('status:failed'), 'enter').effects).not.toContainEqual(again)
-  })
+test('a long list is asked for whole while a filter looks through it, and as it was afterwards', () => {
+  const short = modelOf({ screen: 'jobs' })
+  const [row] = short.topics.jobs!.rows
+  const rows = Array.from({ length: 200 }, (_, at) => ({ ...row!, id: `job_${at}` }))
+  const long = { ...short, topics: { ...short.topics, jobs: { ...short.topics.jobs!, rows } } }
+  const stored = press(long, '/', ...typed('status:failed'), 'enter')
+  const again = { type: 'reconnect' } as const
+  expect(stored.effects).toContainEqual(again)
+  expect(queryOf(wantedOf(stored.model))).toBe('topics=overview,jobs&most=2000')
+  const cleared = press(stored.model, 'esc')
+  expect(cleared.effects).toContainEqual(again)
+  expect(queryOf(wantedOf(cleared.model))).toBe('topics=overview,jobs')
+  expect(press(short, '/', ...typed('status:failed'), 'enter').effects).not.toContainEqual(again)
 })
 
 describe('one of a few', () => {

@@ -201,22 +201,20 @@ describe('what others wrote', () => {
   })
 })
 
-describe('for a screen reader', () => {
-  test('each change is one sentence', () => {
-    const before = modelOf({ screen: 'jobs' })
-    const needs = [{ kind: 'visitors', count: 3, about: 'shop-help', since: null }]
-    const facts = { ...before.topics.overview!.facts, needs }
-    const job = { ...before.topics.jobs!.rows[0]!, id: 'job_new' }
-    const order = ['job_new', ...before.topics.jobs!.rows.map(({ id }) => id)]
-    const { model } = update(before, {
-      type: 'streamed',
-      events: [
-        { type: 'delta', seq: 2, topic: 'overview', facts, changed: [], at: '' },
-        { type: 'delta', seq: 2, topic: 'jobs', changed: [job], order, at: '' },
-      ],
-    })
-    expect(changes(before, model)).toEqual(['New: 3 visitors waiting for a human (shop-help).', '1 new in Jobs.'])
-    const lost = update(model, { type: 'lost', problem: 'connection refused', tries: 1, nextTryAt: NOW }).model
-    expect(changes(model, lost)).toEqual(['The server stopped answering: connection refused.'])
+test('for a screen reader: each change is one sentence', () => {
+  const before = modelOf({ screen: 'jobs' })
+  const needs = [{ kind: 'visitors', count: 3, about: 'shop-help', since: null }]
+  const facts = { ...before.topics.overview!.facts, needs }
+  const job = { ...before.topics.jobs!.rows[0]!, id: 'job_new' }
+  const order = ['job_new', ...before.topics.jobs!.rows.map(({ id }) => id)]
+  const { model } = update(before, {
+    type: 'streamed',
+    events: [
+      { type: 'delta', seq: 2, topic: 'overview', facts, changed: [], at: '' },
+      { type: 'delta', seq: 2, topic: 'jobs', changed: [job], order, at: '' },
+    ],
   })
+  expect(changes(before, model)).toEqual(['New: 3 visitors waiting for a human (shop-help).', '1 new in Jobs.'])
+  const lost = update(model, { type: 'lost', problem: 'connection refused', tries: 1, nextTryAt: NOW }).model
+  expect(changes(model, lost)).toEqual(['The server stopped answering: connection refused.'])
 })

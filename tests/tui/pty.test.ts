@@ -138,10 +138,7 @@ describe('in a real terminal', () => {
     key.profile('calm', server.url)
     const pty = await openPty(
       ['dashboard', '--url', other.url, '--key-file', key.file, '--no-motion', '--screen', 'jobs'],
-      {
-        cwd: key.folder,
-        env: { HOME: key.folder },
-      },
+      { cwd: key.folder, env: { HOME: key.folder } },
     )
     open.push(pty)
     await pty.shows('job_7QkX0a')
@@ -212,8 +209,14 @@ describe('in a real terminal', () => {
     await pty.shows('job_7QkX0a')
     expect(pty.text()).toMatch(/^[\x20-\x7e\n]*$/)
     for (const y of [0, 1, 5, 6, 10]) expect(pty.cell(6, y)!.isFgDefault()).toBe(true)
-    const at = pty.lines().findIndex((line) => line.startsWith('>'))
-    expect(pty.cell(6, at)!.isInverse()).toBeTruthy()
+    expect(
+      pty
+        .cell(
+          6,
+          pty.lines().findIndex((line) => line.startsWith('>')),
+        )!
+        .isInverse(),
+    ).toBeTruthy()
     pty.type('q')
     expect(await pty.exited).toBe(0)
   }, 60_000)
@@ -241,12 +244,7 @@ describe('in a real terminal', () => {
 test('without a terminal it says what to use instead', async () => {
   const child = Bun.spawn(
     [join(import.meta.dir, '../../svc-admin'), 'dashboard', '--url', server.url, '--key-file', key.file],
-    {
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-      env: { ...process.env, HOME: key.folder },
-    },
+    { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...process.env, HOME: key.folder } },
   )
   expect(await child.exited).toBe(2)
   expect(await new Response(child.stderr).text()).toContain('svc-admin status --watch')

@@ -112,8 +112,7 @@ describe('GET /usage/export (contract 18.1)', () => {
     const ada = await world.person()
     await record(clock.now(), entryOf(ada))
     const { headers } = await ada.send('GET', 'usage/export?format=json&mode=fast&from=2026-03-01')
-    const { body } = await ada.send('GET', 'audit?action=usage.exported')
-    expect(body).toMatchObject([
+    expect((await ada.send('GET', 'audit?action=usage.exported')).body).toMatchObject([
       {
         entityType: 'billing',
         apiKeyId: ada.keyId,
@@ -135,8 +134,7 @@ describe('GET /usage/export (contract 18.1)', () => {
 
   test('gives 92 days', async () => {
     const ada = await world.person()
-    const reply = await ada.send('GET', 'usage/export?from=2025-12-13T12:00:00Z&to=2026-03-15T12:00:00Z')
-    expect(reply.status).toBe(200)
+    expect((await ada.send('GET', 'usage/export?from=2025-12-13T12:00:00Z&to=2026-03-15T12:00:00Z')).status).toBe(200)
   })
 })
 

@@ -13,10 +13,7 @@ const { refusals } = usage
 const flushAll = async () => {
   while ((await refusals.flush(store)) > 0);
 }
-const errorsOf = async (person: Person, query = '') => {
-  const { body } = await person.send('GET', `usage?${query}`)
-  return body.errors['4xx']
-}
+const errorsOf = async (person: Person, query = '') => (await person.send('GET', `usage?${query}`)).body.errors['4xx']
 
 describe('a call that is refused before it begins (contract 18.1)', () => {
   type Refusal = [string, number, (person: Person) => Promise<{ status: number }>]
@@ -35,8 +32,7 @@ describe('a call that is refused before it begins (contract 18.1)', () => {
     expect((await send(ada)).status).toBe(wanted)
     expect(await errorsOf(ada)).toBe(1)
     await flushAll()
-    const { body } = await ada.send('GET', 'usage')
-    expect(body).toMatchObject({
+    expect((await ada.send('GET', 'usage')).body).toMatchObject({
       errors: { '4xx': 1, '5xx': 0 },
       totals: { requests: 0, cost_cents: 0 },
       by_mode: {},

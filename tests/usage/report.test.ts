@@ -70,8 +70,7 @@ describe('GET /usage (contract 18.1)', () => {
   })
 
   test('is all zeros for someone who never called', async () => {
-    const { body } = await (await world.person()).send('GET', 'usage')
-    expect(body).toMatchObject({
+    expect((await (await world.person()).send('GET', 'usage')).body).toMatchObject({
       totals: { requests: 0, cost_cents: 0 },
       by_mode: {},
       by_day: [],
@@ -103,8 +102,7 @@ describe('GET /usage (contract 18.1)', () => {
     await call(ada, 0, { mode: 'think', skills: ['two'] })
     await call(ada, 0, { skills: ['one'] })
     for (const half of [1, 1_000]) {
-      const { body } = await ada.send('GET', `usage?${query.replace('MINE', ada.keyId)}`)
-      expect(body.totals.requests).toBe(requests)
+      expect((await ada.send('GET', `usage?${query.replace('MINE', ada.keyId)}`)).body.totals.requests).toBe(requests)
       await createRollup({ store })(half)
     }
   })
@@ -135,8 +133,7 @@ describe('whose usage', () => {
     for (const theirs of [ada.keyId, org.keyId]) {
       const { body } = await eve.send('GET', `usage?key_id=${theirs}`)
       expect({ ...body, period: 0, request_id: 0 }).toEqual({ ...nothing, period: 0, request_id: 0 })
-      const { text } = await eve.send('GET', `usage/export?key_id=${theirs}`)
-      expect(text.trim().split('\r\n')).toHaveLength(1)
+      expect((await eve.send('GET', `usage/export?key_id=${theirs}`)).text.trim().split('\r\n')).toHaveLength(1)
     }
     expect((await eve.send('GET', 'usage')).body.totals.requests).toBe(0)
   })
@@ -160,8 +157,7 @@ const refusals: [string, string, string][] = [
 ]
 describe.each(['usage', 'usage/export'])('GET /%s refuses (F2, S10)', (path) => {
   test.each(refusals)('%s', async (query, code, param) => {
-    const ada = await world.person()
-    const { status, body } = await ada.send('GET', `${path}?${encodeURI(query)}`)
+    const { status, body } = await (await world.person()).send('GET', `${path}?${encodeURI(query)}`)
     expect({ status, code: body.error.code }).toEqual({ status: 400, code })
     if (param) expect(body.error.param).toBe(param)
   })

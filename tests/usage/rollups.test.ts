@@ -117,8 +117,7 @@ describe('a report', () => {
       }),
     )
     for (let n = 0; n < 12; n++) {
-      const { totals } = (await tallyOf(store.read, { owner }, request, NOW)).result()
-      expect(totals).toEqual(wanted)
+      expect((await tallyOf(store.read, { owner }, request, NOW)).result().totals).toEqual(wanted)
     }
     await rolling
     expect((await tallyOf(store.read, { owner }, request, NOW)).result().totals).toEqual(wanted)
@@ -134,8 +133,7 @@ describe('the rollups', () => {
     await expect(createRollup({ store: failing as typeof store })()).rejects.toThrow('the disk is full')
     while (!(await rollBatch(11)).done);
     const t = store.read.of(usageRollups)
-    const rows = await store.read.select().from(t)
-    const mine = rows.filter((row) => row.owner === owner)
+    const mine = (await store.read.select().from(t)).filter((row) => row.owner === owner)
     expect(mine.map(({ grain, requests }) => [grain, requests]).sort()).toEqual([
       ['day', 30],
       ['hour', 30],

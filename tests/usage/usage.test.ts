@@ -37,8 +37,7 @@ describe('a call', () => {
   test('leaves one row, every member of it exact', async () => {
     await store.write((tx) => usage.record(tx, entry))
     const t = store.read.of(usageRecords)
-    const rows = await store.read.select().from(t).where(eq(t.owner, entry.owner))
-    expect(rows).toEqual([
+    expect(await store.read.select().from(t).where(eq(t.owner, entry.owner))).toEqual([
       {
         id: expect.any(Number),
         owner: entry.owner,

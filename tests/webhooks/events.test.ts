@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { SAMPLES } from '../../src/events/schema'
 import type { Tier } from '../../src/kernel/caller'
 import { jobsIn, kindOf, report } from '../charging/public-jobs/support'
@@ -200,8 +200,9 @@ const CASES: Case[] = [
   ),
 ]
 
-describe('what the server does is told with its data, and without the words of anybody (contract 14.2)', () => {
-  test.each(CASES)('$type', async ({ type, cause, data, tier }) => {
+test.each(CASES)(
+  'what the server does is told with its data, and without the words of anybody (contract 14.2): $type',
+  async ({ type, cause, data, tier }) => {
     const ada = await world.person(tier ? { tier } : {})
     const receiver = createReceiver()
     await make(ada, receiver.url, { event_types: [type] })
@@ -217,5 +218,5 @@ describe('what the server does is told with its data, and without the words of a
     expect((await ada.send('GET', `events?eventType=${type}`)).body.events).toMatchObject([
       { id: sent.id, eventType: type },
     ])
-  })
-})
+  },
+)

@@ -109,8 +109,7 @@ describe('a receiver', () => {
     const notice = other.got.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'webhook.disabled')
     expect(notice.data).toMatchObject({ webhook_id: hook.id, reason: 'gone' })
     await expectData(ada, ['webhook.disabled'])
-    const { body: rows } = await ada.send('GET', `audit?entity_id=${hook.id}&action=webhook.auto_disabled`)
-    expect(rows).toHaveLength(1)
+    expect((await ada.send('GET', `audit?entity_id=${hook.id}&action=webhook.auto_disabled`)).body).toHaveLength(1)
     expect((await ada.send('POST', `webhooks/${hook.id}/test`)).status).toBe(409)
   })
 
@@ -248,8 +247,7 @@ describe('a receiver', () => {
 })
 
 test('a port that is refused is named, also on this machine; where nobody listens, that is what is said', async () => {
-  const ada = await world.person()
-  const { status, body } = await ada.send('POST', 'webhooks', {
+  const { status, body } = await (await world.person()).send('POST', 'webhooks', {
     name: 'mail',
     url: 'http://127.0.0.1:25/hook',
     event_types: ['*'],

@@ -29,8 +29,7 @@ test('an engine that dies in the middle: what was said is kept, an error ends it
 })
 
 test('an answer that never ends is ended at the budget, and shown as far as it went (P13)', async () => {
-  const { id } = await widget(fast)
-  const { status, body } = await say(await begin(id), '[[never]]')
+  const { status, body } = await say(await begin((await widget(fast)).id), '[[never]]')
   expect({ status, role: body.reply.role }).toEqual({ status: 200, role: 'assistant' })
   await eventually(
     () => upstream.calls.at(-1)!,
@@ -39,8 +38,7 @@ test('an answer that never ends is ended at the budget, and shown as far as it w
 })
 
 test('a visitor who leaves at the first word finds the whole answer when they come back (P5)', async () => {
-  const { id } = await widget(fast)
-  const chat = await begin(id)
+  const chat = await begin((await widget(fast)).id)
   const leaving = new AbortController()
   const { body } = await world.app.api.handle(messageTo(chat, '[[slow:20]] [[tokens:20]]', leaving.signal))
   await body!.getReader().read()

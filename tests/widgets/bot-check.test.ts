@@ -43,8 +43,7 @@ const assets = await createAssets(buildAssets)()
 
 test('only a page that requires the check may load its script', async () => {
   const turnstileScript = 'https://checks.example/api.js'
-  const shown = await world.page('GET', `${id}/public`)
-  expect(shown.body.security).toEqual({
+  expect((await world.page('GET', `${id}/public`)).body.security).toEqual({
     requireTurnstile: true,
     turnstileSiteKey: 'site-key',
     turnstileScript: 'https://challenges.cloudflare.com/turnstile/v0/api.js',

@@ -20,18 +20,14 @@ test('a visitor begins a chat, is answered, and the owner pays', async () => {
   expect(body.reply.content).toContain('5')
   const seen = await asVisitor(chat)('GET', '')
   expect(seen.body.messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant'])
-  const after = await asVisitor(chat)('GET', `?after=${seen.body.messages[0].id}`)
-  expect(after.body.messages).toHaveLength(1)
+  expect((await asVisitor(chat)('GET', `?after=${seen.body.messages[0].id}`)).body.messages).toHaveLength(1)
   const { body: found } = await transcript(owner, chat)('GET')
   expect(found).toMatchObject({ status: 'open', takeover_status: 'ai', message_count: 2, visitor: { origin: SHOP } })
-  const { body: stored } = await owner.send('GET', `conversations/${found.conversation_id}`)
-  expect(stored.conversation.messages).toHaveLength(2)
+  expect((await owner.send('GET', `conversations/${found.conversation_id}`)).body.conversation.messages).toHaveLength(2)
 })
 
 test('an answer comes as a stream, with the stored reply before its end', async () => {
-  const { id } = await widget()
-  const chat = await begin(id)
-  const { text, headers } = await say(chat, 'What is 2 + 3?', { stream: true })
+  const { text, headers } = await say(await begin((await widget()).id), 'What is 2 + 3?', { stream: true })
   expect(headers.get('content-type')).toContain('text/event-stream')
   const frames = readFrames(text)
   const names = frames.map(({ event }) => event)
@@ -54,11 +50,9 @@ test('a person takes over, writes, and gives it back; the visitor hears it as it
   expect((await at('POST', '/messages', { content: 'Too soon' })).status).toBe(409)
   const taken = await at('POST', '/takeover', { operator_name: 'Ann', message: 'Ann here.' })
   expect(taken.body).toMatchObject({ takeover_status: 'human', operator: { name: 'Ann' } })
-  const quiet = await say(chat, 'Thank you', { stream: true })
-  expect(quiet.body).toMatchObject({ reply: null, takeover_status: 'human' })
+  expect((await say(chat, 'Thank you', { stream: true })).body).toMatchObject({ reply: null, takeover_status: 'human' })
   expect((await at('POST', '/typing')).status).toBe(200)
-  const message = await at('POST', '/messages', { content: 'It is on its way.' })
-  expect(message.status).toBe(201)
+  expect((await at('POST', '/messages', { content: 'It is on its way.' })).status).toBe(201)
   await notice.until(({ data }) => data.content === 'It is on its way.')
   await notice.until(({ event }) => event === 'typing')
   expect((await at('POST', '/release')).body).toMatchObject({ takeover_status: 'ai' })
@@ -67,8 +61,7 @@ test('a person takes over, writes, and gives it back; the visitor hears it as it
   expect((await at('POST', '/close')).body).toMatchObject({ status: 'closed' })
   await notice.until(({ event }) => event === 'closed')
   await notice.done
-  const messages = notice.heard.filter(({ event }) => event === 'message')
-  expect(messages.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
+  expect(notice.heard.filter(({ event }) => event === 'message').map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
   expect((await say(chat, 'Hello?')).status).toBe(409)
   const { body: events } = await owner.send('GET', `audit?entity_id=${chat.sessionId}`)
   expect(events.map(({ action }: { action: string }) => action).reverse()).toEqual([
@@ -96,12 +89,10 @@ test('who comes back hears what was missed, once', async () => {
 test('a visitor who asks for a person in words is not answered by the AI', async () => {
   const { id } = await widget({ intents: { keywords: ['refund'] } })
   for (const words of ['Can I talk to a human, please?', 'I want a REFUND!']) {
-    const chat = await begin(id)
-    const { body } = await say(chat, words)
+    const { body } = await say(await begin(id), words)
     expect(body).toMatchObject({ takeover_status: 'requested', reply: { role: 'system' } })
   }
-  const chat = await begin(id)
-  expect((await say(chat, 'Are these refundable?')).body.takeover_status).toBe('ai')
+  expect((await say(await begin(id), 'Are these refundable?')).body.takeover_status).toBe('ai')
 })
 
 test('a visitor who asks for a video or a research is answered with text, and no job of the owner begins', async () => {
@@ -115,8 +106,7 @@ test('a visitor who asks for a video or a research is answered with text, and no
     expect(body.reply.artifacts).toEqual([])
     expect(body.reply.content).not.toMatch(/job_|\/api\/v1/)
   }
-  const { text } = await say(chat, 'Make a 7 second video of a dog.', { stream: true })
-  expect(text).not.toMatch(/job_|\/api\/v1/)
+  expect((await say(chat, 'Make a 7 second video of a dog.', { stream: true })).text).not.toMatch(/job_|\/api\/v1/)
   expect((await owner.send('GET', 'jobs')).body.jobs).toEqual([])
   for (const mode of ['video', 'research', 'stealth_video'])
     expect(await owner.send('PATCH', `iframes/${id}`, { behavior: { mode } })).toMatchObject({
@@ -139,8 +129,7 @@ test('a widget is refused skills that its key may not run, and an intent with an
 })
 
 test('a visitor whom no model can answer gets one line, which says nothing of settings', async () => {
-  const { id } = await widget()
-  const { status, body, text } = await say(await begin(id), 'Do you ship to France?')
+  const { status, body, text } = await say(await begin((await widget()).id), 'Do you ship to France?')
   expect(status).toBe(200)
   expect(body.reply.content).toBe('Sorry, I have no answer to that. Please try it in other words.')
   expect(text).not.toMatch(/SVC_|svc-admin/)

@@ -92,30 +92,25 @@ describe('tokens', () => {
 
   test('a visitor id is no credential (M4)', async () => {
     const { id } = await widget()
-    const first = await begin(id, { visitor_id: 'customer-7' })
-    await say(first, 'My address is secret')
-    const again = await begin(id, { visitor_id: 'customer-7' })
-    expect((await asVisitor(again)('GET', '')).body.messages).toEqual([])
+    await say(await begin(id, { visitor_id: 'customer-7' }), 'My address is secret')
+    expect((await asVisitor(await begin(id, { visitor_id: 'customer-7' }))('GET', '')).body.messages).toEqual([])
   })
 })
 
 describe('limits', () => {
   test.each([-1, 0, 1e9, 10_001])('maxPromptLength is not %p (M13)', async (maxPromptLength) => {
-    const { status } = await owner.send('PATCH', `iframes/${id}`, { behavior: { maxPromptLength } })
-    expect(status).toBe(400)
+    expect((await owner.send('PATCH', `iframes/${id}`, { behavior: { maxPromptLength } })).status).toBe(400)
   })
 
   test('a message is not longer than the widget takes (M13)', async () => {
-    const { id } = await widget({ behavior: { maxPromptLength: 10 } })
-    const chat = await begin(id)
+    const chat = await begin((await widget({ behavior: { maxPromptLength: 10 } })).id)
     for (const content of ['', '   ', 'x'.repeat(11), 'x'.repeat(1_000_000)])
       expect((await say(chat, content)).status).toBe(400)
     expect((await say(chat, 'x'.repeat(10))).status).toBe(200)
   })
 
   test.each(['🌾', '🇳🇴', '👨‍👩‍👧‍👦', 'e\u0301', '한'.normalize('NFD')])('counts %s as one character', async (one) => {
-    const { id } = await widget({ behavior: { maxPromptLength: 200 } })
-    const chat = await begin(id)
+    const chat = await begin((await widget({ behavior: { maxPromptLength: 200 } })).id)
     const sent = []
     for (const times of [101, 200, 201]) sent.push((await say(chat, one.repeat(times))).status)
     expect(sent).toEqual([200, 200, 400])
@@ -177,6 +172,5 @@ test('release: not another’s, twice, whatever is sent (M8, D11)', async () => 
     const { status, body: answer } = await transcript(owner, chat)('POST', '/release', body)
     expect({ status, takeoverStatus: answer.takeover_status }).toEqual({ status: 200, takeoverStatus: 'ai' })
   }
-  const signedIn = await world.signedIn(owner)
-  expect((await transcript(signedIn, chat)('POST', '/release')).body.takeover_status).toBe('ai')
+  expect((await transcript(await world.signedIn(owner), chat)('POST', '/release')).body.takeover_status).toBe('ai')
 })

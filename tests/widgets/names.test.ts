@@ -17,8 +17,7 @@ test('of an operator of the server, visitors and owners read neither machine nor
   const chat = await begin(id)
   const notice = await follow(chat)
   const { deps } = world.app.container.widgets
-  const taken = await takeChat(deps, machine(), chat, { message: 'Good morning.' })
-  expect(taken.operator.name).toBe('Support')
+  expect((await takeChat(deps, machine(), chat, { message: 'Good morning.' })).operator.name).toBe('Support')
   const { data } = await notice.until(({ data }) => data.takeover_status === 'human')
   expect(data.operator).toEqual({ name: 'Support' })
   expect((await sayToVisitor(deps, machine(), chat, 'Still here.')).message.role).toBe('operator')

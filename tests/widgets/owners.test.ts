@@ -17,8 +17,7 @@ test('an answer under way is stopped and neither shown nor billed when a person 
     const request = say(chat, `${stream} [[hang]]`, { stream })
     await eventually(() => upstream.calls.some(({ prompt }) => prompt.includes(`${stream} [[hang]]`)))
     await transcript(owner, chat)('POST', '/takeover')
-    const { text } = await request
-    expect(text).toContain('"reply":null')
+    expect((await request).text).toContain('"reply":null')
     const { body } = await transcript(owner, chat)('GET')
     expect(body.messages.map(({ role }: { role: string }) => role)).toEqual(['user'])
   }
@@ -49,8 +48,7 @@ test.each([
   'form:h\\61s(/**/ textarea:valid) { --evil: 1 }',
   '[value^="a"] { --evil: 1 }',
 ])('CSS that loads or runs something is taken out: %s', (css) => {
-  const left = sanitiseCss(css)
-  expect(left).not.toMatch(/evil|url\(|expression|script|behavior|binding|font-face|:has|value|\\7/i)
+  expect(sanitiseCss(css)).not.toMatch(/evil|url\(|expression|script|behavior|binding|font-face|:has|value|\\7/i)
 })
 
 test('CSS that arranges stays', () => {
@@ -66,9 +64,7 @@ test('groups merge member by member, and the white label needs a plan', async ()
   expect({ status: label.status, code: label.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
   const { body } = await free.send('PATCH', `iframes/${id}`, { appearance: { theme: 'dark' } })
   expect(body.appearance).toMatchObject({ title: 'Hats', theme: 'dark' })
-  const bots = await free.send('PATCH', `iframes/${id}`, { security: { requireTurnstile: true } })
-  expect(bots.status).toBe(400)
-  const foreign = await free.send('PATCH', `iframes/${id}`, { api_key_id: (await world.person()).keyId })
-  expect(foreign.status).toBe(404)
+  expect((await free.send('PATCH', `iframes/${id}`, { security: { requireTurnstile: true } })).status).toBe(400)
+  expect((await free.send('PATCH', `iframes/${id}`, { api_key_id: (await world.person()).keyId })).status).toBe(404)
   expect((await free.send('GET', `iframes/${id}/analytics`)).body.totals).toMatchObject({ sessions: 0, csat: null })
 })

@@ -72,8 +72,7 @@ describe('who a visitor is', () => {
       expect({ what, status: reply.status }).toEqual({ what, status })
     }
     expect((await transcript(owner, chat)('GET')).body.visitor.identity).toBeNull()
-    const copy = (await owner.send('POST', `iframes/${id}/duplicate`, {})).body
-    const other = await begin(copy.id)
+    const other = await begin((await owner.send('POST', `iframes/${id}/duplicate`, {})).body.id)
     expect((await asVisitor(other)('POST', '/identify', { ...VISITORS, hash: good })).status).toBe(401)
   })
 })
@@ -119,14 +118,12 @@ describe('people who answer', () => {
   test('hand a chat to a colleague, and to nobody else', async () => {
     const ada = await world.person({ ofOrg: true })
     const { bob, email } = await colleagueOf(ada)
-    const { id } = await widget({}, ada)
-    const chat = await begin(id)
+    const chat = await begin((await widget({}, ada)).id)
     const handover = (to: string) => transcript(ada, chat)('POST', '/handover', { to, note: 'Knows the order.' })
     expect((await handover(email)).status).toBe(409)
     await transcript(ada, chat)('POST', '/takeover')
     expect((await handover('nobody@example.com')).status).toBe(404)
-    const stranger = await world.person()
-    expect((await handover(stranger.userId)).status).toBe(404)
+    expect((await handover((await world.person()).userId)).status).toBe(404)
     const notice = await follow(chat)
     const { status, body } = await handover(email.toUpperCase())
     expect({ status, id: body.operator.id }).toEqual({ status: 200, id: bob.userId })

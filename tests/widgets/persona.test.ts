@@ -29,8 +29,7 @@ async function notifiedBy(persona: unknown, stored?: unknown): Promise<string> {
         .where(eq(t.id, id as never))
     })
   await world.say(await world.begin(id), 'When do they turn?')
-  const { messages } = upstream.calls.at(-1)!.body as { messages: { role: string; content: string }[] }
-  return messages
+  return (upstream.calls.at(-1)!.body as { messages: { role: string; content: string }[] }).messages
     .filter(({ role }) => role === 'system')
     .map(({ content }) => content)
     .join('\n')
@@ -44,8 +43,7 @@ test('the persona of a widget is that of a completion: `svc`, `none` for raw, or
   ]
   const completed = async (persona: unknown) => {
     await (await world.person()).send('POST', 'completions', { prompt: 'When do they turn?', mode: 'fast', persona })
-    const { messages } = upstream.calls.at(-1)!.body as { messages: { role: string; content: string }[] }
-    return messages
+    return (upstream.calls.at(-1)!.body as { messages: { role: string; content: string }[] }).messages
       .filter(({ role }) => role === 'system')
       .map(({ content }) => content)
       .join('\n')

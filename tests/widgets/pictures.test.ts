@@ -79,8 +79,7 @@ test('what is no picture, and what a widget does not take, is refused and nothin
       param: 'attachments',
     })
   }
-  const closed = await begin((await widget()).id)
-  const { status, body } = await asVisitor(closed)('POST', '/messages', {
+  const { status, body } = await asVisitor(await begin((await widget()).id))('POST', '/messages', {
     content: 'Look',
     attachments: [picture(PIXEL)],
   })

@@ -40,11 +40,7 @@ test('the usual wait is told once somebody has waited, and not before', async ()
   }
   expect(await waitOf(first)).toEqual({ takeover_status: 'requested', operator: null })
   expect((await transcript(owner, first)('POST', '/takeover', {})).status).toBe(200)
-  expect(await waitOf(next)).toEqual({
-    takeover_status: 'requested',
-    operator: null,
-    usual_wait_s: expect.any(Number),
-  })
+  expect(await waitOf(next)).toEqual({ takeover_status: 'requested', operator: null, usual_wait_s: expect.any(Number) })
 }, 60_000)
 
 test('that a visitor types is told to the people who answer, for a while, and not to the AI or the visitor', async () => {
@@ -67,8 +63,7 @@ test('that a visitor types is told to the people who answer, for a while, and no
   expect(before.visits).toBe(1)
   expect((await transcript(owner, chat)('POST', '/takeover', {})).status).toBe(200)
   expect((await transcript(owner, chat)('POST', '/typing', {})).status).toBe(200)
-  const { data } = await stream.until(({ event }) => event === 'typing')
-  expect(data).toEqual({ role: 'operator' })
+  expect((await stream.until(({ event }) => event === 'typing')).data).toEqual({ role: 'operator' })
   stream.leave()
   await begin(id, { visitor_id: 'b2f1a6de-4d6c-4b0e-9c62-0f6f3b6f1c11' })
   expect((await since()).visits).toBe(2)

@@ -11,9 +11,7 @@ if (!postgresUrl) process.stdout.write('NOT RUN: races of two processes, because
 const ROUNDS = isLong ? 300 : 120
 const PATIENCE_MS = 300_000
 
-const world = await createWidgetWorld({
-  config: { widgetSessionsPerHour: 1_000, widgetMessagesPerMinute: 100_000 },
-})
+const world = await createWidgetWorld({ config: { widgetSessionsPerHour: 1_000, widgetMessagesPerMinute: 100_000 } })
 const commits = await watchCommits(world)
 
 async function racesOf(apps: readonly OpenApp[]) {

@@ -32,11 +32,7 @@ function opened({ config, folder }: Pick<World, 'config' | 'folder'>): Raw {
       return run(text)
     }
   }
-  return {
-    run,
-    all: async (text) => database.query(text).all(),
-    close: async () => database.close(),
-  }
+  return { run, all: async (text) => database.query(text).all(), close: async () => database.close() }
 }
 
 /**
@@ -84,8 +80,7 @@ export async function openSecond({ config, folder, clock }: World): Promise<Open
 
 /** Where the history of one chat breaks the rule: the AI is silent while a person has it, and after one had it meanwhile. */
 export function violationsOf(log: Log): string[] {
-  const byChat = Map.groupBy(log, ({ chat }) => chat)
-  return [...byChat].flatMap(([chat, rows]) => {
+  return [...Map.groupBy(log, ({ chat }) => chat)].flatMap(([chat, rows]) => {
     let holder = 'ai'
     let takenSinceRequested = false
     return rows.flatMap(({ what }, at) => {

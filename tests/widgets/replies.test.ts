@@ -29,8 +29,7 @@ test('what is said in many chats at once commits together; what is refused takes
   expect(await statedIn(held)).toEqual(words.filter((_, at) => at % 2 === 1))
   expect(await statedIn(foreign)).toEqual([])
   // The same order again says nothing anew.
-  const again = await say(alone, words[0]!, 'same-0')
-  expect(again.body.message.id).toBe(replies[0]!.body.message.id)
+  expect((await say(alone, words[0]!, 'same-0')).body.message.id).toBe(replies[0]!.body.message.id)
   const { body: record } = await owner.send('GET', 'audit?action=widget.message_sent')
   expect(record.map(({ requestId }: { requestId: string }) => requestId).toSorted()).toEqual(
     replies.flatMap(({ status, body }) => (status === 201 ? [body.request_id] : [])).toSorted(),

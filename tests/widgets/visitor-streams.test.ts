@@ -65,8 +65,7 @@ test('a stream of another chat is not there, and proxies must not hold it back (
 })
 
 test('how long a visitor stays is no time of an answer', async () => {
-  const { id } = await widget()
-  const chat = await begin(id)
+  const chat = await begin((await widget()).id)
   const { traffic } = world.app.container
   const lastEnds = (path: string) => eventually(() => traffic.newest(1)[0]!.path.endsWith(path))
   await lastEnds('/sessions')

@@ -109,24 +109,22 @@ describe('signing in', () => {
   })
 })
 
-describe('who am I', () => {
-  test('tells a session and a key the user, the active org and every org', async () => {
-    const { auth, join, bearer, orgs, addOrg, withKey } = createAuthWorld(store)
-    const { user, session_token } = await join()
-    const acme = await addOrg(user.id)
-    expect(await auth.me(callOf(await bearer(session_token)))).toMatchObject({
-      user,
-      active_org_id: null,
-      orgs: [{ id: acme.id }],
-    })
-    await orgs.activate(callOf(await bearer(session_token)), acme.id)
-    const { call } = await withKey(user.id)
-    const seen = {
-      user,
-      active_org_id: acme.id,
-      orgs: [{ id: acme.id, object: 'organization', role: 'owner', member_count: 1 }],
-    }
-    expect(await auth.me(callOf(await bearer(session_token)))).toMatchObject(seen)
-    expect(await auth.me(call)).toMatchObject(seen)
+test('who am I tells a session and a key the user, the active org and every org', async () => {
+  const { auth, join, bearer, orgs, addOrg, withKey } = createAuthWorld(store)
+  const { user, session_token } = await join()
+  const acme = await addOrg(user.id)
+  expect(await auth.me(callOf(await bearer(session_token)))).toMatchObject({
+    user,
+    active_org_id: null,
+    orgs: [{ id: acme.id }],
   })
+  await orgs.activate(callOf(await bearer(session_token)), acme.id)
+  const { call } = await withKey(user.id)
+  const seen = {
+    user,
+    active_org_id: acme.id,
+    orgs: [{ id: acme.id, object: 'organization', role: 'owner', member_count: 1 }],
+  }
+  expect(await auth.me(callOf(await bearer(session_token)))).toMatchObject(seen)
+  expect(await auth.me(call)).toMatchObject(seen)
 })

@@ -123,8 +123,7 @@ describe('what is kept', () => {
   test('is the last 20 networks of an account', async () => {
     const { attempts, clock, store: one } = createAuthWorld(store)
     const before = await count(signInPlaces)
-    const places = Array.from({ length: 25 }, somewhere)
-    for (const ip of places) {
+    for (const ip of Array.from({ length: 25 }, somewhere)) {
       await one.write((tx) => attempts.welcome(tx, 'traveller@example.com', ip))
       clock.advance(1)
     }

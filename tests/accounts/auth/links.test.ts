@@ -20,8 +20,7 @@ let made = 0
 /** An account without a password, and a link into it. */
 async function linked() {
   const email = `guest.number${++made}@example.com`
-  const { stdout } = await run(['users', 'create', email, '--link', '--json'])
-  const { sign_in_link: link, id } = JSON.parse(stdout)
+  const { sign_in_link: link, id } = JSON.parse((await run(['users', 'create', email, '--link', '--json'])).stdout)
   return { email, link: link as string, token: new URL(link).hash.slice(1), id: id as string }
 }
 const send = (path: string, body: object, headers = {}) => world.send('POST', path, body, { ...HOST, ...headers })
@@ -102,8 +101,7 @@ describe('a sign-in link', () => {
 
   test('is stored as a hash, stands in no log line, and who made and used it is on the record', async () => {
     const { email, id } = await linked()
-    const { stdout } = await run(['users', 'link', email, '--ttl', '1h', '--json'])
-    const { url, expires_at } = JSON.parse(stdout)
+    const { url, expires_at } = JSON.parse((await run(['users', 'link', email, '--ttl', '1h', '--json'])).stdout)
     expect(Date.parse(expires_at)).toBeGreaterThan(0)
     const token = new URL(url).hash.slice(1)
     const rows = await store.read.select().from(store.read.of(signInLinks))
@@ -150,8 +148,7 @@ describe('a link by mail', () => {
     await container.jobs.runDue('auth.link')
     const text = post.received.find((one) => one.includes(`To: ${email}`))
     expect(post.received.join('')).not.toContain('nobody@example.com')
-    const token = /svc_sl_\w{48}/.exec(text!.replace(/=\r?\n/g, ''))![0]
-    expect((await redeem(token, 'by mail this time')).status).toBe(201)
+    expect((await redeem(/svc_sl_\w{48}/.exec(text!.replace(/=\r?\n/g, ''))![0], 'by mail this time')).status).toBe(201)
     expect((await signIn(email, 'by mail this time')).status).toBe(201)
   })
 

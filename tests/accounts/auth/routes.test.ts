@@ -65,8 +65,7 @@ describe('/auth', () => {
     expect((await world.send('DELETE', `auth/sessions/${mine}`, undefined, laptop)).status).toBe(404)
     const others = await world.send('DELETE', 'auth/sessions?others=1', undefined, laptop)
     expect(others.body).toEqual({ deleted: true, ended: 1, request_id: others.body.request_id })
-    const renamed = await world.send('PATCH', 'auth/me', { name: 'Ada L.' }, laptop)
-    expect(renamed.body.user.name).toBe('Ada L.')
+    expect((await world.send('PATCH', 'auth/me', { name: 'Ada L.' }, laptop)).body.user.name).toBe('Ada L.')
     const { key } = (await world.send('POST', 'keys', {}, laptop)).body
     const byKey = (method: string, path: string, body?: unknown) =>
       world.send(method, path, body, { authorization: `Bearer ${key}` })
@@ -81,8 +80,7 @@ describe('/auth', () => {
 
   test('proves who it is with the password, for a quarter of an hour', async () => {
     const bearer = { authorization: `Bearer ${(await signUp()).session_token}` }
-    const wrong = await world.send('POST', 'auth/confirm', { password: 'wrong horse' }, bearer)
-    expect(wrong.status).toBe(401)
+    expect((await world.send('POST', 'auth/confirm', { password: 'wrong horse' }, bearer)).status).toBe(401)
     const { confirmed_until } = (await world.send('POST', 'auth/confirm', { password: PASSWORD }, bearer)).body
     expect(Date.parse(confirmed_until) - Date.now()).toBeGreaterThan(14 * 60_000)
     expect((await world.send('GET', 'auth/me', undefined, bearer)).body.confirmed_until).toBe(confirmed_until)
@@ -93,8 +91,7 @@ describe('/auth', () => {
     const { headers, body } = await signIn(user.email)
     const cookie = headers.get('set-cookie')!
     expect(cookie).toBe(`svc_session=${body.session_token}; Path=/; HttpOnly; SameSite=Strict`)
-    const me = await world.send('GET', 'auth/me', undefined, { cookie: cookie.split(';')[0]! })
-    expect(me.body.user).toEqual(user)
+    expect((await world.send('GET', 'auth/me', undefined, { cookie: cookie.split(';')[0]! })).body.user).toEqual(user)
   })
 
   test('lets a session manage keys, and holds it to 120 requests a minute', async () => {
@@ -129,8 +126,7 @@ describe('/auth', () => {
       { 'sec-fetch-site': 'cross-site' },
     ]
     for (const headers of elsewhere) {
-      const refused = await post(headers)
-      expect(refused).toMatchObject({ status: 403, body: { error: { code: 'origin_not_allowed' } } })
+      expect(await post(headers)).toMatchObject({ status: 403, body: { error: { code: 'origin_not_allowed' } } })
     }
     expect((await post({ 'sec-fetch-site': 'same-origin', origin: 'http://localhost' })).status).toBe(201)
     expect((await post({ origin: 'http://localhost' })).status).toBe(201)
@@ -177,8 +173,7 @@ describe('what /auth refuses', () => {
   })
 
   test('to end a session for an API key', async () => {
-    const ada = await world.person()
-    const refused = await ada.send('DELETE', 'auth/sessions')
+    const refused = await (await world.person()).send('DELETE', 'auth/sessions')
     expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 401, code: 'invalid_session' })
   })
 

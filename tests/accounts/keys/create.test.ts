@@ -12,8 +12,7 @@ const store = await openTestStore()
 describe('POST /keys', () => {
   test('gives every scope, the Free tier and the name "API Key" when nothing is said', async () => {
     const { keys, addUser, session } = createWorld(store)
-    const ada = await addUser()
-    const made = await keys.create(await session(ada.id), {})
+    const made = await keys.create(await session((await addUser()).id), {})
     expect(made).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       object: 'api_key',
@@ -54,8 +53,7 @@ describe('POST /keys', () => {
 
   test('labels a test key as one', async () => {
     const { keys, addUser, session } = createWorld(store)
-    const made = await keys.create(await session((await addUser()).id), { test: true })
-    expect(made.key).toStartWith('svc_sk_test_')
+    expect((await keys.create(await session((await addUser()).id), { test: true })).key).toStartWith('svc_sk_test_')
   })
 
   test('leaves one audit row and one event, without the secret in either', async () => {
@@ -89,17 +87,15 @@ describe('POST /keys', () => {
   })
 })
 
-describe('what a key may give', () => {
-  test('only scopes it has', async () => {
-    const { keys, addUser, withKey } = createWorld(store)
-    const { call } = await withKey((await addUser()).id, { scopes: ['billing', 'tools'] })
-    expect(keys.create(call, { scopes: ['billing', 'connectors'] })).rejects.toMatchObject({
-      code: 'missing_scope',
-      message: expect.stringContaining('not connectors'),
-    })
-    expect(keys.create(call, {})).rejects.toMatchObject({ code: 'missing_scope' })
-    expect(await keys.create(call, { scopes: ['tools'] })).toMatchObject({ scopes: ['tools'] })
+test('what a key may give: only scopes it has', async () => {
+  const { keys, addUser, withKey } = createWorld(store)
+  const { call } = await withKey((await addUser()).id, { scopes: ['billing', 'tools'] })
+  expect(keys.create(call, { scopes: ['billing', 'connectors'] })).rejects.toMatchObject({
+    code: 'missing_scope',
+    message: expect.stringContaining('not connectors'),
   })
+  expect(keys.create(call, {})).rejects.toMatchObject({ code: 'missing_scope' })
+  expect(await keys.create(call, { scopes: ['tools'] })).toMatchObject({ scopes: ['tools'] })
 })
 
 describe("an org's keys", () => {
@@ -191,8 +187,7 @@ describe('a minted secret', () => {
   })
 
   test('is never made twice', () => {
-    const made = new Set(Array.from({ length: 1_000 }, () => mintSecret(LABEL).token))
-    expect(made.size).toBe(1_000)
+    expect(new Set(Array.from({ length: 1_000 }, () => mintSecret(LABEL).token)).size).toBe(1_000)
   })
 
   test('is recognised', () => {

@@ -189,12 +189,7 @@ async function household() {
   return { ...world, ada, call, one, two, three, bind, of, bindings: keys.bindings }
 }
 
-const NOTHING = {
-  routing_preference_id: null,
-  routing_rules: null,
-  routing_floors: null,
-  guardrail_policy_id: null,
-}
+const NOTHING = { routing_preference_id: null, routing_rules: null, routing_floors: null, guardrail_policy_id: null }
 
 describe('what other rooms attach to a key', () => {
   test('is shown with it, found with it, and recorded by name', async () => {

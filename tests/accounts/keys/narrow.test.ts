@@ -56,8 +56,7 @@ describe('a key that changes itself (A22, E5)', () => {
   })
 
   test('may take on bounds it never had', async () => {
-    const { own } = await bounded({})
-    expect(await own(bounds)).toMatchObject({ status: 200, body: bounds })
+    expect(await (await bounded({})).own(bounds)).toMatchObject({ status: 200, body: bounds })
   })
 
   test('is widened by another key of its maker that has no bounds', async () => {

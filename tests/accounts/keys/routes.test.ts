@@ -38,8 +38,7 @@ describe('/keys', () => {
   })
 
   test('keeps pages of other origins out of a key that names some', async () => {
-    const ada = await world.person()
-    const { key } = (await ada.send('POST', 'keys', { allowed_origins: ['https://a.example'] })).body
+    const { key } = (await (await world.person()).send('POST', 'keys', { allowed_origins: ['https://a.example'] })).body
     const from = (origin: string) => world.send('GET', 'auth/me', undefined, { authorization: `Bearer ${key}`, origin })
     expect((await from('https://a.example')).headers.get('access-control-allow-origin')).toBe('https://a.example')
     const refused = await from('https://b.example')

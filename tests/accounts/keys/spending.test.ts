@@ -39,43 +39,38 @@ describe('what a key has spent', () => {
   })
 })
 
-describe('a cap of a key', () => {
-  test.each(['daily_cap_cents', 'monthly_cap_cents'])(
-    '%s stops it with 402 and lets it go on when raised',
-    async (cap) => {
-      const ada = await world.person()
-      const capped = (await ada.send('POST', 'keys', { [cap]: 1 })).body
-      const authorization = `Bearer ${capped.key}`
-      const send: Person['send'] = (method, path, body) => world.send(method, path, body, { authorization })
-      // A prompt that may cost more than the cent it is allowed.
-      const input = { prompt: `${freshPrompt()} ${'word '.repeat(60_000)}`, mode: 'think' }
-      const refused = await send('POST', 'completions', input)
-      expect(refused).toMatchObject({ status: 402, body: { error: { code: 'insufficient_credits' } } })
-      expect((await complete({ send: ada.send })).status).toBe(200)
-      const raised = await ada.send('PUT', `keys/${capped.id}`, { [cap]: 100_000 })
-      expect(raised.body[cap]).toBe(100_000)
-      expect((await send('POST', 'completions', input)).status).toBe(200)
-      expect((await ada.send('PUT', `keys/${capped.id}`, { [cap]: null })).body[cap]).toBeNull()
-    },
-  )
-})
+test.each(['daily_cap_cents', 'monthly_cap_cents'])(
+  'a cap of a key: %s stops it with 402 and lets it go on when raised',
+  async (cap) => {
+    const ada = await world.person()
+    const capped = (await ada.send('POST', 'keys', { [cap]: 1 })).body
+    const authorization = `Bearer ${capped.key}`
+    const send: Person['send'] = (method, path, body) => world.send(method, path, body, { authorization })
+    // A prompt that may cost more than the cent it is allowed.
+    const input = { prompt: `${freshPrompt()} ${'word '.repeat(60_000)}`, mode: 'think' }
+    const refused = await send('POST', 'completions', input)
+    expect(refused).toMatchObject({ status: 402, body: { error: { code: 'insufficient_credits' } } })
+    expect((await complete({ send: ada.send })).status).toBe(200)
+    expect((await ada.send('PUT', `keys/${capped.id}`, { [cap]: 100_000 })).body[cap]).toBe(100_000)
+    expect((await send('POST', 'completions', input)).status).toBe(200)
+    expect((await ada.send('PUT', `keys/${capped.id}`, { [cap]: null })).body[cap]).toBeNull()
+  },
+)
 
-describe('a dashboard session', () => {
-  test('makes, changes, rotates and revokes the keys of its user', async () => {
-    const account = { email: 'dash@example.com', password: 'correct horse battery staple' }
-    const passwordHash = await Bun.password.hash(account.password)
-    const { store, container } = world.app
-    await store.write((tx) => container.orgs.createUser(tx, { email: account.email, passwordHash }))
-    const { body } = await world.send('POST', 'auth/sessions', account)
-    const session = { authorization: `Bearer ${body.session_token}` }
-    const made = (await world.send('POST', 'keys', { name: 'one' }, session)).body
-    expect(made.scopes).toHaveLength(5)
-    expect((await world.send('PUT', `keys/${made.id}`, { name: 'two' }, session)).body.name).toBe('two')
-    const rotated = await world.send('POST', `keys/${made.id}/rotate`, {}, session)
-    expect({ status: rotated.status, keyStatus: rotated.body.status }).toEqual({ status: 200, keyStatus: 'rotating' })
-    expect((await world.send('DELETE', `keys/${made.id}`, undefined, session)).body.revoked).toBe(true)
-    for (const key of [made.key, rotated.body.key]) {
-      expect((await world.send('GET', 'models', undefined, { authorization: `Bearer ${key}` })).status).toBe(401)
-    }
-  }, 30_000)
-})
+test('a dashboard session: makes, changes, rotates and revokes the keys of its user', async () => {
+  const account = { email: 'dash@example.com', password: 'correct horse battery staple' }
+  const passwordHash = await Bun.password.hash(account.password)
+  const { store, container } = world.app
+  await store.write((tx) => container.orgs.createUser(tx, { email: account.email, passwordHash }))
+  const { body } = await world.send('POST', 'auth/sessions', account)
+  const session = { authorization: `Bearer ${body.session_token}` }
+  const made = (await world.send('POST', 'keys', { name: 'one' }, session)).body
+  expect(made.scopes).toHaveLength(5)
+  expect((await world.send('PUT', `keys/${made.id}`, { name: 'two' }, session)).body.name).toBe('two')
+  const rotated = await world.send('POST', `keys/${made.id}/rotate`, {}, session)
+  expect({ status: rotated.status, keyStatus: rotated.body.status }).toEqual({ status: 200, keyStatus: 'rotating' })
+  expect((await world.send('DELETE', `keys/${made.id}`, undefined, session)).body.revoked).toBe(true)
+  for (const key of [made.key, rotated.body.key]) {
+    expect((await world.send('GET', 'models', undefined, { authorization: `Bearer ${key}` })).status).toBe(401)
+  }
+}, 30_000)

@@ -11,9 +11,7 @@ async function signUp() {
   const email = `${crypto.randomUUID()}@example.com`
   const { body } = await world.send('POST', 'auth/signup', { email, password: 'correct horse battery' })
   const authorization = `Bearer ${body.session_token}`
-  return {
-    send: (method: string, path: string, input?: unknown) => world.send(method, path, input, { authorization }),
-  }
+  return { send: (method: string, path: string, input?: unknown) => world.send(method, path, input, { authorization }) }
 }
 
 describe('the active organization (contract 1.2)', () => {

@@ -30,8 +30,7 @@ describe('deleting an org', () => {
 
   test('leaves its credit, its keys and its record as they were, for the operator to see', async () => {
     const team = await richTeam()
-    const key = await team.orgKey(team.owner)
-    await key.send('POST', 'completions', { prompt: 'hi' })
+    await (await team.orgKey(team.owner)).send('POST', 'completions', { prompt: 'hi' })
     const before = await billing.balance(store.read, team.scope)
     await team.owner.send('DELETE', `orgs/${team.id}`)
     expect(await billing.balance(store.read, team.scope)).toEqual(before)

@@ -95,21 +95,19 @@ describe('the active org', () => {
   })
 })
 
-describe('a permission', () => {
-  test('is the role in the org; a user without an org is alone and has them all', async () => {
-    const { orgs, addUser, addOrg, session } = createWorld(store)
-    const [ada, eve] = [await addUser('ada'), await addUser('eve')]
-    const acme = await addOrg(ada.id)
-    const ask = async (id: typeof ada.id, orgId?: typeof acme.id) =>
-      orgs.assertPermission(store.read, (await session(id)).caller, 'manageApiKeys', orgId)
-    expect(await ask(ada.id, acme.id)).toBeUndefined()
-    expect(await ask(eve.id)).toBeUndefined()
-    expect(ask(eve.id, acme.id)).rejects.toMatchObject({
-      code: 'forbidden',
-      message: expect.stringContaining('manageApiKeys'),
-    })
-    expect(await orgs.orgIdsWith(store.read, ada.id, 'manageApiKeys')).toEqual([acme.id])
+test('a permission is the role in the org; a user without an org is alone and has them all', async () => {
+  const { orgs, addUser, addOrg, session } = createWorld(store)
+  const [ada, eve] = [await addUser('ada'), await addUser('eve')]
+  const acme = await addOrg(ada.id)
+  const ask = async (id: typeof ada.id, orgId?: typeof acme.id) =>
+    orgs.assertPermission(store.read, (await session(id)).caller, 'manageApiKeys', orgId)
+  expect(await ask(ada.id, acme.id)).toBeUndefined()
+  expect(await ask(eve.id)).toBeUndefined()
+  expect(ask(eve.id, acme.id)).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('manageApiKeys'),
   })
+  expect(await orgs.orgIdsWith(store.read, ada.id, 'manageApiKeys')).toEqual([acme.id])
 })
 
 describe('an account', () => {
@@ -139,10 +137,8 @@ const MATRIX: [Role | null, Permission[]][] = [
   [null, []],
 ]
 
-describe('the matrix of roles and permissions (contract 1.2)', () => {
-  test.each(MATRIX)('%s', (role, allowed) => {
-    expect(PERMISSIONS.filter((permission) => mayDo(role, permission))).toEqual(allowed)
-  })
+test.each(MATRIX)('the matrix of roles and permissions (contract 1.2): %s', (role, allowed) => {
+  expect(PERMISSIONS.filter((permission) => mayDo(role, permission))).toEqual(allowed)
 })
 
 describe('a slug made from a name', () => {

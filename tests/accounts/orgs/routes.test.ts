@@ -143,21 +143,19 @@ describe("an organization's key", () => {
 type Who = 'owner' | 'admin' | 'member' | 'viewer' | 'outsider'
 const EVERYONE: Who[] = ['owner', 'admin', 'member', 'viewer', 'outsider']
 
-describe('the members of an org', () => {
-  test('are seen by all of them, with name, address and role, and by nobody else', async () => {
-    const team = await createTeam(world)
-    for (const who of ['owner', 'admin', 'member', 'viewer'] as const) {
-      const { body } = await team[who].send('GET', `orgs/${team.id}/members`)
-      expect(body.members.map(({ role }: { role: Role }) => role).toSorted()).toEqual([
-        'admin',
-        'member',
-        'owner',
-        'viewer',
-      ])
-      expect(Object.keys(body.members[0]).toSorted()).toEqual(['email', 'joined_at', 'name', 'role', 'user_id'])
-    }
-    expect((await team.outsider.send('GET', `orgs/${team.id}/members`)).status).toBe(404)
-  })
+test('the members of an org are seen by all of them, with name, address and role, and by nobody else', async () => {
+  const team = await createTeam(world)
+  for (const who of ['owner', 'admin', 'member', 'viewer'] as const) {
+    const { body } = await team[who].send('GET', `orgs/${team.id}/members`)
+    expect(body.members.map(({ role }: { role: Role }) => role).toSorted()).toEqual([
+      'admin',
+      'member',
+      'owner',
+      'viewer',
+    ])
+    expect(Object.keys(body.members[0]).toSorted()).toEqual(['email', 'joined_at', 'name', 'role', 'user_id'])
+  }
+  expect((await team.outsider.send('GET', `orgs/${team.id}/members`)).status).toBe(404)
 })
 
 /** What each may do: statuses of owner, admin, member, viewer, outsider. */
@@ -202,8 +200,9 @@ const cells = RIGHTS.flatMap(([what, ask, statuses]) =>
   })),
 )
 
-describe('who may do what in an org (contract 1.2, D17)', () => {
-  test.each(cells)('$who asks to $what: $status', async ({ ask, who, status }) => {
+test.each(cells)(
+  'who may do what in an org (contract 1.2, D17): $who asks to $what: $status',
+  async ({ ask, who, status }) => {
     const team = await createTeam(world)
     const before = await rolesOf(team.owner, team.id)
     const [method, path, body] = ask(team, who)
@@ -211,8 +210,8 @@ describe('who may do what in an org (contract 1.2, D17)', () => {
     expect(reply.status).toBe(status)
     if (status === 403) expect(reply.body.error.code).toBe('forbidden')
     if (status >= 400) expect(await rolesOf(team.owner, team.id)).toEqual(before)
-  })
-})
+  },
+)
 
 describe('the last owner', () => {
   test.each([
@@ -238,8 +237,7 @@ describe('the last owner', () => {
         second.send('PATCH', `orgs/${team.id}/members/${second.userId}`, { role: 'viewer' }),
       ])
       expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409])
-      const owners = Object.values(await rolesOf(team.viewer, team.id)).filter((role) => role === 'owner')
-      expect(owners).toHaveLength(1)
+      expect(Object.values(await rolesOf(team.viewer, team.id)).filter((role) => role === 'owner')).toHaveLength(1)
     }
   })
 })
@@ -265,24 +263,22 @@ describe('a member that is none', () => {
   })
 })
 
-describe('someone who is taken out', () => {
-  test('is out at once: no org, no active org, no key of theirs for it works (D19)', async () => {
-    const team = await createTeam(world)
-    await team.admin.send('POST', `orgs/${team.id}/activate`)
-    const [theirs, others] = [await team.orgKey(team.admin), await team.orgKey(team.owner)]
-    expect((await team.admin.send('GET', 'auth/me')).body.active_org_id).toBe(team.id)
-    expect((await theirs.send('GET', 'models')).status).toBe(200)
-    expect((await team.owner.send('DELETE', `orgs/${team.id}/members/${team.admin.userId}`)).body.deleted).toBe(true)
-    expect((await team.admin.send('GET', 'auth/me')).body).toMatchObject({ active_org_id: null, orgs: [] })
-    for (const path of [`orgs/${team.id}`, `orgs/${team.id}/members`, `keys/${theirs.id}`])
-      expect((await team.admin.send('GET', path)).body.error.code).toBe('not_found')
-    expect((await team.owner.send('GET', `keys/${theirs.id}`)).body.status).toBe('revoked')
-    expect((await theirs.send('GET', 'models')).status).toBe(401)
-    expect((await others.send('GET', 'models')).status).toBe(200)
-    await team.join('viewer', team.admin)
-    expect((await team.admin.send('GET', 'auth/me')).body.active_org_id).toBeNull()
-    expect((await theirs.send('GET', 'models')).status).toBe(401)
-  })
+test('someone who is taken out is out at once: no org, no active org, no key of theirs for it works (D19)', async () => {
+  const team = await createTeam(world)
+  await team.admin.send('POST', `orgs/${team.id}/activate`)
+  const [theirs, others] = [await team.orgKey(team.admin), await team.orgKey(team.owner)]
+  expect((await team.admin.send('GET', 'auth/me')).body.active_org_id).toBe(team.id)
+  expect((await theirs.send('GET', 'models')).status).toBe(200)
+  expect((await team.owner.send('DELETE', `orgs/${team.id}/members/${team.admin.userId}`)).body.deleted).toBe(true)
+  expect((await team.admin.send('GET', 'auth/me')).body).toMatchObject({ active_org_id: null, orgs: [] })
+  for (const path of [`orgs/${team.id}`, `orgs/${team.id}/members`, `keys/${theirs.id}`])
+    expect((await team.admin.send('GET', path)).body.error.code).toBe('not_found')
+  expect((await team.owner.send('GET', `keys/${theirs.id}`)).body.status).toBe('revoked')
+  expect((await theirs.send('GET', 'models')).status).toBe(401)
+  expect((await others.send('GET', 'models')).status).toBe(200)
+  await team.join('viewer', team.admin)
+  expect((await team.admin.send('GET', 'auth/me')).body.active_org_id).toBeNull()
+  expect((await theirs.send('GET', 'models')).status).toBe(401)
 })
 
 test('an invitation is accepted once, however often it is sent with one Idempotency-Key', async () => {

@@ -56,8 +56,7 @@ describe('/settings', () => {
     }
     const branded = await labelOf()
     await ada.send('PATCH', 'settings', { default_mode: 'code', svc_branding: false })
-    const plain = await labelOf()
-    expect(plain.mode).toBe('code')
+    expect((await labelOf()).mode).toBe('code')
     expect(branded.mode).not.toBe('code')
   })
 

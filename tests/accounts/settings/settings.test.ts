@@ -21,8 +21,7 @@ function createWorld() {
 
 describe('settings', () => {
   test('are the defaults of the contract for everyone who chose nothing', async () => {
-    const { settings } = createWorld()
-    expect(await settings.read(store.read, UserId.create())).toEqual({
+    expect(await createWorld().settings.read(store.read, UserId.create())).toEqual({
       default_mode: 'auto',
       personality: 'svc',
       timezone: 'UTC',

@@ -136,8 +136,7 @@ describe('trying a canvas out (contract 9.2)', () => {
   test('is the canvas alone: what is installed or remembered has no part in it', async () => {
     const ada = await world.person()
     await ada.send('POST', 'memory', { content: 'The shop opens at eleven.' })
-    const { body: skills } = await ada.send('GET', 'skills')
-    await ada.send('POST', 'skills', { skillId: skills.skills[0].id })
+    await ada.send('POST', 'skills', { skillId: (await ada.send('GET', 'skills')).body.skills[0].id })
     await ada.send('POST', `evi/canvases/${await canvasOf(ada)}/test`, { message: 'When does the shop open?' })
     const [row] = (await ada.send('GET', 'audit?action=completion.created')).body
     expect(row.inputSummary.skills).toEqual([])

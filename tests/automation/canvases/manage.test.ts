@@ -155,8 +155,7 @@ describe('a canvas', () => {
 describe('the list', () => {
   test('has the last updated first, page by page', async () => {
     const clock = fakeClock()
-    const own = await createWorld({ clock })
-    const ada = await own.person()
+    const ada = await (await createWorld({ clock })).person()
     const ids: string[] = []
     for (let at = 0; at < 5; at++) {
       ids.unshift(await canvasOf(ada, EMPTY, `c${at}`))
@@ -187,8 +186,7 @@ describe('the list', () => {
   })
 
   test.each(['limit=51', 'limit=0', 'limit=x', 'cursor=nonsense'])('refuses %s', async (query) => {
-    const ada = await world.person()
-    expect((await ada.send('GET', `evi/canvases?${query}`)).status).toBe(400)
+    expect((await (await world.person()).send('GET', `evi/canvases?${query}`)).status).toBe(400)
   })
 
   test("an org's key shares its canvases with the org's other keys, and nobody else's", async () => {
@@ -323,8 +321,7 @@ describe("an org's canvases", () => {
     const { id } = (await ada.send('POST', 'evi/canvases', { name: 'Gone' })).body.canvas
     const replies = await Promise.all([1, 2, 3].map(() => ada.send('DELETE', `evi/canvases/${id}`)))
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 404, 404])
-    const { body } = await ada.send('GET', 'audit?action=canvas.deleted')
-    expect(body).toHaveLength(1)
+    expect((await ada.send('GET', 'audit?action=canvas.deleted')).body).toHaveLength(1)
   })
 })
 

@@ -210,8 +210,7 @@ describe('publishing a canvas again', () => {
     const same = await publish(ada, id, request)
     expect(same.status).toBe(422)
     expect(same.body.review.checks.version).toStartWith('fail: ')
-    const { body: second } = await publish(ada, id, { ...request, version: '1.1.0' })
-    expect(second.skillId).toBe(first.skillId)
+    expect((await publish(ada, id, { ...request, version: '1.1.0' })).body.skillId).toBe(first.skillId)
     expect((await ada.send('GET', `skills/${first.skillId}`)).body.version).toBe('1.1.0')
   })
 

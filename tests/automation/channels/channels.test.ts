@@ -15,8 +15,7 @@ const write = (by: Person, metadata: object) =>
 const channels = async (by: Person) => (await by.send('GET', 'channels')).body.channels
 /** What the owner is told, oldest first. */
 const notify = async (by: Person) => {
-  const { events } = (await by.send('GET', 'events?limit=100')).body
-  return events
+  return (await by.send('GET', 'events?limit=100')).body.events
     .filter(({ eventType }: { eventType: string }) => eventType.startsWith('connector.'))
     .map(({ eventType, payload }: { eventType: string; payload: { status: string } }) => [eventType, payload.status])
     .reverse()
@@ -34,8 +33,7 @@ describe('GET /channels (contract 21)', () => {
     clock.advance(1_000)
     await write(ada, { channel: 'whatsapp', channel_name: 'Support line' })
     await write(eve, { channel: 'web' })
-    const found = await channels(ada)
-    expect(found).toMatchObject([
+    expect(await channels(ada)).toMatchObject([
       { type: 'whatsapp', name: 'Support line', status: 'active' },
       { type: 'telegram', name: 'telegram', status: 'active', last_message_at: '2030-01-01T12:00:00.000Z' },
     ])
@@ -57,8 +55,7 @@ describe('GET /channels (contract 21)', () => {
     for (let at = 0; at < 105; at++) await write(ada, { channel: 'web', channel_name: `page ${at}` })
     const found: { name: string }[] = await channels(ada)
     expect(found).toHaveLength(100)
-    const { body } = await ops('GET', `channels?owner=${ada.userId}`)
-    expect(body.channels).toHaveLength(100)
+    expect((await ops('GET', `channels?owner=${ada.userId}`)).body.channels).toHaveLength(100)
   })
 
   test('one that is silent for a week is idle, until somebody writes: told each time', async () => {

@@ -52,8 +52,7 @@ describe('a hook (contract 11.1)', () => {
     ['a cooldown of days', { hook_preset_id: 'task.overdue.summary', cooldown_minutes: 1_441 }, 400],
     ['a large config', { hook_preset_id: 'task.overdue.summary', config: { a: 'x'.repeat(17_000) } }, 413],
   ])('refuses %s', async (_, input, status) => {
-    const reply = await install(await world.person(), input)
-    expect(reply.status).toBe(status)
+    expect((await install(await world.person(), input)).status).toBe(status)
   })
 
   test('takes no counters from outside (E2)', async () => {

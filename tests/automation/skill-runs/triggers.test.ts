@@ -93,37 +93,35 @@ describe('a skill with the trigger event (contract 8.1)', () => {
   })
 })
 
-describe('a skill with the trigger schedule', () => {
-  test('runs at its times in its zone; missed times make up one run; another version has other times', async () => {
-    const [author, ada] = [await world.person(), await world.person()]
-    const at = (cron: string, timezone?: string) => ({
-      ...autonomous,
-      trigger: { type: 'schedule', config: { cron, ...(timezone ? { timezone } : {}) } },
-    })
-    // It is 12:00 in London, 13:00 in Vienna.
-    const first = manifest(at('30 13 * * *', 'Europe/Vienna'))
-    const made = await submit(author, first)
-    await admin.decide(made.id, 'approve')
-    await install(ada, made.slug)
-    await settle()
-    clock.advance(30 * MINUTE - 1)
-    await settle()
-    expect(await results(ada)).toEqual([])
-    clock.advance(1)
-    await settle()
-    expect(await results(ada)).toEqual(['completed'])
-    clock.advance(3 * DAY)
-    await settle()
-    expect(await results(ada)).toEqual(['completed', 'completed'])
-    const next = await submit(author, { ...first, ...at('0 9 * * *'), version: '1.1.0' }, { skill_id: made.skillId })
-    await admin.decide(next.id, 'approve')
-    await settle()
-    clock.advance(DAY)
-    await settle()
-    expect(await results(ada)).toHaveLength(3)
-    await ada.send('DELETE', 'skills', { skillId: made.skillId })
-    clock.advance(DAY)
-    await settle()
-    expect(await results(ada)).toHaveLength(3)
+test('a skill with the trigger schedule runs at its times in its zone; missed times make up one run; another version has other times', async () => {
+  const [author, ada] = [await world.person(), await world.person()]
+  const at = (cron: string, timezone?: string) => ({
+    ...autonomous,
+    trigger: { type: 'schedule', config: { cron, ...(timezone ? { timezone } : {}) } },
   })
+  // It is 12:00 in London, 13:00 in Vienna.
+  const first = manifest(at('30 13 * * *', 'Europe/Vienna'))
+  const made = await submit(author, first)
+  await admin.decide(made.id, 'approve')
+  await install(ada, made.slug)
+  await settle()
+  clock.advance(30 * MINUTE - 1)
+  await settle()
+  expect(await results(ada)).toEqual([])
+  clock.advance(1)
+  await settle()
+  expect(await results(ada)).toEqual(['completed'])
+  clock.advance(3 * DAY)
+  await settle()
+  expect(await results(ada)).toEqual(['completed', 'completed'])
+  const next = await submit(author, { ...first, ...at('0 9 * * *'), version: '1.1.0' }, { skill_id: made.skillId })
+  await admin.decide(next.id, 'approve')
+  await settle()
+  clock.advance(DAY)
+  await settle()
+  expect(await results(ada)).toHaveLength(3)
+  await ada.send('DELETE', 'skills', { skillId: made.skillId })
+  clock.advance(DAY)
+  await settle()
+  expect(await results(ada)).toHaveLength(3)
 })

@@ -45,8 +45,7 @@ describe('a canvas as a workflow (contract 9, 10)', () => {
     const input = node('in', 'input', { triggerType: 'schedule', cron: '0 9 * * 1', timezone: 'Europe/Vienna' })
     const graph_json = { ...simple(), nodes: simple().nodes.map((one) => (one.id === 'in' ? input : one)) }
     await ada.send('PATCH', `evi/canvases/${canvas}`, { graph_json, name: 'Other' })
-    const { body: again } = await workflowOf(ada, canvas, { enabled: false })
-    expect(again.workflow).toMatchObject({
+    expect((await workflowOf(ada, canvas, { enabled: false })).body.workflow).toMatchObject({
       id: body.workflow.id,
       name: 'Drawn',
       enabled: false,

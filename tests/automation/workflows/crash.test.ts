@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually'
@@ -59,36 +59,34 @@ const INSTANTS = [
   ...(isLong ? ['workflow_step_done_before_commit:1', 'workflow_step_committed:5'] : []),
 ]
 
-describe('a run of five steps (I38)', () => {
-  test.each(INSTANTS)(
-    'goes on after a kill at %s: each step is kept once, charged once, published once',
-    async (failpoint) => {
-      const first = await start(failpoint)
-      const ask = pending(first.url)
-      const { workflow } = await ask('POST', 'workflows', { name: 'Flow', triggerType: 'manual', steps: STEPS })
-      await ask('POST', `workflows/${workflow.id}/run`, {}).catch(() => undefined)
-      await first.exited
-      const second = await start()
-      const again = pending(second.url)
-      const { runs } = await eventually(
-        () => again('GET', `workflows/${workflow.id}/runs`),
-        ({ runs }) => runs[0]?.completedAt != null,
-      )
-      const [run] = runs
-      expect(runs).toHaveLength(1)
-      expect(run.status).toBe('completed')
-      expect(run.output).toBe('done')
-      expect(run.stepResults.map(({ index, status }: { index: number; status: string }) => [index, status])).toEqual(
-        [0, 1, 2, 3, 4].map((index) => [index, 'completed']),
-      )
-      expect([...new Set(heard.filter((key) => key.startsWith(run.id)))]).toEqual([`${run.id}-0`, `${run.id}-3`])
-      const { events } = await again('GET', 'events?eventType=tide.turned')
-      const mine = events.filter(({ payload }: { payload: { run: string } }) => payload.run === run.id)
-      expect(mine.map(({ id }: { id: string }) => id)).toEqual([run.stepResults[2].output.eventId])
-      const charged = await again('GET', 'audit?action=completion.created')
-      const ofRun = charged.filter((one: { input?: { metadata?: unknown } }) => JSON.stringify(one).includes(run.id))
-      expect(ofRun).toHaveLength(1)
-      expect(await second.stop()).toBe(0)
-    },
-  )
-})
+test.each(INSTANTS)(
+  'a run of five steps (I38) goes on after a kill at %s: each step is kept once, charged once, published once',
+  async (failpoint) => {
+    const first = await start(failpoint)
+    const ask = pending(first.url)
+    const { workflow } = await ask('POST', 'workflows', { name: 'Flow', triggerType: 'manual', steps: STEPS })
+    await ask('POST', `workflows/${workflow.id}/run`, {}).catch(() => undefined)
+    await first.exited
+    const second = await start()
+    const again = pending(second.url)
+    const { runs } = await eventually(
+      () => again('GET', `workflows/${workflow.id}/runs`),
+      ({ runs }) => runs[0]?.completedAt != null,
+    )
+    const [run] = runs
+    expect(runs).toHaveLength(1)
+    expect(run.status).toBe('completed')
+    expect(run.output).toBe('done')
+    expect(run.stepResults.map(({ index, status }: { index: number; status: string }) => [index, status])).toEqual(
+      [0, 1, 2, 3, 4].map((index) => [index, 'completed']),
+    )
+    expect([...new Set(heard.filter((key) => key.startsWith(run.id)))]).toEqual([`${run.id}-0`, `${run.id}-3`])
+    const { events } = await again('GET', 'events?eventType=tide.turned')
+    const mine = events.filter(({ payload }: { payload: { run: string } }) => payload.run === run.id)
+    expect(mine.map(({ id }: { id: string }) => id)).toEqual([run.stepResults[2].output.eventId])
+    const charged = await again('GET', 'audit?action=completion.created')
+    const ofRun = charged.filter((one: { input?: { metadata?: unknown } }) => JSON.stringify(one).includes(run.id))
+    expect(ofRun).toHaveLength(1)
+    expect(await second.stop()).toBe(0)
+  },
+)

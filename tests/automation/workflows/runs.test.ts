@@ -155,8 +155,7 @@ describe('a run (contract 10)', () => {
     const { status, body } = await decide(ada, waiting, 'approve')
     expect(status).toBe(409)
     expect(body.error.message).toContain('waits until')
-    const { body: cancelled } = await decide(ada, waiting, 'cancel')
-    expect(cancelled.run).toMatchObject({ status: 'failed', error: 'cancelled' })
+    expect((await decide(ada, waiting, 'cancel')).body.run).toMatchObject({ status: 'failed', error: 'cancelled' })
     expect((await decide(ada, waiting, 'cancel')).status).toBe(409)
   })
 
@@ -170,8 +169,7 @@ describe('a run (contract 10)', () => {
   test('takes the caller’s prompt in place of the first', async () => {
     const ada = await world.person()
     const step = { type: 'ai_transform', config: { prompt: 'a [[say:one]]', mode: 'fast' } }
-    const { run } = await ran(ada, [step], { overridePrompt: 'b [[say:two]]' })
-    expect(run.output.text).toBe('two')
+    expect((await ran(ada, [step], { overridePrompt: 'b [[say:two]]' })).run.output.text).toBe('two')
   })
 
   test('begins once for one Idempotency-Key, however often it is asked (R10)', async () => {

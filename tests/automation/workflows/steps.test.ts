@@ -94,8 +94,7 @@ describe('a step (contract 10)', () => {
     const [, notice] = run.stepResults
     expect(notice.output).toMatchObject({ text: 'Water moves.', artifacts: [] })
     expect(notice.costCents).toBeGreaterThan(0)
-    const { body } = await ada.send('GET', 'usage')
-    expect(JSON.stringify(body)).toContain(String(notice.costCents))
+    expect(JSON.stringify((await ada.send('GET', 'usage')).body)).toContain(String(notice.costCents))
   })
 
   test('gets data in the form that was asked for, and fails where the answer has another', async () => {
@@ -141,8 +140,7 @@ describe('a step (contract 10)', () => {
     'sends a value within a URL as one value: %s',
     async (q) => {
       const url = `${at('/echo')}/{{trigger.q}}/end?name={{trigger.q}}&page=2`
-      const { run } = await ran(await world.person(), [{ type: 'http', config: { url } }], { q })
-      expect(run.status).toBe('completed')
+      expect((await ran(await world.person(), [{ type: 'http', config: { url } }], { q })).run.status).toBe('completed')
       const sent = heard.at(-1)!.url
       expect(sent.pathname.split('/').map(decodeURIComponent)).toEqual(['', 'echo', q, 'end'])
       expect([...sent.searchParams]).toEqual([
@@ -263,8 +261,7 @@ describe('a step (contract 10)', () => {
     expect(run.status).toBe('completed')
     expect(JSON.stringify(run.output)).toContain('42')
     expect((await ran(ada, tool(7))).run.status).toBe('failed')
-    const unknown = (await ran(ada, [{ type: 'tool', config: { name: 'no_such' } }])).run
-    expect(unknown.error).toContain('no tool named')
+    expect((await ran(ada, [{ type: 'tool', config: { name: 'no_such' } }])).run.error).toContain('no tool named')
   })
 
   test('publishes an event, once', async () => {

@@ -34,8 +34,7 @@ export function keepsItsPromises(target: Target, { faults = false, canaries = []
       () => heldBy(target),
       (held) => held === 0,
     )
-    const verified = await target.ops('POST', '/ops/v1/verify')
-    expect(verified.body).toMatchObject({ ok: true })
+    expect((await target.ops('POST', '/ops/v1/verify')).body).toMatchObject({ ok: true })
 
     const metrics = (await target.ops('GET', '/metrics')).text
     await target.health.stop()

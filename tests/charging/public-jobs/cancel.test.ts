@@ -150,8 +150,7 @@ describe('an operator', () => {
       ),
     )
     const id = await accept(ada, kind)
-    const early = await publicJobs.retry(operatorCall(), id).catch((error) => error)
-    expect(early).toMatchObject({ kind: 'conflict' })
+    expect(await publicJobs.retry(operatorCall(), id).catch((error) => error)).toMatchObject({ kind: 'conflict' })
     await run(kind)
     broken = false
     const next = await publicJobs.retry(operatorCall(), id)

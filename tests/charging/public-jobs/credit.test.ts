@@ -26,16 +26,7 @@ function processOn({ app, clock: shared }: World, node: string, served = true) {
   return {
     clock: own,
     jobs,
-    publicJobs: createPublicJobs({
-      store,
-      clock: own,
-      jobs,
-      audit,
-      events,
-      files,
-      billing,
-      isServed: () => served,
-    }),
+    publicJobs: createPublicJobs({ store, clock: own, jobs, audit, events, files, billing, isServed: () => served }),
   }
 }
 
@@ -137,8 +128,7 @@ describe('what a job holds (I8, I9)', () => {
     const ofOrg = { ...call, caller: { ...call.caller, orgId: ada.orgId, activeOrgId: ada.orgId } } as typeof call
     const [kind, waits] = [define(kindOf(report)), define(kindOf(report))]
     const [first, second] = [await accept(ada, kind, { call: ofOrg }), await accept(ada, waits, { call: ofOrg })]
-    const session = await world.signedIn(ada)
-    expect((await session.send('DELETE', `orgs/${ada.orgId}`)).status).toBe(200)
+    expect((await (await world.signedIn(ada)).send('DELETE', `orgs/${ada.orgId}`)).status).toBe(200)
     await run(kind)
     const job = (id: string) => container.publicJobs.get(operatorCall(), id)
     expect((await job(first)).status).toBe('completed')
@@ -313,8 +303,7 @@ describe('a result that is a file', () => {
     const job = await ada.send('GET', `jobs/${id}`)
     expect(job.text.length).toBeLessThan(10_000)
     const { pathname, search } = new URL(job.body.result)
-    const stored = await world.send('GET', pathname + search)
-    expect(stored.body).toEqual({ result: text, result_data: { title: 'Long' } })
+    expect((await world.send('GET', pathname + search)).body).toEqual({ result: text, result_data: { title: 'Long' } })
   })
 
   test('that its owner has no room for fails the job, and costs nothing', async () => {

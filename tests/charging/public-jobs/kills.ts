@@ -56,16 +56,7 @@ export function processOf(store: Store, node: string, folder: string) {
     rules: { ownerMb: 1, ownerCount: 1, retentionDays: 0 },
     onError,
   })
-  const publicJobs = createPublicJobs({
-    store,
-    clock,
-    jobs,
-    audit,
-    events,
-    files,
-    billing,
-    isServed: () => true,
-  })
+  const publicJobs = createPublicJobs({ store, clock, jobs, audit, events, files, billing, isServed: () => true })
   publicJobs.define(kind)
   return { jobs, billing, publicJobs, kind }
 }

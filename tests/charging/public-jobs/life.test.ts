@@ -25,8 +25,7 @@ describe('a job (contract 7)', () => {
 
     clock.advance(5_000)
     await run(kind)
-    const ended = await get(ada, id)
-    expect(ended).toMatchObject({
+    expect(await get(ada, id)).toMatchObject({
       status: 'completed',
       progress: 100,
       result: '# Tides [1]',

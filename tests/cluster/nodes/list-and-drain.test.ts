@@ -49,8 +49,7 @@ test.skipIf(!postgresUrl)('an operator lists the nodes, and drains one while the
     expect(worker[name]).toBeNumber()
 
   const id = String(worker.id)
-  const drained = await command('nodes', 'drain', id)
-  expect(drained).toMatchObject({ code: 0, value: { id, status: 'empty' } })
+  expect(await command('nodes', 'drain', id)).toMatchObject({ code: 0, value: { id, status: 'empty' } })
   await eventually(health, (status) => status === 503)
   expect((await fetch(`${api.url}/api/v1/health`)).status).toBe(200)
   expect((await command('nodes', 'get', id.slice(0, 6))).value).toMatchObject({ id, status: 'empty' })

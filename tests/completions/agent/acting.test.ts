@@ -122,8 +122,7 @@ describe('think, act, observe', () => {
 
   test('ids are of our own making, one for each call, whatever the engine sends', async () => {
     const { agent, asked: requests } = stage([{ calls: [['find'], ['find']] }, ANSWER])
-    const { toolUses } = await agent.answer(task())
-    const ids = toolUses.map(({ id }) => id)
+    const ids = (await agent.answer(task())).toolUses.map(({ id }) => id)
     expect(new Set(ids).size).toBe(2)
     for (const id of ids) expect(id).toMatch(/^call_[0-9A-Za-z]{24}$/)
     expect(JSON.stringify(requests[1]!.messages)).not.toContain('same')
@@ -138,8 +137,7 @@ describe('think, act, observe', () => {
       if (name === 'slow') await new Promise((resolve) => setImmediate(resolve))
       return {}
     })
-    const { toolUses } = await agent.answer(task())
-    expect(toolUses.map(({ name }) => name)).toEqual(['slow', 'fast'])
+    expect((await agent.answer(task())).toolUses.map(({ name }) => name)).toEqual(['slow', 'fast'])
     expect(requests[1]!.messages.slice(-2)).toMatchObject([{ toolName: 'slow' }, { toolName: 'fast' }])
   })
 
@@ -192,8 +190,7 @@ describe('limits', () => {
   })
 
   test('an engine that never says a word is told of in a warning', async () => {
-    const { agent } = stage([{ calls: [['find']] }])
-    const { content, warnings } = await agent.answer(task({ maxIterations: 1 }))
+    const { content, warnings } = await stage([{ calls: [['find']] }]).agent.answer(task({ maxIterations: 1 }))
     expect(content).toBe('')
     expect(warnings.join()).toContain('returned no text')
   })

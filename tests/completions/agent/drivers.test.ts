@@ -30,12 +30,7 @@ const REQUEST: Lines = {
 /** Tokens: less than one long result. */
 const SMALL_WINDOW = 3_000
 
-const DIALECTS = {
-  compat: chatDialect,
-  anthropic: messagesDialect,
-  google: generateDialect,
-  openai: responsesDialect,
-}
+const DIALECTS = { compat: chatDialect, anthropic: messagesDialect, google: generateDialect, openai: responsesDialect }
 
 for (const [kind, dialect] of Object.entries(DIALECTS)) {
   const upstream = await startUpstream({ dialect })

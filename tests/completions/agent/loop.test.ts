@@ -102,8 +102,7 @@ describe('one thought', () => {
   })
 
   test('says who answered, and what it took', async () => {
-    const { agent } = scripted()
-    const result = await agent.answer(task())
+    const result = await scripted().agent.answer(task())
     expect(result.turns).toMatchObject([{ engineId: 'svc-1-flash', promptTokens: 3, completionTokens: 2 }])
     expect({ ...result, turns: [] }).toEqual({
       turns: [],
@@ -276,10 +275,7 @@ const filler = (number: number, words: number): string =>
 
 const turn = (number: number, words = 60): Message[] => [
   { role: 'user', content: `Question ${number} about harbours and ships? ${filler(number, words)}` },
-  {
-    role: 'assistant',
-    content: `Answer ${number}: the harbour closes at nine. ${filler(number + 100, words)}`,
-  },
+  { role: 'assistant', content: `Answer ${number}: the harbour closes at nine. ${filler(number + 100, words)}` },
 ]
 
 const long = Array.from({ length: 20 }, (_, number) => turn(number)).flat()

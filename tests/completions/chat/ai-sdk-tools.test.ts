@@ -68,8 +68,7 @@ describe.each(ENGINES)('the AI SDK, over the %s engine', (_, model, prompt) => {
 
   test('streams text in steps', async () => {
     const result = streamText({ model, tools, stopWhen, prompt: freshPrompt(prompt), maxRetries: 0 })
-    const text = (await Array.fromAsync(result.textStream)).join('')
-    expect(text).toContain('Snow.')
+    expect((await Array.fromAsync(result.textStream)).join('')).toContain('Snow.')
     expect((await result.steps).map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop'])
   })
 
@@ -107,15 +106,13 @@ describe.each([
 
   test('is streamed', async () => {
     const result = streamObject({ model, schema, prompt: freshPrompt(prompt), maxRetries: 0 })
-    const parts = await Array.fromAsync(result.partialObjectStream)
-    expect(parts.at(-1)).toEqual(ADA)
+    expect((await Array.fromAsync(result.partialObjectStream)).at(-1)).toEqual(ADA)
     expect(await result.object).toEqual(ADA)
   })
 
   test('is the output of a text', async () => {
     const output = Output.object({ schema })
-    const { output: found } = await generateText({ model, output, prompt: freshPrompt(prompt), maxRetries: 0 })
-    expect(found).toEqual(ADA)
+    expect((await generateText({ model, output, prompt: freshPrompt(prompt), maxRetries: 0 })).output).toEqual(ADA)
   })
 })
 
@@ -139,6 +136,5 @@ test('an object that does not fit is none', async () => {
     prompt: freshPrompt('[[say:{"name":"Ada"}]]'),
     maxRetries: 0,
   })
-  const error = await attempt.catch((thrown: unknown) => thrown)
-  expect(NoObjectGeneratedError.isInstance(error)).toBe(true)
+  expect(NoObjectGeneratedError.isInstance(await attempt.catch((thrown: unknown) => thrown))).toBe(true)
 })

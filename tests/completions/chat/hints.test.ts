@@ -39,21 +39,16 @@ describe('what a chat client is told to do', () => {
       maxRetries: 0,
       configuration: { baseURL: baseUrl },
     })
-    const error = await model.invoke(TOO_LONG).catch((thrown: unknown) => thrown)
-    expect(ContextOverflowError.isInstance(error)).toBe(true)
+    expect(ContextOverflowError.isInstance(await model.invoke(TOO_LONG).catch((thrown: unknown) => thrown))).toBe(true)
   })
 })
 
 test('an answer in JSON that was cut says so, with the reason that clients look at first', async () => {
   const messages = [{ role: 'user' as const, content: freshPrompt('[[say:{"a":]][[finish:length]]') }]
   const input = { model: 'svc-1-auto', messages, response_format: { type: 'json_object' as const } }
-  const { choices } = await client.chat.completions.create(input)
-  expect(choices[0]).toMatchObject({
+  expect((await client.chat.completions.create(input)).choices[0]).toMatchObject({
     finish_reason: 'length',
-    message: {
-      content: null,
-      refusal: 'The answer was cut at the output limit. The engine did not answer with JSON.',
-    },
+    message: { content: null, refusal: 'The answer was cut at the output limit. The engine did not answer with JSON.' },
   })
 })
 

@@ -63,8 +63,7 @@ describe('images of earlier turns', () => {
   })
 
   test('follow those that a conversation keeps', async () => {
-    const first = await ada.send('POST', 'completions', { prompt: freshPrompt('stored') })
-    const { conversation_id } = first.body
+    const { conversation_id } = (await ada.send('POST', 'completions', { prompt: freshPrompt('stored') })).body
     await chat([user(picture()), assistant('yes'), user(words(freshPrompt()))], { conversation_id })
     expect(sent()[2]).toEqual({ role: 'user', content: [picture()] })
   })

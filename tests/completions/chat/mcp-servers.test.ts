@@ -55,8 +55,7 @@ describe('MCP servers among the tools of a chat (contract 28.2)', () => {
       { role: 'assistant', content: null, tool_calls: waiting.calls },
       { role: 'tool', tool_call_id: waiting.calls[0].id, content: 'paid' },
     ]
-    const went = await ask('', [OWN], { messages })
-    expect(went).toMatchObject({ status: 200, choice: { finish_reason: 'stop' } })
+    expect(await ask('', [OWN], { messages })).toMatchObject({ status: 200, choice: { finish_reason: 'stop' } })
     const approved = await ask('own__pay{}', [OWN], { metadata: { approved_tools: ['own__pay'] } })
     expect(approved.meta.tools_used).toMatchObject([{ name: 'own__pay', status: 'success' }])
     expect(state.heard.calls).toHaveLength(1)
@@ -82,8 +81,7 @@ describe('MCP servers among the tools of a chat (contract 28.2)', () => {
 
   test('"tool_choice" holds for tools of servers', async () => {
     const required = await ask('own__tides{}', [NEVER], { tool_choice: 'required' })
-    const choices = required.sent.map((body) => (body as { tool_choice?: string }).tool_choice)
-    expect(choices).toEqual(['required', 'auto'])
+    expect(required.sent.map((body) => (body as { tool_choice?: string }).tool_choice)).toEqual(['required', 'auto'])
     const named = { type: 'function', function: { name: 'own__tides' } }
     expect((await ask('own__tides{}', [NEVER], { tool_choice: named })).status).toBe(200)
     const allowed = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [named] } }

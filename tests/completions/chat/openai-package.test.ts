@@ -47,8 +47,7 @@ describe('the openai package', () => {
 
   test('puts a stream together by its own helper', async () => {
     const runner = client.chat.completions.stream({ model: 'svc-1-auto', messages: user(freshPrompt('[[tokens:6]]')) })
-    const completion = await runner.finalChatCompletion()
-    expect(completion.choices[0]?.message.content).toBe('word word word word word word')
+    expect((await runner.finalChatCompletion()).choices[0]?.message.content).toBe('word word word word word word')
   })
 
   test('leaves a stream by break, which stops the engine', async () => {
@@ -124,8 +123,7 @@ describe('the error classes of the openai package', () => {
   })
 
   test('404 is NotFoundError', async () => {
-    const error = await client.models.retrieve('nope').catch((thrown: unknown) => thrown)
-    expect(error).toBeInstanceOf(OpenAI.NotFoundError)
+    expect(await client.models.retrieve('nope').catch((thrown: unknown) => thrown)).toBeInstanceOf(OpenAI.NotFoundError)
   })
 
   test('429 is RateLimitError, with the time to wait', async () => {

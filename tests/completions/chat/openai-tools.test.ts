@@ -106,8 +106,7 @@ describe.each(Object.entries(ENGINES))('the openai package, over the %s engine',
     expect(calls.map(({ index }) => index)).toEqual([0, 1])
     for (const { id } of calls) expect(id).toMatch(/^call_/)
     expect(new Set(calls.map(({ id }) => id)).size).toBe(2)
-    const reasons = chunks.map(({ choices }) => choices[0]?.finish_reason).filter(Boolean)
-    expect(reasons).toEqual(['tool_calls'])
+    expect(chunks.map(({ choices }) => choices[0]?.finish_reason).filter(Boolean)).toEqual(['tool_calls'])
     expect(chunks.find(({ choices }) => choices[0]?.delta.tool_calls)!.choices[0]!.finish_reason).toBeNull()
   })
 
@@ -153,8 +152,7 @@ describe('the openai package, with a response format', () => {
 
   test('parses a stream of it', async () => {
     const stream = client.chat.completions.stream({ ...order('Name: Ada\nAge: 36'), response_format })
-    const { choices } = await stream.finalChatCompletion()
-    expect(choices[0]!.message.parsed).toEqual({ name: 'Ada', age: 36 })
+    expect((await stream.finalChatCompletion()).choices[0]!.message.parsed).toEqual({ name: 'Ada', age: 36 })
   })
 
   test('is refused what does not fit, plain and streamed', async () => {

@@ -162,8 +162,7 @@ describe('POST /chat/completions (contract 4)', () => {
     ['[[finish:content_filter]]', 'content_filter'],
     ['[[finish:stop]]', 'stop'],
   ])('%s finishes as %s', async (words, reason) => {
-    const { body } = await chat({ messages: [user(freshPrompt(words))] })
-    expect(body.choices[0].finish_reason).toBe(reason)
+    expect((await chat({ messages: [user(freshPrompt(words))] })).body.choices[0].finish_reason).toBe(reason)
   })
 
   test('accepts and ignores what it does not know', async () => {
@@ -210,13 +209,11 @@ describe('POST /chat/completions (contract 4)', () => {
       top_p: 1,
       user: 'u',
     }
-    const { body } = await chat({ model: 'auto', messages: [user()], ...input })
-    expect(body.svc_metadata.warnings).toBeUndefined()
+    expect((await chat({ model: 'auto', messages: [user()], ...input })).body.svc_metadata.warnings).toBeUndefined()
   })
 
   test.each(['gpt-4o', 'think', 'svc-1-reson'])('says that %s is no engine', async (model) => {
-    const { body } = await chat({ model, messages: [user()] })
-    expect(body.svc_metadata.warnings).toEqual([
+    expect((await chat({ model, messages: [user()] })).body.svc_metadata.warnings).toEqual([
       `"model" is "${model}", which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
     ])
   })
@@ -325,8 +322,7 @@ describe('a chat stream (contract 4)', () => {
   })
 
   test.each(['length', 'content_filter'])('that ends by %s says so', async (reason) => {
-    const { frames } = await stream(`[[finish:${reason}]]`)
-    expect(frames.at(-2)?.data.choices[0].finish_reason).toBe(reason)
+    expect((await stream(`[[finish:${reason}]]`)).frames.at(-2)?.data.choices[0].finish_reason).toBe(reason)
   })
 
   test('of the engine that was asked for names it in every chunk', async () => {
@@ -336,8 +332,7 @@ describe('a chat stream (contract 4)', () => {
 
   test('carries any text whole', async () => {
     const text = 'data: x\n\ndata: (DONE)\n\u2028 "quotes" \\ é 漢 😀'
-    const { frames } = await stream(`[[say:${text}]]`)
-    expect(joinDeltas(frames).replace(/\s+/g, ' ')).toBe(text.replace(/\s+/g, ' '))
+    expect(joinDeltas((await stream(`[[say:${text}]]`)).frames).replace(/\s+/g, ' ')).toBe(text.replace(/\s+/g, ' '))
   })
 
   test.each(['cut', 'truncate', 'malformed'])('that breaks off with %s says so, then [DONE]', async (fault) => {

@@ -48,8 +48,7 @@ describe('calls that an engine asks for against the choice', () => {
   })
 
   test('come back only of tools that are allowed', async () => {
-    const { message } = await ask(allowed('auto', 'listen'))
-    expect(namesIn(message.tool_calls)).toEqual(['listen'])
+    expect(namesIn((await ask(allowed('auto', 'listen'))).message.tool_calls)).toEqual(['listen'])
   })
 
   test.each([
@@ -60,8 +59,7 @@ describe('calls that an engine asks for against the choice', () => {
     for (const stream of [false, true]) {
       const { text, body } = await ada.send('POST', 'chat/completions', order({ ...choice, stream }, script))
       const frames = stream ? readFrames(text).map(({ data }) => data as Record<string, never>) : [body]
-      const { svc_metadata } = frames.find((frame) => frame?.svc_metadata)!
-      expect(svc_metadata.warnings).toEqual([
+      expect(frames.find((frame) => frame?.svc_metadata)!.svc_metadata.warnings).toEqual([
         '"tool_choice" required a function call, but the engine called none of the requested functions.',
       ])
       expect(text).not.toContain('tool_calls')
@@ -94,16 +92,14 @@ describe('an engine', () => {
   })
 })
 
-describe('POST /chat/completions refuses', () => {
-  test.each([
-    ['tools that are allowed and not there', allowed('auto', 'look', 'jump'), 'tool_choice'],
-    ['no tools that are allowed', allowed('auto'), 'tool_choice'],
-    ['a way to allow them that nobody knows', allowed('none', 'look'), 'tool_choice'],
-    ['calls side by side that are a word', { parallel_tool_calls: 'no' }, 'parallel_tool_calls'],
-  ])('%s', async (_, more, path) => {
-    const { status, body } = await ada.send('POST', 'chat/completions', order(more))
-    expect(status).toBe(400)
-    expect(body.error.code).toBe('validation_error')
-    expect(body.error.param.slice(0, path.length)).toEqual(path)
-  })
+test.each([
+  ['tools that are allowed and not there', allowed('auto', 'look', 'jump'), 'tool_choice'],
+  ['no tools that are allowed', allowed('auto'), 'tool_choice'],
+  ['a way to allow them that nobody knows', allowed('none', 'look'), 'tool_choice'],
+  ['calls side by side that are a word', { parallel_tool_calls: 'no' }, 'parallel_tool_calls'],
+])('POST /chat/completions refuses: %s', async (_, more, path) => {
+  const { status, body } = await ada.send('POST', 'chat/completions', order(more))
+  expect(status).toBe(400)
+  expect(body.error.code).toBe('validation_error')
+  expect(body.error.param.slice(0, path.length)).toEqual(path)
 })

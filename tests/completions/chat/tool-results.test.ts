@@ -92,8 +92,7 @@ test('calls that another service made are answered without the classifier, too',
 
 test('a new question is sorted anew', async () => {
   const answer = { role: 'assistant', content: 'Done.' }
-  const { calls } = await turn(ada, [question, ...withResults(began.said), answer, question])
-  expect(calls).toBe(2)
+  expect((await turn(ada, [question, ...withResults(began.said), answer, question])).calls).toBe(2)
 })
 
 test('a model that is named is used as ever', async () => {

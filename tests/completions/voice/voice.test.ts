@@ -8,10 +8,7 @@ import { createWorld, type Person } from '../../support/world'
 
 const SECRET = 'a shared secret of more than 32 characters'
 const clock = fakeClock()
-const world = await createWorld({
-  clock,
-  config: { voiceUrl: 'wss://voice.example/live', voiceSecret: SECRET },
-})
+const world = await createWorld({ clock, config: { voiceUrl: 'wss://voice.example/live', voiceSecret: SECRET } })
 const silent = await createWorld()
 const admin = await reviewer(world)
 const tokenOf = async (person: Person, input: object = {}) => (await person.send('POST', 'voice/token', input)).body
@@ -20,8 +17,7 @@ const lastAudit = async (person: Person) => (await person.send('GET', 'audit')).
 
 describe('POST /voice/token (contract 6)', () => {
   test('503 that names the setting where no live voice server is configured', async () => {
-    const ada = await silent.person()
-    const { status, body } = await ada.send('POST', 'voice/token', {})
+    const { status, body } = await (await silent.person()).send('POST', 'voice/token', {})
     expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'voice_unavailable' })
     expect(body.error.message).toContain('SVC_VOICE_URL')
   })
@@ -36,8 +32,7 @@ describe('POST /voice/token (contract 6)', () => {
     const key = new TextEncoder().encode(SECRET)
     const { payload } = await jwtVerify(token.slice('svc_voice_'.length), key, { currentDate: new Date(clock.now()) })
     expect(payload).toMatchObject({ iss: 'svc', aud: 'voice', sub: ada.userId, voice: 'svc-voice-warm' })
-    const names = tools[0].functionDeclarations.map(({ name }: { name: string }) => name)
-    expect(names).toContain('code_execute')
+    expect(tools[0].functionDeclarations.map(({ name }: { name: string }) => name)).toContain('code_execute')
     expect(tools[0].functionDeclarations[0]).toMatchObject({ description: expect.any(String), parameters: {} })
     expect(await lastAudit(ada)).toMatchObject({ action: 'voice.created', entityType: 'audio' })
     expect(scrub(`token=${token} end`)).toBe('token=svc_voice_… end')
@@ -56,17 +51,14 @@ describe('POST /voice/token (contract 6)', () => {
     expect(systemInstruction).toContain(slug)
     const { body } = await act(ada, { tool: `skill_${slug}_count_waves`, arguments: {} })
     expect(body).toMatchObject({ status: 'success', result: { acknowledged: true }, error: null })
-    const eve = await world.person()
-    expect((await act(eve, { tool: `skill_${slug}_count_waves` })).status).toBe(404)
+    expect((await act(await world.person(), { tool: `skill_${slug}_count_waves` })).status).toBe(404)
   })
 
   test('goes on with a conversation of the caller, and with none of others', async () => {
     const ada = await world.person()
     const { conversation_id } = (await ada.send('POST', 'completions', { prompt: 'What is 6 times 7?' })).body
-    const { systemInstruction } = await tokenOf(ada, { conversation_id })
-    expect(systemInstruction).toContain('User: What is 6 times 7?')
-    const eve = await world.person()
-    expect((await eve.send('POST', 'voice/token', { conversation_id })).status).toBe(404)
+    expect((await tokenOf(ada, { conversation_id })).systemInstruction).toContain('User: What is 6 times 7?')
+    expect((await (await world.person()).send('POST', 'voice/token', { conversation_id })).status).toBe(404)
   })
 
   test('needs a balance', async () => {
@@ -88,8 +80,7 @@ describe('POST /voice/action (contract 6)', () => {
   })
 
   test('a tool that fails says why; its arguments are checked', async () => {
-    const ada = await world.person()
-    const { status, body } = await act(ada, { tool: 'code_execute', arguments: { language: 7 } })
+    const { status, body } = await act(await world.person(), { tool: 'code_execute', arguments: { language: 7 } })
     expect(status).toBe(200)
     expect(body).toMatchObject({ tool: 'code_execute', status: 'error', result: null, error: expect.any(String) })
   })

@@ -193,8 +193,7 @@ describe('what tools found', () => {
 })
 
 test('a stream ends with its calls', async () => {
-  const parts = await collect(streamed(builtin, request('Look up tides', { tools: TOOLS })))
-  expect(parts).toEqual([
+  expect(await collect(streamed(builtin, request('Look up tides', { tools: TOOLS })))).toEqual([
     { type: 'tool-call', id: 'call_1', name: 'look_up', arguments: '{"topic":"tides"}' },
     { type: 'finish', reason: 'tool-calls' },
   ])

@@ -69,9 +69,7 @@ describe('a JSON schema', () => {
         type: 'object',
         properties: { who: { $ref: '#/$defs/person' } },
         required: ['who'],
-        $defs: {
-          person: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-        },
+        $defs: { person: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
       },
     ],
     [
@@ -91,10 +89,7 @@ describe('a JSON schema', () => {
 
   test.each(schemas)('with %s is answered by JSON that fits it, whatever the text', async (_what, schema) => {
     const fits = Compile(schema as never)
-    for (const text of ['nothing here', INVOICE, '']) {
-      const value = await fill(schema, text)
-      expect(fits.Check(value)).toBe(true)
-    }
+    for (const text of ['nothing here', INVOICE, '']) expect(fits.Check(await fill(schema, text))).toBe(true)
   })
 })
 

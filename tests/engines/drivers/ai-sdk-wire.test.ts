@@ -38,8 +38,7 @@ const picture = {
 
 describe('anthropic', () => {
   test('sends the system prompt apart, the limit, and the key in its own header', async () => {
-    const call = await sent('anthropic', { maxOutputTokens: 77, temperature: 0.3 })
-    expect(call).toMatchObject({
+    expect(await sent('anthropic', { maxOutputTokens: 77, temperature: 0.3 })).toMatchObject({
       path: '/v1/messages',
       headers: { 'x-api-key': 'sk-test' },
       body: {
@@ -52,8 +51,7 @@ describe('anthropic', () => {
   })
 
   test('sends a picture as a base64 source', async () => {
-    const call = await sent('anthropic', { messages: [picture] })
-    expect(call.body.messages).toEqual([
+    expect((await sent('anthropic', { messages: [picture] })).body.messages).toEqual([
       {
         role: 'user',
         content: [
@@ -67,8 +65,7 @@ describe('anthropic', () => {
 
 describe('google', () => {
   test('names the model in the path and the limit in the generation config', async () => {
-    const call = await sent('google', { maxOutputTokens: 77, temperature: 0.3 })
-    expect(call).toMatchObject({
+    expect(await sent('google', { maxOutputTokens: 77, temperature: 0.3 })).toMatchObject({
       path: '/v1beta/models/scripted-model:generateContent',
       headers: { 'x-goog-api-key': 'sk-test' },
       body: {
@@ -80,8 +77,7 @@ describe('google', () => {
   })
 
   test('sends a picture as inline data', async () => {
-    const call = await sent('google', { messages: [picture] })
-    expect(call.body.contents).toEqual([
+    expect((await sent('google', { messages: [picture] })).body.contents).toEqual([
       {
         role: 'user',
         parts: [{ text: 'What is it?' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }],
@@ -97,8 +93,7 @@ describe('google', () => {
 
 describe('openai', () => {
   test('sends input items, the limit, and the key as a bearer token', async () => {
-    const call = await sent('openai', { maxOutputTokens: 77, temperature: 0.3 })
-    expect(call).toMatchObject({
+    expect(await sent('openai', { maxOutputTokens: 77, temperature: 0.3 })).toMatchObject({
       path: '/v1/responses',
       headers: { authorization: 'Bearer sk-test' },
       body: {
@@ -110,8 +105,7 @@ describe('openai', () => {
   })
 
   test('sends a picture as a data URL', async () => {
-    const call = await sent('openai', { messages: [picture] })
-    expect(call.body.input).toEqual([
+    expect((await sent('openai', { messages: [picture] })).body.input).toEqual([
       {
         role: 'user',
         content: [

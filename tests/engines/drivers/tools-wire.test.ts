@@ -130,8 +130,7 @@ describe.each(KINDS)('%s', (kind) => {
 
   test('calls with no arguments have an empty object of them', async () => {
     const { driver } = STANDS[kind]
-    const { toolCalls } = await plain(driver, request('[[plan:look]]', { tools }))
-    expect(toolCalls[0]!.arguments).toBe('{}')
+    expect((await plain(driver, request('[[plan:look]]', { tools }))).toolCalls[0]!.arguments).toBe('{}')
   })
 
   test('is asked for JSON by a schema, beside tools too', async () => {

@@ -126,8 +126,7 @@ describe('a decision', () => {
 
   test('to reject changes no tier and is no news; another request may follow', async () => {
     const ada = await world.person({ tier: 'free' })
-    const { id } = (await ask(ada)).body
-    expect((await decide(id, { decision: 'reject', reason: 'too soon' })).body).toMatchObject({
+    expect((await decide((await ask(ada)).body.id, { decision: 'reject', reason: 'too soon' })).body).toMatchObject({
       status: 'rejected',
       granted_tier: null,
     })
@@ -210,8 +209,7 @@ describe('a decision', () => {
   })
 
   test('is made once, even by ten reviewers at once', async () => {
-    const ada = await world.person({ tier: 'free' })
-    const { id } = (await ask(ada)).body
+    const { id } = (await ask(await world.person({ tier: 'free' }))).body
     const made = await Promise.all(Array.from({ length: 10 }, () => decide(id, { decision: 'approve' })))
     expect(made.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)])
     expect(
@@ -220,8 +218,7 @@ describe('a decision', () => {
   })
 
   test.each(['approve', 'reject'])('of nonsense is 400, 404 for an unknown id (%s)', async (decision) => {
-    const ada = await world.person({ tier: 'free' })
-    const { id } = (await ask(ada)).body
+    const { id } = (await ask(await world.person({ tier: 'free' }))).body
     for (const body of [{}, { decision: 'maybe' }, { decision, reason: 'x'.repeat(2_001) }]) {
       expect((await decide(id, body)).status).toBe(400)
     }
@@ -240,8 +237,7 @@ describe('a decision', () => {
       }
     }
     for (const role of ['security_reviewer', 'admin'] as const) {
-      const owner = await world.person({ tier: 'free' })
-      const request = (await ask(owner)).body
+      const request = (await ask(await world.person({ tier: 'free' }))).body
       expect((await decide(request.id, { decision: 'reject' }, await inDashboard(role))).status).toBe(200)
     }
   }, 30_000)

@@ -46,8 +46,7 @@ describe('researches a minute', () => {
     const prompt = 'When was the lighthouse of Port Ellis built, how tall is it, and how far is its lamp seen?'
     const ordered = Array.from({ length: rate }, () => ada.send('POST', 'research', { prompt, max_sources: 20 }))
     expect(new Set((await Promise.all(ordered)).map(({ status }) => status))).toEqual(new Set([202]))
-    const over = await ada.send('POST', 'research', { prompt })
-    expect(over.body.error.code).toBe('mode_rate_limit_exceeded')
+    expect((await ada.send('POST', 'research', { prompt })).body.error.code).toBe('mode_rate_limit_exceeded')
     const { tokens } = (await ada.send('GET', 'rate-limits')).body.usage
     const each = (tokens.limit - tokens.remaining) / rate
     expect(each).toBeGreaterThan(1_024)
@@ -61,8 +60,7 @@ describe('researches a minute', () => {
       upstreams: { small: { kind: 'compat' as const, baseUrl: upstream.url, maxOutputTokens: 100 } },
       models: { '*': ['small:scripted'] },
     }
-    const other = await createWorld({ clock, config: { engines } })
-    const ada = await other.person({ tier: 'free' })
+    const ada = await (await createWorld({ clock, config: { engines } })).person({ tier: 'free' })
     expect((await ada.send('POST', 'research', { prompt: 'a b c' })).status).toBe(202)
     const { limit, remaining } = (await ada.send('GET', 'rate-limits')).body.usage.tokens
     expect(limit - remaining).toBeGreaterThan(100)
@@ -96,8 +94,7 @@ describe('calls of a minute on Free', () => {
     ['/video', 10, (ada) => ada.send('POST', 'video', { prompt: `A red circle. ${other()}` })],
   ]
   test.each(ASKS)('%s: %i at once, and the next is refused for the rate, not for tokens', async (_name, rate, ask) => {
-    const replies = await flood('free', rate, ask)
-    const refused = replies.filter(({ status }) => status >= 300)
+    const refused = (await flood('free', rate, ask)).filter(({ status }) => status >= 300)
     expect(refused.map(({ body }) => body.error)).toMatchObject([
       { code: expect.stringContaining('rate_limit_exceeded') },
     ])

@@ -78,24 +78,21 @@ describe('tokens', () => {
   })
 })
 
-describe('GET /rate-limits', () => {
-  test('needs any valid key, whatever its scopes, and shows its own windows', async () => {
-    const ada = await world.person({ tier: 'starter', scopes: [] })
-    const reply = await ada.send('GET', 'rate-limits')
-    expect(reply.status).toBe(200)
-    expect(reply.body).toEqual({
-      tier: 'starter',
-      window_seconds: 60,
-      limits: { rpm: 300, tpm: 500_000 },
-      mode_limits: { text: 300, stealth: 150, image: 100, research: 75, video: 50 },
-      usage: {
-        requests: { limit: 300, remaining: 299, reset: '60s' },
-        tokens: { limit: 500_000, remaining: 500_000, reset: '0s' },
-        modes: expect.objectContaining({ text: { limit: 300, remaining: 300, reset: '0s' } }),
-      },
-      key_overrides: { rpm_limit: null, tpm_limit: null },
-      pending_request: null,
-      request_id: reply.headers.get('x-request-id'),
-    })
+test('GET /rate-limits needs any valid key, whatever its scopes, and shows its own windows', async () => {
+  const reply = await (await world.person({ tier: 'starter', scopes: [] })).send('GET', 'rate-limits')
+  expect(reply.status).toBe(200)
+  expect(reply.body).toEqual({
+    tier: 'starter',
+    window_seconds: 60,
+    limits: { rpm: 300, tpm: 500_000 },
+    mode_limits: { text: 300, stealth: 150, image: 100, research: 75, video: 50 },
+    usage: {
+      requests: { limit: 300, remaining: 299, reset: '60s' },
+      tokens: { limit: 500_000, remaining: 500_000, reset: '0s' },
+      modes: expect.objectContaining({ text: { limit: 300, remaining: 300, reset: '0s' } }),
+    },
+    key_overrides: { rpm_limit: null, tpm_limit: null },
+    pending_request: null,
+    request_id: reply.headers.get('x-request-id'),
   })
 })

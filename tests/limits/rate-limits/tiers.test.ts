@@ -15,8 +15,7 @@ describe('the tier table', () => {
 
   test('SVC_TIERS moves one tier, its modes along with the RPM unless they are set', () => {
     const env = { SVC_TIERS: '{"enterprise":{"rpm":100000000,"tpm":100000000000,"image":7}}' }
-    const { values } = resolveSettings(rateLimitSettings, env, {})
-    const tiers = createTiers(values.tiers)
+    const tiers = createTiers(resolveSettings(rateLimitSettings, env, {}).values.tiers)
     expect(tiers.limitsOf('enterprise')).toMatchObject({ rpm: 1e8, tpm: 1e11, modes: { text: 1e8, image: 7 } })
     expect(tiers.limitsOf('free').rpm).toBe(60)
     expect(tiers.changedOf('enterprise')).toEqual(['rpm', 'tpm', 'text', 'stealth', 'image', 'research', 'video'])

@@ -108,8 +108,7 @@ describe('what is refused', () => {
     [{ text: 7 }, 'validation_error', 'text'],
     [{ text: 'x', voice: ['a'] }, 'validation_error', 'voice'],
   ])('%j is 400 %s', async (body, code, param) => {
-    const ada = await world.person()
-    const { status, body: answer } = await ada.send('POST', 'audio/tts', body)
+    const { status, body: answer } = await (await world.person()).send('POST', 'audio/tts', body)
     expect(status).toBe(400)
     expect(answer.error).toMatchObject({ code, param })
   })
@@ -123,8 +122,7 @@ describe('what is refused', () => {
   })
 
   test('503 that names the setting where nothing speaks', async () => {
-    const ada = await mute.person()
-    const { status, headers, body } = await ada.send('POST', 'audio/tts', { text: 'Hello.' })
+    const { status, headers, body } = await (await mute.person()).send('POST', 'audio/tts', { text: 'Hello.' })
     expect(status).toBe(503)
     expect(headers.get('retry-after')).toBe('60')
     expect(body.error.code).toBe('tts_unavailable')
@@ -146,8 +144,7 @@ describe('POST /audio/speech (contract 28.1)', () => {
   })
 
   test('refusals name its own fields', async () => {
-    const ada = await world.person()
-    expect((await ada.send('POST', 'audio/speech', { voice: 'alloy' })).body.error).toMatchObject({
+    expect((await (await world.person()).send('POST', 'audio/speech', { voice: 'alloy' })).body.error).toMatchObject({
       code: 'missing_text',
       param: 'input',
     })

@@ -134,8 +134,7 @@ describe('POST /audio/stt (contract 6)', () => {
     const ada = await world.person()
     const body = '{"file":{"filepath":"/etc/passwd"}}'
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
-    const { status } = await ada.send('POST', 'audio/stt', body, headers)
-    expect(status).toBe(415)
+    expect((await ada.send('POST', 'audio/stt', body, headers)).status).toBe(415)
   })
 
   test('a transcriber that fails is 502, and nothing is charged', async () => {

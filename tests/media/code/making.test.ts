@@ -97,8 +97,7 @@ describe('POST /code (contract 6)', () => {
 })
 
 test('without a language model it is an outline that says so, free of charge', async () => {
-  const plain = await createWorld()
-  const ada = await plain.person({ cents: 1 })
+  const ada = await (await createWorld()).person({ cents: 1 })
   const input = { prompt: 'A function called parse_row', language: 'typescript' }
   const { body } = await ada.send('POST', 'code', input)
   expect(body.content).toContain('no language model')

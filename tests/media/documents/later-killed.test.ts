@@ -49,8 +49,7 @@ test.skipIf(!isLong)(
       expect(done.warnings).toBeUndefined()
       expect({ ...done, download_url: null, size_bytes: null, request_id: '' }).toEqual({ ...made, request_id: '' })
       const { pathname, search } = new URL(done.download_url)
-      const file = await (await fetch(`${next.url}${pathname}${search}`)).arrayBuffer()
-      expect(file.byteLength).toBe(done.size_bytes)
+      expect((await (await fetch(`${next.url}${pathname}${search}`)).arrayBuffer()).byteLength).toBe(done.size_bytes)
       expect((await read('usage')).totals.requests).toBe(1)
     } finally {
       await next.kill()

@@ -124,8 +124,7 @@ refusals('POST /documents refuses', { world, as: await world.person(), request: 
 describe('GET /documents/{id}', () => {
   test('is the same with a link that works, for its owner only, until its file is deleted', async () => {
     const made = await ada.send('POST', 'documents', { prompt: DATA, format: 'csv' })
-    const read = await ada.send('GET', `documents/${made.body.id}`)
-    const { request_id: _, download_url: link, ...rest } = read.body
+    const { request_id: _, download_url: link, ...rest } = (await ada.send('GET', `documents/${made.body.id}`)).body
     expect(rest).toEqual({ ...made.body, request_id: undefined, download_url: undefined })
     expect((await world.send('GET', pathOf(link))).status).toBe(200)
     const eve = await world.person()

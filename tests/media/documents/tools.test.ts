@@ -24,8 +24,7 @@ describe('tools that make files (contract 5.2)', () => {
     expect(new TextDecoder().decode((await download(world, made)).bytes)).toBe(
       'Section,Text\r\n,"Words, and more."\r\n',
     )
-    const again = await ada.send('POST', 'completions', input, { 'idempotency-key': 'tool-1' })
-    expect(again.body.id).toBe(body.id)
+    expect((await ada.send('POST', 'completions', input, { 'idempotency-key': 'tool-1' })).body.id).toBe(body.id)
   })
 
   test('a faulty call is told to the engine, and nothing is kept', async () => {

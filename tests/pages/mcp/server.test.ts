@@ -47,8 +47,7 @@ describe.each([
   ['stdio', overStdio],
 ])('the MCP server over %s (contract 23.3)', (_, connect) => {
   test('has the tools and resources, and each gives one text', async () => {
-    const { key } = await world.person()
-    const client = await connect(key)
+    const client = await connect((await world.person()).key)
     expect(client.getServerVersion()?.name).toBe('svc')
     const { tools } = await client.listTools()
     expect(tools.map(({ name, inputSchema }) => [name, inputSchema.required ?? []])).toEqual([
@@ -89,8 +88,7 @@ describe.each([
   })
 
   test('does what the key may, and no more', async () => {
-    const { key } = await world.person({ scopes: ['skills'] })
-    const client = await connect(key)
+    const client = await connect((await world.person({ scopes: ['skills'] })).key)
     const refused = await client.callTool({ name: 'svc_complete', arguments: { prompt: 'Hello' } })
     expect(refused.isError).toBe(true)
     expect(textOf(refused)).toContain('missing_scope')
@@ -99,8 +97,7 @@ describe.each([
 })
 
 test('svc_research waits for its job, and gives the report with its sources', async () => {
-  const { key } = await world.person()
-  const client = await overStdio(key)
+  const client = await overStdio((await world.person()).key)
   const prompt = 'When was the lighthouse of Port Ellis built, and how tall is it?'
   let isDone = false
   const request = client

@@ -92,11 +92,9 @@ inChromium('the reference in a browser (dx 5.5)', () => {
     const { page } = await opened('/docs#tag/completions/post/completions', { width: 1280 })
     await page.waitForFunction(() => !document.getElementById('start'))
     await shows(page, '.response-card', 'svc-1-')
-    const button = (await page.waitForSelector('xpath///button[contains(., "Test Request")]'))!
-    await button.focus()
+    await (await page.waitForSelector('xpath///button[contains(., "Test Request")]'))!.focus()
     await page.keyboard.press('Enter')
-    const token = (await page.waitForSelector('xpath///*[@role="dialog"]//input[@placeholder="Token"]'))!
-    await token.type(key)
+    await (await page.waitForSelector('xpath///*[@role="dialog"]//input[@placeholder="Token"]'))!.type(key)
     await page.keyboard.down('Control')
     await page.keyboard.press('Enter')
     await page.keyboard.up('Control')

@@ -75,8 +75,7 @@ describe('the reference (dx 5.5)', () => {
     const texts = [...pages.map(([path]) => `${path}.md`), ...slugs.map((slug) => `/docs/${slug}.md`), '/docs/llms.txt']
     const links = new Set<string>()
     for (const path of texts) {
-      const text = await (await open(path!)).text()
-      for (const [, target] of text.matchAll(/\]\((\/[^)#]*)/g)) links.add(target!)
+      for (const [, target] of (await (await open(path!)).text()).matchAll(/\]\((\/[^)#]*)/g)) links.add(target!)
     }
     expect(links.size).toBeGreaterThan(80)
     // The pages of a person ask others to sign in.
@@ -101,8 +100,7 @@ describe('examples', () => {
   addFormats(ajv)
   ajv.addSchema({ components: document.components }, 'document')
   const problems = (schema: object, value: unknown) => {
-    const text = JSON.stringify(schema).replaceAll('"#/components', '"document#/components')
-    const check = ajv.compile(JSON.parse(text))
+    const check = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components')))
     return check(value) ? [] : check.errors
   }
 
@@ -138,17 +136,15 @@ describe('examples', () => {
   })
 })
 
-describe('errors', () => {
-  test('every code that the sources can throw has a page, with its status', async () => {
-    const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
-    const found = new Set<string>()
-    for (const file of files) {
-      const text = await Bun.file(file).text()
-      for (const [, , code] of text.matchAll(/(?:new AppError|defineError)\(\s*'(\w+)',\s*'(\w+)'/g)) found.add(code!)
-    }
-    // Named in the record and never sent.
-    found.delete('client_closed')
-    expect([...found].filter((code) => !ERROR_PAGES[code])).toEqual([])
-    expect(found.size).toBeGreaterThan(35)
-  })
+test('errors: every code that the sources can throw has a page, with its status', async () => {
+  const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
+  const found = new Set<string>()
+  for (const file of files) {
+    const text = await Bun.file(file).text()
+    for (const [, , code] of text.matchAll(/(?:new AppError|defineError)\(\s*'(\w+)',\s*'(\w+)'/g)) found.add(code!)
+  }
+  // Named in the record and never sent.
+  found.delete('client_closed')
+  expect([...found].filter((code) => !ERROR_PAGES[code])).toEqual([])
+  expect(found.size).toBeGreaterThan(35)
 })

@@ -71,13 +71,14 @@ async function allSamples(): Promise<Sample[]> {
   const read = async (path: string) => (await fetch(`${origin}${path}`)).text()
   const start = await read('/docs.md')
   const pages = [...start.matchAll(/^\| \[[^\]]+\]\((\/docs\/[\w-]+\.md)\)/gm)].map(([, path]) => path!)
-  const sections = (await Promise.all(pages.map(read))).flatMap((page) => page.split(/^## /m).slice(1))
-  return sections.flatMap((section) => {
-    const id = /\{#(\w+)\}/.exec(section)![1]!
-    const blocks = [...section.matchAll(/^```(sh|ts|python)\n([\s\S]*?)\n```$/gm)]
-    const hasBody = / -[dF] /.test(blocks[0]![2]!)
-    return blocks.map(([, language, code]) => ({ id, hasBody, language: language!, code: code! }))
-  })
+  return (await Promise.all(pages.map(read)))
+    .flatMap((page) => page.split(/^## /m).slice(1))
+    .flatMap((section) => {
+      const id = /\{#(\w+)\}/.exec(section)![1]!
+      const blocks = [...section.matchAll(/^```(sh|ts|python)\n([\s\S]*?)\n```$/gm)]
+      const hasBody = / -[dF] /.test(blocks[0]![2]!)
+      return blocks.map(([, language, code]) => ({ id, hasBody, language: language!, code: code! }))
+    })
 }
 /** Without what is followed for as long as its reader likes. */
 const samples = (await allSamples()).filter(({ id }) => id !== 'getLive')

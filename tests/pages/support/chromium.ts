@@ -60,8 +60,7 @@ export async function newPage(look: Look = {}): Promise<Page> {
     { name: 'prefers-reduced-motion', value: reduced ? 'reduce' : 'no-preference' },
   ])
   if (forced) {
-    const session = await page.createCDPSession()
-    await session.send('Emulation.setEmulatedMedia', {
+    await (await page.createCDPSession()).send('Emulation.setEmulatedMedia', {
       features: [
         { name: 'forced-colors', value: 'active' },
         { name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' },

@@ -6,10 +6,7 @@ export const BookmarkId = defineId('bookmark')
 export type BookmarkId = Id<'bookmark'>
 
 const SCOPES = ['personal', 'team'] as const
-const settable = {
-  url: t.Optional(nullable(t.String({ maxLength: 2_048 }))),
-  is_default: t.Optional(t.Boolean()),
-}
+const settable = { url: t.Optional(nullable(t.String({ maxLength: 2_048 }))), is_default: t.Optional(t.Boolean()) }
 const Name = t.String({ minLength: 1, maxLength: 128 })
 
 export const NewBookmark = t.Object({ name: Name, ...settable, scope: t.Optional(oneOf(SCOPES)) })

@@ -59,8 +59,7 @@ describe('the local model', () => {
   })
 
   test('says what it leaned to when the floor decides', () => {
-    const { decide } = createClassifier({ load: () => modelOf('code', 0.7) })
-    expect(decide(unclear)).toEqual({
+    expect(createClassifier({ load: () => modelOf('code', 0.7) }).decide(unclear)).toEqual({
       mode: 'fast',
       source: 'default',
       confidence: null,
@@ -142,8 +141,7 @@ describe('the engine', () => {
     ['the caller does not wait', unclear, 0.7],
   ])('is not asked when %s, and the choice is there at once', (_, ask, sure) => {
     const { engine, prompts } = engineSaying({ mode: 'image', confidence: 1 })
-    const { decide } = createClassifier({ load: () => modelOf('code', sure), engine })
-    expect(decide(ask)).not.toBeInstanceOf(Promise)
+    expect(createClassifier({ load: () => modelOf('code', sure), engine }).decide(ask)).not.toBeInstanceOf(Promise)
     expect(prompts).toEqual([])
   })
 

@@ -63,8 +63,7 @@ describe('what decides in auto (contract 13)', () => {
     const org = await world.person({ ofOrg: true })
     await prefer(org, { rules: [to('code')], is_default: true })
     expect((await ask(org)).body.resolved_mode).toBe('code')
-    const stranger = await world.person()
-    expect((await ask(stranger)).body.resolved_mode).toBe('fast')
+    expect((await ask(await world.person())).body.resolved_mode).toBe('fast')
   })
 
   test('an explicit mode is never touched', async () => {

@@ -50,6 +50,5 @@ test('a rule below the floor of its mode is saved with a warning, and without on
   const warning = expect.stringContaining('"rules[0]" has confidence 0.7, below the floor of 0.85 for mode "code"')
   expect({ status: made.status, warnings: made.body.warnings }).toEqual({ status: 201, warnings: [warning] })
   const lowered = { confidence_floor_overrides: { code: 0.6 } }
-  const { body } = await who.send('PATCH', `routing-preferences/${made.body.id}`, lowered)
-  expect(body.warnings).toBeUndefined()
+  expect((await who.send('PATCH', `routing-preferences/${made.body.id}`, lowered)).body.warnings).toBeUndefined()
 })

@@ -68,22 +68,20 @@ describe('what decides', () => {
   })
 })
 
-describe('a fingerprint', () => {
-  test('is empty when nothing is configured, and another for whatever changes', async () => {
-    const some = [
-      await sourceOf([rule('a')]),
-      await sourceOf([rule('b')]),
-      await sourceOf([rule('a', 'think')]),
-      await sourceOf([rule('a', 'code', 0.8)]),
-      await sourceOf([rule('a')], { code: 0.6 }),
-      await sourceOf([rule('a')], {}, 'other'),
-      await sourceOf([], {}, 'empty'),
-      await sourceOf([], {}, 'empty, too'),
-    ]
-    const prints = [...some.map((own) => combine(own, none)), ...some.map((active) => combine(none, active))]
-    expect(combine(none, none).fingerprint).toBe('')
-    expect(new Set(prints.map(({ fingerprint }) => fingerprint)).size).toBe(prints.length)
-  })
+test('a fingerprint is empty when nothing is configured, and another for whatever changes', async () => {
+  const some = [
+    await sourceOf([rule('a')]),
+    await sourceOf([rule('b')]),
+    await sourceOf([rule('a', 'think')]),
+    await sourceOf([rule('a', 'code', 0.8)]),
+    await sourceOf([rule('a')], { code: 0.6 }),
+    await sourceOf([rule('a')], {}, 'other'),
+    await sourceOf([], {}, 'empty'),
+    await sourceOf([], {}, 'empty, too'),
+  ]
+  const prints = [...some.map((own) => combine(own, none)), ...some.map((active) => combine(none, active))]
+  expect(combine(none, none).fingerprint).toBe('')
+  expect(new Set(prints.map(({ fingerprint }) => fingerprint)).size).toBe(prints.length)
 })
 
 describe('rules that could hold up the event loop', () => {
@@ -108,8 +106,7 @@ describe('rules that could hold up the event loop', () => {
     const rules = ['^(?!.*giraffe).*zebra', '(?<=the )zebra', '(ab)\\1', '(?<x>z)ebra.*\\k<x>'].map((one) => rule(one))
     const effective = combine(await sourceOf(rules), none)
     const answersTo = async (prompt: string) => {
-      const inside = await matcher()(effective, prompt, trial)
-      return inside.rules.map(({ matches }) => matches(prompt))
+      return (await matcher()(effective, prompt, trial)).rules.map(({ matches }) => matches(prompt))
     }
     expect(await answersTo('the ZEBRA')).toEqual([true, true, false, false])
     expect(await answersTo('a zebra, a giraffe, abab, and z')).toEqual([false, false, true, true])
@@ -162,8 +159,7 @@ describe('rules that could hold up the event loop', () => {
     const first = await ready(endless, prompt, trial)
     expect(first.rules.map(({ pattern }) => pattern)).toEqual(['zebra'])
     expect(first.warnings.join()).toContain('1 routing rule was skipped: more than 50 ms')
-    const again = await ready(endless, prompt, trial)
-    expect(again.rules.map(({ matches }) => matches(prompt))).toEqual([true])
+    expect((await ready(endless, prompt, trial)).rules.map(({ matches }) => matches(prompt))).toEqual([true])
   })
 
   test('are given up with the request', async () => {

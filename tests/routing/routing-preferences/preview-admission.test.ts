@@ -92,8 +92,7 @@ describe('a preview for a key', () => {
 
   test('of somebody else is 404', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
-    const { status } = await eve.send('POST', 'routing-preferences/preview', { ...input, key_id: ada.keyId })
-    expect(status).toBe(404)
+    expect((await eve.send('POST', 'routing-preferences/preview', { ...input, key_id: ada.keyId })).status).toBe(404)
   })
 })
 

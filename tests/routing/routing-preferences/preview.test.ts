@@ -38,9 +38,7 @@ describe('a preview', () => {
   })
 
   test('shows what an engine said also when it does not decide, and does not round it up to the floor', async () => {
-    const { world: connected } = await createUpstreamWorld({
-      upstream: { text: '{"mode":"code","confidence":0.849}' },
-    })
+    const { world: connected } = await createUpstreamWorld({ upstream: { text: '{"mode":"code","confidence":0.849}' } })
     const ada = await connected.person()
     const floors = { rules: [], confidence_floor_overrides: { fast: 0.99 } }
     await ada.send('PUT', `keys/${ada.keyId}/routing-rules`, floors)
@@ -91,8 +89,7 @@ describe('a preview', () => {
   test('costs and leaves nothing', async () => {
     const ada = await world.person({ cents: 0 })
     expect((await preview(ada, {})).status).toBe(200)
-    const { body } = await ada.send('GET', 'audit?action=completion.*')
-    expect(body).toEqual([])
+    expect((await ada.send('GET', 'audit?action=completion.*')).body).toEqual([])
   })
 
   test.each<[string, object, string]>([

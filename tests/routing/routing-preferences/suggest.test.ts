@@ -67,8 +67,7 @@ describe('a suggested rule', () => {
     const ada = await world.person()
     const words = 'openai alpha bravo charlie delta echoes foxtrot golf the and with und an ok'
     await correct(ada, [words, words, words])
-    const { pattern } = (await suggest(ada)).body.suggested_rule
-    expect(pattern).toBe('\\b(?:alpha|bravo|charlie|delta|echoes|foxtrot)\\b')
+    expect((await suggest(ada)).body.suggested_rule.pattern).toBe('\\b(?:alpha|bravo|charlie|delta|echoes|foxtrot)\\b')
   })
 
   test('has boundaries of its own around words that are not Latin', async () => {
@@ -139,8 +138,7 @@ describe('an engine that proposes a pattern', () => {
     ['one that matches nothing of it', '{"pattern":"giraffe"}', 404, 'not_found'],
     ['no JSON', 'plot, I would say', 404, 'not_found'],
   ])('%s', async (_, text, status, code) => {
-    const { world: connected } = await createUpstreamWorld({ upstream: { text } })
-    const ada = await connected.person()
+    const ada = await (await createUpstreamWorld({ upstream: { text } })).world.person()
     await correct(ada, APART)
     const reply = await suggest(ada)
     expect({ status: reply.status, code: reply.body.error?.code }).toEqual({ status, code })

@@ -56,8 +56,7 @@ describe('the list of conversations (contract 17)', () => {
     await Promise.all(Array.from({ length: 5 }, (_, at) => ada.send('POST', 'completions', { prompt: `same ${at}` })))
     const first = await listed(ada, '?limit=3')
     const second = await listed(ada, `?limit=3&cursor=${first.next_cursor}`)
-    const ids = [...first.conversations, ...second.conversations].map(({ id }) => id)
-    expect(new Set(ids).size).toBe(5)
+    expect(new Set([...first.conversations, ...second.conversations].map(({ id }) => id)).size).toBe(5)
   })
 
   test.each([
@@ -69,8 +68,7 @@ describe('the list of conversations (contract 17)', () => {
     [`?cursor=${'x'.repeat(600)}`, 'cursor'],
     [`?q=${'x'.repeat(201)}`, 'q'],
   ])('%s is 400', async (query, param) => {
-    const ada = await world.person()
-    const { status, body } = await ada.send('GET', `conversations${query}`)
+    const { status, body } = await (await world.person()).send('GET', `conversations${query}`)
     expect(status).toBe(400)
     expect(body.error.code).toBe('validation_error')
     expect(body.error.param).toEqual(param)

@@ -111,15 +111,13 @@ describe('what an answer is reminded of', () => {
   })
 })
 
-describe('save_memory', () => {
-  test('lets an engine remember for its user, on the record', async () => {
-    const ada = await world.person({ cents: 100 })
-    const prompt = freshPrompt('[[plan:save_memory{"content":"Likes tea."}]] [[say:Noted.]]')
-    const { body } = await ada.send('POST', 'completions', { prompt, mode: 'think', conversation_id: null })
-    expect(body.tools_used).toMatchObject([{ name: 'save_memory', status: 'success' }])
-    const { memories } = (await ada.send('GET', 'memory')).body
-    expect(memories).toMatchObject([{ content: 'Likes tea.', source: 'assistant' }])
-    const events = (await ada.send('GET', 'audit?action=memory.created')).body
-    expect(events).toMatchObject([{ entityType: 'memory', entityId: memories[0].id }])
-  })
+test('save_memory lets an engine remember for its user, on the record', async () => {
+  const ada = await world.person({ cents: 100 })
+  const prompt = freshPrompt('[[plan:save_memory{"content":"Likes tea."}]] [[say:Noted.]]')
+  const { body } = await ada.send('POST', 'completions', { prompt, mode: 'think', conversation_id: null })
+  expect(body.tools_used).toMatchObject([{ name: 'save_memory', status: 'success' }])
+  const { memories } = (await ada.send('GET', 'memory')).body
+  expect(memories).toMatchObject([{ content: 'Likes tea.', source: 'assistant' }])
+  const events = (await ada.send('GET', 'audit?action=memory.created')).body
+  expect(events).toMatchObject([{ entityType: 'memory', entityId: memories[0].id }])
 })

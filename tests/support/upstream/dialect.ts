@@ -53,8 +53,7 @@ export const chatDialect: Dialect = {
   faultOf: faultInChat,
   wantsStream: (_path, body) => body.stream === true,
   promptOf(body) {
-    const users = (body.messages as Json[]).filter((message) => message.role === 'user')
-    return textOf(users.at(-1)?.content)
+    return textOf((body.messages as Json[]).filter((message) => message.role === 'user').at(-1)?.content)
   },
   turnOf(body) {
     const messages = body.messages as Json[]

@@ -171,7 +171,4 @@ export const entry = (
   ms: number,
   key: string,
   code: string | null = null,
-) => ({
-  id,
-  ...{ status, method, path: `/api/v1${path}`, ms, key, code, user: 'u1', cost_cents: null },
-})
+) => ({ id, ...{ status, method, path: `/api/v1${path}`, ms, key, code, user: 'u1', cost_cents: null } })
