@@ -142,7 +142,7 @@ export const homePageRoutes = ({ config, health, publicOrigin }: HomeDeps, guard
 <p>One API in front of every model, tool and workflow. State: <b>${state}</b>, version ${RELEASE}.</p>`
       if (config.root === 'minimal') return page('svc', html`${about}<p><a href="${base}/api/v1/health">Health</a></p>`)
       const api = `${publicOrigin ? publicOrigin + base : originOf(request)}/api/v1`
-      const curl = `curl ${api}/completions -H "Authorization: Bearer $SVC_API_KEY" \\\n  -H "Content-Type: application/json" -d '{"prompt": "Say hello"}'`
+      const curl = `curl ${api}/completions \\\n  -H "Authorization: Bearer $SVC_API_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"prompt": "What is 17 * 23?"}'`
       return page(
         'svc',
         html`${about}
@@ -159,4 +159,4 @@ ${!config.production && config.console === 'on' && STEPS}`,
 const STEPS = html`<h2>The first steps</h2>
 <ol><li>Sign in to the console: <code>svc-admin open console</code></li>
 <li>Create a key there, and send the call above.</li>
-<li>Connect an engine under Engines of all owners.</li></ol>`
+<li>Connect a model there: choose All owners, then Engines.</li></ol>`

@@ -31,6 +31,7 @@ export const COLOURS = `
 const STYLE = `${COLOURS}body { margin: 0; display: grid; grid-template-columns: minmax(0, 1fr); min-height: 100vh; place-items: center; background: var(--canvas); color: var(--ink) }
 main { box-sizing: border-box; width: min(26rem, 100%); min-width: 0; padding: 1.5rem; overflow-wrap: anywhere;
   background: var(--ground); border: 1px solid var(--soft-line); border-radius: 10px }
+main:has(pre) { width: min(42rem, 100%) }
 .mark { display: flex; align-items: center; gap: .5rem; margin: 0 0 1rem; font-weight: 650 }
 .mark svg { fill: var(--accent) } .mark path { fill: none; stroke: var(--on-accent); stroke-width: 1.8; stroke-linecap: round }
 .links { display: flex; flex-wrap: wrap; gap: .25rem 1rem } .mark + h1 { margin-top: 0 }

@@ -6,7 +6,8 @@ const CHOOSE = 'New password, 8 to 200 characters'
 
 /** Fields for a new password; the address is there for password managers. */
 const newPasswordFields = (email: string): Markup => html`
-<input class="quiet" type="email" name="email" autocomplete="username" aria-label="E-mail address" readonly value="${email}">
+<label for="own-email">E-mail address</label>
+<input id="own-email" class="quiet" type="email" name="email" autocomplete="username" readonly value="${email}">
 <label for="new-password">${CHOOSE}</label>
 <input id="new-password" name="new_password" type="password" autocomplete="new-password" minlength="8" required>`
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import { axeProblems, inChromium } from '../support/chromium'
-import { createConsole, go, sees, wrongIn } from './support/console'
+import { createConsole, cutIn, go, sees, wrongIn } from './support/console'
 import { furnish } from './support/furnished'
 
 /** Every screen with its address, what stands on it when it is full, and when nothing is there yet. */
@@ -21,7 +21,7 @@ const SCREENS = [
   ['widgets', 'Lamp shop', 'No widget.'],
   ['browser', null as string | null, 'No live browser.'],
   ['billing', 'Balance', null],
-  ['settings', 'Single keys', null],
+  ['settings', 'Single-key', null],
 ] as const
 
 inChromium('every screen of the console', async () => {
@@ -117,7 +117,5 @@ inChromium('every screen of the console', async () => {
 const nameOf = (path: string) => path.replace(/\?.*tab=/, '-')
 
 async function wrongHere(page: Page, name: string): Promise<string[]> {
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-  const found = (await axeProblems(page)).map((problem) => `${name}: ${problem}`)
-  return over > 0 ? [...found, `${name}: ${over} px too wide`] : found
+  return [...(await cutIn(page)), ...(await axeProblems(page))].map((problem) => `${name}: ${problem}`)
 }

@@ -7,7 +7,7 @@ import { furnish } from './support/furnished'
 
 /** What operators see, with a text of each; what a row opens follows a bar. */
 const SCREENS = [
-  ['', 'Requests a minute'],
+  ['', 'a minute, of all owners'],
   ['requests', '/api/v1/completions'],
   ['inbox', 'Ines'],
   ['jobs', 'No jobs yet'],

@@ -26,8 +26,9 @@ inChromium('the playground of the console', async () => {
     await page.setViewport({ width: 1280, height: 800 })
     await press(page, 'Compare')
     await page.waitForSelector('[aria-label="Column 2"]')
-    expect(page.url()).toContain('modes=auto')
-    await write(page, 'Prompt', 'And in Tokyo?')
+    expect(page.url()).toContain('modes=auto%2Cfast')
+    // The next prompt is written at once: the keys do not press Compare again.
+    await page.keyboard.type('And in Tokyo?')
     await page.keyboard.press('Enter')
     await page.waitForFunction(() => document.querySelectorAll('.took b').length === 3)
     expect(await wrongIn(page, 'playground-two')).toEqual([])

@@ -19,7 +19,7 @@ inChromium('the console', async () => {
     const authorization = /Bearer svc_sk_\w+/.exec(curl)![0]
     expect((await world.send('GET', 'usage', undefined, { authorization })).status).toBe(200)
     await page.click('.steps .button.primary')
-    await sees(page, 'See its trace')
+    await sees(page, '17 * 23 = 391')
     await press(page, 'See its trace', 'link')
     await sees(page, 'Where the')
     expect(problems).toEqual([])
@@ -56,7 +56,7 @@ inChromium('the console', async () => {
     await page.keyboard.press('k')
     await page.waitForFunction(() => location.pathname.endsWith('/keys'))
     await page.keyboard.press('?')
-    await sees(page, 'Single keys do something')
+    await sees(page, 'Single-key shortcuts')
     expect(await wrongIn(page, 'help')).toEqual([])
     await page.keyboard.press('Escape')
     await page.setViewport({ width: 1280, height: 800 })

@@ -107,6 +107,25 @@ const LOOKS = [
   { width: 320, height: 640, dark: true },
 ] as const
 
+/** What the eye finds cut: a page that scrolls sideways, and what stands out of its table or card. */
+export const cutIn = (page: Page): Promise<string[]> =>
+  page.evaluate(async () => {
+    // The tables measure their room after a change of it.
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+    const over = document.documentElement.scrollWidth - innerWidth
+    const found = over > 0 ? [`${over} px too wide`] : []
+    for (const box of document.querySelectorAll('.table, .figure, .part, .needs')) {
+      const end = box.getBoundingClientRect().right + 1
+      for (const inner of box.querySelectorAll('[role="cell"], [role="columnheader"], b, button, .chip')) {
+        const { right, width } = inner.getBoundingClientRect()
+        // On a small screen the heads are there for readers alone.
+        const isSeen = width > 1 && inner.closest('[role="rowgroup"]')?.clientWidth !== 1
+        if (isSeen && right > end) found.push(`“${inner.textContent}” stands out by ${Math.round(right - end)} px`)
+      }
+    }
+    return found
+  })
+
 /** What is wrong with a page in light and dark, wide and narrow: what axe finds, and what scrolls sideways. */
 export async function wrongIn(page: Page, name: string): Promise<string[]> {
   const found: string[] = []
@@ -118,10 +137,13 @@ export async function wrongIn(page: Page, name: string): Promise<string[]> {
       { name: 'prefers-reduced-motion', value: 'reduce' },
     ])
     await page.waitForNetworkIdle({ idleTime: 200 })
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    if (over > 0) found.push(`${name} ${width}: ${over} px too wide`)
+    found.push(...(await cutIn(page)).map((problem) => `${name} ${width}: ${problem}`))
     found.push(...(await axeProblems(page)).map((problem) => `${name} ${width} ${theme}: ${problem}`))
     if (width === WIDE) await picture(page, dark ? `console-${name}-dark` : `console-${name}`)
+  }
+  for (const width of [1_024, 820]) {
+    await page.setViewport({ width, height: 800 })
+    found.push(...(await cutIn(page)).map((problem) => `${name} ${width}: ${problem}`))
   }
   return found
 }

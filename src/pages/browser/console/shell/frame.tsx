@@ -19,7 +19,8 @@ const KeyHelp = lazy(() => import('./help').then((it) => ({ default: it.KeyHelp 
 const Palette = lazy(() => import('./palette').then((it) => ({ default: it.Palette })))
 
 const GROUPS = ['Watch', 'Build', 'Manage', 'Platform'] as const
-const addressOf = (owner: Owner, { id }: Section) => (id ? `/${owner.slug}/${id}` : `/${owner.slug}`)
+const addressOf = ({ slug }: Owner, { id, group }: Section) =>
+  group === 'Platform' ? `/all/${id}` : id ? `/${slug}/${id}` : `/${slug}`
 
 /** The page around every section: navigation, who it is for, and what opens from anywhere. */
 export const Frame = ({ sections }: { sections: readonly Section[] }) => (
@@ -30,7 +31,11 @@ export const Frame = ({ sections }: { sections: readonly Section[] }) => (
         if (!owner) return <Redirect to="/me" />
         return (
           <OwnerContext value={owner} key={owner.slug}>
-            <Layout owner={owner} sections={sections.filter((it) => isShown(owner, it))} />
+            <Layout
+              owner={owner}
+              sections={sections.filter((it) => isShown(owner, it))}
+              platform={sections.filter((it) => it.group === 'Platform' && isShown(EVERYBODY, it))}
+            />
           </OwnerContext>
         )
       }}
@@ -49,7 +54,13 @@ function isShown({ looksAt, permissions }: Owner, { group, permission, operators
 const screenOf = ({ looksAt }: Owner, { screen, operators }: Section) =>
   (looksAt === undefined ? screen : looksAt === null ? operators?.all : operators?.one) ?? screen
 
-function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[] }) {
+/** Operators find their own pages from everywhere; those have one address, that of all owners. */
+const EVERYBODY = { looksAt: null } as Owner
+
+type LayoutProps = { owner: Owner; sections: readonly Section[]; platform: readonly Section[] }
+
+function Layout({ owner, sections, platform }: LayoutProps) {
+  const listed = [...sections.filter(({ group }) => group !== 'Platform'), ...platform]
   const [path, navigate] = useLocation()
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [overlay, setOverlay] = useState<'palette' | 'help' | null>(null)
@@ -78,7 +89,7 @@ function Layout({ owner, sections }: { owner: Owner; sections: readonly Section[
           svc
         </Link>
         {GROUPS.map((group) => {
-          const own = sections.filter((section) => section.group === group)
+          const own = listed.filter((section) => section.group === group)
           return (
             own.length > 0 && (
               <div key={group}>

@@ -10,7 +10,7 @@ export function KeyHelp({ onClose }: { onClose(): void }) {
     <Dialog title="Keyboard" onClose={onClose}>
       <label className="check">
         <input type="checkbox" checked={isOn} onChange={({ target }) => shortcuts.set(target.checked ? 'on' : 'off')} />
-        Single keys do something
+        Single-key shortcuts
       </label>
       <dl className="keys">
         <div>

@@ -53,7 +53,7 @@ export function OwnerPicker({ owner }: { owner: Owner }) {
       items={boot.owners.map(({ slug, name, role, id }) => ({
         id: slug,
         text: name,
-        hint: id ? role : boot.user.email,
+        hint: id ? `you are ${role}` : slug === 'me' ? boot.user.email : role,
         run: () => navigate(`/${slug}${section && `/${section}`}`),
       }))}
     />

@@ -52,7 +52,7 @@ export type Screen<Row> = {
   columns: readonly Column<Row>[]
   /** A filter with `match` is applied here, to the rows that are loaded; others are sent to the route. */
   filters?: readonly (Filter & { match?(row: Row, value: string): boolean })[]
-  empty: { text: ReactNode; command?: string }
+  empty: { text: ReactNode; command?: string; link?: { text: string; section: string } }
   detail?: {
     /** The route of one row; without it the row of the list is shown. */
     path?(id: string): string
@@ -77,12 +77,13 @@ export type Screen<Row> = {
   above?: ComponentType
 }
 
-export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
-  function ListScreen() {
+export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
+  const ofAll = withOwner(screen.columns)
+  return function ListScreen() {
     const { section, title, list, idOf, filters = [], empty, detail, above: Above } = screen
     const owner = useOwner()
     const create = owner.looksAt === undefined || screen.isOperators ? screen.create : undefined
-    const columns = owner.looksAt === null && !screen.isOperators ? withOwner(screen.columns) : screen.columns
+    const columns = owner.looksAt === null && !screen.isOperators ? ofAll : screen.columns
     const { id: open } = useParams<{ id?: string }>()
     const [, navigate] = useLocation()
     const search = useSearch()
@@ -153,6 +154,11 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
         {rows?.length === 0 && !isSearching && !isFiltered && (
           <Empty text={empty.text} {...(empty.command ? { command: empty.command } : {})}>
             {button}
+            {empty.link && (
+              <Link className="button quiet" href={`/${owner.slug}/${empty.link.section}`}>
+                {empty.link.text}
+              </Link>
+            )}
           </Empty>
         )}
         {rows?.length === 0 && !isSearching && isFiltered && (
@@ -177,7 +183,7 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
           />
         )}
         {create && open === 'new' && may && (
-          <Drawer title={create.label} label={create.label} onClose={leave} wide={create.wide ?? false}>
+          <Drawer title={create.label} label={create.label} onClose={leave} wide={create.wide ?? false} isForm>
             <create.form close={close} />
           </Drawer>
         )}
@@ -208,6 +214,7 @@ export const defineScreen = <Row,>(screen: Screen<Row>): ComponentType =>
       </Page>
     )
   }
+}
 
 /** Whose a row is, as operators name them; null where it does not say. */
 function ownerOf(row: unknown): string | null {

@@ -1,4 +1,4 @@
-import type { ComponentType } from 'react'
+import { type ComponentType, useEffect } from 'react'
 import { Link } from 'wouter'
 import { useFilters } from '../ui/filters'
 import { useOwner } from './api'
@@ -12,6 +12,10 @@ export const defineTabs = (section: string, tabs: readonly Tab[]): ComponentType
     const owner = useOwner()
     const { filters } = useFilters()
     const { id, screen: Screen } = tabs.find((tab) => tab.id === filters.tab) ?? tabs[0]!
+    // biome-ignore lint/correctness/useExhaustiveDependencies: another tab; all their names are wider than a small screen
+    useEffect(() => {
+      document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest' })
+    }, [id])
     const nav = (
       <nav className="tabs" aria-label="Parts of this section">
         {tabs.map((tab, at) => (

@@ -32,18 +32,22 @@ type Props = {
   onClear(): void
 }
 
-/** The row of filters above a list: fields for text, menus for choices. */
+/** So many filters stand above a list; the rest is behind one button, unless it is set. */
+const FEW = 4
+
+/** The row of filters above a list: fields for text, menus for choices. On a small screen only the first stands there. */
 export function FilterBar({ filters, values, onChange, onClear }: Props) {
   const isSet = filters.some(({ name }) => values[name])
   const [isAll, setAll] = useState(false)
+  const classOf = (name: string, at: number) => (values[name] ? 'chosen' : at >= FEW ? 'later' : at > 0 ? 'next' : '')
   return (
     <search className={isAll ? 'filters all' : 'filters'}>
-      {filters.map((filter) =>
+      {filters.map((filter, at) =>
         'values' in filter ? (
           <select
             key={filter.name}
             aria-label={filter.label}
-            className={values[filter.name] ? 'chosen' : ''}
+            className={classOf(filter.name, at)}
             value={values[filter.name] ?? ''}
             onChange={(event) => onChange({ [filter.name]: event.target.value })}
           >
@@ -55,13 +59,23 @@ export function FilterBar({ filters, values, onChange, onClear }: Props) {
             ))}
           </select>
         ) : (
-          <TextFilter key={filter.name} filter={filter} value={values[filter.name] ?? ''} onChange={onChange} />
+          <TextFilter
+            key={filter.name}
+            className={classOf(filter.name, at)}
+            filter={filter}
+            value={values[filter.name] ?? ''}
+            onChange={onChange}
+          />
         ),
       )}
-      {filters.some((filter) => 'values' in filter) && (
-        <Button className="more-filters" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+      {filters.length > 1 && (
+        <Button
+          className={filters.length > FEW ? 'more-filters many' : 'more-filters'}
+          aria-expanded={isAll}
+          onClick={() => setAll(!isAll)}
+        >
           <ListFilter size={16} aria-hidden="true" />
-          Filters
+          {isAll ? 'Fewer filters' : 'More filters'}
         </Button>
       )}
       {isSet && (
@@ -77,10 +91,12 @@ export function FilterBar({ filters, values, onChange, onClear }: Props) {
 const TYPED_MS = 250
 
 function TextFilter({
+  className,
   filter: { name, label, hint },
   value,
   onChange,
 }: {
+  className: string
   filter: { name: string; label: string; hint?: string }
   value: string
   onChange: Props['onChange']
@@ -103,7 +119,7 @@ function TextFilter({
     return () => clearTimeout(timer)
   }, [text])
   return (
-    <span className="search-field">
+    <span className={`search-field ${className}`}>
       <Search size={16} aria-hidden="true" />
       <input
         id={id}

@@ -1,8 +1,9 @@
 const count = new Intl.NumberFormat('en')
-const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
 /** A count: whole up to five digits, else shortened (`1.2M`). */
-export const number = (value: number): string => (Math.abs(value) < 100_000 ? count.format(value) : short.format(value))
+export const number = (value: number): string =>
+  Math.abs(value) < 100_000 ? count.format(value) : compact.format(value)
 export const whole = (value: number): string => count.format(value)
 
 /** An amount of cents in dollars: two decimals, four where that is less than a cent. */
@@ -21,6 +22,9 @@ export function duration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
 }
+
+/** An id with its middle left out; the whole of it belongs into a tooltip. */
+export const short = (id: string): string => (id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id)
 
 export const percent = (share: number): string => `${(share * 100).toFixed(share !== 0 && share < 0.1 ? 1 : 0)} %`
 

@@ -69,6 +69,7 @@ export function Ask({ title, verb, children, danger, busy = false, typed, onDo, 
   )
 }
 
+const FIELD = 'input:not([type="checkbox"], [type="radio"]), textarea, select'
 const WIDE = matchMedia('(min-width: 1100px)')
 const listen = (changed: () => void) => {
   WIDE.addEventListener('change', changed)
@@ -82,13 +83,15 @@ type DrawerProps = {
   children: ReactNode
   head?: ReactNode
   wide?: boolean
+  /** It opens to be filled in: the first field has the focus. */
+  isForm?: boolean
 }
 
 /**
  * Details beside a list. With room for both the list stays usable; on small screens it covers the page, which then takes
  * no focus. Either way it is one element, so that what was typed into it survives a turn of the device.
  */
-export function Drawer({ title, label, onClose, children, head, wide }: DrawerProps) {
+export function Drawer({ title, label, onClose, children, head, wide, isForm }: DrawerProps) {
   const isWide = useSyncExternalStore(listen, () => WIDE.matches)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -102,9 +105,10 @@ export function Drawer({ title, label, onClose, children, head, wide }: DrawerPr
   }, [isWide, wide])
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null
-    heading.current?.focus({ preventScroll: true })
+    const body = isForm && heading.current?.closest('.drawer')?.querySelector<HTMLElement>(FIELD)
+    ;(body || heading.current)?.focus({ preventScroll: true })
     return () => before?.focus?.({ preventScroll: true })
-  }, [])
+  }, [isForm])
   return createPortal(
     <div
       className={wide ? 'drawer wide' : 'drawer'}

@@ -1,6 +1,6 @@
 import { RotateCw } from 'lucide-react'
 import { Component, type ErrorInfo, type ReactNode, useEffect, useState } from 'react'
-import { Button, CopyButton } from './controls'
+import { Button, Code, CopyButton } from './controls'
 
 /** What every failed call says. */
 export type Problem = { status: number; code: string; message: string; requestId: string | null }
@@ -27,12 +27,7 @@ export function Empty({ text, children, command }: { text: ReactNode; children?:
     <div className="empty">
       <p>{text}</p>
       {children && <div className="actions">{children}</div>}
-      {command && (
-        <p className="command">
-          <code>{command}</code>
-          <CopyButton text={command} label="Copy the command" plain />
-        </p>
-      )}
+      {command && <Code text={command} label="command" />}
     </div>
   )
 }

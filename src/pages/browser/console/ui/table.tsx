@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Time } from './format'
 
@@ -48,12 +48,44 @@ const OVERSCAN = 12
 /** So many rows before the end the next page is read. */
 const EARLY = 20
 
+const GAP = 16
+/** What a column needs at least: the first length of its width, or enough for a short word. */
+const leastOf = ({ width, number }: Pick<Column<never>, 'width' | 'number'>) =>
+  Number(/(\d+)px/.exec(width ?? '')?.[1] ?? (number ? 72 : 104))
+
+/**
+ * The columns that have room, and their widths: from the right, those that a small screen has not either make way; where
+ * that is not enough, the others share the room.
+ */
+function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main'>>(columns: readonly C[], room: number) {
+  const kept = [...columns]
+  const needs = () => kept.reduce((sum, column) => sum + leastOf(column) + GAP, GAP)
+  for (;;) {
+    const last = kept.findLastIndex(({ main }) => !main)
+    if (last < 0 || SMALL.matches || needs() <= room) break
+    kept.splice(last, 1)
+  }
+  const widths = kept.map((column) =>
+    needs() > room
+      ? `minmax(0, ${leastOf(column)}fr)`
+      : (column.width ?? (column.number ? 'minmax(72px, 0.6fr)' : 'minmax(0, 1fr)')),
+  )
+  return { columns: kept, widths: widths.join(' ') }
+}
+
 const classOf = (number?: boolean, main?: boolean) => [number && 'number', main && 'main'].filter(Boolean).join(' ')
 
 /** A list of any length: only the rows on the screen are in the page. */
 export function Table<Row>(props: Props<Row>) {
-  const { label, columns, rows, idOf, linkOf, open, active, more, dense } = props
+  const { label, rows, idOf, linkOf, open, active, more, dense } = props
   const body = useRef<HTMLDivElement>(null)
+  const [room, setRoom] = useState(Number.POSITIVE_INFINITY)
+  const { columns, widths } = useMemo(() => fitting(props.columns, room), [props.columns, room])
+  useLayoutEffect(() => {
+    const measure = new ResizeObserver(([box]) => setRoom(box!.contentRect.width))
+    measure.observe(body.current!)
+    return () => measure.disconnect()
+  }, [])
   const [margin, setMargin] = useState(0)
   useLayoutEffect(() => setMargin(body.current?.offsetTop ?? 0), [])
   const virtual = useWindowVirtualizer({
@@ -80,14 +112,13 @@ export function Table<Row>(props: Props<Row>) {
     const frame = requestAnimationFrame(focus)
     return () => cancelAnimationFrame(frame)
   }, [active, virtual])
-  const template = columns.map(({ width, number }) => width ?? (number ? 'minmax(72px, 0.6fr)' : 'minmax(0, 1fr)'))
   return (
     <div
       className="table"
       role="table"
       aria-label={label}
       aria-rowcount={more?.has ? -1 : rows.length + 1}
-      style={{ '--columns': template.join(' ') } as object}
+      style={{ '--columns': widths } as object}
     >
       <div role="rowgroup" className="table-head">
         <div role="row" className="tr">

@@ -1,10 +1,22 @@
 import { Link } from 'wouter'
+import type { Member } from '../../../../../accounts/orgs/schema'
 import type { AuditEvent } from '../../../../../audit/schema'
-import { useOwner } from '../../shell/api'
+import { useGet, useOwner } from '../../shell/api'
+import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { Time } from '../../ui/format'
+import { short, Time } from '../../ui/format'
+
+/** Who did it: the reader, somebody of the organization by name, or an id. */
+function Who({ userId }: AuditEvent) {
+  const { id, looksAt } = useOwner()
+  const team = useGet<{ members: Member[] }>(`/orgs/${id}/members`, {}, { off: id === null || looksAt !== undefined })
+  if (userId === null) return <>–</>
+  if (userId === boot.user.id) return <>you</>
+  const member = team.data?.members.find(({ user_id }) => user_id === userId)
+  return <span title={userId}>{member?.name ?? member?.email ?? short(userId)}</span>
+}
 
 function EventBody({ row: event }: { row: AuditEvent }) {
   const owner = useOwner()
@@ -15,7 +27,7 @@ function EventBody({ row: event }: { row: AuditEvent }) {
           ['Time', <Time key="time" at={event.timestamp} />],
           ['Event', <Id key="id" id={event.id} />],
           ['About', `${event.entityType} ${event.entityId ?? ''}`],
-          ['Person', event.userId ?? 'none'],
+          ['Person', <Who key="who" {...event} />],
           ['Key', event.apiKeyId ?? 'none'],
           [
             'Request',
@@ -47,8 +59,17 @@ export default defineScreen<AuditEvent>({
   columns: [
     { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },
     { key: 'action', head: 'Action', cell: ({ action }) => action, main: true },
-    { key: 'entity', head: 'About', cell: ({ entityType, entityId }) => `${entityType} ${entityId ?? ''}`, main: true },
-    { key: 'who', head: 'Person', cell: ({ userId }) => userId ?? '–' },
+    {
+      key: 'entity',
+      head: 'About',
+      cell: ({ entityType, entityId }) => (
+        <span title={entityId ?? undefined}>
+          {entityType} {entityId && short(entityId)}
+        </span>
+      ),
+      main: true,
+    },
+    { key: 'who', head: 'Person', cell: (event) => <Who {...event} />, width: 'minmax(104px, 0.7fr)' },
     {
       key: 'request',
       head: 'Request',

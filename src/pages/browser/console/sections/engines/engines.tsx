@@ -1,6 +1,8 @@
+import { Link } from 'wouter'
 import type { ModelEntry } from '../../../../../engines/schema'
 import type { Benchmarks } from '../../../../../usage/schema'
 import { useGet } from '../../shell/api'
+import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { Chip } from '../../ui/controls'
 import { duration, number } from '../../ui/format'
@@ -18,13 +20,21 @@ const Calls = (model: ModelEntry) => <>{number(useSpeed(model).all?.count ?? 0)}
 const spelled = (ms: number | undefined) => (ms === undefined ? '–' : duration(ms))
 const cellOf = (Cell: (model: ModelEntry) => React.ReactNode) => (model: ModelEntry) => <Cell {...model} />
 
+/** Members see engines by their public names; who operates the server finds the way to what is behind them. */
+const Upstreams = () => (
+  <p className="above-part">
+    You operate this server: <Link href="/all/engines">connect models, set prices and aliases</Link>.
+  </p>
+)
+
 export default defineScreen<ModelEntry>({
   section: 'engines',
   title: 'Engines',
   list: { path: '/models', rows: 'models' },
   idOf: ({ mode }) => mode,
+  ...(boot.operator_role ? { above: Upstreams } : {}),
   columns: [
-    { key: 'model', head: 'Engine', cell: ({ model_id }) => model_id, main: true },
+    { key: 'model', head: 'Engine', cell: ({ model_id }) => model_id, main: true, width: 'minmax(124px, 1fr)' },
     {
       key: 'state',
       head: 'State',
@@ -32,7 +42,7 @@ export default defineScreen<ModelEntry>({
       main: true,
       width: '120px',
     },
-    { key: 'mode', head: 'Mode', cell: ({ mode }) => mode },
+    { key: 'mode', head: 'Mode', cell: ({ mode }) => mode, width: 'minmax(116px, 1fr)' },
     {
       key: 'about',
       head: 'For',

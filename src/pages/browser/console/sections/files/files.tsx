@@ -94,7 +94,7 @@ export default defineScreen<File>({
     {
       key: 'kept',
       head: 'Kept until',
-      cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} only="day" /> : 'deleted'),
+      cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} only="day" /> : 'you delete it'),
       width: '112px',
     },
   ],

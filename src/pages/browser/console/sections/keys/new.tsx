@@ -131,7 +131,7 @@ export function Secret({ made: { key, name }, close }: { made: { key: string; na
   const curl = `curl ${base}/completions \\
   -H "Authorization: Bearer $SVC_API_KEY" \\
   -H "Content-Type: application/json" \\
-  -d '{"prompt": "Say hello"}'`
+  -d '{"prompt": "What is 17 * 23?"}'`
   return (
     <div className="form">
       <p className="notice good" role="status">

@@ -58,12 +58,17 @@ export function AllOverview() {
                     const [place, one, many, what] = PLACES[kind as keyof typeof PLACES]
                     return (
                       <li key={kind}>
-                        <Chip state="warn">now</Chip>{' '}
+                        <Chip state="warn">now</Chip>
                         <Link href={`/all/${place}`}>
                           {plural(count, one, many)} {what}
-                        </Link>{' '}
+                        </Link>
                         <small>
-                          {about} {since && <Ago at={since} />}
+                          {about}
+                          {since && (
+                            <>
+                              , <Ago at={since} />
+                            </>
+                          )}
                         </small>
                       </li>
                     )
@@ -73,7 +78,7 @@ export function AllOverview() {
               <Tiles
                 of={[
                   ['Server', status.health, `${status.version}, ${plural(nodes.count, 'node')}`],
-                  ['Requests a minute', number(traffic.per_minute), 'of all owners'],
+                  ['Requests', number(traffic.per_minute), 'a minute, of all owners'],
                   [
                     'Latency p50',
                     duration(traffic.recent.p50 ?? 0),
@@ -84,11 +89,11 @@ export function AllOverview() {
                     `${engines.connected}`,
                     engines.connected === 0 ? 'only the built-in one answers' : `connected, ${engines.failing} failing`,
                   ],
-                  ['Jobs', `${queue.active}`, `run, ${queue.queued} wait, ${queue.failed} failed in an hour`],
+                  ['Jobs', `${queue.active}`, `running, ${queue.queued} waiting, ${queue.failed} failed in an hour`],
                   [
                     'Database',
                     database.ok ? duration(database.latency_ms ?? 0) : 'down',
-                    `${database.dialect} answers in`,
+                    `for an answer of ${database.dialect}`,
                   ],
                 ]}
               />

@@ -103,7 +103,7 @@ function Needs() {
       <ul>
         {data.needs.map(({ kind, severity, text, section, id }) => (
           <li key={`${kind} ${id}`}>
-            <Chip state={severity === 'now' ? 'bad' : 'warn'}>{severity}</Chip>{' '}
+            <Chip state={severity === 'now' ? 'warn' : 'wait'}>{severity}</Chip>
             <Link href={`/${owner.slug}/${section}${id ? `/${encodeURIComponent(id)}` : ''}`}>{text}</Link>
           </li>
         ))}

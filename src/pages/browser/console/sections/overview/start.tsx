@@ -1,13 +1,15 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { ApiKeyWithSecret } from '../../../../../accounts/keys/schema'
 import type { Completion } from '../../../../../completions/schema'
 import type { ModelList } from '../../../../../engines/schema'
 import { useGet, useMay, useOwner, useSend } from '../../shell/api'
-import { at, DOCS } from '../../shell/boot'
+import { at, DOCS, mayOperate } from '../../shell/boot'
 import { Button, Code, CopyButton } from '../../ui/controls'
 import { money, plural } from '../../ui/format'
 import { Failed } from '../../ui/states'
+
+/** Every engine can answer it, the built-in one too. */
+const prompt = 'What is 17 * 23?'
 
 /** The first steps of an owner who has called nothing yet. What is done is what the server knows, not what was pressed. */
 export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void }) {
@@ -16,7 +18,6 @@ export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void 
   const models = useGet<ModelList>('/models')
   const key = useSend<ApiKeyWithSecret, object>('POST', '/keys', ['/keys'])
   const run = useSend<Completion, object>('POST', '/completions', ['/requests', '/usage'])
-  const [prompt] = useState('Say hello in three languages.')
   const base = new URL(at('/api/v1'), location.origin).href
   const curl = `curl ${base}/completions \\
   -H "Authorization: Bearer ${key.data?.key ?? '$SVC_API_KEY'}" \\
@@ -25,12 +26,23 @@ export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void 
   const available = models.data?.models.filter(({ status }) => status === 'available') ?? []
   return (
     <ol className="steps">
-      <Step number={1} title="Engines" isDone={available.length > 0}>
+      <Step number={1} title="Connect a model" isDone={available.length > 0}>
         <p>
-          {available.length > 0 ? `${plural(available.length, 'engine')} answer here. ` : 'Nothing answers yet. '}
-          Where no language model is connected, the built-in engine answers: it calculates and works on the text you
-          send. An operator connects a model:
+          {available.length > 0
+            ? `${plural(available.length, 'engine')} can answer already. `
+            : 'Nothing answers yet. '}
+          Until a language model is connected, the built-in engine answers: it calculates and works on the text you
+          send.
         </p>
+        {mayOperate('admin') ? (
+          <div className="actions">
+            <Link className="button quiet" href="/all/engines/new">
+              Connect a model
+            </Link>
+          </div>
+        ) : (
+          <p>An operator of this server connects one:</p>
+        )}
         <Code text="svc-admin engines add NAME --address URL --model MODEL" label="command that connects an engine" />
       </Step>
       <Step number={2} title="Your first call" isDone={isCalled || run.isSuccess}>

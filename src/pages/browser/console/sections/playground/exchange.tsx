@@ -52,6 +52,15 @@ export function ExchangeView({ exchange, isLast, onRetry, onPrompt }: Props) {
   )
 }
 
+/** What chose the mode, in words. */
+const SOURCES = {
+  rule: 'a rule of yours',
+  heuristic: 'words in the prompt',
+  local: 'what the prompt looks like',
+  classifier: 'the classifier',
+  default: 'your default',
+}
+
 /** Which engine answered and why, how long it took, and what it cost. */
 function Took({
   exchange: { meta, done, state, firstMs, totalMs, text },
@@ -70,7 +79,7 @@ function Took({
       {done?._cached && <Chip state="good">cached</Chip>}
       <span title={reason ?? undefined}>
         <Link href={`/${owner.slug}/requests/${request_id}`}>{model.id}</Link> · {resolved_mode}
-        {routing && routing.source !== 'explicit' && ` · chosen by ${routing.source}`}
+        {routing && routing.source !== 'explicit' && `, chosen by ${SOURCES[routing.source]}`}
       </span>
       {firstMs !== null && <span>first token {duration(firstMs)}</span>}
       {totalMs !== null && <span>total {duration(totalMs)}</span>}
@@ -80,10 +89,12 @@ function Took({
         </span>
       )}
       {done && <b>{money(done.usage.cost_cents)}</b>}
-      <CopyButton text={text} label="Copy answer" plain />
-      <Button kind="plain" aria-label="Ask again" title="Ask again" onClick={onRetry}>
-        <RotateCcw size={16} aria-hidden="true" />
-      </Button>
+      <span className="tools">
+        <CopyButton text={text} label="Copy answer" plain />
+        <Button kind="plain" aria-label="Ask again" title="Ask again" onClick={onRetry}>
+          <RotateCcw size={16} aria-hidden="true" />
+        </Button>
+      </span>
       {done?.warnings?.map((warning) => (
         <small key={warning} className="problem">
           {warning}

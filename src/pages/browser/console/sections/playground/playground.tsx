@@ -15,6 +15,7 @@ import { bodyOf, type Settings, samplesOf } from './samples'
 const MOST = 4
 type Language = keyof ReturnType<typeof samplesOf>
 const LANGUAGES = (['curl', 'TypeScript', 'Python'] as const).map((value: Language) => ({ value, label: value }))
+const isText = (mode: string) => !['auto', 'image', 'video', 'vision'].includes(mode)
 const PROMPTS = [
   'Explain tides to a ten-year-old in three sentences.',
   'Write a haiku about a lighthouse.',
@@ -47,6 +48,12 @@ export default function Playground() {
     ids.current.splice(n, 1)
     choose(modes.toSpliced(n, 1))
   }
+  /** One more column, with a mode that no other has; beside three there is no room for the code. */
+  const compare = () => {
+    choose([...modes, models.data?.models.find(({ mode }) => isText(mode) && !modes.includes(mode))?.mode ?? 'fast'])
+    if (modes.length >= 2 && innerWidth < 1_600) setCode(false)
+    field.current?.focus()
+  }
   const isRunning = columns.current.some((column) => column?.isRunning)
   const send = (prompt: string) => {
     if (!prompt.trim()) return
@@ -75,7 +82,7 @@ export default function Playground() {
               New conversation
             </Button>
           )}
-          <Button disabled={modes.length >= MOST} onClick={() => choose([...modes, 'fast'])}>
+          <Button disabled={modes.length >= MOST} onClick={compare}>
             <Plus size={16} aria-hidden="true" />
             Compare
           </Button>
@@ -102,6 +109,7 @@ export default function Playground() {
                 onMode={(next) => choose(modes.with(n, next))}
                 {...(modes.length > 1 ? { onRemove: () => remove(n) } : {})}
                 onPrompt={send}
+                suggests={isEmpty && n === 0}
               />
             ))}
           </div>
@@ -195,15 +203,6 @@ export default function Playground() {
           </aside>
         )}
       </div>
-      {isEmpty && (
-        <ul className="prompts" aria-label="Prompts to try">
-          {PROMPTS.map((prompt) => (
-            <li key={prompt}>
-              <Button onClick={() => send(prompt)}>{prompt}</Button>
-            </li>
-          ))}
-        </ul>
-      )}
     </Page>
   )
 }
@@ -231,9 +230,12 @@ type ColumnProps = {
   onMode(mode: string): void
   onRemove?(): void
   onPrompt(prompt: string): void
+  /** Whether prompts to try are shown. */
+  suggests: boolean
 }
 
-function ColumnView({ settings, models, number, keep, changed, onMode, onRemove, onPrompt }: ColumnProps) {
+function ColumnView(props: ColumnProps) {
+  const { settings, models, number, keep, changed, onMode, onRemove, onPrompt, suggests } = props
   const column = useColumn(settings)
   keep(column)
   const log = useRef<HTMLDivElement>(null)
@@ -273,7 +275,16 @@ function ColumnView({ settings, models, number, keep, changed, onMode, onRemove,
         )}
       </header>
       <div className="log" role="log" aria-label={`Answers of column ${number}`} ref={log} tabIndex={0}>
-        {exchanges.length === 0 && <p className="faint">Answers appear here, word by word.</p>}
+        {exchanges.length === 0 && <p className="faint">Answers appear here, word by word.{suggests && ' Try one:'}</p>}
+        {suggests && (
+          <ul className="prompts" aria-label="Prompts to try">
+            {PROMPTS.map((prompt) => (
+              <li key={prompt}>
+                <Button onClick={() => onPrompt(prompt)}>{prompt}</Button>
+              </li>
+            ))}
+          </ul>
+        )}
         {exchanges.map((exchange, n) => (
           <ExchangeView
             key={exchange.id}

@@ -65,7 +65,7 @@ export function RequestBody({ row }: { row: RequestRow }) {
           {row.api_key_id}
         </Link>
       ) : (
-        'a session of the console or of the terminal'
+        'none: called from the console or the terminal'
       ),
     ],
     ['Tokens', `${whole(row.prompt_tokens)} in, ${whole(row.completion_tokens)} out`],

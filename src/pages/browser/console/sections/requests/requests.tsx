@@ -1,5 +1,6 @@
 import type { RequestRow } from '../../../../../usage/schema'
 import { useGet } from '../../shell/api'
+import { at } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { duration, money, number, Time } from '../../ui/format'
 import { RequestBody, State } from './detail'
@@ -23,12 +24,12 @@ export default defineScreen<RequestRow>({
   list: { path: '/requests', rows: 'requests', everyMs: 30_000 },
   idOf: ({ request_id }) => request_id,
   columns: [
-    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '112px' },
-    { key: 'status', head: 'Status', cell: State, main: true, width: '92px' },
+    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '104px' },
+    { key: 'status', head: 'Status', cell: State, main: true, width: '84px' },
     {
       key: 'mode',
       head: 'Mode',
-      width: 'minmax(116px, 1.1fr)',
+      width: 'minmax(108px, 1.1fr)',
       cell: ({ mode, resolved_mode }) =>
         mode === resolved_mode || !resolved_mode ? mode : `${mode ?? '–'} → ${resolved_mode}`,
     },
@@ -44,14 +45,14 @@ export default defineScreen<RequestRow>({
       head: 'Tokens in / out',
       cell: ({ prompt_tokens, completion_tokens }) => `${number(prompt_tokens)} / ${number(completion_tokens)}`,
       number: true,
-      width: '116px',
+      width: '104px',
     },
     {
       key: 'first',
       head: 'First token',
       cell: ({ ttft_ms }) => (ttft_ms === null ? '–' : duration(ttft_ms)),
       number: true,
-      width: '80px',
+      width: '76px',
     },
     {
       key: 'total',
@@ -59,9 +60,9 @@ export default defineScreen<RequestRow>({
       cell: ({ latency_ms }) => duration(latency_ms),
       main: true,
       number: true,
-      width: '80px',
+      width: '68px',
     },
-    { key: 'cost', head: 'Cost', cell: ({ cost_cents }) => money(cost_cents), main: true, number: true, width: '84px' },
+    { key: 'cost', head: 'Cost', cell: ({ cost_cents }) => money(cost_cents), main: true, number: true, width: '68px' },
   ],
   filters: [
     { name: 'q', label: 'Request id', hint: 'Request id or its start' },
@@ -86,7 +87,11 @@ export default defineScreen<RequestRow>({
   ],
   empty: {
     text: 'No requests in the last 30 days. Make one:',
-    command: `curl ${location.origin}/api/v1/completions -H "Authorization: Bearer $SVC_API_KEY" -H "Content-Type: application/json" -d '{"prompt": "Say hello"}'`,
+    command: `curl ${location.origin}${at('/api/v1')}/completions \\
+  -H "Authorization: Bearer $SVC_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"prompt": "What is 17 * 23?"}'`,
+    link: { text: 'Open the playground', section: 'playground' },
   },
   detail: {
     titleOf: ({ request_id }) => <code>{request_id}</code>,

@@ -16,9 +16,10 @@ const ZONES = Intl.supportedValuesOf('timeZone')
 const ACCOUNT: readonly FormField[] = [
   {
     name: 'default_mode',
-    label: 'Mode of a request that names none',
+    label: 'Default mode',
     kind: 'choice',
     choices: MODES.map((mode) => [mode, mode]),
+    help: 'For requests that name none.',
   },
   {
     name: 'timezone',
@@ -32,7 +33,7 @@ const ACCOUNT: readonly FormField[] = [
     label: 'Voice of the answers',
     kind: 'choice',
     choices: [
-      ['svc', 'The one of this server'],
+      ['svc', 'The voice of this server'],
       ['none', 'None'],
     ],
   },
@@ -82,7 +83,7 @@ export default function Settings() {
               onChange={({ target }) => shortcuts.set(target.checked ? 'on' : 'off')}
             />
             <span>
-              Single keys do something
+              Single-key shortcuts
               <small>Kept for this browser. Press ? on any page to see them.</small>
             </span>
           </label>
@@ -119,6 +120,23 @@ export default function Settings() {
   )
 }
 
+const PROGRAMS = [
+  ['Edg/', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['Firefox/', 'Firefox'],
+  ['Chrome/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const
+const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac OS', 'CrOS', 'Linux'] as const
+
+/** The program of a session as people call it: "Chrome on Linux"; its own words where it is no browser. */
+function programOf(agent: string | null): string {
+  if (agent === null) return 'Unknown program'
+  const program = PROGRAMS.find(([mark]) => agent.includes(mark))?.[1]
+  const system = SYSTEMS.find((name) => agent.includes(name))
+  return program ? `${program}${system ? ` on ${system}` : ''}` : agent.split(' ')[0]!
+}
+
 /** Where the reader is signed in, with the end of one or of all others. */
 function Sessions() {
   const sessions = useGet<OwnSessions>('/auth/sessions')
@@ -128,11 +146,11 @@ function Sessions() {
       <h2 id="sessions">Where you are signed in</h2>
       <Shown of={sessions} docs={DOCS} rows={2}>
         {({ sessions: open }) => (
-          <ul className="plain-list">
+          <ul className="plain-list pairs">
             {open.map(({ id, user_agent, ip, last_used_at, current }) => (
               <li key={id}>
                 <span>
-                  {user_agent ?? 'Unknown program'}
+                  <span title={user_agent ?? undefined}>{programOf(user_agent)}</span>
                   <small>
                     {ip ?? 'unknown address'}, last used <Ago at={last_used_at} />
                   </small>
