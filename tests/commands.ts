@@ -12,6 +12,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     browser: one('bench/browser', 'how soon a browser session is ready, how late its frames are, its memory'),
     chats: one('bench/chats', 'memory of 5,000 open streams of visitors, delay of messages'),
     copy: one('bench/copy', 'a million calls from SQLite to Postgres and back'),
+    console: one('bench/console', 'first load, scrolling and sizes of the console, and calls beside twenty of them'),
     crowd: one('bench/crowd', 'delay of events while a million deliveries wait for dead receivers'),
     deliveries: one('bench/deliveries', 'deliveries to a healthy receiver with full durability'),
     doors: one('bench/doors', 'processor time of a call through each door, beside chat'),
