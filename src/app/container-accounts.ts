@@ -106,6 +106,7 @@ export function buildAccounts(modules: Foundation) {
     ...buildSignIn(modules, { sessions, grantInitial: money.billing.openAccount }),
     authenticate: createAuthenticator({ keys: lookup, sessions }),
     unattended: createUnattended({ store, keys: lookup, orgs }),
+    keyOf: lookup.unattended,
   }
 }
 
@@ -116,7 +117,7 @@ function buildMoney(modules: Foundation) {
   const limits = createAccountLimits(store)
   const watch = createBalanceWatch({ limits, events })
   const billing = createBilling({ ...modules, limits, watch, initialCredit })
-  const prices = followPrices(() => modules.engineRegistry.version().prices)
+  const prices = followPrices(modules.engineRegistry)
   const usageReading = createUsageReading({
     ...modules,
     namesOf,
@@ -171,12 +172,7 @@ export function buildDecisions(modules: Accounts) {
     clock,
     log,
     builtin: { ...createBuiltinDriver({ clock, habits: config }), ...createIllustrator() },
-    observe: (engine, outcome, attempt) => {
-      if (outcome !== 'passed over') modules.observeEngine(engine, outcome, attempt)
-      const { requestId, target: name, ms, mode, error } = attempt
-      if (outcome !== 'passed over') upstreamHealth.note(name, ms, error)
-      if (requestId) traces.step(requestId, 'engine', name, ms, { engine, mode, outcome, error })
-    },
+    observe: upstreamHealth.observer(modules.observeEngine, traces.step),
   })
   const { bindings } = keys
   const effective = createEffective({ ...modules, bindings })

@@ -86,15 +86,13 @@ export function buildFoundation(deps: Deps) {
     roles: deps.serving ? config.roles : '',
     ownFiles: !config.filesDir && !config.filesS3Bucket,
   })
-  const takes = takesJobs(config)
   const jobs = createJobs({
     store,
     clock,
     node,
     leaseMs: config.jobLeaseSeconds * 1_000,
     onError,
-    // What is due is told by the clock.
-    takes: (kind) => takes(kind) && !nodes.isFarOff() && !nodes.isDraining(),
+    takes: nodes.taking(takesJobs(config)),
   })
   const wire = store.wire && redis ? eitherWire(redis.wire, store.wire) : store.wire
   const live = createLive({ wire, surest: store.wire, node, clock, onError })

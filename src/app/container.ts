@@ -22,14 +22,14 @@ import {
   createTestCases,
   createVoice,
 } from '../completions'
-import { backgroundKind, defineBatchJob, expiredResponses, type FileDeps, filesRead } from '../doors'
+import { backgroundKind, defineBatchJob, expiredResponses, type FileDeps, fileReader } from '../doors'
 import { createLineDoors } from '../doors/routes'
-import { doorOf, honouring } from '../doors/routes-bases'
+import { doorsHonouring } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, expiredUploads, sweptFiles } from '../files'
 import { expiredKeys, startIdempotencyLoop } from '../idempotency'
-import { type KeyCaller, ownerOf } from '../kernel/caller'
-import type { KeyId, UserId } from '../kernel/ids'
+import { ownerOf } from '../kernel/caller'
+import type { UserId } from '../kernel/ids'
 import { errorFields } from '../kernel/log'
 import type { Reader } from '../kernel/store'
 import { createAudio, createCode, createDocuments, createVideo } from '../media'
@@ -152,11 +152,6 @@ function buildWork(decisions: Decisions) {
     completions,
     settings: config,
     secretOf: tools.signingSecretOf,
-    // Whom the work of a key runs as; null where the key no longer works.
-    keyOf: async (id: KeyId): Promise<KeyCaller | null> => {
-      const caller = await modules.unattended({ user_id: '' as UserId, api_key_id: id, active_org_id: null })
-      return caller?.type === 'key' ? caller : null
-    },
   })
   const health = createHealth({
     clock,
@@ -193,8 +188,8 @@ function buildWork(decisions: Decisions) {
       completions,
       clock,
       engines,
-      doorOf: (request) => honouring(doorOf(request), config.chatParameters),
-      filesRead: (call, body) => filesRead({ ...modules, audio, folder: modules.filePlace.incoming }, call, body),
+      doorOf: doorsHonouring(config.chatParameters),
+      filesRead: fileReader({ ...modules, audio, folder: modules.filePlace.incoming }),
     }),
     canvases,
     workflows,

@@ -14,7 +14,7 @@ import { jobRoutes } from '../charging/public-jobs-routes'
 import { chatRoutes, completionRoutes, insteadOf, voiceRoutes } from '../completions/routes'
 import { replayRoutes, testCaseRoutes } from '../completions/routes-tests'
 import { batchRoutes, embeddingRoutes, responseRoutes } from '../doors/routes'
-import { authorizationOf, baseAdvice, hasBase, isProbe, readBase } from '../doors/routes-bases'
+import { authorizationOf, baseAdvice, hasBase, isMessages, isProbe, readBase } from '../doors/routes-bases'
 import { audioDoorRoutes, imageDoorRoutes } from '../doors/routes-media'
 import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
 import { engineRoutes } from '../engines/routes'
@@ -37,11 +37,10 @@ import { toOpenApi } from '../http/openapi'
 import { createRouteRules, createSuccessTable } from '../http/route-rules'
 import type { EdgeDeps } from '../http/rules'
 import { createStreams } from '../http/sse'
-import { keyIdOf, ownerOf, type TenantCaller } from '../kernel/caller'
+import { asOneWork, keyIdOf, ownerOf, type TenantCaller } from '../kernel/caller'
 import { ConfigError } from '../kernel/config'
 import { createAddressList } from '../kernel/outbound'
 import { JsonObject } from '../kernel/schema'
-import { asOneWork } from '../kernel/work'
 import { rateLimitRoutes } from '../limits/routes'
 import {
   audioRoutes,
@@ -170,7 +169,7 @@ export function createServer({ config, container, metrics, connections, leaving,
     canonicalUrl: canonicalUrl(config.publicUrl),
     rules,
     errorFaceOf,
-    moreHeaders: (path, headers) => messageHeaders(path, headers, clock),
+    moreHeaders: (path, headers) => (isMessages(path) ? messageHeaders(headers, clock) : null),
     insteadOf: (path) =>
       insteadOf(path.replace(/^(?:\/api|\/openai)?\/v1/, '')) ??
       (rules.methodsOf(path).length ? null : baseAdvice(path, origin, rules.methodsOf)),

@@ -1,7 +1,7 @@
 import { and, count, desc, eq, inArray, lt } from 'drizzle-orm'
 import { orgDeleted } from '../accounts'
-import { completionCreated } from '../charging'
-import type { EventBus } from '../events'
+import { type CompletionFacts, completionCreated } from '../charging'
+import type { DomainEvent, EventBus } from '../events'
 import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
@@ -82,10 +82,11 @@ const BATCH = 100
 
 /** Channels: where people write from, as completions say in `metadata.channel` (contract 21). */
 export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
-  events.inTransaction(completionCreated, async (tx, { scope, data: { metadata }, depth }) => {
+  const hear = async (tx: Tx, { scope, data: { metadata }, depth }: DomainEvent<CompletionFacts>) => {
     const type = metadata?.channel
     if (isType(type)) await wrote(tx, scope, type, { name: nameIn(metadata!, type), depth })
-  })
+  }
+  events.inTransaction(completionCreated, hear, 'metadata')
   events.inTransaction(orgDeleted, (tx, { scope }) => channelRepository.removeAll(tx, scope))
   jobs.register(recurring('channels.silence', LOOK_EVERY_MS, findSilent))
   return { list }

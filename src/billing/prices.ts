@@ -79,11 +79,13 @@ export function createPrices(overrides: PriceTable = {}, ofUpstreams: PriceTable
   }
 }
 
-/** The prices of these tables, which the running request or job began with. */
-export function followPrices(tables: () => { own: PriceTable; ofUpstreams: PriceTable }): Prices {
+type Tables = { own: PriceTable; ofUpstreams: PriceTable }
+
+/** The prices of the tables, which the running request or job began with. */
+export function followPrices(registry: { version(): { prices: Tables } }): Prices {
   const made = new WeakMap<object, Prices>()
   const now = (): Prices => {
-    const current = tables()
+    const current = registry.version().prices
     const prices = made.get(current) ?? createPrices(current.own, current.ofUpstreams)
     made.set(current, prices)
     return prices

@@ -17,5 +17,4 @@ export {
   setDrain,
   startLeaseLoop,
 } from './nodes'
-export { createTraffic, type RequestLine, type Traffic } from './traffic'
-export { createTraces, type TracedStep, type Traces } from './traffic-traces'
+export { createTraces, createTraffic, type RequestLine, type TracedStep, type Traces, type Traffic } from './traffic'

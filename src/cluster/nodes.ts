@@ -228,14 +228,20 @@ export function createNodes(deps: ServiceDeps) {
     describe: (read: () => Work) => {
       readWork = read
     },
+    /** Which kinds of jobs it takes of these: none while it is told to take no more, or its clock is far off. */
+    taking: (takes: (kind: string) => boolean) => (kind: string) => drainAt === null && !isFarOff() && takes(kind),
     /** Whether an operator asked it to take no more work. */
     isDraining: () => drainAt !== null,
     /** Whether one of several nodes keeps files where the others cannot read them. */
     hasScatteredFiles: () => isScattered,
     /** How far the clock of this machine is ahead of the database's, in milliseconds; behind is negative. */
     clockAheadMs: () => aheadMs,
-    /** Whether it is so far off that this process takes no work. */
-    isFarOff: () => Math.abs(aheadMs) > FAR_OFF_MS,
+    /** Whether it is so far off that this process takes no work: what is due is told by the clock. */
+    isFarOff,
+  }
+
+  function isFarOff(): boolean {
+    return Math.abs(aheadMs) > FAR_OFF_MS
   }
 
   function stateNow(): NodeState {

@@ -8,9 +8,18 @@ import type { Tools } from '../tools'
 import type { Toolset } from '../tools/schema'
 import { fitHistory, newestTurns } from './agent-loop'
 import { modeOfCall } from './agent-turn'
-import { assertUrl, showImages, withoutBlank } from './images'
+import { assertUrl, showImages } from './images'
 import { researchOf } from './making'
-import { approvedIn, bringHosted, bringServed, isStealth, promptTooLong, servedHere, workOf } from './rules'
+import {
+  approvedIn,
+  bringHosted,
+  bringServed,
+  isStealth,
+  promptTooLong,
+  servedHere,
+  withoutBlank,
+  workOf,
+} from './rules'
 import { type House, IMAGE_ENGINE, type Run } from './run'
 
 /** The share of the window that history may fill before older turns are summarized (contract 22.6). */

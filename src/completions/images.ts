@@ -3,6 +3,7 @@ import { imageSize, isWhole } from '../files'
 import { AppError, atField, invalidInput, quoted } from '../kernel/errors'
 import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../kernel/outbound'
 import type { Image } from './agent-schema'
+import { withoutBlank } from './rules'
 import type { Run, SentImage } from './run'
 import type { Attachment } from './schema'
 
@@ -16,10 +17,6 @@ const WORDS: Record<Exclude<OutboundKind, 'aborted'>, string> = {
   reset: 'stopped in the middle of its answer',
   'too-large': 'is larger than 15 MiB',
 }
-
-/** Engines refuse a blank message; a turn that was nothing but an image is blank without it. */
-export const withoutBlank = (history: readonly Message[]): readonly Message[] =>
-  history.filter(({ role, content }) => role !== 'user' || typeof content !== 'string' || content.trim())
 
 const MAX_IMAGE_BYTES = 15 * 1024 * 1024
 const MAX_ADDRESS_CHARS = 2_048

@@ -7,7 +7,7 @@ import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } fro
 import { ImageModel, ImageQuality } from '../media/schema'
 import { ConversationId } from '../skills/conversations/schema'
 import { InlineTool, McpServer } from '../tools/schema'
-import { IGNORED_MEMBERS } from './ignored'
+import { IGNORED_MEMBERS } from './rules'
 
 const TextPart = t.Object({ type: oneOf(['text'] as const), text: t.String() })
 

@@ -48,6 +48,12 @@ export function filesRead<Body extends object>(
   return readAll(deps, call, body, found, hears)
 }
 
+/** {@link filesRead} with what it needs. */
+export const fileReader =
+  (deps: FileDeps) =>
+  <Body extends object>(call: Call, body: Body) =>
+    filesRead(deps, call, body)
+
 type Found = { part: Item; path: string }
 
 /** Parts of messages, of results of calls, and of blocks that hold others. */

@@ -1,5 +1,5 @@
 /** The formats of other services that clients speak, each translated to the one completion request and back. */
 export { defineBatchJob } from './batches-job'
-export { type FileDeps, filesRead } from './files'
+export { type FileDeps, fileReader } from './files'
 export { backgroundKind } from './responses'
 export { expiredResponses } from './stored'

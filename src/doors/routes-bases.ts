@@ -32,16 +32,21 @@ const doors = new WeakMap<Request, Door>()
 export const doorOf = (request: Request): Door => doors.get(request) ?? LETTER
 
 /** The same where the operator says what parameters of chat clients do (contract 33.1). */
-export const honouring = (door: Door, says: 'by_base' | 'honor' | 'ignore'): Door =>
-  says === 'by_base' ? door : { ...door, honours: says === 'honor' }
+export const doorsHonouring = (says: 'by_base' | 'honor' | 'ignore'): typeof doorOf =>
+  says === 'by_base' ? doorOf : (request) => ({ ...doorOf(request), honours: says === 'honor' })
 
-const MESSAGES = /^\/api\/v1\/messages(?:\/|$)/
+const MESSAGES = '/api/v1/messages'
+
+/** Whether a path is one of those whose answers have a format of their own (contract 30.5). */
+export const isMessages = (path: string): boolean =>
+  path.startsWith(MESSAGES) && (path.length === MESSAGES.length || path[MESSAGES.length] === '/')
+
 const OF_MESSAGES: Door = { ...HONOURED, keyHeader: 'x-api-key' }
 
 /** Whether the address of a path says more than where the API is mounted. */
 export const hasBase = (path: string): boolean =>
   path.startsWith(`${API}/`)
-    ? path.startsWith(`${API}/v1/`) || MESSAGES.test(path)
+    ? path.startsWith(`${API}/v1/`) || isMessages(path)
     : path.startsWith('/v1/') || path.startsWith('/openai/')
 
 /**
@@ -51,7 +56,7 @@ export const hasBase = (path: string): boolean =>
 export function readBase(request: Request): void {
   const path = pathOf(request.url)
   if (!hasBase(path)) return
-  if (MESSAGES.test(path)) return void doors.set(request, OF_MESSAGES)
+  if (isMessages(path)) return void doors.set(request, OF_MESSAGES)
   const tidy = path.replace(/\/+/g, '/').replace(/\/$/, '')
   const found = served(tidy)
   if (!found) return

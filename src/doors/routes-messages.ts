@@ -12,7 +12,7 @@ import { type FileDeps, filesRead } from './files'
 import { type MessageRequest, readMessage } from './messages-input'
 import { messageFramer, PING, toMessage } from './messages-output'
 import { CountInput, MessageBody, MessageError, MessageInput } from './messages-schema'
-import { doorOf } from './routes-bases'
+import { doorOf, isMessages } from './routes-bases'
 
 type Deps = FileDeps & { completions: Pick<CompletionService, 'pipeline'>; engines: Pick<EngineService, 'named'> }
 
@@ -137,12 +137,10 @@ const MESSAGES: ErrorFace = {
 }
 
 /** How errors of a path are answered, where not as everywhere. */
-export const errorFaceOf = (path: string): ErrorFace | null =>
-  /^\/api\/v1\/messages(?:\/|$)/.test(path) ? MESSAGES : null
+export const errorFaceOf = (path: string): ErrorFace | null => (isMessages(path) ? MESSAGES : null)
 
 /** The headers that clients of this format read, from those of every answer (contract 30.3). */
-export function messageHeaders(path: string, headers: Record<string, unknown>, clock: Clock) {
-  if (!errorFaceOf(path)) return null
+export function messageHeaders(headers: Record<string, unknown>, clock: Clock) {
   const found: Record<string, string> = { 'request-id': String(headers['x-request-id']) }
   for (const what of ['requests', 'tokens']) {
     for (const part of ['limit', 'remaining'])

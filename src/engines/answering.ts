@@ -5,7 +5,6 @@ import { failpoint } from '../kernel/failpoint'
 import type { Log } from '../kernel/log'
 import type { EngineEntry } from './catalog'
 import {
-  createCollector,
   type EngineAnswer,
   EngineFailure,
   type EngineRequest,
@@ -15,11 +14,18 @@ import {
   type Sink,
 } from './engine'
 import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable, noEdits } from './failures'
-import { type CheckedUsage, countPrompt, createMeter, ENOUGH, meterAnswer, type TakePart } from './meter'
+import type { Permit } from './health'
+import {
+  type CheckedUsage,
+  countPrompt,
+  createCollector,
+  createMeter,
+  ENOUGH,
+  meterAnswer,
+  type TakePart,
+} from './meter'
 import { createRefusedParameters } from './parameters'
-import type { Permit } from './target-breaker'
-import type { Target, Targets } from './targets'
-import { type Abilities, ableTo, missingIn, needsOf } from './targets'
+import { type Abilities, ableTo, missingIn, needsOf, type Target, type Targets } from './targets'
 
 /** A target to try, and the engine it answers for; `fallback` when that is not the engine asked. */
 export type Candidate = { engineId: string; target: Target; fallback: boolean }
@@ -264,12 +270,8 @@ function call({ driver, slots }: Target, request: Own, sink: Sink): Promise<void
 
 /** The whole answer of a target. */
 function whole(target: Target, request: Own): Promise<EngineAnswer> {
-  const joined = createCollector()
-  let { answer } = joined
-  const given = (came: EngineAnswer) => {
-    answer = came
-  }
-  return call(target, request, { streams: false, take: joined.take, whole: given }).then(() => answer)
+  const sink = { streams: false, ...createCollector() }
+  return call(target, request, sink).then(() => sink.answer)
 }
 
 /** A stream at its first part: it gives all its parts, and waits for its end. Throws what the driver throws until then. */

@@ -1,4 +1,7 @@
 import { type Clock, iso } from '../kernel/clock'
+import { createLru } from '../kernel/read-cache'
+import type { Trace } from '../kernel/trace'
+import type { Observe } from './answering'
 
 /** Widths of a bucket and of the whole, in ms. */
 export const HEALTH_WINDOWS = {
@@ -24,7 +27,19 @@ export type UpstreamHealth = ReturnType<typeof createUpstreamHealth>
 /** How the upstreams answered in the last seven days, as far as this process called them since it started. */
 export function createUpstreamHealth(clock: Pick<Clock, 'now'>) {
   const known = new Map<string, Known>()
-  return { note, of }
+  return { observer, note, of }
+
+  /** Tells of each attempt: `count` of those that were made, and the trace of its request. */
+  function observer(count: Observe, trace: Trace): Observe {
+    return (engine, outcome, attempt) => {
+      const { requestId, target, ms, mode, error } = attempt
+      if (outcome !== 'passed over') {
+        count(engine, outcome, attempt)
+        note(target, ms, error)
+      }
+      if (requestId) trace(requestId, 'engine', target, ms, { engine, mode, outcome, error })
+    }
+  }
 
   /** One call of a target, which is named `upstream:model`; `error` is null where it was answered. */
   function note(target: string, ms: number, error: string | null): void {
@@ -85,4 +100,229 @@ function percentileOf(cells: ReadonlyMap<number, number>, share: number): number
     if (left <= 0) return Math.round(2 ** (cell / PER_DOUBLING) - 1)
   }
   return null
+}
+
+const FAILURES_TO_OPEN = 5
+
+const WINDOW_MS = 60_000
+
+const OPEN_MS = 30_000
+
+type BreakerState = 'closed' | 'open' | 'half-open'
+
+type Breaker = ReturnType<typeof createBreaker>
+
+/** A change of a breaker, for the log; `owner` null when it concerns every owner. */
+export type BreakerChange = { state: BreakerState; owner: string | null; why: string }
+
+/** Permission to make one call. Call one of `succeeded`, `failed` and `abandoned` at its end; later ones are ignored. */
+export type Permit = {
+  /** The first byte arrived, which proves that the upstream works; the call goes on. */
+  heard(): void
+  succeeded(): void
+  failed(): void
+  /** The call says nothing about the upstream's health: the caller left, or the request was refused or throttled. */
+  abandoned(): void
+}
+
+export type TargetBreaker = ReturnType<typeof createTargetBreaker>
+
+type Deps = {
+  clock: Pick<Clock, 'monotonic'>
+  /** Whether the upstream answers a probe of our own. Never throws. */
+  answers(): Promise<boolean>
+  changed(change: BreakerChange): void
+}
+
+type Failure = { at: number; owner: string | undefined }
+
+/** Owners whose failures are remembered; the one that failed longest ago is forgotten first. */
+const MAX_OWNERS = 10_000
+const BETWEEN_PROBES_MS = 5_000
+/** A call that tries a half-open breaker keeps the other calls out no longer than this. */
+const TRIAL_MS = 5_000
+
+/**
+ * The circuit breaker of one target (contract 22.3). Five failures in 60 s open it for 30 s: for every owner when two
+ * or more owners saw them or a probe of our own fails too, else for the one owner, who may have provoked them.
+ */
+export function createTargetBreaker({ clock, answers, changed }: Deps) {
+  const owners = createLru<string, Breaker>(MAX_OWNERS)
+  let failures: Failure[] = []
+  let openedAt: number | null = null
+  let triedAt: number | null = null
+  let inFlight = 0
+  let probedAt = Number.NEGATIVE_INFINITY
+
+  const leftMs = (): number => (openedAt === null ? 0 : Math.max(0, openedAt + OPEN_MS - clock.monotonic()))
+
+  const state = (): BreakerState => {
+    if (openedAt === null) return 'closed'
+    return leftMs() > 0 ? 'open' : 'half-open'
+  }
+
+  return {
+    /** The state for all owners. */
+    state,
+
+    /** Calls that were let in and have not ended. */
+    inFlight: () => inFlight,
+
+    /** Milliseconds until this owner's next call may be made; 0 unless it is open. */
+    leftMs: (owner?: string): number => Math.max(leftMs(), ownOf(owner)?.leftMs() ?? 0),
+
+    /** The permission for one call of this owner, or null while the breaker is open to them. */
+    enter(owner?: string): Permit | null {
+      const now = clock.monotonic()
+      const shared = state()
+      const own = ownOf(owner)
+      const busy = shared === 'half-open' && triedAt !== null && now - triedAt < TRIAL_MS
+      if (shared === 'open' || busy || (own && !own.admits())) return null
+      if (shared === 'half-open') {
+        triedAt = now
+        changed({ state: 'half-open', owner: null, why: 'one call tests whether it answers again' })
+      }
+      return permitOf(owner, shared === 'half-open')
+    },
+  }
+
+  function ownOf(owner: string | undefined): Breaker | undefined {
+    return owner === undefined ? undefined : owners.get(owner)
+  }
+
+  function permitOf(owner: string | undefined, trial: boolean): Permit {
+    let over = false
+    inFlight++
+    const isFirst = () => {
+      const first = !over
+      if (first) inFlight--
+      over = true
+      return first
+    }
+    return {
+      heard: () => void (trial && close()),
+      succeeded: () => void (isFirst() && succeeded(owner, trial)),
+      failed: () => void (isFirst() && failed(owner, trial)),
+      abandoned() {
+        if (!isFirst()) return
+        if (trial) triedAt = null
+        ownOf(owner)?.abandoned()
+      },
+    }
+  }
+
+  function succeeded(owner: string | undefined, trial: boolean): void {
+    if (failures.length > 0) failures = []
+    if (trial) close()
+    const own = ownOf(owner)
+    if (!own || own.state() === 'open') return
+    if (own.state() === 'half-open') changed({ state: 'closed', owner: owner!, why: 'a call was answered' })
+    owners.delete(owner!)
+  }
+
+  function failed(owner: string | undefined, trial: boolean): void {
+    const now = clock.monotonic()
+    failures = [...failures.filter(({ at }) => now - at < WINDOW_MS), { at: now, owner }]
+    if (trial) triedAt = null
+    if (owner !== undefined) failedFor(owner, trial)
+    const current = state()
+    const enough = current === 'half-open' ? trial : current === 'closed' && failures.length >= FAILURES_TO_OPEN
+    if (!enough) return
+    const seenBy = new Set(failures.flatMap((failure) => failure.owner ?? [])).size
+    if (seenBy >= 2) open(`${failures.length} calls of ${seenBy} owners failed`)
+    else void probe()
+  }
+
+  /** A trial that fails opens the owner's own breaker: another owner's call should be the next one to try. */
+  function failedFor(owner: string, trial: boolean): void {
+    const own = owners.get(owner) ?? createBreaker(clock)
+    owners.set(owner, own)
+    const before = own.state()
+    if (before === 'open') return
+    if (trial) own.open()
+    else own.failed()
+    if (own.state() === 'open') changed({ state: 'open', owner, why: 'calls of one owner failed' })
+  }
+
+  /** One owner's failures alone open it for all only when our own probe fails as well. */
+  async function probe(): Promise<void> {
+    const now = clock.monotonic()
+    if (now - probedAt < BETWEEN_PROBES_MS) return
+    probedAt = now
+    if (!(await answers()) && state() !== 'open') open('calls failed, and so did a probe')
+  }
+
+  function open(why: string): void {
+    openedAt = clock.monotonic()
+    triedAt = null
+    failures = []
+    changed({ state: 'open', owner: null, why })
+  }
+
+  function close(): void {
+    if (openedAt === null || state() === 'open') return
+    openedAt = null
+    triedAt = null
+    failures = []
+    changed({ state: 'closed', owner: null, why: 'a call was answered' })
+  }
+}
+
+/**
+ * Stops asking an upstream that keeps failing: 5 failures in 60 s open it for 30 s, then one call at a
+ * time probes it; the first success closes it (contract 22.3). Monotonic time, so a clock jump changes nothing.
+ */
+export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
+  let failures: number[] = []
+  let openedAt: number | null = null
+  let probing = false
+
+  const state = (): BreakerState => {
+    if (openedAt === null) return 'closed'
+    return clock.monotonic() - openedAt < OPEN_MS ? 'open' : 'half-open'
+  }
+
+  const open = () => {
+    openedAt = clock.monotonic()
+    probing = false
+    failures = []
+  }
+
+  return {
+    state,
+    open,
+
+    /** Milliseconds until the next call may be made; 0 unless it is open. */
+    leftMs: (): number => (openedAt === null ? 0 : Math.max(0, openedAt + OPEN_MS - clock.monotonic())),
+
+    /** Whether one call may be made; after `true`, call `succeeded`, `failed` or `abandoned` exactly once. */
+    admits(): boolean {
+      const now = state()
+      if (now === 'closed') return true
+      if (now === 'open' || probing) return false
+      probing = true
+      return true
+    },
+
+    succeeded(): void {
+      openedAt = null
+      probing = false
+      if (failures.length > 0) failures = []
+    },
+
+    failed(): void {
+      if (openedAt !== null) {
+        open()
+        return
+      }
+      const now = clock.monotonic()
+      failures = [...failures.filter((at) => now - at < WINDOW_MS), now]
+      if (failures.length >= FAILURES_TO_OPEN) open()
+    },
+
+    /** The call says nothing about the upstream's health: the caller left, or the request was refused or throttled. */
+    abandoned(): void {
+      probing = false
+    },
+  }
 }

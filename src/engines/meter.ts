@@ -6,6 +6,7 @@ import type {
   EngineTool,
   FinishReason,
   Message,
+  Sink,
   StatedUsage,
   TokenDetails,
   ToolCall,
@@ -285,5 +286,46 @@ export function createMeter(
     finished()
     await give({ type: 'usage', ...checkUsage(usage, limits, units) })
     await give({ type: 'finish', reason, stoppedBy })
+  }
+}
+
+/** Gives a whole answer, in parts unless it is wanted whole; a promise where its reader is behind. */
+export function giveAnswer(answer: EngineAnswer, sink: Sink): void | Promise<void> {
+  if (sink.whole) return sink.whole(answer)
+  const { take } = sink
+  const { text, reasoning, refusal, toolCalls, usage, finish, stoppedBy } = answer
+  const parts: EnginePart[] = []
+  if (reasoning) parts.push({ type: 'reasoning-delta', text: reasoning })
+  if (text) parts.push({ type: 'text-delta', text })
+  if (refusal) parts.push({ type: 'refusal-delta', text: refusal })
+  for (const call of toolCalls) parts.push({ type: 'tool-call', ...call })
+  if (usage) parts.push({ type: 'usage', ...usage })
+  parts.push({ type: 'finish', reason: finish, stoppedBy })
+  let behind = take(parts[0]!)
+  for (const part of parts.slice(1)) behind = behind ? behind.then(() => take(part)) : take(part)
+  return behind
+}
+
+/** Joins parts to one answer. Pieces of calls are left out, because whole calls follow. */
+export function createCollector() {
+  const answer: EngineAnswer = { text: '', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage: null }
+  return {
+    answer,
+    whole(came: EngineAnswer): void {
+      this.answer = came
+    },
+    take(part: EnginePart): void {
+      if (part.type === 'text-delta') answer.text += part.text
+      else if (part.type === 'reasoning-delta') answer.reasoning += part.text
+      else if (part.type === 'refusal-delta') answer.refusal += part.text
+      else if (part.type === 'finish') Object.assign(answer, { finish: part.reason, stoppedBy: part.stoppedBy })
+      else if (part.type === 'tool-call') {
+        const { type: _, ...call } = part
+        answer.toolCalls.push(call)
+      } else if (part.type === 'usage') {
+        const { type: _, ...usage } = part
+        answer.usage = usage
+      }
+    },
   }
 }

@@ -12,7 +12,7 @@ import { createCompatEmbeddings } from './drivers/compat-embeddings'
 import { createCompatVideos } from './drivers/compat-videos'
 import { headersOf } from './drivers/upstream'
 import { type Driver, EngineFailure } from './engine'
-import { createTargetBreaker, type TargetBreaker } from './target-breaker'
+import { createTargetBreaker, type TargetBreaker } from './health'
 import type { Abilities } from './targets'
 import { type ConcurrencySlots, createConcurrencySlots } from './targets'
 

@@ -1,4 +1,5 @@
 import type { PriceTable } from '../billing/schema'
+import { sameInWork } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { randomHex } from '../kernel/crypto'
@@ -6,7 +7,6 @@ import { invalidInput, notFound } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
-import { sameInWork } from '../kernel/work'
 import type { Observe, PictureRequest, RunOptions, RunRequest } from './answering'
 import {
   AUDIO_ENGINES,
@@ -36,7 +36,7 @@ import type { ProviderHealth, UpstreamState } from './probes'
 import type { SessionState } from './snapshot'
 import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
 import { storedRepository } from './table'
-import { type Target, VECTOR_WINDOW } from './targets'
+import { type Target, type Targets, VECTOR_WINDOW } from './targets'
 import { type TrialCheck, tryTarget } from './trial'
 
 type Settings = EngineSettings & { prices: PriceTable }
@@ -100,7 +100,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
   })
   const now = (): Snapshot => snapshots.get(registry.version())!
   const newest = (): Snapshot => snapshots.get(registry.newest())!
-  const targetsOf = (id: string): readonly Target[] => now().of(id)
+  const targetsOf = (id: string): readonly Target[] => targetsIn(now().targets, id)
   let requestedAt = Number.NEGATIVE_INFINITY
 
   return {
@@ -208,8 +208,8 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     upstream?: string,
     engineId?: string,
   ): Promise<{ target: string; kind: string; checks: TrialCheck[] }[]> {
-    const { targets, of } = newest()
-    const all = new Set(engineId === undefined ? [...targets.values()].flat() : of(engineId))
+    const { targets } = newest()
+    const all = new Set(engineId === undefined ? [...targets.values()].flat() : targetsIn(targets, engineId))
     const wanted = [...all].filter((target) => upstream === undefined || target.upstream === upstream)
     if (wanted.length === 0) throw notFound('connected upstream')
     return Promise.all(
@@ -238,6 +238,9 @@ function imageEntryOf(id: string): EngineEntry {
   if (!entry) throw notFound('model')
   return entry
 }
+
+/** What a text engine asks, in order; none for an unknown one. */
+const targetsIn = (targets: Targets, id: string): readonly Target[] => targets.get(findEngine(id)?.id ?? '') ?? []
 
 const ignore = () => undefined
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
 import { type Candidate, createAnswering, type Observe, type Origin, type Reached, reach } from './answering'
-import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, findEngine, IMAGE_ENGINES } from './catalog'
+import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, IMAGE_ENGINES } from './catalog'
 import { type EngineConfig, fingerprintOf } from './config'
 import type { EmbeddingRequest, SpeechRequest, Transcription, TranscriptionRequest } from './engine'
 import { type Driver, EngineFailure } from './engine'
@@ -67,7 +67,6 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
     sounding,
     filming,
     probes: createProbes(targets, deps.clock, lacks),
-    of: (id: string): readonly Target[] => targets.get(findEngine(id)?.id ?? '') ?? [],
 
     standing(entry: Entry): SessionState {
       const { id, mode, kind } = entry

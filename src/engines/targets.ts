@@ -5,9 +5,9 @@ import { AUDIO_ENGINES, ENGINES, IMAGE_ENGINES } from './catalog'
 import type { EngineConfig, UpstreamConfig } from './config'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-watched-fetch'
 import { type Driver, EngineFailure, type EngineRequest } from './engine'
+import type { TargetBreaker } from './health'
 import { type Parameter, parametersOf } from './parameters'
 import type { Fault, Presence, UpstreamPart } from './parts'
-import type { TargetBreaker } from './target-breaker'
 
 /** Longest wait for a slot; then the next target is asked. */
 const WAIT_MS = 30_000

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
 import { sayFit } from './addresses'
-import { createCollector, EngineFailure, type EngineRequest } from './engine'
+import { EngineFailure, type EngineRequest } from './engine'
+import { createCollector } from './meter'
 import type { Target } from './targets'
 
 /** The result of one check of `svc-admin engines test` (dx 2.18). */

@@ -284,7 +284,7 @@ type BusDeps = {
 
 /** What led to an event: how deep the one was that started it. */
 type Cause = { depth?: number | undefined }
-type TransactionListener = (tx: Tx, event: DomainEvent<never>) => Promise<void>
+type TransactionListener = (tx: Tx, event: DomainEvent<never>) => void | Promise<void>
 type AfterCommitListener = (event: DomainEvent<never>) => void
 type Subscription<React> = { kind: EventKind | '*'; react: React }
 type Listeners = { inTransaction: TransactionListener[]; afterCommit: AfterCommitListener[] }
@@ -324,19 +324,27 @@ export function createEventBus({ clock, onError }: BusDeps) {
     ): Promise<DomainEvent<Data>> {
       const event = { id: EventId.create(), type: kind.type, scope, created: clock.now(), data, depth }
       const listeners = listenersOf(kind)
-      for (const react of listeners.inTransaction) await react(tx, event as DomainEvent<never>)
+      for (const react of listeners.inTransaction) {
+        const working = react(tx, event as DomainEvent<never>)
+        if (working) await working
+      }
       for (const react of listeners.afterCommit) {
         tx.afterCommit(() => contain(() => react(event as DomainEvent<never>), kind.type))
       }
       return event
     },
 
-    /** `react` runs in the emitting transaction: its writes commit with the change, and its failure rolls both back. */
+    /**
+     * `react` runs in the emitting transaction: its writes commit with the change, and its failure rolls both back.
+     * `having`: only for events whose data has this member.
+     */
     inTransaction<Data extends object>(
       kind: EventKind<Data> | '*',
-      react: (tx: Tx, event: DomainEvent<Data>) => Promise<void>,
+      react: (tx: Tx, event: DomainEvent<Data>) => void | Promise<void>,
+      having?: keyof NoInfer<Data>,
     ): void {
-      subscribe(transactionListeners, { kind, react: react as TransactionListener })
+      const reactWith: typeof react = (tx, event) => (event.data[having!] == null ? undefined : react(tx, event))
+      subscribe(transactionListeners, { kind, react: (having ? reactWith : react) as TransactionListener })
     },
 
     /** `react` runs after the commit and before the caller is answered; it must not await anything. */

@@ -1,8 +1,9 @@
+import { type DestinationStream, pino } from 'pino'
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
 import type { Traffic } from '../cluster'
 import { keyIdOf } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
-import { type Log, writePlain } from '../kernel/log'
+import { type Clock, iso, systemClock } from '../kernel/clock'
+import type { Log } from '../kernel/log'
 import type { Exchange } from './context'
 import type { RouteRules } from './route-rules'
 
@@ -266,6 +267,19 @@ export function addReadings(registry: Registry, { breakers, jobs, deliveries, no
   })
 }
 
+const LEVELS = { info: 30, error: 50 } as const
+
+/** Writes the line that `log[level](fields, msg)` writes, for plain values, at a fraction of its cost. */
+export function writePlain(log: Log, level: 'info' | 'error', fields: Record<string, Plain>, msg: string): void {
+  if (!log.isLevelEnabled(level)) return
+  const { [pino.symbols.streamSym]: stream } = log as unknown as Record<symbol, DestinationStream>
+  const time = iso(systemClock.now())
+  const text = JSON.stringify(fields).slice(1, -1)
+  stream!.write(`{"level":${LEVELS[level]},"time":"${time}",${text},"msg":"${msg}"}\n`)
+}
+
+type Plain = string | number | boolean | null
+
 /** Writes one log line per request and counts it in the metrics; never logs headers, bodies or query values (I25). */
 export function createAccessLog({ log, clock, metrics, rules, traffic }: Deps) {
   return (exchange: Exchange, status: number, route: string | undefined): void => {
@@ -276,7 +290,7 @@ export function createAccessLog({ log, clock, metrics, rules, traffic }: Deps) {
     const ms = Math.round(took * 10) / 10
     const [user, key] = caller ? [caller.userId, keyIdOf(caller)] : [null, null]
     traffic.note({ id, method, path, status, ms, key, user, code, follows })
-    const line: Parameters<typeof writePlain>[2] = { request_id: id, method, path, status, ms }
+    const line: Record<string, Plain> = { request_id: id, method, path, status, ms }
     if (caller) {
       line.user = user
       line.key = key

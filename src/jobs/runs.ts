@@ -1,6 +1,6 @@
+import { asOneWork } from '../kernel/caller'
 import { AppError } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
-import { asOneWork } from '../kernel/work'
 import { GiveUp, type JobKind, nextOf, type Outcome, type Running, type Stored } from './kind'
 import { jobMemoryRepository as memory, jobRepository as rows, jobStepRepository as steps } from './repository'
 import type { JobId } from './schema'

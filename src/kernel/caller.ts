@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from './errors'
 import type { KeyId, OrgId, SessionId, UserId } from './ids'
 import type { Tx } from './store'
@@ -116,4 +117,21 @@ export type Call<C extends Caller = TenantCaller> = {
   readonly once?: Once | undefined
   /** Set for a line of a batch, which gives way to what people ask for. */
   readonly batch?: true
+}
+
+const works = new AsyncLocalStorage<Map<object, unknown>>()
+
+/**
+ * Runs one piece of work, such as a request or a run of a job. What it reads with {@link sameInWork} stays as it was at
+ * its first read until its end, that of its stream included.
+ */
+export const asOneWork = <Args extends unknown[], T>(work: (...args: Args) => T, ...args: Args): T =>
+  works.run(new Map(), work, ...args)
+
+/** What `read` answered first in this piece of work, by `key`; outside of any, what it answers now. */
+export function sameInWork<T>(key: object, read: () => T): T {
+  const known = works.getStore()
+  if (!known) return read()
+  if (!known.has(key)) known.set(key, read())
+  return known.get(key) as T
 }

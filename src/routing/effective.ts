@@ -1,5 +1,5 @@
 import type { KeyBindings } from '../accounts'
-import { type KeyCaller, type OwnerScope, ownerOf, type SessionCaller } from '../kernel/caller'
+import { type Call, type Caller, type KeyCaller, type OwnerScope, ownerOf, type SessionCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { compiledOf } from '../kernel/compiled'
 import { sha256Hex } from '../kernel/crypto'
@@ -390,3 +390,9 @@ function withAnswers(
   const warning = `${which} skipped: more than ${BUDGET_MS} ms on a prompt like this. Make the patterns simpler.`
   return { ...effective, rules, warnings: [...effective.warnings, warning] }
 }
+
+/** Whom patterns are matched for, and the signal that ends the wait. */
+export const trialOf = ({ caller, signal }: Pick<Call<Caller>, 'caller' | 'signal'>): Trial => ({
+  who: caller.type === 'operator' ? 'operator' : ownerOf(caller),
+  signal,
+})

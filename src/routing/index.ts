@@ -1,9 +1,8 @@
 /** Which mode and model answers a prompt: the classifier and the routing preferences. */
 export { type Classifier, createClassifier, createExplain } from './classifier'
 export { wronglyChosenIn } from './corrections'
-export { createEffective, type Effective, type EffectiveRouting } from './effective'
+export { createEffective, type Effective, type EffectiveRouting, trialOf } from './effective'
 export { createEngineClassifier, createUnbilledAdmission, type EngineClassifier } from './engine-classifier'
 export { createRoutingPreview, engineLeft } from './preview'
-export { trialOf } from './rules'
 export { createPreferences } from './service'
 export { type Choice, type Guidance, type Rule, standIn } from './stages'

@@ -18,8 +18,9 @@ import {
   NOTHING,
   readSource,
   type Source,
+  trialOf,
 } from './effective'
-import { readRules, trialOf } from './rules'
+import { readRules } from './rules'
 import type { NewRule, Preview, PreviewInput, Replayed, ReplayInput } from './schema'
 import type { Preferences } from './service'
 

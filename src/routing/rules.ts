@@ -1,5 +1,4 @@
 import { ENGINES, engineOfMode, findEngine } from '../engines'
-import { type Call, type Caller, ownerOf } from '../kernel/caller'
 import { invalidInput, quoted } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
 import { charactersIn, hasAtMost, isBlank } from '../kernel/text'
@@ -10,7 +9,6 @@ import {
   type PatternCheck,
   PatternRefused,
   type RulePattern,
-  type Trial,
   vendorMeantBy,
   vendorNamedIn,
 } from '../text'
@@ -27,12 +25,6 @@ import {
   type RoutingExample,
   type RoutingRule,
 } from './schema'
-
-/** Whom patterns are matched for, and the signal that ends the wait. */
-export const trialOf = ({ caller, signal }: Pick<Call<Caller>, 'caller' | 'signal'>): Trial => ({
-  who: caller.type === 'operator' ? 'operator' : ownerOf(caller),
-  signal,
-})
 
 type Confident = Pick<RoutingRule, 'target_mode' | 'confidence'>
 

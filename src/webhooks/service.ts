@@ -13,7 +13,7 @@ import { newWebhookSecret, signatureHeaders } from '../kernel/webhook-signature'
 import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { webhookSettings } from './config'
 import type { createSettle, Ended } from './deliver'
-import { createDeliveries, type DeliverDeps } from './deliver'
+import { createDeliveries, createSend, type DeliverDeps, type SendDeps } from './deliver'
 import { addressOfOwn, hasSucceeded, isDisabled, isGone, notListening, tooManyActive, tooManyTests } from './errors'
 import { presentDelivery, presentRead, presentStats } from './present'
 import { deliveryRepository as log, outboxRepository as outbox, webhookRepository as rows } from './repository'
@@ -35,7 +35,6 @@ import {
   type WebhookId,
   type WebhookStats,
 } from './schema'
-import { createSend, type SendDeps } from './send'
 import type { OutboxRow, WebhookRow } from './table'
 
 type ListenDeps = {

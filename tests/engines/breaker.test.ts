@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { createBreaker } from '../../src/engines/target-breaker'
+import { createBreaker } from '../../src/engines/health'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { startUpstream } from '../support/upstream'

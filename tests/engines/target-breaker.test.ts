@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type BreakerChange, createTargetBreaker } from '../../src/engines/target-breaker'
+import { type BreakerChange, createTargetBreaker } from '../../src/engines/health'
 import { fakeClock } from '../support/clock'
 
 /** A breaker whose upstream answers probes as `up` says. */

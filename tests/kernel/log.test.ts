@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { userSettings } from '../../src/accounts/settings-table'
-import { createLog, errorFields, writePlain } from '../../src/kernel/log'
+import { writePlain } from '../../src/http/metrics'
+import { createLog, errorFields } from '../../src/kernel/log'
 import { openTestStore } from '../support/store'
 
 const store = await openTestStore()

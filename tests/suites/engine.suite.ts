@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import {
-  createCollector,
-  type Driver,
-  type EngineAnswer,
-  type EnginePart,
-  type EngineRequest,
-  type FailureKind,
-  type ImageRequest,
+import type {
+  Driver,
+  EngineAnswer,
+  EnginePart,
+  EngineRequest,
+  FailureKind,
+  ImageRequest,
 } from '../../src/engines/engine'
+import { createCollector } from '../../src/engines/meter'
 import { PIXEL } from '../files/support'
 import { eventually } from '../support/eventually'
 import { pulled } from '../support/pulled'

@@ -6,8 +6,7 @@ import { type Loop, startLoop } from '../../kernel/loop'
 import { createLru, createReadCache } from '../../kernel/read-cache'
 import type { Store } from '../../kernel/store'
 import type { OrgService } from '../orgs/service'
-import { keyRepository as rows } from './repository'
-import { isLive } from './rules'
+import { isLive, keyRepository as rows } from './repository'
 import type { KeyRow } from './table'
 
 const MAX = 20_000

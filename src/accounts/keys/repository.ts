@@ -186,3 +186,7 @@ function within(db: Reader, { userId, orgIds }: Exclude<KeyScope, 'everyone'>): 
   const personal = userId ? [and(eq(table.user_id, userId), isNull(table.org_id))!] : []
   return [...personal, ...orgIds.map((id) => eq(table.org_id, id))]
 }
+
+/** Whether a key is neither revoked nor expired. */
+export const isLive = ({ revoked_at, expires_at }: Pick<KeyRow, 'revoked_at' | 'expires_at'>, now: number): boolean =>
+  revoked_at === null && (expires_at === null || expires_at > now)

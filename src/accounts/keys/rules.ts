@@ -3,6 +3,7 @@ import { invalidInput, messageOf, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import { charactersIn } from '../../kernel/text'
 import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, widensItself } from './errors'
+import { isLive } from './repository'
 import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
 import type { KeyRow } from './table'
 
@@ -11,10 +12,6 @@ export type TierLimits = { rpm: number; tpm: number }
 /** The owner that pays for a key's calls and whose audit chain records them. */
 export const ownerOfKey = ({ org_id, user_id }: Pick<KeyRow, 'org_id' | 'user_id'>): OwnerScope =>
   org_id ? `org:${org_id}` : `user:${user_id}`
-
-/** Whether a key is neither revoked nor expired. */
-export const isLive = ({ revoked_at, expires_at }: Pick<KeyRow, 'revoked_at' | 'expires_at'>, now: number): boolean =>
-  revoked_at === null && (expires_at === null || expires_at > now)
 
 /**
  * The status of a key (contract 20). An expired key works no more than a revoked one and is shown as `revoked`; its

@@ -36,13 +36,12 @@ import { keyBindings } from './bindings'
 import { keyNotFound, keyOver, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
 import { KEY_LABELS, mintSecret, recogniseSecret, toCaller } from './lookup'
 import { NOTHING_SPENT, present } from './present'
-import { type KeyFilter, keyRepository as rows } from './repository'
+import { isLive, type KeyFilter, keyRepository as rows } from './repository'
 import {
   assertGrantable,
   assertNotWidened,
   assertRotatable,
   assertWithinTier,
-  isLive,
   ownerOfKey,
   readBrandSoul,
   readExpiry,

@@ -8,10 +8,10 @@ import {
   type EngineAnswer,
   EngineFailure,
   type EngineRequest,
-  giveAnswer,
   type ImagePart,
   type ToolCall,
 } from '../engine'
+import { giveAnswer } from '../meter'
 import { callsFor, nextStep, stillCalls } from './acting-choose'
 import { fromFindings, isFailed } from './acting-findings'
 import type { BuiltinSettings } from './config'

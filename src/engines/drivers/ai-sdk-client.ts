@@ -20,7 +20,6 @@ import {
   type EngineRequest,
   type EngineTool,
   editPrompt,
-  giveAnswer,
   type ImagePart,
   type ImageRequest,
   imagePrompt,
@@ -33,6 +32,7 @@ import {
   type ToolCall,
   type ToolChoice,
 } from '../engine'
+import { giveAnswer } from '../meter'
 import { createPartReader, explainVendorError, readResult } from './ai-sdk-from-wire'
 import {
   loadImageVendor,

@@ -7,7 +7,6 @@ import {
   type EngineRequest,
   type EngineTool,
   editPrompt,
-  giveAnswer,
   type ImagePart,
   type ImageRequest,
   imagePrompt,
@@ -19,6 +18,7 @@ import {
   sizeFor,
 } from '../engine'
 import { failureOfReport, failureOfStatus } from '../failures'
+import { giveAnswer } from '../meter'
 import { createCompatSpeech, createCompatTranscription, type TranscriptionOptions } from './compat-audio'
 import {
   argumentsForHistory,

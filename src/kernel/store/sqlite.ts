@@ -7,7 +7,6 @@ import { runOffThread } from './off-thread'
 import { runShared } from './prepared'
 import { isSafeVersion, openFile } from './sqlite-file'
 import type { Reader, Store, Tx } from './store'
-import { NO_CHANGES } from './wire'
 
 type Keeping = ReturnType<typeof createKeeping>
 
@@ -110,7 +109,8 @@ export function openSqlite(options: Options): Store {
   return {
     dialect: 'sqlite',
     wire: null,
-    changes: NO_CHANGES,
+    // No other process writes.
+    changes: { follow: () => undefined, now: () => 0, holds: () => true },
     read,
     readLong: read,
     write: (unit) => write(unit, false),

@@ -47,9 +47,6 @@ export type Changes = {
   holds(readAt: number): boolean
 }
 
-/** Where no other process writes. */
-export const NO_CHANGES: Changes = { follow: () => undefined, now: () => 0, holds: () => true }
-
 /** How often a process that uses its caches tells itself something, to know that it hears. */
 const TICK_MS = 400
 const IDLE_TICK_MS = 4_000
