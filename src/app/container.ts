@@ -102,6 +102,7 @@ function startLoops(modules: ReturnType<typeof buildWork>) {
     startRollupLoop(modules),
     startRefusalLoop({ ...modules, refusals: modules.usage.refusals }),
     startHoldRecovery({ ...modules, release: billing.release, unended: billing.unended }),
+    billing.escrows.start(onError),
     startLastUsedLoop({ store, sightings: modules.keyUses, clock, onError }),
     startSessionLoop({ store, sightings: modules.sessionUses, clock, onError }),
     startAccessLoop(modules),

@@ -6,6 +6,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import { command, query, type Reader, type Store, type Tx } from '../kernel/store'
+import type { Escrows } from './escrow'
 import { spendGrants } from './limits'
 import type { BalanceWatch } from './low-balance'
 import { claim, debit, insertEntry, walletOf } from './repository'
@@ -104,7 +105,14 @@ export type ExpiringGrants = ReturnType<typeof createExpiringGrants>
  * Credit with an expiry date. It is spent before all other credit, soonest to expire first, and what is left at its
  * end is taken from the balance. Paid calls do no extra work: how much was spent follows from the balance.
  */
-export function createExpiringGrants({ store, clock, audit, watch, jobs }: ExpiringDeps) {
+export function createExpiringGrants({
+  store,
+  clock,
+  audit,
+  watch,
+  jobs,
+  escrows,
+}: ExpiringDeps & { escrows: Escrows }) {
   return { open, beforeAdjustment, of, expireDue, dueAt }
 
   /** Adds a grant, after its credit has been added to the wallet. */
@@ -188,6 +196,7 @@ export function createExpiringGrants({ store, clock, audit, watch, jobs }: Expir
     await claim(tx, { id: owner, amount: 0 })
     const grants = await openGrants(tx, { owner })
     if (!grants.length) return null
+    await escrows.recall(tx, owner)
     const [wallet] = await walletOf(tx, { id: owner })
     const { balance, held } = wallet ?? { balance: 0, held: 0 }
     return { balance, held, grants: unspentGrants(grants, balance) }

@@ -13,8 +13,7 @@ import { type CapHolder, capReached } from './errors'
 import { type BillingLimits, LimitsPatch } from './limits-schema'
 import type { BalanceWatch } from './low-balance'
 import { newestTopUp } from './payments/repository'
-import { walletOf } from './repository'
-import type { Caps } from './schema'
+import type { Balance, Caps } from './schema'
 import { type BillingScope, payingOwner, scopeOf } from './scope'
 import { billingLimits, type LimitsRow, wallets } from './table'
 
@@ -111,6 +110,9 @@ type Deps = {
   orgs: OrgService
   limits: AccountLimitsOf
   watch: BalanceWatch
+  balanceOf(reader: Reader, owner: OwnerScope): Promise<Balance>
+  /** Gives back what is on hold for no call, which must not count against a cap. */
+  recall(tx: Tx, owner: OwnerScope): Promise<unknown>
   /** Whether the payment driver can charge a saved payment method; automatic top-up needs that. */
   canCharge: boolean
 }
@@ -125,7 +127,7 @@ const noAutoTopUp = defineError(
 )
 
 /** An owner's caps, low-balance threshold and automatic top-up (contract 18.2). */
-export function createLimits({ store, clock, audit, orgs, limits, watch, canCharge }: Deps) {
+export function createLimits({ store, clock, audit, orgs, limits, watch, balanceOf, recall, canCharge }: Deps) {
   return { get, update, setCaps, spending }
 
   /** The limits of the caller or the active org. */
@@ -184,6 +186,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, canChar
     const to = toLimits(row)
     // First, because it makes charges of this owner wait: none may commit between the sum and the mark.
     const [wallet] = await markCapped(tx, { id: owner, capped: hasCaps(to.caps) })
+    if (hasCaps(to.caps)) await recall(tx, owner)
     if (hasCaps(to.caps) && !hasCaps(from.caps)) await startOwnerSpend(tx, owner, clock.now())
     await saveLimits(tx, row)
     await watch.limitsChanged(tx, owner, from, to, wallet!.balance)
@@ -203,7 +206,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, canChar
 
   async function present(reader: Reader, owner: OwnerScope): Promise<BillingLimits> {
     const row = (await limitsOf(reader, { owner }))[0] ?? defaults(owner)
-    const [wallet] = await walletOf(reader, { id: owner })
+    const { balance, held } = await balanceOf(reader, owner)
     const [last] = await newestTopUp(reader, { owner })
     const { daily_used_cents, monthly_used_cents } = await spending(reader, owner)
     return {
@@ -221,8 +224,8 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, canChar
       usage: {
         daily_used_cents,
         monthly_used_cents,
-        balance_cents: microToCents(wallet?.balance ?? 0),
-        reserved_cents: microToCents(wallet?.held ?? 0),
+        balance_cents: microToCents(balance),
+        reserved_cents: microToCents(held),
       },
     }
   }

@@ -2,7 +2,7 @@ import { and, eq, gt, inArray, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { hasLease, isGone, renewLease } from '../cluster'
 import type { OwnerScope } from '../kernel/caller'
 import { command, counted, gathered, insertListed, locked, query, type Reader, rowsIn, type Tx } from '../kernel/store'
-import { type Hold, OF_JOBS, OF_SESSIONS, REVENUE } from './schema'
+import { type Hold, NEVER, OF_JOBS, OF_SESSIONS, REVENUE, SHARED } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
 /** Read by primary key. No `limit`: it would cost more than the look-up. */
@@ -18,6 +18,15 @@ const claimOne = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
     .update(t)
     .set({ held: sql`${t.held} + ${p.amount}` })
     .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.amount}`))
+})
+
+/** The same where the account has more than that. */
+export const claimAmple = counted<{ id: OwnerScope; amount: number; least: number }>()((tx, p) => {
+  const t = tx.of(wallets)
+  return tx
+    .update(t)
+    .set({ held: sql`${t.held} + ${p.amount}` })
+    .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.least}`))
 })
 
 /** In the order of their ids, which all transactions that lock several keep: none waits for another in a circle. */
@@ -136,31 +145,60 @@ export const growHold = counted<{ ref: string; more: number }>()((tx, p) => {
     .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
 })
 
-/** Ends an open hold; 0 rows when it had already ended. */
-const endOneHold = counted<{ ref: string; state: HoldState; charged: number }>()((tx, p) => {
+type Ending = { ref: string; owner: OwnerScope; state: HoldState; charged: number }
+
+/** On Postgres: makes other transactions that change the wallet wait for this one. */
+export const lockWallet = async (tx: Tx, owner: OwnerScope): Promise<unknown> =>
+  tx.dialect === 'postgres' ? lockWallets(tx, { list: JSON.stringify([{ owner }]) }) : undefined
+
+const endOneHold = counted<Ending>()((tx, p) => {
   const t = tx.of(holds)
   return tx
     .update(t)
-    .set({ state: sql`${p.state}`, settled_amount: sql`${p.charged}` })
-    .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
+    .set({ state: sql`${p.state}`, settled_amount: sql`${t.settled_amount} + ${p.charged}` })
+    .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`, sql`${t.settled_amount} + ${p.charged} <= ${t.amount}`))
 })
 
 const endListedHolds = command<{ list: string }>()((tx, p) => {
   const t = tx.of(holds)
   return tx
     .update(t)
-    .set({ state: sql`given.how`, settled_amount: sql`given.charged` })
+    .set({ state: sql`given.how`, settled_amount: sql`${t.settled_amount} + given.charged` })
     .from(rowsIn(tx, p.list, { hold: 'text', how: 'text', charged: 'bigint' }))
-    .where(sql`${t.ref} = given.hold and ${t.state} = 'open'`)
+    .where(sql`${t.ref} = given.hold and ${t.state} = 'open' and ${t.settled_amount} + given.charged <= ${t.amount}`)
     .returning({ ref: t.ref })
 })
 
-export const endHold = gathered(endOneHold, async (tx, list) => {
-  if (tx.dialect === 'sqlite') return Promise.all(list.map((params) => endOneHold(tx, params)))
-  const given = list.map(({ ref, state, charged }) => ({ hold: ref, how: state, charged }))
-  const ended = new Set((await endListedHolds(tx, { list: JSON.stringify(given) })).map(({ ref }) => ref))
+const endLocked = async (tx: Tx, ending: Ending): Promise<number> => {
+  // A shared hold is changed by calls that do not wait for each other: all of them lock its wallet first.
+  const isShared = ending.ref.startsWith(SHARED)
+  const [, ended] = await Promise.all([isShared && lockWallet(tx, ending.owner), endOneHold(tx, ending)])
+  return ended
+}
+
+/**
+ * Ends an open hold; 0 rows when it had already ended. With the state `open` it charges calls to the hold that they
+ * share; 0 rows also when there is not as much left.
+ */
+export const endHold = gathered(endLocked, async (tx, list) => {
+  const sums = new Map<string, Ending>()
+  const [own, shared] = [list.filter(({ state }) => state !== 'open'), list.filter(({ state }) => state === 'open')]
+  for (const ending of shared)
+    sums.set(ending.ref, { ...ending, charged: ending.charged + (sums.get(ending.ref)?.charged ?? 0) })
+  const endings = [...own, ...sums.values()]
+  const ended = new Set<string>()
+  if (tx.dialect === 'sqlite') for (const ending of endings) (await endOneHold(tx, ending)) && ended.add(ending.ref)
+  else {
+    const owners = [...new Set(list.map(({ owner }) => owner))]
+    const given = endings.map(({ ref, state, charged }) => ({ hold: ref, how: state, charged }))
+    const [, rows] = await Promise.all([
+      lockWallets(tx, { list: JSON.stringify(owners.map((owner) => ({ owner }))) }),
+      endListedHolds(tx, { list: JSON.stringify(given) }),
+    ])
+    for (const { ref } of rows) ended.add(ref)
+  }
   // Of two that end the same hold only one may be told so.
-  return list.map(({ ref }) => (ended.delete(ref) ? 1 : 0))
+  return list.map(({ ref, state }) => ((state === 'open' ? ended.has(ref) : ended.delete(ref)) ? 1 : 0))
 })
 
 /** `unclaim` that also returns the balance. */
@@ -261,6 +299,17 @@ export async function jobHolds(db: Reader, after: string, limit: number): Promis
   return db.select(holdFields(t)).from(t).where(wanted).orderBy(t.ref).limit(limit)
 }
 
+/** An open hold of another process that calls of this owner share. */
+export const sharedElsewhere = query<{ owner: OwnerScope; node: string }>()((db, p) => {
+  const t = db.of(holds)
+  const isShared = and(sql`${t.state} = 'open'`, eq(t.expires_at, NEVER), sql`${t.ref} LIKE 'escrow.%'`)
+  return db
+    .select({ ref: t.ref })
+    .from(t)
+    .where(and(eq(t.wallet_id, p.owner), ne(t.node, p.node), isShared))
+    .limit(1)
+})
+
 /** Those of these holds that are open. */
 export async function openHolds(db: Reader, refs: readonly string[]): Promise<Hold[]> {
   const t = db.of(holds)
@@ -273,7 +322,8 @@ const holdFields = (t: typeof holds.sqlite) => ({
   owner: t.wallet_id,
   keyId: t.key_id,
   capped: t.capped,
-  amount: t.amount,
+  // Of an escrow what it was not charged yet.
+  amount: sql<number>`${t.amount} - ${t.settled_amount}`.mapWith(Number),
   createdAt: t.created_at,
 })
 

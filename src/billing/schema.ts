@@ -1,6 +1,7 @@
 import { type KeyCaller, keyIdOf, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import type { KeyId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
+import type { Escrow } from './escrow'
 
 export { Price, PriceTable } from './prices'
 
@@ -27,6 +28,13 @@ export type Reservation = Payer & {
 export const OF_JOBS = 'jobs'
 /** The same of a hold that belongs to a browser session. */
 export const OF_SESSIONS = 'sessions'
+/** The last moment of the year 9999: it sorts after all others. */
+export const NEVER = 253_402_300_799_999
+
+/** The reference of a hold that many calls share begins with it; theirs begin with its reference. */
+export const SHARED = 'escrow.'
+/** With the id behind it. */
+export const SHARED_LENGTH = 35
 
 /** An open hold, with what is needed to end it. Micro-cents and epoch ms. */
 export type Hold = {
@@ -37,6 +45,10 @@ export type Hold = {
   capped: boolean
   amount: number
   createdAt: number
+  /** It is a part of this one. */
+  escrow?: Escrow
+  /** Of an escrow: it was charged or freed. */
+  hasEnded?: boolean
 }
 
 /** The rest of a grant that expires. Micro-cents and epoch ms. */
@@ -75,6 +87,6 @@ export const ISSUED = 'issued'
 export const refOf = (requestId: string, at: number): string => `${at.toString(36)}.${requestId}`
 
 /** The request id in a ref, for the audit log. */
-export const requestOf = (ref: string): string => ref.slice(ref.indexOf('.') + 1)
+export const requestOf = (ref: string): string => ref.slice(ref.lastIndexOf('.') + 1)
 
 export { BillingLimits, LimitsPatch } from './limits-schema'

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit'
-import { RENEW_MS } from '../cluster'
+import { type Live, RENEW_MS } from '../cluster'
 import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
@@ -16,6 +16,7 @@ import {
   refAlreadyUsed,
   walletFull,
 } from './errors'
+import { createEscrows, type Escrows } from './escrow'
 import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
 import type { AccountLimitsOf } from './limits'
 import { assertWithinCaps, chargeOf, hasCaps } from './limits'
@@ -32,6 +33,7 @@ import {
   insertCharge,
   insertEntry,
   insertHold,
+  lockWallet,
   openHolds,
   orphanedHolds,
   unclaim,
@@ -43,6 +45,7 @@ import {
   type Grant,
   type Hold,
   ISSUED,
+  NEVER,
   OF_JOBS,
   OF_SESSIONS,
   payerOf,
@@ -63,14 +66,12 @@ type AbandonedLoopDeps = {
   unended?: Set<string>
 }
 
-type OwnerCapsDeps = { limits: AccountLimitsOf; clock: Clock }
+type OwnerCapsDeps = { limits: AccountLimitsOf; clock: Clock; escrows: Escrows }
 
 export type Billing = ReturnType<typeof createBilling>
 
 /** The longest request (600 s, contract 1.9) plus a minute. */
 const HOLD_MS = 660_000
-/** The last moment of the year 9999: it sorts after all others. */
-const NEVER = 253_402_300_799_999
 const BATCH = 100
 
 type Deps = ExpiringDeps & {
@@ -78,20 +79,25 @@ type Deps = ExpiringDeps & {
   watch: BalanceWatch
   /** Id of this process, new at each start; distinguishes its holds from those of dead processes. */
   node: string
+  /** Reaches the other processes of the database. */
+  live?: Pick<Live, 'tellOthers' | 'hear'>
   /** Micro-cents of a new account. */
   initialCredit?: number
 }
 
 /** Money: one wallet per owner, holds before work, and a double-entry ledger of every movement. All in micro-cents. */
-export function createBilling({ store, clock, audit, limits, watch, jobs, node, initialCredit = 0 }: Deps) {
-  const ownerCaps = createOwnerCaps({ limits, clock })
-  const expiringGrants = createExpiringGrants({ store, clock, audit, watch, jobs })
+export function createBilling({ store, clock, audit, limits, watch, jobs, node, live, initialCredit = 0 }: Deps) {
   const unended = new Set<string>()
+  const escrows = createEscrows({ store, clock, node, unended, ...(live && { live }) })
+  const ownerCaps = createOwnerCaps({ limits, clock, escrows })
+  const expiringGrants = createExpiringGrants({ store, clock, audit, watch, jobs, escrows })
   return {
     balance,
     assertFunds,
     reserve,
+    reserveShared,
     extend,
+    grow,
     settle,
     settleApart,
     release,
@@ -101,8 +107,9 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     openAccount,
     releaseAbandoned,
     /** For a request that could not end its hold, as when the database was away. */
-    releaseLater: (ref: string): void => void unended.add(ref),
+    releaseLater: (hold: Hold): void => void (hold.escrow ? escrows.abandon(hold) : unended.add(hold.ref)),
     unended,
+    escrows,
     verify,
     expiringGrants,
     reconciliation: createReconciliation({ store, expiringGrants }),
@@ -110,7 +117,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
 
   async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {
     const [wallet] = await walletOf(reader, { id: owner })
-    const { balance, held } = wallet ?? { balance: 0, held: 0 }
+    const { balance } = wallet ?? { balance: 0 }
+    const held = Math.max(0, (wallet?.held ?? 0) - escrows.freeOf(owner))
     return { balance, held, available: balance - held }
   }
 
@@ -118,7 +126,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   async function assertFunds(reader: Reader, { caller }: Call): Promise<void> {
     const { owner, keyId, caps } = payerOf(caller)
     const { available } = await balance(reader, owner)
-    if (available <= 0) throw noCredits(available)
+    const isFunded = async () => (await balance(reader, owner)).available > 0
+    if (available <= 0 && !(await escrows.recallOthers(reader, owner, isFunded))) throw noCredits(available)
     if (keyId && hasCaps(caps)) assertWithinCaps('key', caps, await spendOf(reader, keyId, clock.now()), 0)
     if (await ownerCaps.hasCaps(reader, owner)) await ownerCaps.assert(reader, owner, 0, false)
   }
@@ -131,9 +140,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     const { owner, keyId, caps, ref, amount, forJob = false, forSession = false } = reservation
     if (amount <= 0) return null
     const createdAt = clock.now()
-    if (!(await claim(tx, { id: owner, amount }))) {
-      throw insufficientCredits((await balance(tx, owner)).available, amount)
-    }
+    await claimExactly(tx, owner, amount)
     const capped = keyId !== null && hasCaps(caps)
     const lasting = forJob ? OF_JOBS : forSession ? OF_SESSIONS : null
     const until = lasting ? { node: lasting, expires_at: NEVER } : { node, expires_at: createdAt + HOLD_MS }
@@ -149,12 +156,41 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
    * was. Returns the hold to end in place of the old one.
    */
   async function extend(tx: Tx, hold: Hold, caps: Reservation['caps'], more: number): Promise<Hold> {
-    if (!(await claim(tx, { id: hold.owner, amount: more }))) {
-      throw insufficientCredits((await balance(tx, hold.owner)).available, more)
-    }
-    if (!(await growHold(tx, { ref: hold.ref, more }))) throw holdHasEnded()
+    await lockWallet(tx, hold.owner)
+    if (!(await growHold(tx, { ref: hold.escrow?.ref ?? hold.ref, more }))) throw holdHasEnded()
+    await claimExactly(tx, hold.owner, more)
     await countAgainstCaps(tx, hold, caps, more)
     return { ...hold, amount: hold.amount + more }
+  }
+
+  /** The same in a transaction of its own, for calls: their holds may be parts of one. */
+  async function grow(hold: Hold, caps: Reservation['caps'], more: number): Promise<Hold> {
+    const { escrow = { allocated: 0 } } = hold
+    escrow.allocated += more
+    try {
+      return await store.write((tx) => extend(tx, hold, caps, more))
+    } catch (error) {
+      escrow.allocated -= more
+      throw error
+    }
+  }
+
+  /** What is on hold for no call is given back before anybody is refused. Throws 402 `insufficient_credits`. */
+  async function claimExactly(tx: Tx, owner: OwnerScope, amount: number): Promise<void> {
+    const isClaimed = async () => (await claim(tx, { id: owner, amount })) > 0
+    if (await isClaimed()) return
+    if ((await escrows.recall(tx, owner)) && (await isClaimed())) return
+    if (await escrows.recallOthers(tx, owner, isClaimed)) return
+    throw insufficientCredits((await balance(tx, owner)).available, amount)
+  }
+
+  /**
+   * The same at once, as a part of what is on hold for many calls, where the owner has plenty of credit and no caps.
+   * Null where the call needs a hold of its own.
+   */
+  function reserveShared(wanted: Reservation): Hold | null | Promise<Hold | null> {
+    const { caps, owner } = wanted
+    return escrows.reserve(wanted, () => !hasCaps(caps) && ownerCaps.hasCaps(store.read, owner) === false)
   }
 
   async function countAgainstCaps(tx: Tx, hold: Hold, caps: Reservation['caps'], amount: number): Promise<void> {
@@ -172,10 +208,20 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
    * had already ended (I9). The usage row that the caller writes is the entry of the ledger, so it names the hold.
    */
   async function settle(tx: Tx, hold: Hold, cost: number): Promise<number> {
-    const { ref, owner, keyId, capped, amount, createdAt } = hold
+    const { ref, owner, keyId, capped, amount, createdAt, escrow } = hold
     const charged = chargeOf({ amount }, cost)
-    if (!(await endHold(tx, { ref, state: 'settled', charged }))) return 0
-    const [left] = await unclaimReturning(tx, { id: owner, held: amount, charged })
+    if (escrow) {
+      if (hold.hasEnded) return 0
+      const seenAt = clock.monotonic()
+      const isOpen = charged === 0 || (await endHold(tx, { ref: escrow.ref, owner, state: 'open', charged })) > 0
+      tx.afterCommit(() => {
+        if (!isOpen) return escrows.abandon(hold)
+        if (charged > 0) escrow.seenAt = seenAt
+        escrows.ended(hold, charged)
+      })
+      if (!isOpen || charged === 0) return 0
+    } else if (!(await endHold(tx, { ref, owner, state: 'settled', charged }))) return 0
+    const [left] = await unclaimReturning(tx, { id: owner, held: escrow ? charged : amount, charged })
     if (keyId && (charged > 0 || capped)) await settleSpend(tx, keyId, createdAt, charged, capped ? amount : 0)
     if (charged === 0) return 0
     if (left!.capped) await settleSpend(tx, owner, createdAt, charged, 0)
@@ -192,8 +238,13 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   }
 
   /** Ends a hold without a charge because the work failed. Returns false, and does nothing, when it had already ended. */
-  async function release(tx: Tx, { ref, owner, keyId, capped, amount, createdAt }: Hold): Promise<boolean> {
-    if (!(await endHold(tx, { ref, state: 'released', charged: 0 }))) return false
+  async function release(tx: Tx, hold: Hold): Promise<boolean> {
+    const { ref, owner, keyId, capped, amount, createdAt } = hold
+    if (hold.escrow) {
+      tx.afterCommit(() => escrows.ended(hold, 0))
+      return !hold.hasEnded
+    }
+    if (!(await endHold(tx, { ref, owner, state: 'released', charged: 0 }))) return false
     await unclaim(tx, { id: owner, held: amount, charged: 0 })
     if (keyId && capped) await settleSpend(tx, keyId, createdAt, 0, amount)
     return true
@@ -247,7 +298,9 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
       await addToWallet(tx, owner, amount)
       return true
     }
-    const [left] = await debit(tx, { id: owner, amount: -amount })
+    await escrows.recall(tx, owner)
+    const take = async () => (await debit(tx, { id: owner, amount: -amount }))[0]
+    const left = (await take()) ?? (await escrows.recallOthers(tx, owner, take))
     if (!left) throw balanceTooLow((await balance(tx, owner)).available, amount)
     await watch.decreased(tx, owner, left.balance - amount, left.balance)
     return true
@@ -276,7 +329,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
 }
 
 /** Caps on everything an owner spends, in addition to those of each key (contract 1.9). */
-function createOwnerCaps({ limits, clock }: OwnerCapsDeps) {
+function createOwnerCaps({ limits, clock, escrows }: OwnerCapsDeps) {
   return {
     /** Whether the owner has caps. Synchronous when the limits are cached. */
     hasCaps: (reader: Reader, owner: OwnerScope): boolean | Promise<boolean> => {
@@ -293,7 +346,7 @@ function createOwnerCaps({ limits, clock }: OwnerCapsDeps) {
       const { today, month } = await spendOf(reader, owner, clock.now())
       // Whoever has caps has a wallet: it is made with them.
       const [wallet] = await walletOf(reader, { id: owner })
-      const held = wallet!.held - (claimed ? wanted : 0)
+      const held = wallet!.held - escrows.freeOf(owner) - (claimed ? wanted : 0)
       const spend = { today: { ...today, held }, month: { ...month, held } }
       assertWithinCaps(owner.startsWith('org:') ? 'organization' : 'account', caps, spend, wanted)
     },

@@ -5,10 +5,10 @@ import type { OwnerScope } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { csvFile } from '../kernel/csv'
 import { inBatches, nextTurn } from '../kernel/loop'
-import { command, query, type Reader, rowsIn, type Store } from '../kernel/store'
+import { command, counted, query, type Reader, rowsIn, type Store } from '../kernel/store'
 import { rolledUpTo, usageRecords, usageSkills } from '../usage'
 import { insertEntry } from './repository'
-import { REVENUE } from './schema'
+import { REVENUE, SHARED, SHARED_LENGTH } from './schema'
 import { holds } from './table'
 
 const EVERY_MS = 3_600_000
@@ -67,6 +67,22 @@ const removeSkills = command<{ list: string }>()((tx, p) => {
 const removeHolds = command<{ list: string }>()((tx, p) => {
   const t = tx.of(holds)
   return tx.delete(t).where(sql`${t.ref} in (select word from ${rowsIn(tx, p.list, { word: 'text' })})`)
+})
+
+/** Takes what archived calls cost out of a hold that they shared. */
+const shrinkHold = counted<{ ref: string; charged: number }>()((tx, p) => {
+  const t = tx.of(holds)
+  return tx
+    .update(t)
+    .set({ amount: sql`${t.amount} - ${p.charged}`, settled_amount: sql`${t.settled_amount} - ${p.charged}` })
+    .where(and(eq(t.ref, p.ref), sql`${t.amount} > ${p.charged}`))
+})
+
+/** Removes it once nothing is left of it, or it has ended and all of its calls are archived. */
+const removeSpent = counted<{ ref: string; charged: number }>()((tx, p) => {
+  const t = tx.of(holds)
+  const isSpent = sql`${t.settled_amount} = ${p.charged} and (${t.amount} = ${p.charged} or ${t.state} <> 'open')`
+  return tx.delete(t).where(and(eq(t.ref, p.ref), isSpent))
 })
 
 type Deps = ArchiveDeps & { keepDays: number }
@@ -160,6 +176,11 @@ function deleteBatch(store: Store, owner: OwnerScope, batch: readonly OldCall[])
     await removeSkills(tx, { list: ids })
     await removeHolds(tx, { list: refs })
     const paid = gone.filter(({ ref }) => ref !== null)
+    const shared = paid.filter(({ ref }) => ref!.startsWith(SHARED))
+    for (const [ref, calls] of Map.groupBy(shared, ({ ref }) => ref!.slice(0, SHARED_LENGTH))) {
+      const of = { ref, charged: calls.reduce((total, { cost }) => total + cost, 0) }
+      if (!(await removeSpent(tx, of))) await shrinkHold(tx, of)
+    }
     const sum = paid.reduce((total, { cost }) => total + cost, 0)
     if (sum === 0) return gone.length
     const [id, at] = [Math.max(...paid.map((row) => row.id)), Math.max(...paid.map((row) => row.at))]

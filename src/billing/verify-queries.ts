@@ -81,25 +81,40 @@ const entriesBefore = query<{ account: OwnerScope; at: number; id: number; limit
 
 const PAGE = 1_000
 
-/** Calls that are postings, in the order they were written, each with the hold that paid. */
+/** The hold of a charge: calls that share one have references that begin with its own, of `SHARED_LENGTH`. */
+const holdOf = (ref: typeof usageRecords.sqlite.ledger_ref) =>
+  sql`CASE WHEN ${ref} LIKE 'escrow.%' THEN substr(${ref}, 1, 35) ELSE ${ref} END`
+
+/** Calls that are postings, in the order they were written, each with its event and with the hold that paid. */
 export const postingsFrom = query<{ after: number; limit: number }>()((db, p) => {
   const [u, h] = [db.of(usageRecords), db.of(holds)]
   return db
     .select({
-      ...{ id: u.id, ref: u.ledger_ref, account: u.owner, amount: u.cost_micro },
-      ...{ payer: h.wallet_id, state: h.state, settled: h.settled_amount },
+      ...{ id: u.id, ref: u.ledger_ref, account: u.owner, amount: u.cost_micro, output: u.output },
+      ...{ hold: h.ref, payer: h.wallet_id, state: h.state, settled: h.settled_amount },
     })
     .from(u)
-    .leftJoin(h, eq(h.ref, u.ledger_ref))
+    .leftJoin(h, eq(h.ref, holdOf(u.ledger_ref)))
     .where(and(gt(u.id, p.after), isNotNull(u.ledger_ref)))
     .orderBy(asc(u.id))
     .limit(p.limit)
 })
 
+/** What a shared hold was charged, and what its calls cost, of one instant. */
+export const sharedCharges = query<{ ref: string }>()((db, p) => {
+  const [h, u] = [db.of(holds), db.of(usageRecords)]
+  const cost = sql<number | string>`(SELECT coalesce(sum(${u.cost_micro}), 0) FROM ${u}
+    WHERE ${u.owner} = ${h.wallet_id} AND ${u.ledger_ref} IS NOT NULL AND ${holdOf(u.ledger_ref)} = ${p.ref})`
+  return db
+    .select({ settled: h.settled_amount, cost: cost.mapWith(Number) })
+    .from(h)
+    .where(eq(h.ref, sql`${p.ref}`))
+})
+
 /** How many of a wallet's settled holds charged something, how much, and the same of the ledger, of one instant. */
 export const chargesOf = query<{ id: string }>()((db, p) => {
   const [h, e] = [db.of(holds), db.of(ledger)]
-  const charges = sql`FROM ${e} WHERE ${e.account} = ${p.id} AND ${e.kind} = 'settle'`
+  const charges = sql`FROM ${e} WHERE ${e.account} = ${p.id} AND ${e.kind} = 'settle' AND ${e.ref} NOT LIKE 'escrow.%'`
   return db
     .select({
       holds: sql<number>`count(*)`.mapWith(Number),
@@ -108,7 +123,12 @@ export const chargesOf = query<{ id: string }>()((db, p) => {
       charged: sql<number>`(SELECT -coalesce(sum(${e.amount}), 0) ${charges})`.mapWith(Number),
     })
     .from(h)
-    .where(and(eq(h.wallet_id, sql`${p.id}`), sql`${h.state} = 'settled'`, gt(h.settled_amount, 0)))
+    .where(
+      and(
+        ...[eq(h.wallet_id, sql`${p.id}`), sql`${h.state} = 'settled'`, gt(h.settled_amount, 0)],
+        sql`${h.ref} NOT LIKE 'escrow.%'`,
+      ),
+    )
 })
 
 /** Ledger entries in the order they were written, each with the hold its charge belongs to. */
@@ -154,7 +174,7 @@ export const walletAndSum = query<{ id: string }>()((db, p) => {
 /** Wallets whose `held` is not the sum of their open holds, of the same instant. */
 export const heldMismatches = query()((db) => {
   const [w, h] = [db.of(wallets), db.of(holds)]
-  const sum = sql<number | string>`coalesce(sum(${h.amount}), 0)`
+  const sum = sql<number | string>`coalesce(sum(${h.amount} - ${h.settled_amount}), 0)`
   return db
     .select({ id: w.id, held: w.held, sum })
     .from(w)
@@ -185,7 +205,7 @@ export const booksOf = query<{ id: string }>()((db, p) => {
       balance: w.balance,
       held: w.held,
       entries: sql<Sum>`(SELECT coalesce(sum(${e.amount}), 0) FROM ${e} WHERE ${e.account} = ${p.id})`,
-      open: sql<Sum>`(SELECT coalesce(sum(${h.amount}), 0) FROM ${h} WHERE ${h.wallet_id} = ${p.id} AND ${h.state} = 'open')`,
+      open: sql<Sum>`(SELECT coalesce(sum(${h.amount} - ${h.settled_amount}), 0) FROM ${h} WHERE ${h.wallet_id} = ${p.id} AND ${h.state} = 'open')`,
     })
     .from(w)
     .where(eq(w.id, sql`${p.id}`))

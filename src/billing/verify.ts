@@ -1,7 +1,8 @@
 import type { OwnerScope } from '../kernel/caller'
+import { microToCents } from '../kernel/money'
 import type { Reader, Store, Tx } from '../kernel/store'
 import type { ExpiringGrants } from './expiring-grants'
-import { ISSUED, REVENUE } from './schema'
+import { ISSUED, REVENUE, SHARED } from './schema'
 import {
   booksOf,
   chargesOf,
@@ -13,6 +14,7 @@ import {
   pages,
   postingsFrom,
   setWallet,
+  sharedCharges,
   walletAndSum,
   walletsFrom,
 } from './verify-queries'
@@ -55,12 +57,13 @@ async function* faults(reader: Reader): AsyncGenerator<string> {
   const accounts = new Map<string, number>()
   yield* ledgerFaults(reader, accounts)
   const posted = new Map<string, Charges>()
-  yield* postingFaults(reader, accounts, posted)
+  const shared = new Map<string, Shared>()
+  yield* postingFaults(reader, accounts, posted, shared)
   yield* walletFaults(reader, accounts)
   for (const { id, held, sum } of await heldMismatches(reader, {})) {
     yield `wallet ${id} has ${held} held, but its open holds add up to ${sum}`
   }
-  yield* holdFaults(reader, posted)
+  yield* holdFaults(reader, posted, shared)
 }
 
 /** Sums the entries of every account, and of every movement until it balances. */
@@ -93,15 +96,47 @@ const count = (charges: Map<string, Charges>, wallet: string, amount: number): v
   charges.set(wallet, { count: of.count + 1, sum: of.sum + amount })
 }
 
-/** Adds the calls that are postings to the sums; each has a hold of its owner that was settled at its cost. */
-async function* postingFaults(reader: Reader, accounts: Map<string, number>, posted: Map<string, Charges>) {
+/** What the calls of a shared hold cost, and their references until these are all. */
+type Shared = { cost: number; refs: Set<string> | null }
+
+/**
+ * Adds the calls that are postings to the sums. Each has a hold of its owner: one of its own, settled at its cost, or one
+ * that it shares; then its event, which the chain protects, tells its cost.
+ */
+async function* postingFaults(
+  reader: Reader,
+  accounts: Map<string, number>,
+  posted: Map<string, Charges>,
+  shared: Map<string, Shared>,
+) {
   const calls = (after: number, limit: number) => postingsFrom(reader, { after, limit })
-  for await (const { ref, account, amount, payer, state, settled } of pages(calls, 0, ({ id }) => id)) {
+  for await (const call of pages(calls, 0, ({ id }) => id)) {
+    const { ref, account, amount, payer, state, settled } = call
     accounts.set(account, (accounts.get(account) ?? 0) - amount)
-    count(posted, account, amount)
+    if (isShared(call.hold)) yield* sharedFaults(call, shared)
+    else count(posted, account, amount)
     if (payer !== account) yield `a call of ${account} charges ${ref}, which has no hold`
+    else if (isShared(call.hold)) continue
     else if (state !== 'settled') yield `hold ${ref} is ${state} and yet charged ${amount}`
     else if (settled !== amount) yield `hold ${ref} was settled at ${settled}, but the ledger charges ${amount}`
+  }
+}
+
+const isShared = (ref: string | null): boolean => ref?.startsWith(SHARED) === true
+
+type Posting = Awaited<ReturnType<typeof postingsFrom>>[number]
+
+function* sharedFaults({ ref, hold, amount, output, state, settled }: Posting, shared: Map<string, Shared>) {
+  const of = shared.get(hold!) ?? { cost: 0, refs: new Set() }
+  shared.set(hold!, of)
+  if (of.refs?.has(ref!)) yield `${ref} was charged twice`
+  of.refs?.add(ref!)
+  of.cost += amount
+  // Whatever comes after these makes the sum wrong.
+  if (state !== 'open' && of.cost === settled) of.refs = null
+  const { cost_cents } = output === null ? {} : JSON.parse(output)
+  if (cost_cents !== microToCents(amount)) {
+    yield `a call charges ${amount} to ${ref}, but its event says ${cost_cents ?? 'nothing'} cents`
   }
 }
 
@@ -127,8 +162,12 @@ async function* walletFaults(reader: Reader, accounts: Map<string, number>): Asy
   }
 }
 
-/** `posted`: the charges that calls are. Holds without entries of their own must add up to the same. */
-async function* holdFaults(reader: Reader, posted: Map<string, Charges>): AsyncGenerator<string> {
+/** `posted`: the charges that calls are. Holds without entries of their own must add up to the same, shared ones each. */
+async function* holdFaults(
+  reader: Reader,
+  posted: Map<string, Charges>,
+  shared: ReadonlyMap<string, Shared>,
+): AsyncGenerator<string> {
   const paid = new Map<string, Charges>()
   for await (const hold of pages(
     (after: string, limit) => holdsFrom(reader, { after, limit }),
@@ -136,6 +175,13 @@ async function* holdFaults(reader: Reader, posted: Map<string, Charges>): AsyncG
     (row) => row.ref,
   )) {
     const charged = -(hold.charge ?? 0)
+    if (isShared(hold.ref) && hold.charge === null) {
+      if (hold.settled_amount === (shared.get(hold.ref)?.cost ?? 0)) continue
+      const [now] = await sharedCharges(reader, { ref: hold.ref })
+      if (now && now.settled !== now.cost)
+        yield `hold ${hold.ref} was charged ${now.settled}, but its calls cost ${now.cost}`
+      continue
+    }
     const isByCall = hold.state === 'settled' && hold.charge === null && hold.settled_amount > 0
     if (isByCall) count(paid, hold.wallet, hold.settled_amount)
     else if (hold.state === 'settled' && charged !== hold.settled_amount) {

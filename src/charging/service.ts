@@ -243,11 +243,14 @@ export function createHolds({ store, clock, billing }: HoldsDeps) {
    */
   async function place(caller: TenantCaller, id: string, amount: number, surely: boolean): Promise<Hold | null> {
     const wanted = { ...payerOf(caller), ref: refOf(id, clock.now()), amount }
+    const sharing = surely ? null : billing.reserveShared(wanted)
+    const shared = sharing instanceof Promise ? await sharing : sharing
+    if (shared) return shared
     const unit = (tx: Tx) => billing.reserve(tx, wanted)
     const hold = await (surely ? store.write(unit) : store.writeSoon(unit, hasCaps(wanted.caps))).catch(
       (error: unknown) => {
         // The commit may have reached a database that could not say so any more.
-        if (error instanceof AppError && error.kind === 'unavailable') billing.releaseLater(wanted.ref)
+        if (error instanceof AppError && error.kind === 'unavailable') billing.unended.add(wanted.ref)
         throw error
       },
     )
@@ -263,7 +266,7 @@ export function createHolds({ store, clock, billing }: HoldsDeps) {
     try {
       return await (isPlain && !hold?.capped ? store.writeTogether(unit) : store.write(unit))
     } catch (error) {
-      if (hold) billing.releaseLater(hold.ref)
+      if (hold) billing.releaseLater(hold)
       throw error
     }
   }

@@ -279,10 +279,10 @@ export async function afford(house: House, run: Run, wanted: Wanted): Promise<nu
   return tokensFor(prices, engineId, run.hold.amount - spent - forPrompt, tokens)
 }
 
-async function grow({ store, billing }: House, run: Run, more: number): Promise<boolean> {
+async function grow({ billing }: House, run: Run, more: number): Promise<boolean> {
   const hold = run.hold!
   try {
-    run.hold = await store.write((tx) => billing.extend(tx, hold, payerOf(run.call.caller).caps, more))
+    run.hold = await billing.grow(hold, payerOf(run.call.caller).caps, more)
     failpoint('hold_grown_before_turn')
     return true
   } catch (error) {

@@ -57,7 +57,7 @@ test.skipIf(!postgresUrl)(
       )
       expect(runs).toBe(CALLS)
       // What the requests do then: it finds nothing to release.
-      for (const { ref } of holds) billing.releaseLater(ref)
+      for (const hold of holds) billing.releaseLater(hold)
       expect(await billing.releaseAbandoned()).toBe(0)
       const spent = (round + 1) * CALLS * 7
       expect(await ada.balance()).toEqual({ balance: 1_000_000 - spent, held: 0, available: 1_000_000 - spent })

@@ -96,7 +96,17 @@ async function play(store: Store, steps: readonly Step[]): Promise<void> {
     },
     async caps({ daily, monthly }) {
       const { limits, watch } = billing
-      const verbs = createLimits({ store, clock, audit, orgs: null as never, limits, watch, canCharge: false })
+      const verbs = createLimits({
+        store,
+        clock,
+        audit,
+        orgs: null as never,
+        limits,
+        watch,
+        balanceOf: billing.balance,
+        recall: billing.escrows.recallAll,
+        canCharge: false,
+      })
       await verbs.setCaps(owner, { daily_cap_cents: daily, monthly_cap_cents: monthly }, async () => undefined)
       model.setCaps({ daily, monthly })
     },

@@ -10,7 +10,7 @@ afterAll(upstream.stop)
 
 test('a hold that its request could not end, because no write was possible, is released once one is', async () => {
   const world = await createWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted' } })
-  const ada = await world.person({ cents: 10_000 })
+  const ada = await world.person({ cents: 40 })
   const { store, billing } = world.app.container
   const { write, writeTogether } = store
   let refused = 0

@@ -1,6 +1,7 @@
 import { createAuditLog } from '../../src/audit'
 import { createAccountLimits, createBalanceWatch, createBilling } from '../../src/billing'
 import { type Hold, payerOf } from '../../src/billing/schema'
+import type { Live } from '../../src/cluster'
 import { createEventBus, type DomainEvent } from '../../src/events'
 import { type KeyCaller, ownerOf } from '../../src/kernel/caller'
 import type { AppError } from '../../src/kernel/errors'
@@ -37,14 +38,12 @@ export function createWorld(store: Store) {
   const looks: number[] = []
   const ensure = async (_: unknown, __: unknown, { runAt }: { runAt?: number }) => void looks.push(runAt!)
   /** A process: what it remembers ends with it. */
-  const start = (node: string, initialCredit = 0) => {
+  const start = (node: string, initialCredit = 0, live?: Pick<Live, 'tellOthers' | 'hear'>) => {
     // Room for many would be made anew with every process of a simulation, and cost more than all it does.
     const limits = createAccountLimits({ ...store, max: 1_000 })
     const watch = createBalanceWatch({ limits, events })
-    return Object.assign(createBilling({ store, clock, audit, limits, watch, jobs: { ensure }, node, initialCredit }), {
-      limits,
-      watch,
-    })
+    const deps = { store, clock, audit, limits, watch, jobs: { ensure }, node, initialCredit, ...(live && { live }) }
+    return Object.assign(createBilling(deps), { limits, watch })
   }
   const billing = start('node-a')
   const holds = new Map<string, Hold>()

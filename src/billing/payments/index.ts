@@ -65,7 +65,10 @@ export function createAccountBilling({ settings, origin, masterKey, limits, watc
   const returnUrl = createReturnUrls(settings)
 
   return {
-    limits: createLimits({ store, clock, audit, orgs, limits, watch, canCharge: driver.charge !== null }),
+    limits: createLimits({
+      ...{ store, clock, audit, orgs, limits, watch, balanceOf: billing.balance, recall: billing.escrows.recallAll },
+      canCharge: driver.charge !== null,
+    }),
     payments: {
       ...createPayments({ store, clock, audit, orgs, driver, links, returnUrl }),
       receive: createIntake({ store, audit, driver, ledger, limits }),

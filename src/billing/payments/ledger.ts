@@ -3,7 +3,6 @@ import type { OwnerScope } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { centsToMicro, microToCents } from '../../kernel/money'
 import type { Tx } from '../../kernel/store'
-import type { ExpiringGrants } from '../expiring-grants'
 import type { BalanceWatch } from '../low-balance'
 import { claim, debit, insertEntry, walletOf } from '../repository'
 import { ISSUED } from '../schema'
@@ -12,11 +11,16 @@ import { lockPurchase, purchasesOwingRefunds, savePurchase } from './repository'
 import type { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
-type TakeBackDeps = { clock: Clock; watch: BalanceWatch; expiringGrants: Pick<ExpiringGrants, 'beforeAdjustment'> }
+type TakeBackDeps = { clock: Clock; watch: BalanceWatch } & Pick<Billing, 'expiringGrants' | 'escrows'>
 
 type Input = { owner: OwnerScope; amount: number; ref: string; note: string }
 
-type Deps = { clock: Clock; audit: AuditLog; billing: Pick<Billing, 'grant' | 'expiringGrants'>; watch: BalanceWatch }
+type Deps = {
+  clock: Clock
+  audit: AuditLog
+  billing: Pick<Billing, 'grant' | 'expiringGrants' | 'escrows'>
+  watch: BalanceWatch
+}
 
 /** The event behind a change of a purchase: its id in the ledger, and the request it came with. */
 export type Cause = { id: string; requestId: string }
@@ -68,7 +72,7 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
 
   async function take(tx: Tx, row: PurchaseRow, due: number, cause: Cause): Promise<number> {
     const input = { owner: row.owner, amount: due, ref: `${refOf(row.id)}_${cause.id}`, note: row.provider }
-    const taken = await takeBack(tx, { clock, watch, expiringGrants: billing.expiringGrants }, input)
+    const taken = await takeBack(tx, { clock, watch, ...billing }, input)
     await record(tx, row, cause, 'credits.refunded', {
       taken_cents: microToCents(taken),
       owed_cents: microToCents(due - taken),
@@ -103,11 +107,12 @@ const refOf = (id: PurchaseId): string => `purchase_${id}`
  */
 async function takeBack(
   tx: Tx,
-  { clock, watch, expiringGrants }: TakeBackDeps,
+  { clock, watch, expiringGrants, escrows }: TakeBackDeps,
   { owner, amount, ref, note }: Input,
 ): Promise<number> {
   // A claim of 0: on Postgres it takes the row lock of the wallet.
   await claim(tx, { id: owner, amount: 0 })
+  await escrows.recall(tx, owner)
   const [wallet] = await walletOf(tx, { id: owner })
   const taken = Math.min(amount, (wallet?.balance ?? 0) - (wallet?.held ?? 0))
   if (taken <= 0) return 0
