@@ -35,8 +35,7 @@ export async function apiOf(shell: Shell, { own = false, owner = shell.globals.o
     const api: SharedRoutes = connection.ops()
     return { api, isOperator: true, ownerFilter: owner === undefined ? {} : { owner } }
   }
-  const { client } = await connection.tenant()
-  return { api: client as unknown as SharedRoutes, isOperator: false, ownerFilter: {} }
+  return { api: (await connection.tenant()).client as unknown as SharedRoutes, isOperator: false, ownerFilter: {} }
 }
 
 /** @throws CommandFailed 2 when a tenant uses flags that only operators have */

@@ -95,6 +95,11 @@ export const conflictFailure = (message: string, fix?: string): CommandFailed =>
 export const notFoundFailure = (message: string, fix?: string): CommandFailed =>
   new CommandFailed({ exitCode: EXIT.missing, code: 'not_found', message, fix })
 
+export const streamCut = (): CommandFailed => {
+  const message = 'The stream stopped before its end. The answer above may be incomplete.'
+  return new CommandFailed({ exitCode: EXIT.failed, code: 'stream_cut', message })
+}
+
 /** A file that cannot be read: what is the matter with it, and what to do. */
 export function unreadable(file: string, error: unknown): CommandFailed {
   const { code } = error as NodeJS.ErrnoException

@@ -35,8 +35,10 @@ function filesIn({ cwd }: Shell, from: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) throw usageFailure(`There is no file and no folder ${from}.`, 'write its path from the current folder')
   if (!found.isDirectory()) return [from]
-  const names = readdirSync(path).filter((name) => ENDINGS.test(name))
-  return names.sort().map((name) => join(from, name))
+  return readdirSync(path)
+    .filter((name) => ENDINGS.test(name))
+    .sort()
+    .map((name) => join(from, name))
 }
 
 function documentOf(value: unknown, file: string): PolicyDocument {

@@ -145,8 +145,7 @@ function ambiguous(word: string, found: readonly Named[], what: string) {
  */
 export async function resolveKey(api: SharedRoutes, word: string): Promise<string> {
   if (WHOLE_ID.test(word)) return word
-  const all = await everyKey(api)
-  const matches = all.filter(
+  const matches = (await everyKey(api)).filter(
     (key) =>
       key.name === word || key.prefix === word || (word.length >= SHORTEST && key.id.startsWith(word.toLowerCase())),
   )
@@ -158,8 +157,7 @@ export async function resolveKey(api: SharedRoutes, word: string): Promise<strin
 
 /** The key that a word means. @throws CommandFailed 2 for several, 3 for none */
 export async function findKey(api: SharedRoutes, word: string): Promise<ApiKey> {
-  const id = await resolveKey(api, word)
-  return expectData(await api.keys({ ref: encodeURIComponent(id) }).get())
+  return expectData(await api.keys({ ref: encodeURIComponent(await resolveKey(api, word)) }).get())
 }
 
 type Narrowed = { live?: true; org?: string; user?: string }

@@ -15,12 +15,7 @@ import { commandsUnder, outlinedCommands } from './registry'
 import { createShell, type Io, ReaderGone, type Shell, type World } from './shell'
 
 const envelopeOf = (failure: CommandFailed) => ({
-  error: {
-    message: failure.message,
-    type: failure.type,
-    code: failure.code,
-    request_id: failure.requestId ?? null,
-  },
+  error: { message: failure.message, type: failure.type, code: failure.code, request_id: failure.requestId ?? null },
   exit_code: failure.exitCode,
   hint: failure.fix ?? null,
 })

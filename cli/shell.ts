@@ -142,18 +142,13 @@ export function createShell(
       },
     }),
     paint: paintFor(usesColor(globals, io.outIsTty, world.env)),
-    prompt: createPrompt({
-      yes: globals.yes === true,
-      named: globals.confirm,
-      mayAsk: mayAsk(globals, io, world.env),
-    }),
+    prompt: createPrompt({ yes: globals.yes === true, named: globals.confirm, mayAsk: mayAsk(globals, io, world.env) }),
     connect: () => {
       connection ??= world.open(shell, command)
       return connection
     },
     disconnect: async () => {
-      const opened = await connection?.catch(() => null)
-      await opened?.close()
+      await (await connection?.catch(() => null))?.close()
     },
     note: (line) => {
       if (!globals.quiet) io.err(clean(line))

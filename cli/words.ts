@@ -5,10 +5,7 @@ import { BadWord, usageFailure } from './failure'
 
 /** The kinds of values that commands take. Each names what it expects when it gets something else. */
 
-export const flag = (about: string): Flag<boolean> => ({
-  about,
-  read: (word) => !['0', 'false', 'no'].includes(word),
-})
+export const flag = (about: string): Flag<boolean> => ({ about, read: (word) => !['0', 'false', 'no'].includes(word) })
 
 export const text = (value: string, about: string): Flag<string | undefined> => ({ about, value, read: (word) => word })
 

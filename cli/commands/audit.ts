@@ -7,7 +7,7 @@ import { deliver, piecesOf } from '../files'
 import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
-import { eachEntry, feedOf, type PageQuery, pageFlags, printPages, sayShown } from '../pages'
+import { eachEntry, feedOf, type PageQuery, pageFlags, pageIn, printPages, sayShown } from '../pages'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, duration, flag, optional, text, whole } from '../words'
@@ -38,11 +38,7 @@ const filters = {
 }
 export type Filters = FlagsGiven<typeof filters>
 
-const common = {
-  apis: ['operator', 'tenant'],
-  impact: 'read',
-  exits: [3],
-} as const
+const common = { apis: ['operator', 'tenant'], impact: 'read', exits: [3] } as const
 
 type Listing = AuditWords & { limit: number; cursor?: string }
 
@@ -52,10 +48,7 @@ const recordOf =
   async (query: Listing): Promise<{ items: AuditEvent[]; next: string | null }> => {
     const { isOperator, ownerFilter } = await apiOf(shell, { owner })
     const connection = await shell.connect()
-    if (isOperator) {
-      const page = expectData(await connection.ops().audit.get({ query: { ...query, ...ownerFilter } }))
-      return { items: page.events, next: page.next_cursor }
-    }
+    if (isOperator) return pageIn(connection.ops().audit.get({ query: { ...query, ...ownerFilter } }), 'events')
     const reply = await (await connection.tenant()).client.audit.get({ query })
     return { items: expectData(reply) as AuditEvent[], next: new Headers(reply.headers).get('x-next-cursor') }
   }

@@ -110,8 +110,7 @@ export const backupCommands = [
     columns: rows,
     watchable: true,
     async run(shell) {
-      const connection = await shell.connect()
-      const { backups, unreachable } = expectData(await connection.ops().backups.get())
+      const { backups, unreachable } = expectData(await (await shell.connect()).ops().backups.get())
       shell.print.list(backups, rows, 'There is no backup. Create one: svc-admin backup create')
       sayLeftOut(shell, unreachable)
     },

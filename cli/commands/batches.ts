@@ -28,10 +28,7 @@ export const batchCommands = [
   }),
   command`get: Show one batch
   "jobs log" with the id of its job shows what was tried.
-  $ batches get batch_…`({
-    args,
-    request: ({ ops }, { id }) => ops.batches({ id: encodeURIComponent(id) }).get(),
-  }),
+  $ batches get batch_…`({ args, request: ({ ops }, { id }) => ops.batches({ id: encodeURIComponent(id) }).get() }),
   command`cancel: Cancel a batch
   Lines that run end, and the answers so far are written. It cannot be undone. Recorded as batch.cancelled.
   $ batches cancel batch_… --dry-run

@@ -98,10 +98,5 @@ function assertCompiled({ error }: { error: { value: unknown } | null }): void {
   const message = errors
     .map(({ nodeId, message }) => `${nodeId === undefined ? '' : `${nodeId}: `}${message}`)
     .join('\n')
-  throw new CommandFailed({
-    exitCode: EXIT.conflict,
-    code: errors[0]!.code,
-    message,
-    fix: 'draw it again, then retry',
-  })
+  throw new CommandFailed({ exitCode: EXIT.conflict, code: errors[0]!.code, message, fix: 'draw it again, then retry' })
 }

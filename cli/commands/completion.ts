@@ -141,8 +141,7 @@ async function namesOf(list: Command, commands: readonly Command[], world: World
   const request: Command = { ...list, offline: false }
   const shell = createShell({ ...world, io }, globals, request, commands)
   const given = Object.fromEntries(Object.keys(list.args).map((name) => [name, undefined]))
-  const requested = list.run(shell, given).catch(() => undefined)
-  await Promise.race([requested, world.clock.sleep(PATIENCE_MS, world.signal)])
+  await Promise.race([list.run(shell, given).catch(() => undefined), world.clock.sleep(PATIENCE_MS, world.signal)])
   return lines.slice(0, MAX_NAMES).flatMap(nameIn)
 }
 

@@ -6,7 +6,7 @@ import { deliver } from '../files'
 import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
-import { eachEntry, type PageQuery, pageFlags, printPages } from '../pages'
+import { eachEntry, type PageQuery, pageFlags, pageIn, printPages } from '../pages'
 import { requireReason, type Shell } from '../shell'
 import { argument, duration, flag, text } from '../words'
 
@@ -150,11 +150,7 @@ async function all(shell: Shell, recent: { since?: string }, key?: string): Prom
   return {
     isOperator: true,
     isOfOne: owner !== undefined || key !== undefined,
-    async page(input) {
-      const query = { ...input, ...recent, ...ownerFilter }
-      const found = expectData(await ops.conversations.get({ query }))
-      return { items: found.conversations, next: found.next_cursor }
-    },
+    page: (input) => pageIn(ops.conversations.get({ query: { ...input, ...recent, ...ownerFilter } }), 'conversations'),
     get: async (id) => expectData(await one(id).get()).conversation,
     read: async (id) => expectData(await one(id).messages.get()).conversation,
     remove: async (id) => expectData(await one(id).delete()),
@@ -169,10 +165,7 @@ async function own(shell: Shell, recent: { since?: string }, key?: string): Prom
   return {
     isOperator: false,
     isOfOne: true,
-    async page(input) {
-      const found = expectData(await client.conversations.get({ query: { ...input, ...recent } }))
-      return { items: found.conversations, next: found.next_cursor }
-    },
+    page: (input) => pageIn(client.conversations.get({ query: { ...input, ...recent } }), 'conversations'),
     async get(id) {
       const { messages: _, ...outline } = await read(id)
       return outline

@@ -124,8 +124,7 @@ function load(): Promise<typeof import('../../tui/start')> {
 }
 
 async function paletteOf(): Promise<PaletteCommand[]> {
-  const { allCommands } = await import('../registry')
-  return (await allCommands()).filter(({ path }) => !NOT_INSIDE.test(path)).map(asPalette)
+  return (await (await import('../registry')).allCommands()).filter(({ path }) => !NOT_INSIDE.test(path)).map(asPalette)
 }
 
 const asPalette = ({ path, args, summary, impact }: Command): PaletteCommand => ({

@@ -2,7 +2,7 @@ import { CSV_BEGIN } from '../../src/kernel/csv'
 import type { Delivery } from '../../src/webhooks/schema'
 import { apiOf } from '../api'
 import { commandsOf } from '../command'
-import { BadWord, CheckFailed, CommandFailed, EXIT, expectData, usageFailure } from '../failure'
+import { BadWord, CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { deliver } from '../files'
 import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
@@ -87,12 +87,7 @@ function lineOf({ attempt, status, http_status, error_message, created_at, next_
 function findAttempt(all: readonly Delivery[], id: string): Delivery {
   const found = all.find((one) => one.id.startsWith(id))
   if (found) return found
-  throw new CommandFailed({
-    exitCode: EXIT.missing,
-    code: 'not_found',
-    message: `No attempt ${id} among the newest.`,
-    fix: 'svc-admin deliveries list',
-  })
+  throw notFoundFailure(`No attempt ${id} among the newest.`, 'svc-admin deliveries list')
 }
 
 const replayed = columnsOf`delivery_id DELIVERY, retried RETRIED flag`
@@ -151,7 +146,7 @@ async function outcome(shell: Shell, { found, before }: { found: readonly Delive
 /** The newest attempts of the webhooks of these. */
 async function attemptsOf(shell: Shell, found: readonly Delivery[]): Promise<Delivery[]> {
   const ids = [...new Set(found.map(({ webhook_id }) => webhook_id))]
-  const some = ids.map((webhook) => attempts(shell, { webhook, event: undefined, since: undefined, http: undefined }))
+  const some = ids.map((webhook) => attempts(shell, { ...ANY, webhook }))
   return (await Promise.all(some)).flat()
 }
 

@@ -206,8 +206,7 @@ async function stopAll(shell: Shell, root: string): Promise<void> {
   await ended(shell, [...pidsIn(root, 'proxy.pid', 'haproxy'), ...pidsIn(root, 'redis.pid', 'redis-server')])
   const data = join(root, 'postgres/data')
   if (existsSync(join(data, 'postmaster.pid'))) {
-    const { pg_ctl } = await installed()
-    await finished(asPostgres([pg_ctl, 'stop', '-w', '-m', 'fast', '-D', data]))
+    await finished(asPostgres([(await installed()).pg_ctl, 'stop', '-w', '-m', 'fast', '-D', data]))
   }
 }
 

@@ -203,7 +203,6 @@ async function writeReport(context: Context, results: readonly Result[], out: st
 }
 
 async function requestsOf(context: Context): Promise<unknown[]> {
-  const connection = await context.connect()
-  const { topics } = expectData(await connection.ops().snapshot.get({ query: { topics: 'logs' } }))
+  const { topics } = expectData(await (await context.connect()).ops().snapshot.get({ query: { topics: 'logs' } }))
   return topics.flatMap(({ rows }) => rows as unknown[]).slice(0, MAX_LINES)
 }

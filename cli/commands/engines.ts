@@ -30,8 +30,7 @@ function showSaved(shell: Shell, saved: Saved, way = ''): void {
 
 /** What a call costs where the new upstream has no price of its own. */
 async function sayPrice(shell: Shell, connection: Connection, name: string): Promise<void> {
-  const { prices } = expectData(await connection.ops().engines.prices.get())
-  const price = prices.find(({ mode }) => mode === 'fast')
+  const price = expectData(await connection.ops().engines.prices.get()).prices.find(({ mode }) => mode === 'fast')
   if (!price) return
   const { sample, sample_cents, set_by } = price
   const from =

@@ -2,7 +2,7 @@ import { SAMPLES } from '../../src/events/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { apiOf, defined, onceHeaders } from '../api'
 import { commandsOf } from '../command'
-import { CommandFailed, EXIT, expectData } from '../failure'
+import { expectData, notFoundFailure } from '../failure'
 import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
 import { tail } from '../pages'
@@ -61,8 +61,11 @@ export const eventCommands = [
     columns: types,
     exits: [],
     async run(shell) {
-      const all = Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about }))
-      shell.print.list(all, types, 'None.')
+      shell.print.list(
+        Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about })),
+        types,
+        'None.',
+      )
     },
   }),
   command`publish: Publish an event, and show what it reaches
@@ -120,12 +123,7 @@ export const eventCommands = [
         if (found.next_cursor === null) break
         cursor = found.next_cursor
       }
-      throw new CommandFailed({
-        exitCode: EXIT.missing,
-        code: 'not_found',
-        message: `No event ${id} among the newest.`,
-        fix: 'svc-admin events list',
-      })
+      throw notFoundFailure(`No event ${id} among the newest.`, 'svc-admin events list')
     },
   }),
 ]
@@ -139,7 +137,6 @@ async function accountOf(shell: Shell): Promise<string> {
     return id.slice(id.indexOf(':') + 1)
   }
   if (org !== undefined) return org
-  const { client } = await connection.tenant()
-  const { user, active_org_id } = expectData(await client.auth.me.get())
+  const { user, active_org_id } = expectData(await (await connection.tenant()).client.auth.me.get())
   return active_org_id ?? user.id
 }

@@ -25,10 +25,7 @@ export const fileCommands = [
   }),
   command`get: Show one file
   Its owner downloads it with GET /files/{id}/content.
-  $ files get file-…`({
-    args,
-    request: ({ ops }, { id }) => ops.files({ id: encodeURIComponent(id) }).get(),
-  }),
+  $ files get file-…`({ args, request: ({ ops }, { id }) => ops.files({ id: encodeURIComponent(id) }).get() }),
   command`delete: Delete a file
   It cannot be undone. A file that a batch reads is not deleted. Recorded as file.deleted.
   $ files delete file-… --dry-run

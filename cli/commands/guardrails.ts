@@ -132,8 +132,11 @@ export const guardrailCommands = [
         const change = old === null ? 'added' : made === null ? 'removed' : 'changed'
         return { rule: index + 1, change, before: old, after: made }
       })
-      const different = rows.filter((row) => row.before !== row.after)
-      shell.print.list(different, diffColumns, 'The rules are the same.')
+      shell.print.list(
+        rows.filter((row) => row.before !== row.after),
+        diffColumns,
+        'The rules are the same.',
+      )
     },
   }),
 ]

@@ -27,8 +27,7 @@ const args = { id: argument('id of the job, from the 202 answer') }
 
 /** One job over either API. */
 async function jobOver(shell: Shell, id: string) {
-  const { api } = await apiOf(shell)
-  const one = api.jobs({ id: encodeURIComponent(id) })
+  const one = (await apiOf(shell)).api.jobs({ id: encodeURIComponent(id) })
   const done = async (reply: Promise<Parameters<typeof expectData<{ job: Job }>>[0]>) => expectData(await reply).job
   return { get: () => done(one.get()), cancel: () => done(one.cancel.post()), retry: () => done(one.retry.post()) }
 }
@@ -55,8 +54,12 @@ async function jobPages(shell: Shell, { type, status, key }: Wanted) {
 async function keyId(shell: Shell, key: string): Promise<string> {
   const connection = await shell.connect()
   if (connection.api !== 'operator') return key
-  const one = connection.ops().keys({ ref: encodeURIComponent(key) })
-  return expectData(await one.get()).id
+  return expectData(
+    await connection
+      .ops()
+      .keys({ ref: encodeURIComponent(key) })
+      .get(),
+  ).id
 }
 
 const POLL_MS = 2_000
@@ -132,10 +135,7 @@ export const jobCommands = [
     ...tenants,
     watchable: true,
     args,
-    flags: {
-      result: flag('print only the result'),
-      out: text('FILE', 'save the file of the job, or its report'),
-    },
+    flags: { result: flag('print only the result'), out: text('FILE', 'save the file of the job, or its report') },
     async run(shell, { id, result, out }) {
       const job = await (await jobOver(shell, id)).get()
       if (out !== undefined && job.result !== null) return saveResult(shell, job, out)

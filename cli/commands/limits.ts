@@ -59,8 +59,7 @@ export const limitCommands = [
     async run(shell, { key }) {
       const connection = await shell.connect()
       if (connection.api === 'tenant') {
-        const { client } = await connection.tenant()
-        shell.print.item(expectData(await client['rate-limits'].get()), windowColumns)
+        shell.print.item(expectData(await (await connection.tenant()).client['rate-limits'].get()), windowColumns)
         return
       }
       if (!key) throw usageFailure('limits show needs a KEY.', 'svc-admin keys list')

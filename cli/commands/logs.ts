@@ -87,8 +87,7 @@ const command = commandsOf('logs', { apis: ['operator'], offline: false, columns
 /** The requests that are remembered and wanted, newest first. */
 async function newest(shell: Shell, wanted: Filters): Promise<Line[]> {
   const { topics } = expectData(await (await shell.connect()).ops().snapshot.get({ query: { topics: 'logs' } }))
-  const lines = topics.flatMap(({ rows }) => rows) as Line[]
-  return lines.filter((line) => isWanted(line, wanted, shell.clock.now()))
+  return (topics.flatMap(({ rows }) => rows) as Line[]).filter((line) => isWanted(line, wanted, shell.clock.now()))
 }
 
 function isWanted(line: Line, { status, method, path, key, code, minMs, since, until }: Filters, now: number): boolean {
@@ -114,8 +113,7 @@ export const logCommands = [
     flags: { ...filters, last: whole('N', 'how many at most; 50 by default', { min: 1, max: 500 }) },
     exits: [],
     async run(shell, { last = 50, ...wanted }) {
-      const lines = await newest(shell, wanted)
-      shell.print.list(lines.slice(0, last), columns, 'No matching requests in memory.')
+      shell.print.list((await newest(shell, wanted)).slice(0, last), columns, 'No matching requests in memory.')
     },
   }),
   command`tail: Print requests as they are answered

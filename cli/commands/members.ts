@@ -78,8 +78,7 @@ export const memberCommands: Command[] = [
         return
       }
       await deliverSecret(shell, { field: 'token', methods, columns: invitationColumns }, async () => {
-        const { invitations } = (await shell.connect()).ops().orgs({ ref })
-        return expectData(await invitations.post({ email: user, role }))
+        return expectData(await (await shell.connect()).ops().orgs({ ref }).invitations.post({ email: user, role }))
       })
     },
   }),

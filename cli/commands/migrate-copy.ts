@@ -107,8 +107,11 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
     shell.note(`${table}: ${rows} rows ${step}`)
   }
   const tables = await copyWhileStopped({ ...source, to, onProgress })
-  const filled = tables.filter((table) => table.rows)
-  shell.print.list(filled, columns, 'No table has a row.')
+  shell.print.list(
+    tables.filter((table) => table.rows),
+    columns,
+    'No table has a row.',
+  )
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   shell.note(`${rows} rows of ${tables.length} tables are the same on both, and the audit chain is valid.`)
   shell.note(

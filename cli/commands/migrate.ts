@@ -181,8 +181,7 @@ export const migrateCommands = [
 
 /** Works on a database while no server uses its data folder. @throws ConfigError */
 async function alone<T>(dataDir: string, work: (home: string) => Promise<T>): Promise<T> {
-  const { lockDataDir } = await import('../../src/app/lock')
-  const lock = lockDataDir(dataDir)
+  const lock = (await import('../../src/app/lock')).lockDataDir(dataDir)
   try {
     return await work(lock.home)
   } finally {

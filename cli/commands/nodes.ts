@@ -30,10 +30,7 @@ export const nodeCommands = [
   }),
   command`get: Show one node
   Takes the id, or its first characters.
-  $ nodes get Ab3`({
-    args,
-    request: ({ ops }, { node }) => at(ops, node).get(),
-  }),
+  $ nodes get Ab3`({ args, request: ({ ops }, { node }) => at(ops, node).get() }),
   command`drain: Take a node out, and wait until it is empty
   From then on the node begins no job, and GET /health answers 503, so that a proxy sends requests elsewhere. It still answers those that come. The command ends when nothing is left to do; then stop the process. With --undo the node takes work again.
   $ nodes drain Ab3

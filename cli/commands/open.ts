@@ -78,8 +78,7 @@ export const openPage = command`open: Open a page of the server in the web brows
 async function ownerHere(connection: Connection): Promise<string> {
   const { data } = await connection.ops().users({ ref: DEV_OWNER }).get()
   if (data) return DEV_OWNER
-  const { users } = expectData(await connection.ops().users.get({ query: { limit: 2 } }))
-  const [only, ...others] = users
+  const [only, ...others] = expectData(await connection.ops().users.get({ query: { limit: 2 } })).users
   if (only && others.length === 0) return only.email
   throw usageFailure(
     only ? 'There are several accounts.' : 'There is no account yet.',

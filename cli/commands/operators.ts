@@ -40,11 +40,7 @@ export const operatorCommands = [
     },
     secret: 'key',
     request: ({ ops, shell }, { name, role, expires }) =>
-      ops.operators.post({
-        name,
-        role: role!,
-        ...(expires ? { expires_at: moment(expires, shell.clock.now()) } : {}),
-      }),
+      ops.operators.post({ name, role: role!, ...(expires ? { expires_at: moment(expires, shell.clock.now()) } : {}) }),
   }),
   command`rotate: Give an operator key a new secret and show it once
   The old secret stops working at once. Name, role and expiry stay the same.

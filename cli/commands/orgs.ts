@@ -69,13 +69,7 @@ export const orgCommands = [
     action: ({ name }) => `create organization "${name}"`,
     request: ({ ops }, { name, owner, slug, type, planNote }) =>
       ops.orgs.post(
-        defined({
-          name,
-          owner: owner || undefined,
-          slug: slug || undefined,
-          type,
-          plan_note: planNote || undefined,
-        }),
+        defined({ name, owner: owner || undefined, slug: slug || undefined, type, plan_note: planNote || undefined }),
       ),
   }),
   command`update: Change the name, slug, type or plan note of an organization

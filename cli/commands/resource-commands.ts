@@ -127,8 +127,7 @@ function reading(kind: Filed | Switched) {
     args,
     async run(shell, input) {
       const all = await over(shell, path)
-      const found = filed ? await resolveRuleSet(all, wordIn(input), what) : wordIn(input)
-      shell.print.item(await all.get(found), columns)
+      shell.print.item(await all.get(filed ? await resolveRuleSet(all, wordIn(input), what) : wordIn(input)), columns)
     },
   })
   return { command, args, wordIn, list, get }

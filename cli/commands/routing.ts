@@ -7,7 +7,7 @@ import { CheckFailed, expectData, usageFailure } from '../failure'
 import { casesOf, readTextFile, readValueFile } from '../files'
 import { formatOf } from '../globals'
 import { column, columnsOf } from '../output/columns'
-import { type PageQuery, printPages } from '../pages'
+import { type PageQuery, pageIn, printPages } from '../pages'
 import { everyOf, noteWarnings, resolveKey, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
 import { argument, duration, flag, optional, text, whole } from '../words'
@@ -247,8 +247,7 @@ async function listClusters(shell: Shell): Promise<void> {
   const recent = (await everyOf({ list: ({ limit, cursor }) => recentPage(shell, since, limit, cursor) })).filter(
     ({ created }) => Date.parse(created) >= since,
   )
-  const modes = [...new Set(recent.map(({ expected_mode }) => expected_mode))].sort()
-  const clusters = modes.map((mode) => {
+  const clusters = [...new Set(recent.map(({ expected_mode }) => expected_mode))].sort().map((mode) => {
     const own = recent.filter(({ expected_mode }) => expected_mode === mode)
     const ready = own.length >= THRESHOLD
     const ids = own.map(({ id }) => id)
@@ -267,8 +266,7 @@ async function recentPage(shell: Shell, since: number, limit: number, cursor: st
 
 async function correctionsOf(shell: Shell, query: PageQuery & { expected_mode?: string }) {
   const { api, ownerFilter } = await apiOf(shell)
-  const found = expectData(await api['routing-corrections'].get({ query: { ...query, ...ownerFilter } }))
-  return { items: found.routing_corrections, next: found.next_cursor }
+  return pageIn(api['routing-corrections'].get({ query: { ...query, ...ownerFilter } }), 'routing_corrections')
 }
 
 /** One prompt of a regression file, and the expected route. */

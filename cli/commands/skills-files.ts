@@ -5,7 +5,7 @@ import { commandsOf } from '../command'
 import { CheckFailed, expectData, unreadable, usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
-import { eachEntry } from '../pages'
+import { everyEntry, pageIn } from '../pages'
 import { requireReason, type Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, choice, optional, text } from '../words'
@@ -32,20 +32,19 @@ function manifestsIn(shell: Shell, file: string): string[] {
   const path = fromHere(shell.cwd, file)
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
   if (!isFolder) return [file]
-  const names = readdirSync(path).filter((name) => /\.(jsonc?|ya?ml|toml)$/.test(name))
-  return names.sort().map((name) => join(path, name))
+  return readdirSync(path)
+    .filter((name) => /\.(jsonc?|ya?ml|toml)$/.test(name))
+    .sort()
+    .map((name) => join(path, name))
 }
 
 const exported = columnsOf`slug SLUG, version VERSION, file FILE`
 
 type Ops = ReturnType<Awaited<ReturnType<Shell['connect']>>['ops']>
 
-const everySlug = (ops: Ops): Promise<string[]> =>
-  Array.fromAsync(
-    eachEntry(async (input) => {
-      const { skills, next_cursor } = expectData(await ops.skills.get({ query: { status: 'approved', ...input } }))
-      return { items: skills.map(({ slug }) => slug), next: next_cursor }
-    }),
+const everySlug = async (ops: Ops): Promise<string[]> =>
+  (await everyEntry((input) => pageIn(ops.skills.get({ query: { status: 'approved', ...input } }), 'skills'))).map(
+    ({ slug }) => slug,
   )
 
 export const skillFileCommands = [

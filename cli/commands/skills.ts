@@ -3,7 +3,7 @@ import { apiOf, assertOperator, defined } from '../api'
 import { type At, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
-import { type PageQuery, pageFlags, printPages } from '../pages'
+import { type PageQuery, pageFlags, pageIn, printPages } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, flag, text } from '../words'
 
@@ -78,20 +78,14 @@ export const skillReadCommands = [
     },
     async run(shell, { installed, key, category, status, ...paging }) {
       const filter = await filterOf(shell, { installed: installed || undefined, key, category, status })
-      const page = async (input: PageQuery) => {
-        const { api } = await apiOf(shell)
-        const found = expectData(await api.skills.get({ query: { ...input, ...filter } as never }))
-        return { items: found.skills, next: found.next_cursor }
-      }
+      const { api } = await apiOf(shell)
+      const page = (input: PageQuery) => pageIn(api.skills.get({ query: { ...input, ...filter } as never }), 'skills')
       await printPages(shell, paging, { page, columns: skillColumns, empty: 'No skills.' })
     },
   }),
   command`get: Show one skill
   --json prints everything about it. On the server's machine this includes its manifest.
-  $ skills get email-drafter`({
-    args,
-    request: (at, { skill }) => skillIn(at, skill).get(),
-  }),
+  $ skills get email-drafter`({ args, request: (at, { skill }) => skillIn(at, skill).get() }),
   command`versions: List the versions of a skill, newest first
   Lists current and earlier published versions. Only the author and operators see withdrawn ones.
   $ skills versions email-drafter`({
@@ -129,8 +123,7 @@ export const skillChangeCommands = [
     flags: forKey,
     async run(shell, { skill, key }) {
       if (shell.planned(`install ${skill}`)) return
-      const { install } = await installsOf(shell, skill, key)
-      await install()
+      await (await installsOf(shell, skill, key)).install()
       shell.print.item({ slug: skill, installed: true }, done)
     },
   }),
@@ -145,8 +138,7 @@ export const skillChangeCommands = [
     async run(shell, { skill, key }) {
       if (shell.planned(`uninstall ${skill}`)) return
       shell.confirm(`Uninstall ${skill}? Its settings will be lost.`)
-      const { uninstall } = await installsOf(shell, skill, key)
-      await uninstall()
+      await (await installsOf(shell, skill, key)).uninstall()
       shell.print.item({ slug: skill, installed: false }, done)
     },
   }),

@@ -34,8 +34,7 @@ export const verify = command`verify: Check the integrity of the store: ledger, 
   columns: verifyColumns,
   watchable: true,
   async run(shell) {
-    const connection = await shell.connect()
-    const { ok, checks } = expectData(await connection.ops().verify.post())
+    const { ok, checks } = expectData(await (await shell.connect()).ops().verify.post())
     const rows = checks.map((check) => ({ ...check, ok: check.violations.length === 0 }))
     if (!shell.globals.quiet) shell.print.list(rows, verifyColumns, 'Nothing was checked.')
     for (const { check, violations } of checks) {

@@ -27,12 +27,7 @@ const command = commandsOf('submissions', { apis: ['operator'], columns })
 
 const at = (ops: OpsClient, submission: string) => ops.submissions({ ref: encodeURIComponent(submission) })
 
-type Notice = {
-  submission: string
-  note?: string
-  iReadTheDiff?: string
-  code?: (typeof REASON_CODES)[number]
-}
+type Notice = { submission: string; note?: string; iReadTheDiff?: string; code?: (typeof REASON_CODES)[number] }
 
 /** The common part of the four decisions; `approve` may also name the reviewed diff. */
 const decide = (decision: 'approve' | 'reject' | 'suspend' | 'reinstate', summary: string, about: string) => {

@@ -6,7 +6,7 @@ import { writtenText } from '../files'
 import { formatOf } from '../globals'
 import { type Column, column, columnsOf } from '../output/columns'
 import { isStructured } from '../output/print'
-import { eachEntry, type PageQuery, pageFlags, printPages } from '../pages'
+import { eachEntry, type PageQuery, pageFlags, pageIn, printPages } from '../pages'
 import { LINK_FATE } from '../secret'
 import { requireReason, type Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
@@ -25,11 +25,10 @@ type Query = PageQuery & { takeover_status?: 'ai' | 'requested' | 'human'; statu
 async function queueOf(shell: Shell, widget: string | undefined, query: Query) {
   const { api, isOperator } = await apiOf(shell)
   if (widget !== undefined) {
-    const found = await api.iframes({ id: encodeURIComponent(widget) }).conversations.get({ query })
-    return expectData(found)
+    return pageIn(api.iframes({ id: encodeURIComponent(widget) }).conversations.get({ query }), 'conversations')
   }
   if (!isOperator) throw usageFailure('Add the widget: --widget ID. svc-admin widgets list shows your widgets.')
-  return expectData(await (await shell.connect()).ops().takeovers.get({ query }))
+  return pageIn((await shell.connect()).ops().takeovers.get({ query }), 'conversations')
 }
 
 /** The routes of one conversation; its widget is looked for where it is not named. */
@@ -42,11 +41,8 @@ async function chatAt(shell: Shell, session: string, widget: string | undefined)
 export type ChatRoutes = Awaited<ReturnType<typeof chatAt>>['chat']
 
 async function widgetOf(shell: Shell, session: string): Promise<string> {
-  const all = eachEntry(async (input) => {
-    const { conversations, next_cursor } = await queueOf(shell, undefined, input)
-    return { items: conversations, next: next_cursor }
-  })
-  for await (const { session_id, config_id } of all) if (session_id === session) return config_id
+  for await (const { session_id, config_id } of eachEntry((input) => queueOf(shell, undefined, input)))
+    if (session_id === session) return config_id
   throw notFoundFailure(`There is no conversation ${session} here.`)
 }
 
@@ -110,10 +106,7 @@ export const takeoverCommands = [
     async run(shell, { widget, status, ...paging }) {
       const only = status ? { takeover_status: status } : {}
       await printPages(shell, paging, {
-        page: async (input) => {
-          const found = await queueOf(shell, widget, { ...input, status: 'open', ...only })
-          return { items: found.conversations, next: found.next_cursor }
-        },
+        page: (input) => queueOf(shell, widget, { ...input, status: 'open', ...only }),
         columns,
         empty: 'No conversations.',
       })
@@ -132,8 +125,8 @@ export const takeoverCommands = [
     async run(shell, { widget, bell, exec }) {
       const known = new Map<string, string>()
       for (let isFirst = true; !shell.signal.aborted; isFirst = false) {
-        const { conversations } = await queueOf(shell, widget, { limit: 100, status: 'open' })
-        for (const { session_id, config_id, takeover_status, operator, reason } of conversations) {
+        const { items } = await queueOf(shell, widget, { limit: 100, status: 'open' })
+        for (const { session_id, config_id, takeover_status, operator, reason } of items) {
           const now = `${takeover_status}${operator ? ` ${operator.name}` : ''}`
           const isNew = (known.get(session_id) ?? 'ai') !== now
           known.set(session_id, now)
@@ -157,17 +150,12 @@ export const takeoverCommands = [
     args,
     flags: { ...ofWidget, markdown: flag('as Markdown') },
     async run(shell, { session, widget, markdown }) {
-      const { chat } = await chatAt(shell, session, widget)
-      const { messages } = expectData(await chat.get({ query: {} }))
-      if (!markdown) shell.print.list(messages, statedColumns, 'No messages.')
-      else
-        for (const { role, content, created_at } of messages)
-          shell.io.out(
-            `**${role}** (${created_at})\n\n${content
-              .split('\n')
-              .map((line) => `> ${clean(line)}`)
-              .join('\n')}\n`,
-          )
+      const { messages } = expectData(await (await chatAt(shell, session, widget)).chat.get({ query: {} }))
+      if (!markdown) return shell.print.list(messages, statedColumns, 'No messages.')
+      for (const { role, content, created_at } of messages) {
+        const lines = content.split('\n').map((line) => `> ${clean(line)}`)
+        shell.io.out(`**${role}** (${created_at})\n\n${lines.join('\n')}\n`)
+      }
     },
   }),
   command`take: Take over a conversation; the AI is silent until you release it

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { send } from '../../src/app/client'
 import { clean } from '../../src/kernel/text'
-import { CommandFailed, EXIT, replyFailure } from '../failure'
+import { replyFailure, streamCut } from '../failure'
 import { formatOf } from '../globals'
 import { safeJson } from '../output/json'
 import type { Shell } from '../shell'
@@ -135,9 +135,5 @@ async function readEvents(shell: Shell, stream: ReadableStream, format: Format, 
   }
   if (asText) shell.io.raw('\n')
   if (facts.svc_metadata) return facts
-  throw new CommandFailed({
-    exitCode: EXIT.failed,
-    code: 'stream_cut',
-    message: 'The stream stopped before its end. The answer above may be incomplete.',
-  })
+  throw streamCut()
 }

@@ -4,7 +4,7 @@ import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
 import { defined } from '../api'
 import { commandsOf } from '../command'
-import { CommandFailed, EXIT, expectData, replyFailure, usageFailure } from '../failure'
+import { expectData, replyFailure, streamCut, usageFailure } from '../failure'
 import { readTextFile } from '../files'
 import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
@@ -182,9 +182,5 @@ async function streamAnswer(shell: Shell, { target, key }: TenantApi, body: TryB
 
 function joined({ meta, done }: Frames): Answer {
   if (meta && done) return { ...meta, ...done } as Answer
-  throw new CommandFailed({
-    exitCode: EXIT.failed,
-    code: 'stream_cut',
-    message: 'The stream stopped before its end. The answer above may be incomplete.',
-  })
+  throw streamCut()
 }

@@ -169,8 +169,12 @@ export const userCommands: Command[] = [
           : await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
       shell.confirm(`Set a new password for ${user}? All its sessions end.`)
       const set = async (input: { password?: string }) => {
-        const { users } = (await shell.connect()).ops()
-        return expectData(await users({ ref: step(user) }).password.post(input))
+        return expectData(
+          await (await shell.connect())
+            .ops()
+            .users({ ref: step(user) })
+            .password.post(input),
+        )
       }
       if (chosen === null) {
         await deliverSecret(shell, { field: 'password', methods, columns: passwordColumns }, () => set({}))

@@ -1,10 +1,10 @@
 import { SAMPLES } from '../../src/events/schema'
 import { apiOf, defined } from '../api'
 import { commandsOf } from '../command'
-import { CheckFailed, CommandFailed, EXIT, expectData, usageFailure } from '../failure'
+import { CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { exactly } from '../files'
 import { columnsOf } from '../output/columns'
-import { eachEntry, poll } from '../pages'
+import { everyEntry, pageIn, poll } from '../pages'
 import { readSecretInput, SIGNING_FATE } from '../secret'
 import type { Shell } from '../shell'
 import { argument, duration, flag, list, optional, repeated, text } from '../words'
@@ -12,19 +12,14 @@ import { switchCommands } from './resource-commands'
 
 /** The routes of one webhook, in an object: the client of a route looks like a promise to whoever awaits it. */
 export async function webhookAt(shell: Shell, id: string) {
-  const { api } = await apiOf(shell)
-  return { hook: api.webhooks({ id: encodeURIComponent(id) }) }
+  return { hook: (await apiOf(shell)).api.webhooks({ id: encodeURIComponent(id) }) }
 }
 
 /** The ids of all webhooks that the credential reaches. */
 export async function webhookIds(shell: Shell): Promise<string[]> {
   const { api, ownerFilter } = await apiOf(shell)
-  return Array.fromAsync(
-    eachEntry(async (input) => {
-      const { webhooks, next_cursor } = expectData(await api.webhooks.get({ query: { ...input, ...ownerFilter } }))
-      return { items: webhooks.map(({ id }) => id as string), next: next_cursor }
-    }),
-  )
+  const all = everyEntry((input) => pageIn(api.webhooks.get({ query: { ...input, ...ownerFilter } }), 'webhooks'))
+  return (await all).map(({ id }) => id as string)
 }
 
 const webhookColumns = columnsOf`
@@ -126,8 +121,7 @@ export const webhookCommands = [
       shell.note(`Sent ${event_id}.`)
       if (noWait) return
       const found = await poll(shell, { within, every: POLL_MS }, async () => {
-        const { deliveries } = expectData(await hook.deliveries.get({ query: {} }))
-        return deliveries.find((one) => one.event_id === event_id)
+        return expectData(await hook.deliveries.get({ query: {} })).deliveries.find((one) => one.event_id === event_id)
       })
       if (!found) return shell.note(`No result yet. See: svc-admin deliveries list --webhook ${id}`)
       shell.print.item(found, deliveryColumns)
@@ -199,22 +193,14 @@ const sampleOf = (type: string) => (SAMPLES as Readonly<Record<string, { about: 
 const triggered = columnsOf`event_id EVENT keep, event_type TYPE, webhook_id WEBHOOK, url URL`
 
 async function targetOf(shell: Shell, id: string | undefined): Promise<{ id: string; url: string }> {
-  if (id !== undefined) {
-    const { hook } = await webhookAt(shell, id)
-    return expectData(await hook.get())
-  }
+  if (id !== undefined) return expectData(await (await webhookAt(shell, id)).hook.get())
   const { api, ownerFilter } = await apiOf(shell)
   const { webhooks } = expectData(await api.webhooks.get({ query: { limit: 100, ...ownerFilter } }))
   const enabled = webhooks.filter(({ enabled }) => enabled)
   const found = enabled.find(({ url }) => url === 'listen:') ?? (enabled.length === 1 ? enabled[0] : undefined)
   if (found) return found
   if (enabled.length) throw usageFailure('There is more than one webhook.', '--webhook ID')
-  throw new CommandFailed({
-    exitCode: EXIT.missing,
-    code: 'not_found',
-    message: 'There is no enabled webhook.',
-    fix: 'svc-admin webhooks listen',
-  })
+  throw notFoundFailure('There is no enabled webhook.', 'svc-admin webhooks listen')
 }
 
 /** Sets members by path. @throws CommandFailed 2 for what is no MEMBER=VALUE */
@@ -265,8 +251,7 @@ export const webhookTriggerCommands = [
       const data = changed(structuredClone(sampleOf(type)?.data ?? {}) as Record<string, unknown>, set)
       if (shell.planned(`send an example of ${type} to ${webhook ?? 'a webhook'}`)) return
       const { id, url } = await targetOf(shell, webhook)
-      const { hook } = await webhookAt(shell, id)
-      const { event_id } = expectData(await hook.test.post({ event_type: type, data }))
+      const { event_id } = expectData(await (await webhookAt(shell, id)).hook.test.post({ event_type: type, data }))
       shell.print.item({ event_id, event_type: type, webhook_id: id, url }, triggered)
     },
   }),
@@ -280,13 +265,7 @@ export const webhookTriggerCommands = [
     async run(shell, { sample }) {
       if (sample === undefined) return shell.print.list(samples, sampleColumns, 'None.')
       const found = sampleOf(sample)
-      if (!found)
-        throw new CommandFailed({
-          exitCode: EXIT.missing,
-          code: 'not_found',
-          message: `The server has no event ${sample}.`,
-          fix: 'svc-admin webhooks events',
-        })
+      if (!found) throw notFoundFailure(`The server has no event ${sample}.`, 'svc-admin webhooks events')
       shell.io.out(JSON.stringify(found.data, null, 2))
     },
   }),

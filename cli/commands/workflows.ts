@@ -113,8 +113,7 @@ const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about:
     flags: { comment: text('TEXT', 'a note for the record') },
     async run(shell, { workflow, run: runId, comment }) {
       if (shell.planned(`${word} run ${runId}`)) return
-      const { one } = await workflowOver(shell, workflow)
-      const routes = one.runs({ runId })
+      const routes = (await workflowOver(shell, workflow)).one.runs({ runId })
       const reply = word === 'cancel' ? await routes.cancel.post() : await routes[word].post(comment ? { comment } : {})
       shell.print.item(expectData(reply).run, runsColumns)
     },

@@ -8,8 +8,7 @@ type Target = { id: string; mode: string; target: string | null; kind: string | 
 
 /** The first target of every service engine. */
 async function enginesOf(context: Context): Promise<Target[]> {
-  const { engines } = expectData(await (await context.connect()).ops().engines.get())
-  return engines.filter(({ rank }) => rank === 1)
+  return expectData(await (await context.connect()).ops().engines.get()).engines.filter(({ rank }) => rank === 1)
 }
 
 const isModel = ({ target, kind }: Target): boolean => target !== null && kind !== 'builtin'

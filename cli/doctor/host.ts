@@ -34,8 +34,7 @@ export const secretsCheck = hostCheck('secrets', ['config'], async (context) => 
   if (config.masterKey || config.masterKeyFile) {
     if (!config.databaseUrl && !existsSync(join(config.dataDir, 'svc.db')))
       return warn('not made yet; the first start makes them in the database', 'svc-admin serve')
-    const { keyringStatus } = await import('../../src/app/keyring')
-    const problem = await keyringStatus(config).then(
+    const problem = await (await import('../../src/app/keyring')).keyringStatus(config).then(
       () => null,
       (error: Error) => error.message,
     )
@@ -83,8 +82,7 @@ export const diskCheck = hostCheck('disk', ['files'], async (context) => {
 })
 
 export const socketCheck = hostCheck('operator socket', ['config'], async (context) => {
-  const { dataDir } = context.config()
-  const path = join(dataDir, 'ops.sock')
+  const path = join(context.config().dataDir, 'ops.sock')
   if (!existsSync(path)) return warn('no server runs', 'svc-admin serve')
   if (!isPrivate(path)) return open(fail, context, path, 0o600, 'is open to other users')
   const { transport } = await context.connect()

@@ -7,7 +7,7 @@ import type { Status } from '../../src/operators/schema'
 import type { SharedRoutes } from '../api'
 import { bringUp } from '../commands/migrate'
 import { expectData } from '../failure'
-import { eachEntry } from '../pages'
+import { eachEntry, pageIn } from '../pages'
 import { everyKey } from '../resource'
 import { type Context, type Finding, fail, hostCheck, mendable, ok, serverCheck, skip, warn } from './check'
 
@@ -16,7 +16,7 @@ export const webhooksCheck = serverCheck('webhooks out', async (context) => {
   const api: SharedRoutes = (await context.connect()).ops()
   let [all, failing] = [0, 0]
   let worst: { id: string; failure_count: number } | null = null
-  for await (const one of eachWebhook(api)) {
+  for await (const one of eachEntry((query) => pageIn(api.webhooks.get({ query }), 'webhooks'))) {
     if (!one.enabled && one.disabled_reason === null) continue
     all += 1
     if (one.failure_count === 0 && one.disabled_reason === null) continue
@@ -30,19 +30,15 @@ export const webhooksCheck = serverCheck('webhooks out', async (context) => {
   return open ? warn(`${guard}; ${fine}`, 'unset SVC_EGRESS_ALLOW, in production') : ok(`${guard}; ${fine}`)
 })
 
-const eachWebhook = (api: SharedRoutes) =>
-  eachEntry(async (query) => {
-    const { webhooks, next_cursor } = expectData(await api.webhooks.get({ query }))
-    return { items: webhooks, next: next_cursor }
-  })
-
 /** Whether each active widget has a page that may show it, and a key that works. */
 export const widgetsCheck = serverCheck('widget origins', async (context) => {
   const api: SharedRoutes = (await context.connect()).ops()
   const live = new Map((await everyKey(api, { live: true })).map((key) => [key.id as string, key.allowed_origins]))
   const problems: { id: string; what: string; fix: string }[] = []
   let count = 0
-  for await (const { id, name, status, api_key_id, security } of eachWidget(api)) {
+  for await (const { id, name, status, api_key_id, security } of eachEntry((query) =>
+    pageIn(api.iframes.get({ query }), 'configs'),
+  )) {
     if (status !== 'active') continue
     count += 1
     const origins = live.get(api_key_id)
@@ -60,12 +56,6 @@ export const widgetsCheck = serverCheck('widget origins', async (context) => {
   const more = problems.length > 1 ? `, and ${problems.length - 1} more` : ''
   return warn(`${first.what}${more}`, `svc-admin ${first.fix}`)
 })
-
-const eachWidget = (api: SharedRoutes) =>
-  eachEntry(async (query) => {
-    const { configs, next_cursor } = expectData(await api.iframes.get({ query }))
-    return { items: configs, next: next_cursor }
-  })
 
 export const redisCheck = serverCheck('redis', async (context) => {
   const { redis, database, nodes } = await statusOf(context)
@@ -86,8 +76,7 @@ export const redisCheck = serverCheck('redis', async (context) => {
 
 /** Where the database is; null when there is none yet, since opening it would create it. */
 async function databaseOf(context: Context): Promise<DatabaseLocation | null> {
-  const { databaseLocationOf } = await import('../../src/app/open')
-  const location = databaseLocationOf(context.config())
+  const location = (await import('../../src/app/open')).databaseLocationOf(context.config())
   return location.dialect === 'postgres' || existsSync(location.path) ? location : null
 }
 
@@ -218,8 +207,7 @@ export const ledgerCheck = serverCheck('ledger', (context) => verified(context, 
 export const auditCheck = serverCheck('audit chain', (context) => verified(context, (check) => OF_AUDIT.has(check)))
 
 async function verified(context: Context, wanted: (check: string) => boolean) {
-  const { checks } = await verificationOf(context)
-  const broken = checks
+  const broken = (await verificationOf(context)).checks
     .filter(({ check }) => wanted(check))
     .flatMap(({ check, violations }) => violations.map((one) => `${check}: ${one}`))
   return broken.length ? fail(`${broken.length} broken: ${broken[0]}`, 'svc-admin verify') : ok('holds')

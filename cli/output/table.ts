@@ -27,8 +27,10 @@ export function layOut(columns: readonly Column[], widths: readonly number[], { 
       : Math.min(widths[at]!, NARROWEST),
   )
   while (mayDrop && shown.length > 1 && lineOf(shown.map((at) => narrowest[at]!)) > width) {
-    const min = shown.findLastIndex((at) => columns[at]!.min)
-    shown.splice(min, 1)
+    shown.splice(
+      shown.findLastIndex((at) => columns[at]!.min),
+      1,
+    )
   }
   const fitted = [...widths]
   while (lineOf(shown.map((at) => fitted[at]!)) > width) {
