@@ -101,7 +101,7 @@ export async function outlinedCommands(outlines: string | null | undefined): Pro
   }))
 }
 
-/** Only its code could check a word: whoever runs the command parses the line again with that. */
+/** Only its code could check a word: the command that runs parses the line again with that. */
 const readable = <R extends object>(outlined: Record<string, R>): Record<string, R> =>
   Object.fromEntries(Object.entries(outlined).map(([name, one]) => [name, { ...one, read: (word: string) => word }]))
 

@@ -97,12 +97,12 @@ const arrow = ({ file, target }: { file: string; target: string }) => `${file} -
 const tooLong = (found: readonly Source[], max: number) =>
   found.filter((source) => linesOf(source) > max).map((source) => `${source.file}: ${linesOf(source)}`)
 
-/** These may only fall: whoever takes some away lowers the figure. */
+/** These may only fall: anyone who takes some away lowers the figure. */
 const RATCHET = { calledOnce: 484, smallFiles: 47, files: 897 }
 
 /** The field's words are used instead (docs/design.md 2); `most` and `least` only as the first part of a name. */
 const REFUSED =
-  /^(said|asked|told|knocks?|desk|deciders?|inquire|inquiry|sightings?|oversight|everyones|aloud|leash|vet|whose)$/
+  /^(said|asked|told|knocks?|desk|deciders?|inquire|inquiry|sightings?|oversight|everyones|aloud|leash|vet|whose|mends?|mended|rooms)$/
 const REFUSED_FIRST = /^(most|least)$/
 const partsOf = (name: string) => (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((part) => part.toLowerCase())
 
@@ -271,6 +271,8 @@ describe('the house', () => {
       [...declaredNames(source, isRefused)].map((name) => `${source.file}: ${name}`),
     )
     expect(found).toEqual([])
+    const files = [...sources, ...surfaces, ...tests].map(({ file }) => file)
+    expect(files.filter((file) => file.split(/\W/).some(isRefused))).toEqual([])
     expect(isRefused('saidTo')).toBe(true)
     expect(isRefused('almost')).toBe(false)
   }, 120_000)

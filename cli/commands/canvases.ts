@@ -74,7 +74,7 @@ export const canvasCommands = [
     args: { canvas: CANVAS, run: optional('id of the run') },
     flags: pageFlags,
     async run(shell, { canvas, run: runId, ...paging }) {
-      // In an object: the client of a route looks like a promise to whoever awaits it.
+      // In an object: the client of a route looks like a promise to code that awaits it.
       const { api } = await apiOf(shell)
       const id = await resolveRuleSet(await resourceOver(shell, 'canvases'), canvas, 'canvas')
       const { one } = { one: api.evi.canvases({ id: encodeURIComponent(id) }) }

@@ -60,7 +60,7 @@ export const doctor = command`doctor: Check this machine and server, and explain
       return { context, shown: (await runChecks(all, context)).filter(({ check }) => wanted.includes(check)) }
     }
     let { context, shown } = await look()
-    if (fix && (await mended(shell, context, shown))) ({ context, shown } = await look())
+    if (fix && (await repaired(shell, context, shown))) ({ context, shown } = await look())
     if (bundle) await writeReport(context, shown, bundle)
     const format = formatOf(shell.globals)
     if (format === 'nagios' || format === 'prometheus') return tellMonitor(shell, shown, format)
@@ -102,17 +102,17 @@ function assertCheck(name: string, names: readonly string[]): void {
   throw usageFailure(`There is no check "${name}".${didYouMean(name, names)} Checks: ${names.join(', ')}.`)
 }
 
-/** Asks, and runs what can be mended; whether anything was. */
-async function mended(shell: Shell, { mends }: Context, shown: readonly Result[]): Promise<boolean> {
+/** Asks, and runs what can be repaired; whether anything was. */
+async function repaired(shell: Shell, { repairs }: Context, shown: readonly Result[]): Promise<boolean> {
   const found = shown.flatMap(({ check, fix }) => {
-    const mend = mends?.get(check)
-    return mend ? [{ check, fix, mend }] : []
+    const repair = repairs?.get(check)
+    return repair ? [{ check, fix, repair }] : []
   })
   if (!found.length) shell.note('There is nothing that doctor can fix by itself.')
   if (!found.length || shell.planned(`run ${found.map(({ fix }) => fix).join(', ')}`)) return false
   for (const { check, fix } of found) shell.note(`${check}: ${fix}`)
   shell.confirm(`Run ${found.length === 1 ? 'this' : `these ${found.length}`}?`)
-  for (const { mend } of found) await mend()
+  for (const { repair } of found) await repair()
   return true
 }
 
@@ -132,7 +132,7 @@ async function contextOf(shell: Shell): Promise<Context> {
     config: () => ({ ...loadConfig(overridesOf(shell)), ...(dataDir ? { dataDir } : {}) }),
     connect: () => shell.connect(),
     named,
-    mends: new Map(),
+    repairs: new Map(),
   }
 }
 

@@ -38,7 +38,7 @@ const problems = [column('problem', 'PROBLEM')]
 
 type State = { applied: number; known: number; dialect: DatabaseLocation['dialect']; pending: string[] }
 
-/** Reads only: whoever looks into an empty folder may still restore a backup there. */
+/** Reads only: after a look into an empty folder you can still restore a backup there. */
 async function look(shell: Shell) {
   const [{ loadConfig }, { assertOurs, databaseLocationOf }, { schemaOf }] = await Promise.all([
     import('../../src/app/config'),

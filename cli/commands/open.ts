@@ -98,7 +98,7 @@ async function originOf(connection: Connection): Promise<string> {
 }
 
 /**
- * Opens an http(s) address in the web browser of whoever sits here. False when this machine has none, no screen to show
+ * Opens an http(s) address in the web browser of this machine. False when it has none, no screen to show
  * one on, or one that fails.
  */
 export async function openInWebBrowser(

@@ -168,7 +168,7 @@ export const skillChangeCommands = [
   }),
 ]
 
-/** Operators install for the owner of a key, tenants for whoever the key in use is of. @throws CommandFailed 2 */
+/** Operators install for the owner of a key, tenants for the owner of the key in use. @throws CommandFailed 2 */
 async function installsOf(shell: Shell, slug: string, key: string | undefined) {
   const { api, isOperator } = await apiOf(shell)
   if (!isOperator) {

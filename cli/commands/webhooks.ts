@@ -10,7 +10,7 @@ import type { Shell } from '../shell'
 import { argument, duration, flag, list, optional, repeated, text } from '../words'
 import { switchCommands } from './resource-commands'
 
-/** The routes of one webhook, in an object: the client of a route looks like a promise to whoever awaits it. */
+/** The routes of one webhook, in an object: the client of a route looks like a promise to code that awaits it. */
 export async function webhookAt(shell: Shell, id: string) {
   return { hook: (await apiOf(shell)).api.webhooks({ id: encodeURIComponent(id) }) }
 }

@@ -11,7 +11,7 @@ export type Finding = {
   /** One command that fixes it. */
   fix?: string
   /** Runs that command, where doctor can do it safely (`--fix`). */
-  mend?(): void | Promise<void>
+  repair?(): void | Promise<void>
 }
 
 export type Check = {
@@ -32,7 +32,7 @@ export type Context = {
   /** What the server of `--socket` says of itself; null where none is named, or none answers. */
   named?: Status | null
   /** What `--fix` may do, by the check that found the need. */
-  mends?: Map<string, NonNullable<Finding['mend']>>
+  repairs?: Map<string, NonNullable<Finding['repair']>>
 }
 
 export type Result = { check: string; status: Finding['status']; detail: string; fix: string | null; ms: number }
@@ -40,8 +40,11 @@ export type Result = { check: string; status: Finding['status']; detail: string;
 export const ok = (detail: string): Finding => ({ status: 'ok', detail })
 export const warn = (detail: string, fix?: string): Finding => ({ status: 'warn', detail, ...(fix ? { fix } : {}) })
 export const fail = (detail: string, fix?: string): Finding => ({ status: 'fail', detail, ...(fix ? { fix } : {}) })
-/** The same finding, which doctor can mend by itself. */
-export const mendable = (finding: Finding, mend: NonNullable<Finding['mend']>): Finding => ({ ...finding, mend })
+/** The same finding, which doctor can repair by itself. */
+export const repairable = (finding: Finding, repair: NonNullable<Finding['repair']>): Finding => ({
+  ...finding,
+  repair,
+})
 
 export const skip = (detail: string): Finding => ({ status: 'skip', detail })
 
@@ -68,8 +71,8 @@ async function runOne(check: Check, context: Context, running: ReadonlyMap<strin
   const broken = before.find(({ status }) => status === 'fail' || status === 'skip')
   const { clock } = context.shell
   const began = clock.monotonic()
-  const { status, detail, fix, mend } = broken ? skip(`needs ${broken.check}`) : await attempt(check, context)
-  if (mend) context.mends?.set(check.name, mend)
+  const { status, detail, fix, repair } = broken ? skip(`needs ${broken.check}`) : await attempt(check, context)
+  if (repair) context.repairs?.set(check.name, repair)
   return {
     check: check.name,
     status,

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { inUse, portProblem } from '../../src/kernel/port-holder'
 import { expectData } from '../failure'
 import { spellAgo } from '../output/time'
-import { type Context, type Finding, fail, hostCheck, mendable, ok, serverCheck, skip, warn } from './check'
+import { type Context, type Finding, fail, hostCheck, ok, repairable, serverCheck, skip, warn } from './check'
 import { runningOf } from './server'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8).padStart(4, '0')
@@ -16,7 +16,7 @@ function here({ shell }: Context, path: string): string {
 
 /** A file or folder that others may read, and should not. */
 const open = (say: typeof warn, context: Context, path: string, mode: 0o600 | 0o700, what: string): Finding =>
-  mendable(say(`${here(context, path)} ${what}, mode ${modeOf(path)}`, `chmod ${mode.toString(8)} ${path}`), () =>
+  repairable(say(`${here(context, path)} ${what}, mode ${modeOf(path)}`, `chmod ${mode.toString(8)} ${path}`), () =>
     chmodSync(path, mode),
   )
 
@@ -108,13 +108,13 @@ const OLD_MS = 8 * 86_400_000
 export const backupsCheck = serverCheck('backups', async (context) => {
   const { backups, unreachable } = expectData(await (await context.connect()).ops().backups.get())
   const [newest] = backups
-  const mend = async () => {
+  const repair = async () => {
     expectData(await (await context.connect()).ops().backups.post({}))
   }
   const [silent] = unreachable
   if (!newest && silent) return warn(`${silent.path} does not answer`, 'svc-admin backup list')
-  if (!newest) return mendable(warn('none on this machine', 'svc-admin backup create'), mend)
+  if (!newest) return repairable(warn('none on this machine', 'svc-admin backup create'), repair)
   const age = context.shell.clock.now() - Date.parse(newest.created)
   const detail = `last one ${spellAgo(age)}, ${newest.path}`
-  return age > OLD_MS ? mendable(warn(detail, 'svc-admin backup create'), mend) : ok(detail)
+  return age > OLD_MS ? repairable(warn(detail, 'svc-admin backup create'), repair) : ok(detail)
 })

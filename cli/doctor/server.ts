@@ -9,7 +9,7 @@ import { bringUp } from '../commands/migrate'
 import { expectData } from '../failure'
 import { eachEntry, pageIn } from '../pages'
 import { everyKey } from '../resource'
-import { type Context, type Finding, fail, hostCheck, mendable, ok, serverCheck, skip, warn } from './check'
+import { type Context, type Finding, fail, hostCheck, ok, repairable, serverCheck, skip, warn } from './check'
 
 /** Whether receivers of webhooks take what is sent, and whether the guard keeps private addresses out. */
 export const webhooksCheck = serverCheck('webhooks out', async (context) => {
@@ -97,8 +97,8 @@ export const migrationsCheck = hostCheck('migrations', ['config', 'files'], asyn
     )
   if (applied > known) return fail(`the database has ${applied}, this release has ${known}`, 'run the newer release')
   if (applied === known) return ok(`${applied} of ${known}`)
-  const mend = () => bringUp(location, context.config().dataDir)
-  return mendable(fail(`${applied} of ${known}`, 'svc-admin migrate up'), mend)
+  const repair = () => bringUp(location, context.config().dataDir)
+  return repairable(fail(`${applied} of ${known}`, 'svc-admin migrate up'), repair)
 })
 
 function migratedBy({ database }: Status): Finding {

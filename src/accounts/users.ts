@@ -89,7 +89,7 @@ async function create(
 
 /**
  * A link that signs this person in once. Throws 404, 409 for a disabled account, and 403 for one with a platform role
- * unless an admin asks: whoever has the link has those rights.
+ * unless an admin asks: everyone who has the link has those rights.
  */
 function consoleLink(
   { store, audit, signInLinks }: UserDeps,

@@ -174,7 +174,7 @@ export function buildFoundation(deps: Deps) {
   }
 }
 
-/** Tells of each charged call: the metrics, and whoever asks how its request went. */
+/** Reports each charged call to the metrics, and to those who ask how its request went. */
 const witnessOf = (trace: Trace, observe: Deps['observeCall']) => (entry: UsageEntry) => {
   observe(entry)
   trace(entry.requestId, 'settled', entry.endpoint, entry.latencyMs, {

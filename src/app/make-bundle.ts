@@ -41,7 +41,7 @@ const fromServer = (server: string, taken: Set<string>): Bun.BunPlugin => ({
     })
     build.onLoad({ filter: /^server/, namespace: 'server' }, ({ path }) => ({
       loader: 'js',
-      contents: `module.exports = require(${JSON.stringify(server)}).rooms[${JSON.stringify(path.slice('server'.length))}]`,
+      contents: `module.exports = require(${JSON.stringify(server)}).modules[${JSON.stringify(path.slice('server'.length))}]`,
     }))
   },
 })
@@ -50,8 +50,8 @@ const fromServer = (server: string, taken: Set<string>): Bun.BunPlugin => ({
 const entryOf = (serve: string, taken: ReadonlySet<string>): string =>
   [
     `export * from ${JSON.stringify(serve)}`,
-    ...[...taken].map((path, at) => `import * as room${at} from ${JSON.stringify(path)}`),
-    `export const rooms = { ${[...taken].map((path, at) => `${JSON.stringify(path)}: room${at}`).join(', ')} }`,
+    ...[...taken].map((path, at) => `import * as module${at} from ${JSON.stringify(path)}`),
+    `export const modules = { ${[...taken].map((path, at) => `${JSON.stringify(path)}: module${at}`).join(', ')} }`,
   ].join('\n')
 
 /** The dashboard is a bundle of its own, so that no other command loads it. */

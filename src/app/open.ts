@@ -96,7 +96,7 @@ async function openLocked(options: Options, lock: DataLock) {
   const [leaving, stopping] = [new AbortController(), new AbortController()]
   let url: string | null = null
   const apiUrl = () => url
-  const modules = await openRooms(options, lock.home, { leaving: leaving.signal, stopping: stopping.signal, apiUrl })
+  const modules = await openModules(options, lock.home, { leaving: leaving.signal, stopping: stopping.signal, apiUrl })
   await sweepUnfinished(config.dataDir)
   const { location, store, metrics, redis, container, findings } = modules
   const connections = createConnections({
@@ -154,7 +154,7 @@ async function openLocked(options: Options, lock: DataLock) {
 }
 
 /** Opens secrets, database and modules, and settles what an earlier run left unfinished. */
-async function openRooms(
+async function openModules(
   { config, clock, log, newSecrets, serving, onClock }: Options,
   home: string,
   { leaving, stopping, apiUrl }: { leaving: AbortSignal; stopping: AbortSignal; apiUrl: () => string | null },

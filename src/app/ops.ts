@@ -57,7 +57,7 @@ type Deps = {
 }
 
 /** The modules that the operator API uses. */
-const roomsOf = (container: Container) => ({
+const modulesOf = (container: Container) => ({
   auditReading: container.auditReading,
   usageReading: container.usageReading,
   skills: container.skills,
@@ -105,7 +105,7 @@ export function createOps({ config, container, metrics, redis, location, stoppin
   })
   const bucketAt = (path: string) => createBucket(path, config)
   const operators = createOperators({
-    ...roomsOf(container),
+    ...modulesOf(container),
     dataDir,
     bucketAt,
     settings: config,

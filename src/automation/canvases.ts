@@ -233,7 +233,7 @@ async function submission(deps: Deps, call: Call, row: CanvasRow, input: Publish
   const { visibility = 'private', target_org_id } = input
   const { manifest, steps, warnings } = built
   const examined = await skills.examine(manifest)
-  // The skill of an organization's canvas is the organization's, whoever of it publishes it.
+  // The skill of an organization's canvas is the organization's, no matter which member publishes it.
   const by = call.caller.type === 'session' ? { ...call, caller: { ...call.caller, orgId: row.org_id } } : call
   const skill_id = row.published_skill_id && (await existing(skills, by, row.published_skill_id))
   return async (tx: Tx): Promise<Outcome> => {

@@ -161,7 +161,7 @@ export function createHooks({ resources, skills, runs, settings, ...modules }: D
     }
   }
 
-  /** With the presets, whoever asks. */
+  /** With the presets, for every caller. */
   async function list(call: Call<Caller>, query: HookQuery, ownerFilter: OwnerFilter) {
     const page = await hooks.list(call, query, ownerFilter)
     return { hooks: page.items, presets: [...PRESETS], ...pageFields(page) }
@@ -236,7 +236,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
     }
   }
 
-  /** Who pays for a run of each: whoever its maker's key or account acts for now. */
+  /** Who pays for a run of each: the owner that its maker's key or account acts for now. */
   async function payersOf(ids: readonly HookId[]): Promise<Map<HookId, OwnerScope>> {
     const payers = new Map<HookId, OwnerScope>()
     for (const hook of await hookRepository.some(store.read, ids)) {

@@ -116,7 +116,7 @@ export function registerTriggers({
 
 type About = Pick<NewRun, 'cause' | 'prompt'> & Partial<Pick<NewRun, 'eventId' | 'depth'>>
 
-/** An installation runs for whoever installed it; its owner pays. */
+/** An installation runs for the account that installed it; its owner pays. */
 const inputOf = ({ installation, skill }: Triggered, about: About): NewRun => {
   const { id, owner, user_id, api_key_id } = installation
   const active_org_id = null

@@ -26,7 +26,7 @@ export function createApprovals({ takeovers }: { takeovers: Pick<Takeovers, 'of'
   const runs = takeovers.of({ name: RUN_KIND, title: 'workflow run', silenceMs: HELD_MS, changed: async () => {} })
   const subjectOf = ({ id, owner }: Run) => ({ id, owner })
   return {
-    /** Whoever moves a run that waits comes after others who do, also of another process, and reads it then. */
+    /** A caller that moves a waiting run comes after others that do, also of another process, and reads it then. */
     async turn(tx: Tx, run: Run): Promise<void> {
       if (waits(run)) await runs.lock(tx, subjectOf(run))
     },
@@ -81,7 +81,7 @@ export function createApprovers({ workflows, orgs }: Deps) {
     if (!approvers) await assertMayRun(reader, caller, run)
   }
 
-  /** Its owner may, and whoever it waits for. Throws as `assertMayDecide`. */
+  /** Its owner may, and the approver it waits for. Throws as `assertMayDecide`. */
   async function assertMayCancel(reader: Reader, caller: Caller, run: RunRow): Promise<void> {
     if (caller.type === 'operator' || run.pause?.approvers?.includes(caller.userId)) return
     if (!(await reaches(reader, caller, run.owner))) throw notAnApprover()
@@ -109,7 +109,7 @@ function namedIn({ type, config }: Step): UserId[] {
   return type === 'approval' && Array.isArray(approvers) ? approvers.filter((id): id is UserId => UserId.is(id)) : []
 }
 
-/** Whether a step that waits or is over named the caller: whoever decided sees what became of it. */
+/** Whether a step that waits or is over named the caller: an approver sees what became of it. */
 async function wasRequested(reader: Reader, run: RunRow, caller: Caller): Promise<boolean> {
   if (caller.type === 'operator') return true
   if (run.pause?.approvers?.includes(caller.userId)) return true

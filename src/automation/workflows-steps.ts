@@ -244,7 +244,7 @@ const createHttpStep =
     }
   }
 
-/** Whoever answers may send what no database can store. */
+/** An answer may hold what no database can store. */
 function bodyOf({ headers, body }: { headers: Record<string, string>; body: Uint8Array }): unknown {
   const text = storable(new TextDecoder().decode(body))
   if (!/\bjson\b/i.test(headers['content-type'] ?? '')) return text

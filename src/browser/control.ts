@@ -41,7 +41,7 @@ export function createControl({
 
   return {
     /**
-     * Asks whoever looks for help, and waits until one of them took the wheel and gave it back. Throws
+     * Asks the viewers for help, and waits until one of them took control and gave it back. Throws
      * {@link ToolFailure} when nobody comes before `signal` aborts.
      */
     async ask(session: OpenSession, why: string, signal: AbortSignal): Promise<void> {

@@ -34,7 +34,7 @@ type Deps = {
 }
 
 /**
- * Follows the downloads of a session: they go to a folder of their own, within bounds, until whoever works the session
+ * Follows the downloads of a session: they go to a folder of their own, within bounds, until the user of the session
  * takes them. What nobody takes is removed with the session.
  */
 export async function followDownloads({ control, contextId, isElsewhere, isOwn }: Deps) {

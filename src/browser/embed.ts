@@ -68,7 +68,7 @@ const MAX_A_SECOND = 300
 /** Refused links are recorded so often at most, or a flood of them would fill the chain of an owner. */
 const REFUSED_MS = 60_000
 
-/** Pages and streams of live views, for whoever has a link (contract 16.3, I35). */
+/** Pages and streams of live views, for everyone who has a link (contract 16.3, I35). */
 export function createEmbed(deps: Deps) {
   const { store, clock, audit, host, tokens, control: wheel } = deps
   const shows = new Map<OpenSession, Show>()
@@ -101,7 +101,7 @@ export function createEmbed(deps: Deps) {
     throw invalidEmbedToken()
   }
 
-  /** The recording of a session, also of one that is over, for whoever has the link of its player. */
+  /** The recording of a session, also of one that is over, for everyone who has the link of its player. */
   async function recording(id: string, token: string): Promise<Recording> {
     const row = BrowserSessionId.is(id) ? await rows.find(store.read, null, id) : undefined
     const bound = row && { session: row.id, user: playerOf(row, await hasAccess(deps, row)) }

@@ -138,7 +138,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     front = [...tabs.keys()].at(-1) ?? null
     if (front) void front.bringToFront().catch(() => undefined)
     else if (before && !context.closed) opening = openEmpty().catch(() => undefined)
-    // Whoever is told asks for the page in front, and so comes back here.
+    // A listener asks for the page in front, and so comes back here.
     if (front !== before) onChange()
   }
 

@@ -30,7 +30,7 @@ type Performing = Pick<Deps, 'outbound' | 'files' | 'control'> & { thinker: Thin
 const MAX_ELEMENTS = 200
 const MAX_PICTURE_HEIGHT = 8_000
 
-/** Runs one tool on a session. Throws {@link ToolFailure} with a sentence for whoever called it. */
+/** Runs one tool on a session. Throws {@link ToolFailure} with a sentence for the caller. */
 export async function perform(
   deps: Performing,
   session: OpenSession,

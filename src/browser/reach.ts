@@ -179,7 +179,7 @@ export type Doing = {
   signal: AbortSignal
   /** Counts the steps that were done. */
   done: number
-  /** Asks whoever looks to take the wheel, and waits until they gave it back. */
+  /** Asks the viewers to take control, and waits until they gave it back. */
   askPerson(why: string): Promise<void>
 }
 

@@ -77,7 +77,7 @@ export const browserActions = defineTable((k) =>
 )
 export type ActionRow = Row<typeof browserActions>
 
-/** Calls of sessions that another process has. Those that were answered are removed by whoever asked. */
+/** Calls of sessions that another process has. Answered ones are removed by the process that asked. */
 export const browserCalls = defineTable((k) =>
   k.table(
     'browser_calls',

@@ -77,7 +77,7 @@ const textOf = ({ text, links }: PageContent): string =>
     ...links.slice(0, 100).map(({ text, url }) => `Link: ${shown(text)} ${url.slice(0, 300)}`),
   ].join('\n')
 
-/** A text of the page, without what would command whoever reads it. */
+/** A text of the page, without what would command its reader. */
 const shown = (text: string): string => (scanForInjection(text).length ? LEFT_OUT : text)
 
 const Ref = t.String({ pattern: '^e[0-9]{1,6}$' })

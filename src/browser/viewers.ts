@@ -20,7 +20,7 @@ const RETRY_MS = 250
 
 /**
  * The live view of one session: the screencast of the tab in front, sent to each viewer at its own pace. A viewer has at
- * most one frame on its way; whoever is slow gets the newest one next, and never a queue (contract 16.3).
+ * most one frame on its way; a slow viewer gets the newest one next, and never a queue (contract 16.3).
  */
 export function createShow(session: OpenSession, onEmpty: () => void) {
   const viewers = new Map<string, Watched>()
@@ -145,7 +145,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     }
   }
 
-  /** The page as words, for whoever cannot see it: what screen readers would say. */
+  /** The page as words, for people who cannot see it: what screen readers would say. */
   async function textOf(): Promise<object> {
     const elements = await within(readTree(session.live.page(), session.refs), [], TEXT_MS)
     const nodes = elements

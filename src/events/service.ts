@@ -169,7 +169,7 @@ export function assertPayload(payload: unknown, member = 'payload'): void {
 }
 
 /**
- * Takes an event to whoever is subscribed, in the transaction of its cause: either all of it is there or nothing
+ * Takes an event to its subscribers, in the transaction of its cause: either all of it is there or nothing
  * (I17). Events of the server are stored only where something is subscribed.
  */
 export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattended'> }) {

@@ -77,7 +77,7 @@ export function createDrafts({ place, incoming, mostBytes: maxBytes }: Deps) {
   }
 }
 
-/** Errors of the disk and of the bucket; others come from whoever makes the bytes. */
+/** Errors of the disk and of the bucket; others come from the code that makes the bytes. */
 const isOfStorage = (error: unknown): boolean => {
   const { code, syscall, name } = error as { code?: unknown; syscall?: unknown; name?: unknown }
   return syscall !== undefined || name === 'S3Error' || /^(ENOSPC|EDQUOT|EIO|EROFS|ERR_S3)/.test(String(code))

@@ -71,7 +71,7 @@ export const fileRepository = {
     await tx.insert(tx.of(artifacts)).values(row)
   },
 
-  /** One artifact that has not expired: of an owner, or of anyone for operators and for whoever has its link. */
+  /** One artifact that has not expired: of an owner, or of anyone for operators and for everyone who has its link. */
   async find(db: Reader, id: ArtifactId, { now, owner }: { now?: number; owner?: OwnerScope }) {
     const t = db.of(artifacts)
     const wanted = and(eq(t.id, id), living(t, now), owner === undefined ? undefined : eq(t.owner, owner))

@@ -136,7 +136,7 @@ export function createRuleRunner(opinion: EngineOpinion | null = null) {
     return secondLook(inspection, outcome)
   }
 
-  /** What every rule finds in a text or a JSON value, for whoever tries a policy out. No engine is asked. */
+  /** What every rule finds in a text or a JSON value, for people who try a policy out. No engine is asked. */
   function everyRule(inspection: Inspection, given: unknown): Promise<EveryRuleOutcome> {
     const { rules } = inspection.set
     const text = textOf(given)

@@ -12,7 +12,7 @@ export type Tier = (typeof TIERS)[number]
 
 export const OPERATOR_ROLES = ['viewer', 'support', 'reviewer', 'billing', 'admin'] as const
 export type OperatorRole = (typeof OPERATOR_ROLES)[number]
-/** Who sees what people wrote, and links that work for whoever has them (dx 2.2). */
+/** Who sees what people wrote, and links that work for everyone who has them (dx 2.2). */
 export const seesContent = (role: OperatorRole): boolean => role === 'admin' || role === 'support'
 
 export type KeyCaller = {

@@ -329,7 +329,7 @@ export type TierRow = Static<typeof TierRow>
 export const TierList = t.Object({ tiers: t.Array(TierRow) })
 export const NewTier = t.Object({ tier: oneOf(TIERS) })
 
-/** A request for a higher tier with the current usage, for whoever decides on it (dx 2.16). */
+/** A request for a higher tier with the current usage, for the reviewer who decides on it (dx 2.16). */
 const Rate = t.Object({ requests: t.Integer(), tokens: t.Integer() })
 export const WeighedIncrease = t.Object({
   ...Increase.properties,

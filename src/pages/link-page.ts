@@ -49,7 +49,7 @@ ${
     { script },
   )
 
-/** How whoever runs the server gets people in, where it sends no mail. */
+/** How the operator of the server gets people in, where it sends no mail. */
 const ASK = html`Ask the operator of this server for a new link: <code>svc-admin users link</code> creates one.`
 
 export const linkOverPage = (canMail: boolean, { base, script }: At): string =>

@@ -2,7 +2,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: answers of every route come by here
 export type ApiAnswer = { ok: boolean; status: number; body: any }
 
-/** Sends one request of the API with the credential of whoever uses the MCP server; `path` begins after `/api/v1`. */
+/** Sends one request of the API with the credential of the user of the MCP server; `path` begins after `/api/v1`. */
 export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<ApiAnswer>
 
 /** What `svc.config.json` says for every completion (contract 23.3). */

@@ -11,7 +11,7 @@ const Preview = checkedQuery(t.Object({ preview: t.Optional(t.String({ maxLength
 
 /** A name has the hash of the content, so a file never changes. */
 const FOREVER = 'public, max-age=31536000, immutable'
-/** The loader keeps its name; whoever pasted it has a new one within ten minutes. */
+/** The loader keeps its name; pages that contain it get a new one within ten minutes. */
 const TEN_MINUTES = 'public, max-age=600'
 
 /** A file, in the smallest form that the browser takes. */

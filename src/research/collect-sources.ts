@@ -192,7 +192,7 @@ export function createCollectSources({ web, own, copiesOf }: Deps) {
 /** An address that this server calls for nobody. */
 const SUBJECT = /^The (?:address|page|document)(?: (https?:\S+))? /
 
-/** What was wrong, as one sentence that begins with the address; what else one could do is left to whoever shows it. */
+/** What was wrong, as one sentence that begins with the address; what else one could do is left to the caller. */
 function problemOf(url: string, message: string): string {
   const sentence = message.split('. ')[0]!.replace(/\.$/, '')
   const subject = SUBJECT.exec(sentence)

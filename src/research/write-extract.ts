@@ -52,7 +52,7 @@ function sectionsOf(aspects: readonly string[], notes: readonly Note[]): Section
   return [...sections, { heading: 'Findings', blocks: others }].filter(({ blocks }) => blocks.length)
 }
 
-/** Both sides of each disagreement, whoever wrote the rest of the report. */
+/** Both sides of each disagreement, no matter who wrote the rest of the report. */
 export function disagreementSection(disagreements: readonly Disagreement[]): Section[] {
   if (!disagreements.length) return []
   const side = (note: Cite, lead: string): Statement => ({ text: `${lead} ${quoted(note.text)}`, cites: [note] })

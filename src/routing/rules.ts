@@ -110,18 +110,18 @@ async function assertQuick(pattern: string, path: string, check: PatternCheck): 
     throw preferenceInvalid(path, `"${path}" is "${quoted(pattern)}" and cannot run here: ${checked.problem}.`)
   }
   if (checked.is === 'late') {
-    const message = `"${path}" needs backtracking, and checking it and the rules before it took more than ${CHECK_BUDGET_MS / 1_000} s. ${MEND}`
+    const message = `"${path}" needs backtracking, and checking it and the rules before it took more than ${CHECK_BUDGET_MS / 1_000} s. ${REPAIR}`
     throw preferenceInvalid(path, message)
   }
   if (checked.is === 'endless') {
     const { length } = checked.text
-    const message = `"${path}" needs backtracking and takes more than 50 ms on ${length} characters such as "${quoted(checked.text)}". ${MEND}`
+    const message = `"${path}" needs backtracking and takes more than 50 ms on ${length} characters such as "${quoted(checked.text)}". ${REPAIR}`
     throw preferenceInvalid(path, message)
   }
 }
 
 /** The advice in refusals of slow patterns. */
-const MEND =
+const REPAIR =
   'Write it without look-around and back-references, or start it with ^ or \\b and avoid a repetition inside a repetition.'
 
 function assertNoVendors(meansVendor: boolean, path: string): void {

@@ -63,7 +63,7 @@ export const installRepository = {
     return (await locked.where(own).returning())[0]
   },
 
-  /** Those of a skill after one, by id, whoever has them: for what follows a new version. */
+  /** Those of a skill after one, by id, of every owner: for what follows a new version. */
   ofSkill(db: Reader, skillId: SkillId, after: InstallationId | null, limit: number): Promise<InstallationRow[]> {
     const table = db.of(skillInstallations)
     const rest = and(eq(table.skill_id, skillId), after === null ? undefined : gt(table.id, after))

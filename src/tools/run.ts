@@ -238,7 +238,7 @@ function readNow(tool: Tool, text: string): Read {
 
 function parse(text: string): unknown {
   try {
-    return parseUntrustedJson(Buffer.from(mended(text)))
+    return parseUntrustedJson(Buffer.from(repaired(text)))
   } catch (error) {
     if (error instanceof AppError) return error
     throw error
@@ -246,7 +246,7 @@ function parse(text: string): unknown {
 }
 
 /** Repairs only unambiguous damage: empty text becomes `{}`, and a Markdown fence around all of it is removed. */
-function mended(text: string): string {
+function repaired(text: string): string {
   if (text.trim() === '') return '{}'
   const whole = text.trim()
   const begin = FENCE_BEGIN.exec(whole)?.[0].length

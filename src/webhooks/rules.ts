@@ -15,7 +15,7 @@ export type Failure = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'not_all
 /** `next` in epoch milliseconds; null for no further attempt. */
 export type Verdict = { ok: boolean; message: string | null; next: number | null; gone: boolean }
 
-/** The address of a webhook that has none: its deliveries wait for whoever listens. */
+/** The address of a webhook that has none: its deliveries wait for a listener. */
 export const LISTEN = 'listen:'
 
 /** Whether an address is one of the reader's own machine, as programs in development have: not with a refused port. */

@@ -287,7 +287,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
 const NO_PREVIOUS = { previous_secret: null, previous_until: null }
 
 /**
- * A webhook without an address: whoever listens takes its deliveries over a connection of their own. It
+ * A webhook without an address: a listener takes its deliveries over its own connection. It
  * ends some time after the last one asked.
  */
 function createListening({ store, clock, secrets, settle, findToChange }: ListenDeps) {

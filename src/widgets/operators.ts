@@ -371,7 +371,7 @@ async function nameOf({ orgs }: Deps, reader: Reader, caller: Caller): Promise<s
 
 /**
  * Somebody who may answer in this owner's chats, by e-mail address or id: of its team, or the one person whose it is.
- * Throws 404 for whoever is not one of them, or has no account that works.
+ * Throws 404 for a person who is not one of them, or has no account that works.
  */
 async function personOf({ orgs }: Deps, reader: Reader, owner: OwnerScope, ref: string): Promise<Holder> {
   const user = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)

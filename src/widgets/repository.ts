@@ -140,7 +140,7 @@ type Listing = Wanted & { status?: SessionRow['status'] | undefined; takeover_st
 
 /** Rows of visitors' chats. Each query names the widget, whose owner or origin has been checked, or one of its chats. */
 export const sessionRepository = {
-  /** A widget by its public id, whoever owns it: for its visitors. */
+  /** A widget by its public id, of any owner: for its visitors. */
   widget: async (db: Reader, id: WidgetId): Promise<WidgetRow | undefined> => (await widgetById(db, { id }))[0],
 
   async changeWidget(tx: Tx, id: WidgetId, columns: Partial<WidgetRow>): Promise<void> {

@@ -222,7 +222,7 @@ export function createWidgets(given: Given) {
   }
 }
 
-/** Tells of changes in any chat of a widget, in this process: one ear for whoever watches. */
+/** Tells of changes in any chat of a widget, in this process: one listener for all who watch. */
 export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
   const watchers = new Map<string, Set<Changed>>()
   const writing = new LRUCache<string, number>({ max: MAX_WRITING })

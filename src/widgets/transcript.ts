@@ -66,7 +66,7 @@ const MAX = 500
 export type Recent = ReturnType<typeof createRecent>
 
 /**
- * Messages that this process has just committed, so that whoever listens here need not read them again. A message never
+ * Messages that this process has just committed, so that listeners here need not read them again. A message never
  * changes in what listeners are told, and one that is not here is read from the store.
  */
 export function createRecent() {

@@ -87,7 +87,7 @@ export function bearerOf(header: string | null): string | null {
 const previewSignature = (masterKey: Uint8Array, id: string, until: number): string =>
   hmacHex(masterKey, `widget-preview ${id} ${until}`).slice(0, 48)
 
-/** A token that shows a widget to whoever has it, for 15 minutes: signed, and stored nowhere. */
+/** A token that shows a widget to everyone who has it, for 15 minutes: signed, and stored nowhere. */
 export function makePreview({ masterKey, clock }: Deps, id: string): { token: string; until: number } {
   const until = clock.now() + PREVIEW_MS
   return { token: `${PREVIEW}${until.toString(36)}_${previewSignature(masterKey, id, until)}`, until }

@@ -29,7 +29,7 @@ async function startElsewhere() {
   return { url: await promise, child }
 }
 
-/** The proxy of an operator: tunnels for whoever has the password, counted. */
+/** The proxy of an operator: tunnels for everyone who has the password, counted. */
 async function startProxy() {
   const requests: { authority: string; login: string }[] = []
   const server = createServer((client: Socket) => {

@@ -4,7 +4,7 @@ import { axeProblems, inChromium, newPage, shows } from '../pages/support/chromi
 import { eventually } from '../support/eventually'
 import { createBrowsingWorld, serveSite, startSession } from './support'
 
-inChromium('whoever looks at a session (contract 16.3, 28.3)', async () => {
+inChromium('anyone who looks at a session (contract 16.3, 28.3)', async () => {
   const world = await createBrowsingWorld()
   world.app.api.listen({ port: 0, hostname: '127.0.0.1' })
   const origin = `http://127.0.0.1:${world.app.api.server!.port}`

@@ -154,7 +154,7 @@ test('F10 logs: stay one JSON object a line, whatever is in paths, names and hea
   expect(lines.length).toBeGreaterThan(20)
   for (const line of lines) {
     expect((JSON.parse(line) as { msg: string }).msg).not.toBe('forged')
-    // An escape would act on the terminal of whoever reads it.
+    // An escape would act on the terminal of everyone who reads it.
     expect(line).not.toMatch(/\p{Cc}/u)
   }
 })

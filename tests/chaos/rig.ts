@@ -94,7 +94,7 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
       read = { conversations: witness.conversations.length, keys: witness.keys.length }
     },
 
-    /** Removes everything, unless something was wrong: then data and log stay for whoever looks into it. */
+    /** Removes everything, unless something was wrong: then data and log stay for everyone who looks into it. */
     async close(): Promise<void> {
       witness.close()
       stripe.stop()

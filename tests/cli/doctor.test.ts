@@ -137,7 +137,7 @@ describe('doctor', () => {
     expect((await results()).get('clock')).toMatchObject({ status: 'warn', fix: 'timedatectl set-ntp true' })
   })
 
-  test('warns, with the command that mends it, when only the built-in engine answers', async () => {
+  test('warns, with the command that repairs it, when only the built-in engine answers', async () => {
     const engines = (await results()).get('engines')
     expect(engines).toMatchObject({ status: 'warn', fix: expect.stringContaining('svc-admin engines add') })
   })
@@ -163,7 +163,7 @@ describe('doctor', () => {
     expect((await results('--skip', 'backups,engines')).has('engines')).toBe(false)
   })
 
-  test('exits 9 and says how to mend it when others can read the secrets', async () => {
+  test('exits 9 and says how to repair it when others can read the secrets', async () => {
     const secrets = join(world.folder, 'secrets.json')
     chmodSync(secrets, 0o644)
     const { exitCode, stdout, stderr } = await run(['doctor', 'secrets', ...here])

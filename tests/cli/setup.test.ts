@@ -61,7 +61,7 @@ test('openapi prints the document, and says where a file differs', async () => {
   })
 })
 
-test('doctor --fix mends modes, and --bundle reports without secrets', async () => {
+test('doctor --fix repairs modes, and --bundle reports without secrets', async () => {
   const folder = join(root, 'sick')
   await run('init', folder)
   const [config, data] = [join(folder, 'svc.server.json'), join(folder, 'data')]
@@ -75,11 +75,11 @@ test('doctor --fix mends modes, and --bundle reports without secrets', async () 
   expect(modeOf(join(data, 'secrets.json'))).toBe(0o644)
 
   const report = join(root, 'report.tgz')
-  const mended = await run('doctor', ...checks, '--fix', '--yes', '--bundle', report)
-  expect(mended.exitCode).toBe(0)
+  const repaired = await run('doctor', ...checks, '--fix', '--yes', '--bundle', report)
+  expect(repaired.exitCode).toBe(0)
   expect(modeOf(join(data, 'secrets.json'))).toBe(0o600)
   expect(modeOf(data)).toBe(0o700)
-  expect(mended.stderr).toContain('doctor.json')
+  expect(repaired.stderr).toContain('doctor.json')
   const files = await new Bun.Archive(await Bun.file(report).bytes()).files()
   expect([...files.keys()].toSorted()).toEqual([
     'doctor.json',

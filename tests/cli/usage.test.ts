@@ -88,7 +88,7 @@ describe('usage export', () => {
 })
 
 describe('usage of a key', () => {
-  test('is that of its owner, whoever that is, by its id or its name', async () => {
+  test('is that of its owner, no matter who that is, by its id or its name', async () => {
     const [ada, org] = [await world.person(), await world.person({ ofOrg: true })]
     for (const person of [ada, org]) {
       const { body } = await person.send('POST', 'keys', { name: `only-${person.userId}` })

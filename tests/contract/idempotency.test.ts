@@ -141,7 +141,7 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /billing/checkout': async () => ['billing/checkout', { amount_cents: 1_000 }],
   'POST /billing/portal': async () => ['billing/portal', {}],
 }
-const IN_THEIR_ROOMS = [
+const IN_THEIR_MODULES = [
   'POST /iframes/{id}/conversations/{sessionId}/draft',
   'POST /workflows/{id}/runs/{runId}/approve',
   'POST /workflows/{id}/runs/{runId}/reject',
@@ -197,7 +197,7 @@ describe('the document', () => {
   })
 
   test('has a request below for each of them', () => {
-    const known = [...Object.keys(REQUESTS), ...IN_THEIR_ROOMS].sort()
+    const known = [...Object.keys(REQUESTS), ...IN_THEIR_MODULES].sort()
     expect(
       routes
         .filter(takesKey)

@@ -74,7 +74,7 @@ test('without a slot for 30 s the next target is asked, and with none left it is
   expect(alone.engines.mapping().flatMap(({ targets }) => targets.map(({ breaker }) => breaker))).not.toContain('open')
 })
 
-test('whoever leaves while waiting gives its turn in the line back', async () => {
+test('anyone who leaves while waiting gives its turn in the line back', async () => {
   const { engines } = open(1)
   const first = engines.answer('svc-1-flash', of('eve', '[[held]] first'))
   const leaving = new AbortController()

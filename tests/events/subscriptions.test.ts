@@ -42,7 +42,7 @@ describe('what nobody was subscribed to', () => {
     }
   })
 
-  test('reaches whoever subscribes in the same commit, after the event or in a unit that is undone', async () => {
+  test('reaches those who subscribe in the same commit, after the event or in a unit that is undone', async () => {
     const owner: OwnerScope = `user:${++owners}`
     const counts = Promise.all([
       reached(owner),

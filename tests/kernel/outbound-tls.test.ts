@@ -11,7 +11,7 @@ const { fetchPublic } = createOutbound({
 const [good, expired, unknown] = [selfSigned(), selfSigned({ until: 2021 }), selfSigned()]
 setDefaultCACertificates([...getCACertificates('default'), good.cert, expired.cert])
 
-/** The port of a receiver that says 204 to whoever accepts its encryption, and how many did. */
+/** The port of a receiver that says 204 to everyone who accepts its encryption, and how many did. */
 async function listen(options: TlsOptions) {
   let accepted = 0
   const server = createServer(options, (socket) => {

@@ -1,6 +1,6 @@
 /**
- * `bun run prove mutants --rooms billing,keys [--count 50] [--seed 1] [--workers 2] [--postgres]`: puts small random
- * faults into the named rooms, one at a time and in a copy of the tree, and runs the tests that matter for each until
+ * `bun run prove mutants --modules billing,keys [--count 50] [--seed 1] [--workers 2] [--postgres]`: puts small random
+ * faults into the named modules, one at a time and in a copy of the tree, and runs the tests that matter for each until
  * one fails. Prints each fault that no test saw, and the share that was seen. A fault that changes nothing one could
  * see is named in `equivalents.json`, with the reason, and not counted; nor is one that the types refuse. The seed
  * makes a run again. Exits 1 below `--least` (0.9).
@@ -18,7 +18,7 @@ import { type TestPlan, testsOf } from './tests-of'
 
 const { values } = parseArgs({
   options: {
-    rooms: { type: 'string', default: 'billing,idempotency,rate-limits,keys,kernel/store' },
+    modules: { type: 'string', default: 'billing,idempotency,rate-limits,keys,kernel/store' },
     count: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
@@ -31,10 +31,10 @@ const [count, seed, workers] = [Number(values.count), Number(values.seed), Numbe
 const CHECK_MS = 600_000
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-type Candidate = Mutation & { room: string }
+type Candidate = Mutation & { module: string }
 /** `at` is the text of the line: its number moves. */
 type Equivalent = { file: string; at: string; change: string; reason: string }
-type Found = { room: string; how: 'caught' | 'survived' | 'equivalent' | 'refused' }
+type Found = { module: string; how: 'caught' | 'survived' | 'equivalent' | 'refused' }
 
 const equivalents: Equivalent[] = await Bun.file(new URL('equivalents.json', import.meta.url)).json()
 const sources = new Map<string, string>()
@@ -44,13 +44,13 @@ if (postgres && 'missing' in postgres) throw new Error(`--postgres: ${postgres.m
 const onPostgres = postgres ? { SVC_TEST_POSTGRES_URL: postgres.url } : null
 const soundness = createSoundness(print)
 
-const rooms = values.rooms.split(',')
-const candidates = (await Promise.all(rooms.map(candidatesOf))).flat()
+const modules = values.modules.split(',')
+const candidates = (await Promise.all(modules.map(candidatesOf))).flat()
 const chosen = sample(candidates, count)
-print(`prove mutants seed ${seed}: ${chosen.length} of ${candidates.length} faults in ${rooms.join(', ')}`)
+print(`prove mutants seed ${seed}: ${chosen.length} of ${candidates.length} faults in ${modules.join(', ')}`)
 
 const plans = new Map<string, TestPlan>()
-for (const { room, file } of chosen) if (!plans.has(file)) plans.set(file, await testsOf(room, file))
+for (const { module, file } of chosen) if (!plans.has(file)) plans.set(file, await testsOf(module, file))
 
 const found: Found[] = []
 const copies = Array.from({ length: workers }, (_, number) => makeCopy(scratch, number))
@@ -58,16 +58,16 @@ await Promise.all(copies.map(drain))
 await postgres?.stop()
 process.exit(report() ? 0 : 1)
 
-async function candidatesOf(room: string): Promise<Candidate[]> {
-  const made = (await Array.fromAsync(new Bun.Glob(`src/${room}/**/*.ts`).scan('.'))).sort().map(async (file) => {
+async function candidatesOf(module: string): Promise<Candidate[]> {
+  const made = (await Array.fromAsync(new Bun.Glob(`src/${module}/**/*.ts`).scan('.'))).sort().map(async (file) => {
     const text = readFileSync(file, 'utf8')
     sources.set(file, text)
-    return (await mutationsOf(file, text)).map((mutation) => ({ ...mutation, room }))
+    return (await mutationsOf(file, text)).map((mutation) => ({ ...mutation, module }))
   })
   return (await Promise.all(made)).flat()
 }
 
-/** So many of them, each room by its share, in the order in which the seed draws them. */
+/** So many of them, each module by its share, in the order in which the seed draws them. */
 function sample(all: Candidate[], max: number): Candidate[] {
   const { between } = seededRandom(seed)
   const left = [...all]
@@ -77,7 +77,7 @@ function sample(all: Candidate[], max: number): Candidate[] {
 async function drain(copy: Copy): Promise<void> {
   for (let next = chosen.shift(); next; next = chosen.shift()) {
     const how = await judge(copy, next)
-    found.push({ room: next.room, how })
+    found.push({ module: next.module, how })
     const { line, change, kind } = shown(next, sources.get(next.file)!)
     if (how === 'survived') print(`  not seen: ${next.file}:${line} ${kind}: ${change}`)
     if (found.length % 20 === 0) print(`  ${found.length} tried, ${share(found).toFixed(2)} seen`)
@@ -110,11 +110,11 @@ function report(): boolean {
   const number = (of: readonly Found[], how: Found['how']) => of.filter((one) => one.how === how).length
   const line = (name: string, of: readonly Found[]) =>
     `${name}: ${share(of).toFixed(2)} seen; ${number(of, 'caught')} seen, ${number(of, 'survived')} not, ${number(of, 'equivalent')} change nothing, ${number(of, 'refused')} refused by types or the check of tables`
-  for (const room of rooms)
+  for (const module of modules)
     print(
       line(
-        room,
-        found.filter((one) => one.room === room),
+        module,
+        found.filter((one) => one.module === module),
       ),
     )
   print(line(`prove mutants seed ${seed}`, found))

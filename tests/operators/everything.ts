@@ -11,7 +11,7 @@ import { operatorSender } from './support'
 
 /** What a person wrote, wherever a person may write. */
 export const WORD = 'heliotrope'
-/** Links that work for whoever has them. */
+/** Links that work for everyone who has them. */
 export const LINK = /[?&#](?:sig|token|signature|exp)=|\/embed\/|\/files\//
 
 /** The product with something of everything of one person, with the word in it, and an operator API on TCP. */

@@ -36,7 +36,7 @@ inChromium('people who answer together', () => {
     await first.click('form.note button')
     await shows(first, '.notes', 'Has **bought** before.')
     await first.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#note')!.value === '')
-    // Nothing is sent: whoever answers reads the draft first.
+    // Nothing is sent: anyone who answers reads the draft first.
     const attachments = [{ type: 'image_base64', data: PIXEL, mime_type: 'image/png' }]
     await world.say(chat, 'And 7 * 8?', { attachments })
     await shows(first, '.log', 'And 7 * 8?')
@@ -62,7 +62,7 @@ inChromium('people who answer together', () => {
     expect(text).toContain('Bob here')
     expect(text).not.toContain('bought')
 
-    // What visitors say of themselves and write, and what colleagues write, is text to whoever answers (M19).
+    // What visitors say of themselves and write, and what colleagues write, is text to everyone who answers (M19).
     const evil = '<img src=x onerror="document.title=1"><script>1</script> [x](javascript:alert(1))'
     await world.asVisitor(chat)('POST', '/identify', { name: evil, context: { cart: evil } })
     await world.say(chat, evil)
@@ -74,7 +74,7 @@ inChromium('people who answer together', () => {
     const living = '.inbox img, .inbox script, .inbox a[href^="javascript"]'
     expect(await second.$$eval(living, (found) => found.length)).toBe(0)
 
-    // Where the page is closed, whoever answers reads so.
+    // Where the page is closed, the colleague reads so.
     const { clock } = world
     await store.write((tx) => sessionRepository.change(tx, chat.sessionId as WidgetSessionId, { left_at: clock.now() }))
     world.app.container.live.tell(CHAT, chat.sessionId, { what: 'left', widget: id })

@@ -58,7 +58,7 @@ describe('the prompts of a skill’s hooks', () => {
   test('run once when it is installed and once when it is removed, and their answers are kept', async () => {
     const ada = await world.person()
     const made = await published({ hooks })
-    // Whoever installs it pays for what it runs, so they can see that it does.
+    // Anyone who installs it pays for what it runs, so they can see that it does.
     expect((await ada.send('GET', `skills/${made.skillId}`)).body.hooks).toEqual(['onInstall', 'onUninstall'])
     expect((await install(ada, made)).status).toBe(201)
     expect((await install(ada, made)).status).toBe(200)

@@ -42,7 +42,7 @@ describe('the tools of a run', () => {
     expect(() => tools.register(named('one', 'y'))).toThrow('two tools are named one')
   })
 
-  test('of an org are offered to whoever acts in one, and those of the server to nobody', async () => {
+  test('of an org are offered to everyone who acts in one, and those of the server to nobody', async () => {
     const levels = ['user', 'org_member', 'org_admin', 'system'] as const
     const tools = openTools({ system: levels.map((level) => named(level, 'x', { permissionLevel: level })) })
     const offeredTo = async (call: ReturnType<typeof wanted>['call']) => {

@@ -8,7 +8,7 @@ import { createMigratedDatabase, postgresUrl } from '../support/store'
 if (!postgresUrl) process.stdout.write('NOT RUN: listening at one of two, because SVC_TEST_POSTGRES_URL is not set.\n')
 
 test.skipIf(!postgresUrl)(
-  'whoever listens at one process gets what happens at the other, once it is told',
+  'anyone who listens at one process gets what happens at the other, once it is told',
   async () => {
     const root = mkdtempSync(join(tmpdir(), 'svc-listen-'))
     const database = await createMigratedDatabase(postgresUrl!)
@@ -39,7 +39,7 @@ test.skipIf(!postgresUrl)(
     const event = await ask(one, 'POST', 'events', { orgId: user.id, eventType: 'order.paid', payload: { n: 1 } })
     expect(event.matchedWebhooks).toBe(1)
     expect((await waiting).deliveries).toMatchObject([{ event_id: event.id, event_type: 'order.paid' }])
-    // Whoever reconnects to the other process gets it again, until one of them was told.
+    // Anyone who reconnects to the other process gets it again, until one of them was told.
     expect((await ask(one, 'PUT', `webhooks/${id}/listener`, {})).deliveries).toHaveLength(1)
     const done = [{ event_id: event.id, http_status: 200 }]
     await Promise.all([one, two].map((node) => ask(node, 'PUT', `webhooks/${id}/listener`, { done })))

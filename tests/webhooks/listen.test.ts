@@ -18,7 +18,7 @@ const tidied = async () => {
 }
 
 describe('a webhook without an address', () => {
-  test('gives its deliveries to whoever listens, signed, until they say what became of them', async () => {
+  test('gives its deliveries to everyone who listens, signed, until they say what became of them', async () => {
     const ada = await world.person()
     const hook = await make(ada, 'listen:')
     const { body: event } = await publish(ada)

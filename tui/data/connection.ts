@@ -10,7 +10,7 @@ type Wanted = { topics: readonly TopicName[]; most: number | null }
 export const queryOf = ({ topics, most: max }: Wanted): string =>
   `topics=${topics.join(',')}${max === null ? '' : `&most=${max}`}`
 
-/** What the dashboard needs of whoever starts it: the server, and the commands of `svc-admin`. */
+/** What the dashboard needs of its caller: the server, and the commands of `svc-admin`. */
 export type Host = {
   /** Server-sent events of these topics. Rejects when no answer comes. */
   stream(wanted: Wanted, ended: AbortSignal): Promise<Response>

@@ -104,7 +104,7 @@ export const browser = listView<Session>({
   empty: ['No browser session is open.', 'Start one with POST /browser/sessions, or with a completion that browses.'],
   hints: '⏎ detail  v live view  s screenshot  R steps  E end session  y copy id  ? help',
   actions: {
-    // Whoever may change things gets the wheel as well.
+    // A person who may change things can take control as well.
     'browser.view': ([one], { canWrite }) =>
       one ? { run: ['browser', 'open', one.id, ...(canWrite ? ['--control'] : [])], write: false } : NONE,
     'browser.picture': ([one], { now }) =>

@@ -102,7 +102,7 @@ export const deliveries = listView<Delivery>({
     'deliveries.replay': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
     'deliveries.replay-all': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
     'deliveries.create': () => ({ begin: 'webhooks create --url ' }),
-    // It holds data of the tenant, so that whoever reads it is on the record.
+    // It holds data of the tenant, so that its reader is on the record.
     'deliveries.body': ([row]) =>
       row
         ? { run: ['deliveries', 'get', row.id, '--webhook', row.webhook_id, '--body', '-o', 'yaml'], write: false }

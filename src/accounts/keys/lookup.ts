@@ -73,7 +73,7 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
       const row = await rows.find(store.read, 'everyone', id)
       return row ? callerOf(row, null) : null
     },
-    /** Which of these secrets work, whoever owns them. Reads the store, so it sees what other nodes changed. */
+    /** Which of these secrets work, of every owner. Reads the store, so it sees what other nodes changed. */
     working: (hashes: readonly string[]): Promise<Set<string>> => rows.workingAmong(store.read, hashes, clock.now()),
     forget: (hash: string) => known.forget(hash),
     forgetAll: () => known.clear(),

@@ -30,7 +30,7 @@ export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): 
 }
 
 /**
- * Whoever gets a new secret can act as that key. Throws 403 `missing_scope` when the key has scopes that the caller's
+ * Anyone who gets a new secret can act as that key. Throws 403 `missing_scope` when the key has scopes that the caller's
  * key lacks, and 403 `forbidden` for a colleague's key: it acts with its maker's role and sees the maker's data, so
  * an admin could become an owner by rotating an owner's key (E5).
  */

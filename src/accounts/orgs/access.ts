@@ -32,7 +32,7 @@ export type OrgDeps = {
 
 type Note = { action: `org.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
 
-/** Records a change to an org in the org's own audit chain, whoever made it (contract 19). */
+/** Records a change to an org in the org's own audit chain, no matter who made it (contract 19). */
 export async function recordOn(
   { audit }: Pick<OrgDeps, 'audit'>,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** What one error code means, for whoever gets it and for whoever runs the server. */
+/** What one error code means, for callers who get it and for the operator of the server. */
 export type ErrorPage = {
   status: number
   meaning: string

@@ -58,7 +58,7 @@ describe('a sign-in link', () => {
     expect((await signIn(email, 'chosen later')).status).toBe(201)
   })
 
-  test('works once, whoever uses it at the same time', async () => {
+  test('works once, also for several at the same time', async () => {
     const { email, token } = await linked()
     const passwords = ['first one', 'second one', 'third one', 'fourth one']
     const replies = await Promise.all(passwords.map((password) => redeem(token, password)))

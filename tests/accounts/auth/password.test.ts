@@ -96,7 +96,7 @@ describe('POST /auth/password', () => {
     const replies = await Promise.all(wanted.map((one) => change(token, { current: OLD, new: one })))
     const [set, refused] = replies.map(({ status }) => status).sort()
     expect(set).toBe(200)
-    // Whoever is checked after the other has set one has a current password that is no longer right.
+    // Anyone who is checked after the other has set one has a current password that is no longer right.
     expect([401, 409]).toContain(refused!)
     expect((await Promise.all(wanted.map((one) => signIn(email, one)))).sort()).toEqual([201, 401])
   })

@@ -191,7 +191,7 @@ async function household() {
 
 const NOTHING = { routing_preference_id: null, routing_rules: null, routing_floors: null, guardrail_policy_id: null }
 
-describe('what other rooms attach to a key', () => {
+describe('what other modules attach to a key', () => {
   test('is shown with it, found with it, and recorded by name', async () => {
     const { ada, one, two, bind, of, audit } = await household()
     const policy = crypto.randomUUID()

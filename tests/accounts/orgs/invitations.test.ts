@@ -3,7 +3,7 @@ import { callOf, operatorCaller } from '../../support/callers'
 import { mailServer } from '../../support/mail-server'
 import { openTestStore } from '../../support/store'
 import { createWorld, type Person } from '../../support/world'
-import { createWorld as createRooms } from '../keys/world'
+import { createWorld as createKeysWorld } from '../keys/world'
 import { createTeam, emailOf, issueInvitation, rolesOf } from './team'
 
 const world = await createWorld()
@@ -170,7 +170,7 @@ describe('an invitation that lets nobody in', () => {
 
 describe('an invitation of a week ago', async () => {
   const store = await openTestStore()
-  const { orgs, addUser, addOrg, session, clock } = createRooms(store)
+  const { orgs, addUser, addOrg, session, clock } = createKeysWorld(store)
   const [ada, eve] = [await addUser('ada'), await addUser('eve')]
   const acme = await addOrg(ada.id)
   const invite = () =>

@@ -30,7 +30,7 @@ const CHANGES: [string, Ask, object?][] = [
 ]
 
 describe('the record of an org', () => {
-  test.each(CHANGES)('%s is one row of it, by whoever did it', async (action, ask, input = {}) => {
+  test.each(CHANGES)('%s is one row of it, by the one who did it', async (action, ask, input = {}) => {
     const team = await createTeam(world)
     const [method, path, body] = ask(team)
     const reply = await team.owner.send(method, path, body)

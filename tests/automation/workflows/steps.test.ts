@@ -202,7 +202,7 @@ describe('a step (contract 10)', () => {
     expect(heard).toHaveLength(before)
   })
 
-  test('calls once whoever answers what no database can store, and keeps the rest of it', async () => {
+  test('calls once a receiver that answers what no database can store, and keeps the rest of it', async () => {
     const before = heard.length
     const { run } = await ran(await world.person(), [{ type: 'http', config: { url: at('/raw'), method: 'POST' } }])
     expect(run.status).toBe('completed')

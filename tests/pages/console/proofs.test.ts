@@ -37,7 +37,7 @@ inChromium('the console, by keyboard and at length', async () => {
     await page.keyboard.press('Enter')
     await sees(page, 'By keys')
     await page.waitForFunction(() => location.pathname.endsWith('/routing'))
-    // Something typed is not lost by a slip: whoever closes is asked.
+    // Something typed is not lost by a slip: anyone who closes is asked.
     await page.keyboard.press('n')
     await tabTo(page, 'Name')
     await page.keyboard.type('Half')

@@ -91,7 +91,7 @@ test.each<[string, string, object]>([
   })
 })
 
-describe('a pattern that holds up whoever asks it', () => {
+describe('a pattern that holds up a request', () => {
   const stars = `(?=${'('.repeat(80)}.*${')*'.repeat(80)}z)`
 
   test('even on the few letters of a name is asked off the event loop', async () => {

@@ -6,7 +6,7 @@ export type ScriptedServer = ReturnType<typeof startScripted>
 const json = (body: object) => Response.json(body, { headers: { 'x-request-id': 'req_test' } })
 
 type Event = Record<string, unknown> & { type: string }
-/** How the server behaves to whoever connects from then on. */
+/** How the server behaves to everyone who connects from then on. */
 export type Manner = {
   change?(topics: MockUp): MockUp
   hello?: Partial<{ role: string; version: string }>

@@ -2,7 +2,7 @@
  * Mends what the viewer's elements lack for screen readers, and takes away the reference in short once the viewer is
  * drawn. It draws its elements anew while it is used, so whatever changes is looked at again.
  */
-function mend(): void {
+function repair(): void {
   const each = (where: string, change: (one: HTMLElement) => void) =>
     document.querySelectorAll<HTMLElement>(where).forEach(change)
   each('button[aria-selected]:not([role])', (one) => {
@@ -25,7 +25,7 @@ new MutationObserver(() => {
   isWaiting = true
   setTimeout(() => {
     isWaiting = false
-    mend()
+    repair()
   }, 100)
 }).observe(document.documentElement, {
   childList: true,

@@ -16,7 +16,7 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
   })
   const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
 
-  /** A program that stands for the web browser of whoever sits here: it keeps the address that it is given. */
+  /** A program that stands for the web browser of this machine: it keeps the address that it is given. */
   async function opensIn(place: string, id: string) {
     const program = join(place, 'browser.sh')
     writeFileSync(
