@@ -82,7 +82,7 @@ test.each([
   ['wrong-type', 'vision', 503],
   ['401', 'data_extraction', 503],
 ])(
-  'G. an engine that fails: G3 with %s in mode %s costs nothing, and is never shown as the fault of the caller',
+  'G3 an engine that fails with %s in mode %s costs nothing, and is never shown as the fault of the caller',
   async (fault, mode, status) => {
     const person = await people.newcomer({ cents: 10 })
     expect((await ask(`fail [[${fault}]]`, person, { mode })).status).toEqual(status)

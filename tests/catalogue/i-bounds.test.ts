@@ -32,7 +32,7 @@ test.each([
     '500 guardrail policies',
   ],
   ['routing-preferences', { name: 'p', rules: [], examples: [] }, 500, '500 routing preferences'],
-])('I. what an account may have: I-15 %s %j: %i more, then 409 that says so', async (path, body, max, bound) => {
+])('I-15 what an account may have: %s %j: %i more, then 409 that says so', async (path, body, max, bound) => {
   const seen = await statuses((await people.newcomer()).key, path, body, max + AT_ONCE, bound)
   expect(seen.filter((status) => status === 201).length).toEqual(max)
   expect(new Set(seen)).toEqual(new Set([201, 409]))
