@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import equivalents from './equivalents.json'
 import { mutated, mutationsOf, shown } from './mutations'
-import { testsOf } from './tests-of'
+import { MODULES, namedFor, scan, testsOf } from './tests-of'
 
 const QUERY = `import { and, eq, gt, gte } from 'drizzle-orm'
 export const open = (t: { a: number; b: number }, now: number) => {
@@ -12,7 +13,7 @@ export const open = (t: { a: number; b: number }, now: number) => {
 
 describe('the faults that are put in', () => {
   test('are of operators, conditions of queries, SQL, numbers and statements, and not of wording', async () => {
-    const all = (await mutationsOf('src/room/file.ts', QUERY)).map((one) => mutated(one, QUERY))
+    const all = (await mutationsOf('src/module/file.ts', QUERY)).map((one) => mutated(one, QUERY))
     for (const changed of [
       QUERY.replace('gte(now', 'gt(now'),
       QUERY.replace(/, gt\(t\.b.*$/m, ')'),
@@ -37,10 +38,16 @@ describe('the faults that are put in', () => {
   })
 })
 
-test('the tests of a room are its own, nearest first, and those that use it from outside', async () => {
+test('the tests of a module are its own, nearest first, and those that use it from outside', async () => {
   const { near, wide } = await testsOf('billing', 'src/billing/prices.ts')
   expect(near[0]).toBe('tests/billing/prices.test.ts')
   expect(near).toContain('tests/billing/credit.test.ts')
   expect(wide).toContain('tests/catalogue/g-billing.test.ts')
   expect(wide.filter((file) => near.includes(file))).toEqual([])
+})
+
+test.each(MODULES)('%s is a module, and the tests that are named for it are there', async (module) => {
+  expect(existsSync(`src/${module}`)).toBe(true)
+  for (const pattern of namedFor(module))
+    expect({ pattern, found: (await scan(pattern)).length > 0 }).toEqual({ pattern, found: true })
 })

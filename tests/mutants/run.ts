@@ -1,9 +1,9 @@
 /**
- * `bun run prove mutants --modules billing,keys [--count 50] [--seed 1] [--workers 2] [--postgres]`: puts small random
+ * `bun run prove mutants --modules billing,limits [--count 50] [--seed 1] [--workers 2] [--postgres]`: puts small random
  * faults into the named modules, one at a time and in a copy of the tree, and runs the tests that matter for each until
  * one fails. Prints each fault that no test saw, and the share that was seen. A fault that changes nothing one could
  * see is named in `equivalents.json`, with the reason, and not counted; nor is one that the types refuse. The seed
- * makes a run again. Exits 1 below `--least` (0.9).
+ * makes a run again. Exits 1 below `--min` (0.9).
  */
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -14,11 +14,11 @@ import { fastestParent, makeScratch } from '../support/scratch'
 import { type Copy, makeCopy } from './copy'
 import { type Mutation, mutated, mutationsOf, shown } from './mutations'
 import { createSoundness } from './soundness'
-import { type TestPlan, testsOf } from './tests-of'
+import { MODULES, type TestPlan, testsOf } from './tests-of'
 
 const { values } = parseArgs({
   options: {
-    modules: { type: 'string', default: 'billing,idempotency,rate-limits,keys,kernel/store' },
+    modules: { type: 'string', default: MODULES.join(',') },
     count: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },

@@ -8,8 +8,8 @@ const OWN: Record<string, string[]> = {
     'tests/operators/reconcile.test.ts',
     'tests/cluster/nodes/lease.test.ts',
   ],
-  'rate-limits': ['tests/contract/{bounds,names}.test.ts'],
-  keys: ['tests/contract/{bounds,names}.test.ts', 'tests/app/account-bounds.test.ts'],
+  limits: ['tests/contract/{bounds,names}.test.ts'],
+  'accounts/keys': ['tests/contract/{bounds,names}.test.ts', 'tests/app/account-bounds.test.ts'],
 }
 
 /** Tests outside of a module's own folder that exercise it over its public faces. */
@@ -28,13 +28,13 @@ const BESIDE: Record<string, string[]> = {
     'tests/accounts/orgs/routes.test.ts',
     'tests/chaos/failpoints.test.ts',
   ],
-  'rate-limits': [
+  limits: [
     'tests/catalogue/i-*.test.ts',
     'tests/http/{headers,guard}.test.ts',
     'tests/contract/*.test.ts',
     'tests/app/config.test.ts',
   ],
-  keys: [
+  'accounts/keys': [
     'tests/catalogue/a-key*.test.ts',
     'tests/cli/keys*.test.ts',
     'tests/operators/first-key.test.ts',
@@ -50,6 +50,12 @@ const BESIDE: Record<string, string[]> = {
   ],
 }
 
+/** The modules that are looked at unless others are named. */
+export const MODULES = Object.keys(BESIDE)
+
+/** The patterns of tests that are named for a module. */
+export const namedFor = (module: string): string[] => [...(OWN[module] ?? []), ...(BESIDE[module] ?? [])]
+
 /** Files of tests in the order in which they are likely to see a fault of `file`. */
 export type TestPlan = { near: string[]; wide: string[] }
 
@@ -57,22 +63,25 @@ export type TestPlan = { near: string[]; wide: string[] }
  * `near` are the tests of the module's own folder and those of `OWN`, those that import the file first; `wide` are those elsewhere whose
  * own text or helpers import the module by its door, and those that exercise it over its public faces.
  */
-export async function testsOf(room: string, file: string): Promise<TestPlan> {
-  const elsewhere = await Promise.all((OWN[room] ?? []).map(scan))
-  const own = [...(await inFolder(room)), ...elsewhere.flat()]
-  const beside = await Promise.all((BESIDE[room] ?? [`tests/catalogue/*.test.ts`]).map(scan))
-  const importing = room.includes('/') ? [] : await importersOf(`src/${room}`)
+export async function testsOf(module: string, file: string): Promise<TestPlan> {
+  const elsewhere = await Promise.all((OWN[module] ?? []).map(scan))
+  const own = [...(await inFolder(module)), ...elsewhere.flat()]
+  const beside = await Promise.all((BESIDE[module] ?? [`tests/catalogue/*.test.ts`]).map(scan))
+  const importing = module.includes('/') ? [] : await importersOf(`src/${module}`)
   const near = own.sort((a, b) => nearness(b, file) - nearness(a, file))
   return { near, wide: [...new Set([...importing, ...beside.flat()])].filter((one) => !near.includes(one)) }
 }
 
-/** The tests of `kernel/store` stand in `tests/kernel` under its name. */
-async function inFolder(room: string): Promise<string[]> {
-  const [outer, inner] = room.split('/')
-  return inner ? scan(`tests/${outer}/${inner}*.test.ts`) : scan(`tests/${room}/**/*.test.ts`)
+/** The tests of `kernel/store` are in `tests/kernel` under its name. */
+async function inFolder(module: string): Promise<string[]> {
+  const [outer, inner] = module.split('/')
+  return [
+    ...(await scan(`tests/${module}/**/*.test.ts`)),
+    ...(inner ? await scan(`tests/${outer}/${inner}*.test.ts`) : []),
+  ]
 }
 
-const scan = async (pattern: string): Promise<string[]> =>
+export const scan = async (pattern: string): Promise<string[]> =>
   (await Array.fromAsync(new Bun.Glob(pattern).scan('.'))).sort()
 
 /** 2 for a test of the same name, 1 for one that imports the file, 0 for others. */
