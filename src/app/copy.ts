@@ -13,9 +13,9 @@ import {
   schemaOf,
   wipe,
 } from '../kernel/store'
-import { assertAlone } from './alone'
 import { lockDataDir } from './lock'
 import { claimDatabase } from './open'
+import { assertAlone } from './single-server'
 
 type Copying = {
   from: DatabaseLocation

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../kernel/config'
 import { wipe } from '../kernel/store'
-import { assertAlone } from './alone'
 import type { Config } from './config'
 import { lockDataDir } from './lock'
 import { databaseLocationOf } from './open'
+import { assertAlone } from './single-server'
 
 export { assertAlone }
 

@@ -17,7 +17,7 @@ export {
   piecesOf,
   signsIn,
 } from './fonts'
-export { imageSize, isWhole } from './picture-end'
+export { imageSize, isWhole } from './picture-complete'
 export { createFilePlace } from './places'
 export { createFiles, type Files } from './service'
 export { addUpload, countReader, expiredUploads, findUpload, lockUploads, verifyUploads } from './uploads'

@@ -1,4 +1,4 @@
-import { isForeignAround, isPlainUse, type PlainUses } from './profanity-around'
+import { isForeignAround, isPlainUse, type PlainUses } from './profanity-context'
 import {
   fits,
   isOfWord,

@@ -1,5 +1,5 @@
 import { readable } from './injection/readable'
-import { isForeignAround, isPlainUse, type PlainUses } from './profanity-around'
+import { isForeignAround, isPlainUse, type PlainUses } from './profanity-context'
 import { compileEnglish } from './profanity-english-find'
 import { reading } from './reading'
 import { unitsOf } from './runs'

@@ -1,6 +1,6 @@
 import { readable } from '../injection/readable'
 import { unleeted } from '../injection/view'
-import { asDrawn, STROKE, withStrokes } from '../vendors-looks'
+import { asDrawn, STROKE, withStrokes } from '../vendors-look-alikes'
 import data from '../vendors-names.json'
 
 /** Vendors of engines and their models as of `as_of`, in lower case; a blank stands for any separator or none. */
