@@ -40,6 +40,7 @@ const groups: Readonly<Record<string, Load>> = {
   ],
   canvases: async () => (await import('./commands/canvases')).canvasCommands,
   workflows: async () => (await import('./commands/workflows')).workflowCommands,
+  search: async () => [(await import('./commands/views')).search],
   tests: async () => (await import('./commands/views')).testCommands,
   views: async () => (await import('./commands/views')).viewCommands,
   submissions: async () => (await import('./commands/submissions')).submissionCommands,

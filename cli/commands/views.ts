@@ -2,7 +2,7 @@ import { onceHeaders } from '../api'
 import { type Command, commandsOf } from '../command'
 import { expectData } from '../failure'
 import { columnsOf } from '../output/columns'
-import { list, text, wholeCents } from '../words'
+import { argument, list, text, wholeCents } from '../words'
 import { countedColumn, fileCommands } from './resource-commands'
 
 /** Saved views of the console. */
@@ -17,6 +17,21 @@ export const viewCommands: Command[] = fileCommands({
   file: 'view.json',
   arg: 'view',
   stays: 'What it shows stays.',
+})
+
+export const search = commandsOf('', {
+  apis: ['tenant'],
+  exits: [],
+})`search: Find what you own by the start of its id or name
+  Shows at most 20, as the palette of the console does. SECTION is the section of the console that opens it.
+  $ search ship
+  $ search 0b6d4a52 --json`({
+  columns: columnsOf`label NAME, type KIND, section SECTION, id ID keep`,
+  args: { word: argument('the start of an id or name, 2 or more characters') },
+  request: async ({ shell }, { word }) =>
+    (await (await shell.connect()).tenant()).client.search.get({ query: { q: word } }),
+  shown: ({ results }) => results,
+  empty: 'Nothing of yours has an id or a name that starts like this.',
 })
 
 const ID = '7a3c9d10-2b0e-4f43-8b30-7d3c7f1f4e21'
