@@ -72,7 +72,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
       runs: [
         [
           ...['tui/picture', 'pages/shop', 'pages/colleagues', 'browser/states'],
-          ...['shell', 'requests', 'screens', 'every-screen', 'playground', 'files', 'operators'].map(
+          ...['shell', 'requests', 'screens', 'every-screen', 'playground', 'cases', 'files', 'operators'].map(
             (file) => `pages/console/${file}`,
           ),
         ].map((file) => `tests/${file}.test.ts`),

@@ -47,6 +47,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
           entering,
           assets: container.consoleAssets,
           me: auth.me,
+          settings: ({ caller }) => container.settings.read(container.store.read, caller.userId),
           hasOperators: hasOperators(config),
           about: {
             version: RELEASE,

@@ -22,6 +22,8 @@ type Deps = {
     active_org_id: string | null
     operator_role: OperatorRole | null
   }>
+  /** The reader's own settings. */
+  settings(call: Call): Promise<{ shortcuts: boolean }>
   /** Whether operators may work in the console. */
   hasOperators: boolean
   /** What the page needs to know of this server. */
@@ -44,6 +46,8 @@ export type Boot = Deps['about'] & {
   /** What the person may do as an operator of this server; null for nobody's. */
   operator_role: OperatorRole | null
   owners: BootOwner[]
+  /** Whether single keys do something. */
+  shortcuts: boolean
 }
 
 /** Only what this server serves; styles and scripts only from files (console 9.2). */
@@ -67,9 +71,12 @@ const TAKEN = new Set(['me', 'all', 'sign-in', 'start', 'assets', 'invitation'])
 const OWNERLESS = new Set(['inbox', 'settings', 'playground'])
 
 /** `/console`: one document for every address of the console, and its files (console 9.2). */
-export function consoleRoutes({ base, entering, assets, me, hasOperators, about }: Deps, guard: Guard) {
+export function consoleRoutes({ base, entering, assets, me, settings, hasOperators, about }: Deps, guard: Guard) {
   async function bootOf(call: Call, build: string): Promise<{ boot: Boot; home: string }> {
-    const { user, has_password, orgs, active_org_id, operator_role } = await me(call)
+    const [{ user, has_password, orgs, active_org_id, operator_role }, { shortcuts }] = await Promise.all([
+      me(call),
+      settings(call),
+    ])
     const teams = orgs.map(({ id, slug, name, role }) => ({
       slug: TAKEN.has(slug) ? `org:${id}` : slug,
       id,
@@ -83,7 +90,7 @@ export function consoleRoutes({ base, entering, assets, me, hasOperators, about 
     const permissions = role === 'admin' ? PERMISSIONS : (['viewUsage', 'viewAudit'] as const)
     const all = { slug: 'all', id: null, name: 'All owners', role: `operator (${role})`, permissions }
     const owners = [own, ...teams, ...(role === null ? [] : [all])]
-    const person = { user: { ...user, has_password }, operator_role: role, owners }
+    const person = { user: { ...user, has_password }, operator_role: role, owners, shortcuts }
     const boot = { ...about, build, base_path: base, ...person }
     return { boot, home: teams.find(({ id }) => id === active_org_id)?.slug ?? 'me' }
   }

@@ -7,6 +7,8 @@ import { furnish } from './support/furnished'
 /** Every screen with its address, what stands on it when it is full, and when nothing is there yet. */
 const SCREENS = [
   ['inbox', 'lamps/oak', 'Nobody is waiting.'],
+  ['playground?tab=tests', 'A lamp in a haiku', 'Keep a prompt'],
+  ['playground?tab=runs', null as string | null, 'No run yet.'],
   ['routing', 'Support', 'Every prompt is routed by the classifier.'],
   ['routing?tab=corrections', 'Write a poem', 'No corrections.'],
   ['guardrails', 'Personal data', 'No policy.'],

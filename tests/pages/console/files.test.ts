@@ -24,9 +24,12 @@ inChromium('the files of the console', async () => {
     await sees(page, 'The link works until')
     expect(await wrongIn(page, 'file')).toEqual([])
     await page.setViewport({ width: 1280, height: 800 })
+    expect(problems).toEqual([])
+    // The viewer of the browser reads files of its own.
+    await press(page, 'Show the document')
+    await page.waitForSelector('iframe[title="A page about queues"]')
     await press(page, 'Delete…')
     await press(page, 'Delete')
     await sees(page, 'No files yet.')
-    expect(problems).toEqual([])
   })
 })

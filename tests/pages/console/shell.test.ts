@@ -70,6 +70,27 @@ inChromium('the console', async () => {
     await page.waitForFunction(() => location.pathname.endsWith('/playground'))
   })
 
+  test('single keys are switched off on every device of the reader', async () => {
+    const { page } = await open('/me/settings')
+    await sees(page, 'Single-key shortcuts')
+    const isOn = async () => (await person.send('GET', 'settings')).body.shortcuts
+    const turn = async () => {
+      await page.click('.part .check input')
+      await page.waitForNetworkIdle({ idleTime: 200 })
+    }
+    await turn()
+    expect(await isOn()).toBe(false)
+    const other = await open('/me/keys')
+    await sees(other.page, 'test')
+    await other.page.keyboard.press('?')
+    await other.page.keyboard.press('g')
+    await other.page.keyboard.press('o')
+    expect(other.page.url()).toEndWith('/me/keys')
+    expect(await other.page.$('.dialog')).toBeNull()
+    await turn()
+    expect(await isOn()).toBe(true)
+  })
+
   test('shows what was called, in the policy and without another origin', async () => {
     const { page, problems } = await open()
     await page.waitForSelector('.u-wrap')

@@ -27,6 +27,12 @@ export async function furnish({
     resolved_mode: 'code',
     expected_mode: 'fast',
   })
+  await make('test-cases', {
+    name: 'A lamp in a haiku',
+    tags: ['release'],
+    request: { prompt: 'Write a haiku about a lamp.', mode: 'fast' },
+    checks: [{ type: 'contains', value: 'lamp' }],
+  })
   const policy = await make('guardrail-policies', {
     name: 'Personal data',
     rules: [

@@ -1,15 +1,15 @@
 import { Button } from '../ui/controls'
 import { Dialog } from '../ui/overlay'
-import { shortcuts, table } from './keys'
+import { table, useShortcuts } from './keys'
 
 /** The keys of the screen that is shown, from the table that they run by. */
 export function KeyHelp({ onClose }: { onClose(): void }) {
-  const isOn = shortcuts.use() === 'on'
+  const [isOn, setOn] = useShortcuts()
   const keys = table.use()
   return (
     <Dialog title="Keyboard" onClose={onClose}>
       <label className="check">
-        <input type="checkbox" checked={isOn} onChange={({ target }) => shortcuts.set(target.checked ? 'on' : 'off')} />
+        <input type="checkbox" checked={isOn} onChange={({ target }) => setOn(target.checked)} />
         Single-key shortcuts
       </label>
       <dl className="keys">

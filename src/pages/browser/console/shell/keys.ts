@@ -1,11 +1,23 @@
 import { useEffect, useRef } from 'react'
-import { createKept, createValue } from './value'
+import { useSend } from './api'
+import { boot } from './boot'
+import { createValue } from './value'
 
 /** A key, what it does in words, and how. `keys` is one key or two in a row: `/`, `g o`. */
 export type Key = { keys: string; label: string; run(): void }
 
-/** Whether single keys do anything (SC 2.1.4); kept for this browser. */
-export const shortcuts = createKept('svc-shortcuts', 'on')
+/** Whether single keys do anything (SC 2.1.4): a setting of the reader. */
+const shortcuts = createValue(boot.shortcuts)
+
+/** The setting, and what changes it on every device of the reader. */
+export function useShortcuts(): [isOn: boolean, set: (isOn: boolean) => void] {
+  const save = useSend<unknown, { shortcuts: boolean }>('PATCH', '/api/v1/settings', ['/settings'])
+  const set = (isOn: boolean) => {
+    shortcuts.set(isOn)
+    save.mutate({ shortcuts: isOn }, { onError: () => shortcuts.set(!isOn) })
+  }
+  return [shortcuts.use(), set]
+}
 
 /** The keys of the frame and of the screen that is shown; the help and the palette read this table too. */
 export const table = createValue<readonly Key[]>([])
@@ -42,7 +54,7 @@ export function listenForKeys(palette: () => void): () => void {
     }
     const isTyping = (event.target as Element | null)?.closest?.(FIELDS)
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping || event.defaultPrevented) return
-    if (shortcuts.get() === 'off' || document.querySelector('.veil')) return
+    if (!shortcuts.get() || document.querySelector('.veil')) return
     const isSecond = first !== null && event.timeStamp - first.at < SEQUENCE_MS
     const pressed = isSecond ? `${first!.key} ${event.key}` : event.key
     first = null

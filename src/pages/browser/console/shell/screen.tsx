@@ -12,6 +12,7 @@ import { DOCS, mayOperate, type Owner } from './boot'
 import { unsaved } from './form'
 import { useKeys } from './keys'
 import { Page } from './page'
+import { SavedViews } from './views'
 
 /*
  * How a screen is declared. An ordinary section is a list with filters, a drawer with the details of one row, and a
@@ -73,6 +74,8 @@ export type Screen<Row> = {
   }
   /** It is an operators' screen: what they make there belongs to the server. On others they make nothing. */
   isOperators?: boolean
+  /** Its filters can be kept under a name. */
+  views?: true
   /** What stands above the list. */
   above?: ComponentType
 }
@@ -147,6 +150,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
       <Page title={title} actions={button} isBusy={pages.isFetching && !pages.isPending}>
         {Above && <Above />}
         {filters.length > 0 && <FilterBar filters={filters} values={values} onChange={set} onClear={clear} />}
+        {screen.views && owner.looksAt === undefined && <SavedViews section={section} />}
         {rows === undefined && pages.error && (
           <Failed problem={pages.error} docs={DOCS} retry={() => void pages.refetch()} />
         )}

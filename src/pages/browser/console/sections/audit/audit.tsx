@@ -55,6 +55,7 @@ export default defineScreen<AuditEvent>({
   section: 'audit',
   title: 'Audit',
   list: { path: '/audit', rows: 'events', query: ({ id, looksAt }) => (looksAt ? {} : { scope: id ? 'org' : 'user' }) },
+  views: true,
   idOf: ({ id }) => id,
   columns: [
     { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },

@@ -22,13 +22,30 @@ function sourceOf(link: string): string {
 
 /** The file itself where a browser can show it without running it. Nothing plays by itself. */
 function Look({ type, mime_type, url, title, filename }: File) {
+  const [isShown, setShown] = useState(false)
   if (url === null) return null
   const source = sourceOf(url)
   if (mime_type.startsWith('image/'))
     return <img className="look" src={source} alt={title ?? filename} loading="lazy" />
   if (type === 'video') return <video className="look" src={source} controls preload="none" aria-label={filename} />
-  return null
+  if (type === 'audio') return <audio className="look" src={source} controls preload="none" aria-label={filename} />
+  if (mime_type !== 'application/pdf') return null
+  // The browser's own viewer has no access to this page; it takes a while to start.
+  if (isShown) return <iframe className="look" src={source} title={title ?? filename} />
+  return (
+    <div className="actions">
+      <Button onClick={() => setShown(true)}>Show the document</Button>
+    </div>
+  )
 }
+
+/** The name, with a small picture of what is one. */
+const Name = ({ filename, thumbnail_url }: File) => (
+  <>
+    {thumbnail_url && <img className="thumbnail" src={sourceOf(thumbnail_url)} alt="" loading="lazy" />}
+    {filename}
+  </>
+)
 
 function FileDetail({ row: file, close }: { row: File; close(): void }) {
   const [isAsked, setAsked] = useState(false)
@@ -84,9 +101,10 @@ export default defineScreen<File>({
   section: 'files',
   title: 'Files',
   list: { path: '/artifacts', rows: 'artifacts' },
+  views: true,
   idOf: ({ id }) => id,
   columns: [
-    { key: 'name', head: 'Name', cell: ({ filename }) => filename, main: true, width: 'minmax(180px, 2fr)' },
+    { key: 'name', head: 'Name', cell: Name, main: true, width: 'minmax(180px, 2fr)' },
     { key: 'kind', head: 'Kind', cell: ({ type }) => type, main: true, width: '112px' },
     { key: 'size', head: 'Size', cell: ({ size_bytes }) => size(size_bytes), main: true, number: true, width: '104px' },
     { key: 'made', head: 'Made', cell: ({ created }) => <Time at={created} />, main: true, width: '144px' },

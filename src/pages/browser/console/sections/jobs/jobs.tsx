@@ -53,6 +53,7 @@ export default defineScreen<Job>({
   section: 'jobs',
   title: 'Jobs',
   list: { path: '/jobs', rows: 'jobs', everyMs: 30_000 },
+  views: true,
   idOf: ({ id }) => id,
   columns: [
     { key: 'type', head: 'Kind', cell: ({ type }) => type, main: true },
@@ -69,6 +70,9 @@ export default defineScreen<Job>({
       values: [
         ['research', 'research'],
         ['video', 'video'],
+        ['response', 'response'],
+        ['batch', 'batch'],
+        ['tests', 'tests'],
       ],
     },
     {

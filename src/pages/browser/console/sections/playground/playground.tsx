@@ -1,16 +1,21 @@
 import { Code2, Plus, Send, Square, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
+import { useLocation } from 'wouter'
 import type { ModelList } from '../../../../../engines/schema'
 import type { UsageReport } from '../../../../../usage/schema'
-import { useGet } from '../../shell/api'
+import { useGet, useOwner } from '../../shell/api'
 import { useKeys } from '../../shell/keys'
 import { Page } from '../../shell/page'
+import { defineTabs } from '../../shell/tabs'
+import { handed } from '../../shell/value'
 import { Button, Choices, Code, Field } from '../../ui/controls'
 import { useFilters } from '../../ui/filters'
 import { money } from '../../ui/format'
 import { type Column, useColumn } from './column'
 import { ExchangeView } from './exchange'
-import { bodyOf, type Settings, samplesOf } from './samples'
+import { Runs } from './runs'
+import { bodyOf, openedOf, type Settings, samplesOf } from './samples'
+import { Tests } from './tests'
 
 const MOST = 4
 type Language = keyof ReturnType<typeof samplesOf>
@@ -24,12 +29,16 @@ const PROMPTS = [
 ] as const
 
 /** Prompts and answers beside one another: one to four engines, one composer, and the code that does the same. */
-export default function Playground() {
-  const { filters, set } = useFilters({ modes: 'auto' })
+function Playground() {
+  const owner = useOwner()
+  const [, navigate] = useLocation()
+  // What the log or a test case hands over is asked again here.
+  const [opened] = useState(() => openedOf(handed.get()))
+  const { filters, set } = useFilters({ modes: opened?.mode ?? 'auto' })
   const modes = filters.modes!.split(',').slice(0, MOST)
   const models = useGet<ModelList>('/models')
-  const [common, setCommon] = useState({ system: '', temperature: '', skills: '' })
-  const [text, setText] = useState('')
+  const [common, setCommon] = useState(opened?.common ?? { system: '', temperature: '', skills: '' })
+  const [text, setText] = useState(opened?.prompt ?? '')
   const [isCode, setCode] = useState(() => innerWidth >= 1100)
   const [sample, setSample] = useState<Language>('curl')
   const columns = useRef<(Column | null)[]>([])
@@ -38,7 +47,10 @@ export default function Playground() {
   ids.current = modes.map((_, n) => ids.current[n] ?? crypto.randomUUID())
   const [, redraw] = useState(0)
   const field = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  useEffect(() => {
+    handed.set(null)
+    field.current?.focus()
+  }, [])
   useKeys([{ keys: 'e', label: 'Write a prompt', run: () => field.current?.focus() }])
 
   const choose = (next: readonly string[]) => set({ modes: next.join(',') })
@@ -74,13 +86,24 @@ export default function Playground() {
       actions={
         <>
           {!isEmpty && (
-            <Button
-              onClick={() => {
-                for (const column of columns.current) column?.clear()
-              }}
-            >
-              New conversation
-            </Button>
+            <>
+              <Button
+                onClick={() => {
+                  const { stream: _, ...request } = first!.exchanges.at(-1)!.body
+                  handed.set(request)
+                  navigate(`/${owner.slug}/playground/new?tab=tests`)
+                }}
+              >
+                Make a test case
+              </Button>
+              <Button
+                onClick={() => {
+                  for (const column of columns.current) column?.clear()
+                }}
+              >
+                New conversation
+              </Button>
+            </>
           )}
           <Button disabled={modes.length >= MOST} onClick={compare}>
             <Plus size={16} aria-hidden="true" />
@@ -298,3 +321,9 @@ function ColumnView(props: ColumnProps) {
     </section>
   )
 }
+
+export default defineTabs('playground', [
+  { id: 'playground', label: 'Playground', screen: Playground },
+  { id: 'tests', label: 'Test cases', screen: Tests },
+  { id: 'runs', label: 'Runs', screen: Runs },
+])

@@ -18,6 +18,39 @@ export function bodyOf({ mode, system, temperature, skills }: Settings, turns: r
 }
 export type Body = ReturnType<typeof bodyOf>
 
+type Message = { role: string; content: unknown }
+
+/** What the playground begins with for a request of `POST /completions` or `POST /chat/completions`. */
+export function openedOf(request: Record<string, unknown> | null) {
+  if (!request) return null
+  const {
+    messages = [],
+    prompt,
+    mode,
+    temperature,
+    skills,
+    persona,
+  } = request as {
+    messages?: Message[]
+    prompt?: string
+    mode?: string
+    temperature?: number
+    skills?: string[]
+    persona?: { system_prompt?: string }
+  }
+  const said = (role: string) => messages.findLast((message) => message.role === role)?.content
+  const textOf = (content: unknown) => (typeof content === 'string' ? content : '')
+  return {
+    prompt: prompt ?? textOf(said('user')),
+    mode: mode ?? 'auto',
+    common: {
+      system: persona?.system_prompt ?? textOf(said('system')),
+      temperature: temperature === undefined ? '' : String(temperature),
+      skills: skills?.join(' ') ?? '',
+    },
+  }
+}
+
 const base = () => boot.public_url?.replace(/\/$/, '') || location.origin
 
 /** A value as Python writes it, in the same order. */

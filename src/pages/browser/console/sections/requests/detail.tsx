@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react'
-import { Link } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import type { AuditEvent } from '../../../../../audit/schema'
 import type { RequestRow } from '../../../../../usage/schema'
 import { useGet, useOwner, useSend } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
+import { handed } from '../../shell/value'
 import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { duration, money, Time, whole } from '../../ui/format'
@@ -124,6 +125,13 @@ export function RequestBody({ row }: { row: RequestRow }) {
 /** The request and its answer, where they are kept, with the way to send it again. */
 function Bodies({ id, bodies: { kept, until, request, response } }: { id: string; bodies: Trace['bodies'] }) {
   const send = useSend<Replayed, { dry_run?: boolean }>('POST', `/requests/${id}/replay`, ['/requests'])
+  const owner = useOwner()
+  const [, navigate] = useLocation()
+  const hand = (where: string) => {
+    const { stream: _, ...asked } = request as Record<string, unknown>
+    handed.set(asked)
+    navigate(`/${owner.slug}/playground${where}`)
+  }
   const estimate = send.data?.estimate_cents
   if (!kept)
     return (
@@ -138,6 +146,8 @@ function Bodies({ id, bodies: { kept, until, request, response } }: { id: string
         <Button busy={send.isPending} onClick={() => send.mutate({ dry_run: true })}>
           Replay…
         </Button>
+        <Button onClick={() => hand('')}>Open in playground</Button>
+        <Button onClick={() => hand('/new?tab=tests')}>Make a test case</Button>
       </div>
       {send.error && <Failed problem={send.error} docs={DOCS} />}
       <Code text={JSON.stringify(request, null, 2)} label="request" />

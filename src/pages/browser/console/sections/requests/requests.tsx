@@ -22,6 +22,7 @@ export default defineScreen<RequestRow>({
   section: 'requests',
   title: 'Requests',
   list: { path: '/requests', rows: 'requests', everyMs: 30_000 },
+  views: true,
   idOf: ({ request_id }) => request_id,
   columns: [
     { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '104px' },

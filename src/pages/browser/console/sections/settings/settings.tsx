@@ -3,7 +3,7 @@ import type { Settings as Account } from '../../../../../accounts/settings-schem
 import { useGet, useOwner, useSend } from '../../shell/api'
 import { boot, DOCS } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
-import { shortcuts } from '../../shell/keys'
+import { useShortcuts } from '../../shell/keys'
 import { Page } from '../../shell/page'
 import { Button, Chip } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -63,7 +63,7 @@ export default function Settings() {
   const owner = useOwner()
   const settings = useGet<Account>('/settings')
   const { user } = boot
-  const isOn = shortcuts.use() === 'on'
+  const [isOn, setOn] = useShortcuts()
   return (
     <Page title="Settings">
       <div className="parts">
@@ -77,14 +77,10 @@ export default function Settings() {
           />
           <Form fields={NAME} values={user} method="PATCH" path="/auth/me" touches={['/auth/me']} verb="Save name" />
           <label className="check">
-            <input
-              type="checkbox"
-              checked={isOn}
-              onChange={({ target }) => shortcuts.set(target.checked ? 'on' : 'off')}
-            />
+            <input type="checkbox" checked={isOn} onChange={({ target }) => setOn(target.checked)} />
             <span>
               Single-key shortcuts
-              <small>Kept for this browser. Press ? on any page to see them.</small>
+              <small>Press ? on any page to see them.</small>
             </span>
           </label>
         </section>

@@ -1,0 +1,300 @@
+import { useEffect, useState } from 'react'
+import { useLocation } from 'wouter'
+import type { Check, TestCase, TestCasePage, TestRunAccepted } from '../../../../../completions/test-cases-schema'
+import type { ModelList } from '../../../../../engines/schema'
+import type { Static } from '../../../../../kernel/schema'
+import { Actions } from '../../shell/actions'
+import { useGet, useOwner } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { Form, type FormField } from '../../shell/form'
+import { defineScreen } from '../../shell/screen'
+import { handed } from '../../shell/value'
+import { Button, Field, Id, Select } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { Time } from '../../ui/format'
+import { Rows } from '../../ui/rows'
+import { Shown } from '../../ui/states'
+import { changedColumn } from '../../ui/table'
+import { Outcome, runsOf, useRuns } from './runs'
+
+const CHECKS = [
+  ['contains', 'contains', 'Text'],
+  ['not_contains', 'does not contain', 'Text'],
+  ['matches', 'matches a pattern', 'Pattern'],
+  ['json_schema', 'is JSON of a schema', 'JSON Schema'],
+  ['mode', 'is of the mode', 'Mode'],
+  ['max_ms', 'took at most', 'Milliseconds'],
+  ['max_cost_cents', 'cost at most', 'Cents'],
+] as const satisfies readonly (readonly [Check['type'], string, string])[]
+
+type Written = { type: Check['type']; value: string }
+const writtenOf = ({ type, value }: Check): Written => ({
+  type,
+  value: typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value),
+})
+
+/** What a check sends; text that is no JSON goes as it is, and the server says what is wrong with it. */
+function sentOf({ type, value }: Written): Check {
+  if (type.startsWith('max_')) return { type, value: Number(value) }
+  if (type !== 'json_schema') return { type, value }
+  try {
+    return { type, value: JSON.parse(value) }
+  } catch {
+    return { type, value }
+  }
+}
+const spelled = (check: Check) =>
+  `${CHECKS.find(([type]) => type === check.type)![1]} ${typeof check.value === 'object' ? '' : check.value}`
+
+const FIELDS: readonly FormField[] = [
+  { name: 'name', label: 'Name', required: true },
+  { name: 'tags', label: 'Tags', kind: 'list', help: 'To run some cases together, such as “release”.' },
+  {
+    name: 'request',
+    label: 'Request',
+    kind: 'json',
+    required: true,
+    rows: 8,
+    help: 'The body of POST /completions, or of POST /chat/completions with messages.',
+  },
+]
+
+/** A case with its checks; it is changed where it has an id. */
+function CaseForm({ of, onDone, onCancel }: { of: Partial<TestCase>; onDone(): void; onCancel?: () => void }) {
+  const [checks, setChecks] = useState<Written[]>((of.checks ?? []).map(writtenOf))
+  return (
+    <Form
+      fields={FIELDS}
+      values={of}
+      method={of.id ? 'PATCH' : 'POST'}
+      path={of.id ? `/test-cases/${of.id}` : '/test-cases'}
+      touches={['/test-cases']}
+      verb={of.id ? 'Save' : 'Make test case'}
+      permission="manageSkills"
+      more={(body) => ({ ...body, checks: checks.map(sentOf) })}
+      onDone={onDone}
+      onCancel={onCancel}
+    >
+      <fieldset>
+        <legend>The answer</legend>
+        <Rows name="check" rows={checks} onChange={setChecks} fresh={(): Written => ({ type: 'contains', value: '' })}>
+          {({ type, value }, set) => (
+            <div className="pair">
+              <Select
+                label="Must be so"
+                value={type}
+                choices={CHECKS.map(([name, label]) => [name, label] as const)}
+                onChange={(next) => set({ type: next as Check['type'] })}
+              />
+              <Field label={CHECKS.find(([name]) => name === type)![2]}>
+                {(props) =>
+                  type === 'json_schema' ? (
+                    <textarea
+                      {...props}
+                      className="mono"
+                      rows={4}
+                      value={value}
+                      onChange={({ target }) => set({ value: target.value })}
+                    />
+                  ) : (
+                    <input
+                      {...props}
+                      required
+                      type={type.startsWith('max_') ? 'number' : 'text'}
+                      {...(type.startsWith('max_') ? { min: 0, step: 'any' } : {})}
+                      value={value}
+                      onChange={({ target }) => set({ value: target.value })}
+                    />
+                  )
+                }
+              </Field>
+            </div>
+          )}
+        </Rows>
+      </fieldset>
+    </Form>
+  )
+}
+
+function NewCase({ close }: { close(): void }) {
+  // The playground and the log hand over the request that is kept.
+  const [request] = useState(() => handed.get() ?? { prompt: '', mode: 'auto' })
+  useEffect(() => handed.set(null), [])
+  return <CaseForm of={{ request }} onDone={close} onCancel={close} />
+}
+
+function Last({ id }: { id: string }) {
+  const last = useRuns()
+    .data?.jobs.map((job) => runsOf(job).filter(({ case_id }) => case_id === id))
+    .find((runs) => runs.length > 0)
+  if (!last) return <>never run</>
+  return <Outcome {...last[0]!} passed={last.every(({ passed }) => passed)} />
+}
+
+const MOST_ENGINES = 4
+/** Modes that make something else than text, or choose another mode. */
+const NO_TEXT = ['auto', 'image', 'video', 'research']
+
+/** Asks the engines; every answer is paid for. */
+function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
+  const owner = useOwner()
+  const [, navigate] = useLocation()
+  const models = useGet<ModelList>('/models')
+  const cases = useGet<Static<typeof TestCasePage>>('/test-cases', { limit: 100 })
+  const [chosen, setChosen] = useState<string[]>([])
+  const tags = [...new Set(cases.data?.test_cases.flatMap((it) => it.tags))].sort()
+  const engines = [
+    ...new Set(models.data?.models.filter(({ mode }) => !NO_TEXT.includes(mode)).map(({ model_id }) => model_id)),
+  ]
+  return (
+    <Form<TestRunAccepted>
+      fields={[
+        ...(ids || tags.length === 0
+          ? []
+          : [
+              {
+                name: 'tag',
+                label: 'Cases',
+                kind: 'choice' as const,
+                choices: [['', 'all'] as const, ...tags.map((tag) => [tag, `with the tag ${tag}`] as const)],
+              },
+            ]),
+        {
+          name: 'most_cents',
+          label: 'Spend at most (dollars)',
+          kind: 'cents',
+          required: true,
+          min: 0,
+          help: 'Every answer is billed as a completion. None begins once so much was charged.',
+        },
+      ]}
+      values={{ most_cents: 100 }}
+      method="POST"
+      path="/test-cases/run"
+      touches={['/jobs']}
+      verb="Run"
+      permission="manageSkills"
+      more={(body) => ({ ...body, models: chosen, ...(ids ? { ids } : {}) })}
+      disabled={chosen.length === 0 ? 'Choose one to four engines.' : undefined}
+      onCancel={onCancel}
+      onDone={({ job_id }) => navigate(`/${owner.slug}/playground/${job_id}?tab=runs`)}
+    >
+      <Shown of={models} docs={DOCS} rows={2}>
+        {() => (
+          <fieldset>
+            <legend>Engines</legend>
+            <div className="pair">
+              {engines.map((engine) => (
+                <label key={engine} className="check">
+                  <input
+                    type="checkbox"
+                    checked={chosen.includes(engine)}
+                    disabled={!chosen.includes(engine) && chosen.length >= MOST_ENGINES}
+                    onChange={({ target }) =>
+                      setChosen(target.checked ? [...chosen, engine] : chosen.filter((it) => it !== engine))
+                    }
+                  />
+                  {engine}
+                </label>
+              ))}
+            </div>
+          </fieldset>
+        )}
+      </Shown>
+    </Form>
+  )
+}
+
+/** Runs of several cases are begun above their list. */
+function RunSome() {
+  const [isOpen, setOpen] = useState(false)
+  const cases = useGet<Static<typeof TestCasePage>>('/test-cases', { limit: 100 })
+  if (!cases.data?.test_cases.length) return null
+  if (!isOpen)
+    return (
+      <div className="actions above-list">
+        <Button onClick={() => setOpen(true)}>Run cases…</Button>
+      </div>
+    )
+  return (
+    <section className="card part above-list" aria-label="Run cases">
+      <h2>Run cases</h2>
+      <RunForm onCancel={() => setOpen(false)} />
+    </section>
+  )
+}
+
+function CaseBody({ row: it, close }: { row: TestCase; close(): void }) {
+  const owner = useOwner()
+  const [, navigate] = useLocation()
+  return (
+    <>
+      <div className="actions">
+        <Button
+          onClick={() => {
+            handed.set(it.request)
+            navigate(`/${owner.slug}/playground`)
+          }}
+        >
+          Open in playground
+        </Button>
+      </div>
+      <Actions
+        touches={['/test-cases']}
+        permission="manageSkills"
+        actions={[
+          {
+            label: 'Delete…',
+            method: 'DELETE',
+            path: `/test-cases/${it.id}`,
+            danger: true,
+            ask: `“${it.name}” is gone. Results of earlier runs stay. This cannot be undone.`,
+            done: close,
+          },
+        ]}
+      />
+      <Facts
+        facts={[
+          ['Last run', <Last key="last" id={it.id} />],
+          ['Id', <Id key="id" id={it.id} />],
+          ['Changed', <Time key="changed" at={it.updated} />],
+        ]}
+      />
+      <section aria-labelledby="run">
+        <h3 id="run">Run it</h3>
+        <RunForm ids={[it.id]} />
+      </section>
+      <section aria-labelledby="change">
+        <h3 id="change">Change it</h3>
+        <CaseForm of={it} onDone={() => {}} />
+      </section>
+    </>
+  )
+}
+
+export const Tests = defineScreen<TestCase>({
+  section: 'playground',
+  title: 'Playground',
+  list: { path: '/test-cases', rows: 'test_cases' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'name', head: 'Test case', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
+    { key: 'last', head: 'Last run', cell: ({ id }) => <Last id={id} />, main: true, width: '112px' },
+    {
+      key: 'checks',
+      head: 'The answer',
+      cell: ({ checks }) => checks.map(spelled).join(', ') || '–',
+      main: true,
+      width: 'minmax(0, 2fr)',
+    },
+    { key: 'tags', head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–' },
+    changedColumn(({ updated }) => updated),
+  ],
+  above: RunSome,
+  empty: {
+    text: 'Keep a prompt and what must be true of its answer.',
+    command: 'svc-admin tests create -f case.json',
+  },
+  detail: { path: (id) => `/test-cases/${id}`, titleOf: ({ name }) => name, body: CaseBody },
+  create: { label: 'New test case', permission: 'manageSkills', form: NewCase },
+})
