@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { sessions } from '../../../src/accounts/auth/table'
 import { users } from '../../../src/accounts/orgs/table'
 import { inChromium } from '../support/chromium'
 import { createConsole, go, press, sees, wrongIn } from './support/console'
 import { furnish } from './support/furnished'
 
+const PASSWORD = 'correct horse battery'
 /** What operators see, with a text of each; what a row opens follows a bar. */
 const SCREENS = [
   ['', 'a minute, of all owners'],
@@ -88,6 +90,44 @@ inChromium('the console of operators', async () => {
     await go(page, `/console/org:${org.orgId}/team`)
     await sees(page, 'owner')
     expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('a change of money asks for the password when the last proof is old, and keeps what was typed', async () => {
+    const { send } = await world.signedIn(admin)
+    const change = (to: { link_at: number } | { proved_at: number }) =>
+      world.app.store.write((tx) => {
+        const t = tx.of(sessions)
+        return tx.update(t).set(to).where(eq(t.user_id, admin.userId))
+      })
+    // Who came by a link a moment ago sets a first password.
+    await change({ link_at: Date.now() })
+    expect((await send('POST', 'auth/password', { new: PASSWORD })).status).toBe(200)
+    const { page } = await open(`/all/platform/${person.userId}`, {}, admin)
+    await sees(page, 'Grant credit…')
+    await change({ proved_at: 1 })
+    await press(page, 'Grant credit…')
+    await page.type('.dialog input[type=number]', '3')
+    await page.type('.dialog input[type=text]', 'For more testing')
+    await press(page, 'Grant credit')
+    await sees(page, 'Confirm that it is you')
+    expect(await wrongIn(page, 'confirm')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    const enter = async (password: string) => {
+      await page.type('.dialog input[type=password]', password)
+      await press(page, 'Confirm')
+    }
+    await enter('wrong horse')
+    await page.waitForSelector('.dialog .problem')
+    await page.$eval('.dialog input[type=password]', (field) => (field as HTMLInputElement).select())
+    await enter(PASSWORD)
+    await page.waitForFunction(() => !document.querySelector('.dialog input[type=password]'))
+    expect(await page.$eval('.dialog input[type=number]', (field) => (field as HTMLInputElement).value)).toBe('3')
+    const credit = async () => (await person.send('GET', 'usage')).body.balance.balance_cents
+    const before = await credit()
+    await press(page, 'Grant credit')
+    await page.waitForFunction(() => !document.querySelector('.dialog'))
+    expect(await credit()).toBe(before + 300)
     await page.close()
   })
 })
