@@ -24,15 +24,3 @@ export function createValue<T>(first: T): Value<T> {
 
 /** A request that one screen hands to the next, which never stands in an address: what was typed is nobody else's. */
 export const handed = createValue<Record<string, unknown> | null>(null)
-
-/** A value that this browser keeps. */
-export function createKept(name: string, first: string): Value<string> {
-  const value = createValue(localStorage.getItem(name) ?? first)
-  return {
-    ...value,
-    set(next) {
-      localStorage.setItem(name, next)
-      value.set(next)
-    },
-  }
-}
