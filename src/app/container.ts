@@ -22,7 +22,14 @@ import {
   createTestCases,
   createVoice,
 } from '../completions'
-import { backgroundKind, defineBatchJob, expiredResponses, type FileDeps, fileReader } from '../doors'
+import {
+  backgroundKind,
+  defineBatchJob,
+  expiredResponses,
+  type FileDeps,
+  fileReader,
+  removeResponsesOf,
+} from '../doors'
 import { createLineDoors } from '../doors/routes'
 import { doorsHonouring } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
@@ -249,6 +256,7 @@ function buildReach(modules: Decisions) {
   const conversations = createConversations({
     ...modules,
     keyOwner: async (call, key) => ownerOf(await modules.keys.callerOf(call, key)),
+    alsoRemove: removeResponsesOf,
   })
   const memory = createMemory({ store, audit: modules.audit, clock })
   tools.register(saveMemory(memory))

@@ -13,7 +13,7 @@ import { browserEmbedRoutes } from '../browser/routes-embed'
 import { jobRoutes } from '../charging/public-jobs-routes'
 import { chatRoutes, completionRoutes, insteadOf, voiceRoutes } from '../completions/routes'
 import { replayRoutes, testCaseRoutes } from '../completions/routes-tests'
-import { batchRoutes, embeddingRoutes, responseRoutes } from '../doors/routes'
+import { batchRoutes, embeddingRoutes, itemRoutes, responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, hasBase, isMessages, isProbe, readBase } from '../doors/routes-bases'
 import { audioDoorRoutes, imageDoorRoutes } from '../doors/routes-media'
 import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
@@ -222,6 +222,7 @@ export function createServer({ config, container, metrics, connections, leaving,
         .use(workflowRoutes(container.workflows, guard))
         .use(canvasWorkflowRoutes(container.workflows, guard))
         .use(conversationRoutes(container.conversations, guard))
+        .use(itemRoutes(container, guard))
         .use(memoryRoutes(container.memory, guard))
         .use(codeRoutes(container.code, guard))
         .use(madeDocumentRoutes(container.documents, guard))

@@ -149,22 +149,24 @@ async function keepTurn(
     run.conversationId = attached
     return
   }
-  const turn = {
-    prompt: request.prompt,
-    answer: answer.content,
-    mode: request.mode,
-    resolvedMode: answer.resolvedMode,
-    model: answer.model,
-    tools: answer.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description })),
-    artifacts: answer.artifacts,
-    followUps: answer.followUps,
-    costMicro: run.costMicro,
-    status: isInterrupted ? ('interrupted' as const) : ('complete' as const),
-  }
+  if (typeof request.conversation === 'object' && request.conversation.kept) return
+  const turn = { prompt: request.prompt, answer: answer.content, ...aboutOf(run, answer, isInterrupted) }
   const owner = ownerOf(run.call.caller)
   if (attached) await conversations.append(tx, owner, attached, turn)
   else await conversations.start(tx, owner, run.conversationId, turn)
 }
+
+/** What is noted of an answer in its conversation. */
+export const aboutOf = ({ request, costMicro }: Run, answer: StoredAnswer, isInterrupted: boolean) => ({
+  mode: request.mode,
+  resolvedMode: answer.resolvedMode,
+  model: answer.model,
+  tools: answer.toolsUsed.map(({ name, status, description }) => ({ toolName: name, status, description })),
+  artifacts: answer.artifacts,
+  followUps: answer.followUps,
+  costMicro,
+  status: isInterrupted ? ('interrupted' as const) : ('complete' as const),
+})
 
 /** Caches an answer for identical requests (contract 22.1). */
 function remember(

@@ -90,6 +90,7 @@ function newRun(
   browsing: Browsing,
 ): Run {
   const { clock, engines } = house
+  const inContext = typeof request.conversation === 'object' && request.conversation.inContext
   const isCacheable = house.caching.enabled && request.cache !== 'off' && !browsing.end && !request.servers
   const [policy, rules] = [guard?.fingerprint ?? null, guidance?.fingerprint ?? null]
   const around = { soul, memories, active, engines: engines.fingerprint, policy, routing: rules }
@@ -105,7 +106,7 @@ function newRun(
     ),
     stage: null,
     stageAt: 0,
-    history: stored ? [...stored.turns, ...request.context] : request.context,
+    history: stored && !inContext ? [...stored.turns, ...request.context] : request.context,
     attached: stored?.id ?? null,
     conversationId: stored?.id ?? (request.conversation === 'new' ? ConversationId.create() : null),
     cacheKey: isCacheable ? cacheKeyOf(call, request, around) : null,

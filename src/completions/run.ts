@@ -113,7 +113,8 @@ export type CompletionRequest<Answer extends object = object> = {
   after: readonly Message[]
   /** Ids of the tool calls whose results are the last messages; absent when the request asks something new. */
   answeredCalls?: readonly string[]
-  conversation: { attach: string } | 'new' | 'none'
+  /** `inContext`: its turns are in `context`; `kept`: `alongside` stores the new ones. */
+  conversation: { attach: string; inContext?: boolean; kept?: boolean } | 'new' | 'none'
   /** Images of the turns in `context` and of the prompt, in order. */
   images: readonly SentImage[]
   /** Absent for a native order. */

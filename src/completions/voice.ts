@@ -17,8 +17,8 @@ import type { Tools } from '../tools'
 import type { Toolset } from '../tools/schema'
 import type { Agent } from './agent-loop'
 import type { Acting } from './agent-schema'
+import type { voiceSettings } from './config'
 import { assembleSystem } from './decide'
-import type { voiceSettings } from './voice-config'
 
 const VoiceSessionId = defineId('voice session', 'voice')
 

@@ -2,4 +2,4 @@
 export { defineBatchJob } from './batches-job'
 export { type FileDeps, fileReader } from './files'
 export { backgroundKind } from './responses'
-export { expiredResponses } from './stored'
+export { expiredResponses, removeResponsesOf } from './stored'

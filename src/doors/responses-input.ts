@@ -4,6 +4,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { open } from '../kernel/crypto'
 import { AppError, invalidInput, messageOf, renamed } from '../kernel/errors'
+import type { Thread } from './conversations'
 import type { Item, ResponseInput } from './responses-schema'
 import { readTools, type ToolKinds } from './responses-tools'
 
@@ -37,15 +38,21 @@ export const itemsOf = ({ input }: Pick<ResponseInput, 'input'>): Item[] =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [...(input ?? [])]
 
 /**
- * Translates a response (contract 29.4) to the one completion request. `earlier` are the items of the responses that it
- * goes on from, `own` those of its own input. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
+ * Translates a response (contract 29.4) to the one completion request. `earlier` are the items that it goes on from,
+ * `own` those of its own input. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
  */
-export function readResponse(input: ResponseInput, own: readonly Item[], earlier: readonly Item[]): ResponseRequest {
+export function readResponse(
+  input: ResponseInput,
+  own: readonly Item[],
+  { earlier, inContext }: Pick<Thread, 'earlier' | 'inContext'>,
+): ResponseRequest {
   const { tools, choice, hosted, kinds, places, warnings } = readTools(input)
   const items = [...earlier, ...own]
   const pathOf = (at: number) =>
     at < earlier.length
-      ? 'previous_response_id'
+      ? input.previous_response_id == null
+        ? 'conversation'
+        : 'previous_response_id'
       : typeof input.input === 'string'
         ? 'input'
         : `input[${at - earlier.length}]`
@@ -80,6 +87,9 @@ export function readResponse(input: ResponseInput, own: readonly Item[], earlier
       ...request,
       isChat: false,
       door: 'responses',
+      ...(typeof request.conversation === 'object'
+        ? { conversation: { ...request.conversation, inContext, kept: true } }
+        : {}),
       ...(hosted ? { hosted } : {}),
       // A conversation of this server is summarised where it is too long, as everywhere.
       ...(input.truncation === 'auto'
@@ -143,6 +153,11 @@ function formatOf({ text }: ResponseInput): ChatInput['response_format'] {
   if (!format || !('schema' in format)) return format as ChatInput['response_format']
   const { name, schema, strict } = format
   return { type: 'json_schema', json_schema: { name, schema, strict } }
+}
+
+/** Throws 400 `validation_error` for items of which a response could not be made. */
+export const assertItems = (items: readonly Item[]): void => {
+  entriesOf(items, (at) => `items[${at}]`, [])
 }
 
 /** The turns of items, and the results of calls by the id of their call. */

@@ -36,6 +36,14 @@ const TextFormat = t.Union([
 
 const Penalty = mayBe(t.Number({ minimum: -2, maximum: 2 }))
 
+/** What clients note of a thing of theirs. */
+export const Metadata = mayBe(
+  t.Record(t.String({ maxLength: 64 }), t.String({ maxLength: 512 }), { maxProperties: 16 }),
+)
+
+/** Items to put into a conversation. */
+export const NewItems = t.Array(JsonObject, { maxItems: 20 })
+
 /** Body of `POST /responses` (contract 29.4). What items and tools hold is read by their type. */
 export const ResponseInput = t.Object(
   {
@@ -67,7 +75,7 @@ export const ResponseInput = t.Object(
     ),
     include: mayBe(t.Array(t.String({ maxLength: 128 }), { maxItems: 32 })),
     truncation: mayBe(oneOf(['auto', 'disabled'] as const)),
-    metadata: mayBe(t.Record(t.String({ maxLength: 64 }), t.String({ maxLength: 512 }), { maxProperties: 16 })),
+    metadata: Metadata,
     user: mayBe(t.String({ maxLength: 512 })),
     safety_identifier: mayBe(t.String({ maxLength: 512 })),
     skills: mayBe(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),

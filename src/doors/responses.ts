@@ -11,6 +11,7 @@ import { seal } from '../kernel/crypto'
 import { AppError, defineError, invalidInput } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
+import { ConversationId } from '../skills/conversations/schema'
 import { type FileDeps, filesRead } from './files'
 import { assertInput, itemsOf, opened, type ResponseRequest, readResponse } from './responses-input'
 import { createOutput, type ResponseOutput } from './responses-output'
@@ -19,14 +20,16 @@ import {
   beganResponse,
   deleteResponse,
   endResponse,
+  failureOf,
   findResponse,
+  finishResponse,
   getResponse,
   hasEnded,
-  itemsBefore,
   openingOf,
   replayResponse,
   type StoredDeps,
   storeResponse,
+  threadOf,
   withReferences,
 } from './stored'
 
@@ -44,6 +47,9 @@ export type OpenResponse = Pick<ResponseRequest, 'ignored' | 'request'> & {
   own: readonly Item[]
   /** The order, with texts in the place of files. */
   order: ResponseInput
+  finish(
+    ...ending: Parameters<NonNullable<CompletionRequest['alongside']>>
+  ): Promise<{ body: ResponseBody; lastSequence: number; conversation: ConversationId | null }>
 }
 
 const NOT_STORED = 'The response was not stored: this server stores none (SVC_RESPONSES_TTL_DAYS=0).'
@@ -60,16 +66,14 @@ export async function openResponse(
 ): Promise<OpenResponse> {
   assertInput(sent)
   const { body: input, warnings } = await filesRead(deps, call, sent, !counts)
-  const { previous_response_id: previous } = input
   const owner = ownerOf(call.caller)
   const own = await withReferences(deps, call, itemsOf(input))
   const read = (items: readonly Item[]) => items.map((item) => opened(deps, owner, item, warnings))
-  const earlier = previous == null ? [] : await itemsBefore(deps, call, previous)
-  const { request, kinds, ignored } = readResponse(
-    { ...input, model: deps.engines.named(input.model) },
-    read(own),
-    read(earlier),
-  )
+  const thread = await threadOf(deps, call, input, own)
+  const { request, kinds, ignored } = readResponse({ ...input, model: deps.engines.named(input.model) }, read(own), {
+    ...thread,
+    earlier: read(thread.earlier),
+  })
   const stores = (input.store ?? true) && deps.settings.responsesTtlDays > 0 && !request.mode.startsWith('stealth_')
   if (input.background && !stores) throw invalidInput('background', NOTHING_TO_READ)
   const unstored = (input.store ?? true) && deps.settings.responsesTtlDays === 0 ? [NOT_STORED] : []
@@ -85,31 +89,25 @@ export async function openResponse(
       : undefined,
     ...(begun ? { begun } : {}),
   })
-  const alongside: ResponseRequest['request']['alongside'] = (tx, run, answer, broken) => {
-    const { body } = broken === undefined ? output.end(run, answer) : output.failed(failureOf(broken))
-    return storeResponse(deps, tx, call, { input: own, body, lastSequence: output.lastSequence() })
+  const isKept =
+    !request.mode.startsWith('stealth_') && (thread.conversation !== null || (stores && thread.chain.length > 0))
+  const kept = { owner, thread, own, output, fresh: isKept ? ConversationId.create() : null }
+  const finish: OpenResponse['finish'] = (tx, ...ending) => finishResponse(deps, tx, kept, ...ending)
+  const alongside: ResponseRequest['request']['alongside'] = async (...ending) => {
+    const ended = await finish(...ending)
+    if (stores) await storeResponse(deps, ending[0], call, { input: own, ...ended })
   }
   return {
-    ignored,
-    output,
-    own,
-    order: input,
+    ...{ ignored, output, own, finish, order: input },
     request: {
       ...request,
       warnings: [...request.warnings, ...warnings, ...unstored],
-      ...(stores ? { alongside } : {}),
+      ...(stores || isKept ? { alongside } : {}),
     },
   }
 }
 
 const SEALED_MS = 30 * 86_400_000
-
-/** What ended an answer that had begun: nothing of the caller's, so it is always an error of the service. */
-const failureOf = (error: unknown) => ({
-  code: error instanceof AppError ? error.code : 'server_error',
-  message: error instanceof AppError ? error.message : 'The answer was not finished.',
-  type: 'api_error',
-})
 
 /** The whole response. Throws what the pipeline throws. */
 export function answerResponse(
@@ -203,7 +201,7 @@ export async function beginResponse(
       // The job itself is one of them.
       if ((await jobs.shown.countOpen(tx, ownerOf(caller), KIND.shown)) > MAX_OPEN)
         throw tooManyOpen.with({ retryAfterS: 5 })
-      await storeResponse(deps, tx, call, { input: open.own, body, lastSequence: 0 })
+      await storeResponse(deps, tx, call, { input: open.own, body, lastSequence: 0, conversation: null })
       await jobs.keepFor(tx, job, ORDER, open.order)
     },
   })
@@ -357,8 +355,9 @@ export function backgroundKind(deps: BackgroundDeps): PublicKind<Due> {
       alongside: async (tx, made, answer, broken) => {
         // Cancelled, or the server stops: nothing is charged.
         if (broken !== undefined && job.signal.aborted) throw broken
-        const { body } = broken === undefined ? output.end(made, answer) : output.failed(failureOf(broken))
-        if (!(await endResponse(tx, body, output.lastSequence()))) throw new GiveUp('The response has ended already.')
+        const { body, lastSequence, conversation } = await open.finish(tx, made, answer, broken)
+        if (!(await endResponse(tx, body, lastSequence, conversation)))
+          throw new GiveUp('The response has ended already.')
       },
     } satisfies CompletionRequest
     try {

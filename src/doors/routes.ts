@@ -9,10 +9,11 @@ import { MAX_JSON_BYTES, payloadTooLarge } from '../http/intake'
 import type { OperatorEdge } from '../http/operator-edge'
 import type { Streams } from '../http/sse'
 import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb } from '../http/verbs'
-import { type Call, requireScope } from '../kernel/caller'
+import { type Call, ownerOf, requireScope } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
 import { checked, checkedQuery, type TSchema, t } from '../kernel/schema'
 import { assertFits } from '../kernel/validation'
+import { NotedConversation } from '../skills/conversations/schema'
 import { cancelBatch, createBatch, getBatch, listBatches, overseeBatch, overseeBatches, stopBatch } from './batches'
 import type { LineDoors } from './batches-job'
 import { objectIn } from './batches-lines'
@@ -26,6 +27,7 @@ import {
   OverseenBatches,
   OverseenBatchesQuery,
 } from './batches-schema'
+import { itemIn, messagesIn, pageOf } from './conversations'
 import { type EmbeddingDeps, EmbeddingInput, EmbeddingList, embed } from './embeddings'
 import { filesRead } from './files'
 import { readMessage } from './messages-input'
@@ -43,7 +45,17 @@ import {
   streamResponse,
   streamStored,
 } from './responses'
-import { InputTokens, ItemPage, ItemQuery, ResponseBody, ResponseDeleted, ResponseInput } from './responses-schema'
+import { assertItems } from './responses-input'
+import {
+  InputTokens,
+  ItemPage,
+  ItemQuery,
+  Metadata,
+  NewItems,
+  ResponseBody,
+  ResponseDeleted,
+  ResponseInput,
+} from './responses-schema'
 import { doorOf } from './routes-bases'
 import { errorFaceOf, presented } from './routes-messages'
 import { getResponse, listInputItems } from './stored'
@@ -150,6 +162,80 @@ export const responseRoutes = (deps: BackgroundDeps, streams: Streams, guard: Gu
         detail: { summary: 'List the input items of a stored response' },
       },
     )
+
+const OneItem = t.Object({}, { additionalProperties: true, description: 'The item' })
+
+/** `/conversations` as clients of other services call it (contract 29.8). */
+export const itemRoutes = ({ store, conversations }: Pick<ResponseDeps, 'store' | 'conversations'>, guard: Guard) =>
+  tenantRoutes(
+    [
+      tenantVerb(
+        {
+          ...{
+            method: 'post',
+            path: '/conversations',
+            body: t.Object({ items: t.Optional(NewItems), metadata: Metadata }),
+            reply: NotedConversation,
+          },
+          ...{ idempotent: true, summary: 'Begin a conversation, with items or without' },
+        },
+        (call, { body: { items = [], metadata } }) => {
+          assertItems(items)
+          return conversations.create(call, { messages: messagesIn(items), metadata: metadata ?? null })
+        },
+      ),
+      tenantVerb(
+        {
+          ...{
+            method: 'post',
+            path: '/conversations/:id',
+            body: t.Object({ metadata: Metadata }),
+            reply: NotedConversation,
+            errors: [404],
+          },
+          ...{ idempotent: true, summary: 'Replace the metadata of a conversation' },
+        },
+        (call, { id, body }) => conversations.note(call, id, body.metadata ?? null),
+      ),
+      tenantVerb(
+        {
+          ...{ method: 'get', path: '/conversations/:id/items', query: ItemQuery, reply: ItemPage, errors: [404] },
+          summary: 'List the items of a conversation, newest first',
+        },
+        async (call, { id, query }) => {
+          const wanted = { ...query, limit: query.limit + 1 }
+          const rows = await conversations.messagesOf(store.read, ownerOf(call.caller), id, wanted)
+          return pageOf(rows.slice(0, query.limit), rows.length > query.limit)
+        },
+      ),
+      tenantVerb(
+        {
+          ...{ method: 'post', path: '/conversations/:id/items', reply: ItemPage, errors: [404] },
+          ...{ body: t.Object({ items: NewItems }), idempotent: true, summary: 'Add items to a conversation' },
+        },
+        (call, { id, body: { items } }) => {
+          assertItems(items)
+          return conversations.addTo(call, id, messagesIn(items), (rows) => pageOf(rows, false))
+        },
+      ),
+      tenantVerb(
+        {
+          ...{ method: 'get', path: '/conversations/:id/items/:item', reply: OneItem, errors: [404] },
+          summary: 'Read one item of a conversation',
+        },
+        async (call, { ids }) => itemIn(await conversations.messageOf(ownerOf(call.caller), ids.id!, ids.item!)),
+      ),
+      tenantVerb(
+        {
+          ...{ method: 'delete', path: '/conversations/:id/items/:item', reply: NotedConversation, errors: [404] },
+          summary: 'Delete one item of a conversation',
+        },
+        (call, { ids }) => conversations.removeMessage(call, ids.id!, ids.item!),
+      ),
+    ],
+    guard,
+    { scope: 'completions', tag: 'Conversations' },
+  )
 
 /** `POST /embeddings` (contract 31). */
 export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>

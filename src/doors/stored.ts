@@ -1,5 +1,6 @@
-import { and, eq, inArray, lte } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
+import { aboutOf, type CompletionRequest } from '../completions'
 import { recurring } from '../jobs'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -7,6 +8,10 @@ import { AppError, defineError, messageOf, notFound } from '../kernel/errors'
 import { defineId } from '../kernel/ids'
 import { listAfter } from '../kernel/keyset'
 import { allOf, command, insertAll, query, type Reader, type Row, type Store, type Tx } from '../kernel/store'
+import type { ConversationService } from '../skills'
+import type { ConversationId } from '../skills/conversations/schema'
+import { itemIn, messagesIn, messagesOfAnswer, type Thread } from './conversations'
+import { conversationIn } from './responses-input'
 import { createOutput, type ResponseOutput } from './responses-output'
 import {
   type Item,
@@ -19,7 +24,13 @@ import {
 import type { ToolKinds } from './responses-tools'
 import { type ResponseRow, responseItems, responses } from './table'
 
-export type StoredDeps = { store: Store; clock: Clock; audit: AuditLog; settings: { responsesTtlDays: number } }
+export type StoredDeps = {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  settings: { responsesTtlDays: number }
+  conversations: ConversationService
+}
 
 const DAY_MS = 86_400_000
 const EXPIRY_MS = 60 * 60_000
@@ -82,11 +93,16 @@ export async function beganResponse(tx: Tx, body: ResponseBody): Promise<void> {
 }
 
 /** Stores the end of a background response, once: false when it had ended or is gone. */
-export async function endResponse(tx: Tx, body: ResponseBody, lastSequence: number): Promise<boolean> {
+export async function endResponse(
+  tx: Tx,
+  body: ResponseBody,
+  lastSequence: number,
+  conversation: ConversationId | null = null,
+): Promise<boolean> {
   const t = tx.of(responses)
   const [row] = await tx.select({ body: t.body }).from(t).where(eq(t.id, body.id))
   if (!row || hasEnded(row.body as ResponseBody)) return false
-  await tx.update(t).set({ body, last_sequence: lastSequence }).where(eq(t.id, body.id))
+  await tx.update(t).set({ body, last_sequence: lastSequence, conversation_id: conversation }).where(eq(t.id, body.id))
   await keepItemIds(tx, body)
   return true
 }
@@ -96,23 +112,30 @@ async function keepItemIds(tx: Tx, { id: response_id, output }: ResponseBody): P
   await insertAll(tx, tx.of(responseItems), ids, insertItem)
 }
 
-/** Items with an id each, as a list of them names them. */
-const withIds = (items: readonly Item[]): Item[] =>
-  items.map((item) => (typeof item.id === 'string' && item.id ? item : { id: MessageId.create(), ...item }))
+type Stored = {
+  input: readonly Item[]
+  body: ResponseBody
+  lastSequence: number
+  conversation: ConversationId | null
+}
 
 /** Stores a response with the charge for it. `input` holds the items of its own request. */
 export async function storeResponse(
   { clock, settings }: StoredDeps,
   tx: Tx,
   { caller }: Call,
-  { input, body, lastSequence }: { input: readonly Item[]; body: ResponseBody; lastSequence: number },
+  { input, body, lastSequence, conversation }: Stored,
 ): Promise<void> {
   const now = clock.now()
-  const items = withIds(input)
+  // A list of them names each by its id.
+  const items = input.map((item) =>
+    typeof item.id === 'string' && item.id ? item : { id: MessageId.create(), ...item },
+  )
   await insert(tx, {
     id: body.id,
     owner: ownerOf(caller),
     previous_id: body.previous_response_id as ResponseId | null,
+    conversation_id: conversation,
     input: items,
     body,
     last_sequence: lastSequence,
@@ -123,14 +146,13 @@ export async function storeResponse(
 }
 
 /**
- * The items of the responses that one goes on from, oldest first, each with what it was given and what it answered. They
- * are kept longer by this use. Throws 404 `previous_response_not_found`, 409 `conflict` for one that has not ended well.
+ * The responses that one goes on from, oldest first. They are kept longer by this use. Throws 404 `previous_response_not_found`, 409 `conflict` for one that has not ended well.
  */
-export async function itemsBefore(
+async function chainBefore(
   { store, clock, settings }: StoredDeps,
   { caller }: Call,
   id: string,
-): Promise<Item[]> {
+): Promise<ResponseRow[]> {
   const owner = ownerOf(caller)
   const chain: ResponseRow[] = []
   for (let next: string | null = id; next !== null && chain.length < MAX_CHAIN; ) {
@@ -149,7 +171,113 @@ export async function itemsBefore(
       const t = tx.of(responses)
       await tx.update(t).set({ expires_at: until }).where(inArray(t.id, ids))
     })
-  return chain.flatMap(({ input, body }) => [...input, ...body.output])
+  return chain
+}
+
+const itemsOfChain = (chain: readonly ResponseRow[]): Item[] =>
+  chain.flatMap(({ input, body }) => [...input, ...body.output])
+
+type Ending = Parameters<NonNullable<CompletionRequest['alongside']>> extends [Tx, ...infer Rest] ? Rest : never
+
+/** Most items of a conversation that a response is given. */
+const MAX_ITEMS = 1_000
+
+/** What a response goes on from: the chain, or the conversation that it names. Throws 404, 409. */
+export async function threadOf(
+  deps: StoredDeps,
+  call: Call,
+  input: ResponseInput,
+  own: readonly Item[],
+): Promise<Thread> {
+  if (input.previous_response_id != null) {
+    const chain = await chainBefore(deps, call, input.previous_response_id)
+    return { earlier: itemsOfChain(chain), conversation: null, inContext: false, chain }
+  }
+  const conversation = conversationIn(input)
+  if (conversation === null) return { earlier: [], conversation, inContext: false, chain: [] }
+  const newest = { limit: MAX_ITEMS, order: 'desc' as const }
+  const rows = await deps.conversations.messagesOf(deps.store.read, ownerOf(call.caller), conversation, newest)
+  // Turns of nothing but text are read as those of every conversation are.
+  const inContext = rows.some(({ item }) => item !== null) || !own.some(({ role }) => role === 'user')
+  return { earlier: inContext ? rows.toReversed().map(itemIn) : [], conversation, inContext, chain: [] }
+}
+
+/**
+ * The conversation that keeps a response: the one it names, or that of its chain. A chain becomes one with its second
+ * response; one that goes on from an earlier response than its newest begins another (contract 29.7).
+ */
+async function conversationOf(
+  { conversations }: StoredDeps,
+  tx: Tx,
+  owner: OwnerScope,
+  { conversation, chain }: Thread,
+  fresh: ConversationId,
+): Promise<ConversationId | null> {
+  const last = chain.at(-1)
+  if (!last) return conversation as ConversationId | null
+  const t = tx.of(responses)
+  const [now] = await tx.select({ known: t.conversation_id }).from(t).where(eq(t.id, last.id))
+  const known = now?.known as ConversationId | null | undefined
+  if (known) {
+    const isLater = or(gt(t.created_at, last.created_at), eq(t.previous_id, last.id))
+    const [later] = await tx
+      .select({ id: t.id })
+      .from(t)
+      .where(and(eq(t.conversation_id, known), isLater))
+      .limit(1)
+    if (!later) return known
+  }
+  await conversations.begin(tx, owner, fresh, { messages: messagesIn(itemsOfChain(chain)), metadata: null })
+  const ids = chain.map(({ id }) => id)
+  if (!known)
+    await tx
+      .update(t)
+      .set({ conversation_id: fresh })
+      .where(and(inArray(t.id, ids), isNull(t.conversation_id)))
+  return fresh
+}
+
+/** What ended an answer that had begun: nothing of the caller's, so it is always an error of the service. */
+export const failureOf = (error: unknown) => ({
+  code: error instanceof AppError ? error.code : 'server_error',
+  message: error instanceof AppError ? error.message : 'The answer was not finished.',
+  type: 'api_error',
+})
+
+type Kept = {
+  owner: OwnerScope
+  thread: Thread
+  own: readonly Item[]
+  output: ResponseOutput
+  /** The id of a conversation that it may begin; null for a response that is in none. */
+  fresh: ConversationId | null
+}
+
+/** Ends a response in the transaction that charges it; its items go into its conversation. */
+export async function finishResponse(
+  deps: StoredDeps,
+  tx: Tx,
+  { owner, thread, own, output, fresh }: Kept,
+  ...[run, answer, broken]: Ending
+) {
+  const conversation = fresh && (await conversationOf(deps, tx, owner, thread, fresh))
+  if (conversation) run.conversationId = conversation
+  const { body } = broken === undefined ? output.end(run, answer) : output.failed(failureOf(broken))
+  const about = aboutOf(run, answer, broken !== undefined)
+  const added = [...messagesIn(own), ...messagesOfAnswer(body.output, about)]
+  if (conversation) await deps.conversations.add(tx, owner, conversation, added)
+  return { body, lastSequence: output.lastSequence(), conversation }
+}
+
+/** Deletes the responses of conversations that are deleted. */
+export async function removeResponsesOf(tx: Tx, conversations: readonly ConversationId[]): Promise<void> {
+  const t = tx.of(responses)
+  const of = conversations.length ? inArray(t.conversation_id, [...conversations]) : sql`false`
+  const found = await tx.select({ id: t.id }).from(t).where(of)
+  await removeAll(
+    tx,
+    found.map(({ id }) => id),
+  )
 }
 
 /** Items with those that are only named in place of their names. Throws 404 for one that is not stored. */

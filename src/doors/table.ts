@@ -4,6 +4,7 @@ import type { JobId } from '../jobs/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
+import type { ConversationId } from '../skills/conversations/schema'
 import type { BatchEndpoint, BatchErrors, BatchId, BatchStatus, BatchUsage } from './batches-schema'
 import type { Item, ResponseBody, ResponseId } from './responses-schema'
 
@@ -16,6 +17,8 @@ export const responses = defineTable((k) =>
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       /** The response that it goes on from; null for one that begins anew. */
       previous_id: k.text('previous_id').$type<ResponseId>(),
+      /** The conversation that holds its items; null for one that stands alone. */
+      conversation_id: k.text('conversation_id').$type<ConversationId>(),
       /** Items of its own request, without those of the responses before it. */
       input: k.json<Item[]>('input').notNull(),
       body: k.json<ResponseBody>('body').notNull(),
@@ -24,7 +27,14 @@ export const responses = defineTable((k) =>
       created_at: k.ms('created_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),
     },
-    (t) => [k.index('responses_expiring').on(t.expires_at), k.index('responses_by_owner').on(t.owner, t.created_at)],
+    (t) => [
+      k.index('responses_expiring').on(t.expires_at),
+      k.index('responses_by_owner').on(t.owner, t.created_at),
+      k
+        .index('responses_by_conversation')
+        .on(t.conversation_id, t.created_at)
+        .where(sql`${t.conversation_id} is not null`),
+    ],
   ),
 )
 

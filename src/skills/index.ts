@@ -1,6 +1,7 @@
 /** Skills with their review, and the conversations and memories they run in. */
 export { createMemory, type MemoryService, saveMemory } from './conversations/memory'
-export { type ConversationService, conversationRepository, createConversations } from './conversations/service'
+export { type ConversationService, createConversations, type NewMessage } from './conversations/service'
+export { conversationRepository, type MessageAbout, type MessageRow } from './conversations/table'
 export { skillHookDue } from './events'
 export { type SkillManifest, storedMembers, storedTool, warningsOf, withDefaults } from './manifest'
 export { type Activation, NO_SKILLS, quotesOf } from './runtime'

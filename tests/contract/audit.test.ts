@@ -39,6 +39,21 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
   'POST /research': { action: 'research.created', entityType: 'job', body: { prompt: CANARY } },
   'POST /images': { action: 'image.created', entityType: 'image', body: { prompt: CANARY } },
   'POST /images/generations': { action: 'image.created', entityType: 'image', body: { prompt: CANARY } },
+  'POST /conversations': {
+    action: 'conversation.created',
+    entityType: 'conversation',
+    body: { items: [{ role: 'user', content: CANARY }], metadata: { note: CANARY } },
+  },
+  'POST /conversations/{id}': {
+    action: 'conversation.updated',
+    entityType: 'conversation',
+    body: { metadata: { note: CANARY } },
+  },
+  'POST /conversations/{id}/items': {
+    action: 'conversation.updated',
+    entityType: 'conversation',
+    body: { items: [{ role: 'user', content: CANARY }] },
+  },
   'PATCH /conversations/{id}': { action: 'conversation.updated', entityType: 'conversation', body: { title: CANARY } },
   'DELETE /conversations/{id}': { action: 'conversation.deleted', entityType: 'conversation' },
   'POST /embeddings': { action: 'embedding.created', entityType: 'embedding', body: { input: CANARY } },
@@ -153,6 +168,7 @@ const ACTIONS: Record<string, { action: string; entityType: string; body?: objec
 /** Rows of these are seen by tests of their own: they have no key to ask with, or take more to make. */
 const ELSEWHERE = [
   'POST /workflows/{id}/run',
+  'DELETE /conversations/{id}/items/{item}',
   'POST /workflows/{id}/runs/{runId}/approve',
   'POST /workflows/{id}/runs/{runId}/reject',
   'POST /workflows/{id}/runs/{runId}/cancel',

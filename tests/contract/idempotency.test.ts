@@ -59,6 +59,15 @@ const REQUESTS: Record<string, (by: Person) => Promise<[path: string, body?: unk
   'POST /messages': async () => ['messages', { max_tokens: 100, messages: [{ role: 'user', content: 'Once' }] }],
   'POST /embeddings': async () => ['embeddings', { input: 'Once' }],
   'POST /responses': async () => ['responses', { input: 'Once' }],
+  'POST /conversations': async () => ['conversations', { metadata: { once: 'yes' } }],
+  'POST /conversations/{id}': async (by) => [
+    `conversations/${await conversationOf(by)}`,
+    { metadata: { once: 'yes' } },
+  ],
+  'POST /conversations/{id}/items': async (by) => [
+    `conversations/${await conversationOf(by)}/items`,
+    { items: [{ role: 'user', content: 'Once' }] },
+  ],
   'POST /batches': async (by) => ['batches', await batchOf(by)],
   'POST /research': async () => ['research', { prompt: 'Once, please' }],
   'POST /video': async () => ['video', { prompt: 'Once, please', duration: '1s' }],
@@ -174,6 +183,7 @@ const chatOf = async (by: Person): Promise<string> => {
 }
 const canvasOf = async (by: Person): Promise<string> =>
   (await by.send('POST', 'evi/canvases', { name: 'Once', graph_json: simple() })).body.canvas.id
+const conversationOf = async (by: Person): Promise<string> => (await by.send('POST', 'conversations', {})).body.id
 const orgOf = async (by: Person): Promise<string> => (await by.send('POST', 'orgs', { name: 'Once' })).body.id
 
 type Operation = { 'x-idempotent'?: boolean; parameters?: { name: string; in: string }[]; responses: object }

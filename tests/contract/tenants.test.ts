@@ -97,6 +97,8 @@ const BODIES: Record<string, object> = {
   'PATCH /workflows/{id}': { name: 'mine now' },
   'POST /workflows/{id}/run': {},
   'PATCH /conversations/{id}': { title: 'mine now' },
+  'POST /conversations/{id}': { metadata: { mine: 'now' } },
+  'POST /conversations/{id}/items': { items: [{ role: 'user', content: 'mine now' }] },
   'PATCH /skills/{id}': { name: 'mine now' },
   'PATCH /skills/{id}/installation': { enabled: false },
   'POST /skills/{id}/reviews': { rating: 1 },

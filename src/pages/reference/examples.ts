@@ -83,6 +83,9 @@ const BODIES: Readonly<Record<string, Json>> = {
   postEviCanvasesByIdTest: { message: 'When is high tide?' },
   postEviCanvasesByIdPublish: { slug: 'help-desk', version: '1.0.0', author: { name: 'Mira' } },
   patchConversationsById: { title: 'Tides' },
+  postConversations: { items: [{ role: 'user', content: 'When is high tide?' }], metadata: { topic: 'tides' } },
+  postConversationsById: { metadata: { topic: 'tides' } },
+  postConversationsByIdItems: { items: [{ role: 'user', content: 'When is high tide?' }] },
   postWorkflows: {
     name: 'Greeting',
     triggerType: 'manual',

@@ -22,7 +22,7 @@ export type Role = (typeof ROLES)[number]
 /** A message (contract 17); `mode` and the members after it are on answers only. */
 export const Message = t.Object(
   {
-    id: MessageId.schema,
+    id: t.String(),
     role: oneOf(ROLES),
     content: t.String(),
     createdAt: Timestamp,
@@ -48,7 +48,17 @@ export type Conversation = Static<typeof Conversation>
 
 export const ConversationPage = pageOf('conversations', ConversationSummary)
 export type ConversationPage = Static<typeof ConversationPage>
-export const ConversationReply = t.Object({ conversation: Conversation })
+/** A conversation as clients of other services read it (contract 29.8). */
+const notedMembers = {
+  id: ConversationId.schema,
+  object: t.Literal('conversation'),
+  created_at: t.Integer({ description: 'Unix time in seconds' }),
+  metadata: t.Record(t.String(), t.String(), { description: 'What the client noted' }),
+}
+export const NotedConversation = t.Object(notedMembers, { $id: 'NotedConversation' })
+export type NotedConversation = Static<typeof NotedConversation>
+
+export const ConversationReply = t.Object({ ...notedMembers, conversation: Conversation })
 export const ConversationSummaryReply = t.Object({ conversation: ConversationSummary })
 export const Deleted = t.Object({ deleted: t.Literal(true) })
 

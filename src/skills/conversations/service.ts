@@ -1,15 +1,14 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import type { AuditLog } from '../../audit'
 import type { Files } from '../../files'
 import { ArtifactId } from '../../files/schema'
+import { storeAnswer } from '../../idempotency'
 import { type Call, type Caller, type OperatorCaller, type OwnerScope, ownerOf } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
-import { notFound } from '../../kernel/errors'
-import { contains, pagesBy } from '../../kernel/keyset'
+import { invalidInput, notFound } from '../../kernel/errors'
+import type { After } from '../../kernel/keyset'
 import { microToCents } from '../../kernel/money'
 import { mapPage, type Page, pageFields } from '../../kernel/page'
-import type { Range } from '../../kernel/range'
-import { allOf, command, query, type Reader, type Store, type Tx } from '../../kernel/store'
+import type { Reader, Store, Tx } from '../../kernel/store'
 import { beginningOf, shorten } from '../../kernel/text'
 import {
   type Conversation,
@@ -21,152 +20,14 @@ import {
   type ConversationsPurged,
   type Message,
   MessageId,
+  type NotedConversation,
   type OverseenConversation,
   type OverseenPage,
   type OverseenQuery,
   type RenameConversation,
   type Turn,
 } from './schema'
-import { type ConversationRow, conversations, type MessageRow, messages } from './table'
-
-const lastUpdatedFirst = pagesBy(conversations, 'updated_at')
-
-const insertConversation = command<ConversationRow>()((db, p) =>
-  db.insert(db.of(conversations)).values(allOf(db.of(conversations), p)),
-)
-
-const insertMessage = command<MessageRow>()((db, p) => db.insert(db.of(messages)).values(allOf(db.of(messages), p)))
-
-const growConversation = command<{ id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }>()(
-  (db, p) => {
-    const table = db.of(conversations)
-    return db
-      .update(table)
-      .set({
-        message_count: sql`${table.message_count} + ${p.by}`,
-        last_message: sql`${p.last}`,
-        updated_at: sql`${p.now}`,
-      })
-      .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
-      .returning({ count: table.message_count })
-  },
-)
-
-const findConversation = query<{ id: ConversationId; owner: OwnerScope }>()((db, p) => {
-  const table = db.of(conversations)
-  return db
-    .select()
-    .from(table)
-    .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
-    .limit(1)
-})
-
-const allMessages = query<{ conversation_id: ConversationId; after: number }>()((db, p) => {
-  const table = db.of(messages)
-  return db
-    .select()
-    .from(table)
-    .where(and(eq(table.conversation_id, p.conversation_id), gt(table.seq, p.after)))
-    .orderBy(asc(table.seq))
-})
-
-/** Rows of conversations and messages. Queries filter by owner, or by a conversation the owner was checked for. */
-export const conversationRepository = {
-  insert: (tx: Tx, row: ConversationRow) => insertConversation(tx, row),
-  insertMessage: (tx: Tx, row: MessageRow) => insertMessage(tx, row),
-
-  /** Adds `by` to the message count and returns the new count, or null when the conversation is gone. */
-  grow: async (tx: Tx, change: { id: ConversationId; owner: OwnerScope; by: number; last: string; now: number }) =>
-    (await growConversation(tx, change))[0]?.count ?? null,
-
-  /** One of an owner or, for operators, anyone's (null). */
-  async find(db: Reader, owner: OwnerScope | null, id: ConversationId): Promise<ConversationRow | undefined> {
-    if (owner !== null) return (await findConversation(db, { id, owner }))[0]
-    const table = db.of(conversations)
-    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0] as ConversationRow | undefined
-  },
-
-  messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
-    allMessages(db, { conversation_id, after }),
-
-  /** Of one owner or, for operators, of all (null). */
-  list(db: Reader, owner: OwnerScope | null, { q, since, ...wanted }: ConversationQuery) {
-    const table = db.of(conversations)
-    const found = q ? or(contains(table.title, q), contains(table.last_message, q)) : undefined
-    const recent = since === undefined ? undefined : gte(table.updated_at, Date.parse(since))
-    const ownerFilter = owner === null ? undefined : eq(table.owner, owner)
-    return lastUpdatedFirst(db, wanted, ownerFilter, found, recent) as Promise<Page<ConversationRow>>
-  },
-
-  /** What people asked in the conversations of an owner, newest conversations first; the beginning of long ones. */
-  async promptsOf(db: Reader, owner: OwnerScope, { from, to }: Range, limit: number) {
-    const [table, rows] = [db.of(conversations), db.of(messages)]
-    return db
-      .select({ id: table.id, text: sql<string>`substr(${rows.content}, 1, 4000)` })
-      .from(table)
-      .innerJoin(rows, eq(rows.conversation_id, table.id))
-      .where(
-        and(
-          eq(table.owner, owner),
-          eq(rows.role, 'user'),
-          from === null ? undefined : and(gte(table.updated_at, from), gte(rows.created_at, from)),
-          to === null ? undefined : lt(rows.created_at, to),
-        ),
-      )
-      .orderBy(desc(table.updated_at), desc(table.id), desc(rows.seq))
-      .limit(limit)
-  },
-
-  async countBefore(db: Reader, owner: OwnerScope, before: number): Promise<number> {
-    const table = db.of(conversations)
-    const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(table)
-    return (await found.where(and(eq(table.owner, owner), lt(table.updated_at, before))))[0]!.total
-  },
-
-  /** Deletes some that were last updated before a moment, with their messages. Returns how many. */
-  async removeBefore(tx: Tx, owner: OwnerScope, before: number, limit: number): Promise<number> {
-    const table = tx.of(conversations)
-    const old = tx.select({ id: table.id }).from(table)
-    const some = old.where(and(eq(table.owner, owner), lt(table.updated_at, before))).limit(limit)
-    const gone = await tx.delete(table).where(inArray(table.id, some)).returning({ id: table.id })
-    const ids = gone.map(({ id }) => id)
-    if (ids.length) await tx.delete(tx.of(messages)).where(inArray(tx.of(messages).conversation_id, ids))
-    return ids.length
-  },
-
-  /** Up to 100 conversations of all owners whose message count differs from their stored messages. */
-  async miscounted(db: Reader): Promise<{ id: ConversationId; counted: number; found: number }[]> {
-    const [table, rows] = [db.of(conversations), db.of(messages)]
-    const found = sql<number>`count(${rows.id})`.mapWith(Number)
-    return db
-      .select({ id: table.id, counted: table.message_count, found })
-      .from(table)
-      .leftJoin(rows, eq(rows.conversation_id, table.id))
-      .groupBy(table.id, table.message_count)
-      .having(sql`count(${rows.id}) <> ${table.message_count}`)
-      .limit(100)
-  },
-
-  async rename(tx: Tx, owner: OwnerScope, id: ConversationId, title: string, now: number) {
-    const table = tx.of(conversations)
-    const renamed = tx
-      .update(table)
-      .set({ title, updated_at: now })
-      .where(and(eq(table.id, id), eq(table.owner, owner)))
-    return ((await renamed.returning()) as ConversationRow[])[0]
-  },
-
-  async remove(tx: Tx, owner: OwnerScope, id: ConversationId): Promise<boolean> {
-    const table = tx.of(conversations)
-    const gone = await tx
-      .delete(table)
-      .where(and(eq(table.id, id), eq(table.owner, owner)))
-      .returning({ id: table.id })
-    if (!gone.length) return false
-    await tx.delete(tx.of(messages)).where(eq(tx.of(messages).conversation_id, id))
-    return true
-  },
-}
+import { type ConversationRow, conversationRepository, type MessageRow } from './table'
 
 /** How many conversations a purge deletes in one transaction. */
 const BATCH = 100
@@ -184,7 +45,14 @@ type Deps = {
   ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
   /** Whose work a key does, by its id, prefix or name. Throws 404. */
   keyOwner(call: Call<OperatorCaller>, key: string): Promise<OwnerScope>
+  /** Deletes what else belongs to conversations that are deleted. */
+  alsoRemove(tx: Tx, ids: readonly ConversationId[]): Promise<void>
 }
+
+/** A message that is added: `id` where it has one already. */
+export type NewMessage = Pick<MessageRow, 'role' | 'content' | 'item'> & Partial<Pick<MessageRow, 'id' | 'about'>>
+
+export type NewConversation = { messages: readonly NewMessage[]; metadata: Record<string, string> | null }
 
 const TITLE_CHARS = 60
 const PREVIEW_CHARS = 120
@@ -195,8 +63,11 @@ const HISTORY_MESSAGES = 40
  * Stores turns and reads them back. They belong to the user, whichever key was used (contract 17); those of an
  * org's key belong to the org, so that the key cannot read its creator's own conversations.
  */
-export function createConversations({ store, audit, clock, files, ownerNamed, keyOwner }: Deps) {
-  return { history, start, append, list, get, outlined, rename, remove, purge, verify }
+export function createConversations({ store, audit, clock, files, ownerNamed, keyOwner, alsoRemove }: Deps) {
+  return {
+    ...{ history, start, append, begin, add, create, messagesOf, addTo, messageOf, removeMessage },
+    ...{ list, get, outlined, rename, note, remove, purge, verify },
+  }
 
   /** Throws 404 unless the id is a conversation of this owner; null reaches those of all, for operators. */
   async function find(reader: Reader, owner: OwnerScope | null, id: string): Promise<ConversationRow> {
@@ -226,20 +97,97 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
 
   /** Opens the conversation `id` with its first turn, in the caller's transaction. */
   async function start(tx: Tx, owner: OwnerScope, id: ConversationId, turn: Turn): Promise<ConversationId> {
-    const now = clock.now()
-    const title = beginningOf(turn.prompt, TITLE_CHARS)
-    const opening = { title, last_message: preview(turn), message_count: 2 }
-    await conversationRepository.insert(tx, { id, owner, ...opening, created_at: now, updated_at: now })
-    await storeTurn(tx, id, 0, turn, now)
+    await begin(tx, owner, id, { messages: messagesIn(turn), metadata: null })
     return id
   }
 
   /** Adds a turn and returns the id; a conversation deleted meanwhile stays deleted. */
   async function append(tx: Tx, owner: OwnerScope, id: ConversationId, turn: Turn): Promise<ConversationId> {
-    const now = clock.now()
-    const count = await conversationRepository.grow(tx, { id, owner, by: 2, last: preview(turn), now })
-    if (count !== null) await storeTurn(tx, id, count - 2, turn, now)
+    await add(tx, owner, id, messagesIn(turn))
     return id
+  }
+
+  /** Opens the conversation `id`, titled from its first prompt, in the caller's transaction. */
+  async function begin(tx: Tx, owner: OwnerScope, id: ConversationId, { messages, metadata }: NewConversation) {
+    const now = clock.now()
+    const { title, last } = outlineOf(messages)
+    const counted = { title, last_message: last, message_count: messages.length }
+    await conversationRepository.insert(tx, { id, owner, ...counted, metadata, created_at: now, updated_at: now })
+    await insertAll(tx, id, messages, 0)
+  }
+
+  /** Adds messages in the caller's transaction; none to a conversation deleted meanwhile. */
+  async function add(tx: Tx, owner: OwnerScope, id: ConversationId, messages: readonly NewMessage[]) {
+    if (!messages.length) return []
+    const change = { id, owner, by: messages.length, now: clock.now(), ...outlineOf(messages) }
+    const count = await conversationRepository.grow(tx, change)
+    return count === null ? [] : insertAll(tx, id, messages, count - messages.length)
+  }
+
+  async function insertAll(tx: Tx, conversation_id: ConversationId, messages: readonly NewMessage[], after: number) {
+    const common = { conversation_id, about: null, created_at: clock.now() }
+    const rows = messages.map(
+      (one, at): MessageRow => ({ id: MessageId.create(), ...common, ...one, seq: after + at + 1 }),
+    )
+    for (const row of rows) await conversationRepository.insertMessage(tx, row)
+    return rows
+  }
+
+  /** `POST /conversations`. */
+  async function create(call: Call, made: NewConversation): Promise<NotedConversation> {
+    const [owner, id] = [ownerOf(call.caller), ConversationId.create()]
+    return store.write(async (tx) => {
+      await begin(tx, owner, id, made)
+      const row = await find(tx, owner, id)
+      await record(tx, call, 'created', row)
+      return storeAnswer(tx, call, noted(row))
+    })
+  }
+
+  /**
+   * A page of the messages of a conversation, in their order or against it. Throws 404, and 400 for an `after` that is
+   * none of them.
+   */
+  async function messagesOf(reader: Reader, owner: OwnerScope, id: string, { limit, order = 'desc', after }: After) {
+    const row = await find(reader, owner, id)
+    const mark = after === undefined ? undefined : await conversationRepository.findMessage(reader, row.id, after)
+    if (after !== undefined && !mark) throw invalidInput('after', '"after" is not the id of an entry of this list.')
+    return conversationRepository.messagesFrom(reader, row.id, { limit, order, after: mark?.seq })
+  }
+
+  /** Adds messages to a conversation. Throws 404. */
+  function addTo<Reply extends object>(
+    call: Call,
+    id: string,
+    messages: readonly NewMessage[],
+    reply: (rows: MessageRow[]) => Reply,
+  ): Promise<Reply> {
+    const owner = ownerOf(call.caller)
+    return store.write(async (tx) => {
+      const row = await find(tx, owner, id)
+      const rows = await add(tx, owner, row.id, messages)
+      await record(tx, call, 'updated', row)
+      return storeAnswer(tx, call, reply(rows))
+    })
+  }
+
+  /** One message. Throws 404 for a conversation or a message that is none of the owner's. */
+  async function messageOf(owner: OwnerScope, id: string, messageId: string, reader: Reader = store.read) {
+    const row = await find(reader, owner, id)
+    const message = await conversationRepository.findMessage(reader, row.id, messageId)
+    if (!message) throw notFound('item')
+    return message
+  }
+
+  /** Throws as `messageOf`. */
+  function removeMessage(call: Call, id: string, messageId: string): Promise<NotedConversation> {
+    return store.write(async (tx) => {
+      const owner = ownerOf(call.caller)
+      await conversationRepository.removeMessage(tx, await messageOf(owner, id, messageId, tx), clock.now())
+      const row = await find(tx, owner, id)
+      await record(tx, call, 'updated', row)
+      return noted(row)
+    })
   }
 
   /**
@@ -259,13 +207,13 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
   }
 
   /** With its messages. That an operator reads them is recorded in the owner's chain as `conversation.read`. */
-  async function get(call: Call<Caller>, id: string): Promise<{ conversation: Conversation }> {
+  async function get(call: Call<Caller>, id: string): Promise<NotedConversation & { conversation: Conversation }> {
     const row = await find(store.read, scopeOf(call.caller), id)
     const found = await conversationRepository.messagesAfter(store.read, row.id, 0)
     const messages = found.map(async (one) => presentMessage(one, await linked(row.owner, one.about?.artifacts ?? [])))
     const conversation = { ...presentSummary(row), messages: await Promise.all(messages) }
     if (call.caller.type === 'operator') await store.write((tx) => record(tx, call, 'read', row))
-    return { conversation }
+    return { ...noted(row), conversation }
   }
 
   async function outlined({ caller }: Call<Caller>, id: string): Promise<{ conversation: OverseenConversation }> {
@@ -283,13 +231,28 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     )
   }
 
-  async function rename(call: Call, id: string, { title }: RenameConversation) {
+  /** Throws 404. */
+  function rename(call: Call, id: string, { title }: RenameConversation) {
+    return change(call, id, { title }, (row) => ({ conversation: presentSummary(row) }))
+  }
+
+  /** Replaces what the client noted of a conversation. Throws 404. */
+  function note(call: Call, id: string, metadata: NewConversation['metadata']) {
+    return change(call, id, { metadata }, noted)
+  }
+
+  async function change<Reply extends object>(
+    call: Call,
+    id: string,
+    changed: Partial<ConversationRow>,
+    reply: (row: ConversationRow) => Reply,
+  ): Promise<Reply> {
     return store.write(async (tx) => {
-      const row =
-        ConversationId.is(id) && (await conversationRepository.rename(tx, ownerOf(call.caller), id, title, clock.now()))
+      const change = { ...changed, updated_at: clock.now() }
+      const row = ConversationId.is(id) && (await conversationRepository.change(tx, ownerOf(call.caller), id, change))
       if (!row) throw notFound('conversation')
       await record(tx, call, 'updated', row)
-      return { conversation: presentSummary(row) }
+      return storeAnswer(tx, call, reply(row))
     })
   }
 
@@ -303,6 +266,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return store.write(async (tx) => {
       const row = await find(tx, scopeOf(call.caller), id)
       if (!(await conversationRepository.remove(tx, row.owner, row.id))) throw notFound('conversation')
+      await alsoRemove(tx, [row.id])
       await record(tx, call, 'deleted', row)
       return { deleted: true }
     })
@@ -319,7 +283,9 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     if (count_only) return purged(await conversationRepository.countBefore(store.read, scope, until))
     for (let total = 0; ; ) {
       const gone = await store.write(async (tx) => {
-        const some = await conversationRepository.removeBefore(tx, scope, until, BATCH)
+        const ids = await conversationRepository.removeBefore(tx, scope, until, BATCH)
+        await alsoRemove(tx, ids)
+        const some = ids.length
         const entity = { entityType: 'conversation' as const, entityId: null, scope }
         const input = { metadata: { before, conversations: some } }
         if (some) await audit.record(tx, call, { action: 'conversation.purged', ...entity, input })
@@ -350,17 +316,28 @@ const outline = ({ id, owner, message_count, created_at, updated_at }: Conversat
   updatedAt: iso(updated_at),
 })
 
-/** Stores the question as message `after + 1` and the answer as `after + 2`. */
-async function storeTurn(tx: Tx, id: ConversationId, after: number, turn: Turn, now: number): Promise<void> {
-  const { prompt, answer, ...about } = turn
-  const common = { conversation_id: id, created_at: now }
-  const question = { id: MessageId.create(), seq: after + 1, role: 'user' as const, content: prompt, about: null }
-  await conversationRepository.insertMessage(tx, { ...common, ...question })
-  const answered = { id: MessageId.create(), seq: after + 2, role: 'assistant' as const, content: answer, about }
-  await conversationRepository.insertMessage(tx, { ...common, ...answered })
+/** What a list of conversations shows of new messages: the first prompt, and the last text. */
+function outlineOf(messages: readonly NewMessage[]) {
+  const first = messages.find(({ role }) => role === 'user')
+  return {
+    title: first ? beginningOf(first.content, TITLE_CHARS) : null,
+    last: shorten(messages.findLast(({ content }) => content)?.content ?? '', PREVIEW_CHARS),
+  }
 }
 
-const preview = (turn: Turn): string => shorten(turn.answer || turn.prompt, PREVIEW_CHARS)
+/** The question and the answer of a turn. */
+const messagesIn = ({ prompt, answer, ...about }: Turn): NewMessage[] => [
+  { role: 'user', content: prompt, item: null },
+  { role: 'assistant', content: answer, item: null, about },
+]
+
+/** A conversation in the form of other services (contract 29.8). */
+const noted = ({ id, created_at, metadata }: ConversationRow): NotedConversation => ({
+  id,
+  object: 'conversation',
+  created_at: Math.floor(created_at / 1_000),
+  metadata: metadata ?? {},
+})
 
 const presentSummary = (row: ConversationRow): ConversationSummary => ({
   id: row.id,

@@ -1,7 +1,12 @@
+import { and, asc, desc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../../kernel/caller'
-import { defineTable, type Row } from '../../kernel/store'
-import type { ConversationId, MemoryId, MemorySource, MessageId, Role } from './schema'
+import { contains, pagesBy } from '../../kernel/keyset'
+import type { Page } from '../../kernel/page'
+import type { Range } from '../../kernel/range'
+import { allOf, command, defineTable, query, type Reader, type Row, type Tx } from '../../kernel/store'
+import type { ConversationId, ConversationQuery, MemoryId, MemorySource, MessageId, Role } from './schema'
 
+/** @public Read by the migrations. */
 export const conversations = defineTable((k) =>
   k.table(
     'conversations',
@@ -11,6 +16,8 @@ export const conversations = defineTable((k) =>
       title: k.text('title'),
       last_message: k.text('last_message'),
       message_count: k.int('message_count').notNull().default(0),
+      /** What the client noted; null where it was begun without any. */
+      metadata: k.json<Record<string, string> | null>('metadata'),
       created_at: k.ms('created_at').notNull(),
       updated_at: k.ms('updated_at').notNull(),
     },
@@ -31,6 +38,7 @@ export type MessageAbout = {
   status: string
 }
 
+/** @public Read by the migrations. */
 export const messages = defineTable((k) =>
   k.table(
     'messages',
@@ -41,6 +49,8 @@ export const messages = defineTable((k) =>
       role: k.text('role').$type<Role>().notNull(),
       content: k.text('content').notNull(),
       about: k.json<MessageAbout | null>('about'),
+      /** The item of a response that it is, where its role and content do not say all of it. */
+      item: k.json<Record<string, unknown> | null>('item'),
       created_at: k.ms('created_at').notNull(),
     },
     (t) => [k.uniqueIndex('messages_by_conversation').on(t.conversation_id, t.seq)],
@@ -63,3 +73,189 @@ export const memories = defineTable((k) =>
   ),
 )
 export type MemoryRow = Row<typeof memories>
+
+const lastUpdatedFirst = pagesBy(conversations, 'updated_at')
+
+const insertConversation = command<ConversationRow>()((db, p) =>
+  db.insert(db.of(conversations)).values(allOf(db.of(conversations), p)),
+)
+
+const insertMessage = command<MessageRow>()((db, p) => db.insert(db.of(messages)).values(allOf(db.of(messages), p)))
+
+type Growth = { id: ConversationId; owner: OwnerScope; by: number; last: string; title: string | null; now: number }
+
+const growConversation = command<Growth>()((db, p) => {
+  const table = db.of(conversations)
+  return db
+    .update(table)
+    .set({
+      message_count: sql`${table.message_count} + ${p.by}`,
+      last_message: sql`${p.last}`,
+      title: sql`coalesce(${table.title}, ${p.title})`,
+      updated_at: sql`${p.now}`,
+    })
+    .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
+    .returning({ count: table.message_count })
+})
+
+const findConversation = query<{ id: ConversationId; owner: OwnerScope }>()((db, p) => {
+  const table = db.of(conversations)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
+    .limit(1)
+})
+
+const allMessages = query<{ conversation_id: ConversationId; after: number }>()((db, p) => {
+  const table = db.of(messages)
+  return db
+    .select()
+    .from(table)
+    .where(and(eq(table.conversation_id, p.conversation_id), gt(table.seq, p.after)))
+    .orderBy(asc(table.seq))
+})
+
+/** Rows of conversations and messages. Queries filter by owner, or by a conversation the owner was checked for. */
+export const conversationRepository = {
+  insert: (tx: Tx, row: ConversationRow) => insertConversation(tx, row),
+  insertMessage: (tx: Tx, row: MessageRow) => insertMessage(tx, row),
+
+  /** Adds `by` to the message count and returns the new count, or null when the conversation is gone. */
+  grow: async (tx: Tx, change: Growth) => (await growConversation(tx, change))[0]?.count ?? null,
+
+  /** One of an owner or, for operators, anyone's (null). */
+  async find(db: Reader, owner: OwnerScope | null, id: ConversationId): Promise<ConversationRow | undefined> {
+    if (owner !== null) return (await findConversation(db, { id, owner }))[0]
+    const table = db.of(conversations)
+    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0] as ConversationRow | undefined
+  },
+
+  messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
+    allMessages(db, { conversation_id, after }),
+
+  /** Of one owner or, for operators, of all (null). */
+  list(db: Reader, owner: OwnerScope | null, { q, since, ...wanted }: ConversationQuery) {
+    const table = db.of(conversations)
+    const found = q ? or(contains(table.title, q), contains(table.last_message, q)) : undefined
+    const recent = since === undefined ? undefined : gte(table.updated_at, Date.parse(since))
+    const ownerFilter = owner === null ? undefined : eq(table.owner, owner)
+    return lastUpdatedFirst(db, wanted, ownerFilter, found, recent) as Promise<Page<ConversationRow>>
+  },
+
+  /** What people asked in the conversations of an owner, newest conversations first; the beginning of long ones. */
+  async promptsOf(db: Reader, owner: OwnerScope, { from, to }: Range, limit: number) {
+    const [table, rows] = [db.of(conversations), db.of(messages)]
+    return db
+      .select({ id: table.id, text: sql<string>`substr(${rows.content}, 1, 4000)` })
+      .from(table)
+      .innerJoin(rows, eq(rows.conversation_id, table.id))
+      .where(
+        and(
+          eq(table.owner, owner),
+          eq(rows.role, 'user'),
+          from === null ? undefined : and(gte(table.updated_at, from), gte(rows.created_at, from)),
+          to === null ? undefined : lt(rows.created_at, to),
+        ),
+      )
+      .orderBy(desc(table.updated_at), desc(table.id), desc(rows.seq))
+      .limit(limit)
+  },
+
+  async countBefore(db: Reader, owner: OwnerScope, before: number): Promise<number> {
+    const table = db.of(conversations)
+    const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(table)
+    return (await found.where(and(eq(table.owner, owner), lt(table.updated_at, before))))[0]!.total
+  },
+
+  /** Deletes some that were last updated before a moment, with their messages. Returns their ids. */
+  async removeBefore(tx: Tx, owner: OwnerScope, before: number, limit: number): Promise<ConversationId[]> {
+    const table = tx.of(conversations)
+    const old = tx.select({ id: table.id }).from(table)
+    const some = old.where(and(eq(table.owner, owner), lt(table.updated_at, before))).limit(limit)
+    const gone = await tx.delete(table).where(inArray(table.id, some)).returning({ id: table.id })
+    const ids = gone.map(({ id }) => id)
+    if (ids.length) await tx.delete(tx.of(messages)).where(inArray(tx.of(messages).conversation_id, ids))
+    return ids
+  },
+
+  /** Up to 100 conversations of all owners whose message count differs from their stored messages. */
+  async miscounted(db: Reader): Promise<{ id: ConversationId; counted: number; found: number }[]> {
+    const [table, rows] = [db.of(conversations), db.of(messages)]
+    const found = sql<number>`count(${rows.id})`.mapWith(Number)
+    return db
+      .select({ id: table.id, counted: table.message_count, found })
+      .from(table)
+      .leftJoin(rows, eq(rows.conversation_id, table.id))
+      .groupBy(table.id, table.message_count)
+      .having(sql`count(${rows.id}) <> ${table.message_count}`)
+      .limit(100)
+  },
+
+  async change(
+    tx: Tx,
+    owner: OwnerScope,
+    id: ConversationId,
+    change: Partial<Pick<ConversationRow, 'title' | 'metadata' | 'updated_at'>>,
+  ) {
+    const table = tx.of(conversations)
+    const changed = tx
+      .update(table)
+      .set(change)
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
+    return ((await changed.returning()) as ConversationRow[])[0]
+  },
+
+  async findMessage(db: Reader, conversation_id: ConversationId, id: string): Promise<MessageRow | undefined> {
+    const table = db.of(messages)
+    const own = and(eq(table.conversation_id, conversation_id), eq(table.id, id as MessageId))
+    return (await db.select().from(table).where(own))[0] as MessageRow | undefined
+  },
+
+  /** At most `limit` messages behind a place, in their order or against it. */
+  async messagesFrom(
+    db: Reader,
+    conversation_id: ConversationId,
+    { after, order, limit }: { after: number | undefined; order: 'asc' | 'desc'; limit: number },
+  ): Promise<MessageRow[]> {
+    const table = db.of(messages)
+    const [beyond, by] = order === 'asc' ? [gt, asc] : [lt, desc]
+    const place = after === undefined ? undefined : beyond(table.seq, after)
+    const found = db
+      .select()
+      .from(table)
+      .where(and(eq(table.conversation_id, conversation_id), place))
+    return (await found.orderBy(by(table.seq)).limit(limit)) as MessageRow[]
+  },
+
+  /** Deletes one message; those behind it move up, because the count of messages tells the place of the next. */
+  async removeMessage(tx: Tx, { conversation_id, id, seq }: MessageRow, now: number): Promise<void> {
+    const [table, rows] = [tx.of(conversations), tx.of(messages)]
+    const own = eq(rows.conversation_id, conversation_id)
+    await tx.delete(rows).where(and(own, eq(rows.id, id)))
+    // In two steps: no two may have the same place, not even for a moment.
+    await tx
+      .update(rows)
+      .set({ seq: sql`1 - ${rows.seq}` })
+      .where(and(own, gt(rows.seq, seq)))
+    await tx
+      .update(rows)
+      .set({ seq: sql`-${rows.seq}` })
+      .where(and(own, lt(rows.seq, 0)))
+    await tx
+      .update(table)
+      .set({ message_count: sql`${table.message_count} - 1`, updated_at: now })
+      .where(eq(table.id, conversation_id))
+  },
+
+  async remove(tx: Tx, owner: OwnerScope, id: ConversationId): Promise<boolean> {
+    const table = tx.of(conversations)
+    const gone = await tx
+      .delete(table)
+      .where(and(eq(table.id, id), eq(table.owner, owner)))
+      .returning({ id: table.id })
+    if (!gone.length) return false
+    await tx.delete(tx.of(messages)).where(eq(tx.of(messages).conversation_id, id))
+    return true
+  },
+}

@@ -107,7 +107,7 @@ describe('one conversation', () => {
     const ada = await world.person()
     const [id] = await converse(ada, 'What is 2+2?')
     const { body } = await ada.send('GET', `conversations/${id}`)
-    expect(Object.keys(body)).toEqual(['conversation', 'request_id'])
+    expect(Object.keys(body)).toEqual(['id', 'object', 'created_at', 'metadata', 'conversation', 'request_id'])
     expect(
       body.conversation.messages.map(({ role, content }: { role: string; content: string }) => [role, content]),
     ).toEqual([

@@ -1,0 +1,73 @@
+import { listAfter } from '../kernel/keyset'
+import { storable } from '../kernel/text'
+import type { MessageAbout, MessageRow, NewMessage } from '../skills'
+import type { Item } from './responses-schema'
+import type { ResponseRow } from './table'
+
+/** What a response goes on from. */
+export type Thread = {
+  /** Items before its own. */
+  earlier: readonly Item[]
+  /** The conversation that it names, and whether its turns are the items before; else the pipeline reads them. */
+  conversation: string | null
+  inContext: boolean
+  /** The responses that it goes on from, oldest first. */
+  chain: readonly ResponseRow[]
+}
+
+const TEXTS: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'text', 'summary_text', 'reasoning_text'])
+
+/** What people read of an item. */
+function wordsOf({ type, name, content, summary, refusal, output, ...item }: Item): string {
+  if (typeof item.arguments === 'string') return `${String(name)}(${item.arguments})`
+  if (typeof item.input === 'string') return `${String(name)}(${item.input})`
+  const whole = content ?? output ?? summary ?? refusal
+  if (typeof whole === 'string') return whole
+  return Array.isArray(whole)
+    ? whole.flatMap((part: Item) => (TEXTS.has(part?.type) ? String(part.text) : (part?.refusal ?? []))).join('\n')
+    : ''
+}
+
+/** Whether role and text say everything about an item. */
+function isPlain({ type, role, content }: Item): boolean {
+  const [part, ...more] = (Array.isArray(content) ? content : [{ type: 'text', text: content }]) as Item[]
+  const { annotations } = part ?? {}
+  const isNoted = Array.isArray(annotations) && annotations.length > 0
+  return (type ?? 'message') === 'message' && role !== 'developer' && !more.length && TEXTS.has(part?.type) && !isNoted
+}
+
+/** Items as messages of a conversation, with ids of its own. */
+export const messagesIn = (items: readonly Item[]): NewMessage[] =>
+  items.map((item): NewMessage => {
+    const { role } = item
+    const isMessage = role === 'user' || role === 'assistant'
+    return {
+      role: isMessage ? role : role === 'system' || role === 'developer' ? 'system' : 'tool',
+      content: storable(wordsOf(item)),
+      item: isPlain(item) ? null : item,
+    }
+  })
+
+/** The items of an answer, with their ids; `about` is noted of the last message. */
+export function messagesOfAnswer(items: readonly Item[], about: MessageAbout): NewMessage[] {
+  const last = items.findLastIndex(({ role }) => role === 'assistant')
+  return messagesIn(items).map((message, at) => ({
+    ...message,
+    id: items[at]!.id as MessageRow['id'],
+    ...(at === last ? { about } : {}),
+  }))
+}
+
+/** A message of a conversation as an item. */
+export function itemIn({ id, role, content, item }: MessageRow): Item {
+  if (item) return { status: 'completed', ...item, type: item.type ?? 'message', id }
+  const part =
+    role === 'assistant'
+      ? { type: 'output_text', text: content, annotations: [], logprobs: [] }
+      : { type: 'input_text', text: content }
+  return { id, type: 'message', status: 'completed', role, content: [part] }
+}
+
+/** A page of messages as items. */
+export const pageOf = (rows: readonly MessageRow[], hasMore: boolean) =>
+  listAfter(rows.map(itemIn) as (Item & { id: string })[], hasMore)
