@@ -132,9 +132,12 @@ inChromium('the console below a path', async () => {
 /** Presses Tab until what has this name is in focus, where a ring is drawn around it. */
 async function tabTo(page: Page, name: string, back = false): Promise<void> {
   for (let tries = 0; tries < 80; tries++) {
-    if (back) await page.keyboard.down('Shift')
-    await page.keyboard.press('Tab')
-    if (back) await page.keyboard.up('Shift')
+    // What opens with the focus in its first field needs no Tab.
+    if (tries > 0) {
+      if (back) await page.keyboard.down('Shift')
+      await page.keyboard.press('Tab')
+      if (back) await page.keyboard.up('Shift')
+    }
     const found = await page.evaluate(() => {
       const it = document.activeElement as HTMLInputElement | null
       const label = it?.labels?.[0]?.textContent ?? it?.getAttribute('aria-label') ?? it?.textContent ?? ''

@@ -6,6 +6,15 @@ import { SECTIONS } from './sections'
 import { queries } from './shell/api'
 import { at } from './shell/boot'
 import { Frame } from './shell/frame'
+// Small parts that nearly every section has: with the entry they are not a file each.
+import './shell/form'
+import './shell/tabs'
+import './ui/facts'
+import './ui/filters'
+import './ui/format'
+import './ui/markdown'
+import './ui/rows'
+import './ui/waterfall'
 
 createRoot(document.getElementById('console')!).render(
   <StrictMode>

@@ -23,6 +23,7 @@ import {
 } from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
 import type { OperatorRole } from '../../../kernel/caller'
+import { part } from './shell/api'
 
 export type Section = {
   /** Its part of the address; the overview has none. */
@@ -52,7 +53,7 @@ const ofAll = (name: Everyone) =>
 const overviewOf = (name: 'AllOverview' | 'OwnersOverview') =>
   load(() => import('./sections/overview/operators').then((it) => ({ default: it[name] })))
 
-const load = (screen: () => Promise<{ default: ComponentType }>) => lazy(screen)
+const load = (screen: () => Promise<{ default: ComponentType }>) => lazy(() => part(screen))
 
 /** The sections in the order of the side bar (console 9.5). Each is loaded when it is first opened. */
 export const SECTIONS: readonly Section[] = [

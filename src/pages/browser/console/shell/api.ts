@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
-import { call, Failure, readEvents, type ServerEvent } from '../../shared/http'
+import { backoff, call, Failure, readEvents, type ServerEvent } from '../../shared/http'
 import { at, type Owner } from './boot'
 import { createValue } from './value'
 
@@ -23,6 +23,49 @@ export const signedOut = createValue(false)
 
 /** Whether something was refused until the reader proves again who they are (console 9.6). */
 export const unconfirmed = createValue(false)
+
+/** Since when the server has not been reached, in milliseconds since 1970; 0 while it answers. */
+export const lostSince = createValue(0)
+
+/** A proxy whose server is away answers in its place. */
+const isLost = ({ status }: Failure) => status === 0 || status === 502 || status === 504
+
+let asking: Promise<number> | null = null
+
+/**
+ * Asks for the server until it answers, and resolves with how often it did not. Then everything is read again: it may be
+ * old, and what failed is worth another try.
+ */
+function reached(): Promise<number> {
+  const ask = async (tries: number): Promise<number> => {
+    const isThere = await call(at('/api/v1/health')).then(
+      () => true,
+      (error: Failure) => !isLost(error),
+    )
+    if (!isThere) {
+      lostSince.set(lostSince.get() || Date.now())
+      await new Promise((resolve) => setTimeout(resolve, backoff(tries)))
+      return ask(tries + 1)
+    }
+    asking = null
+    if (lostSince.get()) void queries.invalidateQueries()
+    lostSince.set(0)
+    return tries
+  }
+  asking ??= ask(0)
+  return asking
+}
+
+/** A part of the page that is loaded when it is needed: where the server is away, when it is back. */
+export async function part<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    // It was there all the time, so the part is gone: a newer version is here.
+    if ((await reached()) === 0) throw error
+    return part(load)
+  }
+}
 
 /** When calls are taken again, in milliseconds since 1970; 0 while none are refused. */
 export const limitedUntil = createValue(0)
@@ -53,6 +96,7 @@ async function send(owner: Owner, method: Method, path: string, { query, ...inpu
   try {
     return await call(addressOf(owner, path, query), { method, ...input, headers })
   } catch (error) {
+    if (error instanceof Failure && isLost(error)) void reached()
     // A wrong password in a form is refused with 401 too, and ends nothing.
     if (error instanceof Failure && error.status === 401 && error.code !== 'invalid_credentials') signedOut.set(true)
     if (error instanceof Failure && error.status === 403 && error.message.includes('/auth/confirm'))

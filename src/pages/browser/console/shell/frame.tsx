@@ -1,22 +1,26 @@
-import { Menu as MenuIcon, Search } from 'lucide-react'
+import { ChevronsUpDown, CircleUser, Menu as MenuIcon, Monitor, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import type { Section } from '../sections'
 import { Button } from '../ui/controls'
 import { Crash, Empty, Loading } from '../ui/states'
-import { OwnerContext, useOwnerName } from './api'
+import { OwnerContext, part, useOwnerName } from './api'
 import { boot, type Owner, ownerAt } from './boot'
 import { listenForKeys, useKeys } from './keys'
 import { Notices } from './notices'
 import { Page } from './page'
 
-// What opens over the page is loaded when the page stands.
-const menus = () => import('./menus')
+// What opens over the page is loaded when somebody moves: the first load is the page alone.
+const moved = new Promise<unknown>((resolve) => {
+  for (const kind of ['pointermove', 'pointerdown', 'keydown']) addEventListener(kind, resolve, { once: true })
+  setTimeout(resolve, 3_000)
+})
+const menus = () => moved.then(() => part(() => import('./menus')))
 const OwnerPicker = lazy(() => menus().then((it) => ({ default: it.OwnerPicker })))
 const ThemeMenu = lazy(() => menus().then((it) => ({ default: it.ThemeMenu })))
 const AccountMenu = lazy(() => menus().then((it) => ({ default: it.AccountMenu })))
-const KeyHelp = lazy(() => import('./help').then((it) => ({ default: it.KeyHelp })))
-const Palette = lazy(() => import('./palette').then((it) => ({ default: it.Palette })))
+const KeyHelp = lazy(() => part(() => import('./help')).then((it) => ({ default: it.KeyHelp })))
+const Palette = lazy(() => part(() => import('./palette')).then((it) => ({ default: it.Palette })))
 
 const GROUPS = ['Watch', 'Build', 'Manage', 'Platform'] as const
 const addressOf = ({ slug }: Owner, { id, group }: Section) =>
@@ -116,7 +120,15 @@ function Layout({ owner, sections, platform }: LayoutProps) {
         >
           <MenuIcon size={18} aria-hidden="true" />
         </Button>
-        <Suspense fallback={<span className="button plain owner">{owner.name}</span>}>
+        <Suspense
+          fallback={
+            <span className="button plain owner">
+              <span className="initial" aria-hidden="true" data-letter={owner.name.slice(0, 1).toUpperCase()} />
+              <span className="owner-name">{owner.name}</span>
+              <ChevronsUpDown size={14} aria-hidden="true" />
+            </span>
+          }
+        >
           <OwnerPicker owner={owner} />
         </Suspense>
         <button
@@ -129,7 +141,13 @@ function Layout({ owner, sections, platform }: LayoutProps) {
           <span>Search or jump to…</span>
           <kbd data-keys={/Mac/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K'} />
         </button>
-        <Suspense fallback={<span className="menus" />}>
+        <Suspense
+          fallback={[Monitor, CircleUser].map((Icon, n) => (
+            <span key={n === 0 ? 'theme' : 'account'} className="button plain" aria-hidden="true">
+              <Icon size={18} />
+            </span>
+          ))}
+        >
           <ThemeMenu />
           <AccountMenu onHelp={() => setOverlay('help')} />
         </Suspense>

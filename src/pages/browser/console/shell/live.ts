@@ -1,11 +1,14 @@
 import { useEffect, useRef } from 'react'
 import { backoff } from '../../shared/http'
-import { Failure, useCalls, useOwner } from './api'
+import { Failure, signedOut, useCalls, useOwner } from './api'
 
 /** A change of a topic, as `GET /live` tells it. */
 export type LiveEvent = { topic: string; seq: number; changed?: unknown[]; skipped?: number; facts?: unknown }
 
-/** Follows topics of the owner as long as the screen is there, and again after the connection was lost. */
+/**
+ * Follows topics of the owner as long as the screen is there, and again after the connection was lost or the reader
+ * signed in again. What happened in between is not told: each topic is then handed over once, without what changed.
+ */
 export function useLive(topics: string, take: (event: LiveEvent) => void): void {
   const owner = useOwner()
   const { events } = useCalls()
@@ -16,16 +19,22 @@ export function useLive(topics: string, take: (event: LiveEvent) => void): void 
     const leaving = new AbortController()
     const { signal } = leaving
     const follow = async () => {
+      let isAgain = false
       for (let tries = 0; !signal.aborted; tries++) {
         try {
           await latest.current.events('GET', '/live', { query: { topics }, signal }, ({ name, data }) => {
             tries = 0
             if (name === 'delta') latest.current.take(data as LiveEvent)
+            else if (isAgain) for (const topic of topics.split(',')) latest.current.take({ topic, seq: 0 })
+            isAgain = false
           })
         } catch (error) {
-          if (error instanceof Failure && error.status >= 400 && error.status < 500) return
+          const status = error instanceof Failure ? error.status : 0
+          if (status >= 400 && status < 500 && status !== 401 && status !== 429) return
         }
-        if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, backoff(tries)))
+        isAgain = true
+        do await new Promise((resolve) => setTimeout(resolve, backoff(tries)))
+        while (signedOut.get() && !signal.aborted)
       }
     }
     void follow()

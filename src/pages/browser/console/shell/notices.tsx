@@ -1,7 +1,8 @@
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
-import { limitedUntil, signedOut, unconfirmed } from './api'
+import { clock } from '../ui/format'
+import { limitedUntil, lostSince, part, signedOut, unconfirmed } from './api'
 
-const SignInAgain = lazy(() => import('./sign-in-again').then((it) => ({ default: it.SignInAgain })))
+const SignInAgain = lazy(() => part(() => import('./sign-in-again')).then((it) => ({ default: it.SignInAgain })))
 
 const listen = (changed: () => void) => {
   addEventListener('online', changed)
@@ -16,11 +17,18 @@ const listen = (changed: () => void) => {
 export function Notices() {
   const isOnline = useSyncExternalStore(listen, () => navigator.onLine)
   const isOut = signedOut.use()
+  const since = lostSince.use()
   const isUnproven = unconfirmed.use()
   return (
     <>
       <div role="status">
         {!isOnline && <p className="notice warn">○ offline. What you see may be old; it comes back by itself.</p>}
+        {isOnline && since > 0 && (
+          <p className="notice warn">
+            ○ The server has not been reached since {clock.format(since)}. What you see may be old; it comes back by
+            itself.
+          </p>
+        )}
         <Limited />
       </div>
       <Suspense>{(isOut || isUnproven) && <SignInAgain isOut={isOut} />}</Suspense>

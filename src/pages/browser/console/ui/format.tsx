@@ -31,7 +31,7 @@ export const percent = (share: number): string => `${(share * 100).toFixed(share
 export const plural = (many: number, one: string, more = `${one}s`): string =>
   `${whole(many)} ${many === 1 ? one : more}`
 
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+export const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const year = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import type { UsageReport, UsageSeries } from '../../../../../usage/schema'
-import { useGet, useOwner } from '../../shell/api'
+import { part, useGet, useOwner } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { useLive } from '../../shell/live'
 import { Page } from '../../shell/page'
@@ -12,7 +12,7 @@ import { duration, money, number, percent } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
 import { Start } from './start'
 
-const Chart = lazy(() => import('../../ui/chart').then(({ Chart }) => ({ default: Chart })))
+const Chart = lazy(() => part(() => import('../../ui/chart')).then(({ Chart }) => ({ default: Chart })))
 
 const RANGES = [
   { value: '24h', label: '24 h', days: 1 },
