@@ -123,6 +123,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
   let known = ''
   let startedAt = Number.NEGATIVE_INFINITY
   let isHeard = false
+  let emptied = 0
   return {
     look,
     ask,
@@ -132,6 +133,8 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     heard: (): HeardRedis | null => (isHeard ? { id: known, upMs: clock.monotonic() - startedAt } : null),
     /** Another node told. */
     learn: ({ id, upMs }: HeardRedis) => learn(id, clock.monotonic() - upMs),
+    /** It was emptied, so it knows as little as one that was started now. */
+    forget: () => learn(`emptied ${++emptied}`, clock.monotonic()),
     /** Whether it was started so lately that calls may count which it has forgotten. */
     isNew: () => clock.monotonic() < startedAt + WINDOW_MS,
   }

@@ -40,6 +40,8 @@ type Outcome = { said: number[] | null; isOpen: boolean; answers: readonly FromN
 const NO_LIMIT = 1e15
 /** A call that was let in without Redis is asked about for as long as it counts, and a little longer. */
 const DOUBT_MS = WINDOW_MS + 2_000
+/** By so much the end of a window may differ between a node and Redis. */
+const EDGE_MS = 5_000
 
 /**
  * The windows of all nodes together (design 9), exact whoever loses Redis (I-10).
@@ -66,7 +68,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
   async function take(subject: string, name: WindowName, limit: number, weight: number): Promise<Taken> {
     // A request is told its tokens too, so they come along.
     const names: WindowName[] = name === 'requests' ? [name, 'tokens'] : [name]
-    const id = nextId()
+    let id = nextId()
     await redis.look()
     let isSure = isDoubtful(subject, name) && (redis.isHeard() || helper !== '')
     for (;;) {
@@ -79,12 +81,33 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
       }
       const missing = others + apartHere(subject, name)
       const values = [limit - missing, weight, id]
+      const [since, sentAt] = [redis.startedAt(), clock.monotonic()]
       const { said: messages, isOpen, answers } = await ask({ script: 'take', subject, names, values, isSure })
+      if (messages?.[0] && name === 'requests' && messages[2]! - weight < mine.view(subject, name).used) {
+        if (messages[2]! - weight < inRedisOfMine(subject, name, sentAt)) redis.forget()
+        if (redis.startedAt() !== since) {
+          // What it let in stays counted there, and the call asks again as another one.
+          id = nextId()
+          isSure = true
+          continue
+        }
+      }
       if (messages) return counted({ subject, names, limit, weight, id, missing }, messages)
       if (isSure || !isOpen) return ofMyLevel(subject, name, limit, weight, answers)
       doubt(subject, name)
       isSure = true
     }
+  }
+
+  /** What this node let in before a moment that Redis must still count, unless it was emptied. */
+  function inRedisOfMine(subject: string, name: WindowName, end: number): number {
+    const now = clock.monotonic()
+    const from = Math.max(redis.startedAt(), now - WINDOW_MS + EDGE_MS)
+    const [all, unknown] = [mine, apart].map((store) => {
+      const window = store.windowOf(subject, name)
+      return usedBefore(window, now, end) - usedBefore(window, now, from)
+    })
+    return all! - unknown!
   }
 
   type Request = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
