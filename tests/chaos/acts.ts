@@ -3,11 +3,21 @@ import type { ScriptedStripe } from '../support/stripe'
 import type { Client, Json, Outcome } from './client'
 import type { Endpoint } from './endpoint'
 import { PURCHASE_CENTS, tell } from './purchases'
-import type { KeyAck, Keyed, Known, Witness } from './witness'
+import type { KeyAck, Keyed, Known, Made, Witness } from './witness'
 
 type Deps = { client: Client; stripe: ScriptedStripe; endpoint: Endpoint; witness: Witness; random: Random }
 
 let made = 0
+
+/** The paths of things that are made and deleted, with what each needs beside a name. */
+const THINGS: Record<string, object> = {
+  'routing-preferences': { rules: [{ pattern: '^a', target_mode: 'code', confidence: 0.9 }] },
+  'guardrail-policies': { rules: [] },
+  workflows: { triggerType: 'manual', steps: [{ type: 'transform', name: 'a', config: { template: 'x' } }] },
+  'test-cases': { request: { prompt: 'hello' }, checks: [] },
+}
+/** Of what one client keeps, before it deletes. */
+const MAX_THINGS = 2
 
 /**
  * What a client does, each answering what came of it; what was acknowledged is with the witness before it
@@ -16,6 +26,7 @@ let made = 0
 export function actsOf({ client, stripe, endpoint, witness, random }: Deps) {
   const own: Known[] = []
   const ownKeys: KeyAck[] = []
+  const things: Made[] = []
   const live = () => own.filter(({ deleted, pending }) => !deleted && !Object.keys(pending).length)
 
   return {
@@ -75,6 +86,26 @@ export function actsOf({ client, stripe, endpoint, witness, random }: Deps) {
       key.rotating = true
       return post('rotation', `keys/${key.id}/rotate`, { grace_period_seconds: 0 }, (body) => {
         Object.assign(key, { secret: body.key, rotations: key.rotations + 1, rotating: false })
+      })
+    },
+
+    /** Makes something with a name, or deletes the first that it made. */
+    async make() {
+      const [oldest] = things
+      if (oldest && things.length > MAX_THINGS) {
+        things.shift()
+        oldest.deleting = true
+        return noted('removal', await client.send('DELETE', `${oldest.path}/${oldest.id}`), () => {
+          Object.assign(oldest, { deleted: true, deleting: false })
+        })
+      }
+      const name = `thing ${++made}`
+      const path = random.pick(Object.keys(THINGS))
+      return post(path, path, { name, ...THINGS[path] }, (body) => {
+        const id = (body.workflow ?? body.test_case ?? body).id
+        const thing = { path, id, name, deleted: false, deleting: false }
+        things.push(thing)
+        witness.made.push(thing)
       })
     },
 

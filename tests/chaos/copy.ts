@@ -49,6 +49,7 @@ export function inspectCopy(dataDir: string, acked: Acked): string[] {
       ...madeTwice(database, acked.keys),
       ...answersWithoutEffect(database),
       ...sums(database),
+      ...overspent(database),
       ...offTheRecord(database),
     ]
   } finally {
@@ -157,6 +158,9 @@ function madeTwice(database: Database, keys: readonly KeyAck[]): string[] {
     ),
     ...twice('the key', 'name', 'api_keys'),
     ...twice('the org', 'name', 'orgs'),
+    ...['routing_preferences', 'guardrail_policies', 'workflows', 'test_cases'].flatMap((table) =>
+      twice(`of ${table}`, 'name', table),
+    ),
     ...keys.flatMap(({ id, rotations: acked, rotating }) => {
       const n = rotations.get(id) ?? 0
       return n === acked || (rotating && n === acked + 1) ? [] : [`key ${id} was rotated ${n} times, not ${acked}`]
@@ -175,6 +179,15 @@ function chargedTwice(database: Database): string[] {
     ...settles.map(({ ref, legs }) => `the charge of ${ref} has ${legs} legs in the ledger, not 2`),
     ...usages.map(({ ref, legs }) => `${ref} has ${legs} usage rows`),
   ]
+}
+
+/** No owner spends what they do not have, and what is on hold they have. */
+function overspent(database: Database): string[] {
+  const held = "SELECT wallet_id AS owner, sum(amount) AS held FROM holds WHERE state = 'open' GROUP BY wallet_id"
+  const left = `SELECT account, sum(amount) - coalesce(max(held), 0) AS n FROM ledger
+    LEFT JOIN (${held}) ON owner = account WHERE account LIKE '%:%' GROUP BY account HAVING n < 0`
+  const found = database.query(left).all() as { account: string; n: number }[]
+  return found.map(({ account, n }) => `${account} spent ${-n} micro-cents more than it had`)
 }
 
 /** Charges, usage and settled holds are three records of the same money. */

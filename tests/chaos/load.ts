@@ -24,6 +24,7 @@ const MIX = {
   continued: 14,
   rename: 6,
   remove: 4,
+  make: 8,
   read: 12,
 } as const
 

@@ -161,6 +161,7 @@ test('reading back sees a turn that changed, a name that changed, a conversation
         { ...back!, deleted: true },
         { ...back!, id: crypto.randomUUID() },
       ],
+      made: [],
       keys: [{ id: crypto.randomUUID(), name: 'x', secret: 'svc_sk_live_x', rotations: 0, rotating: false }],
     },
   )

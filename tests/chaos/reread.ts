@@ -1,6 +1,6 @@
-import { createClient, type Json } from './client'
+import { type Client, createClient, type Json } from './client'
 import { inParallel } from './parallel'
-import type { KeyAck, Known, Witness } from './witness'
+import type { KeyAck, Known, Made, Witness } from './witness'
 
 type Deps = { url: string; key: string }
 
@@ -10,23 +10,36 @@ type Deps = { url: string; key: string }
  */
 export async function reread(
   deps: Deps,
-  { conversations, keys }: Pick<Witness, 'conversations' | 'keys'>,
+  { conversations, keys, made }: Pick<Witness, 'conversations' | 'keys' | 'made'>,
 ): Promise<string[]> {
   const client = createClient(deps.url, deps.key)
   const found = await inParallel(conversations, async (known) => {
     const outcome = await client.send('GET', `conversations/${known.id}`)
     if (outcome.is === 'unknown') return [`conversation ${known.id} could not be read`]
-    return outcome.is === 'acked' ? compare(known, outcome.value.conversation) : compareGone(known, outcome.status)
+    return outcome.is === 'acked' ? compare(known, outcome.value.conversation) : compareGone(known, outcome)
   })
   const usable = await inParallel(keys, (each) => useKey(deps.url, each))
-  return [...found, ...usable]
+  const there = await inParallel(made, (thing) => findAgain(client, thing))
+  return [...found, ...usable, ...there]
 }
 
-function compareGone(known: Known, status: number): string[] {
+async function findAgain(client: Client, thing: Made): Promise<string[]> {
+  const outcome = await client.send('GET', `${thing.path}/${thing.id}`)
+  const isThere = outcome.is === 'acked'
+  if (!isThere && (outcome.is === 'unknown' || outcome.status !== 404))
+    return [`${thing.path}/${thing.id} could not be read: ${outcome.is === 'refused' ? outcome.text : outcome.is}`]
+  if (isThere === thing.deleted && !thing.deleting)
+    return [`${thing.path}/${thing.id} was acknowledged, and is ${isThere ? 'back' : 'gone'}`]
+  Object.assign(thing, { deleted: !isThere, deleting: false })
+  return []
+}
+
+function compareGone(known: Known, { status, text }: { status: number; text: string }): string[] {
   const expected = known.deleted || known.pending.deletion
   known.deleted = true
   known.pending = {}
-  return expected && status === 404 ? [] : [`conversation ${known.id} was acknowledged and answers ${status}`]
+  if (expected && status === 404) return []
+  return [`conversation ${known.id} was acknowledged and answers ${status === 404 ? status : text.slice(0, 200)}`]
 }
 
 function compare(known: Known, now: Json): string[] {

@@ -48,7 +48,7 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
     SVC_STRIPE_BASE_URL: stripe.url,
     ...more,
   }
-  let read = { conversations: 0, keys: 0 }
+  let read = { conversations: 0, keys: 0, made: 0 }
 
   return {
     dataDir,
@@ -85,13 +85,17 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
       violations.push(...(await retryAll(again, witness)))
       violations.push(...(await tellAll(again, stripe, witness)))
       await expectNoOpenHold()
-      const from = which === 'all' ? { conversations: 0, keys: 0 } : read
+      const from = which === 'all' ? { conversations: 0, keys: 0, made: 0 } : read
       const conversations = witness.conversations.filter(
         ({ pending }, at) => at >= from.conversations || Object.keys(pending).length > 0,
       )
-      const keys = witness.keys.slice(from.keys)
-      violations.push(...(await reread({ url: server.url, key: devKeyOf(dataDir) }, { conversations, keys })))
-      read = { conversations: witness.conversations.length, keys: witness.keys.length }
+      const [keys, made] = [witness.keys.slice(from.keys), witness.made.slice(from.made)]
+      violations.push(...(await reread(again, { conversations, keys, made })))
+      read = {
+        conversations: witness.conversations.length,
+        keys: witness.keys.length,
+        made: witness.made.length,
+      }
     },
 
     /** Removes everything, unless something was wrong: then data and log stay for everyone who looks into it. */

@@ -10,6 +10,9 @@ export type KeyAck = { id: string; name: string; secret: string; rotations: numb
 
 export type OrgAck = { id: string; name: string }
 
+/** Something with a name that no other has. `deleting` while nobody knows whether it went. */
+export type Made = { path: string; id: string; name: string; deleted: boolean; deleting: boolean }
+
 /** A POST under a key of its own: what was sent, and what to do with the answer when it comes. */
 export type Keyed = {
   kind: string
@@ -42,6 +45,7 @@ export function createWitness(logPath: string) {
   const answers: AnswerAck[] = []
   const keys: KeyAck[] = []
   const orgs: OrgAck[] = []
+  const made: Made[] = []
   const settings: string[] = []
   const purchases: PurchaseAck[] = []
   const conversations: Known[] = []
@@ -53,6 +57,7 @@ export function createWitness(logPath: string) {
     answers,
     keys,
     orgs,
+    made,
     purchases,
     /** Request ids of acknowledged changes of settings. */
     settings,
