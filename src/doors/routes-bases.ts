@@ -47,7 +47,7 @@ const OF_MESSAGES: Door = { ...HONOURED, keyHeader: 'x-api-key' }
 export const hasBase = (path: string): boolean =>
   path.startsWith(`${API}/`)
     ? path.startsWith(`${API}/v1/`) || isMessages(path)
-    : path.startsWith('/v1/') || path.startsWith('/openai/')
+    : path.startsWith('/v1/') || path.startsWith('/openai/') || path.startsWith('//')
 
 /**
  * Reads the base address of a request before it is routed. Below the addresses of contract 32.1 the paths that clients
@@ -104,7 +104,7 @@ export function authorizationOf(request: Request): string | null {
 /** What to tell a client whose base address is wrong; null where nothing is known to be meant. */
 export function baseAdvice(path: string, origin: string, methodsOf: (path: string) => string[]): string | null {
   if (TWICE.test(path)) return `The path names its endpoint twice: the base URL is too long. Set it to ${origin}/v1.`
-  const below = path.replace(/^(?:\/api)?(?:\/v1)*\//, '')
+  const below = path.replace(/\/+/g, '/').replace(/^(?:\/api)?(?:\/v1)*\//, '')
   const meant = `${API}/${below}`
   if (meant === path) return null
   if (SERVED.test(below)) return `Set the base URL to ${origin}/v1.`

@@ -123,7 +123,7 @@ function faceOf({ type, code, message, param }: Envelope) {
   return {
     type: CODES[code] ?? TYPES[type] ?? type,
     message: tokens && max ? `prompt is too long: ${tokens} tokens > ${max} maximum. ${message}` : message,
-    details: { error_code: code, param: param ?? null },
+    details: { error_code: code, param: param || null },
   }
 }
 

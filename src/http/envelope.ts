@@ -60,7 +60,7 @@ export function toEnvelope(error: AppError, requestId: string): ErrorBody {
       request_id: requestId,
       ...(error.kind === 'invalid'
         ? {
-            param: error.param ?? null,
+            param: error.param || null,
             details:
               error.details ?? (error.param === undefined ? [] : [{ path: error.param, message: error.message }]),
           }

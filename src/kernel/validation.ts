@@ -90,8 +90,11 @@ const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItem
 /** Members whose value is never repeated in an error message (I25). */
 export const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
 
-const shownAt = (path: string, value: unknown): string =>
-  SECRET_MEMBER.test(path) ? 'not shown here' : messageOf(value ?? null)
+const shownAt = (path: string, value: unknown): string => {
+  // The sign of a request without a body, which is no value.
+  if (typeof value === 'symbol') return 'missing'
+  return SECRET_MEMBER.test(path) ? 'not shown here' : messageOf(value ?? null)
+}
 
 const ARTICLES: Record<string, string> = {
   string: 'a string',

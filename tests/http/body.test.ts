@@ -25,6 +25,17 @@ const order = (prompt = 'What is 2+2?') => JSON.stringify({ prompt })
 
 describe('a body', () => {
   test.each([
+    ['none', undefined, 'The body is missing; it must be an object.'],
+    ['an empty one', '', 'The body is missing; it must be an object.'],
+    ['null', 'null', 'The body is null; it must be an object.'],
+    ['a text', '"x"', 'The body is "x"; it must be an object.'],
+  ])('%s is refused', async (_, body, message) => {
+    const { status, body: answer } = await post(body)
+    expect(status).toBe(400)
+    expect(answer.error).toMatchObject({ message, param: null, details: [{ path: '', message }] })
+  })
+
+  test.each([
     'application/json',
     'application/json; charset=utf-8',
     'APPLICATION/JSON',

@@ -38,6 +38,7 @@ test.each([
   ['/models', ' Set the base URL to http://127.0.0.1:3400/v1.'],
   ['/chat/completions', ' Set the base URL to http://127.0.0.1:3400/v1.'],
   ['/v1/nothing', ' Set the base URL to http://127.0.0.1:3400/v1.'],
+  ['//api/v1/models', ' Set the base URL to http://127.0.0.1:3400/v1.'],
   ['/openai/nothing', ' Set the base URL to http://127.0.0.1:3400/v1.'],
   [
     '/v1/chat/completions/chat/completions',
@@ -50,6 +51,11 @@ test.each([
   expect(((await reply.json()) as { error: { message: string } }).error.message).toBe(
     `No route ${path} on this server.${says}`,
   )
+})
+
+test('two slashes before a base are one', async () => {
+  const headers = { authorization: `Bearer ${ada.key}` }
+  expect((await world.app.api.handle(new Request('http://localhost//v1/models', { headers }))).status).toBe(200)
 })
 
 describe('another method (contract 1.1)', () => {
