@@ -21,6 +21,8 @@ export async function sayInUse(shell: Shell): Promise<void> {
 
 const aliasColumns = columnsOf`name ALIAS, engine ENGINE, listed LISTED flag, set_in SET IN`
 
+const vectorColumns = columnsOf`engine ENGINE, model MODEL, was_model WAS, was_length LENGTH`
+
 const priceColumns = [
   ...columnsOf`
     id ENGINE, mode MODE min, sample_cents SAMPLE¢ number, before_cents BEFORE¢ number wide, sample SAMPLE,
@@ -69,6 +71,21 @@ export const namedEngineCommands = [
           expectData(await all({ name: encodeURIComponent(name!) }).delete()),
           columnsOf`name NAME, removed_from REMOVED FROM`,
         )
+      await sayInUse(shell)
+    },
+  }),
+  command`embed: Accept that the vectors of svc-1-embed are of another model or length
+  Clients store vectors, and those of two models do not compare. The first answer fixes the model and the length. Another model is shown in the health report until you accept it; a model whose vectors change their length is refused until then. Clients see the change in svc_metadata.vector_space, and make new vectors.
+  $ engines embed accept`({
+    impact: 'write',
+    exits: [],
+    columns: vectorColumns,
+    args: { action: argument('accept') },
+    async run(shell, { action }) {
+      if (action !== 'accept') throw usageFailure(`"${clean(action)}" is not accept.`, 'svc-admin engines embed accept')
+      if (shell.planned('accept the vectors of svc-1-embed as they are now')) return
+      const connection = await shell.connect()
+      shell.print.item(expectData(await connection.ops().engines.embed.accept.post()), vectorColumns)
       await sayInUse(shell)
     },
   }),

@@ -20,11 +20,18 @@ type Format = {
   pieceOf(event: Wire): string | undefined
   /** What an event tells of the whole answer; undefined for nothing. */
   factsOf(event: Wire): Wire
+  /** What stands for the mode where answers have none; they come whole. */
+  mode?: string
 }
 
 const MAX_TOKENS = 4_096
 
 const messagesOf = (prompt: string) => [{ role: 'user', content: prompt }]
+
+/** What is no text comes whole. */
+function whole<Mode extends string>(mode: Mode) {
+  return { mode, pieceOf: () => undefined, factsOf: () => undefined }
+}
 
 /** The formats of clients, by the name of `--as` (contract 29.1). */
 export const FORMATS = {
@@ -54,8 +61,24 @@ export const FORMATS = {
     path: '/embeddings',
     body: (prompt) => ({ model: 'svc-1-embed', input: prompt }),
     textOf: ({ data: [{ embedding }] }) => `${embedding.length} numbers: ${embedding.slice(0, 8).join(' ')} …`,
-    pieceOf: () => undefined,
-    factsOf: () => undefined,
+    ...whole('embedding'),
+  },
+  images: {
+    path: '/images/generations',
+    body: (prompt) => ({ prompt }),
+    textOf: ({ data }) => data.map(({ url }: { url: string }) => url).join('\n'),
+    ...whole('image'),
+  },
+  moderations: {
+    path: '/moderations',
+    body: (prompt) => ({ input: prompt }),
+    textOf: ({ results: [{ flagged, categories }] }) =>
+      flagged
+        ? `flagged: ${Object.keys(categories)
+            .filter((name) => categories[name])
+            .join(', ')}`
+        : 'not flagged',
+    ...whole('moderation'),
   },
 } as const satisfies Record<string, Format>
 
@@ -87,17 +110,17 @@ export async function answerAs(
     : ((await response.json()) as Wire)
   const content = body.stream ? '' : format.textOf(answer)
   if (!body.stream) shell.io.out(asText ? clean(content) : safeJson(answer))
-  const { svc_metadata: facts, usage } = answer
+  const { svc_metadata: facts, usage = {} } = answer
+  const { mode = format.mode!, resolved_mode = mode, engine = format.mode! } = facts
   return {
     id: answer.id,
     content,
-    // Vectors have no modes.
-    mode: facts.mode ?? 'embedding',
-    resolved_mode: facts.resolved_mode ?? 'embedding',
-    model: { id: answer.model, label: facts.engine ?? answer.model },
+    mode,
+    resolved_mode,
+    model: { id: answer.model ?? engine, label: facts.engine ?? answer.model },
     usage: {
-      cost_cents: facts.cost_cents,
-      total_tokens: usage.total_tokens ?? usage.input_tokens + usage.output_tokens,
+      cost_cents: facts.cost_cents ?? 0,
+      total_tokens: usage.total_tokens ?? (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0),
     },
     request_id: answer.request_id ?? response.headers.get('x-request-id'),
     warnings: facts.warnings ?? [],

@@ -40,6 +40,7 @@ export const tryPrompt = command`try: Send one prompt and print the answer, its 
   Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY. Without either, it is the key in data/dev-key, which the first start created. The answer goes to stdout and everything about it to stderr. If no server runs, the command opens the data folder and runs the request itself.
   $ try "Count to five slowly"
   $ try "Count to five" --as messages
+  $ try "A lighthouse by the sea" --as images
   $ try "Count to five" --stream
   $ try -f question.txt --mode think --json`({
   impact: 'write',
@@ -56,8 +57,8 @@ export const tryPrompt = command`try: Send one prompt and print the answer, its 
   async run(shell, { prompt, file, mode, skills, stream, as }) {
     if (as && mode)
       throw usageFailure('try takes --mode or --as, not both: the formats of other clients have no modes.')
-    if (as === 'embeddings' && stream)
-      throw usageFailure('try takes no --stream with --as embeddings: a vector comes whole.')
+    if (as && stream && 'mode' in FORMATS[as])
+      throw usageFailure(`try takes no --stream with --as ${as}: the answer comes whole.`)
     const words = await promptOf(shell, prompt, file)
     const streamed = stream && as === 'chat' ? { stream_options: { include_usage: true } } : {}
     const body: object = defined({

@@ -75,6 +75,10 @@ export type Wanted = {
   max: Consumption
   /** Tokens of the prompt, where `most` has those of everything that may be read for it. */
   reads?: number
+  /** Once the policy has read the texts: `max` and `reads` of what is left to make, where some of it is known already. */
+  rest?(texts: Wanted['texts']): Promise<Pick<Wanted, 'max' | 'reads'>>
+  /** More for its audit row; never what the caller wrote. */
+  facts?: Record<string, unknown>
 }
 
 /** What `make` works with. */
@@ -98,6 +102,8 @@ export type Made = {
   /** The engine that answered, where it is another one than the one asked. */
   engineId?: string
   free?: boolean
+  /** Nothing was made: all of it was known. */
+  cached?: boolean
   /** Become artifacts in the commit of the charge, in this order. */
   files: readonly { draft: Draft; about: About; id?: ArtifactId }[]
   /** Commits with the charge, in micro-cents. */

@@ -47,7 +47,7 @@ type Deps = {
 export type Charging = { call: Call; wanted: Wanted; guard: Guard | null; startedAt: number }
 
 type Outcome = {
-  made: (Pick<Made, 'used' | 'engineId'> & Partial<Pick<Made, 'files'>>) | null
+  made: (Pick<Made, 'used' | 'engineId' | 'cached'> & Partial<Pick<Made, 'files'>>) | null
   costMicro: number
   /** The hold that paid. */
   hold?: Hold | null
@@ -99,7 +99,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
       completionTokens: made?.used.completionTokens ?? 0,
       costMicro,
       paidBy: outcome.hold?.ref,
-      cached: false,
+      cached: made?.cached ?? false,
       latencyMs: clock.monotonic() - startedAt,
       ttftMs: null,
       fallbackUsed,
@@ -149,15 +149,19 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
   ): Promise<void> {
     const guardrails = guard?.firings ?? []
     const texts = Object.values(wanted.texts)
-    const isMany = wanted.kind === 'embedding'
-    const prompt = isMany ? texts.join('\n') : (texts[0] ?? '')
-    const more = isMany ? { metadata: { inputs: texts.length, tokens: wanted.reads ?? 0 } } : {}
+    const prompt = wanted.kind === 'embedding' ? texts.join('\n') : (texts[0] ?? '')
     const door = call.batch ? { door: 'batch' } : {}
     const entry = {
       action: `${wanted.kind}.${output.error_code ? 'failed' : 'created'}`,
       entityType: ENTITIES[wanted.kind],
       entityId: id,
-      input: { mode: wanted.mode, prompt_sha256: sha256Hex(prompt), prompt_length: prompt.length, ...more, ...door },
+      input: {
+        mode: wanted.mode,
+        prompt_sha256: sha256Hex(prompt),
+        prompt_length: prompt.length,
+        ...wanted.facts,
+        ...door,
+      },
       output: { ...output, ...(guardrails.length ? { guardrails: [...guardrails] } : {}) },
     }
     await audit.record(tx, call, entry, insert)

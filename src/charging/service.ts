@@ -64,7 +64,8 @@ export function createCharging(deps: Deps) {
     await billing.assertFunds(store.read, call)
     const charging = { call, wanted, guard: await guardrails.guardOf(call.caller), startedAt }
     const texts = await guarded(charging)
-    return { charging, texts, hold: wanted.free ? 0 : costOf(wanted, wanted.engineId, wanted.max) }
+    if (wanted.rest) charging.wanted = { ...wanted, ...(await wanted.rest(texts)) }
+    return { charging, texts, hold: wanted.free ? 0 : costOf(wanted, wanted.engineId, charging.wanted.max) }
   }
 
   function costOf({ also }: Wanted, engineId: string, used: Consumption): number {
@@ -109,7 +110,7 @@ export function createCharging(deps: Deps) {
    */
   async function run<M extends Made, Answer>(call: Call, input: Input<M, Answer>): Promise<Answer> {
     const { charging, texts, hold: amount } = await admit(call, input)
-    const ticket = await reserveTokens(call, input)
+    const ticket = await reserveTokens(call, charging.wanted)
     const hold = await holds.place(call.caller, input.id, amount, store.failing()).catch((error: unknown) => {
       ticket?.correct(0)
       throw error

@@ -8,6 +8,7 @@ import type {
   ToolCall,
   ToolChoice,
 } from '../engines'
+import type { GivenFile } from '../engines/schema'
 import type { Guard } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Toolset } from '../tools/schema'
@@ -31,6 +32,7 @@ export type Task = {
   /** Turns after the prompt, when the client runs the tool loop: its calls and their results. */
   after: readonly Message[]
   images: readonly Image[]
+  files?: readonly GivenFile[] | undefined
   temperature: number | undefined
   sampling?: Sampling | undefined
   effort?: Effort | undefined

@@ -65,7 +65,7 @@ export function openingMessages({ system, history, prompt, images, after }: Task
 /** One call of the engine with these messages. */
 export function toRequest(task: Task, messages: Message[]): RunRequest {
   const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
-  const { sampling, effort } = task
+  const { sampling, effort, files } = task
   return {
     messages,
     mode,
@@ -73,6 +73,7 @@ export function toRequest(task: Task, messages: Message[]): RunRequest {
     signal,
     origin: { ...originOf(call), stealth },
     ...(temperature === undefined ? {} : { temperature }),
+    ...(files ? { files } : {}),
     ...(sampling ? { sampling } : {}),
     ...(effort ? { effort } : {}),
     ...(forVisitors ? { forVisitors } : {}),

@@ -85,43 +85,44 @@ const given = <T>(list: readonly T[]): readonly T[] | undefined => (list.length 
 export const cacheKeyOf = (call: Pick<Call, 'caller'>, request: CompletionRequest, around: Around): string =>
   sha256Hex(`${JSON.stringify(shapeOf(call, request, around))}\n${request.prompt}`)
 
+/** What is kept of anything that is served again: an answer, or the vector of a text (contract 31). */
+export type Cached = { id: string; createdAt: number; content: string; resolvedMode: string; model: { id: string } }
+
 /** A cached answer: everything that a later identical request is served. */
-export type StoredAnswer = TokenDetails & {
-  id: CompletionId
-  createdAt: number
-  content: string
-  /** What the engine thought before it answered; empty where it does not say. */
-  reasoning: string
-  resolvedMode: string
-  model: ModelRef
-  finish: FinishedBecause
-  /** The text of `stop` that ended it; absent for none. */
-  stoppedBy?: string | undefined
-  toolsUsed: ToolUse[]
-  spoken?: AgentResult['spoken']
-  /** Calls of the client's own functions (contract 4). */
-  toolCalls: readonly ToolCall[]
-  /** What the engine said in place of an answer, or why the content is not what `response_format` asked for (contract 4). */
-  refusal: string | null
-  artifacts: Artifact[]
-  followUps: FollowUp[]
-  skillsActive: SkillActive[]
-  structuredOutput: StructuredOutput | undefined
-  routing: Routing
-  warnings: string[]
-  /** Guardrails that fired on the answer and its tools; those of the request are checked anew every time. */
-  guardrails: readonly Firing[]
-  promptTokens: number
-  completionTokens: number
-  /** What its tools were charged by themselves. */
-  toolCents: number
-  /** The job that goes on with the work; null for an answer that is whole. */
-  job: JobHandle | null
-}
+export type StoredAnswer = Cached &
+  TokenDetails & {
+    id: CompletionId
+    /** What the engine thought before it answered; empty where it does not say. */
+    reasoning: string
+    model: ModelRef
+    finish: FinishedBecause
+    /** The text of `stop` that ended it; absent for none. */
+    stoppedBy?: string | undefined
+    toolsUsed: ToolUse[]
+    spoken?: AgentResult['spoken']
+    /** Calls of the client's own functions (contract 4). */
+    toolCalls: readonly ToolCall[]
+    /** What the engine said in place of an answer, or why the content is not what `response_format` asked for (contract 4). */
+    refusal: string | null
+    artifacts: Artifact[]
+    followUps: FollowUp[]
+    skillsActive: SkillActive[]
+    structuredOutput: StructuredOutput | undefined
+    routing: Routing
+    warnings: string[]
+    /** Guardrails that fired on the answer and its tools; those of the request are checked anew every time. */
+    guardrails: readonly Firing[]
+    promptTokens: number
+    completionTokens: number
+    /** What its tools were charged by themselves. */
+    toolCents: number
+    /** The job that goes on with the work; null for an answer that is whole. */
+    job: JobHandle | null
+  }
 
 /** A cached answer with its owner, its expiry, and what operators find and remove it by. */
 export type Entry = {
-  readonly answer: StoredAnswer
+  readonly answer: Cached & Partial<Omit<StoredAnswer, keyof Cached>>
   /** `clock.monotonic()` at which it expires. */
   readonly until: number
   /** See `cacheScopeOf`. */
@@ -168,11 +169,11 @@ const REST_MS = 1_000
 
 const MAX_BYTES = 64 * 1024 * 1024
 /** Shares of the cache that one scope and one answer may fill, so that no caller evicts all other answers. */
-const SCOPE_SHARE = 1 / 8
-const ENTRY_SHARE = 1 / 64
+const [SCOPE_SHARE, ENTRY_SHARE] = [1 / 8, 1 / 64]
 
 /** Estimated bytes of an answer in memory: two a character, a fixed overhead, and more for parsed JSON. */
-function weightOf({ content, structuredOutput, toolsUsed, artifacts, warnings }: StoredAnswer): number {
+function weightOf(answer: Entry['answer']): number {
+  const { content, structuredOutput, toolsUsed = [], artifacts = [], warnings = [] } = answer
   const rest = toolsUsed.length + artifacts.length + warnings.length
   const parsed = structuredOutput ? 4 * content.length : 0
   return 1024 + 2 * content.length + parsed + (rest ? 2 * JSON.stringify([toolsUsed, artifacts, warnings]).length : 0)
@@ -197,7 +198,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
   const tally = { hits: 0, misses: 0, savedMicro: 0 }
 
   return {
-    get: (key: string): StoredAnswer | null => find(key)?.answer ?? null,
+    get: <C extends Cached = StoredAnswer>(key: string) => (find(key)?.answer as C | undefined) ?? null,
 
     put(key: string, { prompt, ttlS, ...entry }: NewEntry): void {
       if (ttlS <= 0) return
@@ -288,8 +289,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
   /** The entry of a key, counted as a hit; null when there is none or it has expired. */
   function find(key: string): Entry | null {
     const entry = entries.get(key)
-    if (!entry) return null
-    if (entry.until <= clock.monotonic()) {
+    if (!entry || entry.until <= clock.monotonic()) {
       entries.delete(key)
       return null
     }
@@ -302,7 +302,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>
 
-/** Counts the bytes of each scope's cache entries, oldest first, so that no scope holds more than `most` bytes. */
+/** Counts the bytes of each scope's entries, oldest first. */
 function createShares(max: number) {
   const scopes = new Map<string, { bytes: number; sizes: Map<string, number> }>()
 

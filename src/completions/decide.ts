@@ -309,6 +309,7 @@ function countFixed({ request, toolset, offered: client }: Run, system: string |
   return (
     engines.countPrompt(request.after) +
     engines.countTokens(request.prompt) +
+    engines.countFiles(request.files) +
     (system ? engines.countTokens(system) : 0) +
     (offered.length ? engines.countTokens(JSON.stringify(offered)) : 0)
   )

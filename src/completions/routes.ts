@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { EngineService } from '../engines'
+import type { GivenFile } from '../engines/schema'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
@@ -26,7 +27,7 @@ type Deps = {
   filesRead(call: Call, body: ChatInput): ReadChat | Promise<ReadChat>
 }
 
-type ReadChat = { body: ChatInput; warnings: string[] }
+type ReadChat = { body: ChatInput; warnings: string[]; files: readonly GivenFile[] }
 type Ready = ReadChat & Pick<CompletionRequest, 'ignores'>
 
 type ChatService = ReturnType<typeof createChat>
@@ -54,7 +55,7 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
     async ({ body, request, set, exchange, route }) => {
       const call = toCall({ exchange, request, route })
       const ignoring = nameIgnored(set.headers, chat.ignored(body, request))
-      const read = { ...(await chat.filesRead(call, body)), ...ignoring }
+      const read = { ...(await chat.filesRead(call, body, request)), ...ignoring }
       if (body.stream) return streams.open({ ...chat.stream(call, read, request), exchange, request, route }) as never
       exchange.keepOpen()
       return chat.complete(call, read, request)
@@ -74,7 +75,8 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
   )
 
 /** `Cache-Control: no-cache` skips the look-up and refreshes the entry (contract 22.1). */
-const wantsFresh = (request: Request) => /\bno-cache\b|\bno-store\b/i.test(request.headers.get('cache-control') ?? '')
+export const wantsFresh = (request: Request) =>
+  /\bno-cache\b|\bno-store\b/i.test(request.headers.get('cache-control') ?? '')
 
 export const completionRoutes = (completions: CompletionService, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Completions'] }).use(guard).post(
@@ -112,15 +114,22 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
 
 /** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
 export function createChat({ completions, clock, engines, doorOf, filesRead }: Deps) {
-  function read({ body, warnings, ignores }: Ready, request: Request) {
+  function read({ body, warnings, ignores, files }: Ready, request: Request) {
     const { honours, model } = doorOf(request)
     const original = { ...body, model: engines.named(model ?? body.model) }
     const read = requestFromChat(original, honours)
-    return { ...read, original, ...(ignores ? { ignores } : {}), warnings: [...read.warnings, ...warnings] }
+    return {
+      ...read,
+      original,
+      ...(ignores ? { ignores } : {}),
+      ...(files.length ? { files } : {}),
+      warnings: [...read.warnings, ...warnings],
+    }
   }
 
   return {
-    filesRead,
+    filesRead: (call: Call, body: ChatInput, request: Request) =>
+      filesRead(call, { ...body, model: doorOf(request).model ?? body.model }),
 
     /** Names of the members that do nothing at this address. */
     ignored: (input: ChatInput, request: Request): string[] =>

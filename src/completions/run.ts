@@ -6,6 +6,7 @@ import type { Hold } from '../billing/schema'
 import type { BrowserService } from '../browser'
 import type { Deadline, Holds, Later } from '../charging'
 import type { Effort, EngineService, ImageQuality, Message, Sampling, ToolChoice } from '../engines'
+import type { GivenFile } from '../engines/schema'
 import type { EventBus } from '../events'
 import type { Draft, Files } from '../files'
 import type { ArtifactId } from '../files/schema'
@@ -117,6 +118,8 @@ export type CompletionRequest<Answer extends object = object> = {
   conversation: { attach: string; inContext?: boolean; kept?: boolean } | 'new' | 'none'
   /** Images of the turns in `context` and of the prompt, in order. */
   images: readonly SentImage[]
+  /** Documents and recordings whose texts stand in the messages, for an engine that takes them as they are. */
+  files?: readonly GivenFile[]
   /** Absent for a native order. */
   cameFrom?: Origins
   temperature: number | undefined

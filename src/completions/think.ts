@@ -94,6 +94,7 @@ function taskOf(house: House, run: Run): Task {
     system: run.system,
     history: run.history,
     images: run.images,
+    files: request.files,
     maxOutputTokens: run.maxOutputTokens,
     prompt: request.prompt,
     after: request.after,

@@ -76,6 +76,8 @@ export function createCompletions(modules: Omit<House, 'cache' | 'holds'> & { sh
     /** What an order asks for. Throws 400. */
     requestOf: read,
     answers: createCacheReading({ cache, clock, enabled: caching.enabled }),
+    /** Null where nothing is cached. */
+    cache: caching.enabled ? cache : null,
 
     /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
     async complete(call: Call, input: CompletionInput, fresh: boolean): Promise<Completion | ChatCompletion> {

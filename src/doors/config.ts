@@ -21,6 +21,12 @@ export const doorSettings = {
     default: 'cl100k_base',
     about: 'Vocabulary that token arrays in /embeddings are read with; "off" refuses them.',
   }),
+  cacheTtlEmbedding: setting({
+    env: 'SVC_CACHE_TTL_EMBEDDING',
+    schema: t.Integer({ minimum: 0, maximum: 2_592_000 }),
+    default: 86_400,
+    about: 'Seconds for which the vector of a text is cached; 0 turns that off.',
+  }),
   batchConcurrency: setting({
     env: 'SVC_BATCH_CONCURRENCY',
     schema: t.Integer({ minimum: 1, maximum: 1_000 }),

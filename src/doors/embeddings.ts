@@ -1,6 +1,8 @@
 import type { ChargingService } from '../charging'
-import { type EngineService, LOCAL_EMBEDDING as LOCAL, originOf } from '../engines'
-import type { Call } from '../kernel/caller'
+import type { Cached, CompletionService } from '../completions'
+import { type EngineService, LOCAL_EMBEDDING as LOCAL, LOCAL_LENGTH, originOf } from '../engines'
+import { type Call, keyIdOf, ownerOf } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
 import { AppError, defineError, invalidInput, notFound } from '../kernel/errors'
 import { nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
@@ -49,7 +51,7 @@ export const EmbeddingInput = t.Object(
         }),
       ),
     ),
-    user: t.Optional(nullable(t.String({ description: 'Accepted and not kept' }))),
+    user: t.Optional(nullable(t.String({ description: 'Only its SHA-256 is kept' }))),
   },
   { $id: 'EmbeddingOrder' },
 )
@@ -87,25 +89,37 @@ const embeddingsUnavailable = defineError(
 
 export type EmbeddingDeps = {
   charging: Pick<ChargingService, 'run'>
-  engines: Pick<EngineService, 'embed' | 'named' | 'hasSound' | 'vectorWindow' | 'countTokens'>
-  config: { production: boolean; engineBuiltin: boolean; embedTokens: TokenTask['vocabulary'] | 'off' }
+  engines: Pick<EngineService, 'embed' | 'named' | 'hasSound' | 'vectorWindow' | 'vectorSpace' | 'countTokens'>
+  completions: Pick<CompletionService, 'cache'>
+  clock: Pick<Clock, 'now'>
+  config: {
+    production: boolean
+    engineBuiltin: boolean
+    embedTokens: TokenTask['vocabulary'] | 'off'
+    cacheTtlEmbedding: number
+  }
 }
 
-type Vectors = {
-  vectors: Float32Array[]
-  model: string
-  promptTokens: unknown
+type Vectors = { vectors: Float32Array[]; model: string; promptTokens: unknown }
+
+type EmbeddingCall = {
+  /** The model of the path. */
+  named: string | null
+  /** Skips the look-up of known vectors and renews them. */
+  fresh: boolean
+  /** Told whether all vectors were known, once an upstream would be asked. */
+  looked(isHit: boolean): void
 }
 
 /**
- * Vectors of texts, in their order, for the price of their tokens; no text is ever cut. `named` is the model of the
- * path. Throws 400 `context_length_exceeded`, 503 `embeddings_unavailable`, and what every making throws.
+ * Vectors of texts, in their order, for the price of their tokens; no text is ever cut, and what is known costs nothing.
+ * Throws 400 `context_length_exceeded`, 503 `embeddings_unavailable`, and what every making throws.
  */
 export async function embed(
   deps: EmbeddingDeps,
   call: Call,
   input: Static<typeof EmbeddingInput>,
-  named: string | null,
+  { named, fresh, looked }: EmbeddingCall,
 ) {
   const { charging, engines } = deps
   const inputs = await textsIn(input.input, call, deps.config.embedTokens)
@@ -113,9 +127,12 @@ export async function embed(
   const { engineId, warnings } = engineFor(deps, engines.named(named ?? input.model ?? ''))
   const free = engineId === LOCAL
   const tokens = counts.reduce((sum, count) => sum + count, 0)
-  return charging.run(call, {
+  const dimensions = input.dimensions ?? null
+  const known = free ? null : knownVectors(deps, call, dimensions)
+  const id = `emb_${randomBase62(24)}`
+  const answer = await charging.run(call, {
     kind: 'embedding',
-    id: `emb_${randomBase62(24)}`,
+    id,
     mode: 'embedding',
     engineId,
     free,
@@ -123,39 +140,125 @@ export async function embed(
     // The upstream counts in tokens of its own, which decide the price up to twice ours.
     max: { promptTokens: 2 * tokens },
     reads: tokens,
+    facts: {
+      metadata: { inputs: inputs.length, tokens },
+      ...(input.user ? { end_user_sha256: sha256Hex(input.user) } : {}),
+    },
+    async rest(texts) {
+      if (!known) return { max: {}, reads: tokens }
+      await known.find(Object.values(texts), fresh)
+      looked(known.missing().length === 0)
+      const left = leftOf(known.missing())
+      return { max: { promptTokens: 2 * left }, reads: left }
+    },
     async make({ texts, signal }) {
-      const request = {
-        inputs: Object.values(texts),
-        dimensions: input.dimensions ?? null,
-        signal,
-      }
+      const all = Object.values(texts)
+      const missing = known?.missing() ?? all.map((_, at) => at)
+      if (!missing.length)
+        return { vectors: known!.all(), model: known!.model, used: { promptTokens: 0 }, files: [], cached: true }
+      const request = { inputs: missing.map((at) => all[at]!), dimensions, signal }
       const found = free ? await embedLocally(request) : await engines.embed({ ...request, origin: originOf(call) })
       const { length } = found.vectors[0]!
-      if (input.dimensions && input.dimensions !== length)
+      if (dimensions && dimensions !== length)
         throw invalidInput('dimensions', `The engine makes vectors of ${length} numbers. Send that, or leave it out.`)
-      const stated = found.promptTokens
-      const isCredible = Number.isSafeInteger(stated) && (stated as number) > 0 && (stated as number) <= 2 * tokens
-      return { ...found, used: { promptTokens: isCredible ? (stated as number) : tokens }, files: [] }
+      const [stated, counted] = [found.promptTokens, leftOf(missing)]
+      const isCredible = Number.isSafeInteger(stated) && (stated as number) > 0 && (stated as number) <= 2 * counted
+      const used = { promptTokens: isCredible ? (stated as number) : counted }
+      known?.bring(found.vectors)
+      return { vectors: known?.all() ?? found.vectors, model: found.model, used, files: [] }
     },
-    answer: ({ made, costCents }) => ({
-      object: 'list' as const,
-      data: made.vectors.map((vector, index) => ({
-        object: 'embedding' as const,
-        index,
-        embedding: input.encoding_format === 'base64' ? base64Of(vector) : Array.from(vector),
-      })),
-      model: engineId,
-      usage: {
-        prompt_tokens: made.used.promptTokens,
-        total_tokens: made.used.promptTokens,
-      },
-      svc_metadata: {
-        cost_cents: costCents,
-        vector_space: sha256Hex(`${made.model}:${made.vectors[0]!.length}`).slice(0, 12),
-        ...(warnings.length ? { warnings } : {}),
-      },
-    }),
+    answer: ({ made, costMicro, costCents, at }) => {
+      known?.note(id, at, costMicro)
+      const count = made.used.promptTokens
+      return {
+        object: 'list' as const,
+        data: made.vectors.map((vector, index) => ({
+          object: 'embedding' as const,
+          index,
+          embedding: input.encoding_format === 'base64' ? base64Of(vector) : Array.from(vector),
+        })),
+        model: engineId,
+        usage: { prompt_tokens: count, total_tokens: count },
+        svc_metadata: {
+          cost_cents: costCents,
+          vector_space: sha256Hex(`${made.model}:${made.vectors[0]!.length}`).slice(0, 12),
+          ...(warnings.length ? { warnings } : {}),
+        },
+      }
+    },
   })
+  known?.keep()
+  return answer
+
+  function leftOf(missing: readonly number[]): number {
+    return missing.reduce((sum, at) => sum + counts[at]!, 0)
+  }
+}
+
+/**
+ * What the cache has of the vectors of one call: exact, per owner and vector space (contract 31). Null where nothing is
+ * cached, or where it is not known yet how long the engine's vectors are.
+ */
+function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller }: Call, dimensions: number | null) {
+  const { cache } = completions
+  const space = engines.vectorSpace()
+  const ttlS = config.cacheTtlEmbedding
+  if (!cache || ttlS === 0 || !space || space.length === null) return null
+  const owner = ownerOf(caller)
+  const prefix = JSON.stringify(['embedding', owner, space.model, space.length, dimensions])
+  let texts: readonly string[] = []
+  let keys: string[] = []
+  let vectors: (Float32Array | null)[] = []
+  let made: number[] = []
+  let origin = { id: '', createdAt: 0, costMicro: 0 }
+  return {
+    model: space.model,
+    missing: () => vectors.flatMap((vector, at) => (vector ? [] : at)),
+    all: () => vectors as Float32Array[],
+
+    /** `fresh`: nothing counts as known. */
+    async find(given: readonly string[], fresh: boolean): Promise<void> {
+      texts = given
+      keys = texts.map((text) => sha256Hex(`${prefix}\n${text}`))
+      if (!fresh) await Promise.all(keys.map((key) => cache.look(key)))
+      vectors = keys.map((key) => {
+        const found = fresh ? null : cache.get<Cached>(key)
+        if (!found) cache.missed()
+        return found && vectorOf(found.content)
+      })
+    },
+
+    /** The vectors of what was missing, in its order. */
+    bring(found: readonly Float32Array[]): void {
+      made = this.missing()
+      for (const [place, at] of made.entries()) vectors[at] = found[place]!
+    },
+
+    note(id: string, createdAt: number, costMicro: number): void {
+      origin = { id, createdAt, costMicro }
+    },
+
+    /** Once they are paid for. */
+    keep(): void {
+      const { costMicro, ...from } = origin
+      const shared = {
+        scope: owner,
+        owner,
+        keyId: keyIdOf(caller),
+        ttlS,
+        costMicro: Math.ceil(costMicro / made.length),
+      }
+      for (const at of made) {
+        const answer = { ...from, content: base64Of(vectors[at]!), resolvedMode: 'embedding', model: { id: MODEL } }
+        cache.put(keys[at]!, { ...shared, prompt: texts[at]!, answer })
+      }
+    },
+  }
+}
+
+function vectorOf(base64: string): Float32Array {
+  const { buffer, byteOffset, byteLength } = Buffer.from(base64, 'base64')
+  return new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength))
 }
 
 /** Loading a vocabulary takes longer than the event loop may be held. */
@@ -224,13 +327,10 @@ function engineFor({ engines, config }: EmbeddingDeps, word: string): { engineId
   return { engineId: LOCAL, warnings: [...warnings, local] }
 }
 
-const base64Of = (vector: Float32Array): string => {
-  const bytes = Buffer.alloc(vector.length * 4)
-  for (const [at, number] of vector.entries()) bytes.writeFloatLE(number, at * 4)
-  return bytes.toString('base64')
-}
+/** Little-endian, as every machine that this runs on keeps them. */
+const base64Of = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64')
 
-const LENGTH = 512
 /** Characters of the pieces of a word. */
 const PIECES = [3, 4, 5]
 
@@ -260,10 +360,10 @@ function localVector(text: string): Float32Array {
     for (const size of PIECES)
       for (let at = 0; at + size <= letters.length; at++) add(`#${letters.slice(at, at + size).join('')}`)
   }
-  const sums = new Float64Array(LENGTH)
+  const sums = new Float64Array(LOCAL_LENGTH)
   for (const [piece, count] of counts) {
     const hash = hashOf(piece)
-    sums[hash % LENGTH]! += (hash & 0x10000 ? 1 : -1) * Math.log(1 + count)
+    sums[hash % LOCAL_LENGTH]! += (hash & 0x10000 ? 1 : -1) * Math.log(1 + count)
   }
   const length = Math.hypot(...sums)
   return Float32Array.from(sums, (sum) => (length > 0 ? sum / length : 0))

@@ -1,5 +1,7 @@
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { EngineService } from '../engines'
+import type { GivenFile } from '../engines/schema'
 import { type Files, findUpload } from '../files'
 import { type Call, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -16,6 +18,7 @@ export type FileDeps = {
   files: Pick<Files, 'read'>
   web: Pick<Web, 'read' | 'readBytes'>
   audio: Pick<Audio, 'transcribe'>
+  engines: Pick<EngineService, 'named' | 'takes' | 'sees'>
   /** Folder of files that are gone when their request is answered. */
   folder: string
 }
@@ -28,12 +31,20 @@ const KINDS: ReadonlySet<unknown> = new Set(['file', 'input_file', 'document', '
 const DATA_URL = /^data:([^;,]{0,100})[^,]{0,100},/
 const AS_TEXT = /^(?:text\/|application\/(?:json|xml|x-yaml)\b)/
 
-/** A body in which files and recordings are texts, and what is to be said of that. */
-type Read<Body> = { body: Body; warnings: string[] }
+/**
+ * A body in which files and recordings are texts, and what is to be said of that. `files`: those that the engine takes as
+ * they are, in the places of their texts.
+ */
+type Read<Body> = { body: Body; warnings: string[]; files: GivenFile[] }
+
+/** For the request of a body. */
+export const given = ({ files }: Pick<Read<unknown>, 'files'>): { files?: readonly GivenFile[] } =>
+  files.length ? { files } : {}
 
 /**
- * Reads the files and recordings of a body (contract 33.3): in the place of each stands its text, under its name. `hears`:
- * recordings are transcribed, for the price of that; otherwise they are left out. Throws 400 `validation_error` for a
+ * Reads the files and recordings of a body (contract 33.3): in the place of each stands its text, under its name, and a
+ * PDF without text is pictures of its pages. `hears`: recordings are transcribed, for the price of that, unless the engine
+ * hears them itself; otherwise they are left out. Throws 400 `validation_error` for a
  * file that cannot be read, 404 for an unknown file, 503 `stt_unavailable`.
  */
 export function filesRead<Body extends object>(
@@ -44,7 +55,7 @@ export function filesRead<Body extends object>(
 ): Read<Body> | Promise<Read<Body>> {
   const found: Found[] = []
   for (const name of ['messages', 'input'] as const) look((body as Item)[name], name, found)
-  if (!found.length) return { body, warnings: [] }
+  if (!found.length) return { body, warnings: [], files: [] }
   return readAll(deps, call, body, found, hears)
 }
 
@@ -96,8 +107,10 @@ async function readAll<Body extends object>(
       found[MAX_FILES]!.path,
       `A request holds at most ${MAX_FILES} files; this one has ${found.length}.`,
     )
-  const texts = new Map<Item, Item>()
+  const texts = new Map<Item, readonly Item[]>()
   const warnings: string[] = []
+  const files: GivenFile[] = []
+  const model = deps.engines.named((body as { model?: string | null }).model)
   for (const { part, path } of found) {
     const picture = pictureId(part)
     if (picture !== null) {
@@ -105,35 +118,58 @@ async function readAll<Body extends object>(
       const { file_id: _, ...rest } = part
       // What it is, is seen in its bytes.
       const source = { type: 'base64', media_type: 'image/png', data }
-      texts.set(part, {
-        ...rest,
-        ...(part.type === 'image' ? { source } : { image_url: `data:image/png;base64,${data}` }),
-      })
+      texts.set(part, [
+        { ...rest, ...(part.type === 'image' ? { source } : { image_url: `data:image/png;base64,${data}` }) },
+      ])
       continue
     }
     const isAudio = part.type === 'input_audio'
-    if (isAudio) warnings.push(`The recording at "${path}" was transcribed, because the engine hears none.`)
-    const text = !isAudio ? await textOf(deps, call, part, path) : hears ? await wordsOf(deps, call, part, path) : ''
-    if (text.length >= MAX_CHARS - 1)
-      warnings.push(`"${path}" was cut: only its first ${MAX_CHARS.toLocaleString('en')} characters were read.`)
     const name = holderOf(part).filename ?? part.title
     const shown = typeof name === 'string' && name ? name.slice(0, 200) : isAudio ? 'Recording' : 'File'
-    const named = `${shown}:\n${text}`
-    texts.set(
-      part,
+    const takes = deps.engines.takes(isAudio ? 'audio' : 'files', model)
+    const { text, file, pictures } = isAudio
+      ? await recordingOf(deps, call, part, path, { takes, hears })
+      : await documentOf(deps, call, part, path)
+    if (isAudio && !file) warnings.push(`The recording at "${path}" was transcribed, because the engine hears none.`)
+    if (text.length >= MAX_CHARS - 1)
+      warnings.push(`"${path}" was cut: only its first ${MAX_CHARS.toLocaleString('en')} characters were read.`)
+    const isInput = String(part.type).startsWith('input_') && 'input' in body
+    if (pictures && !(takes && file)) {
+      const cannot = `"${path}" holds no text, and the engine sees no pictures of its pages. Use "svc-1-vision".`
+      if (!deps.engines.sees(model) || !pictures.length) throw invalidInput(path, cannot)
+      warnings.push(`"${path}" holds no text, so its first ${pictures.length} pages were given as pictures.`)
+      const parts = pictures.map((data) => pictureOf(data, part.type === 'document', isInput))
+      texts.set(part, [...(part.type === 'document' ? [] : [textPart(`${shown}:`, isInput)]), ...parts])
+      continue
+    }
+    const words = pictures ? 'A document without text.' : text
+    const named = `${shown}:\n${words}`
+    if (takes && file)
+      files.push({
+        ...{ type: isAudio ? ('audio' as const) : ('files' as const), name: shown, mimeType: file.mimeType },
+        ...{ base64: Buffer.from(file.bytes).toString('base64'), whole: isAudio || pictures !== undefined },
+        text: part.type === 'document' ? words : named,
+      })
+    texts.set(part, [
       part.type === 'document'
-        ? { type: 'document', title: part.title, source: { type: 'text', media_type: 'text/plain', data: text } }
-        : { type: String(part.type).startsWith('input_') && 'input' in body ? 'input_text' : 'text', text: named },
-    )
+        ? { type: 'document', title: part.title, source: { type: 'text', media_type: 'text/plain', data: words } }
+        : textPart(named, isInput),
+    ])
   }
-  return { body: replaced(body, texts) as Body, warnings }
+  return { body: replaced(body, texts) as Body, warnings, files }
 }
 
-function replaced(value: unknown, texts: ReadonlyMap<Item, Item>): unknown {
-  if (Array.isArray(value)) return value.map((one) => replaced(one, texts))
+const textPart = (text: string, isInput: boolean): Item => ({ type: isInput ? 'input_text' : 'text', text })
+
+function pictureOf(data: string, isDocument: boolean, isInput: boolean): Item {
+  const url = `data:image/jpeg;base64,${data}`
+  if (isDocument) return { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data } }
+  return isInput ? { type: 'input_image', image_url: url } : { type: 'image_url', image_url: { url } }
+}
+
+function replaced(value: unknown, texts: ReadonlyMap<Item, readonly Item[]>): unknown {
+  if (Array.isArray(value)) return value.flatMap((one): readonly unknown[] => texts.get(one) ?? [replaced(one, texts)])
   if (typeof value !== 'object' || value === null) return value
-  const text = texts.get(value as Item)
-  if (text) return text
   const { messages, input, content, output } = value as Item
   return {
     ...value,
@@ -148,18 +184,24 @@ function replaced(value: unknown, texts: ReadonlyMap<Item, Item>): unknown {
 /** Where a file part says what it holds: as members of its own, of `file`, or of `source`. */
 const holderOf = (part: Item): Item => (part.file ?? part.source ?? part) as Item
 
-async function textOf(deps: FileDeps, call: Call, part: Item, path: string): Promise<string> {
-  const by = { signal: call.signal, who: ownerOf(call.caller) }
+/** What a file holds, and its bytes where they are here; `pictures` in place of the text of a PDF that has none. */
+type Document = { text: string; pictures?: string[] | undefined; file?: { bytes: Uint8Array; mimeType: string } }
+
+async function documentOf(deps: FileDeps, call: Call, part: Item, path: string): Promise<Document> {
+  const by = { signal: call.signal, who: ownerOf(call.caller), whole: true as const }
   const { file_id: id, file_url: fileUrl, file_data: data, ...holder } = holderOf(part)
   const url = fileUrl ?? holder.url
   try {
-    if (typeof url === 'string') return (await deps.web.read(url, by)).text
-    if (typeof id === 'string') {
-      const body = await uploaded(deps, call, id, path)
-      return (await deps.web.readBytes({ contentType: '', body }, by)).text
-    }
-    const { body, contentType } = bytesOf(data ?? holder.data, 'file', path)
-    return (await deps.web.readBytes({ contentType, body }, by)).text
+    if (typeof url === 'string') return await deps.web.read(url, by)
+    const isStored = typeof id === 'string'
+    const { body, contentType, type } = isStored
+      ? { body: await uploaded(deps, call, id, path), contentType: '', type: '' }
+      : bytesOf(data ?? holder.data, 'file', path)
+    const { text, pictures } = await deps.web.readBytes({ contentType, body }, by)
+    const isPdf = Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-'
+    const named = Bun.file(String(holder.filename ?? '')).type.split(';')[0]!
+    const mimeType = isPdf ? 'application/pdf' : type && !type.endsWith('octet-stream') ? type : named
+    return { text, pictures, file: { bytes: body, mimeType } }
   } catch (error) {
     if (!(error instanceof WebFailure)) throw error
     throw invalidInput(path, `"${path}" cannot be read. ${error.message.replace(/\b(T|t)he address\b/g, '$1he file')}`)
@@ -172,22 +214,30 @@ async function uploaded(deps: FileDeps, call: Call, id: string, path: string): P
   return new Uint8Array(await new Response(await deps.files.read(row)).arrayBuffer())
 }
 
-/** The words of a recording, charged as those of `/audio/stt`. */
-async function wordsOf(deps: FileDeps, call: Call, part: Item, path: string): Promise<string> {
-  const { data } = (part.input_audio ?? part) as Item
+/** A recording as it is, or its words, charged as those of `/audio/stt`. */
+async function recordingOf(
+  deps: FileDeps,
+  call: Call,
+  part: Item,
+  path: string,
+  { takes, hears }: { takes: boolean; hears: boolean },
+): Promise<Document> {
+  if (!takes && !hears) return { text: '' }
+  const { data, format } = (part.input_audio ?? part) as Item
   const { body } = bytesOf(data, 'audio', `${path}.input_audio`)
+  if (takes) return { text: 'A recording.', file: { bytes: body, mimeType: `audio/${String(format ?? 'wav')}` } }
   const file = join(deps.folder, `audio-${randomHex(16)}`)
   await Bun.write(file, body)
   try {
     const { once: _, ...own } = call
     const { transcript } = await deps.audio.transcribe(own, { fields: new Map(), file: { field: 'file', path: file } })
-    return transcript.text
+    return { text: transcript.text }
   } finally {
     await unlink(file)
   }
 }
 
-function bytesOf(data: unknown, kind: keyof typeof MAX_MIB, path: string): { body: Uint8Array; contentType: string } {
+function bytesOf(data: unknown, kind: keyof typeof MAX_MIB, path: string) {
   if (typeof data !== 'string' || !data)
     throw invalidInput(
       path,
@@ -198,7 +248,7 @@ function bytesOf(data: unknown, kind: keyof typeof MAX_MIB, path: string): { bod
   if (!body.length) throw invalidInput(path, `"${path}" holds no bytes. Send the file as base64.`)
   assertSize(body.length, kind, path)
   // Clients call anything application/octet-stream, and much application/pdf: other types are seen in the bytes.
-  return { body, contentType: AS_TEXT.test(type) ? type : '' }
+  return { body, contentType: AS_TEXT.test(type) ? type : '', type }
 }
 
 function assertSize(bytes: number, kind: keyof typeof MAX_MIB, path: string): void {

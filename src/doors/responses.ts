@@ -12,7 +12,7 @@ import { AppError, defineError, invalidInput } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
 import { ConversationId } from '../skills/conversations/schema'
-import { type FileDeps, filesRead } from './files'
+import { type FileDeps, filesRead, given } from './files'
 import { assertInput, itemsOf, opened, type ResponseRequest, readResponse } from './responses-input'
 import { createOutput, type ResponseOutput } from './responses-output'
 import type { Item, ResponseBody, ResponseId, ResponseInput } from './responses-schema'
@@ -65,7 +65,7 @@ export async function openResponse(
   counts = false,
 ): Promise<OpenResponse> {
   assertInput(sent)
-  const { body: input, warnings } = await filesRead(deps, call, sent, !counts)
+  const { body: input, warnings, files } = await filesRead(deps, call, sent, !counts)
   const owner = ownerOf(call.caller)
   const own = await withReferences(deps, call, itemsOf(input))
   const read = (items: readonly Item[]) => items.map((item) => opened(deps, owner, item, warnings))
@@ -100,7 +100,7 @@ export async function openResponse(
   return {
     ...{ ignored, output, own, finish, order: input },
     request: {
-      ...request,
+      ...{ ...request, ...given({ files }) },
       warnings: [...request.warnings, ...warnings, ...unstored],
       ...(stores || isKept ? { alongside } : {}),
     },

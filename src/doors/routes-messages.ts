@@ -8,7 +8,7 @@ import { type Clock, iso } from '../kernel/clock'
 import type { AppError } from '../kernel/errors'
 import { checked, described, t } from '../kernel/schema'
 import { sseFrame } from '../kernel/stream'
-import { type FileDeps, filesRead } from './files'
+import { type FileDeps, filesRead, given } from './files'
 import { type MessageRequest, readMessage } from './messages-input'
 import { messageFramer, PING, toMessage } from './messages-output'
 import { CountInput, MessageBody, MessageError, MessageInput } from './messages-schema'
@@ -34,9 +34,9 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
       '/messages',
       async ({ body, request, set, exchange, route }) => {
         const call = toCall({ exchange, request, route })
-        const read = await filesRead(deps, call, body)
-        const message = readMessage(at(engines, request, read.body), read.warnings)
-        Object.assign(message.request, nameIgnored(set.headers, message.ignored))
+        const read = await filesRead({ ...deps, engines }, call, at(engines, request, body))
+        const message = readMessage(read.body, read.warnings)
+        Object.assign(message.request, given(read), nameIgnored(set.headers, message.ignored))
         if (body.stream)
           return streams.open({
             source: (write) => pipeline.stream(call, message.request, write),
@@ -72,10 +72,10 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
       '/messages/count_tokens',
       async ({ body, request, exchange, route }) => {
         const call = toCall({ exchange, request, route })
-        const read = await filesRead(deps, call, body, false)
+        const read = await filesRead({ ...deps, engines }, call, at(engines, request, body), false)
         const input = { ...read.body, max_tokens: Number.MAX_SAFE_INTEGER }
-        const { request: counted } = readMessage(at(engines, request, input), [])
-        return { input_tokens: await pipeline.count(call, counted) }
+        const { request: counted } = readMessage(input, [])
+        return { input_tokens: await pipeline.count(call, { ...counted, ...given(read) }) }
       },
       {
         scope: 'completions',

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { ChargingService } from '../charging'
-import { type CompletionService, nameIgnored, requestFromChat } from '../completions'
+import { type CompletionService, nameIgnored, requestFromChat, wantsFresh } from '../completions'
 import { ChatInput } from '../completions/schema'
 import { answer, errors, statusOf, toEnvelope } from '../http/envelope'
 import { toAppError } from '../http/faults'
@@ -29,7 +29,7 @@ import {
 } from './batches-schema'
 import { itemIn, messagesIn, pageOf } from './conversations'
 import { type EmbeddingDeps, EmbeddingInput, EmbeddingList, embed } from './embeddings'
-import { filesRead } from './files'
+import { filesRead, given } from './files'
 import { readMessage } from './messages-input'
 import { MessageInput } from './messages-schema'
 import {
@@ -239,9 +239,17 @@ export const itemRoutes = ({ store, conversations }: Pick<ResponseDeps, 'store' 
 
 /** `POST /embeddings` (contract 31). */
 export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>
-  new Elysia({ tags: ['Embeddings'] })
-    .use(guard)
-    .post('/embeddings', (context) => embed(deps, toCall(context), context.body, doorOf(context.request).model), {
+  new Elysia({ tags: ['Embeddings'] }).use(guard).post(
+    '/embeddings',
+    ({ body, request, set, exchange, route }) =>
+      embed(deps, toCall({ exchange, request, route }), body, {
+        named: doorOf(request).model,
+        fresh: wantsFresh(request),
+        looked(isHit) {
+          set.headers['x-cache'] = isHit ? 'HIT' : 'MISS'
+        },
+      }),
+    {
       scope: 'completions',
       idempotent: true,
       timeLimit: 'own',
@@ -252,9 +260,11 @@ export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>
         summary: 'Turn texts into vectors',
         description:
           'Without an upstream, dev mode answers with `svc-1-embed-local`, which compares spelling and not meaning; ' +
-          'production answers 503 `embeddings_unavailable`.',
+          'production answers 503 `embeddings_unavailable`. Vectors of texts that you sent before cost nothing for a ' +
+          'day (`X-Cache`); `Cache-Control: no-cache` makes new ones.',
       },
-    })
+    },
+  )
 
 type BatchRouteDeps = Parameters<typeof overseeBatches>[0]
 
@@ -331,9 +341,10 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
   '/v1/chat/completions': {
     schema: ChatInput,
     run: async (deps, call, input: ChatInput) => {
-      const { body, warnings } = await filesRead(deps, call, input)
-      const request = requestFromChat(body, true)
-      return deps.completions.pipeline.complete(call, { ...request, warnings: [...request.warnings, ...warnings] })
+      const read = await filesRead(deps, call, input)
+      const request = requestFromChat(read.body, true)
+      const warnings = [...request.warnings, ...read.warnings]
+      return deps.completions.pipeline.complete(call, { ...request, ...given(read), warnings })
     },
   },
   '/v1/responses': {
@@ -343,11 +354,16 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
   '/v1/messages': {
     schema: MessageInput,
     run: async (deps, call, input: MessageInput) => {
-      const { body, warnings } = await filesRead(deps, call, input)
-      return deps.completions.pipeline.complete(call, presented(readMessage(body, warnings)))
+      const read = await filesRead(deps, call, input)
+      const message = readMessage(read.body, read.warnings)
+      Object.assign(message.request, given(read))
+      return deps.completions.pipeline.complete(call, presented(message))
     },
   },
-  '/v1/embeddings': { schema: EmbeddingInput, run: (deps, call, body) => embed(deps, call, body, null) },
+  '/v1/embeddings': {
+    schema: EmbeddingInput,
+    run: (deps, call, body) => embed(deps, call, body, { named: null, fresh: true, looked: () => undefined }),
+  },
 }
 
 /** A line that a server may answer in a while, when its engine or its database is back. */

@@ -219,7 +219,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
       origin,
       countTokens: () => countPrompt(messages, tools),
       begin(target) {
-        const own = { ...request, model: target.model }
+        const own = { ...request, files: request.files?.filter(({ type }) => target.can[type]), model: target.model }
         return isTuned ? refused.without(target, own, (sent) => send(target, sent)) : send(target, own)
       },
     }

@@ -121,21 +121,32 @@ export const findImageEngine = (id: string): EngineEntry | null => IMAGE_BY_ID.g
 export const engineOfMode = (mode: string): EngineEntry | null =>
   BY_MODE.get(mode) ?? findEngine(STEALTH.get(mode) ?? '')
 
-/** Engines of sound and of vectors. No mode of a completion goes to them and `/models` does not list them (contract 6). */
+/** Engines of sound and of vectors. No mode of a completion goes to them, and `/models` lists those of vectors (31). */
 export const AUDIO_ENGINES = [
   { id: 'svc-1-voice', label: 'Svc Voice', engine: 'svc-voice', mode: 'tts', kind: 'speech' },
   { id: 'svc-1-transcribe', label: 'Svc Transcribe', engine: 'svc-voice', mode: 'stt', kind: 'transcription' },
   { id: 'svc-1-embed', label: 'Svc Embed', engine: 'svc-embed', mode: 'embedding', kind: 'embedding' },
 ] as const
 
+/** The engine that targets are mapped to under this mode or id; null for any other word. */
+export const mappedEngine = (word: string): { id: string } | null =>
+  engineOfMode(word) ?? findEngine(word) ?? AUDIO_ENGINES.find(({ id, mode }) => id === word || mode === word) ?? null
+
 /** Makes vectors by rules, without an upstream (contract 31). */
 export const LOCAL_EMBEDDING = 'svc-1-embed-local'
+/** Numbers of a vector that is made by rules. */
+export const LOCAL_LENGTH = 512
 
 export type AudioEngine = (typeof AUDIO_ENGINES)[number]['id']
 
+/** What the vectors of `svc-1-embed` are: clients store them, and those of another model or length do not compare. */
+export type VectorSpace = { model: string; length: number }
+
 type Described = { id: string; label: string; engine: string }
 
-const OF_SOUND = new Map<string, Described>(AUDIO_ENGINES.map((entry) => [entry.id, entry]))
+const LOCAL: Described = { id: LOCAL_EMBEDDING, label: 'Svc Embed Local', engine: 'svc-embed' }
+
+const OF_SOUND = new Map<string, Described>([...AUDIO_ENGINES, LOCAL].map((entry) => [entry.id, entry]))
 
 /** Any engine, listed or not, as events and answers name it; null for any other word. */
 export const describedEngine = (id: string): Described | null =>

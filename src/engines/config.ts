@@ -15,6 +15,7 @@ import {
   findImageEngine,
   IMAGE_ENGINES,
   MAX_ALIASES,
+  type VectorSpace,
 } from './catalog'
 
 /** Engine settings that were made while servers ran. They come before those of the file and of the environment. */
@@ -23,8 +24,10 @@ export type StoredEngines = {
   /** Targets by engine id, best first. `only`: those of the file and of the environment do not follow. */
   models: Record<string, { targets: string[]; only: boolean }>
   prices: PriceTable
-  /** Absent in what was stored before there were aliases. */
+  /** Absent in what was stored before there were any. */
   aliases?: Aliases
+  /** Absent until `svc-1-embed` answered, and once an operator accepted that its vectors change. */
+  vectors?: VectorSpace
 }
 
 export const NOTHING_STORED: StoredEngines = { upstreams: {}, models: {}, prices: {} }
@@ -151,12 +154,11 @@ const textUpstream = (settings: ShortSettings): UpstreamConfig => ({
 
 export const UPSTREAM_KINDS = ['compat', 'anthropic', 'google', 'openai'] as const
 
-/** Headers of the message itself, which nobody may set. */
+/** Of the message itself: nobody may set them. */
 const OUR_HEADERS = ['host', 'connection', 'content-type', 'content-length', 'transfer-encoding', 'upgrade', 'te']
 
 const limit = (minimum: number, maximum: number, description: string) =>
   t.Optional(t.Integer({ minimum, maximum, description }))
-
 const ability = (description: string) => t.Optional(t.Boolean({ description }))
 
 /** What an operator may set of an upstream, whatever its kind (contract 28.4). */
@@ -176,6 +178,8 @@ export const UPSTREAM_SETTINGS = {
   vision: ability('Whether it accepts images; default: what it reports'),
   tools: ability('Whether it supports tools; default: what it reports'),
   json: ability('Whether it can answer in JSON on request; default: what it reports'),
+  files: ability('Whether it reads documents as they are; default: it gets their text'),
+  audio: ability('Whether it hears recordings; default: it gets their words'),
   parameters: t.Optional(
     t.Array(t.String({ pattern: '^[a-z_]{1,40}$' }), {
       maxItems: 32,
@@ -258,10 +262,12 @@ export type EngineConfig = {
   off: ReadonlyMap<string, readonly TargetRef[]>
   builtin: boolean
   aliases: Aliases
+  /** What the first answer fixed; null before it. */
+  vectors: VectorSpace | null
 }
 
 /** Hash of the configuration without keys: cached answers of another configuration must not be served. */
-export function fingerprintOf({ upstreams, targets, builtin }: Omit<EngineConfig, 'aliases'>): string {
+export function fingerprintOf({ upstreams, targets, builtin }: Omit<EngineConfig, 'aliases' | 'vectors'>): string {
   const named = [...upstreams].map(([name, { apiKey: _, apiKeyFile: __, ...rest }]) => [name, rest])
   return sha256Hex(JSON.stringify([named, [...targets], builtin]))
 }
@@ -300,7 +306,8 @@ export function readEngineConfig(settings: EngineSettings, stored: StoredEngines
     }
     const heard = audio && (audio.kind === 'embedding' ? 'embeddings' : 'audio')
     const made = heard ?? (entry?.kind === 'video' ? 'videos' : null)
-    const unfit = made && refs.find(({ upstream }) => !WITH_MEDIA.has(upstreams.get(upstream)?.kind ?? 'compat'))
+    const able = [...WITH_MEDIA, ...(made === 'embeddings' ? ['google'] : [])]
+    const unfit = made && refs.find(({ upstream }) => !able.includes(upstreams.get(upstream)?.kind ?? 'compat'))
     if (unfit)
       problems.push(`engines.models.${engineId}: "${unfit.upstream}" is of a kind that does not support ${made}.`)
     if (engineId === 'svc-1-embed' && new Set(refs.map(({ model }) => model)).size > 1)
@@ -328,7 +335,8 @@ export function readEngineConfig(settings: EngineSettings, stored: StoredEngines
       off.set(engineId, withoutTwins([...(off.get(engineId) ?? []), { upstream: name, model }]))
     else named.set(engineId, withoutTwins([...(named.get(engineId) ?? []), { upstream: name, model }]))
   }
-  return { upstreams, targets: spread(named), off, builtin: settings.engineBuiltin, aliases }
+  const [builtin, vectors] = [settings.engineBuiltin, stored.vectors ?? null]
+  return { upstreams, targets: spread(named), off, builtin, aliases, vectors }
 }
 
 /** The prices that upstreams set, for the engines that ask them first. */

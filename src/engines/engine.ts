@@ -1,6 +1,7 @@
 /** The interface between the service and its engine drivers. Drivers depend on it, never on each other. */
 
 import type { Refusal } from './failures'
+import type { GivenFile } from './schema'
 
 /** Whether a model changes a picture that is sent to it, where no setting says so. */
 export const changesPictures = (model: string): boolean => /^(?:gpt-image|chatgpt-image)/.test(model)
@@ -103,8 +104,8 @@ export type EmbeddingRequest = {
   signal: AbortSignal
 }
 
-/** One vector for each input, all of one length. `promptTokens` is as the upstream stated it: unchecked. */
-export type Embedding = { vectors: Float32Array[]; promptTokens: unknown }
+/** One vector for each input, all of one length: `made` by itself, or null where it was asked for. The tokens are unchecked. */
+export type Embedding = { vectors: Float32Array[]; promptTokens: unknown; made: number | null }
 
 /** A stretch of a recording, in seconds from its beginning. */
 export type Segment = { start: number; end: number; text: string }
@@ -163,6 +164,7 @@ export type EngineRequest = {
   /** The upstream's own name for the model; never shown to a tenant. */
   model: string
   messages: readonly Message[]
+  files?: readonly GivenFile[]
   /** The resolved mode: the built-in engine picks its skills by it, other drivers ignore it. */
   mode: string
   /** Visitors of somebody's site read the answer: the built-in engine then says nothing of settings. */

@@ -5,7 +5,16 @@ export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answ
 export { askBriefly, briefEngine } from './brief'
 export { createBuiltinDriver } from './builtin/client'
 export { needsModel } from './builtin/no-model'
-export { ALIAS_NAME, Alias, ENGINES, engineOfMode, findEngine, LOCAL_EMBEDDING } from './catalog'
+export {
+  ALIAS_NAME,
+  Alias,
+  ENGINES,
+  engineOfMode,
+  findEngine,
+  LOCAL_EMBEDDING,
+  LOCAL_LENGTH,
+  mappedEngine,
+} from './catalog'
 export {
   type EngineSettings,
   EnginesFile,

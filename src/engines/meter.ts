@@ -11,6 +11,7 @@ import type {
   TokenDetails,
   ToolCall,
 } from './engine'
+import type { GivenFile } from './schema'
 
 /** Tokens a call is charged for: the upstream's numbers where they are plausible, else our own count (G7). */
 export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean } & TokenDetails
@@ -24,7 +25,7 @@ export type RunPart = Exclude<EnginePart, { type: 'usage' }> | ({ type: 'usage' 
  */
 export type TakePart = (part: RunPart) => void | Promise<void>
 
-type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens' | 'tools'>
+type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens' | 'tools' | 'files'>
 
 /** Characters of the arguments of all calls; as many as one call of a history may have (contract 4). */
 const MAX_CALL_CHARS = 1_000_000
@@ -100,6 +101,13 @@ const TOKENS_PER_IMAGE = 800
 const weighCalls = (calls: readonly ToolCall[]): number =>
   calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
 
+/** Bytes of a file that are counted as one token, where no text says what it holds: more than engines count. */
+const BYTES_PER_TOKEN = 100
+
+/** Tokens of files whose text stands not in the messages. */
+export const countFiles = (files: readonly GivenFile[] = []): number =>
+  files.reduce((sum, { whole, base64 }) => sum + (whole ? Math.ceil((base64.length * 3) / 4 / BYTES_PER_TOKEN) : 0), 0)
+
 /** Tokens of a whole prompt: texts, calls, images, tool definitions, and a fixed number per message. */
 export function countPrompt(messages: readonly Message[], tools: readonly EngineTool[] = []): number {
   let units = tools.length ? weigh(JSON.stringify(tools)) : 0
@@ -144,7 +152,11 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
     isWithin(stated.promptTokens, 1, maxPromptTokens(limits)) &&
     isWithin(stated.completionTokens, answerUnits > 0 ? 1 : 0, Math.max(limits.maxOutputTokens, own))
   if (!believed)
-    return { promptTokens: countPrompt(limits.messages, limits.tools), completionTokens: own, stated: false }
+    return {
+      promptTokens: countPrompt(limits.messages, limits.tools) + countFiles(limits.files),
+      completionTokens: own,
+      stated: false,
+    }
   const [promptTokens, completionTokens] = [stated.promptTokens as number, stated.completionTokens as number]
   return { promptTokens, completionTokens, stated: true, ...detailsOf(stated, promptTokens, completionTokens) }
 }
@@ -173,8 +185,12 @@ export function sumDetails(all: readonly TokenDetails[]): TokenDetails {
 }
 
 /** No tokenizer counts more for this prompt: four tokens a character, and room for images, tools and templates. */
-function maxPromptTokens({ messages, tools }: Limits): number {
-  let max = 10_000 + (tools?.length ? 4 * JSON.stringify(tools).length : 0)
+function maxPromptTokens({ messages, tools, files = [] }: Limits): number {
+  // A file as it is costs more than its text: its pages are read as pictures too.
+  let max =
+    10_000 +
+    2 * countFiles(files.map((file) => ({ ...file, whole: true }))) +
+    (tools?.length ? 4 * JSON.stringify(tools).length : 0)
   for (const message of messages) {
     const { content } = message
     if (message.role === 'assistant' && message.toolCalls) max += 4 * JSON.stringify(message.toolCalls).length

@@ -200,6 +200,12 @@ function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driv
   const shared = { apiKey, clock, timeoutMs, silenceMs, headers: lowerCased(headers) }
   if (upstream.kind !== 'compat') {
     const driver = createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
+    // Google answers /embeddings too, under an address of its own for clients of this format.
+    if (upstream.kind === 'google')
+      return {
+        ...driver,
+        ...createCompatEmbeddings({ ...shared, ...media, baseUrl: `${upstream.baseUrl ?? VENDOR_URLS.google}/openai` }),
+      }
     if (upstream.kind !== 'openai') return driver
     const called = { ...shared, baseUrl: upstream.baseUrl ?? VENDOR_URLS.openai }
     return {

@@ -1,9 +1,12 @@
 import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
 import { sayFit } from './addresses'
-import { ENGINES, type Subsystem } from './catalog'
+import { ENGINES, type Subsystem as OfModes } from './catalog'
 import { EngineFailure } from './engine'
 import type { Target, Targets } from './targets'
+
+/** A line of `providers` in GET /health. */
+type Subsystem = OfModes | 'svc-embed'
 
 type ProviderStatus = 'healthy' | 'degraded' | 'down' | 'unconfigured'
 /** One line of `providers` in GET /health (contract 21); `latencyMs` null when nothing was measured. */
@@ -29,10 +32,18 @@ const PATIENCE_MS = 3_000
 /** GET /health waits for no upstream that is slower than this. */
 const HEALTH_PATIENCE_MS = 300
 const BETWEEN_MS = 15_000
-const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search']
+const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search', 'svc-embed']
 
-/** Asks the upstreams whether they answer. It costs nothing and never throws. */
-export function createProbes(targets: Targets, clock: Clock, lacks: (mode: string) => string | null) {
+/**
+ * Asks the upstreams whether they answer. It costs nothing and never throws. `embedsAnew`: vectors do not compare with
+ * those of before.
+ */
+export function createProbes(
+  targets: Targets,
+  clock: Clock,
+  lacks: (mode: string) => string | null,
+  embedsAnew: boolean,
+) {
   const upstreams = Map.groupBy(new Set([...targets.values()].flat()), ({ upstream }) => upstream)
   const last = new Map<string, UpstreamState>()
 
@@ -53,6 +64,10 @@ export function createProbes(targets: Targets, clock: Clock, lacks: (mode: strin
 
   /** A subsystem whose engines all lack something else, such as a search server, is not set up, however they answer. */
   function stateOf(subsystem: Subsystem): ProviderHealth {
+    if (subsystem === 'svc-embed') {
+      const state = sumUp(targets.get('svc-1-embed') ?? [], last)
+      return state.status === 'healthy' && embedsAnew ? { ...state, status: 'degraded' } : state
+    }
     const found = sumUp(
       ENGINES.filter(({ engine }) => engine === subsystem).flatMap(({ id }) => targets.get(id) ?? []),
       last,

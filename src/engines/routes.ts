@@ -8,6 +8,8 @@ import { type ChatModel, type ModelEntry, ModelList, ModelReply } from './schema
 import type { EngineService } from './service'
 
 type Listed = ReturnType<EngineService['models']>[number]
+type VectorModel = ReturnType<EngineService['embeddingModels']>[number]
+type Entry = Pick<Listed, 'mode' | 'id' | 'label' | 'description' | 'status'> & { engine: string }
 
 /** `created` of every model, which the chat format requires: 2026-01-01, when the engines were first listed. */
 const LISTED_SINCE_S = 1_767_225_600
@@ -26,13 +28,18 @@ export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard)
     const listed = engines.models()
     // Chat clients wait for an answer, and a video is a job.
     const answering = listed.filter(({ status, kind }) => status !== 'down' && kind !== 'video')
+    const vectors = engines.embeddingModels()
+    const named = [
+      ...answering.map((model) => toChatModel(model, engines)),
+      ...vectors.filter(({ status }) => status !== 'down').map(toEmbeddingModel),
+    ]
     const aliases = engines.listedAliases().flatMap(({ name, engine }) => {
-      const model = answering.find(({ id }) => id === engine)
-      return model ? [{ ...toChatModel(model, engines), id: name }] : []
+      const model = named.find(({ id }) => id === engine)
+      return model ? [{ ...model, id: name }] : []
     })
-    const data = [...answering.map((model) => toChatModel(model, engines)), ...aliases]
+    const data = [...named, ...aliases]
     const list = {
-      models: listed.map(toEntry),
+      models: [...listed, ...vectors.map((model) => ({ ...model, mode: 'embedding' }))].map(toEntry),
       object: 'list',
       data,
       has_more: false,
@@ -62,7 +69,11 @@ export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard)
       '/:id',
       ({ params }) => {
         const alias = engines.listedAliases().find(({ name }) => name === params.id)
-        const found = engines.models().find(({ id }) => id === (alias?.engine ?? params.id))
+        const id = alias?.engine ?? params.id
+        const vectors = engines.embeddingModels().find((model) => model.id === id)
+        if (vectors)
+          return { ...toEntry({ ...vectors, mode: 'embedding' }), ...toEmbeddingModel(vectors), id: params.id }
+        const found = engines.models().find((model) => model.id === id)
         if (!found) throw notFound('model')
         return { ...toEntry(found), ...toChatModel(found, engines), id: params.id }
       },
@@ -75,7 +86,7 @@ export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard)
     )
 }
 
-const toEntry = ({ mode, id, label, engine, description, status }: Listed): ModelEntry => ({
+const toEntry = ({ mode, id, label, engine, description, status }: Entry): ModelEntry => ({
   mode,
   model_id: id,
   label,
@@ -84,23 +95,40 @@ const toEntry = ({ mode, id, label, engine, description, status }: Listed): Mode
   status,
 })
 
-/** Modes whose engines see whatever their setting says, and the one that leads to them. */
-const SEEING: ReadonlySet<string> = new Set(['auto', 'vision', 'data_extraction', 'domain_analysis'])
+const COMMON = {
+  object: 'model',
+  created: LISTED_SINCE_S,
+  owned_by: 'svc',
+  type: 'model',
+  created_at: iso(LISTED_SINCE_S * 1_000),
+} as const
 
-function toChatModel({ id, label, mode }: Listed, engines: EngineService): ChatModel {
+const toEmbeddingModel = ({ id, label, dimensions, window }: VectorModel): ChatModel => ({
+  ...COMMON,
+  id,
+  display_name: label,
+  context_window: window,
+  max_output_tokens: null,
+  supported_parameters: [],
+  input_modalities: ['text'],
+  dimensions,
+})
+
+function toChatModel({ id, label }: Listed, engines: EngineService): ChatModel {
   const [window, limit] = [engines.window(id), engines.maxOutputTokens(id)]
   return {
+    ...COMMON,
     id,
-    object: 'model',
-    created: LISTED_SINCE_S,
-    owned_by: 'svc',
-    type: 'model',
     display_name: label,
-    created_at: iso(LISTED_SINCE_S * 1_000),
     context_window: window === Number.MAX_SAFE_INTEGER ? null : window,
     max_output_tokens: limit || null,
     // The service itself ends an answer at its limit and at a text of `stop`, whatever the engine has.
     supported_parameters: [...new Set(['max_completion_tokens', 'max_tokens', 'stop', ...engines.parameters(id)])],
-    input_modalities: SEEING.has(mode) || engines.takesImages(id) ? ['text', 'image'] : ['text'],
+    input_modalities: [
+      'text',
+      ...(engines.sees(id) ? (['image'] as const) : []),
+      ...(engines.takes('files', id) ? (['file'] as const) : []),
+      ...(engines.takes('audio', id) ? (['audio'] as const) : []),
+    ],
   }
 }

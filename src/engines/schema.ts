@@ -2,6 +2,19 @@ import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export { ENGINES, findEngine } from './catalog'
 
+/**
+ * A document or a recording as its client sent it. Its `text` stands for it in the messages, and is all that an engine
+ * gets that cannot take it; `whole`: that text says nothing of what it holds.
+ */
+export type GivenFile = {
+  type: 'files' | 'audio'
+  text: string
+  name: string
+  mimeType: string
+  base64: string
+  whole: boolean
+}
+
 export const ModelEntry = t.Object(
   {
     mode: t.String(),
@@ -26,7 +39,10 @@ export const ChatModel = t.Object({
   context_window: nullable(t.Integer({ description: 'Tokens of prompt and answer together' })),
   max_output_tokens: nullable(t.Integer()),
   supported_parameters: t.Array(t.String()),
-  input_modalities: t.Array(oneOf(['text', 'image'] as const)),
+  input_modalities: t.Array(oneOf(['text', 'image', 'file', 'audio'] as const)),
+  dimensions: t.Optional(
+    nullable(t.Integer({ description: 'Numbers of a vector, of models for POST /embeddings; null until it is known' })),
+  ),
 })
 
 /** Both formats in one answer, so that native and chat clients use the same route (contract 5.1). */
@@ -34,7 +50,7 @@ export const ModelList = t.Object({
   models: t.Array(ModelEntry),
   object: t.Literal('list'),
   data: t.Array(ChatModel, {
-    description: 'The models that can answer a chat: without models that are down, and without video models',
+    description: 'The models that can be named in a request: without models that are down, and without video models',
   }),
   has_more: t.Literal(false),
   first_id: nullable(t.String()),

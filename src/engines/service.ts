@@ -18,6 +18,9 @@ import {
   engineOfMode,
   findEngine,
   findImageEngine,
+  LOCAL_EMBEDDING,
+  LOCAL_LENGTH,
+  type VectorSpace,
 } from './catalog'
 import {
   type EngineConfig,
@@ -29,7 +32,7 @@ import {
 } from './config'
 import type { Driver } from './engine'
 import type { OrderedVideo } from './filming'
-import { countPrompt, countTokens, type TakePart } from './meter'
+import { countFiles, countPrompt, countTokens, type TakePart } from './meter'
 import type { Parameter } from './parameters'
 import { createPart, createParts } from './parts'
 import type { ProviderHealth, UpstreamState } from './probes'
@@ -62,7 +65,7 @@ const LONGEST_NAP_MS = 2_000
 type LoopDeps = { registry: EngineRegistry; store: Store; clock: Clock; onError(name: string, error: unknown): void }
 
 /** What is asked, in which version: that of the running request or job, or the newest. */
-type Registry = Pick<EngineRegistry, 'version' | 'newest' | 'follow'>
+type Registry = Pick<EngineRegistry, 'version' | 'newest' | 'follow' | 'fixVectors'>
 
 type Deps = {
   settings: EngineSettings
@@ -95,7 +98,11 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
   const snapshots = new WeakMap<object, Snapshot>()
   registry.follow((version) => {
     const used = { upstreams: parts.of(version.config.upstreams), builtin: ownPart }
-    snapshots.set(version, createSnapshot(version.config, used, { clock, log, observe, jitter, lacks, speaksHere }))
+    const snapshot = createSnapshot(version.config, used, { clock, log, observe, jitter, lacks, speaksHere })
+    snapshots.set(version, snapshot)
+    // What an operator accepted is no fault any more.
+    if (!version.config.vectors) for (const { fault } of snapshot.targets.get('svc-1-embed') ?? []) fault.gone()
+    if (snapshot.otherSpace !== null) log.warn({ engine: 'svc-1-embed', why: snapshot.otherSpace }, 'vectors change')
     changed()
   })
   const now = (): Snapshot => snapshots.get(registry.version())!
@@ -119,7 +126,15 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     drawsItself: (id: string): boolean => now().targets.get(imageEntryOf(id).id)?.[0]?.free ?? false,
     speak: (request: Parameters<Sounding['speak']>[0]) => now().sounding.speak(request),
     transcribe: (request: Parameters<Sounding['transcribe']>[0]) => now().sounding.transcribe(request),
-    embed: (request: Parameters<Sounding['embed']>[0]) => now().sounding.embed(request),
+    /** Vectors of `svc-1-embed`; the first answer fixes what they are (contract 31). Throws as `speak` does. */
+    async embed(request: Parameters<Sounding['embed']>[0]) {
+      const found = await now().sounding.embed(request)
+      if (found.made !== null && !registry.newest().config.vectors)
+        await registry.fixVectors({ model: found.model, length: found.made })
+      return found
+    },
+    /** Numbers of a vector of `svc-1-embed` and the model that makes them, as far as both are known. */
+    vectorSpace: () => now().vectorSpace(),
     filmmaker: () => now().filming.filmmaker(),
     orderVideo: (request: Parameters<Filming['orderVideo']>[0]) => now().filming.orderVideo(request),
     lookAtVideo: (video: OrderedVideo, signal: AbortSignal) => now().filming.lookAtVideo(video, signal),
@@ -168,6 +183,14 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
       const own = targetsOf(id)
       return own.some(({ can }) => can.vision) || (own.length > 0 && own.every(({ can }) => can.vision === false))
     },
+    /** Whether an engine takes files as they are; of `auto` or an unknown word every text engine has to. */
+    takes: (kind: 'files' | 'audio', word: string | null | undefined): boolean =>
+      enginesOf(word).every((id) => targetsOf(id).length > 0 && targetsOf(id).every(({ can }) => can[kind])),
+    /** Whether an engine sees pictures, in a mode that is for them or by what its targets can. */
+    sees(word: string | null | undefined): boolean {
+      const { id, mode } = findEngine(word ?? '') ?? entryOf('svc-1-auto')
+      return SEEING.has(mode) || this.takesImages(id)
+    },
     /** Whether tools may be offered to an engine; false only when none of its targets calls any. */
     callsTools: (id: string): boolean =>
       now()
@@ -178,6 +201,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     hasModel: (): boolean => ENGINES.some(({ id }) => targetsOf(id).some(({ free }) => !free)),
     countTokens,
     countPrompt,
+    countFiles,
     /**
      * Every listed engine with its status (contract 5.1), by what is known already. What is old is asked anew meanwhile,
      * for who looks again: this waits for no upstream.
@@ -186,6 +210,27 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
       if (clock.monotonic() - requestedAt >= STALE_MS) void askUpstreams()
       return ENGINES.map((entry) => ({ ...entry, ...newest().standing(entry) }))
     },
+    /** The engines of vectors, which answer `POST /embeddings` alone (contract 31). */
+    embeddingModels: () => [
+      {
+        ...describedEngine('svc-1-embed')!,
+        description: 'Turns texts into vectors that compare by meaning.',
+        status: newest().standing(AUDIO_ENGINES.find(({ id }) => id === 'svc-1-embed')!).status,
+        dimensions: newest().vectorSpace()?.length ?? null,
+        window: newest().targets.get('svc-1-embed')?.[0]?.window ?? VECTOR_WINDOW,
+      },
+      ...(registry.newest().config.builtin
+        ? [
+            {
+              ...describedEngine(LOCAL_EMBEDDING)!,
+              description: 'Turns texts into vectors by rules: they compare spelling, not meaning.',
+              status: 'available' as const,
+              dimensions: LOCAL_LENGTH,
+              window: VECTOR_WINDOW,
+            },
+          ]
+        : []),
+    ],
     /** What `models` says, of the engines of sound too. For operators. */
     standings: (): Map<string, SessionState> =>
       new Map([...ENGINES, ...AUDIO_ENGINES].map((entry) => [entry.id, newest().standing(entry)])),
@@ -209,7 +254,9 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     engineId?: string,
   ): Promise<{ target: string; kind: string; checks: TrialCheck[] }[]> {
     const { targets } = newest()
-    const all = new Set(engineId === undefined ? [...targets.values()].flat() : targetsIn(targets, engineId))
+    const all = new Set(
+      engineId === undefined ? [...targets.values()].flat() : (targets.get(engineId) ?? targetsIn(targets, engineId)),
+    )
     const wanted = [...all].filter((target) => upstream === undefined || target.upstream === upstream)
     if (wanted.length === 0) throw notFound('connected upstream')
     return Promise.all(
@@ -224,7 +271,16 @@ type Filming = Snapshot['filming']
 /** Settings that nobody changes. */
 function unchanging(settings: EngineSettings): Registry {
   const only = versionOf({ ...settings, prices: {} }, { revision: 0, kept: NOTHING_STORED })
-  return { version: () => only, newest: () => only, follow: (listener) => listener(only) }
+  return { version: () => only, newest: () => only, follow: (listener) => listener(only), fixVectors: async () => null }
+}
+
+/** Modes whose engines see whatever their setting says, and the one that leads to them. */
+const SEEING: ReadonlySet<string> = new Set(['auto', 'vision', 'data_extraction', 'domain_analysis'])
+
+/** The engines that may answer a model name. */
+function enginesOf(word: string | null | undefined): string[] {
+  const entry = findEngine(word ?? '')
+  return entry && entry.mode !== 'auto' ? [entry.id] : ENGINES.flatMap(({ id, kind }) => (kind === 'text' ? id : []))
 }
 
 function entryOf(id: string): EngineEntry {
@@ -271,19 +327,26 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
     /** What the settings would be with this kept. Throws 400 `validation_error` for what contradicts itself. */
     with: (stored: StoredEngines): EngineVersion => checkedVersion({ revision: newest.revision, kept: stored }),
 
-    /**
-     * Changes what is kept, in one unit with what `unit` writes; it is in use here once that is durable. Throws what
-     * `unit` throws, and 400 `validation_error` for settings that contradict each other; then nothing has changed.
-     */
-    change: <T>(unit: (tx: Tx, before: EngineVersion) => Promise<{ kept: StoredEngines; answer: T }>): Promise<T> =>
-      store.write(async (tx) => {
-        const claimed = await storedRepository.claim(tx, masterKey)
-        const { kept: stored, answer } = await unit(tx, versionOf(settings, claimed))
-        const after = checkedVersion({ revision: claimed.revision, kept: stored })
-        await storedRepository.write(tx, masterKey, stored)
-        tx.afterCommit(() => use(after))
-        return answer
-      }),
+    /** Keeps what the vectors of `svc-1-embed` are, unless that is known. */
+    fixVectors: (vectors: VectorSpace): Promise<unknown> =>
+      change(async (_, { kept }) => ({ kept: { ...kept, vectors: kept.vectors ?? vectors }, answer: null })),
+
+    change,
+  }
+
+  /**
+   * Changes what is kept, in one unit with what `unit` writes; it is in use here once that is durable. Throws what
+   * `unit` throws, and 400 `validation_error` for settings that contradict each other; then nothing has changed.
+   */
+  function change<T>(unit: (tx: Tx, before: EngineVersion) => Promise<{ kept: StoredEngines; answer: T }>): Promise<T> {
+    return store.write(async (tx) => {
+      const claimed = await storedRepository.claim(tx, masterKey)
+      const { kept: stored, answer } = await unit(tx, versionOf(settings, claimed))
+      const after = checkedVersion({ revision: claimed.revision, kept: stored })
+      await storedRepository.write(tx, masterKey, stored)
+      tx.afterCommit(() => use(after))
+      return answer
+    })
   }
 
   function checkedVersion(of: Pick<EngineVersion, 'revision' | 'kept'>): EngineVersion {

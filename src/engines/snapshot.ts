@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
 import { type Candidate, createAnswering, type Observe, type Origin, type Reached, reach } from './answering'
-import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, IMAGE_ENGINES } from './catalog'
+import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, IMAGE_ENGINES, type VectorSpace } from './catalog'
 import { type EngineConfig, fingerprintOf } from './config'
 import type { EmbeddingRequest, SpeechRequest, Transcription, TranscriptionRequest } from './engine'
 import { type Driver, EngineFailure } from './engine'
@@ -17,6 +17,8 @@ type ModelStatus = 'available' | 'degraded' | 'down'
 export type SessionState = { status: ModelStatus; why: string | null }
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number }
+
+const ACCEPT = 'svc-admin engines embed accept takes the new ones'
 
 /** The upstream's model name is filled in per target. */
 type By<Request> = Omit<Request, 'model'> & { origin: Origin }
@@ -54,7 +56,13 @@ export type Snapshot = ReturnType<typeof createSnapshot>
 export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, speaksHere, ...deps }: SnapshotDeps) {
   const targets = createTargets(config, parts)
   const answering = createAnswering({ targets, entries: [...ENGINES, ...IMAGE_ENGINES], ...deps })
-  const sounding = createSounding({ targets, ...deps })
+  const sounding = createSounding({ targets, ...deps }, config.vectors)
+  const embedding = targets.get('svc-1-embed')?.[0]
+  const { vectors } = config
+  const otherSpace =
+    embedding && vectors && vectors.model !== embedding.model
+      ? `its vectors were of "${vectors.model}" and are of "${embedding.model}": ${ACCEPT}`
+      : null
   const filming = createFilming({ targets, ...deps, hasBuiltin: config.builtin })
   const isMadeHere = ({ id, kind }: Entry): boolean =>
     kind === 'video'
@@ -66,14 +74,19 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
     answering,
     sounding,
     filming,
-    probes: createProbes(targets, deps.clock, lacks),
+    probes: createProbes(targets, deps.clock, lacks, otherSpace !== null),
+    /** Why vectors of `svc-1-embed` do not compare with those that it made before; null where they do. */
+    otherSpace,
+    /** The model that makes the vectors of `svc-1-embed`, and their length where it is known; null without an upstream. */
+    vectorSpace: () =>
+      embedding ? { model: embedding.model, length: vectors?.model === embedding.model ? vectors.length : null } : null,
 
     standing(entry: Entry): SessionState {
       const { id, mode, kind } = entry
       if (isMadeHere(entry)) return { status: 'available', why: null }
       const own = targets.get(id) ?? []
       const plan = answering.plan(id) ?? own.map((target) => ({ engineId: id, target, fallback: false }))
-      return stateOf({ mode, kind }, plan, lacks(mode))
+      return stateOf({ mode, kind }, plan, kind === 'embedding' ? otherSpace : lacks(mode))
     },
 
     /** The targets of each engine, with the state of their breakers. For operators. */
@@ -96,7 +109,7 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
 }
 
 /** Calls the engines of sound and of vectors: the first of their targets that answers. */
-function createSounding({ targets, ...deps }: Deps) {
+function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null) {
   return {
     /**
      * Text as sound. Throws 503 `engine_unavailable` when no upstream answered, 400 for what it cannot take, and the
@@ -114,10 +127,17 @@ function createSounding({ targets, ...deps }: Deps) {
         request.english ? ({ translates }) => translates === true : undefined,
       ),
 
-    /** Vectors of texts, and the upstream's model that made them. Throws as `speak` does. */
+    /**
+     * Vectors of texts, and the upstream's model that made them. A model whose vectors have another length than before is
+     * not answered with: an index would be split in two without an error. Throws as `speak` does.
+     */
     embed: (request: By<EmbeddingRequest>) =>
       ask('svc-1-embed', request, ({ embed }, model) =>
-        embed?.({ ...request, model }).then((found) => ({ ...found, model })),
+        embed?.({ ...request, model }).then((found) => {
+          const before = vectors?.model === model ? vectors.length : found.made
+          if (found.made === null || found.made === before) return { ...found, model }
+          throw new EngineFailure('config', `its vectors had ${before} numbers and have ${found.made}: ${ACCEPT}`)
+        }),
       ),
   }
 

@@ -17,7 +17,7 @@ export type ConcurrencySlots = NonNullable<ReturnType<typeof createConcurrencySl
 type Deps = { clock: Pick<Clock, 'after'> }
 
 /** What a request may need that not every engine can (contract 28.4). */
-type Need = 'vision' | 'tools' | 'json'
+type Need = 'vision' | 'tools' | 'json' | 'files' | 'audio'
 
 /** What an engine can: true or false where the operator says so or the upstream does, else absent. */
 export type Abilities = { readonly [N in Need]?: boolean | undefined }
@@ -27,7 +27,7 @@ type Able = { target: { can: Abilities } }
 const hasImage = ({ content }: EngineRequest['messages'][number]): boolean =>
   typeof content !== 'string' && content.some(({ type }) => type === 'image')
 
-const WORDS = { vision: 'images', tools: 'tools', json: 'JSON output' }
+const WORDS = { vision: 'images', tools: 'tools', json: 'JSON output', files: 'documents', audio: 'recordings' }
 
 type Makes = (typeof ENGINES)[number]['kind'] | (typeof AUDIO_ENGINES)[number]['kind']
 
@@ -131,8 +131,16 @@ function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
   }
 }
 
-function abilitiesOf({ vision, tools, json }: Abilities, message: Abilities): Pick<Target, 'can' | 'notify'> {
-  const can = { vision: vision ?? message.vision, tools: tools ?? message.tools, json: json ?? message.json }
+function abilitiesOf(
+  { vision, tools, json, files = false, audio = false }: Abilities,
+  message: Abilities,
+): Pick<Target, 'can' | 'notify'> {
+  const can = {
+    vision: vision ?? message.vision,
+    tools: tools ?? message.tools,
+    json: json ?? message.json,
+    ...{ files, audio },
+  }
   return {
     can,
     notify(found) {
@@ -144,11 +152,14 @@ function abilitiesOf({ vision, tools, json }: Abilities, message: Abilities): Pi
   }
 }
 
-export function needsOf({ messages, tools, json }: Pick<EngineRequest, 'messages' | 'tools' | 'json'>): Need[] {
+type Asking = Pick<EngineRequest, 'messages' | 'tools' | 'json' | 'files'>
+
+export function needsOf({ messages, tools, json, files }: Asking): Need[] {
   const needs: Need[] = []
   if (messages.some(hasImage)) needs.push('vision')
   if (tools?.length) needs.push('tools')
   if (json) needs.push('json')
+  for (const { type, whole } of files ?? []) if (whole) needs.push(type)
   return needs
 }
 

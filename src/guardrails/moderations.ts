@@ -106,7 +106,7 @@ export async function moderate({ resources, policyOf }: Deps, call: Call, { inpu
   loadModel('safety')
   const results: Moderation['results'] = []
   for (const text of texts) {
-    results.push(scored(text, rules))
+    results.push(scored(text, rules, !isParts || parts.some(({ type }) => type === 'text')))
     // A text of 100,000 characters takes some ten milliseconds: others get their turn between two.
     if (texts.length > 1) await new Promise<void>((resolve) => setImmediate(resolve))
   }
@@ -126,7 +126,8 @@ export async function moderate({ resources, policyOf }: Deps, call: Call, { inpu
   return { id, model: 'svc-guardrails', results, svc_metadata: { languages: LANGUAGES, ...warnings } }
 }
 
-function scored(text: string, rules: readonly Rule[]): Moderation['results'][number] {
+/** `isRead`: there is a text; pictures alone are not checked, whatever they show. */
+function scored(text: string, rules: readonly Rule[], isRead: boolean): Moderation['results'][number] {
   const [any, ...chances] = safetyOf(text)
   const chanceOf = (category: (typeof CATEGORIES)[number]) => chances[CATEGORIES.indexOf(category)]!.chance
   const top = Math.max(...chances.map(({ chance }) => chance))
@@ -141,6 +142,6 @@ function scored(text: string, rules: readonly Rule[]): Moderation['results'][num
     flagged: named.length > 0,
     categories: by((category) => category !== null && named.includes(category)),
     category_scores: by((category) => (category === null ? 0 : Math.round(chanceOf(category) * 1e6) / 1e6)),
-    category_applied_input_types: by((category) => (category === null ? [] : ['text'])),
+    category_applied_input_types: by((category) => (category !== null && isRead ? ['text'] : [])),
   }
 }

@@ -1,8 +1,8 @@
 import { Resvg } from '@resvg/resvg-js'
 import { answerTasks } from '../kernel/worker-pool'
-import { labelled } from './drawing-png-label'
+import { labelled } from './drawing-label'
 import { compose, type SceneInput, toSvg } from './scenes'
 
 answerTasks((input: SceneInput) =>
-  labelled(new Resvg(toSvg(compose(input)), { font: { loadSystemFonts: false } }).render().asPng()),
+  labelled.png(new Resvg(toSvg(compose(input)), { font: { loadSystemFonts: false } }).render().asPng()),
 )

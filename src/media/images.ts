@@ -5,6 +5,7 @@ import type { About, Artifact } from '../files/schema'
 import type { Call } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { redrawn } from '../kernel/pictures'
+import { labelled } from './drawing-label'
 import { notAnImage } from './errors'
 import { readPrompt } from './scenes'
 import { type GenerationInput, type Generations, ImageId, type ImageInput, type Images, SIZES } from './schema'
@@ -262,9 +263,10 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
 }
 
 /** A picture in the format that was asked for. Throws 503 where it cannot be read. */
-async function written(image: MadeImage, format: PictureInput['format']): Promise<MadeImage> {
+async function written(image: MadeImage & { free: boolean }, format: PictureInput['format']): Promise<MadeImage> {
   if (!format || imageSize(image.bytes)?.format.toLowerCase() === format) return image
   const drawn = await redrawn(image.bytes, { as: () => format })
   if (!drawn) throw notAnImage()
-  return { bytes: drawn.bytes, mimeType: `image/${format}` }
+  // Drawn anew, it has lost the words that say how it was made.
+  return { bytes: image.free ? labelled[format](drawn.bytes, drawn) : drawn.bytes, mimeType: `image/${format}` }
 }

@@ -1,12 +1,15 @@
 import {
   ENGINES,
+  type EngineRegistry,
   type EngineSettings,
   type EngineVersion,
   readKey,
   type StoredEngines,
   type UpstreamConfig,
 } from '../engines'
+import type { Call, OperatorCaller } from '../kernel/caller'
 import { defineError, invalidInput, quoted } from '../kernel/errors'
+import type { Tx } from '../kernel/store'
 import { type EnginePatch, MAX_MODELS, type NewEngine } from './schema-engines'
 
 const EVERY_TEXT_ENGINE = '*'
@@ -158,6 +161,21 @@ export function withMapping({ kept: stored }: EngineVersion, id: string, targets
   const { [id]: _, ...others } = stored.models
   return { ...stored, models: targets.length ? { ...others, [id]: { targets: [...targets], only: true } } : others }
 }
+
+type AcceptDeps = {
+  engineRegistry: Pick<EngineRegistry, 'change'>
+  record(tx: Tx, call: Call<OperatorCaller>, action: string, metadata: Record<string, unknown>): Promise<unknown>
+}
+
+/** Forgets what the vectors of `svc-1-embed` are: its next answer says it anew (contract 31). */
+export const acceptVectors = ({ engineRegistry, record }: AcceptDeps, call: Call<OperatorCaller>) =>
+  engineRegistry.change(async (tx, { kept, config }) => {
+    const { vectors, ...rest } = kept
+    const was = { was_model: vectors?.model ?? null, was_length: vectors?.length ?? null }
+    const model = config.targets.get('svc-1-embed')?.[0]?.model ?? null
+    await record(tx, call, 'engine.vectors_accepted', { ...was, model })
+    return { kept: rest, answer: { object: 'vector_space' as const, engine: 'svc-1-embed' as const, ...was, model } }
+  })
 
 export const toUpstream = ({ kind, base_url, api_key, settings }: NewEngine): UpstreamConfig => ({
   kind,

@@ -9,9 +9,9 @@ import {
   type EngineSettings,
   type EnginesFile,
   type EngineVersion,
-  engineOfMode,
   findEngine,
   type HealthWindow,
+  mappedEngine,
   type UpstreamConfig,
   type UpstreamHealth,
 } from '../engines'
@@ -23,6 +23,7 @@ import type { Log } from '../kernel/log'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import {
+  acceptVectors,
   assertNameFree,
   assertStillAnswered,
   changedUpstream,
@@ -110,6 +111,7 @@ export function createEngineVerbs(deps: Deps) {
     map,
     prices: createPriceVerbs({ ...deps, record }),
     aliases: { list: listAliases, set: setAlias, remove: removeAlias },
+    acceptVectors: (call: Call<OperatorCaller>) => acceptVectors({ engineRegistry, record }, call),
   }
 
   /**
@@ -255,7 +257,7 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   function idOf(mode: string): string {
-    const id = (engineOfMode(mode) ?? findEngine(mode))?.id
+    const id = mappedEngine(mode)?.id
     if (!id) throw notFound('mode')
     return id
   }

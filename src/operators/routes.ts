@@ -109,6 +109,9 @@ const serverVerbs = ({ access, cache, stream, backups, ...operators }: OperatorS
     operator.delete('/engines/aliases/:name', { reply: engines.RemovedEngine }, (call, { ids }) =>
       operators.engines.aliases.remove(call, ids.name!),
     ),
+    operator.post('/engines/embed/accept', { reply: engines.AcceptedVectors }, (call) =>
+      operators.engines.acceptVectors(call),
+    ),
     operator.post(
       '/engines/test',
       { query: engines.EngineTestQuery, reply: engines.EngineTests },

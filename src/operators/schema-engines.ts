@@ -144,6 +144,14 @@ export const EngineAlias = t.Object({
 export type EngineAlias = Static<typeof EngineAlias>
 export const EngineAliases = t.Object({ aliases: t.Array(EngineAlias) })
 
+export const AcceptedVectors = t.Object({
+  object: t.Literal('vector_space'),
+  engine: t.Literal('svc-1-embed'),
+  was_model: nullable(t.String()),
+  was_length: nullable(t.Integer()),
+  model: nullable(t.String({ description: 'The model that makes the vectors now; null without an upstream' })),
+})
+
 /** Body of `PUT /ops/v1/engines/map/{mode}`. */
 export const EngineMap = t.Object({
   targets: t.Array(

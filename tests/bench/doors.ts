@@ -14,11 +14,17 @@ const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[M
 
 const text = 'What is the answer to the question of life? '.repeat(20)
 const messages = [{ role: 'user', content: text }]
-const DOORS: Record<string, { path: string; body: object }> = {
+const vector = { model: 'svc-1-embed', input: text, encoding_format: 'base64' }
+const DOORS: Record<string, { path: string; body: object; headers?: object }> = {
   chat: { path: '/v1/chat/completions', body: { messages } },
   'responses, not stored': { path: '/v1/responses', body: { input: text, store: false } },
   responses: { path: '/v1/responses', body: { input: text } },
   messages: { path: '/v1/messages', body: { messages, max_tokens: 1_000 } },
+  // Where answers come piece by piece, there are no vectors.
+  ...(!stream && {
+    embeddings: { path: '/v1/embeddings', body: vector, headers: { 'cache-control': 'no-cache' } },
+    'embeddings, known': { path: '/v1/embeddings', body: vector },
+  }),
 }
 
 const upstream = await startPeer('upstream')
@@ -27,9 +33,9 @@ const authorization = `Bearer ${product.key}`
 
 /** Microseconds of processor for each answer. */
 async function measure(name: string, ms: number): Promise<number> {
-  const { path, body } = DOORS[name]!
+  const { path, body, headers } = DOORS[name]!
   const sent = { model: 'svc-1-flash', ...body, ...(stream ? { stream } : {}) }
-  const request = requestBytes('POST', path, { authorization }, sent)
+  const request = requestBytes('POST', path, { authorization, ...headers }, sent)
   const before = product.cpuMs()
   const { count, failures } = await fire({ host: '127.0.0.1', port: product.port, request }, connections, ms)
   if (failures) throw new Error(`${failures} answers of ${name} were not 2xx`)

@@ -1,6 +1,6 @@
 /**
  * What the product is measured against, each in a process of its own: `upstream` answers chat
- * completions at once, `tools` calls a tool five times first, `forward` passes bytes on and checks nothing,
+ * completions and embeddings at once, `tools` calls a tool five times first, `forward` passes bytes on and checks nothing,
  * `paced` streams 50 tokens a second, `get` answers a GET.
  */
 const [role, target = ''] = process.argv.slice(2)
@@ -44,8 +44,16 @@ async function* pacedFrames() {
   }
 }
 
+/** As long as those of common models. */
+const VECTOR = JSON.stringify({
+  object: 'list',
+  data: [{ object: 'embedding', index: 0, embedding: Array.from({ length: 1_536 }, (_, at) => Math.sin(at + 1) / 40) }],
+  usage: { prompt_tokens: 220, total_tokens: 220 },
+})
+
 async function upstream(request: Request): Promise<Response> {
   if (request.method === 'GET') return Response.json({ object: 'list', data: [] })
+  if (request.url.endsWith('/embeddings')) return new Response(VECTOR, { headers: JSON_HEADERS })
   const { stream } = (await request.json()) as { stream?: boolean }
   if (!stream) return new Response(ANSWER, { headers: JSON_HEADERS })
   return new Response(frames() as unknown as BodyInit, { headers: SSE_HEADERS })

@@ -38,7 +38,11 @@ export async function startProduct(
       ...process.env,
       SVC_DATA_DIR: folder,
       SVC_PORT: String(port),
-      ...(engineUrl && { SVC_ENGINE_BASE_URL: engineUrl, SVC_ENGINE_MODEL: 'bench' }),
+      ...(engineUrl && {
+        SVC_ENGINE_BASE_URL: engineUrl,
+        SVC_ENGINE_MODEL: 'bench',
+        SVC_EMBED_BASE_URL: engineUrl,
+      }),
       SVC_TIERS: JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000, text: 100_000_000 } }),
       SVC_CREDITS_INITIAL_CENTS: '1000000000',
     },

@@ -1,6 +1,6 @@
 // SQLite only: a client of routes that tests of their modules call on both.
 import { expect, test } from 'bun:test'
-import { FORMAT_NAMES } from '../../cli/commands/try-as'
+import { FORMAT_NAMES, FORMATS } from '../../cli/commands/try-as'
 import { cliOver } from '../support/cli'
 import { createWorld } from '../support/world'
 
@@ -8,7 +8,21 @@ const world = await createWorld()
 const run = cliOver(world)
 const { key } = await world.person()
 
-const SPOKEN = FORMAT_NAMES.filter((name) => name !== 'embeddings')
+const SPOKEN = FORMAT_NAMES.filter((name) => !('mode' in FORMATS[name]))
+
+test('try --as images shows an address, and --as moderations what is flagged', async () => {
+  const image = await run(['try', 'A lighthouse', '--as', 'images'], { key })
+  expect({ exitCode: image.exitCode, stdout: image.stdout.trim() }).toEqual({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^https?:\/\/\S+$/),
+  })
+  expect(image.stderr).toContain('model svc-1-create (svc-1-create)  mode image  0.00¢')
+  const threat = 'I will find you tonight and beat you until you cannot walk, you worthless piece of trash.'
+  const flagged = await run(['try', threat, '--as', 'moderations'], { key })
+  expect(flagged.stdout).toMatch(/^flagged: \w/)
+  expect(flagged.stderr).toContain('mode moderation  0.00¢')
+  expect((await run(['try', 'Good morning', '--as', 'moderations'], { key })).stdout.trim()).toBe('not flagged')
+})
 
 test('try --as embeddings shows a vector, and has no stream', async () => {
   const { stdout, stderr, exitCode } = await run(['try', 'Count to three', '--as', 'embeddings'], { key })

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { getEncoding } from 'js-tiktoken'
 import OpenAI from 'openai'
+import { operatorSender } from '../operators/support'
 import { listen } from '../support/listening'
 import { createWorld } from '../support/world'
 
@@ -61,7 +62,8 @@ describe('POST /embeddings (contract 31)', () => {
     const texts = ['How do I reset my password?', 'Grüße aus 東京 🎉']
     const ids = texts.map((text) => getEncoding('cl100k_base').encode(text))
     for (const [input, read] of [[ids, texts] as const, [ids[1]!, [texts[1]]] as const]) {
-      expect((await ask({ input })).status).toBe(200)
+      const renewed = { 'cache-control': 'no-cache' }
+      expect((await ada.send('POST', 'embeddings', { input }, renewed)).status).toBe(200)
       expect(received.at(-1)!.input).toEqual([...read] as string[])
     }
     const { status, body } = await ask({ input: [[1], [1, 100_300]] })
@@ -153,6 +155,96 @@ describe('POST /embeddings (contract 31)', () => {
     const { body } = await ask({ input: 'one', model: 'text-embedding-ada-002' })
     expect(body.model).toBe('svc-1-embed')
     expect(body.svc_metadata.warnings[0]).toContain('text-embedding-ada-002')
+  })
+})
+
+describe('known vectors (contract 31 Cache)', () => {
+  const callCount = () => received.length
+
+  test('cost nothing, per owner, by exact text and length; no-cache makes them anew', async () => {
+    const [eve, sam] = [await world.person(), await world.person()]
+    const first = await eve.send('POST', 'embeddings', { input: ['kept one', 'kept two'] })
+    expect(first.headers.get('x-cache')).toBe('MISS')
+    expect(first.body.svc_metadata.cost_cents).toBeGreaterThan(0)
+    const before = callCount()
+    const again = await eve.send('POST', 'embeddings', { input: ['kept two', 'kept one'], user: 'somebody' })
+    expect(again.headers.get('x-cache')).toBe('HIT')
+    expect(again.body.data.map(({ embedding }: { embedding: number[] }) => embedding)).toEqual(
+      first.body.data.map(({ embedding }: { embedding: number[] }) => embedding).reverse(),
+    )
+    expect(again.body).toMatchObject({ usage: { prompt_tokens: 0 }, svc_metadata: { cost_cents: 0 } })
+    expect(again.body.svc_metadata.vector_space).toBe(first.body.svc_metadata.vector_space)
+    expect(callCount()).toBe(before)
+    const { text } = await eve.send('GET', 'audit?action=embedding.created&limit=1')
+    expect(text).toContain(new Bun.CryptoHasher('sha256').update('somebody').digest('hex'))
+    expect(text).not.toContain('somebody"')
+
+    const mixed = await eve.send('POST', 'embeddings', { input: ['kept one', 'new three'] })
+    expect(mixed.headers.get('x-cache')).toBe('MISS')
+    expect(received.at(-1)!.input).toEqual(['new three'])
+    expect(mixed.body.data[0]).toEqual(first.body.data[0])
+    for (const [person, body, headers] of [
+      [sam, { input: ['kept one'] }, undefined],
+      [eve, { input: ['kept one'], dimensions: 7 }, undefined],
+      [eve, { input: ['kept one'] }, { 'cache-control': 'no-cache' }],
+    ] as const) {
+      const sent = callCount()
+      expect((await person.send('POST', 'embeddings', body, headers)).status).toBe(200)
+      expect(callCount()).toBe(sent + 1)
+    }
+  })
+
+  test('the policy decides what is embedded: a redacted text is not answered from the plain one', async () => {
+    const eve = await world.person()
+    const input = ['write to jane@example.org']
+    await eve.send('POST', 'embeddings', { input })
+    const rules = [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact', config: {} }]
+    expect((await eve.send('POST', 'guardrail-policies', { name: 'Mine', rules, is_default: true })).status).toBe(201)
+    const before = callCount()
+    await eve.send('POST', 'embeddings', { input })
+    expect(received.slice(before).flatMap((one) => one.input)).toEqual([expect.not.stringContaining('jane@')])
+  })
+})
+
+describe('the model of the vectors (contract 31 Change of model)', () => {
+  test('is fixed by the first answer; another length is refused and another model reported until accepted', async () => {
+    answers = answered
+    const changing = await createWorld({ config: { embedBaseUrl: `${upstream.url.origin}/v1` } })
+    const eve = await changing.person()
+    const renewed = { 'cache-control': 'no-cache' }
+    const send = () => eve.send('POST', 'embeddings', { input: 'one' }, renewed)
+    const operate = operatorSender(changing)
+    const model = async () => (await eve.send('GET', 'models/svc-1-embed')).body
+    expect(await model()).toMatchObject({ dimensions: null, engine: 'svc-embed', mode: 'embedding' })
+    expect((await send()).status).toBe(200)
+    expect(await model()).toMatchObject({ dimensions: 4, context_window: 8_192, status: 'available' })
+
+    answers = (body) => answered({ ...body, dimensions: 5 })
+    const refused = await send()
+    expect({ status: refused.status, code: refused.body.error.code }).toEqual({
+      status: 503,
+      code: 'engine_unavailable',
+    })
+    expect(refused.text).not.toContain('accept')
+    const health = async () => (await changing.app.container.health.check()).health
+    expect((await health()).providers['svc-embed']!.status).toBe('down')
+    const accepted = await operate('POST', 'engines/embed/accept')
+    expect(accepted.body).toMatchObject({ was_model: 'text-embedding-3-small', was_length: 4 })
+    expect((await health()).providers['svc-embed']!.status).toBe('healthy')
+    expect((await send()).body.data[0].embedding).toHaveLength(5)
+    expect(await model()).toMatchObject({ dimensions: 5 })
+
+    answers = answered
+    await operate('POST', 'engines', {
+      ...{ name: 'other', kind: 'compat', base_url: `${upstream.url.origin}/v1`, models: ['next'], test: false },
+    })
+    await operate('PUT', 'engines/map/embedding', { targets: ['other:next'] })
+    const next = await send()
+    expect(next.status).toBe(200)
+    expect((await health()).providers['svc-embed']!.status).toBe('degraded')
+    expect(await model()).toMatchObject({ status: 'degraded', dimensions: null })
+    await operate('POST', 'engines/embed/accept')
+    expect((await health()).providers['svc-embed']!.status).toBe('healthy')
   })
 })
 

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { soundUpstream, toneWav } from '../media/audio/support'
 import { listen } from '../support/listening'
 import { PIXEL } from '../support/pixel'
+import { startUpstream } from '../support/upstream'
 import { createWorld } from '../support/world'
+import { pdfOf, pdfScan } from '../tools/pdf'
 
 const { world, upstream } = await createUpstreamWorld()
 /** Writes the documents: without a model, a prompt is their text. */
@@ -167,6 +169,119 @@ describe('pictures and long texts', () => {
     expect({ status, warning: body.svc_metadata.warnings.join() }).toEqual({
       status: 200,
       warning: expect.stringContaining('only its first 200,000 characters'),
+    })
+  })
+})
+
+describe('an engine that takes files as they are (contract 33.3)', async () => {
+  const engine = await startUpstream()
+  afterAll(() => engine.stop())
+  const able = { kind: 'compat' as const, baseUrl: engine.url, files: true, audio: true }
+  const other = await createWorld({
+    config: {
+      engines: {
+        upstreams: { able, plain: { kind: 'compat', baseUrl: engine.url } },
+        models: { 'svc-1-flash': ['able:m'], 'svc-1-reason': ['plain:m'], 'svc-1-vision': ['plain:eyes'] },
+      },
+    },
+  })
+  const person = await other.person()
+  const lastParts = () => (engine.calls.at(-1)!.body.messages as { content: unknown }[]).at(-1)!.content
+  const jpeg = new Uint8Array(await new Bun.Image(Buffer.from(PIXEL, 'base64')).resize(40, 30).jpeg().bytes())
+  const chat = (part: object, named = 'svc-1-flash') =>
+    person.send('POST', 'chat/completions', {
+      model: named,
+      messages: [{ role: 'user', content: [part, { type: 'text', text: freshPrompt('Read it') }] }],
+    })
+  const pdf = (bytes: Uint8Array) => ({ type: 'file', file: { file_data: asDataUrl(bytes), filename: 'tides.pdf' } })
+  const asIs = (bytes: Uint8Array) => ({
+    type: 'file',
+    file: { filename: 'tides.pdf', file_data: `data:application/pdf;base64,${Buffer.from(bytes).toString('base64')}` },
+  })
+
+  test('gets a document itself through every door, others its text', async () => {
+    const bytes = pdfOf('The moon pulls the heliotrope sea.')
+    expect((await chat(pdf(bytes))).status).toBe(200)
+    expect(lastParts()).toEqual([asIs(bytes), { type: 'text', text: expect.stringContaining('Read it') }])
+    const data = Buffer.from(bytes).toString('base64')
+    const ask = freshPrompt()
+    await person.send('POST', 'responses', {
+      model,
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_file', file_data: data, filename: 'tides.pdf' },
+            { type: 'input_text', text: ask },
+          ],
+        },
+      ],
+    })
+    expect(lastParts()).toEqual([asIs(bytes), { type: 'text', text: ask }])
+    await person.send('POST', 'messages', {
+      ...{ model, max_tokens: 100 },
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'document', title: 'tides.pdf', source: { type: 'base64', media_type: 'application/pdf', data } },
+            { type: 'text', text: ask },
+          ],
+        },
+      ],
+    })
+    expect(lastParts()).toEqual([{ type: 'text', text: 'tides.pdf:' }, asIs(bytes), { type: 'text', text: ask }])
+    await chat(pdf(bytes), 'svc-1-reason')
+    expect(JSON.stringify(lastParts())).toContain('heliotrope')
+    expect(JSON.stringify(lastParts())).not.toContain('base64')
+  })
+
+  test('hears a recording itself: nothing is transcribed', async () => {
+    const data = Buffer.from(toneWav(2)).toString('base64')
+    const { status, body } = await chat({ type: 'input_audio', input_audio: { data, format: 'wav' } })
+    expect({ status, warnings: body.svc_metadata.warnings }).toEqual({ status: 200, warnings: undefined })
+    expect(lastParts()).toContainEqual({ type: 'input_audio', input_audio: { data, format: 'wav' } })
+    const listed = async (id: string) => (await person.send('GET', `models/${id}`)).body.input_modalities
+    expect(await listed('svc-1-flash')).toEqual(['text', 'file', 'audio'])
+    expect(await listed('svc-1-reason')).toEqual(['text'])
+  })
+
+  test('a text that a policy changed goes in its place, not the file', async () => {
+    const eve = await other.person()
+    const rules = [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact', config: {} }]
+    expect((await eve.send('POST', 'guardrail-policies', { name: 'Mine', rules, is_default: true })).status).toBe(201)
+    const part = pdf(pdfOf('Write to jane@example.org about it.'))
+    await eve.send('POST', 'chat/completions', {
+      model,
+      messages: [{ role: 'user', content: [part, { type: 'text', text: freshPrompt() }] }],
+    })
+    expect(JSON.stringify(engine.calls.at(-1)!.body)).not.toMatch(/base64|jane@/)
+  })
+
+  test('a scanned document is taken as it is, or as pictures of ten pages by an engine that sees, or refused', async () => {
+    const scan = pdfScan(jpeg, 40, 30, 12)
+    await chat(pdf(scan))
+    expect(lastParts()).toContainEqual(asIs(scan))
+    const { status, body } = await chat(pdf(scan), 'svc-1-vision')
+    expect({ status, warning: body.svc_metadata?.warnings?.join() }).toEqual({
+      status: 200,
+      warning: expect.stringContaining('first 10 pages'),
+    })
+    const shown = (lastParts() as { type: string }[]).filter(({ type }) => type === 'image_url')
+    expect(shown).toHaveLength(10)
+    expect(JSON.stringify(shown[0])).toContain('data:image/jpeg;base64,')
+    const refused = await chat(pdf(scan), 'svc-1-reason')
+    expect({ status: refused.status, param: refused.body.error.param }).toEqual({
+      status: 400,
+      param: 'messages[0].content[0]',
+    })
+  })
+
+  test('more than 1,000 pages are refused', async () => {
+    const { status, body } = await chat(pdf(pdfScan(jpeg, 40, 30, 1_001)))
+    expect({ status, message: body.error?.message }).toEqual({
+      status: 400,
+      message: expect.stringContaining('at most 1000 are read'),
     })
   })
 })

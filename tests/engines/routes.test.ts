@@ -5,10 +5,10 @@ const world = await createWorld()
 const ada = await world.person()
 
 describe('GET /models', () => {
-  test('lists twelve engines for native clients and for chat clients, naming nobody behind them', async () => {
+  test('lists twelve engines and those of vectors for native clients and for chat clients, naming nobody behind them', async () => {
     const { status, body, text } = await ada.send('GET', 'models')
     expect(status).toBe(200)
-    expect(body.models).toHaveLength(12)
+    expect(body.models).toHaveLength(14)
     expect(body.models[1]).toEqual({
       mode: 'fast',
       model_id: 'svc-1-flash',
@@ -25,17 +25,22 @@ describe('GET /models', () => {
 
   test('says that all are available where the server makes pictures and videos itself', async () => {
     const { body } = await ada.send('GET', 'models')
-    const short = body.models.filter(({ status }: { status: string }) => status !== 'available')
+    const listed = body.models.filter(({ mode }: { mode: string }) => mode !== 'embedding')
+    const short = listed.filter(({ status }: { status: string }) => status !== 'available')
     // Without a search server a research reads only what its prompt names.
     expect(short).toEqual([expect.objectContaining({ mode: 'research', status: 'degraded' })])
   })
 
-  test('offers chat clients only what answers a chat, in the same order', async () => {
+  test('offers clients only what they can name, in the same order', async () => {
     const { body } = await ada.send('GET', 'models')
-    const answering = body.models.filter(({ mode }: { mode: string }) => mode !== 'video')
+    const answering = body.models.filter(
+      ({ mode, status }: { mode: string; status: string }) => mode !== 'video' && status !== 'down',
+    )
     const ids = body.data.map(({ id }: { id: string }) => id)
     expect(ids).toEqual(answering.map(({ model_id }: { model_id: string }) => model_id))
-    expect(ids).toHaveLength(11)
+    expect(ids).toHaveLength(12)
+    expect(body.data.at(-1)).toMatchObject({ id: 'svc-1-embed-local', dimensions: 512, context_window: 8_192 })
+    expect((await ada.send('GET', 'models/svc-1-embed-local')).body).toMatchObject({ dimensions: 512 })
     expect(ids).not.toContain('svc-1-motion')
   })
 })

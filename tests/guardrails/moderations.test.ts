@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { listen } from '../support/listening'
+import { PIXEL } from '../support/pixel'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
@@ -67,5 +68,22 @@ describe('POST /moderations (contract 32.3)', () => {
   test('the package of OpenAI reads it', async () => {
     const client = new OpenAI({ apiKey: ada.key, baseURL: `${origin}/v1` })
     expect((await client.moderations.create({ input: THREAT })).results[0]!.flagged).toBe(true)
+    const many = await client.moderations.create({ model: 'text-moderation-latest', input: [PLAIN, THREAT, PLAIN] })
+    expect(many.results.map(({ flagged }) => flagged)).toEqual([false, true, false])
+    const image = { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${PIXEL}` } }
+    const parts = await client.moderations.create({ input: [{ type: 'text', text: THREAT }, image] })
+    expect(parts.results).toHaveLength(1)
+    expect(parts.results[0]!.category_applied_input_types.harassment).toEqual(['text'])
+    const seen = await client.moderations.create({ input: [image] })
+    expect(seen.results[0]!.flagged).toBe(false)
+    expect(Object.values(seen.results[0]!.category_applied_input_types).flat()).toEqual([])
+    const scores = Object.values(parts.results[0]!.category_scores)
+    expect(scores).toHaveLength(13)
+    expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true)
+    const refused = await client.moderations.create({ input: Array(65).fill('x') }).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ status: 400, code: 'validation_error', param: 'input' })
+    const stranger = new OpenAI({ apiKey: 'svc_sk_live_nobody', baseURL: `${origin}/v1`, maxRetries: 0 })
+    const unknown = await stranger.moderations.create({ input: PLAIN }).catch((error: unknown) => error)
+    expect(unknown).toMatchObject({ status: 401 })
   })
 })

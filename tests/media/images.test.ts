@@ -45,6 +45,19 @@ describe('POST /images without an image engine (contract 6)', () => {
     expect(artifact).toMatchObject({ type: 'image', title: 'Local illustration', width: 1152, height: 864 })
   })
 
+  test.each(['jpeg', 'webp'] as const)('says so as %s too, in a file that is still a picture', async (format) => {
+    const ada = await world.person({ cents: 5 })
+    const order = { prompt: 'A lighthouse by the sea', output_format: format }
+    const { body } = await ada.send('POST', 'images/generations', order)
+    const picture = await decoded(ada, body.data[0].url)
+    expect(picture).toMatchObject({ width: 1152, height: 864, format })
+    const text = picture.bytes.toString('latin1')
+    for (const label of ['svc local illustration', 'Not a photograph', 'algorithmicMedia'])
+      expect(text).toContain(label)
+    expect(text).not.toContain('ighthouse')
+    expect((await new Bun.Image(picture.bytes).png().bytes()).length).toBeGreaterThan(10_000)
+  })
+
   test('the stored prompt is the input with a sentence of style and one of aspect ratio', async () => {
     const ada = await world.person()
     const input = { prompt: 'a cat', style: 'pastel', aspect_ratio: '16:9', count: 3, image_quality: 'draft' }

@@ -70,3 +70,16 @@ export function pdfBomb(megabytes: number): Uint8Array {
 /** Two objects that say of themselves that they are pages of each other. */
 export const pdfCircle = (): Uint8Array =>
   toFile(['<</Type/Catalog/Pages 2 0 R>>', '<</Type/Pages/Kids[2 0 R 2 0 R]/Count 100000000>>'])
+
+/** Pages without text, each this JPEG, as a scanner writes them. */
+export const pdfScan = (jpeg: Uint8Array, width: number, height: number, pages = 1): Uint8Array =>
+  toFile([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    `<</Type/Pages/Kids[${'3 0 R '.repeat(pages)}]/Count ${pages}>>`,
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</XObject<</I 5 0 R>>>>>>',
+    { data: 'q 600 0 0 800 0 0 cm /I Do Q' },
+    {
+      data: jpeg,
+      filter: `/DCTDecode/Type/XObject/Subtype/Image/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8`,
+    },
+  ])

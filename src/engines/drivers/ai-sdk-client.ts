@@ -33,6 +33,7 @@ import {
   type ToolChoice,
 } from '../engine'
 import { giveAnswer } from '../meter'
+import type { GivenFile } from '../schema'
 import { createPartReader, explainVendorError, readResult } from './ai-sdk-from-wire'
 import {
   loadImageVendor,
@@ -52,6 +53,7 @@ import {
   startTimeout,
   type TimeoutSettings,
   type UpstreamTimeout,
+  withFiles,
 } from './upstream'
 
 type Spoken = Exclude<Message, { role: 'tool' }>
@@ -64,10 +66,15 @@ const textOf = (message: Spoken): string =>
     .map((part) => (part.type === 'text' ? part.text : ''))
     .join('\n')
 
-const partToWire = (part: Part) =>
+const partToWire = (part: Part | GivenFile) =>
   part.type === 'text'
     ? { type: 'text' as const, text: part.text }
-    : { type: 'file' as const, mediaType: part.mimeType, data: { type: 'data' as const, data: part.base64 } }
+    : {
+        type: 'file' as const,
+        mediaType: part.mimeType,
+        data: { type: 'data' as const, data: part.base64 },
+        ...('name' in part ? { filename: part.name } : {}),
+      }
 
 const toResult = (message: Extract<Message, { role: 'tool' }>): LanguageModelV4ToolResultPart => ({
   type: 'tool-result',
@@ -283,7 +290,7 @@ function readImage({ images: [first] }: ImageModelV4Result): MadeImage {
 function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageModelV4CallOptions {
   const { messages, json, tools, toolChoice, oneCallATurn, temperature } = request
   const options: LanguageModelV4CallOptions = {
-    prompt: toPrompt(json === true ? [SAY_JSON, ...messages] : messages),
+    prompt: toPrompt(json === true ? [SAY_JSON, ...messages] : messages, request.files),
     maxOutputTokens: request.maxOutputTokens,
     abortSignal: signal,
     providerOptions: tools?.length && oneCallATurn ? ONE_CALL_A_TURN : PROVIDER_OPTIONS,
@@ -313,7 +320,7 @@ function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageMod
  * refuse them one by one. A system message after other turns is sent as a user message, because not every
  * vendor accepts one there.
  */
-function toPrompt(messages: readonly Message[]): LanguageModelV4Message[] {
+function toPrompt(messages: readonly Message[], files: readonly GivenFile[] = []): LanguageModelV4Message[] {
   const prompt: LanguageModelV4Message[] = []
   for (const message of messages) {
     const last = prompt.at(-1)
@@ -323,19 +330,19 @@ function toPrompt(messages: readonly Message[]): LanguageModelV4Message[] {
         role: 'user',
         content: [{ type: 'text', text: textOf(message) }],
       })
-    else prompt.push(toMessage(message))
+    else prompt.push(toMessage(message, files))
   }
   return prompt
 }
 
-function toMessage(message: Message): LanguageModelV4Message {
+function toMessage(message: Message, files: readonly GivenFile[]): LanguageModelV4Message {
   switch (message.role) {
     case 'tool':
       return { role: 'tool', content: [toResult(message)] }
     case 'system':
       return { role: 'system', content: textOf(message) }
     case 'user':
-      return { role: 'user', content: partsOfHistory(message).map(partToWire) }
+      return { role: 'user', content: withFiles(partsOfHistory(message), files).map(partToWire) }
     case 'assistant':
       return {
         role: 'assistant',

@@ -19,6 +19,7 @@ import {
 } from '../engine'
 import { failureOfReport, failureOfStatus } from '../failures'
 import { giveAnswer } from '../meter'
+import type { GivenFile } from '../schema'
 import { createCompatSpeech, createCompatTranscription, type TranscriptionOptions } from './compat-audio'
 import {
   argumentsForHistory,
@@ -43,6 +44,7 @@ import {
   startTimeout,
   type UpstreamTimeout,
   urlOf,
+  withFiles,
 } from './upstream'
 
 const MAX_IMAGE_BYTES = 32 * 1024 * 1024
@@ -63,10 +65,14 @@ type WireOptions = {
 
 const OF_TOOL: Part = { type: 'text', text: 'Images of the tool results above:' }
 
-const partToWire = (part: Part): unknown =>
-  part.type === 'text'
-    ? { type: 'text', text: part.text }
-    : { type: 'image_url', image_url: { url: `data:${part.mimeType};base64,${part.base64}` } }
+function partToWire(part: Part | GivenFile): unknown {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  if (part.type === 'audio')
+    return { type: 'input_audio', input_audio: { data: part.base64, format: part.mimeType.slice('audio/'.length) } }
+  const url = `data:${part.mimeType};base64,${part.base64}`
+  if (part.type === 'files') return { type: 'file', file: { filename: part.name, file_data: url } }
+  return { type: 'image_url', image_url: { url } }
+}
 
 const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function: tool })
 
@@ -194,7 +200,7 @@ function parseBody(text: string): unknown {
 }
 
 function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: WireOptions): WireRequest {
-  const body: WireRequest = { model: request.model, messages: messagesToWire(request.messages), stream }
+  const body: WireRequest = { model: request.model, messages: messagesToWire(request), stream }
   if (stream) body.stream_options = { include_usage: true }
   if (Number.isFinite(request.maxOutputTokens)) body[outputLimitField] = request.maxOutputTokens
   if (request.temperature !== undefined) body.temperature = request.temperature
@@ -223,7 +229,7 @@ function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: W
 }
 
 /** Images of tool results follow the results as a user message, because servers take only text from a tool. */
-function messagesToWire(messages: readonly Message[]): unknown[] {
+function messagesToWire({ messages, files = [] }: EngineRequest): unknown[] {
   const wire: unknown[] = []
   let images: ImagePart[] = []
   const flush = () => {
@@ -233,20 +239,21 @@ function messagesToWire(messages: readonly Message[]): unknown[] {
   for (const message of messages) {
     if (message.role !== 'tool') flush()
     else if (message.images) images.push(...message.images)
-    wire.push(messageToWire(message))
+    wire.push(messageToWire(message, files))
   }
   flush()
   return wire
 }
 
-function messageToWire(message: Message): unknown {
+function messageToWire(message: Message, files: readonly GivenFile[]): unknown {
   if (message.role === 'tool') {
     return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
   }
   const { role, content, toolCalls, reasoning } = message
+  const given = role === 'user' && files.length ? withFiles(content, files) : content
   const wire = {
     role,
-    content: typeof content === 'string' ? content : content.map(partToWire),
+    content: typeof given === 'string' ? given : given.map(partToWire),
     ...(reasoning ? { reasoning_content: reasoning } : {}),
   }
   if (!toolCalls?.length) return wire

@@ -21,14 +21,17 @@ export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions):
   return {
     async embed({ model, inputs, dimensions, signal }) {
       const passes = options.dimensions ?? model.startsWith('text-embedding-3')
+      const isOther = dimensions !== null && passes === true
       const timeout = startTimeout(signal, { clock, timeoutMs, silenceMs })
       const stated: unknown[] = []
       const vectors: Float32Array[] = []
       try {
         for (let at = 0; at < inputs.length; at += batchSize) {
           const input = inputs.slice(at, at + batchSize)
-          const wanted = dimensions !== null && passes === true ? { dimensions } : {}
-          const found = await ask({ model, input, encoding_format: 'float', ...wanted }, timeout)
+          const found = await ask(
+            { model, input, encoding_format: 'float', ...(isOther ? { dimensions } : {}) },
+            timeout,
+          )
           vectors.push(...found.vectors)
           stated.push(found.promptTokens)
         }
@@ -43,6 +46,7 @@ export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions):
       const counted = stated.every((tokens) => typeof tokens === 'number')
       return {
         vectors: isCut ? vectors.map((vector) => scaled(vector.subarray(0, dimensions))) : vectors,
+        made: isOther ? null : vectors[0]!.length,
         promptTokens: counted ? stated.reduce((sum: number, tokens) => sum + (tokens as number), 0) : null,
       }
     },
@@ -51,7 +55,7 @@ export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions):
   async function ask(
     body: { model: string; input: string[]; encoding_format: string; dimensions?: number },
     timeout: ReturnType<typeof startTimeout>,
-  ): Promise<Embedding> {
+  ): Promise<Omit<Embedding, 'made'>> {
     const response = await trustedFetch(urlOf(options, '/embeddings'), {
       method: 'POST',
       headers,
@@ -66,7 +70,7 @@ export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions):
 }
 
 /** The vectors in the order of their inputs. Servers that know no `encoding_format` may answer either way. */
-function readVectors(text: string, count: number): Embedding {
+function readVectors(text: string, count: number): Omit<Embedding, 'made'> {
   let wire: { data?: unknown; usage?: { prompt_tokens?: unknown } } | null
   try {
     wire = JSON.parse(text)
@@ -85,15 +89,17 @@ function readVectors(text: string, count: number): Embedding {
   return { vectors, promptTokens: wire?.usage?.prompt_tokens ?? null }
 }
 
+/** Loops, because the functions of arrays take ten times as long, and each text has a thousand numbers and more. */
 function numbersOf(value: unknown): Float32Array {
   const bytes = typeof value === 'string' ? Buffer.from(value, 'base64') : null
-  const numbers =
-    bytes !== null
-      ? Float32Array.from({ length: Math.floor(bytes.length / 4) }, (_, at) => bytes.readFloatLE(at * 4))
-      : Array.isArray(value) && value.every((number) => typeof number === 'number')
-        ? Float32Array.from(value)
-        : new Float32Array()
-  if (!numbers.length || !numbers.every(Number.isFinite)) throw malformed('a vector is empty or has no finite numbers')
+  const length = bytes ? Math.floor(bytes.length / 4) : Array.isArray(value) ? value.length : 0
+  const numbers = new Float32Array(length)
+  for (let at = 0; at < length; at++) {
+    const number: unknown = bytes ? bytes.readFloatLE(at * 4) : (value as unknown[])[at]
+    numbers[at] = typeof number === 'number' ? number : Number.NaN
+    if (!Number.isFinite(numbers[at])) throw malformed('a vector has no finite numbers')
+  }
+  if (!length) throw malformed('a vector is empty')
   return numbers
 }
 

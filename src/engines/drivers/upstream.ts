@@ -1,7 +1,8 @@
 import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
-import { EngineFailure, type ModelFacts } from '../engine'
+import { EngineFailure, type ModelFacts, type Part } from '../engine'
 import { failureOfError, failureOfStatus } from '../failures'
+import type { GivenFile } from '../schema'
 import { readText } from './compat-body'
 
 type Request = {
@@ -197,4 +198,21 @@ function factsOf(entry: Record<string, unknown>): ModelFacts[] {
 function statedOf(value: unknown): boolean | undefined {
   const message = isRecord(value) ? value.supported : value
   return typeof message === 'boolean' ? message : undefined
+}
+
+/** What a user said, with each file in the place of its text. A text that was changed since stays as it is. */
+export function withFiles(content: string | readonly Part[], files: readonly GivenFile[]): (Part | GivenFile)[] {
+  let parts: (Part | GivenFile)[] = typeof content === 'string' ? [{ type: 'text', text: content }] : [...content]
+  for (const file of files) {
+    const at = parts.findIndex((part) => part.type === 'text' && part.text.includes(file.text))
+    const part = parts[at]
+    if (part?.type !== 'text') continue
+    const start = part.text.indexOf(file.text)
+    const around = [part.text.slice(0, start), file, part.text.slice(start + file.text.length)]
+    const between = around.flatMap((one): (Part | GivenFile)[] =>
+      typeof one !== 'string' ? [one] : one.trim() ? [{ type: 'text', text: one.trim() }] : [],
+    )
+    parts = [...parts.slice(0, at), ...between, ...parts.slice(at + 1)]
+  }
+  return parts
 }

@@ -1,6 +1,6 @@
 import { createH264MP4Encoder } from 'h264-mp4-encoder'
 import { answerTasks, type WorkerProgress } from '../../kernel/worker-pool'
-import { DRAWN_XMP } from '../drawing-png-label'
+import { DRAWN_XMP } from '../drawing-label'
 import { framesOf, stillOf, toYuv } from './frames'
 import { finished } from './mp4'
 import type { ClipInput } from './storyboard'

@@ -1,14 +1,21 @@
+import { deflateSync } from 'node:zlib'
 import { unzipSync } from 'fflate'
 import { DOMParser } from 'linkedom'
-import { getDocumentProxy } from 'unpdf'
+import { extractImages, getDocumentProxy } from 'unpdf'
 import { answerTasks } from '../../kernel/worker-pool'
 import type { PageAnswer } from './page-reader.worker.ts'
 import { layOut } from './pdf-layout'
 
-export type DocumentInput = { bytes: Uint8Array; maxChars: number }
+/** `whole`: more pages are refused, and those without text are drawn; otherwise only the first ones are read. */
+export type DocumentInput = { bytes: Uint8Array; maxChars: number; whole?: boolean }
 
 /** Most pages read; a file of a few bytes may claim to have millions. */
 const MAX_PAGES = 300
+/** The same of a file that is to be read whole. */
+const MAX_OF_WHOLE = 1_000
+/** Pages that are drawn, and pixels of the longer side of each. */
+const MAX_DRAWN = 10
+const MAX_SIDE = 2_000
 
 /** Together, once unpacked: a small archive can hold any amount of nothing. */
 const MAX_UNPACKED = 64 * 1024 * 1024
@@ -22,7 +29,7 @@ Reflect.deleteProperty(globalThis, 'fetch')
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
 /** Extracts the text of an Office file, or of a PDF page by page, until `maxChars`. Images are not decoded and scripts are not run. */
-async function readable({ bytes, maxChars }: DocumentInput): Promise<PageAnswer> {
+async function readable({ bytes, maxChars, whole = false }: DocumentInput): Promise<PageAnswer> {
   // An archive, as the files of Office are.
   if (bytes[0] === 0x50 && bytes[1] === 0x4b)
     return { title: null, text: officeText(bytes).slice(0, maxChars), publishedAt: null }
@@ -30,9 +37,12 @@ async function readable({ bytes, maxChars }: DocumentInput): Promise<PageAnswer>
   // A body may be a `Buffer`, which the library refuses.
   const document = await getDocumentProxy(new Uint8Array(bytes), quiet)
   try {
+    if (whole && document.numPages > MAX_OF_WHOLE)
+      throw new Error(`it has ${document.numPages} pages, and at most ${MAX_OF_WHOLE} are read`)
+    const last = Math.min(document.numPages, whole ? MAX_OF_WHOLE : MAX_PAGES)
     const pages: string[] = []
     let chars = 0
-    for (let number = 1; number <= Math.min(document.numPages, MAX_PAGES) && chars < maxChars; number++) {
+    for (let number = 1; number <= last && chars < maxChars; number++) {
       const page = await document.getPage(number)
       const { items } = await page.getTextContent()
       page.cleanup()
@@ -40,10 +50,62 @@ async function readable({ bytes, maxChars }: DocumentInput): Promise<PageAnswer>
       chars += text.length
       if (text) pages.push(text)
     }
-    return { title: await titleOf(document), text: pages.join('\n\n').slice(0, maxChars), publishedAt: null }
+    const read = { title: await titleOf(document), text: pages.join('\n\n').slice(0, maxChars), publishedAt: null }
+    return whole && !read.text ? { ...read, pictures: await pagesAsPictures(bytes) } : read
   } finally {
     await document.loadingTask.destroy()
   }
+}
+
+/** The largest picture of each page: what a scanner puts into a PDF. Pages without one are left out. */
+async function pagesAsPictures(bytes: Uint8Array): Promise<string[]> {
+  const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, useSystemFonts: false })
+  try {
+    const pictures: string[] = []
+    for (let number = 1; number <= Math.min(document.numPages, MAX_DRAWN); number++) {
+      const found = await extractImages(document, number)
+      const [largest] = found.toSorted((a, b) => b.width * b.height - a.width * a.height)
+      if (!largest) continue
+      const { width, height } = largest
+      const scale = Math.min(1, MAX_SIDE / Math.max(width, height))
+      const drawn = new Bun.Image(pngOf(largest)).resize(
+        Math.max(1, Math.round(width * scale)),
+        Math.max(1, Math.round(height * scale)),
+      )
+      pictures.push(Buffer.from(await drawn.jpeg().bytes()).toString('base64'))
+    }
+    return pictures
+  } finally {
+    await document.loadingTask.destroy()
+  }
+}
+
+type Pixels = Awaited<ReturnType<typeof extractImages>>[number]
+
+/** Pixels as a PNG, for what draws pictures and reads files only. */
+function pngOf({ data, width, height, channels }: Pixels): Buffer {
+  const line = width * channels
+  const lines = Buffer.alloc(height * (line + 1))
+  for (let y = 0; y < height; y++) lines.set(data.subarray(y * line, (y + 1) * line), y * (line + 1) + 1)
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header.set([8, { 1: 0, 3: 2, 4: 6 }[channels]!], 8)
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(lines)),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+function chunk(name: string, content: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(name), content])
+  const ends = Buffer.alloc(8)
+  ends.writeUInt32BE(content.length, 0)
+  ends.writeUInt32BE(Bun.hash.crc32(body), 4)
+  return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)])
 }
 
 async function titleOf(document: Pdf): Promise<string | null> {

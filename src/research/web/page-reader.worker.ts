@@ -4,7 +4,13 @@ import { answerTasks } from '../../kernel/worker-pool'
 
 export type PageQuery = { html: string; maxChars: number }
 /** `publishedAt` as the page says it, in whatever form. */
-export type PageAnswer = { title: string | null; text: string; publishedAt: string | null }
+export type PageAnswer = {
+  title: string | null
+  text: string
+  publishedAt: string | null
+  /** The first pages of a PDF without text, as JPEG in base64, where they are wanted. */
+  pictures?: string[]
+}
 
 const MAX_TITLE_CHARS = 500
 const MAX_DATE_CHARS = 40

@@ -23,10 +23,12 @@ const MAX_BYTES = 8 * 1024 * 1024
 const MAX_TEXT_BYTES = 2 * 1024 * 1024
 
 const READ_MS = 5_000
+/** The same of a file that a person gave. */
+const READ_WHOLE_MS = 30_000
 
 const MAX_CHARS = 200_000
 
-const LIMITS = { max: 2, idleMs: 30_000, memoryBytes: 384 * 1024 * 1024 }
+const LIMITS = { max: 2, idleMs: 30_000, memoryBytes: 512 * 1024 * 1024 }
 
 const PAGE = /^(text\/html|application\/xhtml\+xml)$/
 
@@ -46,9 +48,10 @@ type Given = { contentType: string; body: Uint8Array }
 
 /**
  * The owner the work is done for, and the signal that cancels it. With `prose`, the lines of a plain text are joined to
- * paragraphs, as a reader of sentences needs them.
+ * paragraphs, as a reader of sentences needs them. `whole`: what is read was given as a file, so a PDF of 1,000 pages is
+ * read, and one without text is given as pictures of its pages.
  */
-type By = { signal: AbortSignal; who: string; prose?: true }
+type By = { signal: AbortSignal; who: string; prose?: true; whole?: true }
 
 const PROBLEMS: Record<WorkerFailure['kind'], string> = {
   timeout: 'The content of the address takes too long to read.',
@@ -68,7 +71,7 @@ type Fetched = PublicResponse & { url: string }
 type Page = Read & { url: string }
 
 /** `publishedAt` in ISO 8601; null where the page does not say. */
-type Read = { title: string | null; text: string; publishedAt: string | null }
+type Read = Pick<PageAnswer, 'title' | 'text' | 'publishedAt' | 'pictures'>
 
 /**
  * Reads public addresses: the article of a page, the text of a PDF, or plain text unchanged. Every request, redirects
@@ -91,12 +94,13 @@ export function createPages({ outbound }: { outbound: Outbound }) {
   }
 
   async function readGiven(bytes: Given, by: By): Promise<Read> {
-    const { title, text, publishedAt } = await read(bytes, by)
+    const { title, text, publishedAt, pictures } = await read(bytes, by)
     const at = publishedAt === null ? Number.NaN : Date.parse(publishedAt)
     return {
       title: title === null ? null : storable(title),
       text: storable(text),
       publishedAt: Number.isNaN(at) ? null : iso(at),
+      ...(pictures ? { pictures } : {}),
     }
   }
 
@@ -161,7 +165,7 @@ function createReading() {
     // A PDF, or the archive that a file of Office is, is what says so by its type or in its first bytes.
     const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
     if (DOCUMENT.test(mime) || start === '%PDF-' || start.startsWith('PK\x03\x04'))
-      return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS }, by))
+      return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS, whole: by.whole }, by))
     const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
     if (!isPage && !isPlain)
       throw new WebFailure(
@@ -182,16 +186,18 @@ function typeOf(body: Uint8Array, text: string): string {
 }
 
 function withWords(answer: PageAnswer): PageAnswer {
-  if (answer.text) return answer
+  if (answer.text || answer.pictures) return answer
   throw new WebFailure('The document contains no text; it may consist of scanned pages.')
 }
 
 async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, input: Order, by: By): Promise<PageAnswer> {
   try {
-    return await pool.run(input, { timeoutMs: READ_MS, ...by })
+    return await pool.run(input, { timeoutMs: by.whole ? READ_WHOLE_MS : READ_MS, ...by })
   } catch (error) {
     if (!(error instanceof WorkerFailure)) throw error
-    throw new WebFailure(PROBLEMS[error.kind])
+    // The one problem of a document that its reader states itself.
+    const pages = /it has \d+ pages, and at most \d+ are read/.exec(error.message)?.[0]
+    throw new WebFailure(pages ? `${pages[0]!.toUpperCase()}${pages.slice(1)}.` : PROBLEMS[error.kind])
   }
 }
 

@@ -162,7 +162,10 @@ describe('GET /health', () => {
       timestamp: expect.stringMatching(/Z$/),
       version: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
       // No search server is set.
-      providers: { 'svc-core': probe, 'svc-vision': probe, 'svc-search': { status: 'unconfigured', latencyMs: null } },
+      providers: {
+        ...{ 'svc-core': probe, 'svc-vision': probe, 'svc-search': { status: 'unconfigured', latencyMs: null } },
+        'svc-embed': { status: 'unconfigured', latencyMs: null },
+      },
       infrastructure: { database: probe, redis: { status: 'unconfigured', latencyMs: null } },
       request_id: headers.get('x-request-id'),
     })
