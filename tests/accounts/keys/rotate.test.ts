@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { keyRepository } from '../../../src/accounts/keys/repository'
 import { iso } from '../../../src/kernel/clock'
+import { OrgId } from '../../../src/kernel/ids'
 import { callOf, operatorCaller } from '../../support/callers'
 import { openTestStore } from '../../support/store'
 import { createWorld } from './world'
@@ -14,6 +16,14 @@ async function household() {
   const opens = async (secret: string) => (await world.lookup.find(secret))?.keyId === mine.key.id
   return { ...world, ada, mine, id: mine.key.id, call: await world.session(ada.id), opens }
 }
+
+test('a key is found for a person with more organizations than a condition may name', async () => {
+  const { id, ada } = await household()
+  const orgIds = Array.from({ length: 5_000 }, () => OrgId.create())
+  expect((await keyRepository.find(store.read, { userId: ada.id, orgIds }, id))?.id).toBe(id)
+  expect(await keyRepository.find(store.read, { userId: null, orgIds }, id)).toBeUndefined()
+  expect((await keyRepository.list(store.read, { userId: ada.id, orgIds }, { limit: 5 })).items).toHaveLength(1)
+})
 
 describe('POST /keys/{id}/rotate', () => {
   test('hands over a new secret once; both work for the grace period and the new one after it', async () => {
