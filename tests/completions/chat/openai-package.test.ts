@@ -82,7 +82,8 @@ describe('the openai package', () => {
   test('lists the models that answer, without that of videos, and reads one', async () => {
     const ids = (await Array.fromAsync(client.models.list())).map(({ id }) => id)
     expect(ids).toContain('svc-1-auto')
-    expect(ids).toHaveLength(11)
+    expect(ids).toContain('svc-1-embed-local')
+    expect(ids).toHaveLength(12)
     expect(ids).not.toContain('svc-1-motion')
     expect(await client.models.retrieve('svc-1-flash')).toMatchObject({
       id: 'svc-1-flash',

@@ -51,7 +51,7 @@ const EARLY = 20
 const GAP = 16
 /** What a column needs at least: the first length of its width, or enough for a short word. */
 const leastOf = ({ width, number }: Pick<Column<never>, 'width' | 'number'>) =>
-  Number(/(\d+)px/.exec(width ?? '')?.[1] ?? (number ? 72 : 104))
+  Number(/(\d{1,4})px/.exec(width ?? '')?.[1] ?? (number ? 72 : 104))
 
 /**
  * The columns that have room, and their widths: from the right, those that a small screen has not either make way; where
