@@ -1,4 +1,11 @@
-import { type EngineService, type Message, type RunRequest, sumDetails, type ToolCall } from '../engines'
+import {
+  type EngineService,
+  type Message,
+  type RunRequest,
+  sumDetails,
+  type TokenLogprob,
+  type ToolCall,
+} from '../engines'
 import type { Clock } from '../kernel/clock'
 import { shorten } from '../kernel/text'
 import type { Trace } from '../kernel/trace'
@@ -228,6 +235,7 @@ function createTally(spent: Spent) {
   let ttftMs: number | null = null
   let last: Turn | null = null
   const spoken: SpokenTurn[] = []
+  const logprobs: TokenLogprob[] = []
 
   function add(turn: Turn): void {
     const { engineId, free, promptTokens, completionTokens } = turn
@@ -236,6 +244,7 @@ function createTally(spent: Spent) {
     spoken.push({ uses: spent.uses.length, reasoning: turn.reasoning, text })
     content += content && text ? TURN_GAP + text : text
     reasoning += reasoning && turn.reasoning ? TURN_GAP + turn.reasoning : turn.reasoning
+    logprobs.push(...(turn.logprobs ?? []))
     spent.said = content.length
     fallbackUsed ||= turn.fallbackUsed
     ttftMs ??= turn.ttftMs
@@ -273,7 +282,7 @@ function createTally(spent: Spent) {
   }
 
   function runUncached(
-    { engineId, refusal, stoppedBy }: Turn,
+    { engineId, refusal, stoppedBy, fingerprint }: Turn,
     finish: AgentResult['finish'],
     why?: string,
   ): AgentResult {
@@ -286,6 +295,8 @@ function createTally(spent: Spent) {
       refusal,
       finish,
       stoppedBy,
+      fingerprint,
+      ...(logprobs.length ? { logprobs } : {}),
       engineId,
       fallbackUsed,
       ttftMs,

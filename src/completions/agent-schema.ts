@@ -5,6 +5,7 @@ import type {
   Message,
   Sampling,
   TokenDetails,
+  TokenLogprob,
   ToolCall,
   ToolChoice,
 } from '../engines'
@@ -131,6 +132,10 @@ export type AgentResult = CountedTurn & {
   finish: FinishedBecause
   /** The text of `stop` that ended it; absent for none. */
   stoppedBy?: string | undefined
+  /** The build of the upstream that answered, where it says so. */
+  fingerprint?: string | undefined
+  /** How likely the tokens of its content were, where that was asked and is known. */
+  logprobs?: readonly TokenLogprob[]
   fallbackUsed: boolean
   /** Milliseconds to the first text; null when it came whole. */
   ttftMs: number | null
@@ -150,7 +155,7 @@ export type Emit = (step: Step) => void | Promise<void>
 
 /** A step of a streamed run. */
 export type Step =
-  | { type: 'text'; text: string }
+  | { type: 'text'; text: string; logprobs?: readonly TokenLogprob[] }
   | { type: 'reasoning'; text: string }
   | { type: 'refusal'; text: string }
   /** A piece of the arguments of a call of the client's own function; its first piece may be empty. */

@@ -7,6 +7,7 @@ import {
   type Part,
   type RunRequest,
   sumDetails,
+  type TokenLogprob,
   type ToolCall,
   type WholeAnswer,
 } from '../engines'
@@ -23,7 +24,7 @@ const CALL_ID = /^call_[0-9A-Za-z]{24}$/
 
 /** The result of one engine call; its calls have ids of ours, and the names of the tools they mean. */
 export type Turn = CountedTurn &
-  Pick<WholeAnswer, 'text' | 'reasoning' | 'refusal' | 'toolCalls' | 'fallbackUsed'> & {
+  Pick<WholeAnswer, 'text' | 'reasoning' | 'refusal' | 'toolCalls' | 'fallbackUsed' | 'logprobs' | 'fingerprint'> & {
     finish: FinishedBecause
     stoppedBy?: string | undefined
     /** Milliseconds to the first part; null when it came whole. */
@@ -99,6 +100,7 @@ function whole(answer: WholeAnswer, request: RunRequest): Turn {
   const stop = request.sampling?.stop?.length ? createStopFilter(request.sampling.stop) : null
   const heard = stop ? stop.add(answer.text) + stop.end() : answer.text
   const hit = stop?.hit() ?? null
+  const likely = request.sampling?.logprobs === undefined ? undefined : answer.logprobs
   const calls = hit === null ? answer.toolCalls : []
   return {
     engineId,
@@ -111,10 +113,21 @@ function whole(answer: WholeAnswer, request: RunRequest): Turn {
     finish: hit === null ? finish : 'stop',
     stoppedBy: hit ?? knownStop(request, answer.stoppedBy),
     ttftMs: null,
+    fingerprint: answer.fingerprint,
+    ...(likely ? { logprobs: hit === null ? likely : likelyIn(heard, likely) } : {}),
     promptTokens: usage.promptTokens,
     completionTokens: usage.completionTokens,
     ...sumDetails([usage]),
   }
+}
+
+/** The tokens that lie whole in the beginning of an answer that was cut. */
+const likelyIn = (text: string, logprobs: readonly TokenLogprob[]): readonly TokenLogprob[] => {
+  let left = text.length
+  return logprobs.filter(({ token }) => {
+    left -= String(token).length
+    return left >= 0
+  })
 }
 
 async function streamed(
@@ -137,7 +150,18 @@ async function streamed(
   let refusal = ''
   let finish: FinishedBecause = 'stop'
   let stoppedBy: string | undefined
+  let fingerprint: string | undefined
+  const logprobs: TokenLogprob[] = []
+  /** Of text that is still held back. */
+  let waiting: readonly TokenLogprob[] = []
   let usage: Omit<CountedTurn, 'engineId' | 'free'> = { promptTokens: 0, completionTokens: 0 }
+  const taken = () => {
+    if (!waiting.length) return {}
+    const step = { logprobs: waiting }
+    logprobs.push(...waiting)
+    waiting = []
+    return step
+  }
   const by = await engines.run(question, request, (part) => {
     ttftMs ??= Math.round(clock.monotonic() - startedAt)
     switch (part.type) {
@@ -145,7 +169,9 @@ async function streamed(
         const cut = stop ? stop.add(part.text) : part.text
         const piece = pairs.add(fence ? fence.add(cut) : cut)
         text += piece
-        const behind = piece ? emit({ type: 'text', text: piece }) : undefined
+        if (part.logprobs && request.sampling?.logprobs !== undefined) waiting = [...waiting, ...part.logprobs]
+        if (stop && stop.hit() !== null) waiting = likelyIn(piece, waiting)
+        const behind = piece ? emit({ type: 'text', text: piece, ...taken() }) : undefined
         if (!stop || stop.hit() === null) return behind
         // What the engine would say after it is neither read nor charged.
         return Promise.resolve(behind).then(() => Promise.reject(ENOUGH))
@@ -168,16 +194,17 @@ async function streamed(
         return
       case 'finish':
         finish = part.reason
+        fingerprint = part.fingerprint
         stoppedBy = knownStop(request, part.stoppedBy)
     }
   })
   const last = stop?.end() ?? ''
   const rest = pairs.add((fence?.add(last) ?? last) + (fence?.end() ?? '')) + pairs.end()
-  if (rest) await emit({ type: 'text', text: rest })
+  if (rest) await emit({ type: 'text', text: rest, ...taken() })
   const { promptTokens, completionTokens } = usage
   const message = { text: text + rest, reasoning, refusal, toolCalls, finish, stoppedBy: stop?.hit() ?? stoppedBy }
   const counts = { promptTokens, completionTokens, ...sumDetails([usage]) }
-  return { ...message, ...by, ttftMs, ...counts }
+  return { ...message, ...by, fingerprint, ...(logprobs.length ? { logprobs } : {}), ttftMs, ...counts }
 }
 
 /**
@@ -200,6 +227,8 @@ function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offer
     ...sumDetails([turn]),
     finish: finish === 'tool-calls' && !toolCalls.length ? 'stop' : finish,
     stoppedBy: turn.stoppedBy,
+    fingerprint: turn.fingerprint,
+    ...(turn.logprobs ? { logprobs: turn.logprobs } : {}),
     fallbackUsed,
     ttftMs,
     turns: [turn],

@@ -98,6 +98,8 @@ export type StoredAnswer = Cached &
     finish: FinishedBecause
     /** The text of `stop` that ended it; absent for none. */
     stoppedBy?: string | undefined
+    fingerprint?: string | undefined
+    logprobs?: AgentResult['logprobs']
     toolsUsed: ToolUse[]
     spoken?: AgentResult['spoken']
     /** Calls of the client's own functions (contract 4). */
@@ -198,7 +200,18 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
   const tally = { hits: 0, misses: 0, savedMicro: 0 }
 
   return {
-    get: <C extends Cached = StoredAnswer>(key: string) => (find(key)?.answer as C | undefined) ?? null,
+    /** The answer under this key, counted as a hit; null when there is none or it has expired. */
+    get<C extends Cached = StoredAnswer>(key: string): C | null {
+      const entry = entries.get(key)
+      if (!entry || entry.until <= clock.monotonic()) {
+        entries.delete(key)
+        return null
+      }
+      entry.hits++
+      tally.hits++
+      tally.savedMicro += entry.costMicro
+      return entry.answer as C
+    },
 
     put(key: string, { prompt, ttlS, ...entry }: NewEntry): void {
       if (ttlS <= 0) return
@@ -284,19 +297,6 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
       restsUntil = clock.monotonic() + REST_MS
       return null
     }
-  }
-
-  /** The entry of a key, counted as a hit; null when there is none or it has expired. */
-  function find(key: string): Entry | null {
-    const entry = entries.get(key)
-    if (!entry || entry.until <= clock.monotonic()) {
-      entries.delete(key)
-      return null
-    }
-    entry.hits++
-    tally.hits++
-    tally.savedMicro += entry.costMicro
-    return entry
   }
 }
 

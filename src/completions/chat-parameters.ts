@@ -38,6 +38,9 @@ const ChatParameters = t.Object({
     }),
   ),
   verbosity: maybe(oneOf(['low', 'medium', 'high'] as const)),
+  logprobs: maybe(t.Boolean()),
+  top_logprobs: maybe(t.Integer({ minimum: 0, maximum: 20 })),
+  prompt_cache_key: maybe(t.String({ maxLength: 512 })),
   user: maybe(t.String({ maxLength: 512 })),
   safety_identifier: maybe(t.String({ maxLength: 512 })),
 })
@@ -65,6 +68,8 @@ export function parametersOfChat(input: object): Tuning {
       presencePenalty: sent.presence_penalty,
       logitBias: sent.logit_bias,
       verbosity: sent.verbosity,
+      logprobs: sent.logprobs || sent.top_logprobs ? (sent.top_logprobs ?? 0) : null,
+      cacheKey: sent.prompt_cache_key || null,
     }),
     reasoning: { ...(effort ? { effort } : {}), shows: reasoning?.exclude !== true },
     ...endUserOf(user),

@@ -282,9 +282,9 @@ const NO_TEXT = 'asks for a picture or a video, and this request can only be ans
 /** Names the parameters that the engine does not have (contract 29.3). */
 function unsentIn({ sampling, reasoning, ignores }: Run['request'], sent: readonly string[]): string[] {
   if (!sampling && !reasoning?.effort) return []
-  // The service itself ends an answer at a text of `stop`.
+  // The service itself ends an answer at a text of `stop`; the key of a cache never changes one.
   const unsent = parametersIn({ sampling, effort: reasoning?.effort }).filter(
-    (name) => name !== 'stop' && !sent.includes(name),
+    (name) => name !== 'stop' && name !== 'prompt_cache_key' && !sent.includes(name),
   )
   if (unsent.length) ignores?.(unsent)
   return unsent.length ? [`Ignored, because the engine does not have these settings: ${unsent.join(', ')}.`] : []

@@ -202,19 +202,20 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
   const spoken = contentOf(result.spoken ?? []) === result.content ? result.spoken : undefined
   // Of a refusal there is nothing more to ask.
   const asksOn = run.request.wantsFollowUps && !run.later && isAnswer && refusal === null && !needsModel(result.content)
-  // A sentence for each block of code in an answer that a parser refuses.
+  const { content, reasoning, finish, stoppedBy, fingerprint, logprobs = [], toolCalls } = result
+  const { promptTokens, completionTokens } = result
+  const parts = { content, reasoning, finish, stoppedBy, fingerprint, toolCalls, promptTokens, completionTokens }
+  const isNamed = run.warnings.some((warning) => /\blogprobs\b/.test(warning))
+  const lacksLikely = run.request.sampling?.logprobs !== undefined && !logprobs.length && !isNamed
   return {
     id: run.id,
+    ...(logprobs.length ? { logprobs } : {}),
     createdAt,
-    content: result.content,
+    ...parts,
     resolvedMode: run.resolvedMode,
     model,
-    finish: result.finish,
-    stoppedBy: result.stoppedBy,
     toolsUsed: result.toolUses.map(({ id: _, ...use }) => use),
     ...(spoken ? { spoken } : {}),
-    toolCalls: result.toolCalls,
-    reasoning: result.reasoning,
     refusal,
     artifacts: [],
     followUps: asksOn ? suggestFollowUps(work, result.content) : [],
@@ -224,11 +225,10 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
     warnings: [
       ...run.warnings,
       ...result.warnings,
+      ...(result.content && lacksLikely ? ['"logprobs" is null, because the engine gave none.'] : []),
       ...(work === 'code' ? problemsIn(checksOf(codeBlocks(result.content))) : []),
     ],
     guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
-    promptTokens: result.promptTokens,
-    completionTokens: result.completionTokens,
     ...sumDetails([result]),
     toolCents: run.spent.made?.costCents ?? 0,
     job: run.later && { job_id: run.later.id, status: 'queued', poll_url: pollUrlOf(run.later.id) },

@@ -369,12 +369,12 @@ export function researchUse(run: Run, { pages, citations }: Findings): ToolUse {
   }
 }
 
-/** What the policy took out of a report is not told by its citations either: they lose their words, or go as it does. */
+/** What the policy took out is told neither by tokens nor by citations: those lose their words, or go as it does. */
 function unquoted(run: Run, result: AgentResult, { isWithheld }: { isWithheld: boolean }): AgentResult {
   const quiet = (use: ToolUse): ToolUse => {
     if (use.id !== run.id) return use
     const { citations } = use.result as { citations: Findings['citations'] }
     return { ...use, result: { citations: isWithheld ? [] : citations.map((one) => ({ ...one, snippet: '' })) } }
   }
-  return { ...result, toolUses: result.toolUses.map(quiet) }
+  return { ...result, logprobs: [], toolUses: result.toolUses.map(quiet) }
 }

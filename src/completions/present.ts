@@ -1,4 +1,5 @@
 import { iso } from '../kernel/clock'
+import { sha256Hex } from '../kernel/crypto'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { type SpokenTurn, TURN_GAP } from './agent-schema'
 import type { StoredAnswer } from './cache'
@@ -123,15 +124,26 @@ export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion
       {
         index: 0,
         message: messageOf(answer, run.request.reasoning?.shows ?? true),
+        ...(run.request.sampling?.logprobs === undefined ? {} : { logprobs: likelyOf(answer.logprobs) }),
         finish_reason: finishReason(answer),
       },
     ],
     usage: chatUsage(run, answer),
+    service_tier: 'default',
+    system_fingerprint: fingerprintOf(answer),
     svc_metadata: chatMetadata(run, answer),
     request_id: run.call.requestId,
     ...(run.isCached ? { _cached: true as const } : {}),
   }
 }
+
+/** How likely the tokens of an answer were, as chat clients read it; null where the engine does not say. */
+export const likelyOf = (logprobs: StoredAnswer['logprobs']) =>
+  logprobs?.length ? { content: [...logprobs], refusal: null } : null
+
+/** The build of the upstream, hashed, because it would name the vendor. */
+export const fingerprintOf = ({ fingerprint }: Pick<StoredAnswer, 'fingerprint'>): string | null =>
+  fingerprint ? `fp_${sha256Hex(fingerprint).slice(0, 12)}` : null
 
 /** The assistant message: a refusal, calls of the client's functions, or plain content; with what was thought before. */
 function messageOf(answer: StoredAnswer, shows: boolean): ChatCompletion['choices'][number]['message'] {

@@ -358,6 +358,7 @@ export const ChatCompletion = t.Object(
           reasoning_content: t.Optional(t.String({ description: 'Reasoning of the engine, if it reports it' })),
           reasoning: t.Optional(t.String({ description: 'The same, for clients that read this member' })),
         }),
+        logprobs: t.Optional(nullable(t.Object({ content: t.Array(JsonObject), refusal: t.Null() }))),
         finish_reason: oneOf(FINISH_REASONS),
       }),
     ),
@@ -374,6 +375,8 @@ export const ChatCompletion = t.Object(
         rejected_prediction_tokens: t.Integer(),
       }),
     }),
+    service_tier: t.Literal('default'),
+    system_fingerprint: nullable(t.String({ description: 'Changes when the upstream changes' })),
     svc_metadata: t.Object({
       mode: t.String(),
       resolved_mode: t.String(),

@@ -1,7 +1,17 @@
 import type { Clock } from '../kernel/clock'
 import { SSE_DONE, SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import type { StoredAnswer } from './cache'
-import { chatIdOf, chatMetadata, chatUsage, extrasOf, finishReason, toFunctionCall, usageOf } from './present'
+import {
+  chatIdOf,
+  chatMetadata,
+  chatUsage,
+  extrasOf,
+  fingerprintOf,
+  finishReason,
+  likelyOf,
+  toFunctionCall,
+  usageOf,
+} from './present'
 import type { Progress, Run } from './run'
 
 /** Turns progress into the text of frames; the edge writes each as one chunk. */
@@ -94,7 +104,18 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   let id = ''
   let model = ''
   const chunk = (choices: object[], rest: object = {}) =>
-    sseFrame({ data: { id, object: 'chat.completion.chunk', created, model, choices, ...rest } })
+    sseFrame({
+      data: {
+        id,
+        object: 'chat.completion.chunk',
+        created,
+        model,
+        service_tier: 'default',
+        system_fingerprint: null,
+        choices,
+        ...rest,
+      },
+    })
   const delta = (change: object, finish: string | null = null) => [{ index: 0, delta: change, finish_reason: finish }]
 
   /** What stands before and after the text in a chunk of text, which is most of a stream. */
@@ -104,6 +125,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   /** The arguments of each call as far as they were shown. */
   const shown = new Map<string, string>()
   let hasRefused = false
+  let hasLogprobs = false
   let shows = true
 
   /** A piece of a call; the first one has its id and name. */
@@ -133,7 +155,9 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         ;[head, tail] = cutAtEmpty(chunk(delta({ content: '' })))
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
-        return head + sseJson(progress.text) + tail
+        if (!progress.logprobs) return head + sseJson(progress.text) + tail
+        hasLogprobs = true
+        return chunk([{ ...delta({ content: progress.text })[0], logprobs: likelyOf(progress.logprobs) }])
       case 'reasoning':
         return shows ? chunk(delta({ reasoning_content: progress.text, reasoning: progress.text })) : ''
       case 'refusal':
@@ -150,7 +174,10 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         const { run, answer } = progress
         const refusal = answer.refusal !== null && !hasRefused ? chunk(delta({ refusal: answer.refusal })) : ''
         const calls = answer.toolCalls.map(restOf).join('')
-        const last = chunk(delta({}, finishReason(answer)), {
+        // Of text that a rule held back they were not told with it.
+        const likely = answer.logprobs && !hasLogprobs ? { logprobs: likelyOf(answer.logprobs) } : {}
+        const last = chunk([{ ...delta({}, finishReason(answer))[0], ...likely }], {
+          system_fingerprint: fingerprintOf(answer),
           svc_metadata: chatMetadata(run, answer),
         })
         const counted = includeUsage ? chunk([], { usage: chatUsage(run, answer) }) : ''

@@ -20,7 +20,7 @@ type Part = Exclude<NonNullable<ChatMessage['content']>, string>[number]
 type Entry = { message: ChatMessage; path: string }
 
 /** Members that would change an answer elsewhere and do nothing here. */
-const IGNORED = ['top_logprobs', 'context_management', 'moderation']
+const IGNORED = ['context_management', 'moderation']
 
 /** What `include` may name; the others of this list do nothing here. */
 const INCLUDES = new Set([
@@ -129,16 +129,16 @@ export const conversationIn = ({ conversation, conversation_id: id }: ResponseIn
   (typeof conversation === 'string' ? conversation : conversation?.id) ?? id ?? null
 
 /** What tunes the engine, by its names in the chat format. */
-const parametersIn = ({ max_output_tokens: limit, reasoning, text, ...rest }: ResponseInput) => ({
-  max_completion_tokens: limit,
-  top_p: rest.top_p,
-  presence_penalty: rest.presence_penalty,
-  frequency_penalty: rest.frequency_penalty,
-  reasoning_effort: reasoning?.effort,
-  verbosity: text?.verbosity,
-  user: rest.user,
-  safety_identifier: rest.safety_identifier,
-})
+const parametersIn = ({ max_output_tokens: limit, reasoning, text, include, ...same }: ResponseInput) => {
+  const { top_p, presence_penalty, frequency_penalty, top_logprobs, prompt_cache_key, user, safety_identifier } = same
+  return {
+    max_completion_tokens: limit,
+    reasoning_effort: reasoning?.effort,
+    verbosity: text?.verbosity,
+    logprobs: include?.includes('message.output_text.logprobs'),
+    ...{ top_p, presence_penalty, frequency_penalty, top_logprobs, prompt_cache_key, user, safety_identifier },
+  }
+}
 
 function ignoredIn(input: ResponseInput): string[] {
   const sent = input as Record<string, unknown>

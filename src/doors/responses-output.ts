@@ -44,9 +44,12 @@ type Open = {
   item: Item
   index: number
   text: string
+  logprobs: Likely[]
   kind: 'text' | 'refusal' | 'reasoning' | 'call' | 'custom'
   callId: string
 }
+
+type Likely = Readonly<Record<string, unknown>>
 
 export type ResponseOutput = ReturnType<typeof createOutput>
 
@@ -104,7 +107,7 @@ export function createOutput({
         run = progress.run
         return begun()
       case 'text':
-        return wrote('text', progress.text)
+        return wrote('text', progress.text, progress.logprobs)
       case 'refusal':
         return wrote('refusal', progress.text)
       case 'reasoning':
@@ -138,6 +141,7 @@ export function createOutput({
       item: { ...item, ...(own ? { id: own.id } : {}), status: 'in_progress' },
       index: output.length,
       text: '',
+      logprobs: [],
       kind,
       callId,
     }
@@ -146,7 +150,7 @@ export function createOutput({
     return before + frame('response.output_item.added', { output_index: open.index, item: open.item })
   }
 
-  function wrote(kind: 'text' | 'refusal', added: string): string {
+  function wrote(kind: 'text' | 'refusal', added: string, likely: readonly Likely[] = []): string {
     // A turn behind an item of another kind is a message of its own: nothing parts it from the text before.
     const isParted = open?.kind !== kind && text !== '' && !stored && added.startsWith(TURN_GAP)
     const piece = isParted ? added.slice(TURN_GAP.length) : added
@@ -164,6 +168,11 @@ export function createOutput({
     }
     text += piece
     const { item, index } = open!
+    open!.logprobs.push(...likely)
+    if (likely.length)
+      return (
+        frames + frame('response.output_text.delta', { ...at(open!), content_index: 0, delta: piece, logprobs: likely })
+      )
     if (sequence <= after) return frames + frame('', {})
     // Most frames of a stream are this one, so it is written out.
     return `${frames}event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${sequence++},"item_id":"${item.id}","output_index":${index},"content_index":0,"delta":${sseJson(piece)},"logprobs":[]}\n\n`
@@ -233,7 +242,7 @@ export function createOutput({
   /** Ends the item that is open. */
   function closed(status: 'completed' | 'incomplete' = 'completed'): string {
     if (!open) return ''
-    const { item, kind, text: made } = open
+    const { item, kind, text: made, logprobs } = open
     const place = at(open)
     const index = open.index
     if (kind !== 'reasoning') item.status = status
@@ -244,7 +253,7 @@ export function createOutput({
       case 'refusal': {
         const own = stored?.body.output[index]?.content as Item[] | undefined
         const annotations = (own?.[0]?.annotations as Citation[] | undefined) ?? citationsIn(made, found)
-        const part = kind === 'text' ? { ...textPart(made), annotations } : { type: 'refusal', refusal: made }
+        const part = kind === 'text' ? { ...textPart(made), annotations, logprobs } : { type: 'refusal', refusal: made }
         item.content = [part]
         const cited = kind === 'text' ? annotations : []
         return (
@@ -259,7 +268,7 @@ export function createOutput({
             )
             .join('') +
           (kind === 'text'
-            ? frame('response.output_text.done', { ...place, content_index: 0, text: made, logprobs: [] })
+            ? frame('response.output_text.done', { ...place, content_index: 0, text: made, logprobs })
             : frame('response.refusal.done', { ...place, content_index: 0, refusal: made })) +
           frame('response.content_part.done', { ...place, content_index: 0, part }) +
           done()
@@ -301,7 +310,8 @@ export function createOutput({
       for (const { tools, reasoning, text: piece } of turnsOf(answer)) {
         for (const use of tools) frames += used(use)
         if (reasoning) frames += reasoned(reasoning)
-        if (piece && answer.refusal === null) frames += (text && wrote('text', TURN_GAP)) + wrote('text', piece)
+        if (piece && answer.refusal === null)
+          frames += (text && wrote('text', TURN_GAP)) + wrote('text', piece, answer.spoken ? [] : answer.logprobs)
       }
     if (answer.reasoning && !hasReasoned && (showsReasoning || sealed)) frames += reasoned(answer.reasoning)
     if (!hasUsed) for (const use of answer.toolsUsed) frames += used(use)
@@ -342,12 +352,13 @@ export function createOutput({
     const { body } = stored!
     let frames = begun()
     for (const item of body.output) {
-      const [part] = (item.content ?? item.summary ?? []) as { text?: string; refusal?: string }[]
+      const [part] = (item.content ?? item.summary ?? []) as { text?: string; refusal?: string; logprobs?: Likely[] }[]
       if (item.type === 'reasoning')
         frames += part ? reasoned(part.text ?? '') : began({ ...item, summary: [] }, 'reasoning')
       else if (item.type === 'web_search_call' || item.type === 'mcp_call') frames += ran(item)
       else if (item.type === 'message')
-        frames += part?.refusal === undefined ? wrote('text', part?.text ?? '') : wrote('refusal', part.refusal)
+        frames +=
+          part?.refusal === undefined ? wrote('text', part?.text ?? '', part?.logprobs) : wrote('refusal', part.refusal)
       else
         frames += called(
           String(item.call_id),

@@ -61,6 +61,7 @@ export const ResponseInput = t.Object(
     temperature: mayBe(t.Number({ minimum: 0, maximum: 2 })),
     top_p: mayBe(t.Number({ exclusiveMinimum: 0, maximum: 1 })),
     top_logprobs: mayBe(t.Integer({ minimum: 0, maximum: 20 })),
+    prompt_cache_key: mayBe(t.String({ maxLength: 512 })),
     presence_penalty: Penalty,
     frequency_penalty: Penalty,
     tools: mayBe(t.Array(JsonObject, { maxItems: 128 })),

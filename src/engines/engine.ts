@@ -157,6 +157,10 @@ export type Sampling = {
   frequencyPenalty?: number
   presencePenalty?: number
   logitBias?: Readonly<Record<string, number>>
+  /** Asks how likely each token was, with as many alternatives. */
+  logprobs?: number
+  /** What the client calls requests with the same beginning; it never changes an answer. */
+  cacheKey?: string
   verbosity?: 'low' | 'medium' | 'high'
 }
 
@@ -197,24 +201,29 @@ export type TokenDetails = { cachedTokens?: number; cacheWriteTokens?: number; r
 /** A piece of a call that is still being written; the whole call follows as `tool-call`. `place` counts the calls. */
 export type CallDelta = { place: number; name: string; arguments: string }
 
+/** How likely a token was, as the upstream states it. */
+export type TokenLogprob = Record<string, unknown>
+
 export type EnginePart =
-  | { type: 'text-delta'; text: string }
+  | { type: 'text-delta'; text: string; logprobs?: readonly TokenLogprob[] }
   | { type: 'reasoning-delta'; text: string }
   | { type: 'refusal-delta'; text: string }
   | ({ type: 'call-delta' } & CallDelta)
   | ({ type: 'tool-call' } & ToolCall)
   | ({ type: 'usage' } & StatedUsage)
-  | { type: 'finish'; reason: FinishReason; stoppedBy?: string | undefined }
+  | ({ type: 'finish'; reason: FinishReason } & Ending)
 
-export type EngineAnswer = {
+/** What an upstream may say at the end: the text of `stop` that ended the answer, and its build. */
+type Ending = { stoppedBy?: string | undefined; fingerprint?: string | undefined }
+
+export type EngineAnswer = Ending & {
   text: string
+  logprobs?: readonly TokenLogprob[]
   reasoning: string
   /** What the engine said in place of an answer; empty when it did not refuse. */
   refusal: string
   toolCalls: ToolCall[]
   finish: FinishReason
-  /** The text of `stop` that ended it, where the upstream says so. */
-  stoppedBy?: string | undefined
   usage: StatedUsage | null
 }
 

@@ -43,6 +43,7 @@ export {
   SPEECH_FORMATS,
   type SpeechFormat,
   type TokenDetails,
+  type TokenLogprob,
   type ToolCall,
   type ToolChoice,
 } from './engine'

@@ -4,7 +4,6 @@ import type {
   EnginePart,
   EngineRequest,
   EngineTool,
-  FinishReason,
   Message,
   Sink,
   StatedUsage,
@@ -254,7 +253,7 @@ export function createMeter(
 
     take(part: EnginePart): void | Promise<void> {
       if (isOver) throw OVER
-      if (part.type === 'finish') return end(stated, part.reason, part.stoppedBy)
+      if (part.type === 'finish') return end(stated, part)
       if (part.type === 'usage') {
         stated = part
         return
@@ -293,15 +292,15 @@ export function createMeter(
     const last = isBeyond && part.type === 'text-delta' ? { ...part, text: cutToWeight(part.text, max - units) } : part
     units += 'text' in last ? weigh(last.text) : last.type === 'tool-call' ? weighCalls([last]) : 0
     if (!('text' in last) || last.text) await give(last)
-    await end(null, 'length')
+    await end(null, { type: 'finish', reason: 'length' })
     throw OVER
   }
 
-  async function end(usage: StatedUsage | null, reason: FinishReason, stoppedBy?: string): Promise<void> {
+  async function end(usage: StatedUsage | null, finish: Extract<EnginePart, { type: 'finish' }>): Promise<void> {
     isOver = true
     finished()
     await give({ type: 'usage', ...checkUsage(usage, limits, units) })
-    await give({ type: 'finish', reason, stoppedBy })
+    await give(finish)
   }
 }
 
@@ -309,14 +308,14 @@ export function createMeter(
 export function giveAnswer(answer: EngineAnswer, sink: Sink): void | Promise<void> {
   if (sink.whole) return sink.whole(answer)
   const { take } = sink
-  const { text, reasoning, refusal, toolCalls, usage, finish, stoppedBy } = answer
+  const { text, logprobs, reasoning, refusal, toolCalls, usage, finish, stoppedBy, fingerprint } = answer
   const parts: EnginePart[] = []
   if (reasoning) parts.push({ type: 'reasoning-delta', text: reasoning })
-  if (text) parts.push({ type: 'text-delta', text })
+  if (text) parts.push({ type: 'text-delta', text, ...(logprobs ? { logprobs } : {}) })
   if (refusal) parts.push({ type: 'refusal-delta', text: refusal })
   for (const call of toolCalls) parts.push({ type: 'tool-call', ...call })
   if (usage) parts.push({ type: 'usage', ...usage })
-  parts.push({ type: 'finish', reason: finish, stoppedBy })
+  parts.push({ type: 'finish', reason: finish, stoppedBy, fingerprint })
   let behind = take(parts[0]!)
   for (const part of parts.slice(1)) behind = behind ? behind.then(() => take(part)) : take(part)
   return behind
@@ -331,11 +330,16 @@ export function createCollector() {
       this.answer = came
     },
     take(part: EnginePart): void {
-      if (part.type === 'text-delta') answer.text += part.text
-      else if (part.type === 'reasoning-delta') answer.reasoning += part.text
+      if (part.type === 'text-delta') {
+        answer.text += part.text
+        if (part.logprobs) answer.logprobs = [...(answer.logprobs ?? []), ...part.logprobs]
+      }
+      if (part.type === 'reasoning-delta') answer.reasoning += part.text
       else if (part.type === 'refusal-delta') answer.refusal += part.text
-      else if (part.type === 'finish') Object.assign(answer, { finish: part.reason, stoppedBy: part.stoppedBy })
-      else if (part.type === 'tool-call') {
+      else if (part.type === 'finish') {
+        const { type: _, reason: finish, ...ending } = part
+        Object.assign(answer, { finish, ...ending })
+      } else if (part.type === 'tool-call') {
         const { type: _, ...call } = part
         answer.toolCalls.push(call)
       } else if (part.type === 'usage') {

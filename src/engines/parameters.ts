@@ -12,6 +12,8 @@ const MEMBERS = {
   presence_penalty: 'presencePenalty',
   logit_bias: 'logitBias',
   verbosity: 'verbosity',
+  logprobs: 'logprobs',
+  prompt_cache_key: 'cacheKey',
 } as const satisfies Record<string, keyof Sampling>
 
 export type Parameter = keyof typeof MEMBERS | 'reasoning_effort'
@@ -22,7 +24,7 @@ const OF_KIND: Record<UpstreamConfig['kind'] | 'builtin', readonly Parameter[]> 
   compat: PARAMETERS.filter((name) => name !== 'top_k'),
   anthropic: ['top_p', 'top_k', 'stop', 'reasoning_effort'],
   google: ['top_p', 'top_k', 'seed', 'stop', 'frequency_penalty', 'presence_penalty', 'reasoning_effort'],
-  openai: ['top_p', 'reasoning_effort'],
+  openai: ['top_p', 'reasoning_effort', 'prompt_cache_key'],
   builtin: [],
 }
 
@@ -77,7 +79,7 @@ export function createRefusedParameters(clock: Pick<Clock, 'monotonic'>) {
 
   /** The parameter of a request that the target refused by its name, which is remembered; null for none. */
   function found({ id }: Target, failure: EngineFailure, request: Tuned): Parameter | null {
-    const words = failure.rejection?.words.split(/[^a-z_]/) ?? []
+    const words = failure.rejection?.words.split(/[^a-z_]|top_(?=logprobs)/) ?? []
     const name = parametersIn(request).find((one) => words.includes(one)) ?? null
     if (name) until.set(keyOf(id, name), clock.monotonic() + HOUR_MS)
     return name

@@ -1,7 +1,11 @@
 // SQLite only: parameters go to the engine, which no database sees.
 import { describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { onTerms, under } from '../guardrails/support'
 import { joinDeltas, readFrames } from '../support/frames'
+import { listen } from '../support/listening'
+import { BUILD, likelyDialect } from '../support/upstream/dialect'
 import { createWorld } from '../support/world'
 
 let refused: string | null = null
@@ -44,6 +48,9 @@ const PARAMETERS = {
   logit_bias: { 50: 3 },
   reasoning_effort: 'low',
   verbosity: 'low',
+  logprobs: true,
+  top_logprobs: 2,
+  prompt_cache_key: 'mine',
 }
 
 describe('parameters of chat clients (contract 33.2)', () => {
@@ -51,7 +58,7 @@ describe('parameters of chat clients (contract 33.2)', () => {
     const { status, body, sent } = await chat('hi', { ...PARAMETERS, max_completion_tokens: 40, stop: 'END' })
     expect(status).toBe(200)
     expect(sent).toMatchObject({ ...PARAMETERS, max_tokens: 40, stop: ['END'] })
-    expect(body.svc_metadata.warnings).toBeUndefined()
+    expect(body.svc_metadata.warnings).toEqual(['"logprobs" is null, because the engine gave none.'])
   })
 
   test('are ignored with a warning where the specification says so', async () => {
@@ -65,6 +72,9 @@ describe('parameters of chat clients (contract 33.2)', () => {
     ['max_tokens', 0],
     ['stop', ['']],
     ['reasoning_effort', 'most'],
+    ['logprobs', 'yes'],
+    ['top_logprobs', 21],
+    ['prompt_cache_key', 'k'.repeat(513)],
   ])('%s out of bounds is refused only where it counts', async (name, value) => {
     const { status, body } = await chat('hi', { [name]: value })
     expect({ status, param: body.error.param.split('[')[0] }).toEqual({ status: 400, param: name })
@@ -80,6 +90,10 @@ describe('parameters of chat clients (contract 33.2)', () => {
       [undefined, 3],
     ])
     expect((await chat('hi', { top_p: 0.1 })).sent.top_p).toBeUndefined()
+    refused = 'top_logprobs'
+    expect((await chat('hi', { logprobs: true, seed: 3 })).status).toBe(200)
+    const { logprobs, seed } = upstream.calls.at(-1)!.body
+    expect({ logprobs, seed }).toEqual({ logprobs: undefined, seed: 3 })
   })
 
   test('the answer ends before a text of "stop", plain and in pieces', async () => {
@@ -126,6 +140,112 @@ describe('what an answer tells (contract 33.4)', () => {
 
   test('cached tokens are never more than the prompt', async () => {
     expect((await chat('[[cached:999]]')).body.usage.prompt_tokens_details.cached_tokens).toBe(11)
+  })
+})
+
+describe('how likely the tokens of an answer were, read with the openai package (contract 33.2, 33.4)', async () => {
+  const { world: likely, upstream: engine } = await createUpstreamWorld({ upstream: { dialect: likelyDialect } })
+  const person = await likely.person()
+  const at = (base: string) => new OpenAI({ baseURL: listen(likely).origin + base, apiKey: person.key, maxRetries: 0 })
+  const openai = at('/v1')
+  const model = 'svc-1-flash'
+  const ask = (words: string, more: object = {}) => ({
+    ...{ model, messages: [{ role: 'user' as const, content: freshPrompt(words) }], ...more },
+  })
+  const likelihood = (tokens: string[]) => tokens.map((token) => expect.objectContaining({ token, logprob: -0.5 }))
+  const asks = { logprobs: true, top_logprobs: 2 }
+  const include: ['message.output_text.logprobs'] = ['message.output_text.logprobs']
+
+  test('is in a chat, plain and streamed, with the build of the engine hashed', async () => {
+    const plain = await openai.chat.completions.create(ask('[[say:one two]]', asks))
+    expect(plain.choices[0]!.logprobs).toEqual({ content: likelihood(['one', ' two']), refusal: null })
+    expect(engine.calls.at(-1)!.body).toMatchObject(asks)
+    expect(plain.service_tier).toBe('default')
+    expect(plain.system_fingerprint).toMatch(/^fp_\w{12}$/)
+    const stream = openai.chat.completions.stream(ask('[[say:one two]]', asks))
+    const streamed = await stream.finalChatCompletion()
+    expect(streamed.choices[0]!.logprobs?.content).toEqual(likelihood(['one', ' two']))
+    expect(streamed.system_fingerprint).toBe(plain.system_fingerprint)
+    expect(JSON.stringify([plain, streamed])).not.toContain(BUILD)
+  })
+
+  test('ends where a text of "stop" ends the answer', async () => {
+    const request = ask('[[say:one two THE END three]]', { ...asks, stop: ['THE END'] })
+    const plain = await openai.chat.completions.create(request)
+    const streamed = await openai.chat.completions.stream(request).finalChatCompletion()
+    for (const { choices } of [plain, streamed])
+      expect(choices[0]!.logprobs?.content).toEqual(likelihood(['one', ' two']))
+  })
+
+  test('is absent where nobody asked, and ignored where the specification says so', async () => {
+    const plain = await openai.chat.completions.create(ask('[[say:one two]]'))
+    expect(plain.choices[0]).not.toHaveProperty('logprobs')
+    const streamed = await openai.chat.completions.stream(ask('[[say:one two]]')).finalChatCompletion()
+    expect(streamed.choices[0]!.logprobs?.content ?? null).toBeNull()
+    const ignoring = await at('/api/v1').chat.completions.create(ask('[[say:one two]]', asks))
+    expect(ignoring.choices[0]).not.toHaveProperty('logprobs')
+  })
+
+  test('is null with a warning where the engine gives none, plain and streamed', async () => {
+    const { body } = await chat('hi', asks)
+    const warnings = ['"logprobs" is null, because the engine gave none.']
+    expect({ logprobs: body.choices[0].logprobs, warnings: body.svc_metadata.warnings }).toEqual({
+      logprobs: null,
+      warnings,
+    })
+    const { text } = await post('/v1/chat/completions', ask('hi', { ...asks, stream: true }))
+    expect(readFrames(text).at(-2)?.data).toMatchObject({ system_fingerprint: null, svc_metadata: { warnings } })
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const own = await builtin.send('POST', '/v1/chat/completions', { messages, ...asks, prompt_cache_key: 'mine' })
+    expect(own.body.choices[0].logprobs).toBeNull()
+    expect(own.body.svc_metadata.warnings).toEqual([
+      'Ignored, because the engine does not have these settings: logprobs.',
+    ])
+  })
+
+  test.each(['block', 'redact', 'flag'])('never tells what a guardrail took out: %s', async (verdict) => {
+    const eve = await likely.person()
+    await under(eve, [onTerms('output', verdict, ['kraken'])])
+    for (const stream of [false, true]) {
+      const { text } = await eve.send(
+        'POST',
+        '/v1/chat/completions',
+        ask('[[say:the kraken sleeps]]', { ...asks, stream }),
+      )
+      expect({ stream, tells: text.includes('"token":" kraken"') }).toEqual({ stream, tells: verdict === 'flag' })
+      const response = await eve.send('POST', '/v1/responses', {
+        ...{ model, include, stream, input: freshPrompt('[[say:the kraken sleeps]]') },
+      })
+      expect(response.status).toBe(200)
+      if (verdict !== 'flag') expect(response.text).not.toContain('"token":" kraken"')
+    }
+  })
+
+  test('is in a response, plain, streamed and read again', async () => {
+    const request = () => ({ ...{ model, input: freshPrompt('[[say:one two]]'), include, top_logprobs: 2 } })
+    const plain = await openai.responses.create({ ...request(), prompt_cache_key: 'mine', service_tier: 'flex' })
+    const partOf = ({ output }: Pick<OpenAI.Responses.Response, 'output'>) =>
+      output[0]?.type === 'message' ? output[0].content[0] : undefined
+    const words = { type: 'output_text', text: 'one two', logprobs: likelihood(['one', ' two']) }
+    expect(partOf(plain)).toMatchObject(words)
+    expect(plain.service_tier).toBe('default')
+    expect(engine.calls.at(-1)!.body).toMatchObject({ ...asks, prompt_cache_key: 'mine' })
+    expect(partOf(await openai.responses.retrieve(plain.id))).toMatchObject(words)
+    const deltas: unknown[] = []
+    const stream = openai.responses.stream(request())
+    stream.on('response.output_text.delta', ({ logprobs }) => void deltas.push(...logprobs))
+    expect(partOf(await stream.finalResponse())).toMatchObject(words)
+    expect(deltas).toEqual(likelihood(['one', ' two']))
+    const without = await openai.responses.create({ model, input: freshPrompt('[[say:one two]]') })
+    expect(partOf(without)).toMatchObject({ text: 'one two', logprobs: [] })
+  })
+
+  test.each([
+    ['top_logprobs', 21],
+    ['prompt_cache_key', 'k'.repeat(513)],
+  ])('%s of a response out of bounds is refused', async (name, value) => {
+    const { status, body } = await person.send('POST', '/v1/responses', { input: 'Hello', [name]: value })
+    expect({ status, param: body.error.param }).toEqual({ status: 400, param: name })
   })
 })
 

@@ -21,6 +21,8 @@ export const expectedChat = (requestId: string | null, conversationId: unknown) 
     { index: 0, message: { role: 'assistant', content: 'Hello from the scripted upstream.' }, finish_reason: 'stop' },
   ],
   usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16, ...WITHOUT_DETAILS },
+  service_tier: 'default',
+  system_fingerprint: null,
   svc_metadata: {
     mode: 'auto',
     resolved_mode: 'fast',

@@ -304,6 +304,11 @@ function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageMod
   if (frequencyPenalty !== undefined) options.frequencyPenalty = frequencyPenalty
   if (presencePenalty !== undefined) options.presencePenalty = presencePenalty
   if (request.effort) options.reasoning = request.effort
+  const { cacheKey: promptCacheKey } = request.sampling ?? {}
+  if (promptCacheKey) {
+    const { openai } = options.providerOptions ?? {}
+    options.providerOptions = { ...options.providerOptions, openai: { ...openai, promptCacheKey } }
+  }
   if (json) {
     const { schema, name } = json === true ? {} : json
     options.responseFormat = { type: 'json', ...(schema ? { schema } : {}), ...(name ? { name } : {}) }

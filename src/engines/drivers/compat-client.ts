@@ -153,7 +153,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
       while (!reader.isFinished && !reader.isDone) {
         const piece = bytes.taken(await bytes.read())
         for (const part of reader.read(piece && decoder.decode(piece, MORE_FOLLOWS))) {
-          const isHead = part.type === 'text-delta' && !head.isAnswer()
+          const isHead = part.type === 'text-delta' && !head.isAnswer() && !part.logprobs
           const behind = isHead ? give(head.take(part.text)) : sink.take(part)
           if (behind) await behind
         }
@@ -204,14 +204,16 @@ function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: W
   if (stream) body.stream_options = { include_usage: true }
   if (Number.isFinite(request.maxOutputTokens)) body[outputLimitField] = request.maxOutputTokens
   if (request.temperature !== undefined) body.temperature = request.temperature
-  const { topP, seed, stop, frequencyPenalty, presencePenalty, logitBias, verbosity } = request.sampling ?? {}
+  const { topP, seed, stop, frequencyPenalty, presencePenalty, logitBias, ...more } = request.sampling ?? {}
   if (topP !== undefined) body.top_p = topP
   if (seed !== undefined) body.seed = seed
   if (stop?.length) body.stop = stop.slice(0, MAX_STOPS)
   if (frequencyPenalty !== undefined) body.frequency_penalty = frequencyPenalty
   if (presencePenalty !== undefined) body.presence_penalty = presencePenalty
   if (logitBias) body.logit_bias = logitBias
-  if (verbosity) body.verbosity = verbosity
+  if (more.verbosity) body.verbosity = more.verbosity
+  if (more.cacheKey) body.prompt_cache_key = more.cacheKey
+  if (more.logprobs !== undefined) Object.assign(body, { logprobs: true, top_logprobs: more.logprobs })
   if (request.effort) body.reasoning_effort = request.effort
   if (request.json)
     body.response_format =

@@ -5,6 +5,7 @@ import {
   type EnginePart,
   type FinishReason,
   type StatedUsage,
+  type TokenLogprob,
   type ToolCall,
 } from '../engine'
 import {
@@ -47,8 +48,9 @@ type WireChoice = {
   /** Some servers name the text that ended the answer. */
   stop_reason?: unknown
   matched_stop?: unknown
+  logprobs?: { content?: unknown } | null
 }
-type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null }
+type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null; system_fingerprint?: unknown }
 type WireUsage = {
   prompt_tokens?: unknown
   completion_tokens?: unknown
@@ -119,6 +121,8 @@ export function createStreamReader(explain: ExplainError) {
   let finish: FinishReason | null = null
   let stoppedBy: string | undefined
   let usage: StatedUsage | null = null
+  let logprobs: TokenLogprob[] = []
+  let fingerprint: string | undefined
   let isCounted = false
   let any = false
 
@@ -127,6 +131,9 @@ export function createStreamReader(explain: ExplainError) {
     const choice = firstOf(wire)
     const message = choice && (choice.delta ?? messageIn(choice))
     any = true
+    if (typeof wire.system_fingerprint === 'string') fingerprint = wire.system_fingerprint
+    const likely = choice ? logprobsOf(choice) : []
+    if (likely.length) logprobs.push(...likely)
     if (message) {
       const pieces = callsIn(message)
       const content = textOf(message.content)
@@ -137,7 +144,15 @@ export function createStreamReader(explain: ExplainError) {
       refusal += refused
       if (pieces) for (const delta of joiner.add(pieces)) calls.push({ type: 'call-delta', ...delta })
       // Only a line that says nothing but its text is a pattern for others.
-      else if (content && content === message.content && !thoughts && !refused && !choice?.finish_reason && !wire.usage)
+      else if (
+        content &&
+        content === message.content &&
+        !thoughts &&
+        !refused &&
+        !choice?.finish_reason &&
+        !wire.usage &&
+        !likely.length
+      )
         pattern.learn(line, content)
     }
     if (choice?.finish_reason) {
@@ -173,10 +188,11 @@ export function createStreamReader(explain: ExplainError) {
       reasoning = ''
       refusal = ''
       calls = []
+      logprobs = []
       if (piece === null) splitter.end()
       else splitter.take(piece)
       const parts: EnginePart[] = reasoning ? [{ type: 'reasoning-delta', text: reasoning }] : []
-      if (text) parts.push({ type: 'text-delta', text })
+      if (text) parts.push({ type: 'text-delta', text, ...(logprobs.length ? { logprobs } : {}) })
       if (refusal) parts.push({ type: 'refusal-delta', text: refusal })
       return calls.length ? parts.concat(calls) : parts
     },
@@ -188,7 +204,7 @@ export function createStreamReader(explain: ExplainError) {
       const calls = joiner.calls()
       for (const call of calls) yield { type: 'tool-call', ...call }
       if (usage) yield { type: 'usage', ...usage }
-      yield { type: 'finish', reason: finishWith(finish, calls), stoppedBy }
+      yield { type: 'finish', reason: finishWith(finish, calls), stoppedBy, fingerprint }
     },
   }
 }
@@ -202,6 +218,7 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
   const joiner = createCallJoiner()
   joiner.add(callsIn(message))
   const toolCalls = joiner.calls()
+  const likely = logprobsOf(choice)
   const finish = choice.finish_reason ? finishOf(String(choice.finish_reason)) : 'stop'
   return {
     ...splitText(textOf(message.content), reasoningOf(message)),
@@ -209,6 +226,8 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
     toolCalls,
     finish: finishWith(finish, toolCalls),
     stoppedBy: stopOf(choice),
+    ...(typeof wire.system_fingerprint === 'string' ? { fingerprint: wire.system_fingerprint } : {}),
+    ...(likely.length ? { logprobs: likely } : {}),
     usage: wire.usage ? readUsage(wire.usage) : null,
   }
 }
@@ -222,6 +241,9 @@ function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 'text' 
     else if (part.type === 'reasoning-delta') split.reasoning += part.text
   return split
 }
+
+const logprobsOf = ({ logprobs }: WireChoice): TokenLogprob[] =>
+  Array.isArray(logprobs?.content) ? logprobs.content : []
 
 /** The first of the choices: they may come in any order. */
 const firstOf = ({ choices }: WireAnswer): WireChoice | undefined =>

@@ -177,9 +177,12 @@ describe('POST /chat/completions (contract 4)', () => {
       user: 'u',
       logprobs: true,
       logit_bias: {},
+      prediction: { type: 'content', content: 'x' },
+      prompt_cache_key: 'k',
+      service_tier: 'flex',
       tool_choice: 'auto',
       parallel_tool_calls: false,
-      store: false,
+      store: true,
       stream_options: null,
       temperature: null,
       stream: null,
@@ -190,7 +193,7 @@ describe('POST /chat/completions (contract 4)', () => {
     expect(status).toBe(200)
     expect(body.choices).toHaveLength(1)
     expect(body.svc_metadata.warnings).toEqual([
-      'Ignored, because this server does not have these settings: frequency_penalty, logprobs, max_tokens, n, presence_penalty, seed, stop, top_p.',
+      'Ignored, because this server does not have these settings: frequency_penalty, logprobs, max_tokens, n, prediction, presence_penalty, seed, service_tier, stop, store, top_p.',
     ])
   })
 
@@ -205,7 +208,7 @@ describe('POST /chat/completions (contract 4)', () => {
       n: 1,
       service_tier: 'auto',
       stop: [],
-      store: true,
+      store: false,
       top_p: 1,
       user: 'u',
     }
@@ -284,6 +287,8 @@ describe('a chat stream (contract 4)', () => {
       object: 'chat.completion.chunk',
       created: chunks[0].created,
       model: 'svc-1-flash',
+      service_tier: 'default',
+      system_fingerprint: null,
     }
     expect(chunks).toEqual([
       { ...common, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },

@@ -92,6 +92,10 @@ describe('google', () => {
 })
 
 describe('openai', () => {
+  test('sends what the client calls its cache', async () => {
+    expect((await sent('openai', { sampling: { cacheKey: 'mine' } })).body.prompt_cache_key).toBe('mine')
+  })
+
   test('sends input items, the limit, and the key as a bearer token', async () => {
     expect(await sent('openai', { maxOutputTokens: 77, temperature: 0.3 })).toMatchObject({
       path: '/v1/responses',

@@ -93,3 +93,23 @@ export const chatDialect: Dialect = {
       frame('[DONE]'),
     ].join(''),
 }
+
+const likelyOf = (text: string) =>
+  (text.match(/\s*\S+/g) ?? []).map((token) => ({ token, logprob: -0.5, bytes: null, top_logprobs: [] }))
+
+/** A build of an upstream, which would name its vendor. */
+export const BUILD = 'acme-vendor-7'
+
+const BUILT = { system_fingerprint: BUILD }
+
+/** The same from an upstream that says how likely each word was, asked or not, and which build it is. */
+export const likelyDialect: Dialect = {
+  ...chatDialect,
+  plain(answer) {
+    const body = chatDialect.plain(answer) as { choices: Json[] }
+    const [choice] = body.choices
+    return { ...body, ...BUILT, choices: [{ ...choice, logprobs: { content: likelyOf(answer.text) } }] }
+  },
+  delta: (text) =>
+    chunk({ index: 0, delta: { content: text }, logprobs: { content: likelyOf(text) }, finish_reason: null }, BUILT),
+}
