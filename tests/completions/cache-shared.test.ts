@@ -42,6 +42,8 @@ describe.if(hasRedis('answers that nodes share'))('answers that nodes share', ()
     await put(node(0), 'k')
     const other = node(1)
     expect(await find(other, 'other')).toBeNull()
+    // A busy machine may answer too late once; then it is a miss.
+    await eventually(async () => (await find(other, 'k')) !== null)
     expect(await find(other, 'k')).toEqual(answer)
     expect(other.look('k')).toBeNull()
     const left = [...other.all()][0]![1].until - systemClock.monotonic()
