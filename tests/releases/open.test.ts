@@ -14,9 +14,9 @@ const DIALECT = postgresUrl ? 'postgres' : 'sqlite'
 const SESSION = 'ada'
 const LATER_MS = 3_600_000
 const PATIENCE_MS = 120_000
-/** Kept for a time, or asked by the day; and a session ends. On Postgres the clock cannot be set back. */
+/** Kept for a time, asked by the day, or closed after days. On Postgres the clock cannot be set back. */
 const BY_THE_CLOCK =
-  /^\/(jobs|events|usage|workflows\/.*\/runs|hooks\/.*\/executions|webhooks\/.*\/(deliveries|stats))|analytics|earnings/
+  /^\/(jobs|events|usage|workflows\/.*\/runs|hooks\/.*\/executions|webhooks\/.*\/(deliveries|stats))|analytics|earnings|^\/iframes\/.*\/conversations/
 const names = readdirSync(FIXTURES)
   .filter((name) => name.endsWith(`.${DIALECT}.tgz`))
   .sort()
