@@ -167,7 +167,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     ended(hold, 0)
   }
 
-  /** Gives back, in a unit that needs it, what this process has on hold for no call. Whether there was any. */
+  /** Gives back, in the transaction of the caller, what this process holds for no call. True when there was any. */
   async function recall(tx: Tx, owner: OwnerScope): Promise<boolean> {
     let given = 0
     for (const escrow of [...(owned.get(owner) ?? [])]) {

@@ -12,7 +12,7 @@ export const defineTabs = (section: string, tabs: readonly Tab[]): ComponentType
     const owner = useOwner()
     const { filters } = useFilters()
     const { id, screen: Screen } = tabs.find((tab) => tab.id === filters.tab) ?? tabs[0]!
-    // biome-ignore lint/correctness/useExhaustiveDependencies: another tab; all their names are wider than a small screen
+    // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each tab, whose name may be outside a small screen
     useEffect(() => {
       document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest' })
     }, [id])
