@@ -212,7 +212,7 @@ function watching(shell: Shell, transport: Transport) {
     io.err(clean(`${line}request ${headers.get('x-request-id') ?? 'unknown'}  ${ms} ms`))
   }
   // On this machine long operations are waited for; a silent remote server is soon given up. It bounds each request, as
-  // what follows events goes on for ever.
+  // what follows events continues for ever.
   const patienceMs = globals.timeout ?? (transport.kind === 'remote' ? REMOTE_PATIENCE_MS : null)
   const retries = transport.kind === 'remote' ? (globals.retries ?? REMOTE_RETRIES) : 0
   const retry = { retries, pause: (ms: number) => clock.sleep(ms, signal) }

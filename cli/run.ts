@@ -58,7 +58,7 @@ const ABOUT_ALL = ['-h', '--help', 'help', 'cheat', 'commands']
 
 type Reading = { order: Input; commands: readonly Command[] }
 
-/** Parses a command line with the commands of its first word; help, and a word that is none, needs what all say. */
+/** Parses a command line with the commands of its first word; help, or an unknown word, needs all commands. */
 async function read(argv: readonly string[], { env, outlines }: World): Promise<Reading> {
   const few = ABOUT_ALL.some((word) => argv.includes(word)) ? null : await commandsUnder(firstWord(argv))
   if (few) {

@@ -9,7 +9,7 @@ export const flag = (about: string): Flag<boolean> => ({ about, read: (word) => 
 
 export const text = (value: string, about: string): Flag<string | undefined> => ({ about, value, read: (word) => word })
 
-/** Longer alternatives than this stand in the explanation, which wraps. */
+/** Longer alternatives than this are in the explanation, which wraps. */
 const MAX_SHOWN = 48
 
 export const choice = <const Words extends readonly string[]>(

@@ -180,3 +180,13 @@ describe('a citation', () => {
     expect(cite('/** how far the reliability of 3 engines goes */').elsewhere).toEqual([])
   })
 })
+
+test('comments are in plain words', () => {
+  const comments = sources
+    .filter(({ file }) => !/^(?:src\/training|tests|drizzle)\//.test(file))
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*/gm)].map(([comment]) => `${file}: ${comment}`),
+    )
+  expect(comments.length).toBeGreaterThan(3_000)
+  expect(comments.filter((comment) => STILTED.test(comment) && !/stands? in for/.test(comment))).toEqual([])
+})

@@ -108,7 +108,7 @@ const KEY = /^(?:\S|ctrl-[abd-xy]|f5|tab|shift-tab|up|down|pageup|pagedown|home|
 
 /**
  * The table with other keys, by what they do: `{"jobs.cancel":"x"}`. Throws an Error with a sentence on an action or a
- * key that is none, and on a key that would have two meanings.
+ * unknown key, and on a key that would have two meanings.
  */
 export function keymapWith(changed: Readonly<Record<string, string | readonly string[]>>): Keymap {
   const wanted = new Map(Object.entries(changed).map(([does, keys]) => [does, [keys].flat()]))

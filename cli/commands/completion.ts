@@ -121,7 +121,7 @@ function placeOf(shell: ShellName, { HOME, XDG_DATA_HOME, XDG_CONFIG_HOME }: Env
 }
 
 /**
- * Prints what may stand at the cursor, `word<TAB>about` a line each (dx 2.20). It never fails and never asks: what is
+ * Prints what may be at the cursor, `word<TAB>about` a line each (dx 2.20). It never fails and never asks: what is
  * typed may be half a command.
  */
 export async function complete(words: readonly string[], commands: readonly Command[], world: World): Promise<void> {

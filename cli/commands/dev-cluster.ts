@@ -111,7 +111,7 @@ const matching = async (pattern: string): Promise<string[]> =>
     b.localeCompare(a, 'en', { numeric: true }),
   )
 
-/** The cluster of this folder, or a new one; its ports are chosen anew, because others may have taken them. */
+/** The cluster of this folder, or a new one; its ports are chosen again, because others may have taken them. */
 async function layOut(root: string, port: number, nodes: number): Promise<Cluster> {
   const file = join(root, 'cluster.json')
   const password = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Cluster).password : randomBase62(24)

@@ -324,7 +324,7 @@ async function follow(shell: Shell, chat: ChatRoutes, signal: AbortSignal): Prom
   }
 }
 
-/** False when the chat is left. What the server refuses is said, and the chat goes on. */
+/** False when the chat is left. What the server refuses is said, and the chat continues. */
 async function act(shell: Shell, chat: ChatRoutes, line: string): Promise<boolean> {
   const [, step, words = ''] = STEP.exec(line) ?? []
   try {

@@ -33,7 +33,7 @@ export async function copyWhileStopped({ from, dataDir, to, onProgress }: Copyin
   const copy = async () => {
     const state = await targetStateOf(to)
     if (state === 'taken') throw new ConfigError(['The target is not empty. Nothing was changed.'])
-    // The file gets its owner and mode anew.
+    // The file gets its owner and mode again.
     if (state === 'unfinished') await wipe(to)
     claimDatabase(to)
     return copyDatabase(from, to, { verify: () => auditFaults(to), onProgress })

@@ -21,7 +21,7 @@ const sourcePaths: Bun.BunPlugin = {
   },
 }
 
-/** What commands load of `src` when they run and is small enough to stand in their own bundle. */
+/** What commands load of `src` when they run and is small enough to be in their own bundle. */
 const SMALL = /\/src\/(app\/(bundle|config|variables|production)|kernel\/config)\.ts$/
 
 /**

@@ -258,7 +258,7 @@ export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
 }
 
 /**
- * Standard output for a log. A line that it refuses, as on a full disk, is dropped: the server goes on without it. Once
+ * Standard output for a log. A line that it refuses, as on a full disk, is dropped: the server continues without it. Once
  * lines are taken again `onTaken` is told how many were lost.
  */
 function createOutput(onTaken: (lost: number) => void): (line: string) => void {

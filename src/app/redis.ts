@@ -118,7 +118,7 @@ function connecting(client: RedisClient, clock: Clock): () => Promise<{ id: stri
   }
 }
 
-/** A script is sent once and named by its hash from then on; a server that was started anew is sent it again. */
+/** A script is sent once and named by its hash from then on; a server that restarted is sent it again. */
 function createScripts(client: RedisClient, connected: () => Promise<unknown>) {
   const hashes = new Map<string, Promise<string>>()
   const load = (script: string) => {

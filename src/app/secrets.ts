@@ -117,7 +117,7 @@ type Options = {
   config: Config
   /** Id of the data folder. */
   home: string
-  /** Goes on with secrets other than those of the database. */
+  /** Continues with secrets other than those of the database. */
   newSecrets: boolean
   /** A command may look into a database that a server refuses to start with. */
   serving: boolean

@@ -1,7 +1,7 @@
 import { desc, eq, or, type SQL, sql } from 'drizzle-orm'
-import { beginsWith, isBeginning } from '../kernel/beginning'
 import { sha256Hex } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
+import { hasIdPrefix, isIdPrefix } from '../kernel/id-prefix'
 import { nextTurn } from '../kernel/loop'
 import { decodeCursor, encodeCursor, type Page } from '../kernel/page'
 import { type RangeQuery, readRange } from '../kernel/range'
@@ -168,7 +168,7 @@ export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined
 /** The id of one event, or six and more characters that it begins with. */
 function idFilter(t: typeof auditLog.sqlite, id: string | undefined): SQL | undefined {
   if (id === undefined) return undefined
-  return isBeginning(id) && id.length < WHOLE_ID ? beginsWith(t.id, id) : eq(t.id, id as never)
+  return isIdPrefix(id) && id.length < WHOLE_ID ? hasIdPrefix(t.id, id) : eq(t.id, id as never)
 }
 
 /** `key.*` matches every action that begins with `key.` */

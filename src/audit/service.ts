@@ -27,7 +27,7 @@ const MAX_VIOLATIONS = 100
 
 const REDACTED = '[redacted]'
 
-/** Members that name what stands beside them, as in `{ name: 'Authorization', value: '…' }`. */
+/** Members that name what is beside them, as in `{ name: 'Authorization', value: '…' }`. */
 const LABELS = ['name', 'key', 'header', 'field']
 
 const mustHide = (text: string): boolean => holdsSecret(text) || holdsCard(text)
@@ -143,7 +143,7 @@ export function createAuditLog({ clock }: Deps) {
       ids.push(rows.map(({ id }) => id))
       for (const row of rows) inserts.push((tx) => appended.insert(tx, row))
     }
-    // Sent together: the heads are locked, and whoever waits for them waits for each round trip.
+    // Sent together: the heads are locked, and everyone who waits for them waits for each round trip.
     const inserted =
       tx.dialect === 'sqlite' || inserts.length < 2
         ? Promise.allSettled(inserts.map((insert) => insert(tx)))

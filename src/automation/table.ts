@@ -164,7 +164,7 @@ type Output = { value: unknown }
 /** Why a run waits. */
 export type Pause = {
   kind: 'approval' | 'delay' | 'step'
-  /** Epoch ms at which it goes on, or the approval times out. */
+  /** Epoch ms at which it continues, or the approval times out. */
   until: number
   onTimeout?: 'approve' | 'reject'
   approvers?: readonly string[]

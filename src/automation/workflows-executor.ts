@@ -56,7 +56,7 @@ const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exc
 
 /**
  * The job that carries a run from step to step. What a step did is stored with its result before the next one begins,
- * so that after a crash the run goes on at the step that was interrupted, and no other is repeated (I38).
+ * so that after a crash the run continues at the step that was interrupted, and no other is repeated (I38).
  */
 export function registerRuns({ store, clock, jobs, unattended, outcomes, approvals, steps, onRest }: Deps): void {
   jobs.register(
@@ -309,7 +309,7 @@ export function createOutcomes({ clock, audit, events, jobs, approvals }: Outcom
     return paused
   }
 
-  /** Stores that a step waits, and when it goes on by itself. */
+  /** Stores that a step waits, and when it continues by itself. */
   async function paused(tx: Tx, run: RunRow, step: StepRow, pause: Pause): Promise<RunRow> {
     await rows.putStep(tx, { ...step, status: 'paused', output: null, error: null, cost_micro: 0, completed_at: null })
     const moved = await moveTo(tx, run, { status: 'paused', pause, turn: run.turn + 1, warnings: run.warnings })

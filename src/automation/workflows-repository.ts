@@ -115,7 +115,7 @@ const stepPut = command<StepRow>()((tx, p) => {
     .onConflictDoUpdate({ target: [t.run_id, t.seq], set })
 })
 
-/** What a run that goes on changes. */
+/** What a run that continues changes. */
 type Moved = Pick<
   RunRow,
   'status' | 'next' | 'executed' | 'turn' | 'pause' | 'warnings' | 'error' | 'output' | 'completed_at'

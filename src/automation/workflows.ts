@@ -195,7 +195,7 @@ export function createWorkflows(deps: Deps) {
     }
   }
 
-  /** A run that goes step by step goes on, or ends where it stands. */
+  /** A run that goes step by step continues, or ends where it is. */
   async function afterStep(tx: Tx, run: RunRow, error: string | null): Promise<RunRow> {
     if (error !== null) return outcomes.end(tx, run, { status: 'failed', error })
     return outcomes.moveTo(tx, run, { status: 'running', pause: null })
@@ -313,7 +313,7 @@ function createTriggers({ fanOut, start, ...deps }: TriggersDeps) {
   }
 }
 
-/** Whether an event passes; the fault of a computed pattern that is none, and of one for a text that is too long. */
+/** Whether an event passes; the fault of an invalid computed pattern, or of one for a text that is too long. */
 function verdictOf(filter: unknown, trigger: object): boolean | { fault: string } {
   if (typeof filter !== 'string') return true
   try {

@@ -344,7 +344,7 @@ function createOwnerCaps({ limits, clock, escrows }: OwnerCapsDeps) {
     async assert(reader: Reader, owner: OwnerScope, wanted: number, claimed: boolean): Promise<void> {
       const { caps } = await limits.of(reader, owner)
       const { today, month } = await spendOf(reader, owner, clock.now())
-      // Whoever has caps has a wallet: it is made with them.
+      // A subject with caps has a wallet: it is made with them.
       const [wallet] = await walletOf(reader, { id: owner })
       const held = wallet!.held - escrows.freeOf(owner) - (claimed ? wanted : 0)
       const spend = { today: { ...today, held }, month: { ...month, held } }

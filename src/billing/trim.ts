@@ -93,7 +93,7 @@ export const oldCallsTrimmed = (deps: Deps): JobKind<null> =>
 
 /**
  * Archives the calls of whole months that ended `keepDays` ago, and deletes their rows in small batches. What they cost
- * stays in the ledger as `carried`, and the sums of reports stay. Ended midway, the next run goes on where it was.
+ * stays in the ledger as `carried`, and the sums of reports stay. Ended midway, the next run continues where it was.
  * Returns how many rows were deleted.
  */
 export async function trimCalls(deps: Deps, signal: AbortSignal): Promise<number> {

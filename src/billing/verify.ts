@@ -132,7 +132,7 @@ function* sharedFaults({ ref, hold, amount, output, state, settled }: Posting, s
   if (of.refs?.has(ref!)) yield `${ref} was charged twice`
   of.refs?.add(ref!)
   of.cost += amount
-  // Whatever comes after these makes the sum wrong.
+  // A later row makes the sum wrong.
   if (state !== 'open' && of.cost === settled) of.refs = null
   const { cost_cents } = output === null ? {} : JSON.parse(output)
   if (cost_cents !== microToCents(amount)) {

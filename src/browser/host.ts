@@ -210,7 +210,7 @@ export function inTurn<T>(session: OpenSession, action: () => Promise<T>): Promi
 
 /**
  * Ends each process of pages that takes more memory than it may (contract 16, N8). Chromium never shares one between
- * sessions; the session opens the page anew, once. Which process is whose Chromium does not tell. Returns how many it
+ * sessions; the session opens the page again, once. Which process is whose Chromium does not tell. Returns how many it
  * ended, and what all took in MB: null for a browser that runs elsewhere.
  */
 async function endGreedyPages(browser: Browser, maxMb: number, log: Log) {

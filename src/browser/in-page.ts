@@ -61,7 +61,7 @@ export const chooseOption = (node: unknown, option: string): string | null => {
   return found ? found.value : null
 }
 
-/** What stands at a place of the page, as people call it; null where nothing has a name. */
+/** What is at a place of the page, as people call it; null where nothing has a name. */
 export const whatIsAt = (x: number, y: number): { role: string; name: string } | null => {
   let at = document.elementFromPoint(x, y)
   while (at?.shadowRoot?.elementFromPoint(x, y) && at.shadowRoot.elementFromPoint(x, y) !== at) {

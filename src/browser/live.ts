@@ -146,7 +146,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     await adopt((await context.newPage()).target())
   }
 
-  /** A page whose process died is opened anew in another tab; one that dies again leaves an empty one. */
+  /** A page whose process died is opened again in another tab; one that dies again leaves an empty one. */
   async function replace(page: Page): Promise<void> {
     if (!tabs.has(page) || context.closed) return
     onLost()

@@ -160,7 +160,7 @@ export type RemoteInputRecord = ReturnType<typeof recordRemoteInput>
 const isDown = (message: RemoteInputMessage): message is Extract<RemoteInputMessage, { type: 'key' }> =>
   message.type === 'key' && message.kind === 'down' && !/^(?:Shift|Control|Alt|Meta)$/.test(message.key)
 
-/** What is kept of a message that is one action by itself; null for those that are none. */
+/** What is kept of a message that is one action by itself; null for messages that are not. */
 function inputOf(message: RemoteInputMessage): string | null {
   if (message.type === 'press') return message.ref
   if (message.type === 'tab') return message.id

@@ -6,7 +6,7 @@ import { errorFields } from '../kernel/log'
 import { runAction } from './actions'
 import { askNode, type Request } from './calls'
 import type { Deps } from './deps'
-import { endedView, endSession } from './endings'
+import { endedView, endSession } from './end'
 import { liveViewUnavailable, sessionNotFound } from './errors'
 import type { OpenSession } from './host'
 import { EMBED_MS, linkUntil, playerUrl, presentOverseen, presentSession, viewUrl } from './present'
@@ -45,7 +45,7 @@ export async function findSession(
   return row
 }
 
-/** Open ones. Operators get those of everyone, or of one owner, oldest first. Throws 404 for an owner that is none. */
+/** Open ones. Operators get those of everyone, or of one owner, oldest first. Throws 404 for an unknown owner. */
 export async function listSessions(
   deps: Deps,
   { caller }: Call<Caller>,

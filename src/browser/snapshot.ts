@@ -71,7 +71,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     return new Map(pairs.flatMap((name, at) => (at % 2 ? [] : [[word(name), word(pairs[at + 1])] as const])))
   }
 
-  // Nodes stand in the order of the document, each after its parent.
+  // Nodes come in the order of the document, each after its parent.
   const last = Array.from({ length: count }, (_, node) => node)
   for (let node = count - 1; node > 0; node--) {
     const parent = parents[node]!
@@ -169,7 +169,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     return box === undefined || word(layout.styles[box]![1]) !== 'visible' ? '' : word(nodes.nodeValue?.[node]).trim()
   }
 
-  /** The words that stand in a node, without those of other things to press in it. */
+  /** The words that are in a node, without those of other things to press in it. */
   function wordsIn(node: number): string {
     const words: string[] = []
     for (let at = node; at <= last[node]!; at++) {
@@ -228,7 +228,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
       .replace(/\s+/g, ' ')
   }
 
-  /** The button, link or the like that a node stands in; null where it stands in none. */
+  /** The button, link or similar element around a node; null where there is none. */
   function holderOf(node: number): number | null {
     for (let at = parents[node]!; at >= 0; at = parents[at]!) {
       const role = facts.active(at)

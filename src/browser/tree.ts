@@ -51,7 +51,7 @@ export type Element = {
   role: string
   name: string
   value: string
-  /** Words of the group it stands in, nearest first: the row, the card, the section. */
+  /** Words of the group it is in, nearest first: the row, the card, the section. */
   around: readonly string[]
   disabled: boolean
   checked: boolean | null

@@ -114,7 +114,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     await cdp.send('Page.startScreencast', { format: 'jpeg', ...SIZE, everyNthFrame: 1 })
   }
 
-  /** A title changes without a navigation: what is drawn anew is told anew, twice a second at most. */
+  /** A title changes without a navigation: what is redrawn is told again, twice a second at most. */
   function tellSoon(): void {
     if (telling) return
     telling = setTimeout(() => {

@@ -29,7 +29,7 @@ const factsOf = (file: Artifact | null): Record<string, unknown> =>
 
 /** What a run made. */
 export type JobResult = {
-  /** The result as callers read it; with a file its address stands in its place. */
+  /** The result as callers read it; a file is replaced by its address. */
   text?: string
   /** `result_data`, besides what is known of the file. */
   data?: Record<string, unknown>
@@ -40,7 +40,7 @@ export type JobResult = {
   effects?(tx: Tx): Promise<unknown>
 }
 
-/** It goes on later, at `at` in epoch milliseconds. */
+/** It continues later, at `at` in epoch milliseconds. */
 type Again = { again: { at: number } }
 
 /** A kind of job that callers start, follow and pay for. The hold is settled or released with its end, once (I9). */
@@ -197,7 +197,7 @@ export type JobPurge = Static<typeof JobPurge>
 export const JobsPurged = t.Object({ object: t.Literal('job_purge'), jobs: t.Integer() })
 export type JobsPurged = Static<typeof JobsPurged>
 
-/** A job as callers see it; the address of its file is signed anew each time. */
+/** A job as callers see it; the address of its file is signed again each time. */
 export async function presentJob(reader: Reader, row: JobRow, files: Pick<Files, 'find'>): Promise<Job> {
   const ended = row.state === 'completed' ? (row.result as Ended | null) : null
   const file = ended?.artifact && row.owner ? await files.find(reader, row.owner, ended.artifact) : null

@@ -114,7 +114,7 @@ export function createPublicJobs(deps: Deps) {
   }
 
   /**
-   * A job that goes on with what a request began: its id is known before, and it is put in line in the unit that ends
+   * A job that continues with what a request began: its id is known before, and it is put in line in the unit that ends
    * the request. `begin` throws 402 and 503 `queue_unavailable`.
    */
   function later<Input extends object>(

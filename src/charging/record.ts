@@ -68,7 +68,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     if (!errorCode && charging.wanted.kind !== 'embedding') await tell(tx, charging, outcome)
   }
 
-  /** For work that goes on as this job: recorded when it is put in line. What it cost is recorded with its end. */
+  /** For work that continues as this job: recorded when it is put in line. What it cost is recorded with its end. */
   function accepted(tx: Tx, charging: Charging, jobId: string): Promise<void> {
     return written(tx, charging, { status: 202, engine: charging.wanted.engineId }, undefined, jobId)
   }

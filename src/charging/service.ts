@@ -86,7 +86,7 @@ export function createCharging(deps: Deps) {
     return {
       guard: charging.guard,
       guardOutput: outputGuard(charging, wanted.texts, call.signal),
-      /** Records that it goes on as a job, with the commit that puts it in line. */
+      /** Records that it continues as a job, with the commit that puts it in line. */
       accepted: (tx: Tx, jobId: string) => accepted(tx, charging, jobId),
       delivered: (tx: Tx, made: Pick<Made, 'used' | 'engineId'>, costMicro: number) =>
         delivered(tx, charging, { made, costMicro }),

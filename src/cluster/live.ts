@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Wire } from '../kernel/store'
 
-/** Ids and small words of what happened; whoever hears it reads the rows. */
+/** Ids and small words of what happened; listeners read the rows. */
 export type Heard = Readonly<Record<string, string | number | boolean | null>>
 /** Null: something may have been missed, so read again. Must not throw, nor wait. */
 type Listener = (heard: Heard | null) => void
@@ -31,7 +31,7 @@ const EVERYTHING = '*'
 
 /**
  * Tells what happened to listeners of this process directly, and to those of others over the wire. It may be lost on the
- * way: whoever must not miss anything reads again when told null, and now and then by itself.
+ * way: a listener that must not miss anything reads again when told null, and now and then by itself.
  *
  *     tx.afterCommit(() => live.tell('widget.session', id, { what: 'message' }))
  *     const stop = live.hear('widget.session', id, (heard) => …)
@@ -150,7 +150,7 @@ const NOTHING: Loop = { wake: () => undefined, stop: async () => undefined }
 
 const keyOf = (topic: string, id: string): string => `${topic} ${id}`
 
-/** Whoever may use the database may say anything on its channel. */
+/** Every client of the database may publish on its channel. */
 function readMessage(text: string): { node: string; notify: Notice[] } | null {
   try {
     const { node, notify: notices } = JSON.parse(text) as { node: string; notify: Notice[] }

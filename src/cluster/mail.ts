@@ -11,7 +11,7 @@ export type Message = {
   signal: AbortSignal
 }
 
-/** Why no message was sent, in a sentence for whoever wrote it. */
+/** Why no message was sent, in a sentence for its sender. */
 export class MailFailure extends Error {
   override name = 'MailFailure'
 }

@@ -150,7 +150,7 @@ export type AgentResult = CountedTurn & {
   warnings: readonly string[]
 }
 
-/** Gets each step of a run as it comes; a promise is awaited before the run goes on. */
+/** Gets each step of a run as it comes; a promise is awaited before the run continues. */
 export type Emit = (step: Step) => void | Promise<void>
 
 /** A step of a streamed run. */

@@ -326,8 +326,8 @@ function mayCall(offered: Offered | null, name: string, place: number): boolean 
 }
 
 /**
- * A new id for a tool call, which tells the mode of its run to whoever knows the modes: a client that runs the tool
- * loop sends it back, to any process and with nothing stored, and the run goes on in that mode (contract 4).
+ * A new id for a tool call, which tells the mode of its run to code that knows the modes: a client that runs the tool
+ * loop sends it back, to any process and with nothing stored, and the run continues in that mode (contract 4).
  */
 export function newCallId(mode: string): string {
   const random = randomBase62(RANDOM_CHARS)

@@ -112,13 +112,13 @@ export type StoredAnswer = Cached &
     structuredOutput: StructuredOutput | undefined
     routing: Routing
     warnings: string[]
-    /** Guardrails that fired on the answer and its tools; those of the request are checked anew every time. */
+    /** Guardrails that fired on the answer and its tools; those of the request are checked again every time. */
     guardrails: readonly Firing[]
     promptTokens: number
     completionTokens: number
     /** What its tools were charged by themselves. */
     toolCents: number
-    /** The job that goes on with the work; null for an answer that is whole. */
+    /** The job that continues with the work; null for an answer that is whole. */
     job: JobHandle | null
   }
 

@@ -291,7 +291,7 @@ function formatOf({ response_format: format }: ChatInput): Form {
   return { ...form, json: { schema, ...(name ? { name } : {}), ...(strict == null ? {} : { strict }) } }
 }
 
-/** The form of a JSON Schema; `path` is where it stands in the request. Throws as {@link formatOf}. */
+/** The form of a JSON Schema; `path` is where it is in the request. Throws as {@link formatOf}. */
 export function formOfSchema(schema: Record<string, unknown>, path: string): Form {
   assertSchema(schema, path)
   return { json: { schema }, checkJson: (content) => problemOf(content, validatorOf(schema)) }
@@ -311,7 +311,7 @@ function problemOf(content: string, check: (value: unknown) => string | null): s
 }
 
 /**
- * Each message as a turn for an engine, with tool calls and results, null for those that are none; `offset` is the
+ * Each message as a turn for an engine, with tool calls and results, null for messages that are not turns; `offset` is the
  * index of the first message in the order. Throws 400 `validation_error` when a result answers no call, a call has no result, or two
  * calls share an id: engines refuse these as well, with less helpful messages.
  */

@@ -108,7 +108,7 @@ export async function abandon(house: House, run: Run, error: unknown): Promise<u
   if (!(shown && !run.pictures.length) && !hasWorked) await fail(house, run, why)
   else
     await finish(house, run, { ...partial(house, run, run.said), content: shown }, why).catch((error: unknown) => {
-      // Whoever asked does not want a half answer.
+      // The caller does not want half an answer.
       if (error !== why) throw error
       return fail(house, run, why)
     })
@@ -136,7 +136,7 @@ export async function replay(house: House, run: Run, cached: StoredAnswer): Prom
   return answer
 }
 
-/** Stores the turn. Calls of the client's functions are none: it goes on with their results. */
+/** Stores the turn. Calls of the client's functions are not one: it continues with their results. */
 async function keepTurn(
   { conversations }: House,
   tx: Tx,

@@ -24,7 +24,7 @@ const EMPTY: Omit<AgentResult, 'engineId' | 'content'> = {
   warnings: [],
 }
 
-/** How long `auto` waits for a research before it goes on as a job (contract 2.4). */
+/** How long `auto` waits for a research before it continues as a job (contract 2.4). */
 const HAND_OVER_MS = 60_000
 
 const IN_AUTO = { depth: 'basic', maxSources: 5 } as const
@@ -136,7 +136,7 @@ async function filmNow(
   return { ...EMPTY, engineId: run.engineId, free, content, turns: [turn] }
 }
 
-/** Ends a run with a job that goes on with its work: it is put in line in the commit that ends the run. */
+/** Ends a run with a job that continues with its work: it is put in line in the commit that ends the run. */
 function handOver(run: Run, later: Later, why: string): AgentResult {
   run.later = later
   const content = `${why}, so it continues as job ${later.id}. Read its progress and result at ${pollUrlOf(later.id)}.`

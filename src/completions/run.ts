@@ -118,7 +118,7 @@ export type CompletionRequest<Answer extends object = object> = {
   conversation: { attach: string; inContext?: boolean; kept?: boolean } | 'new' | 'none'
   /** Images of the turns in `context` and of the prompt, in order. */
   images: readonly SentImage[]
-  /** Documents and recordings whose texts stand in the messages, for an engine that takes them as they are. */
+  /** Documents and recordings whose texts are in the messages, for an engine that takes them as they are. */
   files?: readonly GivenFile[]
   /** Absent for a native order. */
   cameFrom?: Origins
@@ -291,7 +291,7 @@ export type Run = {
   /** Holds back streamed text until rules have checked it; null when no rule needs that. */
   held: HoldBack | null
 
-  /** The job that goes on with the work, put in line with the end of the run. */
+  /** The job that continues with the work, put in line with the end of the run. */
   later: Later | null
   /** Files that were kept, and the pictures and videos among them, which become artifacts with the charge. */
   readonly drafts: Draft[]

@@ -16,7 +16,7 @@ const ImagePart = t.Object({
   image_url: t.Object({ url: t.String({ maxLength: 21 * 1024 * 1024 }) }),
 })
 
-/** Texts stand in the place of these before a chat is read (contract 33.3). */
+/** Texts replace these before a chat is read (contract 33.3). */
 const FilePart = t.Object({ type: oneOf(['file'] as const), file: JsonObject })
 const AudioPart = t.Object({ type: oneOf(['input_audio'] as const), input_audio: JsonObject })
 
@@ -181,7 +181,7 @@ export const StructuredOutput = t.Object(
 
 export type StructuredOutput = Static<typeof StructuredOutput>
 
-/** The job that goes on with what a request began (contract 2.4). */
+/** The job that continues with what a request began (contract 2.4). */
 export const JobHandle = t.Object(
   { job_id: JobId.schema, status: t.Literal('queued'), poll_url: t.String() },
   { $id: 'JobHandle' },

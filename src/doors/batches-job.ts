@@ -95,7 +95,7 @@ export function defineBatchJob(deps: Deps): void {
     }
   }
 
-  /** How the batch ends now: all lines have answers, or it is cancelled or too old. Null while it goes on. */
+  /** How the batch ends now: all lines have answers, or it is cancelled or too old. Null while it continues. */
   async function endOf({ id, expires_at }: BatchRow): Promise<Ended | null> {
     if ((await find(store.read, id)).cancelling_at !== null) return 'cancelled'
     if (!(await lines.left(store.read, id, 1)).length) return 'completed'

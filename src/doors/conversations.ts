@@ -4,14 +4,14 @@ import type { MessageAbout, MessageRow, NewMessage } from '../skills'
 import type { Item } from './responses-schema'
 import type { ResponseRow } from './table'
 
-/** What a response goes on from. */
+/** What a response continues from. */
 export type Thread = {
   /** Items before its own. */
   earlier: readonly Item[]
   /** The conversation that it names, and whether its turns are the items before; else the pipeline reads them. */
   conversation: string | null
   inContext: boolean
-  /** The responses that it goes on from, oldest first. */
+  /** The responses that it continues from, oldest first. */
   chain: readonly ResponseRow[]
 }
 

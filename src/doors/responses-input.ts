@@ -38,7 +38,7 @@ export const itemsOf = ({ input }: Pick<ResponseInput, 'input'>): Item[] =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [...(input ?? [])]
 
 /**
- * Translates a response (contract 29.4) to the one completion request. `earlier` are the items that it goes on from,
+ * Translates a response (contract 29.4) to the one completion request. `earlier` are the items that it continues from,
  * `own` those of its own input. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
  */
 export function readResponse(
@@ -124,7 +124,7 @@ export function assertInput({
     throw invalidInput('input', '"input" is missing. Send a text, or a list of items.')
 }
 
-/** The id of the conversation that a response goes on with; null for none. */
+/** The id of the conversation that a response continues with; null for none. */
 export const conversationIn = ({ conversation, conversation_id: id }: ResponseInput): string | null =>
   (typeof conversation === 'string' ? conversation : conversation?.id) ?? id ?? null
 

@@ -8,7 +8,7 @@ export type ResponseId = Id<'response'>
 
 const mayBe = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
 
-/** What stands beside the members that clients know: how the answer came about and what it cost (contract 29.3). */
+/** What is beside the members that clients know: how the answer came about and what it cost (contract 29.3). */
 export const SvcMetadata = t.Object({
   mode: t.String(),
   resolved_mode: t.String(),

@@ -146,7 +146,7 @@ export async function storeResponse(
 }
 
 /**
- * The responses that one goes on from, oldest first. They are kept longer by this use. Throws 404 `previous_response_not_found`, 409 `conflict` for one that has not ended well.
+ * The responses that one continues from, oldest first. They are kept longer by this use. Throws 404 `previous_response_not_found`, 409 `conflict` for one that has not ended well.
  */
 async function chainBefore(
   { store, clock, settings }: StoredDeps,
@@ -182,7 +182,7 @@ type Ending = Parameters<NonNullable<CompletionRequest['alongside']>> extends [T
 /** Most items of a conversation that a response is given. */
 const MAX_ITEMS = 1_000
 
-/** What a response goes on from: the chain, or the conversation that it names. Throws 404, 409. */
+/** What a response continues from: the chain, or the conversation that it names. Throws 404, 409. */
 export async function threadOf(
   deps: StoredDeps,
   call: Call,
@@ -204,7 +204,7 @@ export async function threadOf(
 
 /**
  * The conversation that keeps a response: the one it names, or that of its chain. A chain becomes one with its second
- * response; one that goes on from an earlier response than its newest begins another (contract 29.7).
+ * response; one that continues from an earlier response than its newest begins another (contract 29.7).
  */
 async function conversationOf(
   { conversations }: StoredDeps,

@@ -15,7 +15,7 @@ export const responses = defineTable((k) =>
     {
       id: k.text('id').$type<ResponseId>().primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** The response that it goes on from; null for one that begins anew. */
+      /** The response that it continues; null for the first of a chain. */
       previous_id: k.text('previous_id').$type<ResponseId>(),
       /** The conversation that holds its items; null for one that stands alone. */
       conversation_id: k.text('conversation_id').$type<ConversationId>(),
@@ -103,7 +103,7 @@ export const batches = defineTable((k) =>
 )
 export type BatchRow = Row<typeof batches>
 
-/** The lines of a batch that has not ended: where each stands in its file, and what it was answered. */
+/** The lines of a batch that has not ended: where each is in its file, and what it was answered. */
 export const batchLines = defineTable((k) =>
   k.table(
     'batch_lines',

@@ -21,7 +21,7 @@ export const briefEngine = ({ hasModel, isFree }: Pick<EngineService, 'hasModel'
 
 /**
  * Asks engine `id` for a short JSON answer that the server itself needs; nobody is charged. Null when it failed or took
- * too long: the engines have logged why, and the caller's request goes on without it.
+ * too long: the engines have logged why, and the caller's request continues without it.
  * @throws the signal's reason when the caller has left
  */
 export async function askBriefly(

@@ -214,7 +214,7 @@ function errorCodeOf(body: string): string {
   return found?.[1] ?? ''
 }
 
-/** What a refusal is about; null for a status that is no refusal of the request, or one that the operator has to mend. */
+/** What a refusal is about; null for a status that is no refusal of the request, or one that the operator has to correct. */
 export function readRefusal(status: number, body: string): Refusal | null {
   if (!REFUSING.has(status)) return null
   const stated = readStated(body.slice(0, MAX_WORDS))

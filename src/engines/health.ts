@@ -117,7 +117,7 @@ export type BreakerChange = { state: BreakerState; owner: string | null; why: st
 
 /** Permission to make one call. Call one of `succeeded`, `failed` and `abandoned` at its end; later ones are ignored. */
 export type Permit = {
-  /** The first byte arrived, which proves that the upstream works; the call goes on. */
+  /** The first byte arrived, which proves that the upstream works; the call continues. */
   heard(): void
   succeeded(): void
   failed(): void

@@ -203,7 +203,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     countPrompt,
     countFiles,
     /**
-     * Every listed engine with its status (contract 5.1), by what is known already. What is old is asked anew meanwhile,
+     * Every listed engine with its status (contract 5.1), by what is known already. What is old is asked again meanwhile,
      * for who looks again: this waits for no upstream.
      */
     models(): (EngineEntry & SessionState)[] {
@@ -304,7 +304,7 @@ const randomFraction = (): number => Number.parseInt(randomHex(4), 16) / 2 ** 32
 
 /**
  * The engine settings of this process: those of file and environment, and before them what operators changed while
- * servers ran, which the database keeps for all nodes. A change makes a new version; a request or job goes on with the
+ * servers ran, which the database keeps for all nodes. A change makes a new version; a request or job continues with the
  * one that it began with.
  * @throws ConfigError when the settings contradict each other
  */

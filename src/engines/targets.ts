@@ -192,7 +192,7 @@ export function createConcurrencySlots({ concurrency = 0 }: { concurrency?: numb
   const semaphore = createSemaphore(concurrency)
 
   return {
-    /** Another bound, 0 for none: what runs goes on, and counts. */
+    /** Another bound, 0 for none: what runs continues, and counts. */
     resize: (max: number): void => semaphore.resize(max || Number.POSITIVE_INFINITY),
 
     /** Has a slot during the work. Throws `throttled` when none was free for 30 s, and the caller's own reason. */

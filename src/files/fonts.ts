@@ -185,7 +185,7 @@ export function inVisualOrder<Part>(parts: readonly Part[], levelOf: (part: Part
   return order
 }
 
-/** Letters and digits that a font's own layout turns, whatever they stand in. */
+/** Letters and digits that a font's own layout turns, whatever they are in. */
 const TURNED =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\u0660-\u0669\u06f0-\u06f9]/u
 

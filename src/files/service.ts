@@ -188,7 +188,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return artifact
   }
 
-  /** The caller's files that have not expired, newest first. Throws 400 for a range or cursor that is none. */
+  /** The caller's files that have not expired, newest first. Throws 400 for an invalid range or cursor. */
   async function list({ caller }: Call, query: ArtifactQuery): Promise<ArtifactPage> {
     const now = clock.now()
     const wanted = { ...query, ...readRange(query), now }

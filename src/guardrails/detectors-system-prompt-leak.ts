@@ -61,7 +61,7 @@ function passagesOf(source: string, at: Int32Array): Passage[] {
 const SENTENCE_END = /[.!?。！？]\s|[\n。！？]/
 const WORD = /[\p{L}\p{N}]/u
 
-/** The letters and digits of a text without what stands between them; `at` is where each stood. */
+/** The letters and digits of a text without what is between them; `at` is where each stood. */
 function lettersOf(source: string): Letters {
   const { text, at } = reading(source)
   const places = new Int32Array(text.length)

@@ -147,7 +147,7 @@ export function createGuard(policy: CompiledPolicy, runner: RuleRunner, who: Own
     async checkToolData(phase, name, value, signal) {
       const inspection = { set: policy.of(phase), who, signal }
       const outcome = await runner.value({ ...inspection, about: { phase, tool: { name } }, budget }, value)
-      // The name is run by itself, so that it is only marked for what stands in it and not for the data.
+      // The name is run by itself, so that it is only marked for what is in it and not for the data.
       const named = outcome.firings.length ? await runner.value({ ...inspection, about: { phase } }, name) : null
       record(outcome.firings, named?.firings.length ? 'a tool that is named by what was found' : name)
       const shown = named?.blocked ? markOf(named.blocked.guardrailId) : String(named?.value ?? name)

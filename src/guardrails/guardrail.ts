@@ -77,7 +77,7 @@ export type Guardrail = {
    * @throws InvalidConfig for what the schema cannot say, such as a pattern that does not compile.
    */
   prepare(config: Record<string, unknown>, verdict?: Verdict): Inspect
-  /** The statement an engine judges where this was unsure; it goes on after "The text". */
+  /** The statement an engine judges where this was unsure; it continues after "The text". */
   question?(config: Record<string, unknown>): string
 }
 
@@ -95,7 +95,7 @@ export class TooSlow extends Error {
   override name = 'TooSlow'
 }
 
-/** Thrown for a config that fits its schema and still cannot be used. The message goes on after the member's name. */
+/** Thrown for a config that fits its schema and still cannot be used. The message continues after the member's name. */
 export class InvalidConfig extends Error {
   override name = 'InvalidConfig'
   constructor(

@@ -33,7 +33,7 @@ const fromReferences = (text: string): string | null =>
         .replace(/&(commat|period|colon|sol|hyphen|lowbar|plus);/g, (_, name: string) => SIGNS[name]!)
     : null
 
-/** The named references that stand in addresses and numbers. */
+/** The named references that are in addresses and numbers. */
 const SIGNS: Readonly<Record<string, string>> = {
   commat: '@',
   period: '.',
@@ -116,7 +116,7 @@ function readingOf(rules: readonly CompiledRule[], value: unknown, { phase, tool
 /** A decoded form of one part of a value. It stands behind the lines; `of` is the part's place in their `ranges`. */
 type Form = Range & { text: string; of: number; source: string }
 
-/** Separates the forms; it is taken out of them, so it stands in none. */
+/** Separates the forms; it is removed from them, so it is in none. */
 const BEFORE_FORM = '\n\u0003\n'
 
 function formsOf({ text, ranges }: Lines): Form[] {

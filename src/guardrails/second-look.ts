@@ -15,7 +15,7 @@ const MAX_TEXT_CHARS = 4_000
 const NONCE_CHARS = 8
 const MAX_KNOWN = 5_000
 
-/** A text, the stretch of it that is in doubt, and statements to judge. Each goes on after "The text": "is rude". */
+/** A text, the stretch of it that is in doubt, and statements to judge. Each continues after "The text": "is rude". */
 export type Question = { text: string; start: number; end: number; statements: readonly string[] }
 
 /**

@@ -122,7 +122,7 @@ export function createHoldBack({ stretch, whole }: Rules) {
   }
 }
 
-/** The redacted text of a stretch between two places. It ends before a redaction that goes on behind the second. */
+/** The redacted text of a stretch between two places. It ends before a redaction that continues behind the second. */
 function cutOut(stretch: string, { spans }: Outcome, begin: number, max: number): { text: string; end: number } {
   let text = ''
   let at = begin
@@ -150,7 +150,7 @@ function startOfWord(text: string, place: number): number {
 
 const IN_RUN = /[\w.~%+/=@:-]/
 
-/** Where a run without blanks begins that goes on over `place` to the end of the text; else `place` itself. */
+/** Where a run without blanks begins that continues over `place` to the end of the text; else `place` itself. */
 function beforeRun(text: string, place: number): number {
   for (let at = place; at < text.length; at++) if (!IN_RUN.test(text[at]!)) return place
   let start = place

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { type Call, type OperatorCaller, type OperatorRole, seesContent } from '../kernel/caller'
 import { newRequestId } from '../kernel/ids'
 import type { Log } from '../kernel/log'
-import { withheld } from '../kernel/withheld'
+import { redact } from '../kernel/redact'
 import { roleTooSmall } from '../operators'
 import { assertBodyHeaders } from './body'
 import { assertHost, pathOf } from './context'
@@ -15,7 +15,7 @@ export type Allowed = 'billing' | 'reviewer' | 'support' | 'any' | 'none'
 
 /**
  * What a route answers with. `facts` (counts, states, times, ids, names and money) are for every role. `content` (what
- * people wrote or sent) and `links` that work for whoever has them are for the role `support`. A list of members: they
+ * people wrote or sent) and `links` that work for everyone who has them are for the role `support`. A list of members: they
  * hold content or links, and are empty in what other roles get; the rest is facts.
  */
 export type Holds = 'facts' | 'content' | 'links' | readonly string[]
@@ -75,7 +75,7 @@ export const operatorEdge = ({ log, rules, identify, seen }: Deps) =>
       // What was withheld is named, so that nobody takes an empty member for an empty thing.
       if (!names.length) return
       set.headers['x-svc-withheld'] = names.join(', ')
-      return { ...(withheld(responseValue, names) as object), withheld: names }
+      return { ...(redact(responseValue, names) as object), withheld: names }
     })
     .onError({ as: 'global' }, ({ code, error, set, request, operator }) => {
       const known = toAppError(code, error, pathOf(request.url), rules)

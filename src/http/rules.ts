@@ -306,7 +306,7 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 /**
- * The answer of a request, or 504 `request_timeout` after 30 s. Its work goes on and its result is dropped; if it fails
+ * The answer of a request, or 504 `request_timeout` after 30 s. Its work continues and its result is dropped; if it fails
  * later, the error is logged. `working` never rejects unless the framework's own code fails.
  */
 export function withinLimit<T>(

@@ -19,7 +19,7 @@ export type Declared = {
   reply: TSchema
   /** Tenants get 201, and may send an Idempotency-Key. */
   creates?: boolean
-  /** Its work goes on after the answer: tenants get 202, and may send an Idempotency-Key. */
+  /** Its work continues after the answer: tenants get 202, and may send an Idempotency-Key. */
   accepts?: boolean
   /** It changes something: tenants may send an Idempotency-Key, and its verb stores the answer. */
   idempotent?: boolean

@@ -8,8 +8,8 @@ export {
   type Running,
   recurring,
 } from './kind'
+export { jobSums, newestJobs, payloadsOf, statusOf } from './queries'
 export { createJobs, type Jobs } from './service'
-export { jobSums, newestJobs, payloadsOf, statusOf } from './shown'
 export type { JobRow } from './table'
 export type { Change, Holder, Takeover } from './takeovers'
 export { createTakeovers, stateOf, type Takeovers, waitingAmong, waitingOf } from './takeovers'

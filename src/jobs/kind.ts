@@ -25,7 +25,7 @@ export type Running<Payload extends Stored> = {
   write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
 }
 
-/** How a run ended well: with a result, and effects that commit with it, once; or it goes on at a later time. */
+/** How a run ended well: with a result, and effects that commit with it, once; or it continues at a later time. */
 export type Outcome<Result extends Stored> =
   | { result?: Result; again?: undefined; effects?(tx: Tx): Promise<unknown> }
   /** `at` in epoch milliseconds. The next run counts as a first attempt. */

@@ -15,6 +15,6 @@ export type JobType = (typeof JOB_TYPES)[number]
 export const CANCELLED = 'cancelled'
 export const QUEUE_TIMEOUT = 'queue timeout'
 
-/** What a job's log says of its tries. When it was put in line and how it ended stand in the job itself. */
+/** What a job's log says of its tries. When it was queued and how it ended are in the job itself. */
 export const STEP_KINDS = ['begun', 'stage', 'put_off', 'lost'] as const
 export type StepKind = (typeof STEP_KINDS)[number]

@@ -256,7 +256,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       return change(tx, row, held, 'handed', call)
     }
 
-    /** The holder does something, so the time of silence begins anew. Throws 409 unless this person has it. */
+    /** The holder does something, so the time of silence begins again. Throws 409 unless this person has it. */
     async function touch(tx: Tx, { id }: Subject, holderId: string): Promise<Takeover> {
       for (;;) {
         const held = await rows.touch(tx, name, id, holderId, clock.now() + silenceMs)

@@ -78,7 +78,7 @@ function assertStorable(text: string): void {
   }
 }
 
-/** Where a number stands in the bytes. */
+/** Where a number is in the bytes. */
 type Span = [from: number, to: number]
 
 /** Refuses what is hostile, and returns the numbers that would lose digits. */

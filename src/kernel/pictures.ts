@@ -13,7 +13,7 @@ type Input<F extends Format> = {
 type Redrawn<F extends Format> = { format: F; width: number; height: number; bytes: Uint8Array<ArrayBuffer> }
 
 /**
- * Draws a picture anew, upright and with nothing in it but its pixels: a photograph leaves behind where it was taken
+ * Draws a picture again, upright and with nothing in it but its pixels: a photograph leaves behind where it was taken
  * (catalogue O17). Null for what is no picture, or is too large.
  */
 export async function redrawn<F extends Format>(

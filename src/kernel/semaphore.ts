@@ -6,7 +6,7 @@ export type Semaphore = {
    * with the signal's reason.
    */
   enter(who: string, signal?: AbortSignal, last?: boolean): Promise<() => void>
-  /** Another number of slots, for the next to enter: what runs goes on. */
+  /** Another number of slots, for the next to enter: what runs continues. */
   resize(max: number): void
 }
 

@@ -33,7 +33,7 @@ import { type IncreaseRow, limitIncreases } from './table'
 
 const newestFirst = pagesBy(limitIncreases, 'created_at')
 
-/** Asked with every `GET /rate-limits`. The status stands in the statement, for the index of pending ones. */
+/** Asked with every `GET /rate-limits`. The statement names the status, so that the index of pending ones is used. */
 const pendingOfRepository = query<{ subject: string }>()((db, p) => {
   const table = db.of(limitIncreases)
   return db

@@ -237,7 +237,7 @@ export function createPeers({ live, clock, node, count, answer }: Deps) {
 
   live.hear(ASK, '*', (heard) => {
     if (!heard || heard.id === node || (heard.by !== '' && heard.by !== node)) return
-    // Whoever may use the database may say anything on its channel.
+    // Every client of the database may publish on its channel.
     const read = parsed(heard.text) as Question | null
     const isOne =
       Array.isArray(read?.names) && Array.isArray(read.values) && (read.script === null || read.script in SCRIPTS)

@@ -44,7 +44,7 @@ const DOUBT_MS = WINDOW_MS + 2_000
 const EDGE_MS = 5_000
 
 /**
- * The windows of all nodes together (design 9), exact whoever loses Redis (I-10).
+ * The windows of all nodes together (design 9), exact even when a node loses Redis (I-10).
  *
  * A node that loses it has another count for it, and is asked over the database. Where none hears it, each knows what it
  * let in itself, tells the others, and takes its level of the limit. Such calls are `apart`: for as long as they count,

@@ -66,7 +66,7 @@ const ALIASES: Record<string, string> = {
 
 const BY_EXTENSION = new Map(Object.entries(KINDS).map(([language, [extension]]) => [extension, language]))
 
-/** The usual name of a language; a word that is none is returned as it is. */
+/** The usual name of a language; any other word is returned as it is. */
 const languageOf = (word: string): string => own(ALIASES, word) ?? word
 
 /** The ending and the media type of a file in a language. */

@@ -267,6 +267,6 @@ async function written(image: MadeImage & { free: boolean }, format: PictureInpu
   if (!format || imageSize(image.bytes)?.format.toLowerCase() === format) return image
   const drawn = await redrawn(image.bytes, { as: () => format })
   if (!drawn) throw notAnImage()
-  // Drawn anew, it has lost the words that say how it was made.
+  // Redrawn, it has lost the words that say how it was made.
   return { bytes: image.free ? labelled[format](drawn.bytes, drawn) : drawn.bytes, mimeType: `image/${format}` }
 }

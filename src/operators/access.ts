@@ -11,9 +11,9 @@ import {
   type Sessions,
 } from '../accounts'
 import type { AuditLog } from '../audit'
-import { beginsWith, isBeginning } from '../kernel/beginning'
 import type { Call, OperatorCaller, OperatorRole, TenantCaller } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
+import { hasIdPrefix, isIdPrefix } from '../kernel/id-prefix'
 import type { UserId } from '../kernel/ids'
 import type { Reader, Store, Tx } from '../kernel/store'
 import {
@@ -50,7 +50,7 @@ const operatorKeyRepository = {
   /** Keys whose id starts with `word`. */
   async byIdPrefix(db: Reader, word: string): Promise<OperatorKeyRow[]> {
     const table = db.of(operatorKeys)
-    return db.select().from(table).where(beginsWith(table.id, word)).limit(MAX)
+    return db.select().from(table).where(hasIdPrefix(table.id, word)).limit(MAX)
   },
 
   /** False when an unrevoked key has the name. */
@@ -162,7 +162,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
 
   async function find(reader: Reader, ref: string): Promise<OperatorKeyRow> {
     const exact = await operatorKeyRepository.find(reader, ref)
-    const found = exact ? [exact] : isBeginning(ref) ? await operatorKeyRepository.byIdPrefix(reader, ref) : []
+    const found = exact ? [exact] : isIdPrefix(ref) ? await operatorKeyRepository.byIdPrefix(reader, ref) : []
     const names = found.map(({ name }) => name)
     if (found.length > 1) throw ambiguousOperator(ref, names)
     if (!found[0]) throw operatorNotFound(ref)

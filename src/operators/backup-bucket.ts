@@ -24,7 +24,7 @@ export const isInBucket = (path: string): boolean => path.startsWith('s3://')
 
 /**
  * The objects of one backup.
- * @throws AppError 400 for an address that is none, or where no access key is set
+ * @throws AppError 400 for an invalid address, or where no access key is set
  */
 export function createBucket(at: string, settings: BucketSettings) {
   const [, bucket, folder] = PLACE.exec(at) ?? []

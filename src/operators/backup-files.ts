@@ -59,7 +59,7 @@ async function written(path: string, bytes: Blob | ReadableStream<Uint8Array>): 
   }
 }
 
-/** The files of a copy, as its list has them. Throws for a line that is none, or leads out of the folder. */
+/** The files of a copy, as its list has them. Throws for an invalid line, and for a path out of the folder. */
 export async function listedIn(folder: string): Promise<{ sha256: string; path: string }[]> {
   const text = await readFile(join(folder, LIST), 'utf8')
   return text

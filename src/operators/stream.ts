@@ -2,8 +2,8 @@ import { type Call, type OperatorCaller, seesContent } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
+import { redact } from '../kernel/redact'
 import { createPipe, ReaderLeft, SSE_HEADERS, SSE_HEARTBEAT, sseFrame } from '../kernel/stream'
-import { withheld } from '../kernel/withheld'
 import { holderIdOf } from '../widgets'
 import { type Snapshots, type StreamEvent, type StreamQuery, TOPIC_WORDS, type TopicName } from './schema-stream'
 import { createTopics, type TopicDeps } from './topics'
@@ -47,7 +47,7 @@ export function createStream(deps: Deps) {
     const { facts, rows } = await topics[name](max)
     const { members, role: besides } = TOPIC_WORDS[name]
     const state = { facts, rows: [...rows] }
-    return seesContent(role) || role === besides ? state : (withheld(state, members) as Plain)
+    return seesContent(role) || role === besides ? state : (redact(state, members) as Plain)
   }
 
   /**

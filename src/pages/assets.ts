@@ -15,7 +15,7 @@ export type Asset = {
 export type AssetSet = {
   files: Map<string, Asset>
   nameOf: Record<AssetName, string>
-  /** What stands in the frame's page itself, and the hashes by which its policy allows it. */
+  /** What is in the frame's page itself, and the hashes by which its policy allows it. */
   inline: { style: string; styleHash: string; script: string; scriptHash: string }
 }
 

@@ -48,7 +48,7 @@ export function createMcpServer(backend: Backend, version: string): Server {
   return server
 }
 
-/** A sentence about the first member that is none of the words its tool lists; null when there is none. */
+/** A sentence about the first member that is not one of the words its tool lists; null when there is none. */
 function misfitOf({ name, inputSchema }: (typeof TOOLS)[number], input: Record<string, unknown>): string | null {
   for (const [member, { enum: words }] of Object.entries(inputSchema.properties)) {
     const given = input[member] ?? undefined

@@ -91,7 +91,7 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail, bas
     if (request.headers.get('sec-fetch-site') === 'cross-site') {
       const address = base + signInAt(next)
       set.headers.refresh = `0; url=${address}`
-      // For who came by a link of another site and may be signed in: it goes on by itself.
+      // For who came by a link of another site and may be signed in: it continues by itself.
       return page('One moment', html`<h1>One moment</h1><p><a href="${address}">Continue</a></p>`)
     }
     return signInPage({ base, problem: null, email: '', next, signUp, canMail })

@@ -24,7 +24,7 @@ const TRACKING = /^(?:utm_\w+|gclid|fbclid|mc_[ce]id|ref|ref_src|igshid|msclkid)
 /** Whether two addresses lead to one page, as far as their text tells. */
 const keyOf = (address: string): string => address.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/$/, '')
 
-/** What was read is kept under a name until the work ends, so that another try goes on where one was killed. */
+/** What was read is kept under a name until the work ends, so that another try continues where one was killed. */
 export type Memory = {
   recall(name: string): Promise<unknown>
   keep(name: string, value: object): Promise<unknown>

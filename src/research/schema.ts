@@ -31,7 +31,7 @@ export const ResearchInput = t.Object({
 })
 export type ResearchInput = Static<typeof ResearchInput>
 
-/** A job handle: the work goes on after the answer. */
+/** A job handle: the work continues after the answer. */
 export const ResearchAccepted = t.Object({
   id: ResearchId.schema,
   object: t.Literal('research'),

@@ -150,7 +150,7 @@ export function createResearch(deps: Deps) {
     })
   }
 
-  /** The same as a job, which goes on with what was read. */
+  /** The same as a job, which continues with what was read. */
   async function later(call: Call, request: Request, memory: Stored): Promise<Later> {
     const { prompt, depth, maxSources } = request
     const id = ResearchId.create()

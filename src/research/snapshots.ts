@@ -18,7 +18,7 @@ export type Quotation = {
   sha256: string
 }
 
-/** Where each statement of a report stands in its sources. `order` has the sources as they are numbered. */
+/** Where each statement of a report is in its sources. `order` has the sources as they are numbered. */
 export function quotationsOf(draft: Draft, sources: readonly Source[], order: readonly number[]): Quotation[] {
   const blocks = [...draft.summary, ...draft.sections.flatMap((section) => section.blocks)]
   return blocks.flatMap(({ statements }) =>
@@ -64,7 +64,7 @@ export function checkQuotations(report: string, quotations: readonly Quotation[]
   return { found, problems: problems.slice(0, MAX_PROBLEMS) }
 }
 
-/** Whether a quotation stands in its snapshot, and its statement in the report. */
+/** Whether a quotation is in its snapshot, and its statement in the report. */
 export const isSound = (report: string, quotation: Quotation, { snapshots }: Snapshots): boolean => {
   const snapshot = snapshots.find(({ sha256 }) => sha256 === quotation.sha256)
   return whyLost(report, quotation, snapshot && Buffer.from(snapshot.text)) === null

@@ -18,7 +18,7 @@ export type ModeRequest = {
   /** Whose request it is, for the engine classifier. */
   origin?: Origin
   /**
-   * Set for a run that goes on with the results of its tools: the mode that it began in, null when that is not known.
+   * Set for a run that continues with the results of its tools: the mode that it began in, null when that is not known.
    * The engine classifier is not asked again (contract 4).
    */
   goesOn?: { mode: string | null }

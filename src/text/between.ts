@@ -1,4 +1,4 @@
-/** What stands between two marks: where it begins and ends with its marks, in UTF-16 offsets, and what is inside. */
+/** What is between two marks: where it begins and ends with its marks, in UTF-16 offsets, and what is inside. */
 export type Between = { start: number; end: number; inner: string }
 
 /**

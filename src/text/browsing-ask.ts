@@ -177,7 +177,7 @@ function readPart(part: string, put: Quotes['put'], meant: boolean): BrowserAsk 
   if (!meant && !SURE_ACT.test(text)) return null
   // Without a field to write it into, it is a text that is asked for.
   if (/^write (?!.*\b(?:in|into)\b)/i.test(text)) return null
-  // Quotations stand in the instruction as they were, so that what they hold is not read as words of it.
+  // Quotations stay in the instruction as they were, so that what they hold is not read as words of it.
   const whole = text.replace(/⟦\d+⟧/g, (mark) => `"${put(mark).replace(/["\n]/g, ' ')}"`)
   return readInstruction(whole) ? { tool: 'browser_act', arguments: { instruction: whole } } : null
 }

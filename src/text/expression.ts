@@ -38,7 +38,7 @@ type Token = { kind: 'number' | 'text' | 'word' | 'sign' | 'end'; text: string; 
 
 /**
  * Parses an expression: paths, literals, `== != < <= > >=`, `&& || !`, `contains`, `matches` and parentheses.
- * A path may stand in double braces, as in a template.
+ * A path may be in double braces, as in a template.
  * @throws ExpressionFault
  */
 export function parseExpression(text: string): Expression {
@@ -50,7 +50,7 @@ export function parseExpression(text: string): Expression {
   return expression
 }
 
-/** Parses what stands in the braces of a template: one path. Throws ExpressionFault. */
+/** Parses what is in the braces of a template: one path. Throws ExpressionFault. */
 export function parsePath(text: string): Path {
   const parsed = parseExpression(text)
   if (parsed.kind !== 'path') throw new ExpressionFault('only a path such as trigger.name may stand in double braces')

@@ -10,7 +10,7 @@ import { findNationalIds } from './personal-data-ssn'
 import { plainly } from './plain'
 import type { TextSpan } from './span'
 
-/** Words before a phone number; up to 24 characters without a digit may stand between. */
+/** Words before a phone number; up to 24 characters without a digit may be between. */
 const CONTEXT =
   /(?:(?:\b(?:tele?(?:phone|fon|foon|fono|fone|fax)?s?|t[ée]l(?:[ée]phone|[ée]fono)?|phones?|call(?:back)?|ring|dial|fax|mobile?|m[óo]vil|cell(?:phone|ular)?|handy(?:nummer)?|whatsapp|signal|sms|text|contact|reach(?: us| me)?|number|rufnummer|anrufen?|appele[zr]?|ll[áa]ma(?:me|r)?|ligue|bel|gsm|komórk[a-ząę]+|zadzwoń|dzwoń|telefonu?)\b)|тел|звони|номер|моб|電話|携帯|电话|手机|電话|전화|번호|هاتف|جوال|फ़ोन|मोबाइल|☎️?|📞|📱)[^\d\n]{0,24}$/iu
 

@@ -107,7 +107,7 @@ function addRun(runs: Run[], text: string, groups: readonly Group[], digits: num
   if (!isInWord(text, start, end)) runs.push({ start, end, groups, digits })
 }
 
-/** Whether only separators stand between two offsets, and few of them. */
+/** Whether only separators are between two offsets, and few of them. */
 function isJoined(text: string, from: number, to: number): boolean {
   if (to - from > MAX_BETWEEN) return false
   for (let at = from; at < to; at++) if (!isBetween(text.charCodeAt(at))) return false

@@ -261,7 +261,7 @@ function runEnd(text: string, at: number): number {
   return end
 }
 
-/** Where the spelling ends if it stands at `at`, with its doubled letters and word boundaries; else -1. */
+/** Where the spelling ends if it is at `at`, with its doubled letters and word boundaries; else -1. */
 function endOf(spelling: Spelling, text: string, at: number, view: Reading): number {
   let end = at
   for (let index = 0; index < spelling.units.length; index++) {

@@ -58,7 +58,7 @@ export function fits(spelling: Spelling, index: number, code: number): boolean {
   return code === 32 ? wanted === GAP : wanted < STAR && code > 0 && !isOfWord(code)
 }
 
-/** Latin letters and figures: a word goes on with them. Scripts without blanks have no word boundaries to respect. */
+/** Latin letters and figures: a word continues with them. Scripts without blanks have no word boundaries to respect. */
 export const isOfWord = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 0xc0 && code < 0x250 && isLetter(code))
 

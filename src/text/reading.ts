@@ -18,7 +18,7 @@ export function reading(source: string): Reading {
   return last.reading
 }
 
-/** The last reading, valid as long as its views are: these are made anew once another text was read in between. */
+/** The last reading, valid as long as its views are: these are made again once another text was read in between. */
 let last: { views: Views; reading: Reading } | undefined
 
 function readingOf(source: string, views: Views): Reading {

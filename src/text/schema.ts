@@ -1,5 +1,5 @@
 /** The longest pattern that a rule may have, in UTF-16 units (contract 13). */
 export const MAX_PATTERN_CHARS = 512
 
-/** UTF-16 offsets of what was found. `kind` is what stands in its mark, `[REDACTED:<kind>]`. */
+/** UTF-16 offsets of what was found. `kind` is what is in its mark, `[REDACTED:<kind>]`. */
 export type Match = { start: number; end: number; kind: string }

@@ -3,7 +3,7 @@ import { plainly } from './plain'
 import { runsOf } from './runs'
 import type { Match } from './schema'
 
-/** Words that make a name the name of a secret wherever they stand in it, such as `old_password_2` or `dbpassword`. */
+/** Words that make a name the name of a secret wherever they are in it, such as `old_password_2` or `dbpassword`. */
 const ANYWHERE =
   /pass(?:word|wd|phrase|wort|code)|contrase(?:ñ|n)a|wachtwoord|senha(?![a-z])|пароль|密码|密碼|パスワード|비밀번호|credential|authorization|api[ _.-]?key/iu
 

@@ -132,7 +132,7 @@ function valueAt(values: RunValues, path: Path): unknown {
 /**
  * Evaluates an expression (contract 10). It is total: a missing path is null, and values that cannot be compared are
  * not equal, smaller or larger. A number and a text that is one compare as numbers. `contains` and `matches` take any
- * case. Throws ExpressionFault for a computed pattern that is none, and for a text too long for a pattern.
+ * case. Throws ExpressionFault for a computed pattern that is invalid, and for a text too long for a pattern.
  */
 export function evaluate(expression: Expression, values: RunValues): unknown {
   switch (expression.kind) {

@@ -51,7 +51,7 @@ const trimmed = (authority: string): string =>
 /** A text as some program reads it; `span` maps offsets in it back to the source. */
 type View = { text: string; span(start: number, end: number): { start: number; end: number } }
 
-/** Named character references that may stand in URLs, or are invisible, each before its character. */
+/** Named character references that may be in URLs, or are invisible, each before its character. */
 const REFERENCES: Readonly<Record<string, string>> = Object.fromEntries(
   `colon: sol/ bsol\\ period. commat@ num# quest? percnt% amp& lsqb[ lbrack[ rsqb] rbrack] lpar( rpar) equals= hyphen-
    dash- quot" apos' lowbar_ Tab NewLine shy ZeroWidthSpace`
@@ -165,7 +165,7 @@ export function urlsBut(text: string, isAllowed: (host: string) => boolean): Tex
   return merged(foreign)
 }
 
-/** Sorted and merged: several views find the same address, and one may stand in another's query. */
+/** Sorted and merged: several views find the same address, and one may be in another's query. */
 function merged(spans: readonly TextSpan[]): TextSpan[] {
   const stored: TextSpan[] = []
   for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {

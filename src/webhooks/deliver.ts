@@ -327,7 +327,7 @@ const MAX_ANSWER_BYTES = 64 * 1024
 
 export type Send = ReturnType<typeof createSend>
 
-/** Makes one attempt, signed anew, and judges what it came to (contract 14.3). */
+/** Makes one attempt, signed again, and judges what it came to (contract 14.3). */
 export function createSend({ outbound, clock, schedule, random }: SendDeps) {
   return async ({ url, message, attempt }: Input): Promise<Sent> => {
     const signed = signatureHeaders({ ...message, timestampS: Math.floor(clock.now() / 1_000) })

@@ -32,7 +32,7 @@ export const webhooks = defineTable((k) =>
       failing_since: k.ms('failing_since'),
       successes: k.int('successes').notNull(),
       failures: k.int('failures').notNull(),
-      /** When a webhook without an address ends, unless somebody goes on to listen; null for others. */
+      /** When a webhook without an address ends, unless somebody continues to listen; null for others. */
       listens_until: k.ms('listens_until'),
       /** Tests since a moment, so that nobody has this server call an address without end (J35). */
       tests: k.int('tests').notNull(),

@@ -181,7 +181,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     loop?.wake()
   }
 
-  /** Those who have not come back for a while: a page that is loaded anew is back in a moment. */
+  /** Those who have not come back for a while: a page that is reloaded is back in a moment. */
   async function tellLeft(): Promise<void> {
     const now = clock.now()
     const gone = [...leaving].filter(([, at]) => now - at >= LEFT_MS).map(([id]) => id)

@@ -11,7 +11,7 @@ import { presentMessage } from './repository'
 import type { WidgetMessage } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 
-/** What every browser draws and no browser runs, and how it is drawn anew. */
+/** What every browser draws and no browser runs, and how it is redrawn. */
 const DRAWN = { png: 'png', jpeg: 'jpeg', webp: 'webp' } as const
 const QUALITY = 90
 const GIF = Buffer.from('GIF8')

@@ -100,7 +100,7 @@ export const widgetMessages = defineTable((k) =>
       role: k.text('role').$type<'user' | 'assistant' | 'operator' | 'system'>().notNull(),
       content: k.text('content').notNull(),
       artifacts: k.json<Record<string, unknown>[]>('artifacts').notNull(),
-      /** Of a visitor's message: whence it came, for limits. */
+      /** Of a visitor's message: where it came from, for limits. */
       ip_hash: k.text('ip_hash'),
       /** A visitor's message whose answer failed: the same words sent again are the same message. */
       failed: k.bool('failed').notNull(),

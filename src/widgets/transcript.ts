@@ -112,7 +112,7 @@ export async function writeMessage(
 }
 
 /**
- * As `write`, for the person who has the chat, whose time of silence begins anew. Few statements, sent together where
+ * As `write`, for the person who has the chat, whose time of silence begins again. Few statements, sent together where
  * they can be: people type into many chats at once. Throws 404, and 409 unless it is open and theirs.
  */
 export async function writeReply(

@@ -46,7 +46,7 @@ export function frameAncestors(allowed: readonly string[], preview = false): str
   return allowed.length ? allowed.join(' ') : "'none'"
 }
 
-/** Origins as browsers send them. Throws 400 naming the one that is none. */
+/** Origins as browsers send them. Throws 400 naming the invalid one. */
 export function readOrigins(values: readonly string[]): string[] {
   return [...new Set(values.map((value, at) => readOrigin(value, `security.allowedOrigins[${at}]`)))]
 }

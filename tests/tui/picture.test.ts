@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { withheld } from '../../src/kernel/withheld'
+import { redact } from '../../src/kernel/redact'
 import { TOPIC_WORDS, type TopicName } from '../../src/operators/schema-stream'
 import { paint, picture } from '../../tui/data/store'
 import { textOf, widthOf } from '../../tui/draw/line'
@@ -29,7 +29,7 @@ const MOMENTS: Record<string, (model: Model) => Model> = {
     ...model,
     topics: Object.fromEntries(
       Object.entries(model.topics).map(([name, { rows, facts, ...topic }]) => {
-        const seen = withheld({ rows, facts }, TOPIC_WORDS[name as TopicName].members) as TopicData
+        const seen = redact({ rows, facts }, TOPIC_WORDS[name as TopicName].members) as TopicData
         return [name, { ...topic, ...seen }]
       }),
     ),

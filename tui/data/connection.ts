@@ -50,7 +50,7 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
   let isBlocked = false
 
   return {
-    /** Begins anew, with the topics that are wanted now. */
+    /** Begins again, with the topics that are wanted now. */
     restart: () => current.abort(),
     stop: () => {
       stopping.abort()

@@ -228,7 +228,7 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
     .slice(0, 4)
   const title = (pane: Screen, text: string) =>
     line(screenOfPane(model) === pane ? say(`▸${text}`, 'strong') : ` ${text}`)
-  // What the UTC day will have cost if it goes on like this; after its first hour.
+  // What the UTC day will have cost if it continues like this; after its first hour.
   const gone = (model.now % DAY_MS) / DAY_MS
   return [
     placed(width, [0, ' NEEDS A PERSON'], [width - 13, 'OLDEST'], [width - 6, 'OPEN']),

@@ -13,7 +13,7 @@ import { notify, refiltered, refusal, type Step, stay, withList, writing } from 
 export function keyed(model: Model, key: string, text: string): Step {
   if (key === 'ctrl-c') return stay(model, { type: 'quit' })
   if (key === 'ctrl-z') return stay(model, { type: 'suspend' })
-  // Whoever writes to a visitor may look anew.
+  // A person who writes to a visitor may look again.
   if (model.mode.type === 'write' && key === 'ctrl-l') return keyed({ ...model, mode: { type: 'browse' } }, key, text)
   if (model.mode.type === 'write' && WHILE_WRITING[key]) return inChat(model, WHILE_WRITING[key])
   if (model.mode.type === 'write' && key === 'ctrl-g') return stay({ ...model, mode: { type: 'help' } })

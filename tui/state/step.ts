@@ -20,7 +20,7 @@ export const withList = (model: Model, change: Partial<ListState>, screen = mode
   lists: { ...model.lists, [screen]: { ...model.lists[screen], ...change } },
 })
 
-/** After a filter has changed: where it wants more or fewer rows of the server, the stream begins anew. */
+/** After a filter has changed: where it wants more or fewer rows of the server, the stream begins again. */
 export const refiltered = (before: Model, after: Model): Step =>
   wantedOf(before).most === wantedOf(after).most ? stay(after) : stay(after, { type: 'reconnect' })
 

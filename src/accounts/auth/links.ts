@@ -110,7 +110,7 @@ export function createSignInLinks({
   /**
    * Uses a link up: sets a password if one is given, which ends all other sessions, and opens a session. Throws 401
    * `invalid_token` for a link that was used or is over; 400 for a password like the address or where one is needed,
-   * and the link goes on working; 429.
+   * and the link keeps working; 429.
    */
   async function redeem(
     visit: Visit,

@@ -1,10 +1,10 @@
 import type { AuditLog } from '../../audit'
 import type { EventBus } from '../../events'
-import { isBeginning } from '../../kernel/beginning'
 import type { Call, Caller, TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import type { Values } from '../../kernel/config'
 import { notFound } from '../../kernel/errors'
+import { isIdPrefix } from '../../kernel/id-prefix'
 import { OrgId, UserId } from '../../kernel/ids'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { orgSettings } from './config'
@@ -84,7 +84,7 @@ export async function findOrg(reader: Reader, ref: string): Promise<OrgRow> {
   const exact = OrgId.is(ref) ? await rows.org(reader, ref) : await rows.orgBySlug(reader, ref)
   if (exact) return exact
   const byName = await rows.orgsByName(reader, ref)
-  const found = byName.length || !isBeginning(ref) ? byName : await rows.orgsByIdPrefix(reader, ref)
+  const found = byName.length || !isIdPrefix(ref) ? byName : await rows.orgsByIdPrefix(reader, ref)
   const slugs = found.map(({ slug }) => slug)
   if (found.length > 1) throw ambiguousOrg(ref, slugs)
   if (!found[0]) throw notFound('organization')
@@ -100,7 +100,7 @@ export const exactUser = (reader: Reader, ref: string): Promise<UserRow | undefi
 
 /** The user whose id starts with `word`. Throws 400 when several do. */
 export async function userByIdPrefix(reader: Reader, word: string): Promise<UserRow | undefined> {
-  const found = isBeginning(word) ? await rows.usersByIdPrefix(reader, word) : []
+  const found = isIdPrefix(word) ? await rows.usersByIdPrefix(reader, word) : []
   const ids = found.map(({ id }) => id)
   if (found.length > 1) throw ambiguousUser(word, ids)
   return found[0]

@@ -1,5 +1,5 @@
 import { and, asc, count, desc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
-import { beginsWith } from '../../kernel/beginning'
+import { hasIdPrefix } from '../../kernel/id-prefix'
 import type { OrgId, UserId } from '../../kernel/ids'
 import { pagesBy, sliceBy, type Wanted } from '../../kernel/keyset'
 import { type Page, toPage } from '../../kernel/page'
@@ -237,12 +237,12 @@ export const orgRepository = {
   /** For operators: orgs whose id starts with `word`, including deleted ones. */
   async orgsByIdPrefix(db: Reader, word: string): Promise<OrgRow[]> {
     const table = db.of(orgs)
-    return db.select().from(table).where(beginsWith(table.id, word)).limit(CANDIDATES)
+    return db.select().from(table).where(hasIdPrefix(table.id, word)).limit(CANDIDATES)
   },
 
   async usersByIdPrefix(db: Reader, word: string): Promise<UserRow[]> {
     const table = db.of(users)
-    return db.select().from(table).where(beginsWith(table.id, word)).limit(CANDIDATES)
+    return db.select().from(table).where(hasIdPrefix(table.id, word)).limit(CANDIDATES)
   },
 
   async memberCounts(db: Reader, ids: OrgId[]): Promise<Map<OrgId, number>> {

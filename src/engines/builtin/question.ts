@@ -89,7 +89,7 @@ const textOf = ({ content }: Message): string =>
 const MAX_TASK_CHARS = 300
 
 /**
- * Separates the instruction from the text it is about. The text is what stands in quotes or a fence; else what
+ * Separates the instruction from the text it is about. The text is what is in quotes or a fence; else what
  * follows the colon or line break after an instruction; else what stands above a last line that instructs.
  * Otherwise the whole prompt is the task and `material` is empty.
  */

@@ -80,7 +80,7 @@ export const transforms: Skill = ({ task, material }) => {
   return found ? found.apply(text) : null
 }
 
-/** Whether the patterns stand in a line one behind the other; the first place of each is enough (`a.*b` is quadratic). */
+/** Whether the patterns are in a line one behind the other; the first place of each is enough (`a.*b` is quadratic). */
 function holds(line: string, [first, ...rest]: readonly RegExp[]): boolean {
   const found = first?.exec(line)
   return found ? rest.length === 0 || holds(line.slice(found.index + found[0].length), rest) : false

@@ -192,7 +192,7 @@ export function openBytes(response: Response, timeout: UpstreamTimeout, max = MA
 /**
  * Splits a stream of server-sent events into events of JSON, up to `[DONE]`. Servers part events by one line end or
  * two, and send empty ones to keep the connection: so a line of data that is whole JSON is an event by itself, and one
- * that is not goes on in the next line. Each event goes to `give`; `giveLine` may take a line that begins an event
+ * that is not continues in the next line. Each event goes to `give`; `giveLine` may take a line that begins an event
  * instead, of which it gets the text and its place in it. Throws `too-large` for an event over 4 MB, `malformed` for one
  * that is no JSON.
  */

@@ -360,7 +360,7 @@ export function createCallJoiner() {
 const repeats = (call: ToolCall, part: WireCall['function']): boolean =>
   Boolean(part?.name) && isWhole(call.arguments) && textOfCalls(part?.arguments) === call.arguments
 
-/** Whether a piece begins a new call although `open` stands at its place. */
+/** Whether a piece begins a new call although `open` is at its place. */
 function begins(id: string | null | undefined, name: string | null | undefined, open: ToolCall): boolean {
   if (id && open.id && name) return true
   return Boolean(name) && open.name !== '' && (name !== open.name || isWhole(open.arguments))

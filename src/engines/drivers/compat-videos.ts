@@ -101,7 +101,7 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
     timeout.heard()
     if (response.status >= 200 && response.status < 300) return response
     const body = await readText(response, timeout)
-    // Whoever stands in between says nothing about what the server behind it did.
+    // A proxy in between says nothing about what the server behind it did.
     if (response.status === 502) throw new EngineFailure('timeout', 'the upstream answered 502')
     throw failureOfStatus(response.status, response.headers, clock.now(), body)
   }

@@ -115,7 +115,7 @@ async function migrateWith(location: DatabaseLocation, migrationsFolder: string)
   if (location.dialect === 'sqlite') {
     return inFile(location.path, (database) => {
       database.run('PRAGMA journal_mode = WAL')
-      // A table is made anew under the name of the old one; else a view of it would be refused meanwhile.
+      // A table is made again under the name of the old one; else a view of it would be refused meanwhile.
       database.run('PRAGMA legacy_alter_table = ON')
       migrateSqlite(drizzleSqlite(database, { logger }), { migrationsFolder })
     })
@@ -141,7 +141,7 @@ function compared(known: readonly string[], rows: readonly Applied[]): Schema {
   }
 }
 
-/** Until 24 November 2026 the first migration was made anew with each change: which commit made the one of this hash. */
+/** Until 24 November 2026 the first migration was made again with each change: which commit made the one of this hash. */
 function madeBefore(hash: string): string | undefined {
   const lines = readFileSync(join(FOLDERS, 'before-releases.txt'), 'utf8').split('\n')
   return lines.find((line) => line.startsWith(`${hash.slice(0, 16)} `))?.slice(17)

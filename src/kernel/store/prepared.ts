@@ -7,7 +7,7 @@ type Decoder = { mapFromDriverValue(value: unknown): unknown }
 type Field = { path: string[]; field: unknown }
 
 /*
- * The one file that reads private parts of drizzle: its public API maps every value of every call anew, and has no hook
+ * The one file that reads private parts of drizzle: its public API maps every value of every call again, and has no hook
  * for failures of reads. tests/kernel/store-drizzle.test.ts fails when a release changes these parts.
  */
 

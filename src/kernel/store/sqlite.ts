@@ -45,7 +45,7 @@ const BUSY_PAUSE_MS = 20
 /** How long a unit waits for a file that others have waited for in vain. */
 const BRIEF_MS = 200
 
-/** Busy again after so long is busy anew. */
+/** Busy again after so long counts as a new case. */
 const ANEW_MS = 1_000
 
 /** How long a transaction of `soon` units stays open for more units to join. */

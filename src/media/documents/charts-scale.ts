@@ -29,7 +29,7 @@ export function scaleOf(chart: Chart): Scale {
 const FORMAT = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
 
-/** A value as it stands beside its bar or at an axis. */
+/** A value as it is beside its bar or at an axis. */
 export function labelOf(value: number, unit: string): string {
   const isLarge = Math.abs(value) >= 100_000
   return `${(isLarge ? COMPACT : FORMAT).format(value)}${unit}`

@@ -10,7 +10,7 @@ export const artifactOf = (id: DocumentId): ArtifactId => id.replace(/^doc_/, 'a
 export const FORMATS = ['pdf', 'docx', 'pptx', 'xlsx', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** A format that is none is answered with its own code (contract 1.5), so any text passes here. */
+/** An unknown format has its own error code (contract 1.5), so any text passes here. */
 export const DocumentInput = t.Object(
   {
     prompt: t.Optional(

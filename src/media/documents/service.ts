@@ -124,7 +124,7 @@ const MAX_TITLE_CHARS = 2_000
 const MAX_PICTURES = 20
 const MAX_PICTURE_BYTES = 12 * 1024 * 1024
 
-/** Text that is to become a document, by whoever wrote it. */
+/** Text that is to become a document, by anyone. */
 export type Text = { markdown: string; title: string; format: Format }
 
 /** Documents: written by an engine or laid out by rules, drawn in five formats from one model (contract 6). */

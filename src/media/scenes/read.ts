@@ -160,7 +160,7 @@ function readOne(text: string): One {
 const isKnown = (phrase: string): boolean =>
   subjectsIn(phrase).length > 0 || Object.values(SETTING_WORDS).some((words) => words.test(phrase))
 
-/** What stands in a setting of itself. */
+/** What is in a setting of itself. */
 const SCENERY: Partial<Record<Setting, readonly string[]>> = {
   mountains: ['mountain'],
   snow: ['mountain', 'ice'],
@@ -244,7 +244,7 @@ function unknownIn(text: string, isKnown: (phrase: string) => boolean): string[]
   return [...new Set(found)].slice(0, MAX)
 }
 
-/** What stands in quotes, or after words that announce it. */
+/** What is in quotes, or after words that announce it. */
 function letteringIn(text: string): string[] {
   const quoted = [...text.matchAll(/["“«]([^"”»\n]{1,120})["”»]|(?<![\p{L}])'([^'\n]{2,120})'(?![\p{L}])/gu)].map(
     ([, one, two]) => (one ?? two)!.trim(),

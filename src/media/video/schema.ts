@@ -33,7 +33,7 @@ export const VideoInput = t.Object(
 )
 export type VideoInput = Static<typeof VideoInput>
 
-/** A job handle: the work goes on after the answer. */
+/** A job handle: the work continues after the answer. */
 export const VideoAccepted = t.Object(
   {
     id: VideoId.schema,

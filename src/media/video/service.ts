@@ -336,7 +336,7 @@ async function drawnBy(video: Filmmaker, wish: Wish, { receive, ...watch }: Draw
   }
 }
 
-/** Clips drawn by rules, one at a time in a process of its own; whoever is cancelled has their process ended. */
+/** Clips drawn by rules, one at a time, each in a process of its own, which ends when its job is cancelled. */
 function createFilmmaker() {
   const pool = createWorkerPool<ClipInput, Video>({
     script: new URL('./drawn.worker.ts', import.meta.url),

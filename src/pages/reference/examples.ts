@@ -2,7 +2,7 @@ import type { Operation, Parameter, Resolve, Schema } from './operations'
 import answers from './recorded.json' with { type: 'json' }
 import type { Json } from './samples'
 
-/** An id that stands in the samples where a real one belongs. */
+/** An id that is in the samples where a real one belongs. */
 const SOME_ID = '3f0c9a52-7b1e-4c57-9d7a-2f6f1b1c8e10'
 
 /** What every server has and anyone may read, by the path of its kind: samples that name it run as they are. */

@@ -18,7 +18,7 @@ markdown.renderer.rules.table_open = () => '<div class="scrolls" tabindex="0" ro
 markdown.renderer.rules.table_close = () => '</table></div>\n'
 markdown.renderer.rules.th_open = () => '<th scope="col">'
 
-/** The style of the reference; it stands in each page, so that nothing has to be fetched before it is shown. */
+/** The style of the reference; it is in each page, so that nothing has to be fetched before it is shown. */
 const STYLE = `${COLOURS}body { margin: 0; background: var(--ground); color: var(--ink); display: grid; grid-template-columns: 15rem minmax(0, 1fr) }
 a { color: var(--accent) } .skip { position: absolute; left: -99rem } .skip:focus { left: 1rem; top: 1rem; background: var(--ground) }
 nav { padding: 1.25rem; border-right: 1px solid var(--soft-line); font-size: .9375rem }

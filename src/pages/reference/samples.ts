@@ -93,7 +93,7 @@ const PYTHON_KEY = '        "Authorization": "Bearer " + os.environ["SVC_API_KEY
 const PYTHON_STREAMS = '    for line in answer:\n        print(line.decode(), end="", flush=True)'
 const PYTHON_SHOWS = '    print(answer.status, json.load(answer))'
 
-/** A recording goes as a part of a form, which Python's own library leaves to whoever sends it. */
+/** A recording goes as a part of a form, which Python's own library leaves to its caller. */
 function uploads(url: string): Samples {
   return {
     curl: `curl -sS ${shellWord(url)} \\\n  -H "Authorization: Bearer $SVC_API_KEY" \\\n  -F file=@speech.mp3`,

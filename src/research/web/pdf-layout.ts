@@ -22,7 +22,7 @@ const ENDS = /[.!?:。！？]["'”’»)\]]*$/
 /**
  * The text of a page in the order in which a person reads it, a line for each paragraph: columns one after the other,
  * however the file draws them, and words whole that a line end cuts. Cells that stand apart in a row have ` | ` between
- * them, so that no sentence goes on from one to the next.
+ * them, so that no sentence continues from one to the next.
  */
 export function layOut(items: readonly Item[]): string {
   const written = items.filter(({ str }) => str.trim())
@@ -72,7 +72,7 @@ function blocksOf(rows: readonly Row[], depth: number): Line[][] {
   return [...blocks, plain].filter(({ length }) => length > 0)
 }
 
-/** The rows from one on that have an empty stretch in common, and what stands at its two sides. */
+/** The rows from one on that have an empty stretch in common, and what is at its two sides. */
 function runFrom(rows: readonly Row[], from: number): { left: Row[]; right: Row[]; end: number } | null {
   let gap = widestGap(rows[from]!)
   if (!gap) return null
@@ -131,7 +131,7 @@ function paragraphsOf(blocks: readonly Line[][]): string[] {
   for (const block of blocks) {
     const [first, ...rest] = paragraphsIn(block)
     const last = paragraphs.at(-1)
-    // A sentence goes on at the top of the next column.
+    // A sentence continues at the top of the next column.
     if (last && !ENDS.test(last.at(-1)!) && /^\p{Ll}/u.test(first![0]!)) last.push(...first!)
     else paragraphs.push(first!)
     paragraphs.push(...rest)

@@ -171,7 +171,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     })
   }
 
-  /** One message. Throws 404 for a conversation or a message that is none of the owner's. */
+  /** One message. Throws 404 for a conversation or message that is not the owner's. */
   async function messageOf(owner: OwnerScope, id: string, messageId: string, reader: Reader = store.read) {
     const row = await find(reader, owner, id)
     const message = await conversationRepository.findMessage(reader, row.id, messageId)
@@ -192,7 +192,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
 
   /**
    * Last updated first. Operators get those of all owners, of the one they name or of a key's, without what people
-   * wrote. Throws 404 for an owner or a key that is none.
+   * wrote. Throws 404 for an unknown owner or key.
    */
   async function list(
     { caller, ...call }: Call<Caller>,

@@ -134,7 +134,7 @@ function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tier; reas
 const textOf = (rules: readonly [boolean, string][]): string[] =>
   rules.flatMap(([applies, reason]) => (applies ? [reason] : []))
 
-/** What no honest prompt of a skill wants; each goes on after "The text". */
+/** What no honest prompt of a skill wants; each continues after "The text". */
 const WISHES: readonly [about: string, statement: string][] = [
   ['hides something from the user', 'tells an assistant to hide, deny or misstate something to the person it serves'],
   ['sends what people write elsewhere', 'has what a person wrote sent elsewhere or tracked, as by links or pictures'],

@@ -117,7 +117,7 @@ export function configureInstallation(
     if (!row || !before) throw notInstalled()
     if (patch.config) await assertConfig(row, patch.config)
     const { enabled, config, intensity, priority } = { ...before, ...patch }
-    // Enabling counts the failures of its trigger anew.
+    // Enabling counts the failures of its trigger again.
     const failures = patch.enabled ? 0 : before.failures
     const after = await installs.update(tx, owner, row.id, { enabled, config, intensity, priority, failures })
     // Uninstalled in between: on Postgres the read above locks nothing.

@@ -16,7 +16,7 @@ export type InjectionFinding = {
   /** `block` is an attempt; `doubt` is something a person should look at. */
   severity: 'block' | 'doubt'
   rule: string
-  /** A clause that goes on after “it”, such as `asks for hidden instructions`. */
+  /** A clause that continues after “it”, such as `asks for hidden instructions`. */
   about: string
   /** How it was written: `plain`, `base64`, `look-alike letters`, … */
   via: string
@@ -113,7 +113,7 @@ const PART = 480
 const BEYOND = 120
 const grams = roomForGrams()
 
-/** The rules whose needed words stand in two neighbouring parts of a text, and the range to search; mostly few. */
+/** The rules whose needed words are in two neighbouring parts of a text, and the range to search; mostly few. */
 function requestedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
   // What a text must contain for each rule to match, read from the patterns on first use.
   const all = ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
@@ -275,7 +275,7 @@ function isOnlyMentioned(text: string, start: number, end: number, negated: bool
 
 const MARKS = ['"', '`', "'"] as const
 
-/** Whether a match stands between two quotation marks of one kind that open and close near it. */
+/** Whether a match is between two quotation marks of one kind that open and close near it. */
 function isQuoted(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - BEFORE), start)
   const after = text.slice(end, end + AFTER)

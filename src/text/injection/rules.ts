@@ -16,7 +16,7 @@ import {
 /** One way in which a text may try to command an engine. */
 export type Rule = {
   id: string
-  /** A clause that goes on after “it”, such as `asks for hidden instructions`. */
+  /** A clause that continues after “it”, such as `asks for hidden instructions`. */
   about: string
   /** Matched against readable text. Its gaps are bounded, so that matching stays linear. */
   pattern: RegExp

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /**
  * Which words are given or family names somewhere, words for streets, or places: a table of bits for each, that
- * `training/known-tables.ts` makes from the lists of the `@faker-js/faker` package. A word that is none is taken for
+ * `training/known-tables.ts` makes from the lists of the `@faker-js/faker` package. Any other word is taken for
  * one in two of a hundred cases.
  */
 export const KNOWN_FILE = join(import.meta.dir, 'known.bin')

@@ -12,8 +12,8 @@ export type Tagged = TextSpan & { kind: Kind }
 /** The tag of no kind; then two for each. */
 export const OUTSIDE = 0
 export const TAGS = 1 + 2 * KINDS.length
-export const beginsWith = (kind: Kind): number => 1 + 2 * KINDS.indexOf(kind)
-const isBeginning = (tag: number): boolean => tag % 2 === 1
+export const hasIdPrefix = (kind: Kind): number => 1 + 2 * KINDS.indexOf(kind)
+const isIdPrefix = (tag: number): boolean => tag % 2 === 1
 
 /** After the features' rows comes one for each tag that a token may have before it. */
 export const SHAPE: Shape = { slots: SLOTS + TAGS, classes: TAGS }
@@ -39,7 +39,7 @@ function spansOf(tokens: readonly Token[], tags: ArrayLike<number>): Tagged[] {
   const spans: { start: number; end: number; kind: Kind }[] = []
   for (const [at, { start, end }] of tokens.entries()) {
     const tag = tags[at]!
-    if (isBeginning(tag)) spans.push({ start, end, kind: KINDS[(tag - 1) / 2]! })
+    if (isIdPrefix(tag)) spans.push({ start, end, kind: KINDS[(tag - 1) / 2]! })
     else if (tag !== OUTSIDE) spans.at(-1)!.end = end
   }
   return spans
@@ -47,10 +47,10 @@ function spansOf(tokens: readonly Token[], tags: ArrayLike<number>): Tagged[] {
 
 const NEVER = -1e9
 
-/** The tags that may stand before each: a kind only goes on where it began. */
+/** The tags that may stand before each: a kind only continues where it began. */
 const BEFORE: readonly (readonly number[])[] = Array.from({ length: TAGS }, (_, tag) =>
   Array.from({ length: TAGS }, (_, before) => before).filter(
-    (before) => tag === OUTSIDE || isBeginning(tag) || before === tag || before === tag - 1,
+    (before) => tag === OUTSIDE || isIdPrefix(tag) || before === tag || before === tag - 1,
   ),
 )
 

@@ -19,7 +19,7 @@ export type Token = {
   known: number
   /** Whether it is a word for streets or a place (`placeAs`). */
   place: number
-  /** Whether something stands between it and the token before. */
+  /** Whether something is between it and the token before. */
   apart: boolean
 }
 

@@ -35,7 +35,7 @@ const STOPPED = 'InternalError'
 
 /**
  * Opens an interruptible engine for backtracking expressions. The runtime's own engine cannot be interrupted: even a
- * terminated thread goes on matching, perhaps for ever. `test` blocks, and comparing with a long group asks `isOver`
+ * terminated thread continues matching, perhaps for ever. `test` blocks, and comparing with a long group asks `isOver`
  * late, so use this in a process, which can be killed.
  */
 export async function openBacktracker(): Promise<Backtracker> {

@@ -129,7 +129,7 @@ function* unmarked(spans: Iterable<TextSpan>, marked: string): Generator<TextSpa
   for (const { start, end } of spans) yield { start: offsetOf(start), end: offsetOf(end) }
 }
 
-/** Size of a property class (`\p{L}`): for each time it stands in the expanded pattern, and for each it is written. */
+/** Size of a property class (`\p{L}`): for each time it is in the expanded pattern, and for each it is written. */
 const PROPERTY_SIZE = 10
 const PROPERTY_START = 20
 /** Property classes lower what a pattern may be in size, even below zero. */

@@ -9,7 +9,7 @@ const QUANTIFIER = /[*+?{]/
 const REFERENCE = /\\[1-9k]/
 
 /**
- * The patterns without look-ahead that together say what one does whose look-aheads stand at its beginning:
+ * The patterns without look-ahead that together say what one does whose look-aheads are at its beginning:
  * `^(?=.*\d)(?!admin)\w+$` is `^(?:.*\d)`, not `^(?:admin)`, and `^(?:\w+$)`. Libraries write e-mail addresses and
  * passwords so. Any other pattern is returned as it is.
  */

@@ -22,7 +22,7 @@ export const commandChance = (text: string): number =>
   likeliest(modelOf('attacks'), sentenceFeaturesOf(text))[0]!.chance
 
 /**
- * The local model's probability, from 0 to 1, that some stretch of a prompt has an assistant act against whoever it
+ * The local model's probability, from 0 to 1, that some stretch of a prompt has an assistant act against the people it
  * serves: track, mislead, favour in secret, keep from help, or take its rules for suggestions.
  */
 export const wishChance = (text: string): number => likeliest(modelOf('wishes'), sentenceFeaturesOf(text))[0]!.chance

@@ -10,7 +10,7 @@ export const LABELS = {
   texts: ['honest', 'attack'],
   /** The same by the ends of a text and the pieces of their words, as modes are found; lines teach it too. */
   ends: ['honest', 'attack'],
-  /** What a prompt wants of an assistant that is against whoever it serves. */
+  /** What a prompt wants of an assistant that is against the people it serves. */
   wishes: ['clean', 'wish'],
   safety: ['clean', 'hate', 'harassment', 'violence', 'sexual', 'self_harm', 'illicit'],
 } as const

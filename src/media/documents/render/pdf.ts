@@ -175,7 +175,7 @@ function listOf({ ordered, start, items }: List, page: Page): Content {
   return ordered ? { ol: entries, start, margin } : { ul: entries, margin, markerColor: ACCENT }
 }
 
-/** The marks stand at the right; pdfmake knows only lists that begin at the left. */
+/** The marks are at the right; pdfmake knows only lists that begin at the left. */
 const listFromRight = (entries: readonly Content[], start: number | null): Content => ({
   stack: entries.map((entry, at) => {
     const mark = start === null ? '•' : `.${start + at}`

@@ -18,7 +18,7 @@ const MAX_BESIDE = 8
 const MAX_INLINE = 8
 
 /**
- * A document as slides: each heading of the two highest levels begins one. What does not fit goes on to the next one, so
+ * A document as slides: each heading of the two highest levels begins one. What does not fit continues on the next one, so
  * that nothing is cut and nothing shrinks until it cannot be read.
  */
 export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
@@ -105,7 +105,7 @@ function inParts(lines: readonly Line[], letters: number, max: number): Line[][]
       last.push(line)
       height += rows
     } else {
-      // Code goes on with the line that says what it is for.
+      // Code continues with the line that says what it is for.
       const before =
         last && last.length > 1 && line.mark === null && line.text.length === 1 && line.text[0]!.code === true
           ? [last.pop()!]

@@ -21,7 +21,7 @@ const LONGEST = 20
 /** Of a few columns, of more, and of many. */
 const usualOf = (columns: number): number => (columns > 8 ? 7 : columns > 5 ? 8.5 : 9.5)
 const paddingOf = (columns: number): number => (columns > 8 ? 4 : 6)
-/** Whoever opens an Office file may lack its font, and another one has wider letters. */
+/** The reader of an Office file may lack its font, and another font has wider letters. */
 export const OTHER_FONT = 1.3
 
 /** Smaller letters than the last of these cannot be read on paper. */
@@ -98,7 +98,7 @@ function measured(letter: string): number {
   return bold.hasGlyphForCodePoint(code) ? bold.glyphForCodePoint(code).advanceWidth / bold.unitsPerEm : 1
 }
 
-/** The share of the width that each column of a table gets, by the length of what stands in it; they add up to one. */
+/** The share of the width that each column of a table gets, by the length of what is in it; they add up to one. */
 function columnShares({ header, rows }: Table): number[] {
   const lengths = header.map((name, at) => {
     const own = rows.slice(0, MEASURED).map((row) => plain(row[at] ?? []).length)

@@ -53,7 +53,7 @@ export function groundOf(canvas: Canvas, light: Light, setting: Setting, y: numb
   const { width, height, random, palette } = canvas
   const between = (share: number) => mix(light.far, light.near, share)
   const snow = light.isNight ? tone(palette.paper, 0.78, 1) : palette.paper
-  // A place that nothing stands in is looked at for itself.
+  // A place that nothing is in is looked at for itself.
   const tall = canvas.reading.subjects.length ? 1 : 1.7
   switch (setting) {
     case 'sea':

@@ -46,7 +46,7 @@ export function createFrame({ id, base, options, emit }: Options) {
   let cameFrom: Element | null = null
   const waiting: object[] = []
   const silence = setTimeout(() => {
-    // biome-ignore lint/suspicious/noConsole: the one word that whoever pasted the tag needs
+    // biome-ignore lint/suspicious/noConsole: the one message that the person who pasted the tag needs
     console.info(
       `svc widget: ${base.origin} did not open a chat. Check that the widget is active and allows ${location.origin}.`,
     )

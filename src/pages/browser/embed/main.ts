@@ -19,7 +19,7 @@ function start(script: HTMLScriptElement): void {
   const early = window.svcWidget
   const api = early && !Array.isArray(early) ? early : createApi()
   if (api.has(configId)) {
-    // biome-ignore lint/suspicious/noConsole: the one word that whoever pasted the tag needs
+    // biome-ignore lint/suspicious/noConsole: the one message that the person who pasted the tag needs
     console.info('svc widget: this chat is already on the page; the second tag does nothing.')
     return
   }

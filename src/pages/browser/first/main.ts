@@ -1,5 +1,5 @@
 /**
- * Stands in the frame's page itself: draws what is seen first, the launcher or the greeting, with the owner's looks, and
+ * Inlined in the frame's page: draws what is seen first, the launcher or the greeting, with the owner's looks, and
  * has the host show the frame. The chat's own script runs after that was painted.
  */
 import { pageData } from '../shared/dom'

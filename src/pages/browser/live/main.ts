@@ -8,7 +8,7 @@ const FIELDS = new Set(['textbox', 'searchbox', 'spinbutton'])
 
 const BUTTONS = ['left', 'middle', 'right']
 
-/** The page of a live view: a picture that moves, and a hand on it for whoever may (contract 16.3). */
+/** The page of a live view: a picture that moves, and input for those who may control it (contract 16.3). */
 const url = new URL(location.href)
 const token = url.searchParams.get('token') ?? ''
 const sessionId = url.pathname.split('/')[3] ?? ''
@@ -89,7 +89,7 @@ setInterval(() => {
   if (!text.hidden) send({ type: 'tree' })
 }, 2_000)
 
-/** Where the page went, for whoever listens; at most once in three seconds. */
+/** Where the page went, for screen readers; at most once in three seconds. */
 let saysSoon = false
 function sayPlace(): void {
   if (saysSoon) return

@@ -9,7 +9,7 @@ export type Known = {
   wanted: string | null
   step: string | null
   idle: boolean
-  /** Whether the page was lost and is opened anew. */
+  /** Whether the page was lost and is opened again. */
   lost: boolean
 }
 export type Why = 'ended' | 'expired' | 'refused' | 'unconfigured' | 'blocked'
@@ -38,7 +38,7 @@ const STEPS: Readonly<Record<string, string>> = {
   browser_screenshot: 'The agent is taking a screenshot',
 }
 
-/** The state by name, and the words that stand in the status line (dx 5.4). */
+/** The state by name, and the words that are in the status line (dx 5.4). */
 export function stateOf(known: Known): { name: string; words: string } {
   const { link, why, tries } = known
   if (link === 'over') return { name: why ?? 'ended', words: OVER[(why ?? 'ended') as keyof typeof OVER] }

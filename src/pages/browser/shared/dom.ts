@@ -52,7 +52,7 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
-/** Whoever reads along is told at most this often that somebody writes. */
+/** Readers are told at most this often that somebody writes. */
 const EVERY_MS = 3_000
 
 /** Calls `tell` while something is written into a field, and not for a field that was emptied. */

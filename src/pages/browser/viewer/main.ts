@@ -1,6 +1,6 @@
 /**
- * Mends what the viewer's elements lack for screen readers, and takes away the reference in short once the viewer is
- * drawn. It draws its elements anew while it is used, so whatever changes is looked at again.
+ * Adds what the viewer's elements lack for screen readers, and removes the short reference once the viewer is
+ * drawn. It draws its elements again while it is used, so whatever changes is looked at again.
  */
 function repair(): void {
   const each = (where: string, change: (one: HTMLElement) => void) =>

@@ -3,7 +3,7 @@ import { hostOf } from './host'
 
 export type Bridge = ReturnType<typeof createBridge>
 
-/** What the host's page may tell the frame; each value is checked by whoever takes it. */
+/** What the host's page may tell the frame; each value is checked where it is used. */
 export type HostMessage = {
   type: string
   text?: unknown

@@ -149,7 +149,7 @@ export function startChat(): void {
     }
   }
 
-  /** Forgets the chat on this device and begins anew. */
+  /** Forgets the chat on this device and begins again. */
   function clear(): void {
     listener.stop()
     sending.stop()

@@ -17,7 +17,7 @@ type Options = {
   /** An answer that is shown is kept under this id. */
   arrived(reply: Message): void
   followUps(prompts: { label: string; prompt: string }[]): void
-  /** The session began, or goes on: there is something to listen to. */
+  /** The session began, or continues: there is something to listen to. */
   begun(): void
   /** Whatever the whole chat must show. */
   failed(failure: Failure): void

@@ -59,7 +59,7 @@ export function createShell({ panel, bridge, field, opened }: Options) {
     }
   }
 
-  /** What is open from the start neither moves nor takes the focus from the page that it stands in. */
+  /** What is open from the start neither moves nor takes the focus from the page that it is in. */
   function begin(): void {
     show()
     if (!bridge.isFramed) requestAnimationFrame(focusField)

@@ -24,7 +24,7 @@ export type Row = {
 const NEAR_END_PX = 80
 
 /**
- * The messages. What is finished stands in the log, which screen readers read aloud once; what still grows stands below
+ * The messages. What is finished is in the log, which screen readers read aloud once; what still grows stands below
  * it, outside of the log, and moves up when it is done (SC 4.1.3).
  */
 export function createTranscript() {

@@ -154,7 +154,7 @@ export function usePages<T>(path: string, rows: string | ((page: never) => T[]),
     initialPageParam: '',
     getNextPageParam: (last) => (last.next_cursor as string | null) ?? undefined,
     placeholderData: keepPreviousData,
-    // Whoever has scrolled on is not read to from the beginning.
+    // A reader who has scrolled on stays where they are.
     refetchInterval: ({ state }) => (everyMs && state.data?.pages.length === 1 ? everyMs : false),
   })
   const of = (page: Record<string, unknown>) => (typeof rows === 'string' ? page[rows] : rows(page as never)) as T[]

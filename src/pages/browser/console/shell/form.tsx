@@ -5,7 +5,7 @@ import { type Method, useOwner, useSend } from './api'
 import { at, DOCS } from './boot'
 import { createValue } from './value'
 
-/** Whether a form on the page holds changes that were not saved; whoever closes it is asked first. */
+/** Whether a form on the page holds changes that were not saved; closing it asks first. */
 export const unsaved = createValue(false)
 
 export type FormField = {

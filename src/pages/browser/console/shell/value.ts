@@ -22,5 +22,5 @@ export function createValue<T>(first: T): Value<T> {
   }
 }
 
-/** A request that one screen hands to the next, which never stands in an address: what was typed is nobody else's. */
+/** A request that one screen hands to the next, which is never in an address: what was typed is nobody else's. */
 export const handed = createValue<Record<string, unknown> | null>(null)

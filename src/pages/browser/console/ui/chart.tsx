@@ -60,7 +60,7 @@ export function Chart({ title, times, series, spell, stacked, onRange }: Props) 
     }
   }, [])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew with other values or colours
+  // biome-ignore lint/correctness/useExhaustiveDependencies: redrawn with other values or colours
   useLayoutEffect(() => {
     const place = box.current
     if (!place || isTable) return

@@ -7,7 +7,7 @@ export type Column<Row> = {
   key: string
   head: string
   cell(row: Row): ReactNode
-  /** Figures stand at the right. */
+  /** Figures are at the right. */
   number?: boolean
   /** Stays on a small screen, where a row is a card of two lines. */
   main?: boolean

@@ -152,7 +152,7 @@ function Messages({ chat }: { chat: Transcript }) {
   )
 }
 
-/** A picture of the visitor or a file of the assistant, opened by whoever wants to see it. */
+/** A picture of the visitor or a file of the assistant, opened on a click. */
 function FileLink({ url, title, filename }: { url?: unknown; title?: unknown; filename?: unknown }) {
   if (typeof url !== 'string' || !/^(?:https?:\/\/|\/)/.test(url)) return null
   return (

@@ -35,7 +35,7 @@ const byUrgency = (a: Chat, b: Chat) => rankOf(a) - rankOf(b) || lastOf(b).local
 
 const TYPING_MS = 5_000
 
-/** The conversations of all widgets and the open one, as they change. `hurry` reads them anew after a change of one's own. */
+/** The conversations of all widgets and the open one, as they change. `hurry` reads them again after a change of one's own. */
 export function useInbox(open: string | null) {
   const owner = useOwner()
   const calls = useCalls()
@@ -45,7 +45,7 @@ export function useInbox(open: string | null) {
   const [isLost, setLost] = useState(false)
   const [isGone, setGone] = useState(false)
   const following = useRef(new AbortController())
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another owner or conversation is followed anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another owner or conversation is followed again
   useEffect(() => {
     let isOver = false
     let typingEnds: ReturnType<typeof setTimeout> | undefined

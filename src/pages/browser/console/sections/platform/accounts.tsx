@@ -79,7 +79,7 @@ function AccountBody({ row: user }: { row: OperatorUser & Partial<UserDetail> })
             label: 'Console link…',
             path: `${path}/console-link`,
             fields: [{ name: 'ttl_minutes', label: 'Works for minutes', kind: 'number', min: 1, max: 1440 }],
-            ask: 'Whoever has the link is signed in as this person, once.',
+            ask: 'The link signs its holder in as this person, once.',
             done: ({ url }: ConsoleLink) => setShown({ label: 'link', text: url }),
           },
         ]}

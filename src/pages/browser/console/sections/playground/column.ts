@@ -96,7 +96,7 @@ export function useColumn(settings: Settings) {
     isRunning: exchanges.at(-1)?.state === 'runs',
     turns: turnsOf(exchanges),
     send: (prompt: string) => void run(prompt, exchanges),
-    /** Asks again, and goes on from there. */
+    /** Asks again, and continues from there. */
     retry: (id: number, prompt?: string) => {
       const at = exchanges.findIndex((it) => it.id === id)
       if (at >= 0) void run(prompt ?? exchanges[at]!.body.prompt, exchanges.slice(0, at))

@@ -124,7 +124,7 @@ const ModeField = (props: { value: string; onChange(mode: string): void }) => (
   <Select {...props} label="Mode" choices={[...new Set([props.value, ...MODES])].map((mode) => [mode, mode])} />
 )
 
-/** One prompt, routed with the rules as they stand in the form. */
+/** One prompt, routed with the rules as they are in the form. */
 function Try({ rules, id }: { rules: Rule[]; id: string | undefined }) {
   const calls = useCalls()
   const [prompt, setPrompt] = useState('')

@@ -153,7 +153,7 @@ export function WidgetEditor({ row: widget, close }: { row: Widget; close(): voi
   )
 }
 
-/** The widget in a frame, anew after each change. A token lets it be shown here; it is good for 15 minutes. */
+/** The widget in a frame, again after each change. A token lets it be shown here; it is good for 15 minutes. */
 function Preview({ widget }: { widget: Widget }) {
   const calls = useCalls()
   const [source, setSource] = useState<string | null>(null)

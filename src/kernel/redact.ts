@@ -2,7 +2,7 @@
  * A copy in which the members of these names are empty, at any depth: a text is `''`, a list `[]`, an object `{}`,
  * anything else null. What depends on the form of an answer finds it as it was.
  */
-export function withheld(value: unknown, names: readonly string[]): unknown {
+export function redact(value: unknown, names: readonly string[]): unknown {
   const hidden = new Set(names)
   return without(value)
 
