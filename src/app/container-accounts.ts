@@ -20,7 +20,14 @@ import {
   type Sessions,
   writeSessionUses,
 } from '../accounts'
-import { createAccountBilling, createAccountLimits, createBalanceWatch, createBilling, followPrices } from '../billing'
+import {
+  createAccountBilling,
+  createAccountLimits,
+  createBalanceWatch,
+  createBilling,
+  followPrices,
+  heldUnder,
+} from '../billing'
 import { createCharging, createPublicJobs } from '../charging'
 import { createBuiltinDriver, createEngines, createUpstreamHealth } from '../engines'
 import { createEvents } from '../events'
@@ -122,6 +129,7 @@ function buildMoney(modules: Foundation) {
     ...modules,
     namesOf,
     costOf: prices.costOf,
+    heldUnder: async (reader, ref) => (await heldUnder(reader, { ref }))[0]?.amount,
     refusals: modules.usage.refusals,
     balanceOf: billing.balance,
     expiringOf: billing.expiringGrants.of,

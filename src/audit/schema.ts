@@ -78,6 +78,9 @@ type OutputSummary = {
   error_code?: string
   /** Rules of a guardrail policy that fired; the finding is described, never quoted. */
   guardrails?: readonly object[]
+  conversation_id?: string
+  /** How the mode of a call was chosen; its words name the kind of signal, never the prompt. */
+  routing?: object
   /** Routing rules that were skipped, and why (catalogue K16). */
   routing_warnings?: readonly string[]
   /** Up to where a chain was archived, and the files. */

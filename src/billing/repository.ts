@@ -337,6 +337,12 @@ export const insertEntry = command<Omit<LedgerRow, 'id'>>()((tx, p) => {
     .returning({ id: t.id })
 })
 
+/** What a hold of a call's own reserved, in micro-cents; nothing where calls shared one. */
+export const heldUnder = query<{ ref: string }>()((db, p) => {
+  const t = db.of(holds)
+  return db.select({ amount: t.amount }).from(t).where(eq(t.ref, p.ref))
+})
+
 /** The amount a movement gave or took from an account. */
 export const entryOf = query<{ ref: string; kind: string; account: string }>()((db, p) => {
   const t = db.of(ledgerEntries)

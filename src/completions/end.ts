@@ -25,7 +25,7 @@ import { artifactsOf, linkedAnew, receiveCode } from './artifacts'
 import { cacheScopeOf, type StoredAnswer } from './cache'
 import { costOfTurns } from './open'
 import { chatIdOf, contentOf, usageOf } from './present'
-import { firedIn, isStealth, requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
+import { decisionsOf, firedIn, isStealth, requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
 import type { House, Run } from './run'
 import type { ChatCompletionId, CompletionId, ModelRef } from './schema'
 
@@ -333,7 +333,7 @@ function recordAudit(
       tools_used: result && !isStealth(request.mode) ? [...new Set(result.toolUses.map(({ name }) => name))] : [],
       fallback_used: hasFallenBack(run, result),
       ...(guardrails.length ? { guardrails: [...guardrails] } : {}),
-      ...(run.routingWarnings.length ? { routing_warnings: [...run.routingWarnings] } : {}),
+      ...decisionsOf(run),
       ...(errorCode ? { error_code: errorCode } : {}),
     },
   }

@@ -65,6 +65,16 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
 
 export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')
 
+/** What the record of a run says of its way: where its turn is kept, and how its mode was chosen. Nothing quotes the prompt. */
+export function decisionsOf({ request, conversationId, classifiedMs, routing, routingWarnings }: Run) {
+  const { fallback_used: _, ...choice } = routing
+  return {
+    ...(conversationId && !isStealth(request.mode) ? { conversation_id: conversationId } : {}),
+    ...(classifiedMs === null ? {} : { routing: choice }),
+    ...(routingWarnings.length ? { routing_warnings: [...routingWarnings] } : {}),
+  }
+}
+
 /** Stealth changes what is kept, not how the answer is made (contract 2.1). */
 const STEALTH_WORK: Record<string, string> = { stealth_text: 'fast', stealth_image: 'image', stealth_video: 'video' }
 

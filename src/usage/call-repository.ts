@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, exists, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../kernel/store'
 import { type Counted, DAY_MS, type Sums } from './buckets'
 import type { Choice } from './report-repository'
 import type { Span } from './spans'
-import { callFields, type UsageRow, usageRecords, usageSkills } from './table'
+import { usageRecords, usageSkills } from './table'
 
 /** An SQL condition that selects usage records. */
 export type Calls = SQL | undefined
@@ -124,33 +124,6 @@ const sums = (t: typeof usageRecords.sqlite) => ({
   server_errors: whole(sql`sum(CASE WHEN ${t.status} >= 500 THEN 1 ELSE 0 END)`),
   refused: whole(sql`0`),
 })
-
-export type Mark = { at: number; id: number }
-export type ExportRow = Counted & Pick<UsageRow, 'request_id' | 'endpoint'>
-
-/** One page of an export: calls of a span, newest first, starting just before a mark. */
-export async function exportPage(
-  db: Reader,
-  choice: Choice,
-  { from, to, before, limit }: Span & { before: Mark | null; limit: number },
-): Promise<ExportRow[]> {
-  const t = db.of(usageRecords)
-  const last = before ?? { at: to, id: 0 }
-  return db
-    .select({ ...callFields(t), request_id: t.request_id, endpoint: t.endpoint })
-    .from(t)
-    .where(
-      and(
-        eq(t.owner, choice.owner),
-        gte(t.at, from),
-        lte(t.at, last.at),
-        or(lt(t.at, last.at), lt(t.id, last.id)),
-        ...chosen(db, choice),
-      ),
-    )
-    .orderBy(desc(t.at), desc(t.id))
-    .limit(limit)
-}
 
 function chosen(db: Reader, { keyId, mode, skill }: Choice): Calls[] {
   const [t, s] = [db.of(usageRecords), db.of(usageSkills)]

@@ -1,21 +1,21 @@
 import { and, desc, eq, gte, inArray, lt, type SQLWrapper, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { type CsvCell, csvFile, csvHeaders } from '../kernel/csv'
-import { nextTurn } from '../kernel/loop'
 import { microToCents, plainCents } from '../kernel/money'
 import type { Reader } from '../kernel/store'
-import { addEncoded, noCalls, percentiles, WIDTHS } from './buckets'
-import { type ExportRow, exportPage, type Mark } from './call-repository'
-import type { Choice } from './report-repository'
-import { EXPORT_ROWS, type ExportFormat, UsageExportRow } from './schema'
+import { addEncoded, type Counted, noCalls, percentiles, WIDTHS } from './buckets'
+import { chosen, slicesOf } from './requests'
+import { type ExportFormat, type RequestFilters, UsageExportRow } from './schema'
 import type { Span } from './spans'
-import { usageRollups } from './table'
+import { callFields, type UsageRow, usageRecords, usageRollups } from './table'
 
 const PAGE = 1_000
 
 const COLUMNS = Object.keys(UsageExportRow.properties)
 
-type Input = { choice: Choice; span: Span; signal: AbortSignal }
+type Deps = Parameters<typeof slicesOf>[0]
+type Input = { owner: OwnerScope; filters: Partial<RequestFilters>; span: Span; signal: AbortSignal }
 
 const headersOf = (format: ExportFormat, type: string) => ({
   ...csvHeaders('usage'),
@@ -29,6 +29,8 @@ export const EXPORT_HEADERS: Record<ExportFormat, Record<string, string>> = {
   json: headersOf('json', 'application/json'),
   jsonl: headersOf('jsonl', 'application/jsonl'),
 }
+
+type ExportRow = Counted & Pick<UsageRow, 'request_id' | 'endpoint'>
 
 const toRow = (row: ExportRow): UsageExportRow => ({
   timestamp: iso(row.at),
@@ -144,44 +146,42 @@ function sumsOf(rows: readonly Slot[]) {
 
 /** The calls, newest first, as pieces of the requested format (contract 18.1). */
 export function piecesOf(
-  db: Reader,
+  deps: Deps,
   input: Input & { format: ExportFormat; requestId: string },
 ): AsyncGenerator<string> {
-  if (input.format === 'json') return asJson(db, input, input.requestId)
-  return input.format === 'jsonl' ? asJsonLines(db, input) : csvFile(COLUMNS, cellPages(db, input))
+  if (input.format === 'json') return asJson(deps, input, input.requestId)
+  return input.format === 'jsonl' ? asJsonLines(deps, input) : csvFile(COLUMNS, cellPages(deps, input))
 }
 
 /** One JSON object, whose rows are streamed a page at a time. */
-async function* asJson(db: Reader, input: Input, requestId: string): AsyncGenerator<string> {
+async function* asJson(deps: Deps, input: Input, requestId: string): AsyncGenerator<string> {
   yield `{"request_id":${JSON.stringify(requestId)},"rows":[`
   let between = ''
-  for await (const page of pages(db, input)) {
-    if (!page.length) continue
+  for await (const page of pages(deps, input)) {
     yield between + page.map((row) => JSON.stringify(toRow(row))).join(',')
     between = ','
   }
   yield ']}'
 }
 
-async function* asJsonLines(db: Reader, input: Input): AsyncGenerator<string> {
-  for await (const page of pages(db, input)) {
-    if (page.length) yield page.map((row) => `${JSON.stringify(toRow(row))}\n`).join('')
-  }
+async function* asJsonLines(deps: Deps, input: Input): AsyncGenerator<string> {
+  for await (const page of pages(deps, input)) yield page.map((row) => `${JSON.stringify(toRow(row))}\n`).join('')
 }
 
-async function* cellPages(db: Reader, input: Input): AsyncGenerator<CsvCell[][]> {
-  for await (const page of pages(db, input)) yield page.map(toCells)
+async function* cellPages(deps: Deps, input: Input): AsyncGenerator<CsvCell[][]> {
+  for await (const page of pages(deps, input)) yield page.map(toCells)
 }
 
-/** Reads pages by cursor, so that no transaction stays open while a slow client reads. */
-async function* pages(db: Reader, { choice, span, signal }: Input): AsyncGenerator<ExportRow[]> {
-  let before: Mark | null = null
-  for (let sent = 0; sent < EXPORT_ROWS; sent += PAGE) {
-    const page: ExportRow[] = await exportPage(db, choice, { ...span, before, limit: PAGE })
-    yield page
-    if (page.length < PAGE || signal.aborted) return
-    before = page.at(-1)!
-    // A client that reads fast would otherwise hold the event loop.
-    await nextTurn()
+/** Reads slice by slice, so that no transaction stays open while a slow client reads, and other work has its turns. */
+async function* pages(deps: Deps, { owner, filters, span, signal }: Input): AsyncGenerator<ExportRow[]> {
+  const t = deps.reader.of(usageRecords)
+  const before = { from: span.from, to: span.to - 1 }
+  for await (const { calls } of slicesOf(deps, { signal }, owner, before, Number.POSITIVE_INFINITY)) {
+    const found = await deps.reader
+      .select({ ...callFields(t), request_id: t.request_id, endpoint: t.endpoint })
+      .from(t)
+      .where(and(calls, ...chosen(deps.reader, filters)))
+      .orderBy(desc(t.at), desc(t.id))
+    for (let from = 0; from < found.length; from += PAGE) yield found.slice(from, from + PAGE)
   }
 }

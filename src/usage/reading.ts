@@ -11,7 +11,7 @@ import { addEncoded, addSums, cellOf, DAY_MS, emptySums, grainsOf, noCalls, perc
 import { type CallSums, type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
 import { piecesOf } from './export'
 import { type Choice, type Rolled, rolledIn } from './report-repository'
-import { countRequests, findRequest, listRequests } from './requests'
+import { countRequests, findRequest, type HeldUnder, listRequests } from './requests'
 import type {
   Breakdown,
   RequestFilters,
@@ -78,6 +78,7 @@ type Deps = {
   expiringOf(reader: Reader, owner: OwnerScope): Promise<{ remaining: number; expiresAt: number }[]>
   /** The caps of an owner in micro-cents; null means no cap. */
   capsOf(reader: Reader, owner: OwnerScope): Promise<{ daily: number | null; monthly: number | null }>
+  heldUnder: HeldUnder
 } & Pick<SeriesDeps, 'costOf' | 'namesOf'>
 
 export type UsageReading = ReturnType<typeof createUsageReading>
@@ -105,7 +106,12 @@ export function createUsageReading(deps: Deps) {
       countRequests(single, call, await seenBy(call, query), query),
     /** One call of the last 92 days. */
     request: async (call: Call, id: string) =>
-      findRequest(single, call, await seenBy(call, { from: iso(clock.now() - EXPORT_DAYS * DAY_MS) }), id),
+      findRequest(
+        { ...single, heldUnder: deps.heldUnder },
+        call,
+        await seenBy(call, { from: iso(clock.now() - EXPORT_DAYS * DAY_MS) }),
+        id,
+      ),
   }
 
   async function seenBy(call: Call, query: Pick<UsageQuery, 'from' | 'to' | 'scope'>) {
@@ -148,14 +154,10 @@ export function createUsageReading(deps: Deps) {
     const choice = choiceOf(owner, query)
     const rows = (await tallyOf(store.read, { ...choice, brief: true }, span, now)).requests()
     if (rows > EXPORT_ROWS) throw tooManyRows(rows)
-    const { format, key_id, mode, skill } = query
-    const facts = {
-      format,
-      from: iso(span.from),
-      to: iso(span.to),
-      rows,
-      ...Object.fromEntries(Object.entries({ key_id, mode, skill }).filter(([, value]) => value !== undefined)),
-    }
+    const { format, from: _, to: __, scope: ___, ...filters } = query
+    // How many pass the other filters is known at the end alone.
+    const isCounted = Object.keys(filters).every((name) => ['key_id', 'mode', 'skill'].includes(name))
+    const facts = { format, from: iso(span.from), to: iso(span.to), ...(isCounted ? { rows } : {}), ...filters }
     await store.write((tx) =>
       audit.record(tx, call, {
         action: 'usage.exported',
@@ -166,7 +168,7 @@ export function createUsageReading(deps: Deps) {
       }),
     )
     const { signal, requestId } = call
-    yield* piecesOf(store.read, { choice, span, signal, format, requestId })
+    yield* piecesOf(single, { owner, filters, span, signal, format, requestId })
   }
 
   async function creditOf(owner: OwnerScope): Promise<UsageReport['balance']> {

@@ -7,12 +7,14 @@ import { nextTurn } from '../kernel/loop'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { decodeCursor, encodeCursor, type Page, toPage } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import type { RequestFilters, RequestQuery, RequestRow } from './schema'
+import { METADATA, type RequestFilters, type RequestQuery, type RequestRow } from './schema'
 import { SLICE, type Span } from './spans'
 import { type BodyRow, callFields, requestBodies, speedFields, usageRecords, usageSkills } from './table'
 
 type Seen = { owner: OwnerScope; span: Span }
 type Deps = { reader: Reader; clock: Clock }
+/** What was put on hold under a reference of the ledger, in micro-cents; undefined where that is not known. */
+export type HeldUnder = (reader: Reader, reference: string) => Promise<number | undefined>
 
 /** How long one request may search; a filter that matches little reads many calls. */
 const LIST_MS = 150
@@ -80,7 +82,12 @@ export async function countRequests(deps: Deps, call: Call, { owner, span }: See
  * One call by its request id, and how its time was spent. Throws 404 where the caller has none with this id, and 503
  * when too many calls would have to be looked at.
  */
-export async function findRequest(deps: Deps, call: Call, { owner, span }: Seen, id: string) {
+export async function findRequest(
+  { heldUnder, ...deps }: Deps & { heldUnder: HeldUnder },
+  call: Call,
+  { owner, span }: Seen,
+  id: string,
+) {
   // Postgres takes no text with NUL, not even to look for it.
   if (id.includes('\0')) throw notFound('request')
   const filters = chosen(deps.reader, seenAs(call, {}))
@@ -94,7 +101,17 @@ export async function findRequest(deps: Deps, call: Call, { owner, span }: Seen,
       const bodies = kept
         ? { kept: true, until: iso(kept.expires_at), request: JSON.parse(kept.request), response: kept.response }
         : { kept: false, until: null }
-      return { object: 'request' as const, request: present(row), steps: stepsOf(row), bodies }
+      const held = row.ledger_ref === null ? undefined : await heldUnder(deps.reader, row.ledger_ref)
+      return {
+        ...{ object: 'request' as const, request: present(row), steps: stepsOf(row), ...decidedIn(row) },
+        money: {
+          held_cents: held === undefined ? null : microToCents(held),
+          charged_cents: microToCents(row.cost_micro),
+          released_cents: held === undefined ? null : microToCents(held - row.cost_micro),
+          reference: row.ledger_ref,
+        },
+        bodies,
+      }
     }
     end = slice.from
   }
@@ -134,15 +151,35 @@ const read = (reader: Reader) => {
   const t = reader.of(usageRecords)
   const columns = { ...callFields(t), ...speedFields(t), request_id: t.request_id, endpoint: t.endpoint }
   return reader
-    .select({ ...columns, user_id: t.user_id, output: t.output })
+    .select({
+      ...columns,
+      ...{ user_id: t.user_id, input: t.input, output: t.output, entity_id: t.entity_id, ledger_ref: t.ledger_ref },
+    })
     .from(t)
     .$dynamic()
 }
 type Found = Awaited<ReturnType<typeof read>>[number]
 
 /** What the event of a call says of its end; nothing where there is no event. */
-const outcomeOf = ({ output }: Found): { error_code?: string; guardrails?: object[]; tools_used?: string[] } =>
-  output === null ? {} : JSON.parse(output)
+const outcomeOf = ({ output }: Found): Outcome => (output === null ? {} : JSON.parse(output))
+type Outcome = {
+  error_code?: string
+  guardrails?: { guardrail_id: string; phase: string; verdict: string; detail: string }[]
+  tools_used?: string[]
+  conversation_id?: string
+  routing?: { source: string; confidence: number | null; reasoning: string | null; preference_id: string | null }
+  routing_warnings?: string[]
+}
+
+/** Why it went the way it went, as its event says. */
+function decidedIn(row: Found) {
+  const { routing, routing_warnings: skipped = [], guardrails = [], tools_used: tools = [] } = outcomeOf(row)
+  return {
+    completion_id: row.entity_id,
+    routing: routing ? { ...routing, skipped } : null,
+    ...{ guardrails, tools },
+  }
+}
 
 const present = (row: Found, outcome = outcomeOf(row)): RequestRow => ({
   request_id: row.request_id,
@@ -165,6 +202,8 @@ const present = (row: Found, outcome = outcomeOf(row)): RequestRow => ({
   latency_ms: row.latency_ms,
   guardrails: outcome.guardrails?.length ?? 0,
   tools: outcome.tools_used?.length ?? 0,
+  conversation_id: outcome.conversation_id ?? null,
+  metadata: row.input === null ? null : (JSON.parse(row.input).metadata ?? null),
 })
 
 /** What the record tells of a call's time: choosing the mode, until the first text, and the rest of the answer. */
@@ -189,7 +228,7 @@ export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | u
   const [t, s] = [reader.of(usageRecords), reader.of(usageSkills)]
   const { key_id, status, mode, model, user_id, endpoint, cached, stream, fallback, min_ms, min_cost_cents, skill, q } =
     query
-  const { code, guardrail, tool } = query
+  const { code, guardrail, tool, conversation_id } = query
   // Summaries are canonical JSON, in which the tools come last.
   const says = (text: string, after = '') =>
     sql`lower(${t.output}) like ${`%${after}%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
@@ -214,6 +253,10 @@ export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | u
     code === undefined ? undefined : says(`"error_code":${JSON.stringify(code)}`),
     guardrail === undefined ? undefined : says(`"guardrail_id":${JSON.stringify(guardrail)}`),
     tool === undefined ? undefined : says(JSON.stringify(tool), '"tools_used":['),
+    conversation_id === undefined ? undefined : says(`"conversation_id":${JSON.stringify(conversation_id)}`),
+    ...Object.entries(query).flatMap(([name, value]) =>
+      name.startsWith(METADATA) ? [hasMember(reader, name.slice(METADATA.length), String(value))] : [],
+    ),
     q === undefined ? undefined : and(gte(t.request_id, q), lt(t.request_id, `${q}~`)),
     skill === undefined
       ? undefined
@@ -224,6 +267,16 @@ export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | u
             .where(and(eq(s.record_id, t.id), eq(s.skill, skill))),
         ),
   ]
+}
+
+/** Calls whose `metadata` has this member, with this text or number. */
+function hasMember(reader: Reader, name: string, value: string): SQL {
+  const { input } = reader.of(usageRecords)
+  // Neither database has a path for such a name.
+  if (/["\\\0]/.test(name)) return sql`1 = 0`
+  return reader.dialect === 'sqlite'
+    ? sql`cast(json_extract(${input}, ${`$.metadata.${JSON.stringify(name)}`}) as text) = ${value}`
+    : sql`(${input})::jsonb #>> array['metadata', ${name}::text] = ${value}`
 }
 
 /** Longer bodies are not kept. */

@@ -106,11 +106,6 @@ export type UsageQuery = Static<typeof UsageQuery>
 /** `csv` and `json` of the contract, and `jsonl`: the same rows, one JSON object per line. */
 const EXPORT_FORMATS = ['csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
-export const UsageExportQuery = t.Object({
-  ...UsageQuery.properties,
-  format: oneOf(EXPORT_FORMATS, { default: 'csv' }),
-})
-export type UsageExportQuery = Static<typeof UsageExportQuery>
 
 const Part = t.Object({ requests: Count, cost_cents: t.Number() }, { $id: 'UsagePart' })
 const Parts = t.Record(t.String(), Part)
@@ -232,9 +227,19 @@ export const RequestFilters = t.Object({
   fallback: Flag,
   min_ms: Minimum,
   min_cost_cents: Minimum,
+  conversation_id: Word,
   q: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'A request id, or its first characters' })),
 })
 export type RequestFilters = Static<typeof RequestFilters>
+
+/** The filter of a member of the request's `metadata` is named after it: `metadata.team=search`. */
+export const METADATA = 'metadata.'
+
+export const UsageExportQuery = t.Object({
+  ...RequestFilters.properties,
+  format: oneOf(EXPORT_FORMATS, { default: 'csv' }),
+})
+export type UsageExportQuery = Static<typeof UsageExportQuery>
 
 const SERIES_STEPS = ['5m', '1h', '1d'] as const
 export type SeriesStep = (typeof SERIES_STEPS)[number]
@@ -330,6 +335,8 @@ export const RequestRow = t.Object(
     latency_ms: Count,
     guardrails: t.Integer({ description: 'Guardrails that fired' }),
     tools: t.Integer({ description: 'Different tools that were used' }),
+    conversation_id: nullable(t.String({ description: 'The conversation that its turn was kept in' })),
+    metadata: nullable(t.Record(t.String(), t.Unknown(), { description: 'What the request sent as `metadata`' })),
   },
   { $id: 'RequestRow' },
 )
@@ -359,6 +366,27 @@ export const RequestDetail = t.Object(
         facts: t.Record(t.String(), nullable(t.String())),
       }),
     ),
+    completion_id: nullable(t.String({ description: 'The id in the answer' })),
+    /** Null where the request named its mode. */
+    routing: nullable(
+      t.Object({
+        source: t.String({
+          description: 'What chose the mode: a rule, an example, a signal in the words, the classifier',
+        }),
+        ...{ confidence: nullable(t.Number()), reasoning: nullable(t.String()), preference_id: nullable(t.String()) },
+        skipped: t.Array(t.String(), { description: 'What was passed over, and why' }),
+      }),
+    ),
+    /** Those that fired: what was found, without quoting it. */
+    guardrails: t.Array(
+      t.Object({ guardrail_id: t.String(), phase: t.String(), verdict: t.String(), detail: t.String() }),
+    ),
+    tools: t.Array(t.String(), { description: 'Different tools that were used' }),
+    money: t.Object({
+      held_cents: nullable(t.Number({ description: 'Put on hold before the work; null where that is not known' })),
+      ...{ charged_cents: t.Number(), released_cents: nullable(t.Number()) },
+      reference: nullable(t.String({ description: 'What its entries in the ledger refer to' })),
+    }),
     bodies: t.Object({
       kept: t.Boolean({
         description: 'Whether the request and its answer are stored; see keep_bodies of PATCH /settings',

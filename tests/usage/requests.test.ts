@@ -43,6 +43,41 @@ test('filters select by mode, state, time, cost and the beginning of an id', asy
   expect((await person.send('GET', 'requests?cursor=none')).status).toBe(400)
 })
 
+test('metadata and the conversation are filters, columns, and the same ones of the export', async () => {
+  const tagged = await world.person()
+  const made = await tagged.send('POST', 'completions', {
+    ...{ prompt: 'What is 7 * 8?', mode: 'auto' },
+    metadata: { team: 'search', run: '7', 'a"b': 'c' },
+  })
+  const plain = await complete(tagged, 'Count to four', 'fast')
+  const { conversation_id: conversation, request_id: id } = made.body
+  const ids = async (query: string) =>
+    (await tagged.send('GET', `requests?${query}`)).body.requests.map((row: { request_id: string }) => row.request_id)
+  expect({
+    team: await ids('metadata.team=search'),
+    both: await ids('metadata.team=search&metadata.run=7'),
+    other: await ids('metadata.team=sales'),
+    quoted: await ids('metadata.a%22b=c'),
+    conversation: await ids(`conversation_id=${conversation}`),
+    all: await ids(''),
+  }).toEqual({ team: [id], both: [id], other: [], quoted: [], conversation: [id], all: [plain, id] })
+  const { request, routing, money, tools, guardrails } = (await tagged.send('GET', `requests/${id}`)).body
+  expect(request.metadata).toMatchObject({ team: 'search' })
+  expect(request.conversation_id).toBe(conversation)
+  expect(routing).toMatchObject({ source: expect.any(String), skipped: [] })
+  expect(money.charged_cents).toBe(request.cost_cents)
+  expect({ tools, guardrails }).toEqual({ tools: [], guardrails: [] })
+  const lines = async (query: string) =>
+    (await tagged.send('GET', `usage/export?format=jsonl&${query}`)).text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).request_id)
+  expect(await lines('metadata.team=search')).toEqual([id])
+  expect(await lines(`conversation_id=${conversation}&status=2xx`)).toEqual([id])
+  expect(await lines('status=5xx')).toEqual([])
+  expect(await lines('')).toEqual([plain, id])
+})
+
 test('nobody else sees them, and a key sees only its own', async () => {
   const id = await complete(person, 'Count to nine', 'fast')
   const stranger = await world.person()
