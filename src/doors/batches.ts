@@ -98,7 +98,7 @@ export async function createBatch(deps: BatchDeps, call: Call, input: BatchInput
   const endpoint = BATCH_ENDPOINTS.find((known) => known === endpointIn(input.endpoint))
   if (!endpoint)
     throw invalidInput('endpoint', `"endpoint" is ${messageOf(input.endpoint)}. Use ${BATCH_ENDPOINTS.join(', ')}.`)
-  const file = await findUpload(deps, store.read, owner, input.input_file_id)
+  const file = await findUpload(deps, store.read, owner, input.input_file_id, 'input_file_id')
   if (file.purpose !== 'batch')
     throw invalidInput('input_file_id', `The purpose of this file is "${file.purpose}". Send it with "batch".`)
   await billing.assertFunds(store.read, call)
@@ -113,7 +113,7 @@ export async function createBatch(deps: BatchDeps, call: Call, input: BatchInput
     async effects(tx, jobId) {
       await assertRoom(tx, owner, row.total)
       // It may have been deleted meanwhile.
-      await findUpload(deps, tx, owner, file.id)
+      await findUpload(deps, tx, owner, file.id, 'input_file_id')
       await countReader(tx, file.id, 1)
       await tx.insert(tx.of(batches)).values({ ...row, job_id: jobId })
       const facts = { endpoint, lines: row.total, input_file_id: file.id, ...(input.metadata ?? {}) }

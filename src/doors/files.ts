@@ -2,11 +2,11 @@ import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EngineService } from '../engines'
 import type { GivenFile } from '../engines/schema'
-import { type Files, findUpload } from '../files'
+import { type Files, findUpload, typeByName } from '../files'
 import { type Call, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
-import { AppError, invalidInput, messageOf } from '../kernel/errors'
+import { AppError, atField, invalidInput, messageOf } from '../kernel/errors'
 import type { Store } from '../kernel/store'
 import type { Audio } from '../media'
 import { type Web, WebFailure } from '../research'
@@ -199,7 +199,7 @@ async function documentOf(deps: FileDeps, call: Call, part: Item, path: string):
       : bytesOf(data ?? holder.data, 'file', path)
     const { text, pictures } = await deps.web.readBytes({ contentType, body }, by)
     const isPdf = Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-'
-    const named = Bun.file(String(holder.filename ?? '')).type.split(';')[0]!
+    const named = typeByName(String(holder.filename ?? ''))
     const mimeType = isPdf ? 'application/pdf' : type && !type.endsWith('octet-stream') ? type : named
     return { text, pictures, file: { bytes: body, mimeType } }
   } catch (error) {
@@ -209,7 +209,7 @@ async function documentOf(deps: FileDeps, call: Call, part: Item, path: string):
 }
 
 async function uploaded(deps: FileDeps, call: Call, id: string, path: string): Promise<Uint8Array> {
-  const row = await findUpload(deps, deps.store.read, ownerOf(call.caller), id)
+  const row = await findUpload(deps, deps.store.read, ownerOf(call.caller), id, path)
   assertSize(row.size_bytes, 'file', path)
   return new Uint8Array(await new Response(await deps.files.read(row)).arrayBuffer())
 }
@@ -232,6 +232,8 @@ async function recordingOf(
     const { once: _, ...own } = call
     const { transcript } = await deps.audio.transcribe(own, { fields: new Map(), file: { field: 'file', path: file } })
     return { text: transcript.text }
+  } catch (error) {
+    throw error instanceof AppError && error.param === 'file' ? atField(error, `${path}.input_audio`) : error
   } finally {
     await unlink(file)
   }

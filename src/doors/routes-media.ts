@@ -7,7 +7,7 @@ import type { Exchange } from '../http/context'
 import { answer, errors, FILE_PART, formBody } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
-import { defineError, invalidInput, messageOf } from '../kernel/errors'
+import { atField, defineError, invalidInput, messageOf } from '../kernel/errors'
 import { checked, t } from '../kernel/schema'
 import { sseFrame } from '../kernel/stream'
 import { assertFits } from '../kernel/validation'
@@ -185,6 +185,11 @@ const MAX_IMAGES = 4
 const MAX_EDIT_FILES = MAX_IMAGES + 1
 const MAX_PICTURE_BYTES = 15 * 1024 * 1024
 const NUMBERS = ['n', 'output_compression', 'partial_images']
+const NUMBER = /^-?\d{1,9}(?:\.\d{1,9})?$/
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+])
 
 const notAPicture = defineError(
   'unsupported',
@@ -206,9 +211,11 @@ async function readEdit({ fields, files }: Form): Promise<{ input: GenerationInp
   const input = Object.fromEntries(
     [...fields].map(([name, text]) => [
       name,
-      NUMBERS.includes(name) && text.trim() ? Number(text) : name === 'stream' ? text === 'true' : text,
+      NUMBERS.includes(name) && NUMBER.test(text) ? Number(text) : name === 'stream' ? (FLAGS.get(text) ?? text) : text,
     ]),
   )
+  for (const name of ['image', 'image[]', 'mask'])
+    if (fields.has(name)) throw invalidInput(name, `"${name}" is a text. Send the picture as a file, with a file name.`)
   assertFits(GenerationInput, input)
   const given = files.filter(({ field }) => field === 'image' || field === 'image[]')
   if (!given.length) throw invalidInput('image', '"image" is missing. Send the picture to change as this part.')
@@ -222,7 +229,7 @@ async function readEdit({ fields, files }: Form): Promise<{ input: GenerationInp
 async function pictureIn(path: string, field: string): Promise<MadeImage> {
   const bytes = new Uint8Array(await Bun.file(path).arrayBuffer())
   const format = imageSize(bytes)?.format
-  if (!format || format === 'GIF') throw notAPicture(field)
+  if (!format || format === 'GIF') throw atField(notAPicture(field), field)
   return { bytes, mimeType: `image/${format.toLowerCase()}` }
 }
 
@@ -252,10 +259,14 @@ function hearingIn({ fields }: Form) {
   const temperature = Number(fields.get('temperature') || Number.NaN)
   if (fields.get('temperature') && !(temperature >= 0 && temperature <= 1))
     throw invalidInput('temperature', '"temperature" must be a number from 0 to 1.')
-  const granularities = (fields.get('timestamp_granularities[]') ?? '').split(',')
+  const stream = fields.get('stream') ?? 'false'
+  if (!FLAGS.has(stream)) throw invalidInput('stream', '"stream" must be true or false.')
+  const granularities = fields.get('timestamp_granularities[]')?.split(',') ?? []
+  if (granularities.some((one) => one !== 'segment' && one !== 'word'))
+    throw invalidInput('timestamp_granularities[]', '"timestamp_granularities[]" must be segment, word or both.')
   return {
     format: known,
-    streams: fields.get('stream') === 'true',
+    streams: FLAGS.get(stream)!,
     words: granularities.includes('word'),
     ...(fields.get('prompt') ? { prompt: fields.get('prompt')! } : {}),
     ...(Number.isNaN(temperature) ? {} : { temperature }),

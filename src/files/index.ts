@@ -19,5 +19,5 @@ export {
 } from './fonts'
 export { imageSize, isWhole } from './picture-complete'
 export { createFilePlace } from './places'
-export { createFiles, type Files } from './service'
+export { createFiles, type Files, typeByName } from './service'
 export { addUpload, countReader, expiredUploads, findUpload, lockUploads, verifyUploads } from './uploads'

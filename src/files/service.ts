@@ -306,6 +306,10 @@ export function safeFilename(wanted: string, extension: string | null): string {
   return `${shorten(stem, MAX_CHARS) || 'file'}.${ending}`
 }
 
+/** The media type that the ending of a name says, `application/octet-stream` for none. The name is never opened. */
+export const typeByName = (name: string): string =>
+  Bun.file(`/dev/null/file.${/\.([a-z0-9]{1,12})$/i.exec(name)?.[1] ?? 'bin'}`).type.split(';')[0]!
+
 /** Links that read one file until a moment, without a credential. The signature covers the file and the moment. */
 function createLinks({ masterKey, origin }: { masterKey: Uint8Array; origin(): string }) {
   const signatureOf = (id: string, expires: string) => hmacHex(masterKey, `file-link ${id} ${expires}`)

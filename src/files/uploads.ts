@@ -3,7 +3,7 @@ import type { AuditLog } from '../audit'
 import { recurring } from '../jobs'
 import { type Call, type Caller, keyIdOf, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
-import { AppError, defineError, invalidInput, messageOf, notFound } from '../kernel/errors'
+import { AppError, atField, defineError, invalidInput, messageOf, notFound } from '../kernel/errors'
 import type { KeyId } from '../kernel/ids'
 import { newRequestId } from '../kernel/ids'
 import { listAfter, pagesAfter, pagesBy } from '../kernel/keyset'
@@ -12,7 +12,7 @@ import type { Reader, Store, Tx } from '../kernel/store'
 import type { Draft } from './drafts'
 import { fileRepository as contents } from './repository'
 import { KEPT_AS, type OverseenUploadsQuery, type Purpose, type Upload, UploadId, type UploadQuery } from './schema'
-import { type Files, safeFilename } from './service'
+import { type Files, safeFilename, typeByName } from './service'
 import { type UploadRow, uploadOwners, uploads } from './table'
 
 export type UploadDeps = {
@@ -77,9 +77,10 @@ export async function createUpload(deps: UploadDeps, call: Call, { file, fields 
   const purpose = purposeIn(fields.get('purpose'))
   const life = lifeIn(fields.get('expires_after[anchor]'), fields.get('expires_after[seconds]'))
   const source = Bun.file(file.path)
+  if (!source.size) throw invalidInput('file', '"file" has no bytes. Send a file that holds something.')
   const mb = purpose === 'batch' ? MAX_MB.batch : MAX_MB.other
   if (source.size > mb * MIB) throw tooLarge(purpose, mb)
-  const draft = await deps.files.receive(source.stream(), Bun.file(file.filename).type)
+  const draft = await deps.files.receive(source.stream(), typeByName(file.filename))
   const about = { filename: file.filename, purpose, keyId: keyIdOf(call.caller), lifeS: life }
   try {
     return await deps.store.write(async (tx) => {
@@ -167,18 +168,22 @@ export async function listUploads({ store, clock }: UploadDeps, { caller }: Call
   return listAfter(rows.map(presentUpload), has_more)
 }
 
-/** A file of an owner, or for operators of anyone (null). Throws 404, also for one of theirs that has expired. */
+/**
+ * A file of an owner, or for operators of anyone (null). Throws 404, also for one of theirs that has expired; `path`:
+ * where a body names it.
+ */
 export async function findUpload(
   { clock }: Pick<UploadDeps, 'clock'>,
   reader: Reader,
   owner: OwnerScope | null,
   id: string,
+  path?: string,
 ) {
   const t = reader.of(uploads)
   const own = owner === null ? undefined : and(eq(t.owner, owner), gt(t.expires_at, clock.now()))
   const wanted = and(eq(t.id, id as UploadId), own)
   const row = UploadId.is(id) ? ((await reader.select().from(t).where(wanted).limit(1))[0] as UploadRow) : undefined
-  if (!row) throw notFound('file')
+  if (!row) throw path === undefined ? notFound('file') : atField(notFound('file'), path)
   return row
 }
 

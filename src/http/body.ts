@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import { randomBase62 } from '../kernel/crypto'
-import { AppError } from '../kernel/errors'
+import { AppError, invalidInput } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import { NO_BODY } from '../kernel/schema'
 import { free, MAX_JSON_BYTES, paced, payloadTooLarge, type Taken, takeBody } from './intake'
@@ -47,7 +47,7 @@ const FORM_BYTES = 256 * 1024
 const LIMITS = {
   fields: 32,
   fieldNameSize: 100,
-  fieldSize: 4_096,
+  fieldSize: 65_536,
   headerPairs: 16,
   headerSize: 8_192,
 }
@@ -220,7 +220,8 @@ async function receive(
     // The parser leaves a file that it has begun open, and its writer would wait for the rest for ever.
     over.abort()
   }
-  parser.on('file', (field, stream, filename = '') => {
+  parser.on('file', (name: string | undefined, stream, filename = '') => {
+    const field = name ?? ''
     const path = join(folder, randomBase62(24))
     form.files.push({ field, filename, path })
     stream.once('limit', () => fail(payloadTooLarge(maxBytes)))
@@ -241,7 +242,14 @@ async function receive(
       ),
     )
   })
-  parser.on('field', (name, value) => {
+  // The types of the parser say that every part has a name.
+  parser.on('field', (name: string | undefined, value: string, _isNameCut: boolean, isCut: boolean) => {
+    if (name === undefined) return fail(broken('it has a part without a name'))
+    if (isCut)
+      return fail(invalidInput(name, `"${name}" has more than ${LIMITS.fieldSize} bytes, the most of a field.`))
+    // A part may say that it is UTF-16, which has halves of pairs.
+    if (value.includes('\0') || !value.isWellFormed())
+      return fail(invalidInput(name, `"${name}" holds a NUL character or half of a surrogate pair. Remove it.`))
     const before = name.endsWith('[]') ? form.fields.get(name) : undefined
     form.fields.set(name, before === undefined ? value : `${before},${value}`)
   })

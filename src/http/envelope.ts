@@ -64,7 +64,7 @@ export function toEnvelope(error: AppError, requestId: string): ErrorBody {
             details:
               error.details ?? (error.param === undefined ? [] : [{ path: error.param, message: error.message }]),
           }
-        : {}),
+        : error.param && { param: error.param }),
     },
     ...error.topLevel,
   }

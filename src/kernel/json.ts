@@ -39,8 +39,15 @@ export function parseUntrustedJson(bytes: Uint8Array, { large = 'refused' }: { l
   const changed = scan(bytes)
   const text = large === 'text' ? quoted(bytes, changed) : decode(bytes)
   try {
-    if (changed.length && large === 'refused') throw losesDigits(bytes, changed[0]!)
-    return NEEDS_CARE.test(text) ? JSON.parse(text, refuseHostile) : JSON.parse(text)
+    if (changed.length && large === 'refused') {
+      const path = pathTo(MARK, JSON.parse(quoted(bytes, [changed[0]!], MARK)))
+      throw refusedAt(
+        path,
+        'is a whole number with too many digits to be exact. Send it as a string.',
+        'A number of the body',
+      )
+    }
+    return NEEDS_CARE.test(text) ? parseCarefully(text) : JSON.parse(text)
   } catch (error) {
     if (error instanceof AppError) throw error
     const why = (error as Error).message.replace('JSON Parse error: ', '').slice(0, 120)
@@ -58,24 +65,30 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Reviver that drops `__proto__` keys and refuses text that no database can store (B5, B7, B14). */
-function refuseHostile(this: unknown, key: string, value: unknown): unknown {
-  if (key === '__proto__') return undefined
-  assertStorable(key)
-  if (typeof value === 'string') assertStorable(value)
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw malformed('The body contains a number that is too large to represent.')
-  }
-  return value
+/**
+ * Parses a text that needs care: drops `__proto__` keys, refuses what no database can store (B5, B7, B14), with the
+ * path of the value that holds it.
+ */
+function parseCarefully(text: string): unknown {
+  let unstorable: { value: string; why: string } | undefined
+  const whole = JSON.parse(text, (key, value) => {
+    if (key === '__proto__') return undefined
+    const why = unstorableBy(key)
+    if (why) throw malformed(`The body ${why}`)
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw malformed('The body contains a number that is too large to represent.')
+    const problem = typeof value === 'string' && unstorableBy(value)
+    if (problem) unstorable ??= { value, why: problem }
+    return value
+  })
+  if (unstorable) throw refusedAt(pathTo(unstorable.value, whole), unstorable.why, 'The body')
+  return whole
 }
 
-function assertStorable(text: string): void {
-  if (text.includes('\0')) throw malformed('The body contains a NUL character, which cannot be stored. Remove it.')
-  if (!text.isWellFormed()) {
-    throw malformed(
-      'The body contains half of a surrogate pair, which is not a character. Send both halves or neither.',
-    )
-  }
+function unstorableBy(text: string): string | null {
+  if (text.includes('\0')) return 'contains a NUL character, which cannot be stored. Remove it.'
+  if (text.isWellFormed()) return null
+  return 'contains half of a surrogate pair, which is not a character. Send both halves or neither.'
 }
 
 /** Where a number is in the bytes. */
@@ -145,13 +158,11 @@ const MAX_PATH_CHARS = 300
 /** No text that can be stored is this one. */
 const MARK = '\udfff'
 
-function losesDigits(bytes: Uint8Array, number: Span): AppError {
-  const path = pathTo(MARK, JSON.parse(quoted(bytes, [number], MARK)))
-  const problem = 'is a whole number with too many digits to be exact. Send it as a string.'
-  return path && path.length <= MAX_PATH_CHARS
+/** A problem with the value at a path, or with `unplaced` where there is none that helps. */
+const refusedAt = (path: string | null, problem: string, unplaced: string): AppError =>
+  path && path.length <= MAX_PATH_CHARS
     ? invalidInput(path, `"${path}" ${problem}`)
-    : malformed(`A number of the body ${problem}`)
-}
+    : malformed(`${unplaced} ${problem}`)
 
 /** The path of a value as in code, such as `list[2].id`; null where it is not in there. */
 function pathTo(wanted: unknown, value: unknown): string | null {

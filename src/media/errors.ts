@@ -49,11 +49,10 @@ export function tooLongToSpeak(): AppError {
   return new AppError('invalid', 'validation_error', message, at('text', message))
 }
 
-export const notARecording = defineError(
-  'unsupported',
-  'unsupported_media_type',
-  (found: string) => `The file is ${found}. Send a recording as MP3, MP4, M4A, WAV, WebM, OGG or MPEG audio.`,
-)
+export function notARecording(found: string): AppError {
+  const message = `The file is ${found}. Send a recording as MP3, MP4, M4A, WAV, WebM, OGG or MPEG audio.`
+  return new AppError('unsupported', 'unsupported_media_type', message, at('file', message))
+}
 
 /** 502: the engine that speaks failed (contract 1.5). */
 export const ttsProviderError = defineError(
