@@ -61,7 +61,7 @@ await step('nothing is left in the temporary folder', async () => {
 const sum = (pick: (tally: Tally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0)
 const failed = sum((tally) => tally.failed)
 print(`\n${modulesTable(files)}`)
-if (unsteady.length) print(`\nUNSTEADY, failed beside others and passed alone, to be mended: ${unsteady.join(', ')}`)
+if (unsteady.length) print(`\nUNSTEADY, failed beside others and passed alone: ${unsteady.join(', ')}`)
 print(`\n${sum((tally) => tally.passed)} passed, ${failed} failed`)
 process.exit(failed > 0 ? 1 : 0)
 

@@ -12,7 +12,7 @@ export function problemOfCron(text: string): string | null {
   let last: Date | null = null
   try {
     next = Bun.cron.parse(text, EPOCH)
-    // Runs are reckoned by this one, which knows time zones: what either refuses is no schedule.
+    // Runs are computed by this one, which knows time zones: what either refuses is no schedule.
     cronOf(text, 'UTC')
   } catch {
     return 'is not a schedule of five fields such as "0 9 * * 1-5": minute, hour, day, month, weekday'

@@ -4,7 +4,7 @@ const HOW =
   'To connect a model, the operator sets SVC_ENGINE_BASE_URL, SVC_ENGINE_API_KEY and SVC_ENGINE_MODEL, or runs: svc-admin engines add'
 
 const ABILITIES =
-  'The built-in engine calculates, converts units, reckons with dates, and transforms, summarises and searches the text you send. It also fills in JSON and calls tools.'
+  'The built-in engine calculates, converts units, computes dates, and transforms, summarises and searches the text you send. It also fills in JSON and calls tools.'
 
 const NO_MODEL = 'No language model is connected to this server'
 const TO_VISITORS = 'Sorry, I have no answer to that. Please try it in other words.'

@@ -43,7 +43,7 @@ export function readQuestion(request: EngineRequest, now: number): Question {
     message.role === 'user' || message.role === 'assistant' ? [{ role: message.role, text: textOf(message) }] : [],
   )
   const last = turns.findLastIndex(({ role }) => role === 'user')
-  const whole = (turns[last]?.text ?? '').trim()
+  const whole = bare(turns[last]?.text ?? '')
   const prompt = whole.slice(0, MAX_READ_CHARS)
   const requested = request.messages.findLast(({ role }) => role === 'user')
   return {
@@ -65,6 +65,17 @@ export function readQuestion(request: EngineRequest, now: number): Question {
     findings: findingsIn(request.messages),
     now,
   }
+}
+
+/** Without the notes and quotation marks that coding agents put around what was typed. */
+function bare(text: string): string {
+  const end = '</system-reminder>'
+  const typed = text
+    .split('<system-reminder>')
+    .map((part, at) => (at ? part.slice(part.includes(end) ? part.indexOf(end) + end.length : 0) : part))
+    .join('')
+    .trim()
+  return /^"[^"]+"$/.test(typed) ? typed.slice(1, -1) : typed
 }
 
 function findingsIn(messages: readonly Message[]): Finding[] {

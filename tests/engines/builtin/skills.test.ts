@@ -17,6 +17,8 @@ const ANSWERS: [string, string][] = [
   ['Repeat exactly:\n```js\nlet a = 1\n```', '```js\nlet a = 1\n```'],
   ['What is 12 * 7 + 3?', '12 * 7 + 3 = 87'],
   ['2+2', '2+2 = 4'],
+  ['"What is 2 + 2?"', '2 + 2 = 4'],
+  ['<system-reminder>\nToday is a "good" day.\n</system-reminder>\nWhat is 2 + 2?', '2 + 2 = 4'],
   ['15% of 80', '15% of 80 = 12'],
   ['What is three plus four?', 'three plus four = 7'],
   ['what is 5 factorial', '5 factorial = 120'],
