@@ -36,7 +36,7 @@ import { storeAnswer } from '../idempotency'
 import { randomFraction } from '../kernel/crypto'
 import type { KeyId, SessionId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
-import { createIncreases, createRateLimiter, createTiers } from '../limits'
+import { createIncreases, createKeptCounts, createRateLimiter, createTiers } from '../limits'
 import { createIllustrator, createImages, createPictures, localSpeaker } from '../media'
 import { savedView } from '../pages'
 import { hasSearch } from '../research'
@@ -80,8 +80,11 @@ export function buildAccounts(modules: Foundation) {
     ...{ store, keys: lookup, sessions, orgs },
     writeSessionUses: () => writeSessionUses({ store, sightings: sessionUses }),
   })
+  const counts = createKeptCounts({ store, clock, node: modules.node })
   const shared =
-    redis && nodes.isCluster ? { scripts: redis, live: modules.live, node: modules.node, nodes: nodes.serving } : null
+    redis && nodes.isCluster
+      ? { scripts: redis, live: modules.live, node: modules.node, nodes: nodes.serving, counts }
+      : null
   const resources = {
     ...{ store, clock, audit: modules.audit, storeAnswer, bindings: keys.bindings },
     orgs: {

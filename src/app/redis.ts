@@ -15,8 +15,8 @@ export type Redis = {
     values: readonly (string | number)[],
     read: (answer: unknown) => T,
   ): Promise<T>
-  /** The Redis that answers, and when it was started, by the monotonic clock: it knows nothing of before. Rejects as `run`. */
-  started(): Promise<{ id: string; at: number }>
+  /** Which run of Redis answers: one that is started anew may know nothing of before. Rejects as `run`. */
+  started(): Promise<string>
   /** Why it is away, in words; null while it is there. */
   problem(): string | null
   close(): void
@@ -35,7 +35,7 @@ const PATIENCE_MS = 250
 export function connectRedis(url: string, { clock, onChange }: Options): Redis | null {
   if (!url) return null
   const client = opened(url)
-  const connected = connecting(client, clock)
+  const connected = connecting(client)
   const { wire, close } = createWire(url, client, connected)
   const run = createScripts(client, connected)
   let problem: string | null = null
@@ -95,18 +95,15 @@ const opened = (url: string) =>
     maxRetries: 0,
   })
 
-/** Connects where it is not, once for all who wait for it. Resolves with which Redis it is, and when it was started. */
-function connecting(client: RedisClient, clock: Clock): () => Promise<{ id: string; at: number }> {
+/** Connects where it is not, once for all who wait for it. Resolves with which run of Redis it is. */
+function connecting(client: RedisClient): () => Promise<string> {
   let under: Promise<void> | null = null
-  let started = { id: '', at: 0 }
+  let run = ''
   const connect = async () => {
     await client.connect()
     const about = String(await client.send('INFO', ['server']).catch(() => ''))
-    const notify = (name: string) => new RegExp(`^${name}:(\\w+)`, 'm').exec(about)?.[1]
-    // One that does not tell counts as new. It counts whole seconds, and one too many where it began late in the first.
-    const at = clock.monotonic() - 1_000 * Math.max(Number(notify('uptime_in_seconds') ?? 0) - 1, 0)
-    const id = notify('run_id') ?? String(at)
-    if (id !== started.id) started = { id, at }
+    // One that does not tell is taken for the same as long as it has what was written to it.
+    run = /^run_id:(\w+)/m.exec(about)?.[1] ?? 'unknown'
   }
   return async () => {
     if (!client.connected)
@@ -114,7 +111,7 @@ function connecting(client: RedisClient, clock: Clock): () => Promise<{ id: stri
         under = null
       })
     await under
-    return started
+    return run
   }
 }
 

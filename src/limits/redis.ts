@@ -4,11 +4,21 @@ import { WINDOW_MS, type WindowName } from './window'
 
 /**
  * The exact log of a window in Redis: a sorted set of `id:weight` by the time of Redis, so that nodes whose clocks differ
- * agree, and beside it the sum of the weights. A sum that was evicted is added up again.
+ * agree, and beside it the sum of the weights. A sum that was evicted is added up again. A key tells which run of Redis
+ * it is, and since when that remembers: where it is missing, or names another run, everything of before is forgotten.
+ *
+ * Every script has that key as its first, and the run as its last value. It answers since when Redis remembers, as its
+ * own clock tells and as milliseconds that have passed, and then what is said below.
  */
 const LOG = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
+local run, since = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%d+)$')
+if run ~= ARGV[#ARGV] then
+  since = string.format('%.0f', now)
+  redis.call('SET', KEYS[1], ARGV[#ARGV] .. ' ' .. since)
+end
+since = tonumber(since)
 local function weightOf(member) return tonumber(string.match(member, ':(%d+)$')) end
 local function used(log, total)
   local sum = tonumber(redis.call('GET', total) or '')
@@ -34,21 +44,27 @@ end
 `
 
 /**
- * Keys: log and sum of the window, then of those that are only read. Values: limit, weight, id. Returns whether it was
- * taken, milliseconds until it fits (-1: never), then used and reset of each window. An id that is there was taken: a
- * node whose answer was lost asks again through another.
+ * Keys: log and sum of the window, then of those that are only read. Values: limit, weight, id, and since when the
+ * asker takes Redis to remember, if that matters. Returns whether it was taken (-1: Redis has forgotten, so ask anew),
+ * milliseconds until it fits (-1: never), then used and reset of each window. An id that is there was taken: a node
+ * whose answer was lost asks again through another.
  */
 const TAKE = `${LOG}
+if ARGV[4] ~= '' and tonumber(ARGV[4]) ~= since then
+  local found = { since, now - since, -1, 0 }
+  for at = 2, #KEYS do found[#found + 1] = 0 end
+  return found
+end
 local limit, weight, member = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] .. ':' .. ARGV[2]
-local sum = used(KEYS[1], KEYS[2])
+local sum = used(KEYS[2], KEYS[3])
 local taken, wait = 1, 0
-if redis.call('ZSCORE', KEYS[1], member) then
+if redis.call('ZSCORE', KEYS[2], member) then
   taken = 1
 elseif sum + weight > limit then
   taken, wait = 0, -1
   if weight <= limit then
     local excess = sum + weight - limit
-    local entries = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+    local entries = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
     for at = 1, #entries, 2 do
       excess = excess - weightOf(entries[at])
       if excess <= 0 then
@@ -59,11 +75,11 @@ elseif sum + weight > limit then
   end
 else
   sum = sum + weight
-  redis.call('ZADD', KEYS[1], now, member)
+  redis.call('ZADD', KEYS[2], now, member)
 end
-keep(KEYS[1], KEYS[2], sum)
-local found = { taken, wait, sum, reset(KEYS[1]) }
-for at = 3, #KEYS, 2 do
+keep(KEYS[2], KEYS[3], sum)
+local found = { since, now - since, taken, wait, sum, reset(KEYS[2]) }
+for at = 4, #KEYS, 2 do
   found[#found + 1] = used(KEYS[at], KEYS[at + 1])
   keep(KEYS[at], KEYS[at + 1], found[#found])
   found[#found + 1] = reset(KEYS[at])
@@ -73,8 +89,8 @@ return found
 
 /** Keys: log and sum of each window. Returns used and reset of each. */
 const READ = `${LOG}
-local found = {}
-for at = 1, #KEYS, 2 do
+local found = { since, now - since }
+for at = 2, #KEYS, 2 do
   found[#found + 1] = used(KEYS[at], KEYS[at + 1])
   keep(KEYS[at], KEYS[at + 1], found[#found])
   found[#found + 1] = reset(KEYS[at])
@@ -83,13 +99,13 @@ return found
 `
 
 /** Keys: log and sum. Values: the entry as it is, as it should be, and the difference of their weights. */
-const CORRECT = `
-local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if not at then return { 0 } end
-redis.call('ZREM', KEYS[1], ARGV[1])
-redis.call('ZADD', KEYS[1], at, ARGV[2])
-if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('INCRBY', KEYS[2], ARGV[3]) end
-return { 1 }
+const CORRECT = `${LOG}
+local at = redis.call('ZSCORE', KEYS[2], ARGV[1])
+if not at then return { since, now - since, 0 } end
+redis.call('ZREM', KEYS[2], ARGV[1])
+redis.call('ZADD', KEYS[2], at, ARGV[2])
+if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('INCRBY', KEYS[3], ARGV[3]) end
+return { since, now - since, 1 }
 `
 
 /** Each by its name, and how many numbers it answers about so many windows. */
@@ -108,49 +124,52 @@ export type Scripts = {
     values: readonly (string | number)[],
     read: (answer: unknown) => T,
   ): Promise<T>
-  /** What answers, and when it was started, by the monotonic clock; it knows nothing of before. */
-  started(): Promise<{ id: string; at: number }>
+  /** Which run of Redis answers: one that is started anew may know nothing of before. */
+  started(): Promise<string>
 }
 
 /** How long it is not asked again after a failure. */
 const RETRY_MS = 1_000
-/** Which Redis a node hears, and for how long that has been up. */
-type HeardRedis = { id: string; upMs: number }
+/** Since when Redis remembers, as it says itself, and for how long that is. */
+type HeardRedis = { since: number; forMs: number }
+const SINCE = 'svc:rate:since'
+/** What a script says before its own answer. */
+const ABOUT = 2
 
 /** Redis as this node hears it, asked no more often than makes sense, and since when it remembers. */
 export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scripts }) {
   let askAgainAt = 0
-  let known = ''
-  let startedAt = Number.NEGATIVE_INFINITY
+  let run = ''
+  let since = 0
+  let remembersFrom = Number.NEGATIVE_INFINITY
   let isHeard = false
-  let emptied = 0
   return {
     look,
     ask,
     isHeard: () => isHeard,
-    startedAt: () => startedAt,
+    /** As it said itself; zero before it did. */
+    since: () => since,
+    /** By the monotonic clock. */
+    remembersFrom: () => remembersFrom,
     /** To tell another node, if this one hears it. */
-    heard: (): HeardRedis | null => (isHeard ? { id: known, upMs: clock.monotonic() - startedAt } : null),
+    heard: (): HeardRedis | null => (isHeard && since ? { since, forMs: clock.monotonic() - remembersFrom } : null),
     /** Another node told. */
-    learn: ({ id, upMs }: HeardRedis) => learn(id, clock.monotonic() - upMs),
-    /** It was emptied, so it knows as little as one that was started now. */
-    forget: () => learn(`emptied ${++emptied}`, clock.monotonic()),
-    /** Whether it was started so lately that calls may count which it has forgotten. */
-    isNew: () => clock.monotonic() < startedAt + WINDOW_MS,
+    learn,
+    /** Whether it remembers for so short that calls may count which it has forgotten. */
+    isNew: () => clock.monotonic() < remembersFrom + WINDOW_MS,
   }
 
-  /** Before anything is asked: connects, and learns whether it is another Redis than before. */
+  /** Before anything is asked: connects, and learns which run it is. */
   async function look(): Promise<void> {
     await tried(async () => {
-      const { id, at } = await scripts.started()
-      learn(id, at)
+      run = await scripts.started()
     })
   }
 
-  function learn(id: string, at: number): void {
-    if (id === known) return
-    known = id
-    startedAt = Math.max(startedAt, at)
+  function learn(heard: HeardRedis): void {
+    if (heard.since === since) return
+    since = heard.since
+    remembersFrom = Math.max(remembersFrom, clock.monotonic() - heard.forMs)
   }
 
   /** Null where it does not answer, or not with as many numbers as it should. */
@@ -160,18 +179,20 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     names: readonly WindowName[],
     values: readonly (string | number)[],
   ) {
-    const keys = names.flatMap((name) => [`svc:rate:{${subject}}:${name}`, `svc:rate:{${subject}}:${name}:sum`])
+    const ofWindows = names.flatMap((name) => [`svc:rate:{${subject}}:${name}`, `svc:rate:{${subject}}:${name}:sum`])
     const { text, answers } = SCRIPTS[script]
     // Throws for what no script of ours answers: something else than Redis may stand behind the address.
     return tried(() =>
-      scripts.run(text, keys, values, (answer) => {
+      scripts.run(text, [SINCE, ...ofWindows], [...values, run], (answer) => {
         if (
-          Array.isArray(answer) &&
-          answer.length === answers(names.length) &&
-          answer.every((each) => Number.isFinite(each) && each >= -1)
+          !Array.isArray(answer) ||
+          answer.length !== ABOUT + answers(names.length) ||
+          !answer.every((each) => Number.isFinite(each) && each >= -1)
         )
-          return answer
-        throw new Error('it does not run scripts as Redis does')
+          throw new Error('it does not run scripts as Redis does')
+        const [itsSince, forMs, ...said] = answer as [number, number, ...number[]]
+        learn({ since: itsSince, forMs: Math.max(forMs, 0) })
+        return said
       }),
     )
   }
@@ -210,6 +231,8 @@ export type Answer = {
   /** What the node itself let in of each window, and how much of that Redis does not know. */
   own: number[]
   apart: number[]
+  /** Null where the node hears none. */
+  redis: HeardRedis | null
 }
 
 export type FromNode = Answer & { node: string }

@@ -1,5 +1,6 @@
 import type { Live } from '../cluster'
 import type { Clock } from '../kernel/clock'
+import type { KeptCount, KeptCounts } from './kept-counts'
 import { type Answer, createPeers, createRedisLink, type FromNode, type Question, type Scripts } from './redis'
 import {
   createLocalStore,
@@ -21,6 +22,9 @@ type Used = { node: string; used: number }
 const shareOf = (limit: number, count: number, rank: number): number =>
   Math.floor(limit / count) + (rank < limit % count ? 1 : 0)
 
+const sumOf = (kept: readonly KeptCount[], what: 'used' | 'apart'): number =>
+  kept.reduce((sum, one) => sum + one[what], 0)
+
 /** What several nodes count with, together. */
 export type Shared = {
   scripts: Scripts
@@ -29,6 +33,8 @@ export type Shared = {
   node: string
   /** How many nodes serve now, and the place of this one among their ids. */
   nodes(): { count: number; rank: number }
+  /** What each node let in, also of those that are gone. */
+  counts: KeptCounts
 }
 
 type Deps = Shared & { clock: Clock; mine: LocalStore }
@@ -40,8 +46,10 @@ type Outcome = { said: number[] | null; isOpen: boolean; answers: readonly FromN
 const NO_LIMIT = 1e15
 /** A call that was let in without Redis is asked about for as long as it counts, and a little longer. */
 const DOUBT_MS = WINDOW_MS + 2_000
-/** By so much the end of a window may differ between a node and Redis. */
-const EDGE_MS = 5_000
+/** What a take answers where Redis has forgotten since the asker last heard. */
+const FORGOT = -1
+/** So often it may say so of one call; more of it is no Redis to count with. */
+const MAX_FORGOT = 3
 
 /**
  * The windows of all nodes together (design 9), exact even when a node loses Redis (I-10).
@@ -49,9 +57,9 @@ const EDGE_MS = 5_000
  * A node that loses it has another count for it, and is asked over the database. Where none hears it, each knows what it
  * let in itself, tells the others, and takes its level of the limit. Such calls are `apart`: for as long as they count,
  * nodes that hear Redis again ask the others for them first, and so they do for all that a Redis has forgotten which was
- * started since.
+ * started or emptied since. Of nodes that do not answer, as they are gone, the database tells what they let in.
  */
-export function createSharedStore({ clock, scripts, live, mine, node, nodes }: Deps): WindowStore {
+export function createSharedStore({ clock, scripts, live, mine, node, nodes, counts }: Deps): WindowStore {
   const redis = createRedisLink({ clock, scripts })
   const peers = createPeers({ live, clock, node, count: () => nodes().count, answer })
   /** What this node let in without Redis; `mine` has it too. */
@@ -62,35 +70,33 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
   let entries = 0
   /** The node that asks Redis for this one. */
   let helper = ''
+  let isInformed = false
+  let informing: Promise<void> | null = null
 
   return { take, add, view: elsewhere.view, read }
 
   async function take(subject: string, name: WindowName, limit: number, weight: number): Promise<Taken> {
     // A request is told its tokens too, so they come along.
     const names: WindowName[] = name === 'requests' ? [name, 'tokens'] : [name]
-    let id = nextId()
+    const id = nextId()
+    if (!isInformed) await informed()
     await redis.look()
     let isSure = isDoubtful(subject, name) && (redis.isHeard() || helper !== '')
-    for (;;) {
+    for (let forgot = 0; ; ) {
       const others = isSure ? await apartElsewhere(subject, name) : 0
-      if (others === null) {
-        const taken = ofMyLevel(subject, name, limit, weight, [])
+      if (others === null || forgot > MAX_FORGOT) {
+        const taken = await ofMyLevel(subject, name, limit, weight, [])
         // Those who did not answer may hear Redis.
-        if (taken.entry) void inRedis('take', subject, name, [NO_LIMIT, weight, id])
+        if (taken.entry) void inRedis('take', subject, name, [NO_LIMIT, weight, id, ''])
         return taken
       }
       const missing = others + apartHere(subject, name)
-      const values = [limit - missing, weight, id]
-      const [since, sentAt] = [redis.startedAt(), clock.monotonic()]
+      const values = [limit - missing, weight, id, redis.since()]
       const { said: messages, isOpen, answers } = await ask({ script: 'take', subject, names, values, isSure })
-      if (messages?.[0] && name === 'requests' && messages[2]! - weight < mine.view(subject, name).used) {
-        if (messages[2]! - weight < inRedisOfMine(subject, name, sentAt)) redis.forget()
-        if (redis.startedAt() !== since) {
-          // What it let in stays counted there, and the call asks again as another one.
-          id = nextId()
-          isSure = true
-          continue
-        }
+      if (messages?.[0] === FORGOT) {
+        forgot += 1
+        isSure = isDoubtful(subject, name)
+        continue
       }
       if (messages) return counted({ subject, names, limit, weight, id, missing }, messages)
       if (isSure || !isOpen) return ofMyLevel(subject, name, limit, weight, answers)
@@ -99,15 +105,18 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
     }
   }
 
-  /** What this node let in before a moment that Redis must still count, unless it was emptied. */
-  function inRedisOfMine(subject: string, name: WindowName, end: number): number {
-    const now = clock.monotonic()
-    const from = Math.max(redis.startedAt(), now - WINDOW_MS + EDGE_MS)
-    const [all, unknown] = [mine, apart].map((store) => {
-      const window = store.windowOf(subject, name)
-      return usedBefore(window, now, end) - usedBefore(window, now, from)
-    })
-    return all! - unknown!
+  /** A node that was started just now: what others let in before without Redis counts for it too. */
+  function informed(): Promise<void> {
+    informing ??= counts.uncertain().then(
+      (windows) => {
+        for (const { subject, name } of windows) doubt(subject, name)
+        isInformed = true
+      },
+      () => {
+        informing = null
+      },
+    )
+    return informing
   }
 
   type Request = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
@@ -116,6 +125,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
     const [name] = names as [WindowName]
     const [taken, waitMs, ...found] = messages
     const entry = taken ? mine.add(subject, name, weight) : null
+    if (entry) counts.add(subject, name, weight, 0)
     found[0]! += missing
     elsewhere.hearAll(subject, names, found)
     const never = weight > limit ? Number.POSITIVE_INFINITY : WINDOW_MS
@@ -128,18 +138,22 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
   }
 
   /** Nobody hears Redis, as far as this node knows. */
-  function ofMyLevel(
+  async function ofMyLevel(
     subject: string,
     name: WindowName,
     limit: number,
     weight: number,
     answers: readonly FromNode[],
-  ): Taken {
+  ): Promise<Taken> {
+    const kept = (await counts.read(subject, name, 0)) ?? []
     const here = mine.view(subject, name).used
-    const level = levelHere(subject, name, limit, answers)
+    const level = levelHere(subject, name, limit, answers, kept)
     const { entry, waitMs } = mine.take(subject, name, level, weight)
     const copy = entry && apart.add(subject, name, weight)
-    if (entry) doubt(subject, name)
+    if (entry) {
+      counts.add(subject, name, weight, weight)
+      doubt(subject, name)
+    }
     const shown = Math.max(level, here)
     return {
       entry: entry && {
@@ -154,26 +168,45 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
   }
 
   /** Of all that answered; where some did not, its share, less what others were last known to have used. */
-  function levelHere(subject: string, name: WindowName, limit: number, answers: readonly FromNode[]): number {
+  function levelHere(
+    subject: string,
+    name: WindowName,
+    limit: number,
+    answers: readonly FromNode[],
+    kept: readonly KeptCount[],
+  ): number {
     const { count, rank } = nodes()
     const window = mine.windowOf(subject, name)
-    if (answers.length < count - 1)
-      return Math.max(Math.min(shareOf(limit, count, rank), limit - elsewhere.used(window)), 0)
+    if (answers.length < count - 1) {
+      const used = Math.max(elsewhere.used(window), sumOf(ofOthers(kept, []), 'used'))
+      return Math.max(Math.min(shareOf(limit, count, rank), limit - used), 0)
+    }
     const others = answers.map((each) => ({ node: each.node, used: each.own[0]! }))
-    const used = others.reduce((sum, each) => sum + each.used, 0)
-    elsewhere.hear(window, used, WINDOW_MS)
-    return levelOf(limit, node, [...others, { node, used: mine.view(subject, name).used }])
+    const gone = sumOf(ofOthers(kept, answers), 'used')
+    elsewhere.hear(
+      window,
+      others.reduce((sum, each) => sum + each.used, gone),
+      WINDOW_MS,
+    )
+    return levelOf(Math.max(limit - gone, 0), node, [...others, { node, used: mine.view(subject, name).used }])
+  }
+
+  /** Of nodes that did not answer. */
+  function ofOthers(kept: readonly KeptCount[], answers: readonly FromNode[]): KeptCount[] {
+    return kept.filter((one) => one.node !== node && !answers.some((each) => each.node === one.node))
   }
 
   function add(subject: string, name: WindowName, weight: number): void {
     mine.add(subject, name, weight)
-    void inRedis('take', subject, name, [NO_LIMIT, weight, nextId()]).then((done) => {
+    counts.add(subject, name, weight, 0)
+    void inRedis('take', subject, name, [NO_LIMIT, weight, nextId(), '']).then((done) => {
       if (!done) addApart(subject, name, weight)
     })
   }
 
   function addApart(subject: string, name: WindowName, weight: number): void {
     apart.add(subject, name, weight)
+    counts.add(subject, name, 0, weight)
     doubt(subject, name)
   }
 
@@ -183,6 +216,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
   async function correct({ subject, name, id, weight, entry }: Correctable, actual: number): Promise<void> {
     if (actual === weight) return
     entry.correct(actual)
+    if (actual > weight) counts.add(subject, name, actual - weight, 0)
     const done = await inRedis('correct', subject, name, [`${id}:${weight}`, `${id}:${actual}`, actual - weight])
     if (!done && actual > weight) addApart(subject, name, actual - weight)
   }
@@ -209,14 +243,20 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
     const notice = { ...question, redis: null }
     if (helper) {
       const by = helper
-      const [only] = await peers.ask(notice, by)
+      const [only] = await answersTo(notice, by)
       if (only && (only.said || only.isOpen)) return { ...only, answers: [] }
       if (helper === by) helper = ''
     }
-    const answers = await peers.ask(notice)
+    const answers = await answersTo(notice)
     const found = answers.find((each) => each.said) ?? answers.find((each) => each.isOpen)
     if (found) helper = found.node
     return { said: found?.said ?? null, isOpen: found?.isOpen ?? false, answers }
+  }
+
+  async function answersTo(question: Question, by = ''): Promise<FromNode[]> {
+    const answers = await peers.ask(question, by)
+    for (const one of answers) if (one.redis) redis.learn(one.redis)
+    return answers
   }
 
   async function answer({ script, subject, names, values, isSure, redis: heard }: Question): Promise<Answer> {
@@ -231,19 +271,22 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes }: D
       isOpen,
       own: names.map((name) => mine.view(subject, name).used),
       apart: names.map((name) => apartHere(subject, name)),
+      redis: redis.heard(),
     }
   }
 
   /** Null where not all nodes answer. */
   async function apartElsewhere(subject: string, name: WindowName): Promise<number | null> {
     const question = { script: null, subject, names: [name], values: [], isSure: true, redis: redis.heard() }
-    const answers = await peers.ask(question)
-    return answers.length < nodes().count - 1 ? null : answers.reduce((sum, each) => sum + each.apart[0]!, 0)
+    const rememberedMs = clock.monotonic() - redis.remembersFrom()
+    const [answers, kept] = await Promise.all([peers.ask(question), counts.read(subject, name, rememberedMs)])
+    if (answers.length < nodes().count - 1 || !kept) return null
+    return answers.reduce((sum, each) => sum + each.apart[0]!, sumOf(ofOthers(kept, answers), 'apart'))
   }
 
   /** What this node let in and Redis does not know. */
   function apartHere(subject: string, name: WindowName): number {
-    const [now, since] = [clock.monotonic(), redis.startedAt()]
+    const [now, since] = [clock.monotonic(), redis.remembersFrom()]
     const before = (store: LocalStore, end: number) => usedBefore(store.windowOf(subject, name), now, end)
     return before(mine, since) + before(apart, Number.POSITIVE_INFINITY) - before(apart, since)
   }

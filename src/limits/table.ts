@@ -3,6 +3,7 @@ import type { OwnerScope, Tier } from '../kernel/caller'
 import type { KeyId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import type { IncreaseId, IncreaseStatus } from './schema'
+import type { WindowName } from './window'
 
 /** Requests for a higher tier and their outcome. */
 export const limitIncreases = defineTable((k) =>
@@ -34,3 +35,24 @@ export const limitIncreases = defineTable((k) =>
   ),
 )
 export type IncreaseRow = Row<typeof limitIncreases>
+
+/** What each node let in of each window in each of the last seconds. Empty where one process counts alone. */
+export const rateCounts = defineTable((k) =>
+  k.table(
+    'rate_counts',
+    {
+      subject: k.text('subject').notNull(),
+      name: k.text('name').$type<WindowName>().notNull(),
+      node: k.text('node').notNull(),
+      /** When the second began, by the clock of the database. */
+      second: k.ms('second').notNull(),
+      weight: k.int('weight').notNull(),
+      /** How much of it Redis does not know. */
+      apart: k.int('apart').notNull(),
+    },
+    (t) => [
+      k.primaryKey({ columns: [t.subject, t.name, t.node, t.second] }),
+      k.index('rate_counts_by_second').on(t.second),
+    ],
+  ),
+)

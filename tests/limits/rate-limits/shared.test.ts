@@ -6,11 +6,13 @@ import { systemClock } from '../../../src/kernel/clock'
 import { AppError } from '../../../src/kernel/errors'
 import type { Loop } from '../../../src/kernel/loop'
 import type { Wire } from '../../../src/kernel/store'
-import { createRateLimiter, createTiers } from '../../../src/limits'
+import { createRateLimiter, createTiers, type KeptCounts } from '../../../src/limits'
 import { keyCaller, sessionCaller } from '../../support/callers'
 import { eventually } from '../../support/eventually'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis'
 
+/** No node of these tests is ever gone: tests/cluster/nodes/killed-counts.test.ts kills some. */
+const counts: KeptCounts = { add: () => undefined, read: async () => [], uncertain: async () => [] }
 /** Nobody hears what such a node tells. */
 const deaf = { hear: () => () => undefined, tellOthers: () => undefined }
 const ears = new Set<(text: string) => void>()
@@ -46,7 +48,7 @@ beforeAll(async () => {
     createRateLimiter({
       clock: systemClock,
       tiers: createTiers(),
-      shared: { scripts, live: lives[at]!, node: `node${at}`, nodes: () => ({ count: 2, rank: at }) },
+      shared: { scripts, live: lives[at]!, node: `node${at}`, nodes: () => ({ count: 2, rank: at }), counts },
     }),
   )
 })
@@ -161,8 +163,8 @@ describe.skipIf(!can)('several nodes with one Redis', () => {
         clock: systemClock,
         tiers: createTiers(),
         shared: {
-          scripts: { run: async (_, __, ___, read) => read(answer), started: async () => ({ id: 'odd', at: 0 }) },
-          live: deaf,
+          scripts: { run: async (_, __, ___, read) => read(answer), started: async () => 'odd' },
+          ...{ live: deaf, counts },
           node: 'odd',
           nodes: () => ({ count: 2, rank: 0 }),
         },

@@ -1,0 +1,108 @@
+import { and, eq, gt, sql } from 'drizzle-orm'
+import type { Clock } from '../kernel/clock'
+import { command, insertListed, postgresNow, query, type Store } from '../kernel/store'
+import { rateCounts } from './table'
+import { WINDOW_MS, type WindowName } from './window'
+
+/** What one node let in of a window in the last minute, and how much of that Redis does not know. */
+export type KeptCount = { node: string; used: number; apart: number }
+
+type Deps = { store: Store; clock: Clock; node: string }
+
+const SECOND_MS = 1_000
+/** Between two writes; what was let in since the last is lost with the node. */
+const WRITE_EVERY_MS = 20
+const SWEEP_EVERY_MS = 10_000
+const MAX_SWEPT = 5_000
+
+const secondNow = sql<number>`${postgresNow} / ${SECOND_MS}::bigint * ${SECOND_MS}::bigint`
+/** The second that began then still has a part in the last minute. */
+const oldest = sql<number>`${postgresNow} - ${WINDOW_MS + SECOND_MS}::bigint`
+
+/** Nobody waits until it is on the disk: who loses Postgres loses no more than half a second of it. */
+const addUp = command<{ list: string; node: string }>()((tx, p) => {
+  const t = tx.of(rateCounts)
+  const quickly = sql`, (select set_config('synchronous_commit', 'off', true)) as quickly`
+  return insertListed(tx, t, p.list, { node: sql`${p.node}`, second: secondNow }, quickly).onConflictDoUpdate({
+    target: [t.subject, t.name, t.node, t.second],
+    set: { weight: sql`${t.weight} + excluded.weight`, apart: sql`${t.apart} + excluded.apart` },
+  })
+})
+
+/** `back`: since how many milliseconds Redis remembers. A second that had begun by then counts whole as forgotten. */
+const byNode = query<{ subject: string; name: WindowName; back: number }>()((db, p) => {
+  const t = db.of(rateCounts)
+  const isForgotten = sql`${t.second} <= ${postgresNow} - ${p.back}::bigint`
+  return db
+    .select({
+      node: t.node,
+      used: sql<number>`sum(${t.weight})::float8`,
+      apart: sql<number>`sum(case when ${isForgotten} then greatest(${t.weight}, ${t.apart}) else ${t.apart} end)::float8`,
+    })
+    .from(t)
+    .where(and(eq(t.subject, p.subject), eq(t.name, p.name), gt(t.second, oldest as never)))
+    .groupBy(t.node)
+})
+
+const withApart = query()((db) => {
+  const t = db.of(rateCounts)
+  return db
+    .selectDistinct({ subject: t.subject, name: t.name })
+    .from(t)
+    .where(and(gt(t.second, oldest as never), gt(t.apart, 0)))
+})
+
+/** Several nodes sweep; what one of them is at is left to it. */
+const sweep = command<{ limit: number }>()((tx, p) => {
+  const t = tx.of(rateCounts)
+  const old = sql`select ctid from ${t} where ${t.second} <= ${oldest} limit ${p.limit} for update skip locked`
+  return tx.delete(t).where(sql`ctid in (${old})`)
+})
+
+/**
+ * What this node lets in, by the second in Postgres: a node that is killed takes its own count with it, and where Redis
+ * forgot, too, nobody else would know of it. Written behind the calls, many in one statement.
+ */
+export function createKeptCounts({ store, clock, node }: Deps) {
+  let waiting = new Map<string, { subject: string; name: WindowName; weight: number; apart: number }>()
+  let isWriting = false
+  let sweptAt = clock.monotonic()
+
+  return {
+    /** Counts what was let in now, and how much of it Redis does not know. */
+    add(subject: string, name: WindowName, weight: number, apart: number): void {
+      const key = `${name} ${subject}`
+      const found = waiting.get(key)
+      if (found) {
+        found.weight += weight
+        found.apart += apart
+      } else {
+        waiting.set(key, { subject, name, weight, apart })
+      }
+      if (!isWriting) void writeAll()
+    },
+    /** Of each node; Redis remembers since `back` milliseconds. Null where Postgres does not tell. */
+    read: (subject: string, name: WindowName, back: number): Promise<KeptCount[] | null> =>
+      byNode(store.read, { subject, name, back: Math.ceil(Math.min(back, 2 * WINDOW_MS)) }).catch(() => null),
+    /** The windows of which somebody let in what Redis does not know. Rejects where Postgres is away. */
+    uncertain: () => withApart(store.read, {}),
+  }
+
+  async function writeAll(): Promise<void> {
+    isWriting = true
+    while (waiting.size) {
+      const list = JSON.stringify([...waiting.values()])
+      waiting = new Map()
+      // What cannot be written is not tried again: with Postgres away no call is let in for long.
+      await store.writeOne((tx) => addUp(tx, { list, node })).catch(() => undefined)
+      if (clock.monotonic() > sweptAt + SWEEP_EVERY_MS) {
+        sweptAt = clock.monotonic()
+        await store.writeOne((tx) => sweep(tx, { limit: MAX_SWEPT })).catch(() => undefined)
+      }
+      await clock.sleep(WRITE_EVERY_MS)
+    }
+    isWriting = false
+  }
+}
+
+export type KeptCounts = ReturnType<typeof createKeptCounts>
