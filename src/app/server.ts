@@ -106,7 +106,8 @@ type Deps = {
 export type Api = ReturnType<typeof createServer>
 
 /** Where a session may act with a key by `X-Svc-As-Key`: calls that generate (console 9.8). */
-const AS_KEY = /^(\/api)?\/v1\/(completions|chat|images|video|code|documents|audio|voice|embeddings)(\/|$)/
+const AS_KEY =
+  /^(\/api)?\/v1\/(completions|chat|responses|messages|images|video|code|documents|audio|voice|embeddings)(\/|$)/
 
 /** How long a new connection may take to send the headers of its first request. */
 const HEADERS_S = 10

@@ -42,6 +42,14 @@ test('a session acts with a key that its person may manage, under the limits of 
   expect(answered.headers.get('x-ratelimit-limit-requests')).not.toBe('120')
   const { requests } = (await boss.send('GET', `requests?q=${answered.body.request_id}`)).body
   expect(requests[0]).toMatchObject({ api_key_id: boss.keyId, user_id: boss.userId })
+  const model = { model: 'svc-1-flash' }
+  for (const [path, body] of [
+    ['responses', { ...model, input: 'hello' }],
+    ['messages', { ...model, max_tokens: 50, messages: [{ role: 'user', content: 'hello' }] }],
+  ] as const) {
+    const { request_id } = (await session.send('POST', path, body, { 'x-svc-as-key': boss.keyId })).body
+    expect((await boss.send('GET', `requests?q=${request_id}`)).body.requests[0]?.api_key_id).toBe(boss.keyId)
+  }
   for (const foreign of [other.keyId, 'nothing', crypto.randomUUID()])
     expect((await ask(foreign, bearer)).body.error.code).toBe('not_found')
   // The cookie counts for pages of this server alone, also here.

@@ -1,6 +1,11 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'puppeteer-core'
+import { PIXEL } from '../../support/pixel'
+import { startUpstream } from '../../support/upstream'
 import { inChromium } from '../support/chromium'
-import { createConsole, press, sees, write, wrongIn } from './support/console'
+import { createConsole, go, press, sees, write, wrongIn } from './support/console'
 
 inChromium('the playground of the console', async () => {
   const { open } = await createConsole()
@@ -20,7 +25,7 @@ inChromium('the playground of the console', async () => {
     expect(sent).toHaveLength(1)
     const shown = await page.$eval('.code code', (it) => it.textContent ?? '')
     const inCode = /-d '(.*)'$/s.exec(shown)![1]!.replaceAll(`'\\''`, "'")
-    expect(JSON.parse(inCode)).toMatchObject({ ...JSON.parse(sent[0]!), conversation: expect.anything() })
+    expect(inCode).toBe(sent[0]!)
     expect(page.url()).not.toContain('Lisbon')
     expect(await wrongIn(page, 'playground')).toEqual([])
     await page.setViewport({ width: 1280, height: 800 })
@@ -37,5 +42,163 @@ inChromium('the playground of the console', async () => {
     await press(page, 'Remove column 1')
     await page.waitForFunction(() => document.querySelectorAll('.took b').length === 1)
     expect(problems).toEqual([])
+  })
+})
+
+/** The bodies that a page sends to be answered. */
+function sentBy(page: Page): { path: string; body: string; key: string | undefined }[] {
+  const sent: ReturnType<typeof sentBy> = []
+  page.on('request', (request) => {
+    const path = /\/(chat\/completions|completions|responses|messages)$/.exec(request.url())?.[1]
+    if (path) sent.push({ path, body: request.postData() ?? '', key: request.headers()['x-svc-as-key'] })
+  })
+  return sent
+}
+const codeOf = (page: Page) =>
+  page.$eval('[aria-label="curl code"] code', (it) =>
+    /-d '(.*)'$/s.exec(it.textContent ?? '')![1]!.replaceAll(`'\\''`, "'"),
+  )
+const choose = async (page: Page, label: string, value: string) =>
+  (await page.waitForSelector(`aria/${label}[role="combobox"]`))!.select(value)
+const answered = (page: Page, many: number) =>
+  page.waitForFunction((count: number) => document.querySelectorAll('.took b').length === count, {}, many)
+
+inChromium('the playground with functions, formats, files and keys', async () => {
+  const upstream = await startUpstream()
+  afterAll(() => upstream.stop())
+  const { open, person } = await createConsole({
+    config: { engineBaseUrl: upstream.url, engineModel: 'scripted' },
+  })
+
+  test.each(['Chat', 'Responses', 'Messages'])('a function of mine is called and answered: %s', async (door) => {
+    const { page, problems } = await open('/me/playground?modes=fast')
+    const sent = sentBy(page)
+    await press(page, door)
+    await press(page, 'Add function')
+    await write(page, 'Prompt', `[[plan:get_weather{"city":"Oslo"}]] in ${door}`)
+    await page.keyboard.press('Enter')
+    await sees(page, 'is called with')
+    expect(await codeOf(page)).toBe(sent[0]!.body)
+    const result = await page.waitForSelector('aria/Result of get_weather(city)[role="textbox"]')
+    await result!.type('-3 degrees, snow')
+    if (door === 'Chat') {
+      expect(await wrongIn(page, 'playground-function')).toEqual([])
+      await page.setViewport({ width: 1280, height: 800 })
+    }
+    await press(page, 'Send the result')
+    await sees(page, 'Hello from the scripted upstream.')
+    await answered(page, 2)
+    expect(await codeOf(page)).toBe(sent[1]!.body)
+    expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('-3 degrees, snow')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('an answer of a schema is laid out, and says whether it is as asked', async () => {
+    const { page, problems } = await open('/me/playground?modes=fast&door=chat')
+    await choose(page, 'Answer', 'schema')
+    await write(page, 'Prompt', '[[say:{"answer":"yes"}]] one')
+    await page.keyboard.press('Enter')
+    await sees(page, 'valid')
+    await write(page, 'Prompt', '[[say:no]] two')
+    await page.keyboard.press('Enter')
+    await sees(page, 'not as asked')
+    await page.close()
+    expect(problems).toEqual([])
+  })
+
+  test('pictures and documents go with a prompt, and a format that takes none says so', async () => {
+    const { page, problems } = await open('/me/playground?modes=fast')
+    const sent = sentBy(page)
+    const [png, note] = [join(tmpdir(), 'lamp.png'), join(tmpdir(), 'note.txt')]
+    await Promise.all([Bun.write(png, Buffer.from(PIXEL, 'base64')), Bun.write(note, 'The lamp is oak.')])
+    const picker = (await page.waitForSelector('input[type="file"]'))!
+    await picker.uploadFile(png as never)
+    await sees(page, 'lamp.png')
+    await picker.uploadFile(note as never)
+    await sees(page, 'Completions take pictures only')
+    await press(page, 'Chat')
+    await write(page, 'Prompt', 'What is it made of?')
+    expect(await wrongIn(page, 'playground-files')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await page.focus('aria/Prompt[role="textbox"]')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.took, .failed')
+    const [, picture, file] = JSON.parse(sent[0]!.body).messages[0].content
+    expect(picture.image_url.url).toStartWith('data:image/png;base64,')
+    expect(file.file.filename).toBe('note.txt')
+    await page.close()
+    expect(problems.filter((line) => !line.includes('503'))).toEqual([])
+  })
+
+  test('a prompt is changed, and what came after it is replaced', async () => {
+    const { page, problems } = await open('/me/playground?modes=fast')
+    const sent = sentBy(page)
+    for (const prompt of ['[[say:first]] a', '[[say:second]] b']) {
+      await write(page, 'Prompt', prompt)
+      await page.keyboard.press('Enter')
+      await sees(page, prompt.slice(6, 11))
+      await page.waitForSelector('aria/Send[role="button"]')
+    }
+    await answered(page, 2)
+    await press(page, 'Change the prompt')
+    await page.keyboard.type(' [[say:third]]')
+    await press(page, 'Run again')
+    await sees(page, 'third')
+    await answered(page, 1)
+    expect(JSON.parse(sent[2]!.body).conversation).toBeUndefined()
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('a key acts where it is chosen, and the call is on its record', async () => {
+    const { page, problems } = await open('/me/playground?modes=fast&door=responses')
+    const sent = sentBy(page)
+    await page.waitForSelector(`option[value="${person.keyId}"]`)
+    await choose(page, 'Who pays', person.keyId)
+    await sees(page, 'within the caps')
+    await write(page, 'Prompt', 'By the key')
+    await page.keyboard.press('Enter')
+    await answered(page, 1)
+    expect(sent[0]!.key).toBe(person.keyId)
+    const [row] = (await person.send('GET', 'requests?limit=1')).body.requests
+    expect(row).toMatchObject({ endpoint: '/responses', api_key_id: person.keyId })
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('columns have settings of their own, and one of them can be asked alone', async () => {
+    const { page, problems } = await open('/me/playground?modes=fast,think')
+    const sent = sentBy(page)
+    await press(page, 'Column 2')
+    await write(page, 'System prompt', 'Be short.')
+    await write(page, 'Prompt', 'to both')
+    await page.keyboard.press('Enter')
+    await answered(page, 2)
+    const systems = sent.map(({ body }) => JSON.parse(body).persona?.system_prompt ?? null)
+    expect(systems).toEqual([null, 'Be short.'])
+    await page.keyboard.down('Alt')
+    await page.keyboard.press('1')
+    await page.keyboard.up('Alt')
+    await page.keyboard.type('to one')
+    await page.keyboard.press('Enter')
+    await answered(page, 3)
+    expect(sent).toHaveLength(3)
+    expect(page.url()).not.toContain('short')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('a system prompt becomes a skill, and a word that is no tab finds the tab it means', async () => {
+    const { page, problems } = await open('/me/playground')
+    await write(page, 'System prompt', 'Answer as a pirate.')
+    await press(page, 'Save or share')
+    await press(page, 'Make a skill of the system prompt', 'menuitem')
+    await page.waitForSelector('aria/Instructions[role="textbox"]')
+    expect(await page.$eval('aria/Instructions', (it) => (it as HTMLTextAreaElement).value)).toBe('Answer as a pirate.')
+    await go(page, '/console/me/playground?tab=cases')
+    await sees(page, 'Keep a prompt and what must be true')
+    expect(problems).toEqual([])
+    await page.close()
   })
 })

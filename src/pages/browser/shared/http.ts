@@ -35,16 +35,19 @@ export async function call(path: string, { method = 'GET', body, headers, signal
       throw new Failure(0, 'offline', 'The server cannot be reached.')
     })
   if (response.ok) return response
-  type Refusal = { code: string; message: string; request_id: string; details?: { path: string; message: string }[] }
-  const { error } = (await response.json().catch(() => ({}))) as { error?: Refusal }
+  type Detail = { path: string; message: string }
+  // The Messages format has its details in another form, and the code among them.
+  type Refusal = { code?: string; message: string; request_id?: string; details?: Detail[] | { error_code?: string } }
+  const { error, request_id } = (await response.json().catch(() => ({}))) as { error?: Refusal; request_id?: string }
+  const details = error?.details
   const wait = Number(response.headers.get('retry-after'))
   throw new Failure(
     response.status,
-    error?.code ?? 'server_error',
+    error?.code ?? (Array.isArray(details) ? undefined : details?.error_code) ?? 'server_error',
     error?.message ?? 'Something went wrong.',
     wait || null,
-    error?.request_id,
-    error?.details,
+    error?.request_id ?? request_id,
+    Array.isArray(details) ? details : [],
   )
 }
 

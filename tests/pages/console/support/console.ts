@@ -1,5 +1,6 @@
 import { afterAll } from 'bun:test'
 import type { Page } from 'puppeteer-core'
+import type { ConfigOverrides } from '../../../../src/app/config'
 import { listen } from '../../../support/listening'
 import { createWorld, type Person } from '../../../support/world'
 import { axeProblems, newPage } from '../../support/chromium'
@@ -8,9 +9,9 @@ import { picture } from '../../support/shop'
 type Look = NonNullable<Parameters<typeof newPage>[0]>
 
 /** A server with one person who has called it, and what their browser does in the console. */
-export async function createConsole({ below }: { below?: string } = {}) {
+export async function createConsole({ below, config = {} }: { below?: string; config?: ConfigOverrides } = {}) {
   const proxy = below === undefined ? null : proxyBelow(below)
-  const world = await createWorld(proxy ? { config: { publicUrl: proxy.address } } : {})
+  const world = await createWorld({ config: { ...config, ...(proxy ? { publicUrl: proxy.address } : {}) } })
   const { origin: own } = listen(world)
   world.app.listensAt(own)
   proxy?.leadsTo(own)

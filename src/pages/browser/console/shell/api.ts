@@ -190,6 +190,8 @@ export function useCalls() {
   return {
     json: async <T>(method: Method, path: string, input?: Input): Promise<T> =>
       (await send(owner, method, path, input)).json(),
+    /** Resolves when the answer begins. */
+    open: (method: Method, path: string, input: Input) => send(owner, method, path, input),
     /** Saves what a route answers as a file. */
     download: async (path: string, query: Query, name: string): Promise<void> => {
       const link = document.createElement('a')

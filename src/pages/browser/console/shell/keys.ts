@@ -3,7 +3,7 @@ import { useSend } from './api'
 import { boot } from './boot'
 import { createValue } from './value'
 
-/** A key, what it does in words, and how. `keys` is one key or two in a row: `/`, `g o`. */
+/** A key, what it does in words, and how. `keys` is one key, two in a row, or one with Alt: `/`, `g o`, `Alt+1`. */
 export type Key = { keys: string; label: string; run(): void }
 
 /** Whether single keys do anything (SC 2.1.4): a setting of the reader. */
@@ -50,6 +50,14 @@ export function listenForKeys(palette: () => void): () => void {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
       event.preventDefault()
       palette()
+      return
+    }
+    // By its place on the keyboard: with Alt some systems write another sign. It works in fields too.
+    const chord = event.altKey && !event.ctrlKey && !event.metaKey && `Alt+${event.code.replace('Digit', '')}`
+    const held = chord && !document.querySelector('.veil') && table.get().findLast(({ keys }) => keys === chord)
+    if (held) {
+      event.preventDefault()
+      held.run()
       return
     }
     const isTyping = (event.target as Element | null)?.closest?.(FIELDS)

@@ -11,7 +11,8 @@ import { createValue } from './value'
 type Item = { id: string; text: ReactNode; hint?: string; run(): void }
 type Props = { label: string; button: ReactNode; className?: string; current?: string; items: readonly Item[] }
 
-const DropDown = ({ label, button, className = 'button plain', current, items }: Props) => (
+/** A button that opens a list of what can be done or chosen. */
+export const DropDown = ({ label, button, className = 'button plain', current, items }: Props) => (
   <MenuTrigger>
     <AriaButton className={className} aria-label={label}>
       {button}

@@ -1,49 +1,35 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Completion } from '../../../../../completions/schema'
+import { readEvents } from '../../../shared/http'
 import { Failure, useCalls } from '../../shell/api'
-import { type Body, bodyOf, type Settings, type Turn } from './samples'
+import { type Answer, NOTHING, readEvent } from './answer'
+import { type Body, bodyOf, type Call, type Door, PATHS, type Sent, type Settings, type Turn } from './doors'
 
-type Tool = Completion['tools_used'][number] | { name: string; status: 'running'; description?: string }
-
-/** A prompt with its answer, as far as it has come. */
-export type Exchange = {
+/** What was sent with its answer, as far as it has come. */
+export type Exchange = Answer & {
   id: number
+  sent: Sent
+  door: Door
+  model: string
+  /** Whether an answer in JSON was asked for. */
+  isJson: boolean
   body: Body
-  text: string
-  tools: Tool[]
   state: 'runs' | 'done' | 'stopped' | 'failed'
   problem: Failure | null
-  meta: Pick<Completion, 'resolved_mode' | 'model' | 'request_id' | 'routing'> | null
-  done: Pick<Completion, 'usage' | 'follow_ups' | 'artifacts' | '_cached' | 'warnings'> | null
+  requestId: string | null
   firstMs: number | null
   totalMs: number | null
 }
 
-const emptyOf = (id: number, body: Body): Exchange => ({
-  id,
-  body,
-  text: '',
-  tools: [],
-  state: 'runs',
-  problem: null,
-  meta: null,
-  done: null,
-  firstMs: null,
-  totalMs: null,
-})
-
 const turnsOf = (exchanges: readonly Exchange[]): Turn[] =>
-  exchanges
-    .filter(({ text }) => text)
-    .flatMap(({ body, text }) => [
-      { role: 'user' as const, content: body.prompt },
-      { role: 'assistant' as const, content: text },
-    ])
+  exchanges.flatMap(({ sent, text, calls }) => [
+    sent,
+    ...(text || calls.length ? [{ role: 'assistant' as const, text, calls }] : []),
+  ])
 
 let last = 0
 
-/** One conversation with one engine: what was said, and what sends, stops and repeats. */
-export function useColumn(settings: Settings) {
+/** One conversation with one engine: what was said, and what sends, stops and repeats. `key`: the key that acts. */
+export function useColumn(settings: Settings, key: string) {
   const calls = useCalls()
   const [exchanges, setExchanges] = useState<readonly Exchange[]>([])
   const running = useRef<AbortController | null>(null)
@@ -51,37 +37,36 @@ export function useColumn(settings: Settings) {
   const change = (id: number, to: (now: Exchange) => Partial<Exchange>) =>
     setExchanges((all) => all.map((it) => (it.id === id ? { ...it, ...to(it) } : it)))
 
-  async function run(prompt: string, before: readonly Exchange[]): Promise<void> {
+  async function run(sent: Sent, before: readonly Exchange[]): Promise<void> {
     running.current?.abort()
     const stop = new AbortController()
     running.current = stop
     const id = ++last
-    const body = bodyOf(settings, turnsOf(before), prompt)
-    setExchanges([...before, emptyOf(id, body)])
+    const { door, model, format } = settings
+    const body = bodyOf(settings, [...turnsOf(before), sent])
+    const begun: Exchange = {
+      ...NOTHING,
+      ...{ id, sent, door, model, body, isJson: format !== 'text', state: 'runs' },
+      ...{ problem: null, requestId: null, firstMs: null, totalMs: null },
+    }
+    setExchanges([...before, begun])
     const startedAt = performance.now()
     const since = () => performance.now() - startedAt
+    // Kept beside what is drawn: an event is read against what came before it, drawn or not.
+    let now: Answer = NOTHING
     try {
-      await calls.events('POST', '/completions', { body, signal: stop.signal }, ({ name, data }) => {
-        const event = data as never
-        if (name === 'meta') change(id, () => ({ meta: event }))
-        else if (name === 'token') {
-          const { token } = event as { token: string }
-          change(id, (now) => ({ text: now.text + token, firstMs: now.firstMs ?? since() }))
-        } else if (name === 'tool') change(id, ({ tools }) => ({ tools: withTool(tools, event) }))
-        else if (name === 'done') {
-          const { content } = event as { content: string }
-          change(id, () => ({ done: event, text: content, state: 'done', totalMs: since() }))
-        } else if (name === 'error') {
-          const { code, message } = (event as { error: { code: string; message: string } }).error
-          throw new Failure(503, code, message)
-        }
+      const headers: Record<string, string> = key ? { 'x-svc-as-key': key } : {}
+      const answer = await calls.open('POST', PATHS[door], { body, signal: stop.signal, headers })
+      change(id, () => ({ requestId: answer.headers.get('x-request-id') }))
+      await readEvents(answer, ({ name, data }) => {
+        const more = readEvent(door, now, name, data)
+        now = { ...now, ...more }
+        const firstMs = now.text || now.calls.length ? since() : null
+        change(id, (shown) => ({ ...more, firstMs: shown.firstMs ?? firstMs }))
       })
       // A stream that ends without its last event was cut.
-      change(id, ({ state }) =>
-        state === 'runs'
-          ? { state: 'failed', problem: new Failure(0, 'cut', 'The answer broke off. What came is kept.') }
-          : {},
-      )
+      const cut = new Failure(0, 'cut', 'The answer broke off. What came is kept.')
+      change(id, () => (now.isFinished ? { state: 'done', totalMs: since() } : { state: 'failed', problem: cut }))
     } catch (error) {
       if (stop.signal.aborted) change(id, () => ({ state: 'stopped', totalMs: since() }))
       else {
@@ -91,16 +76,25 @@ export function useColumn(settings: Settings) {
     }
   }
 
+  const before = (id: number) =>
+    exchanges.slice(
+      0,
+      exchanges.findIndex((it) => it.id === id),
+    )
   return {
     exchanges,
     isRunning: exchanges.at(-1)?.state === 'runs',
     turns: turnsOf(exchanges),
-    send: (prompt: string) => void run(prompt, exchanges),
-    /** Asks again, and continues from there. */
-    retry: (id: number, prompt?: string) => {
-      const at = exchanges.findIndex((it) => it.id === id)
-      if (at >= 0) void run(prompt ?? exchanges[at]!.body.prompt, exchanges.slice(0, at))
+    /** What was said before an exchange. */
+    before: (id: number) => turnsOf(before(id)),
+    send: (sent: Sent) => void run(sent, exchanges),
+    /** Asks again, with other words where they are given, and continues from there. */
+    retry: (id: number, text?: string) => {
+      const { sent } = exchanges.find((it) => it.id === id)!
+      void run(text === undefined || sent.role === 'tool' ? sent : { ...sent, text }, before(id))
     },
+    /** Gives the results of the calls of the last answer. */
+    resolve: (results: readonly (Call & { result: string })[]) => void run({ role: 'tool', results }, exchanges),
     stop: () => running.current?.abort(),
     clear: () => {
       running.current?.abort()
@@ -109,9 +103,3 @@ export function useColumn(settings: Settings) {
   }
 }
 export type Column = ReturnType<typeof useColumn>
-
-/** A tool is named when it begins and again when it ends. */
-function withTool(tools: readonly Tool[], tool: Tool): Tool[] {
-  const at = tools.findLastIndex(({ name, status }) => name === tool.name && status === 'running')
-  return at < 0 ? [...tools, tool] : tools.with(at, tool)
-}

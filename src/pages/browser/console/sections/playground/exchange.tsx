@@ -1,47 +1,59 @@
-import { RotateCcw } from 'lucide-react'
+import { Pencil, RotateCcw } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useOwner } from '../../shell/api'
 import { at, DOCS } from '../../shell/boot'
-import { Button, Chip, CopyButton } from '../../ui/controls'
+import { Button, Chip, Code, CopyButton, Field } from '../../ui/controls'
 import { duration, money, plural, whole } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
 import { Failed } from '../../ui/states'
-import type { Exchange } from './column'
+import type { Column, Exchange } from './column'
+import { type Call, objectOf } from './doors'
 
-type Props = { exchange: Exchange; isLast: boolean; onRetry(): void; onPrompt(prompt: string): void }
+type Props = { exchange: Exchange; isLast: boolean; column: Column; onPrompt(prompt: string): void }
 
 /** A prompt, its answer as it comes, and what it took. */
-export function ExchangeView({ exchange, isLast, onRetry, onPrompt }: Props) {
-  const { body, text, tools, state, problem, done } = exchange
+export function ExchangeView({ exchange, isLast, column, onPrompt }: Props) {
+  const { text, thoughts, calls, tools, state, problem, followUps, artifacts, isJson } = exchange
+  const retry = () => column.retry(exchange.id)
+  const isWaiting = state === 'runs' && !text && !thoughts && calls.length === 0
   return (
     <article className="exchange">
-      <p className="prompt">{body.prompt}</p>
+      <SentView exchange={exchange} onRetry={(next) => column.retry(exchange.id, next)} />
+      {thoughts && (
+        <details className="thoughts">
+          <summary>Thoughts</summary>
+          <p>{thoughts}</p>
+        </details>
+      )}
       {tools.map((tool, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a list that only grows
-        <p key={`${n}-${tool.name}`} className="tool">
-          <Chip state={tool.status === 'running' ? 'run' : tool.status === 'success' ? 'good' : 'bad'}>
-            {tool.name}
-          </Chip>{' '}
-          <small>{tool.description}</small>
-        </p>
+        <div key={`${n}-${tool.name}`} className="tool">
+          <Chip state={TOOL_STATES[tool.status]}>{tool.name}</Chip> <small>{tool.description}</small>
+        </div>
       ))}
-      {text ? <Markdown text={text} /> : state === 'runs' && <p className="faint">Waiting for the first words…</p>}
-      {done?.artifacts.map((artifact, n) => (
+      {isWaiting && <p className="faint">Waiting for the first words…</p>}
+      {text && (isJson ? <Structured {...exchange} /> : <Markdown text={text} />)}
+      {calls.map((call) => (
+        <CallView key={call.id} {...call} />
+      ))}
+      {isLast && state === 'done' && calls.length > 0 && <Results calls={calls} onSend={column.resolve} />}
+      {artifacts.map((artifact, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a list that does not change
         <Artifact key={`${n}-${artifact.type}`} artifact={artifact as never} />
       ))}
       {problem && (
         <>
-          <Failed problem={problem} docs={DOCS} retry={onRetry} />
+          <Failed problem={problem} docs={DOCS} retry={retry} />
           {problem.status === 402 && (
             <p className="faint">Credit is granted by your operator, or topped up under Billing.</p>
           )}
         </>
       )}
-      <Took exchange={exchange} onRetry={onRetry} />
-      {isLast && state === 'done' && done && done.follow_ups.length > 0 && (
+      <Took exchange={exchange} onRetry={retry} />
+      {isLast && state === 'done' && followUps.length > 0 && (
         <div className="actions">
-          {done.follow_ups.map(({ label, prompt }) => (
+          {followUps.map(({ label, prompt }) => (
             <Button key={label} onClick={() => onPrompt(prompt)}>
               {label}
             </Button>
@@ -49,6 +61,142 @@ export function ExchangeView({ exchange, isLast, onRetry, onPrompt }: Props) {
         </div>
       )}
     </article>
+  )
+}
+
+const TOOL_STATES = { running: 'run', success: 'good', error: 'bad', awaiting_approval: 'wait' } as const
+
+/** What the reader sent: a prompt that can be changed, or the results of calls. */
+function SentView({ exchange: { sent, state }, onRetry }: { exchange: Exchange; onRetry(text: string): void }) {
+  const [written, setWritten] = useState<string | null>(null)
+  if (sent.role === 'tool')
+    return sent.results.map(({ id, name, result }) => (
+      <p key={id} className="prompt">
+        <small>Your result of {name}</small>
+        {'\n'}
+        {result}
+      </p>
+    ))
+  if (written !== null)
+    return (
+      <form
+        className="form rewritten"
+        onSubmit={(event) => {
+          event.preventDefault()
+          setWritten(null)
+          onRetry(written)
+        }}
+      >
+        <Field label="Changed prompt" help="Everything after it is replaced.">
+          {(props) => (
+            <textarea
+              {...props}
+              autoFocus
+              rows={3}
+              value={written}
+              onChange={({ target }) => setWritten(target.value)}
+            />
+          )}
+        </Field>
+        <div className="actions end">
+          <Button onClick={() => setWritten(null)}>Cancel</Button>
+          <Button type="submit" kind="primary" disabled={!written.trim()}>
+            Run again
+          </Button>
+        </div>
+      </form>
+    )
+  return (
+    <div className="sent">
+      <div className="prompt">
+        {sent.text}
+        {sent.files.map(({ name, type, url }) =>
+          type.startsWith('image/') ? <img key={name} src={url} alt={name} /> : <small key={name}>{name}</small>,
+        )}
+      </div>
+      {state !== 'runs' && (
+        <Button
+          kind="plain"
+          aria-label="Change the prompt"
+          title="Change the prompt"
+          onClick={() => setWritten(sent.text)}
+        >
+          <Pencil size={16} aria-hidden="true" />
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const laidOut = (json: string) => JSON.stringify(JSON.parse(json), null, 2)
+
+/** An answer in JSON, which the server has checked against the format that was asked for. */
+function Structured({ text, state, refusal }: Exchange) {
+  let shown = text
+  let problem = refusal
+  try {
+    shown = laidOut(text)
+  } catch (error) {
+    if (state !== 'runs') problem ||= `It is no JSON: ${(error as Error).message}`
+  }
+  return (
+    <>
+      <Code text={shown} label="answer" />
+      {state !== 'runs' && (
+        <p>
+          <Chip state={problem ? 'bad' : 'good'}>{problem ? 'not as asked' : 'valid'}</Chip> <small>{problem}</small>
+        </p>
+      )}
+    </>
+  )
+}
+
+function CallView({ name, arguments: given }: Call) {
+  let shown = given
+  try {
+    shown = laidOut(given)
+  } catch {
+    // It is still being written.
+  }
+  return (
+    <div className="tool">
+      <Chip state="wait">{name}</Chip> <small>is called with</small>
+      <Code text={shown} label={`arguments of ${name}`} />
+    </div>
+  )
+}
+
+/** The results that the reader types for the calls of their functions; the answer then continues. */
+function Results({ calls, onSend }: { calls: readonly Call[]; onSend: Column['resolve'] }) {
+  const [results, setResults] = useState<readonly string[]>(() => calls.map(() => ''))
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSend(calls.map((call, n) => ({ ...call, result: results[n]! })))
+      }}
+    >
+      {calls.map(({ id, name, arguments: given }, n) => (
+        <Field key={id} label={`Result of ${name}(${Object.keys(objectOf(given)).join(', ')})`}>
+          {(props) => (
+            <textarea
+              {...props}
+              rows={2}
+              required
+              placeholder="What your function returns, as text or JSON"
+              value={results[n]}
+              onChange={({ target }) => setResults(results.with(n, target.value))}
+            />
+          )}
+        </Field>
+      ))}
+      <div className="actions end">
+        <Button type="submit" kind="primary">
+          Send the result
+        </Button>
+      </div>
+    </form>
   )
 }
 
@@ -62,40 +210,35 @@ const SOURCES = {
 }
 
 /** Which engine answered and why, how long it took, and what it cost. */
-function Took({
-  exchange: { meta, done, state, firstMs, totalMs, text },
-  onRetry,
-}: {
-  exchange: Exchange
-  onRetry(): void
-}) {
+function Took({ exchange, onRetry }: { exchange: Exchange; onRetry(): void }) {
+  const { model, mode, routing, requestId, state, firstMs, totalMs, text, tokens, cost, isCached, warnings } = exchange
   const owner = useOwner()
-  if (state === 'runs' || !meta) return null
-  const { model, resolved_mode, routing, request_id } = meta
+  if (state === 'runs' || !requestId) return null
   const reason = routing?.reasoning ?? routing?.source
   return (
     <footer className="took">
       {state === 'stopped' && <Chip state="off">stopped</Chip>}
-      {done?._cached && <Chip state="good">cached</Chip>}
+      {isCached && <Chip state="good">cached</Chip>}
       <span title={reason ?? undefined}>
-        <Link href={`/${owner.slug}/requests/${request_id}`}>{model.id}</Link> · {resolved_mode}
+        <Link href={`/${owner.slug}/requests/${requestId}`}>{model}</Link>
+        {mode && ` · ${mode}`}
         {routing && routing.source !== 'explicit' && `, chosen by ${SOURCES[routing.source]}`}
       </span>
       {firstMs !== null && <span>first token {duration(firstMs)}</span>}
       {totalMs !== null && <span>total {duration(totalMs)}</span>}
-      {done && (
-        <span title={`${whole(done.usage.prompt_tokens)} in, ${whole(done.usage.completion_tokens)} out`}>
-          {plural(done.usage.total_tokens, 'token')}
+      {tokens && (
+        <span title={`${whole(tokens.in)} in, ${whole(tokens.out)} out`}>
+          {plural(tokens.in + tokens.out, 'token')}
         </span>
       )}
-      {done && <b>{money(done.usage.cost_cents)}</b>}
+      {cost !== null && <b>{money(cost)}</b>}
       <span className="tools">
         <CopyButton text={text} label="Copy answer" plain />
         <Button kind="plain" aria-label="Ask again" title="Ask again" onClick={onRetry}>
           <RotateCcw size={16} aria-hidden="true" />
         </Button>
       </span>
-      {done?.warnings?.map((warning) => (
+      {warnings.map((warning) => (
         <small key={warning} className="problem">
           {warning}
         </small>

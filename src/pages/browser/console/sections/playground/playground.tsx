@@ -1,26 +1,30 @@
-import { Code2, Plus, Send, Square, X } from 'lucide-react'
+import { Code2, Plus, Save, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import type { ModelList } from '../../../../../engines/schema'
-import type { UsageReport } from '../../../../../usage/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { useKeys } from '../../shell/keys'
+import { DropDown } from '../../shell/menus'
 import { Page } from '../../shell/page'
 import { defineTabs } from '../../shell/tabs'
 import { handed } from '../../shell/value'
-import { Button, Choices, Code, Field } from '../../ui/controls'
+import { Button, Choices, Code } from '../../ui/controls'
 import { useFilters } from '../../ui/filters'
-import { money } from '../../ui/format'
 import { type Column, useColumn } from './column'
+import { Composer, Pays } from './composer'
+import { bodyOf, type Common, DOORS, type Door, type Given, modelOf, PLAIN, refusedBy, type Settings } from './doors'
 import { ExchangeView } from './exchange'
 import { Runs } from './runs'
-import { bodyOf, openedOf, type Settings, samplesOf } from './samples'
+import { openedOf, samplesOf } from './samples'
+import { SettingsForm } from './settings'
 import { Tests } from './tests'
 
 const MOST = 4
 type Language = keyof ReturnType<typeof samplesOf>
 const LANGUAGES = (['curl', 'TypeScript', 'Python'] as const).map((value: Language) => ({ value, label: value }))
 const isText = (mode: string) => !['auto', 'image', 'video', 'vision'].includes(mode)
+const isDoor = (text: string | undefined): text is Door => DOORS.some(({ value }) => value === text)
+const ALL = 'all'
 const PROMPTS = [
   'Explain tides to a ten-year-old in three sentences.',
   'Write a haiku about a lighthouse.',
@@ -35,10 +39,24 @@ function Playground() {
   // What the log or a test case hands over is asked again here.
   const [opened] = useState(() => openedOf(handed.get()))
   const { filters, set } = useFilters({ modes: opened?.mode ?? 'auto' })
-  const modes = filters.modes!.split(',').slice(0, MOST)
   const models = useGet<ModelList>('/models')
-  const [common, setCommon] = useState(opened?.common ?? { system: '', temperature: '', skills: '' })
+  // Requests of chat clients name an engine.
+  const modeOf = (name: string) => models.data?.models.find(({ model_id }) => model_id === name)?.mode ?? name
+  const modes = filters.modes!.split(',').slice(0, MOST).map(modeOf)
+  // The address has what no person typed, so that a link opens the same.
+  const [common, setCommon] = useState<Common>(() => ({
+    ...PLAIN,
+    ...(isDoor(filters.door) ? { door: filters.door } : {}),
+    temperature: filters.temperature ?? '',
+    skills: filters.skills ?? '',
+    ...opened?.common,
+  }))
+  const [own, setOwn] = useState<Record<string, Partial<Common>>>({})
+  const [shown, setShown] = useState(ALL)
+  const [target, setTarget] = useState(ALL)
+  const [key, setKey] = useState('')
   const [text, setText] = useState(opened?.prompt ?? '')
+  const [files, setFiles] = useState<readonly Given[]>([])
   const [isCode, setCode] = useState(() => innerWidth >= 1100)
   const [sample, setSample] = useState<Language>('curl')
   const columns = useRef<(Column | null)[]>([])
@@ -51,13 +69,23 @@ function Playground() {
     handed.set(null)
     field.current?.focus()
   }, [])
-  useKeys([{ keys: 'e', label: 'Write a prompt', run: () => field.current?.focus() }])
+  const toColumn = (n: number) => ({
+    keys: `Alt+${n}`,
+    label: `Write to column ${n}`,
+    run: () => {
+      setTarget(ids.current[n - 1] ?? ALL)
+      field.current?.focus()
+    },
+  })
+  useKeys([{ keys: 'e', label: 'Write a prompt', run: () => field.current?.focus() }, ...[1, 2, 3, 4].map(toColumn)])
 
   const choose = (next: readonly string[]) => set({ modes: next.join(',') })
   const remove = (n: number) => {
     columns.current[n]?.stop()
     columns.current.splice(n, 1)
-    ids.current.splice(n, 1)
+    const [gone] = ids.current.splice(n, 1)
+    if (shown === gone) setShown(ALL)
+    if (target === gone) setTarget(ALL)
     choose(modes.toSpliced(n, 1))
   }
   /** One more column, with a mode that no other has; beside three there is no room for the code. */
@@ -66,18 +94,44 @@ function Playground() {
     if (modes.length >= 2 && innerWidth < 1_600) setCode(false)
     field.current?.focus()
   }
+  const settingsOf = (n: number): Settings => ({
+    ...common,
+    ...own[ids.current[n]!],
+    mode: modes[n]!,
+    model: modelOf(modes[n]!, models.data),
+  })
+  const wantedBy = (to: string) => modes.map((_, n) => n).filter((n) => to === ALL || ids.current[n] === to)
+  const refusal = wantedBy(target)
+    .map((n) => refusedBy(settingsOf(n), files))
+    .find((reason) => reason !== null)
   const isRunning = columns.current.some((column) => column?.isRunning)
-  const send = (prompt: string) => {
-    if (!prompt.trim()) return
-    for (const column of columns.current.slice(0, modes.length)) column?.send(prompt.trim())
+  const send = (prompt: string, to: string) => {
+    if ((!prompt.trim() && !files.length) || wantedBy(to).some((n) => refusedBy(settingsOf(n), files))) return
+    for (const n of wantedBy(to)) columns.current[n]?.send({ role: 'user', text: prompt.trim(), files })
     setText('')
+    setFiles([])
   }
   const stop = () => {
     for (const column of columns.current) column?.stop()
   }
-  const first = columns.current[0]
-  const body = bodyOf({ ...common, mode: modes[0]! }, first?.turns ?? [], text || lastPrompt(first) || PROMPTS[0])
-  const isEmpty = !columns.current.some((column) => column?.exchanges.length)
+  const at = Math.max(0, ids.current.indexOf(shown))
+  const column = columns.current[at]
+  const isWritten = text !== '' || files.length > 0
+  const last = column?.exchanges.at(-1)
+  // Before anything is written the code is that of the last prompt.
+  const turns =
+    isWritten || !last
+      ? [...(column?.turns ?? []), { role: 'user' as const, text: text || PROMPTS[0], files }]
+      : [...column!.before(last.id), last.sent]
+  const settings = settingsOf(at)
+  const isEmpty = !columns.current.some((it) => it?.exchanges.length)
+  const change = (changes: Partial<Common>) => {
+    if (shown !== ALL) return setOwn({ ...own, [shown]: { ...own[shown], ...changes } })
+    setCommon({ ...common, ...changes })
+    const { door, temperature, skills } = { ...common, ...changes }
+    set({ door: door === PLAIN.door ? '' : door, temperature, skills }, { typed: true })
+  }
+  const numbered = modes.map((_, n) => ({ value: ids.current[n]!, label: String(n + 1) }))
 
   return (
     <Page
@@ -86,32 +140,58 @@ function Playground() {
       actions={
         <>
           {!isEmpty && (
-            <>
-              <Button
-                onClick={() => {
-                  const { stream: _, ...request } = first!.exchanges.at(-1)!.body
+            <Button
+              onClick={() => {
+                for (const it of columns.current) it?.clear()
+              }}
+            >
+              New conversation
+            </Button>
+          )}
+          <DropDown
+            label="Save or share"
+            className="button quiet"
+            button={
+              <>
+                <Save size={16} aria-hidden="true" />
+                Save
+              </>
+            }
+            items={[
+              {
+                id: 'case',
+                text: 'Make a test case',
+                hint: 'the request, and what its answer must be',
+                run: () => {
+                  const { stream: _, stream_options: __, ...request } = last?.body ?? bodyOf(settings, turns)
                   handed.set(request)
                   navigate(`/${owner.slug}/playground/new?tab=tests`)
-                }}
-              >
-                Make a test case
-              </Button>
-              <Button
-                onClick={() => {
-                  for (const column of columns.current) column?.clear()
-                }}
-              >
-                New conversation
-              </Button>
-            </>
-          )}
+                },
+              },
+              {
+                id: 'skill',
+                text: 'Make a skill',
+                hint: 'of the system prompt',
+                run: () => {
+                  handed.set({ system_prompt_ext: settings.system })
+                  navigate(`/${owner.slug}/skills/new?tab=mine`)
+                },
+              },
+              {
+                id: 'link',
+                text: 'Copy a link',
+                hint: 'with engines and settings, without any text',
+                run: () => void navigator.clipboard?.writeText(location.href),
+              },
+            ]}
+          />
           <Button disabled={modes.length >= MOST} onClick={compare}>
             <Plus size={16} aria-hidden="true" />
             Compare
           </Button>
           <Button aria-pressed={isCode} onClick={() => setCode(!isCode)}>
             <Code2 size={16} aria-hidden="true" />
-            Code
+            Settings and code
           </Button>
         </>
       }
@@ -119,99 +199,63 @@ function Playground() {
       <div className={isCode ? 'playground with-code' : 'playground'}>
         <div className="talk">
           <div className="talk-columns">
-            {modes.map((mode, n) => (
+            {modes.map((_, n) => (
               <ColumnView
                 key={ids.current[n]}
-                settings={{ ...common, mode }}
+                settings={settingsOf(n)}
+                actingKey={key}
                 models={models.data}
                 number={n + 1}
-                keep={(column) => {
-                  columns.current[n] = column
+                keep={(it) => {
+                  columns.current[n] = it
                 }}
                 changed={() => redraw((now) => now + 1)}
                 onMode={(next) => choose(modes.with(n, next))}
                 {...(modes.length > 1 ? { onRemove: () => remove(n) } : {})}
-                onPrompt={send}
+                onPrompt={(prompt) => send(prompt, isEmpty ? ALL : ids.current[n]!)}
                 suggests={isEmpty && n === 0}
               />
             ))}
           </div>
-          <form
-            className="composer"
-            onSubmit={(event) => {
-              event.preventDefault()
-              send(text)
-            }}
+          <Composer
+            {...{ field, text, files, isRunning, refusal: refusal ?? null }}
+            onText={setText}
+            onFiles={setFiles}
+            onSend={(to) => send(text, to === 'all' ? ALL : target)}
+            onStop={stop}
           >
-            <textarea
-              ref={field}
-              aria-label="Prompt"
-              placeholder="Write a prompt. Enter sends it, Shift Enter begins a line."
-              rows={Math.min(8, Math.max(2, text.split('\n').length))}
-              value={text}
-              onChange={({ target }) => setText(target.value)}
-              onKeyDown={(event) => {
-                if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
-                  event.preventDefault()
-                  send(text)
-                } else if (event.key === 'Escape' && isRunning) stop()
-              }}
-            />
-            <div className="composer-foot">
-              <Pays />
-              {isRunning ? (
-                <Button onClick={stop}>
-                  <Square size={14} aria-hidden="true" />
-                  Stop
-                </Button>
-              ) : (
-                <Button type="submit" kind="primary">
-                  <Send size={16} aria-hidden="true" />
-                  Send
-                </Button>
-              )}
-            </div>
-          </form>
+            {modes.length > 1 && (
+              <Choices
+                label="Sends to"
+                value={target}
+                choices={[{ value: ALL, label: 'All' }, ...numbered]}
+                onChange={setTarget}
+              />
+            )}
+            <Pays chosen={key} onChoose={setKey} />
+          </Composer>
         </div>
         {isCode && (
           <aside className="beside-talk" aria-label="Settings and code">
             <section className="card form">
               <h2>Settings</h2>
-              <Field label="System prompt">
-                {(props) => (
-                  <textarea
-                    {...props}
-                    rows={3}
-                    placeholder="You are a patient teacher."
-                    value={common.system}
-                    onChange={({ target }) => setCommon({ ...common, system: target.value })}
-                  />
-                )}
-              </Field>
-              <div className="pair">
-                <Field label="Temperature" help="0 to 2; empty: as the engine.">
-                  {(props) => (
-                    <input
-                      {...props}
-                      type="number"
-                      min="0"
-                      max="2"
-                      step="0.1"
-                      value={common.temperature}
-                      onChange={({ target }) => setCommon({ ...common, temperature: target.value })}
-                    />
-                  )}
-                </Field>
-                <Field label="Skills" help="Their slugs, with blanks in between.">
-                  {(props) => (
-                    <input
-                      {...props}
-                      value={common.skills}
-                      onChange={({ target }) => setCommon({ ...common, skills: target.value })}
-                    />
-                  )}
-                </Field>
-              </div>
+              {modes.length > 1 && (
+                <Choices
+                  label="Settings of"
+                  value={shown}
+                  choices={[
+                    { value: ALL, label: 'All columns' },
+                    ...numbered.map(({ value, label }) => ({ value, label: `Column ${label}` })),
+                  ]}
+                  onChange={setShown}
+                />
+              )}
+              <SettingsForm
+                key={shown}
+                value={shown === ALL ? common : settings}
+                onChange={change}
+                refusal={refusedBy(settings, [])}
+              />
             </section>
             <section className="card form">
               <h2>The same as code</h2>
@@ -221,7 +265,7 @@ function Playground() {
                 choices={LANGUAGES}
                 onChange={(next: Language) => setSample(next)}
               />
-              <Code text={samplesOf(body)[sample]} label={`${sample} code`} />
+              <Code text={samplesOf(settings.door, bodyOf(settings, turns))[sample]} label={`${sample} code`} />
             </section>
           </aside>
         )}
@@ -230,22 +274,9 @@ function Playground() {
   )
 }
 
-const lastPrompt = (column: Column | null | undefined) => column?.exchanges.at(-1)?.body.prompt
-
-/** Who pays for the next call, and what is left: what a session calls is paid by its person. */
-function Pays() {
-  const usage = useGet<UsageReport>('/usage', { scope: 'user' }, { everyMs: 60_000 })
-  const left = usage.data?.balance.balance_cents
-  return (
-    <small>
-      Pays your personal account. Limit: your session, 120 calls a minute.
-      {left !== undefined && ` Credit left: ${money(left)}.`}
-    </small>
-  )
-}
-
 type ColumnProps = {
   settings: Settings
+  actingKey: string
   models: ModelList | undefined
   number: number
   keep(column: Column | null): void
@@ -258,8 +289,8 @@ type ColumnProps = {
 }
 
 function ColumnView(props: ColumnProps) {
-  const { settings, models, number, keep, changed, onMode, onRemove, onPrompt, suggests } = props
-  const column = useColumn(settings)
+  const { settings, actingKey, models, number, keep, changed, onMode, onRemove, onPrompt, suggests } = props
+  const column = useColumn(settings, actingKey)
   keep(column)
   const log = useRef<HTMLDivElement>(null)
   const { exchanges } = column
@@ -313,7 +344,7 @@ function ColumnView(props: ColumnProps) {
             key={exchange.id}
             exchange={exchange}
             isLast={n === exchanges.length - 1}
-            onRetry={() => column.retry(exchange.id)}
+            column={column}
             onPrompt={onPrompt}
           />
         ))}

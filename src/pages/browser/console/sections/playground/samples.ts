@@ -1,55 +1,64 @@
 import { boot } from '../../shell/boot'
-
-export type Settings = { mode: string; system: string; temperature: string; skills: string }
-export type Turn = { role: 'user' | 'assistant'; content: string }
-
-/** What is sent for a prompt. The code beside the playground is made from the same. */
-export function bodyOf({ mode, system, temperature, skills }: Settings, turns: readonly Turn[], prompt: string) {
-  const slugs = skills.split(/[\s,]+/).filter(Boolean)
-  return {
-    prompt,
-    mode,
-    stream: true,
-    ...(turns.length ? { conversation: { messages: turns } } : {}),
-    ...(system.trim() ? { persona: { system_prompt: system.trim() } } : {}),
-    ...(temperature ? { temperature: Number(temperature) } : {}),
-    ...(slugs.length ? { skills: slugs } : {}),
-  }
-}
-export type Body = ReturnType<typeof bodyOf>
+import { type Body, type Common, type Door, PATHS, PLAIN } from './doors'
 
 type Message = { role: string; content: unknown }
 
 /** What the playground begins with for a request of `POST /completions` or `POST /chat/completions`. */
-export function openedOf(request: Record<string, unknown> | null) {
+export function openedOf(request: Body | null): { prompt: string; mode: string; common: Partial<Common> } | null {
   if (!request) return null
   const {
     messages = [],
     prompt,
     mode,
+    model,
     temperature,
     skills,
     persona,
+    tools = [],
+    response_format: format,
   } = request as {
     messages?: Message[]
     prompt?: string
     mode?: string
+    model?: string
     temperature?: number
     skills?: string[]
     persona?: { system_prompt?: string }
+    tools?: ToolSent[]
+    response_format?: { type: string; json_schema?: { schema?: object } }
   }
-  const said = (role: string) => messages.findLast((message) => message.role === role)?.content
-  const textOf = (content: unknown) => (typeof content === 'string' ? content : '')
+  const said = (role: string) => textOf(messages.findLast((message) => message.role === role)?.content)
+  const schema = format?.json_schema?.schema
   return {
-    prompt: prompt ?? textOf(said('user')),
-    mode: mode ?? 'auto',
+    prompt: prompt ?? said('user'),
+    mode: mode ?? model ?? 'auto',
     common: {
-      system: persona?.system_prompt ?? textOf(said('system')),
+      door: messages.length ? 'chat' : 'completions',
+      system: persona?.system_prompt ?? said('system'),
       temperature: temperature === undefined ? '' : String(temperature),
       skills: skills?.join(' ') ?? '',
+      tools: tools.flatMap(({ function: it }) =>
+        it ? [{ name: it.name, description: it.description ?? '', schema: written(it.parameters) }] : [],
+      ),
+      servers: tools.flatMap(({ server_label: label, server_url: url }) => (label && url ? [{ label, url }] : [])),
+      format: format?.type === 'json_schema' ? 'schema' : format?.type === 'json_object' ? 'json' : PLAIN.format,
+      schema: schema ? written(schema) : '',
     },
   }
 }
+
+type ToolSent = {
+  function?: { name: string; description?: string; parameters?: object }
+  server_label?: string
+  server_url?: string
+}
+const written = (value: object | undefined) => JSON.stringify(value ?? {}, null, 2)
+const textOf = (content: unknown): string =>
+  typeof content === 'string'
+    ? content
+    : Array.isArray(content)
+      ? content.map(({ text }: { text?: string }) => text ?? '').join('')
+      : ''
 
 const base = () => boot.public_url?.replace(/\/$/, '') || location.origin
 
@@ -66,8 +75,8 @@ function python(value: unknown): string {
 }
 
 /** Programs that send exactly this body. */
-export const samplesOf = (body: Body) => {
-  const url = `${base()}/api/v1/completions`
+export const samplesOf = (door: Door, body: Body) => {
+  const url = `${base()}/api/v1${PATHS[door]}`
   const json = JSON.stringify(body)
   return {
     curl: `curl --no-buffer ${url} \\

@@ -1,7 +1,9 @@
+import { useEffect, useState } from 'react'
 import type { SkillEntry } from '../../../../../skills/schema'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
+import { handed } from '../../shell/value'
 import { Chip } from '../../ui/controls'
 import { Ago, whole } from '../../ui/format'
 import type { Column } from '../../ui/table'
@@ -40,23 +42,29 @@ const STATES = {
 } as const
 
 /** A skill of a prompt; it is a draft until it is submitted. */
-const NewSkill = ({ close }: { close(): void }) => (
-  <Form
-    fields={[
-      { name: 'name', label: 'Name', required: true },
-      { name: 'slug', label: 'Short name', required: true, help: 'Lower-case letters, digits and hyphens.' },
-      { name: 'category', label: 'Category', kind: 'choice', choices: CATEGORIES.map((it) => [it, it]) },
-      { name: 'description', label: 'What it does, in a sentence' },
-      { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
-    ]}
-    method="POST"
-    path="/skills/create"
-    touches={['/skills']}
-    verb="Create draft"
-    onCancel={close}
-    onDone={close}
-  />
-)
+function NewSkill({ close }: { close(): void }) {
+  // The playground hands over its system prompt.
+  const [begun] = useState(() => handed.get() ?? {})
+  useEffect(() => handed.set(null), [])
+  return (
+    <Form
+      values={begun}
+      fields={[
+        { name: 'name', label: 'Name', required: true },
+        { name: 'slug', label: 'Short name', required: true, help: 'Lower-case letters, digits and hyphens.' },
+        { name: 'category', label: 'Category', kind: 'choice', choices: CATEGORIES.map((it) => [it, it]) },
+        { name: 'description', label: 'What it does, in a sentence' },
+        { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
+      ]}
+      method="POST"
+      path="/skills/create"
+      touches={['/skills']}
+      verb="Create draft"
+      onCancel={close}
+      onDone={close}
+    />
+  )
+}
 
 const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: string, columns: readonly Column<SkillEntry>[]) =>
   defineScreen<SkillEntry>({

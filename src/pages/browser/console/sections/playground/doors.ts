@@ -1,0 +1,254 @@
+import type { ModelList } from '../../../../../engines/schema'
+
+export const DOORS = [
+  { value: 'completions', label: 'Completions' },
+  { value: 'chat', label: 'Chat' },
+  { value: 'responses', label: 'Responses' },
+  { value: 'messages', label: 'Messages' },
+] as const
+export type Door = (typeof DOORS)[number]['value']
+
+/** The route of each format. */
+export const PATHS: Record<Door, string> = {
+  completions: '/completions',
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+}
+
+/** A function of the reader: its call is shown, and waits for the result that is typed. */
+export type FunctionTool = { name: string; description: string; schema: string }
+export type Server = { label: string; url: string }
+/** A file as it is sent; `url` holds its bytes. */
+export type Given = { name: string; type: string; url: string }
+
+export type Common = {
+  door: Door
+  system: string
+  temperature: string
+  iterations: string
+  skills: string
+  tools: readonly FunctionTool[]
+  servers: readonly Server[]
+  format: 'text' | 'json' | 'schema'
+  schema: string
+}
+export type Settings = Common & { mode: string; model: string }
+
+export const PLAIN: Common = {
+  door: 'completions',
+  system: '',
+  temperature: '',
+  iterations: '',
+  skills: '',
+  tools: [],
+  servers: [],
+  format: 'text',
+  schema: '',
+}
+
+/** The engine id of a mode, as the formats of other clients name it. */
+export const modelOf = (mode: string, models: ModelList | undefined): string =>
+  models?.models.find((model) => model.mode === mode)?.model_id ?? 'svc-1-auto'
+
+export type Call = { id: string; name: string; arguments: string }
+export type Sent =
+  | { role: 'user'; text: string; files: readonly Given[] }
+  | { role: 'tool'; results: readonly (Call & { result: string })[] }
+export type Turn = Sent | { role: 'assistant'; text: string; calls: readonly Call[] }
+
+export type Body = Record<string, unknown>
+
+/** What a field of JSON holds; while it is not JSON yet, an empty object. */
+export function objectOf(text: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(text || '{}')
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+const isImage = ({ type }: Given) => type.startsWith('image/')
+const base64Of = ({ url }: Given) => url.slice(url.indexOf(',') + 1)
+const some = <T>(name: string, list: readonly T[]) => (list.length ? { [name]: list } : {})
+/** A turn of text alone is a text; with files it is parts. */
+const contentOf = (text: string, files: readonly Given[], textPart: object, part: (file: Given) => object) =>
+  files.length ? [...(text ? [textPart] : []), ...files.map(part)] : text
+
+function completionBody(settings: Settings, turns: readonly Turn[]): Body {
+  const last = turns.at(-1) as Sent
+  const before = turns
+    .slice(0, -1)
+    .flatMap((turn) => (turn.role === 'tool' || !turn.text ? [] : [{ role: turn.role, content: turn.text }]))
+  const { mode, system, iterations, servers } = settings
+  return {
+    prompt: last.role === 'user' ? last.text : '',
+    mode,
+    stream: true,
+    ...(before.length ? { conversation: { messages: before } } : {}),
+    ...(system.trim() ? { persona: { system_prompt: system.trim() } } : {}),
+    ...shared(settings),
+    ...(iterations ? { max_iterations: Number(iterations) } : {}),
+    ...some('tools', servers.map(serverTool)),
+    ...some(
+      'attachments',
+      last.role === 'user'
+        ? last.files.map((file) => ({ type: 'image_base64', data: base64Of(file), mime_type: file.type }))
+        : [],
+    ),
+  }
+}
+
+const shared = ({ temperature, skills }: Settings) => ({
+  ...(temperature ? { temperature: Number(temperature) } : {}),
+  ...some('skills', skills.split(/[\s,]+/).filter(Boolean)),
+})
+// The reader who names a server here wants its tools to run.
+const serverTool = ({ label, url }: Server) => ({
+  type: 'mcp',
+  server_label: label,
+  server_url: url,
+  require_approval: 'never',
+})
+const functionOf = ({ name, description, schema }: FunctionTool) => ({
+  name,
+  description,
+  parameters: objectOf(schema),
+})
+
+function chatBody(settings: Settings, turns: readonly Turn[]): Body {
+  const { model, system, tools, servers, format, schema } = settings
+  const messages = turns.flatMap((turn): object[] => {
+    if (turn.role === 'tool')
+      return turn.results.map(({ id, result }) => ({ role: 'tool', tool_call_id: id, content: result }))
+    if (turn.role === 'assistant') {
+      const calls = turn.calls.map(({ id, ...call }) => ({ id, type: 'function', function: call }))
+      return [{ role: 'assistant', content: turn.text || null, ...some('tool_calls', calls) }]
+    }
+    const content = contentOf(turn.text, turn.files, { type: 'text', text: turn.text }, (file) =>
+      isImage(file)
+        ? { type: 'image_url', image_url: { url: file.url } }
+        : { type: 'file', file: { filename: file.name, file_data: file.url } },
+    )
+    return [{ role: 'user', content }]
+  })
+  return {
+    model,
+    messages: system.trim() ? [{ role: 'system', content: system.trim() }, ...messages] : messages,
+    stream: true,
+    stream_options: { include_usage: true },
+    ...shared(settings),
+    ...some('tools', [
+      ...tools.map((tool) => ({ type: 'function', function: functionOf(tool) })),
+      ...servers.map(serverTool),
+    ]),
+    ...(format === 'json' ? { response_format: { type: 'json_object' } } : {}),
+    ...(format === 'schema'
+      ? { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: objectOf(schema) } } }
+      : {}),
+  }
+}
+
+function responseBody(settings: Settings, turns: readonly Turn[]): Body {
+  const { model, system, tools, servers, format, schema } = settings
+  const input = turns.flatMap((turn): object[] => {
+    if (turn.role === 'tool')
+      return turn.results.map(({ id, result }) => ({ type: 'function_call_output', call_id: id, output: result }))
+    if (turn.role === 'assistant')
+      return [
+        ...(turn.text ? [{ role: 'assistant', content: turn.text }] : []),
+        ...turn.calls.map(({ id, ...call }) => ({ type: 'function_call', call_id: id, ...call })),
+      ]
+    const content = contentOf(turn.text, turn.files, { type: 'input_text', text: turn.text }, (file) =>
+      isImage(file)
+        ? { type: 'input_image', image_url: file.url }
+        : { type: 'input_file', filename: file.name, file_data: file.url },
+    )
+    return [{ role: 'user', content }]
+  })
+  return {
+    model,
+    ...(system.trim() ? { instructions: system.trim() } : {}),
+    input,
+    stream: true,
+    store: false,
+    ...shared(settings),
+    ...some('tools', [...tools.map((tool) => ({ type: 'function', ...functionOf(tool) })), ...servers.map(serverTool)]),
+    ...(format === 'json' ? { text: { format: { type: 'json_object' } } } : {}),
+    ...(format === 'schema'
+      ? { text: { format: { type: 'json_schema', name: 'answer', schema: objectOf(schema) } } }
+      : {}),
+  }
+}
+
+const MOST_TOKENS = 4_096
+
+function messageBody(settings: Settings, turns: readonly Turn[]): Body {
+  const { model, system, tools, servers, format, schema } = settings
+  const messages = turns.map((turn) => {
+    if (turn.role === 'tool')
+      return {
+        role: 'user',
+        content: turn.results.map(({ id, result }) => ({ type: 'tool_result', tool_use_id: id, content: result })),
+      }
+    if (turn.role === 'assistant')
+      return {
+        role: 'assistant',
+        content: [
+          ...(turn.text ? [{ type: 'text', text: turn.text }] : []),
+          ...turn.calls.map(({ id, name, arguments: given }) => ({
+            type: 'tool_use',
+            id,
+            name,
+            input: objectOf(given),
+          })),
+        ],
+      }
+    const content = contentOf(turn.text, turn.files, { type: 'text', text: turn.text }, (file) => {
+      const source = { type: 'base64', media_type: file.type, data: base64Of(file) }
+      return isImage(file) ? { type: 'image', source } : { type: 'document', title: file.name, source }
+    })
+    return { role: 'user', content }
+  })
+  const wanted = format === 'schema' ? objectOf(schema) : { type: 'object' }
+  return {
+    model,
+    max_tokens: MOST_TOKENS,
+    ...(system.trim() ? { system: system.trim() } : {}),
+    messages,
+    stream: true,
+    ...shared(settings),
+    ...some(
+      'tools',
+      tools.map(({ name, description, schema: input }) => ({ name, description, input_schema: objectOf(input) })),
+    ),
+    ...some(
+      'mcp_servers',
+      servers.map(({ label, url }) => ({ type: 'url', name: label, url })),
+    ),
+    ...(format === 'text' ? {} : { output_config: { format: { type: 'json_schema', schema: wanted } } }),
+  }
+}
+
+const BODIES = { completions: completionBody, chat: chatBody, responses: responseBody, messages: messageBody }
+
+/** What is sent after these turns, of which the reader's is the last. The code beside the playground is the same. */
+export function bodyOf(settings: Settings, turns: readonly Turn[]): Body {
+  const told = turns.flatMap((turn, at) => {
+    if (turn.role !== 'assistant' || turns[at + 1]?.role === 'tool') return [turn]
+    // Calls that got no result are left out: engines refuse them.
+    return turn.text ? [{ ...turn, calls: [] }] : []
+  })
+  return BODIES[settings.door](settings, told)
+}
+
+/** What of these settings a format does not take, and why; empty where it takes all. */
+export function refusedBy({ door, tools, format }: Common, files: readonly Given[]): string | null {
+  if (door !== 'completions') return null
+  if (tools.length) return 'Completions take no functions of yours. Choose Chat, Responses or Messages.'
+  if (format !== 'text') return 'Completions take no answer format. Choose Chat, Responses or Messages.'
+  if (files.some((file) => !isImage(file)))
+    return 'Completions take pictures only. Choose Chat, Responses or Messages for other files.'
+  return null
+}

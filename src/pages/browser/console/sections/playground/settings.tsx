@@ -1,0 +1,153 @@
+import { Choices, Field, Select } from '../../ui/controls'
+import { Rows } from '../../ui/rows'
+import { type Common, DOORS, type FunctionTool, type Server } from './doors'
+
+const NEW_FUNCTION: FunctionTool = {
+  name: 'get_weather',
+  description: 'The weather of a city, now.',
+  schema: JSON.stringify({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }, null, 2),
+}
+const NEW_SCHEMA = JSON.stringify(
+  { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
+  null,
+  2,
+)
+const FORMATS = [
+  ['text', 'Text'],
+  ['json', 'JSON'],
+  ['schema', 'JSON of a schema'],
+] as const
+
+const jsonProblem = (text: string): string | undefined => {
+  try {
+    JSON.parse(text)
+  } catch (error) {
+    return `This is no JSON yet: ${(error as Error).message}`
+  }
+}
+
+type JsonProps = { label: string; value: string; onChange(value: string): void }
+
+const JsonField = ({ label, value, onChange }: JsonProps) => (
+  <Field label={label} problem={jsonProblem(value)}>
+    {(props) => (
+      <textarea
+        {...props}
+        className="mono"
+        rows={6}
+        spellCheck={false}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    )}
+  </Field>
+)
+
+type Props = { value: Common; onChange(changes: Partial<Common>): void; refusal: string | null }
+
+/** What goes with each prompt: the format of the call, and what that format takes. */
+export function SettingsForm({ value, onChange, refusal }: Props) {
+  const text = (name: 'system' | 'temperature' | 'iterations' | 'skills') => ({
+    value: value[name],
+    onChange: ({ target }: { target: { value: string } }) => onChange({ [name]: target.value }),
+  })
+  return (
+    <>
+      <Choices label="Format of the call" value={value.door} choices={DOORS} onChange={(door) => onChange({ door })} />
+      {refusal && (
+        <p className="problem" role="status">
+          {refusal}
+        </p>
+      )}
+      <Field label="System prompt">
+        {(props) => <textarea {...props} {...text('system')} rows={3} placeholder="You are a patient teacher." />}
+      </Field>
+      <div className="pair">
+        <Field label="Temperature" help="0 to 2; empty: as the engine.">
+          {(props) => <input {...props} {...text('temperature')} type="number" min="0" max="2" step="0.1" />}
+        </Field>
+        {value.door === 'completions' ? (
+          <Field label="Most turns with tools" help="1 to 20; empty: as the server.">
+            {(props) => <input {...props} {...text('iterations')} type="number" min="1" max="20" />}
+          </Field>
+        ) : (
+          <Select
+            label="Answer"
+            value={value.format}
+            choices={FORMATS}
+            onChange={(format) => onChange({ format: format as Common['format'], schema: value.schema || NEW_SCHEMA })}
+          />
+        )}
+      </div>
+      {value.door !== 'completions' && value.format === 'schema' && (
+        <JsonField label="JSON Schema" value={value.schema} onChange={(schema) => onChange({ schema })} />
+      )}
+      <Field label="Skills" help="Their short names, with blanks in between.">
+        {(props) => <input {...props} {...text('skills')} />}
+      </Field>
+      <fieldset>
+        <legend>Functions of yours</legend>
+        <p className="help">A call of one is shown, and waits for the result that you type.</p>
+        <Rows
+          name="function"
+          rows={value.tools}
+          onChange={(tools) =>
+            onChange({ tools, ...(value.door === 'completions' && tools.length ? { door: 'chat' } : {}) })
+          }
+          fresh={() => NEW_FUNCTION}
+        >
+          {(tool, set) => (
+            <>
+              <Field label="Name">
+                {(props) => (
+                  <input {...props} value={tool.name} onChange={({ target }) => set({ name: target.value })} />
+                )}
+              </Field>
+              <Field label="What it does">
+                {(props) => (
+                  <input
+                    {...props}
+                    value={tool.description}
+                    onChange={({ target }) => set({ description: target.value })}
+                  />
+                )}
+              </Field>
+              <JsonField label="Its arguments" value={tool.schema} onChange={(schema) => set({ schema })} />
+            </>
+          )}
+        </Rows>
+      </fieldset>
+      <fieldset>
+        <legend>MCP servers</legend>
+        <p className="help">Their tools run by themselves when the engine calls them.</p>
+        <Rows
+          name="server"
+          rows={value.servers}
+          onChange={(servers) => onChange({ servers })}
+          fresh={(): Server => ({ label: 'docs', url: '' })}
+        >
+          {(server, set) => (
+            <div className="pair">
+              <Field label="Label" help="Lower case.">
+                {(props) => (
+                  <input {...props} value={server.label} onChange={({ target }) => set({ label: target.value })} />
+                )}
+              </Field>
+              <Field label="Address">
+                {(props) => (
+                  <input
+                    {...props}
+                    type="url"
+                    placeholder="https://"
+                    value={server.url}
+                    onChange={({ target }) => set({ url: target.value })}
+                  />
+                )}
+              </Field>
+            </div>
+          )}
+        </Rows>
+      </fieldset>
+    </>
+  )
+}
