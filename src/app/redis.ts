@@ -15,7 +15,7 @@ export type Redis = {
     values: readonly (string | number)[],
     read: (answer: unknown) => T,
   ): Promise<T>
-  /** Which run of Redis answers: one that is started anew may know nothing of before. Rejects as `run`. */
+  /** Which run of Redis answers: one that is started again may know nothing of before. Rejects as `run`. */
   started(): Promise<string>
   /** Why it is away, in words; null while it is there. */
   problem(): string | null

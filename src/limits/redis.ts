@@ -45,7 +45,7 @@ end
 
 /**
  * Keys: log and sum of the window, then of those that are only read. Values: limit, weight, id, and since when the
- * asker takes Redis to remember, if that matters. Returns whether it was taken (-1: Redis has forgotten, so ask anew),
+ * asker takes Redis to remember, if that matters. Returns whether it was taken (-1: Redis has forgotten, so ask again),
  * milliseconds until it fits (-1: never), then used and reset of each window. An id that is there was taken: a node
  * whose answer was lost asks again through another.
  */
@@ -124,7 +124,7 @@ export type Scripts = {
     values: readonly (string | number)[],
     read: (answer: unknown) => T,
   ): Promise<T>
-  /** Which run of Redis answers: one that is started anew may know nothing of before. */
+  /** Which run of Redis answers: one that is started again may know nothing of before. */
   started(): Promise<string>
 }
 
