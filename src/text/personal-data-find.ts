@@ -5,7 +5,7 @@ import { matchesOf } from './model'
 import { found } from './names/tagger'
 import { findAddresses } from './personal-data-ip-address'
 import { type Entity, type Find, followsWord } from './personal-data-kind'
-import { digitGroups, digitsOf, findCards, numberRuns, type Run } from './personal-data-numbers'
+import { digitGroups, digitsOf, findCards, type Group, numberRuns, type Run } from './personal-data-numbers'
 import { findNationalIds } from './personal-data-ssn'
 import { plainly } from './plain'
 import type { TextSpan } from './span'
@@ -21,6 +21,9 @@ const OTHER =
 /** A number in North American form, with or without the country code. */
 const NANP =
   /^(?:\+?1[-. ])?(?:\([2-9]\d{2}\) ?[2-9]\d{2}[-. ]\d{4}|[2-9]\d{2}([-.])[2-9]\d{2}\1\d{4}|[2-9]\d{2} [2-9]\d{2}-\d{4})$/
+
+/** The same between blanks or slashes, where other numbers stand beside it. */
+const NANP_WITHIN = new RegExp(`(?<![^ /])(?:${NANP.source.slice(1, -1)})(?![^ /])`, 'g')
 
 /** A date, with or without a time, or a range of years. */
 const TIME =
@@ -308,20 +311,47 @@ function loadPhoneTables(): void {
   parse ??= (require('libphonenumber-js/min') as typeof import('libphonenumber-js/min')).parsePhoneNumberFromString
 }
 
-function inRun(text: string, run: Run): { start: number; end: number }[] {
+function inRun(text: string, run: Run): TextSpan[] {
+  const formed = inForm(text, run)
+  if (formed.length > 0) return formed
+  const shown = text.slice(run.start, run.end)
+  if (followsWord(text, run.start, OTHER, 24)) return []
+  const within = Array.from(shown.matchAll(NANP_WITHIN), ({ 0: hit, index }) => ({
+    start: run.start + index,
+    end: run.start + index + hit.length,
+  })).filter(({ start, end }) => isPossible(`+1${digitsOf(text, { start, end }).slice(-10)}`))
+  if (within.length > 0) return within
+  const parts = partsOf(text, run)
+  const formedParts = parts.flatMap((part) => inForm(text, part))
+  if (formedParts.length > 0) return formedParts
+  if (/^\(?\+/.test(shown) || !followsWord(text, run.start, CONTEXT)) return []
+  return isPlausible(text, run) ? [run] : parts.filter((part) => isPlausible(text, part))
+}
+
+/** The whole run, if its form says that it is a phone number. */
+function inForm(text: string, run: Run): TextSpan[] {
   const shown = text.slice(run.start, run.end)
   if (/^\(?\+/.test(shown)) return isPossible(`+${digitsOf(text, run)}`) ? [bare(text, run)] : []
   if (run.digits >= 11 && isDialledAbroad(digitsOf(text, run))) return [run]
-  if (run.digits >= 10 && run.digits <= 11 && NANP.test(shown) && isPossible(`+1${digitsOf(text, run).slice(-10)}`)) {
-    return followsWord(text, run.start, OTHER, 24) ? [] : [run]
+  const isNanp = run.digits >= 10 && run.digits <= 11 && NANP.test(shown)
+  const isPhone = isNanp ? isPossible(`+1${digitsOf(text, run).slice(-10)}`) : isNational(text, run, shown)
+  return isPhone && !followsWord(text, run.start, OTHER, 24) ? [isNanp ? run : bare(text, run)] : []
+}
+
+/** The numbers of a run that a slash or dash between blanks parts: `030 1234567 / 030 1234568`. */
+function partsOf(text: string, run: Run): Run[] {
+  const parts: Run[] = []
+  let groups: Group[] = []
+  for (const [index, group] of run.groups.entries()) {
+    groups.push(group)
+    if (/^(?: [/-] |)$/.test(text.slice(group.end, run.groups[index + 1]?.start ?? group.end))) {
+      const start = parts.length === 0 ? run.start : groups[0]!.start
+      const digits = groups.reduce((sum, one) => sum + one.end - one.start, 0)
+      parts.push({ start, end: group.end, groups, digits })
+      groups = []
+    }
   }
-  if (isNational(text, run, shown)) return followsWord(text, run.start, OTHER, 24) ? [] : [bare(text, run)]
-  return isPlausible(text, run) &&
-    !TIME.test(shown) &&
-    followsWord(text, run.start, CONTEXT) &&
-    !followsWord(text, run.start, OTHER, 24)
-    ? [run]
-    : []
+  return parts
 }
 
 /** A number in groups that begins with a zero and is one in a country of these: `06 12 34 56 78`, `030 1234567`. */
@@ -335,9 +365,9 @@ function isNational(text: string, run: Run, shown: string): boolean {
   return WITH_ZERO.some((country) => parse!(number, country)?.isValid() === true)
 }
 
-/** Whether it is as long as phone numbers are, and neither single digits in a row nor one digit repeated. */
+/** Whether it is as long as phone numbers are, and neither a time, single digits in a row nor one digit repeated. */
 function isPlausible(text: string, { digits, groups, start, end }: Run): boolean {
-  if (digits < 7 || digits > 13) return false
+  if (digits < 7 || digits > 13 || TIME.test(text.slice(start, end))) return false
   const isCounted = groups.length > 1 && groups.every((one) => one.end - one.start === 1)
   return !isCounted && !/^(\d)\1+$/.test(digitsOf(text, { start, end }))
 }

@@ -79,7 +79,7 @@ export const numberRuns = remember((text: string): readonly Run[] => {
   let groups: Group[] = []
   let digits = 0
   const close = () => {
-    if (digits >= MIN_DIGITS) addRun(runs, text, groups, digits)
+    if (digits >= MIN_DIGITS) addRun(runs, text, groups)
     groups = []
     digits = 0
   }
@@ -101,10 +101,18 @@ export const numberRuns = remember((text: string): readonly Run[] => {
   return runs
 })
 
-function addRun(runs: Run[], text: string, groups: readonly Group[], digits: number): void {
-  const start = startOf(text, groups[0]!.start)
-  const end = groups.at(-1)!.end
-  if (!isInWord(text, start, end)) runs.push({ start, end, groups, digits })
+/** Leaves out groups at its edges that belong to a word, an amount or a time and are set off by a blank. */
+function addRun(runs: Run[], text: string, groups: readonly Group[]): void {
+  let first = 0
+  let last = groups.length - 1
+  const isApart = (index: number) => text.slice(groups[index]!.end, groups[index + 1]!.start).includes(' ')
+  while (first < last && isApart(first) && isBegun(text, groups[first]!)) first++
+  while (first < last && isApart(last - 1) && isContinued(text, groups[last]!)) last--
+  const start = startOf(text, groups[first]!.start)
+  const own = groups.slice(first, last + 1)
+  const digits = own.reduce((sum, one) => sum + one.end - one.start, 0)
+  if (digits < MIN_DIGITS || isBegun(text, own[0]!) || isContinued(text, own.at(-1)!)) return
+  runs.push({ start, end: own.at(-1)!.end, groups: own, digits })
 }
 
 /** Whether only separators are between two offsets, and few of them. */
@@ -130,15 +138,30 @@ const isDigit = (code: number): boolean => code >= 48 && code <= 57
 const isPart = (code: number): boolean =>
   isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
 
-/** Whether a run continues as letters or more digits: then it is part of an id, a hash or an amount. */
-function isInWord(text: string, start: number, end: number): boolean {
-  const before = start > 0 ? text.charCodeAt(start - 1) : 32
-  const after = end < text.length ? text.charCodeAt(end) : 32
-  if (isPart(before) || before === 35 || isPart(after)) return true
-  const parts = before === 44 || before === 46 || before === 58
-  if (parts && start > 1 && isDigit(text.charCodeAt(start - 2))) return true
-  return (after === 44 || after === 58) && /^\d{3}(?!\d)/.test(text.slice(end + 1, end + 5))
+/**
+ * Whether a group goes on to the left, as an id, a hash, an amount or a time. Beside a comma or a colon it does so only
+ * with a fitting length, since rows of a table are written so as well.
+ */
+function isBegun(text: string, { start, end }: Group): boolean {
+  const from = startOf(text, start)
+  const before = from > 0 ? text.charCodeAt(from - 1) : 32
+  if (isPart(before) || before === 35) return true
+  if (from < start || from < 2 || !isDigit(text.charCodeAt(from - 2))) return false
+  if (before === COMMA) return end - start === 3 && text[end] !== '-'
+  return (before === DOT || before === COLON) && end - start < 8
 }
+
+/** The same to the right. */
+function isContinued(text: string, { start, end }: Group): boolean {
+  const after = end < text.length ? text.charCodeAt(end) : 32
+  if (isPart(after)) return true
+  const isShort = after === COMMA ? end - start <= 3 : after === COLON && end - start <= 4
+  return isShort && /^\d{3}(?!\d)/.test(text.slice(end + 1, end + 5))
+}
+
+const COMMA = 44
+const DOT = 46
+const COLON = 58
 
 export const digitsOf = (text: string, { start, end }: Group): string => text.slice(start, end).replace(/\D/g, '')
 
@@ -152,6 +175,7 @@ function inRun(text: string, run: Run, isCard: IsCard): Span[] {
     if (isOneNumber && isCard(text, whole)) return [whole]
   }
   const found = []
+  let next = 0
   for (let first = 0; first < groups.length; first++) {
     const size = sizes[first]!
     if (size !== 4 && (size < MIN || size > MAX)) continue
@@ -159,17 +183,37 @@ function inRun(text: string, run: Run, isCard: IsCard): Span[] {
       const last = first + count - 1
       if (last >= groups.length || (count > 1 && !SHAPES.some((shape) => isShaped(shape, sizes, first, count))))
         continue
-      if (count > 1 && (sizes[first - 1] === 4 || sizes[last + 1] === 4)) continue
       const span = { start: groups[first]!.start, end: groups[last]!.end }
+      const isCut = sizes[first - 1] === 4 || sizes[last + 1] === 4
+      if (count > 1 && isCut && !isSetOff(text, groups, first, last, next)) continue
       if (isCard(text, span)) {
         found.push(span)
         first = last
+        next = first + 1
         break
       }
     }
   }
   return found
 }
+
+/**
+ * Whether groups between others of four digits are a number of their own: behind another card or at the start, and
+ * before another card or a date; or with one sign within and another around.
+ */
+function isSetOff(text: string, groups: readonly Group[], first: number, last: number, next: number): boolean {
+  const between = (index: number) => text.slice(groups[index]?.end, groups[index + 1]?.start)
+  const sign = between(first)
+  const isOneSign = groups.slice(first, last).every((_, at) => between(first + at) === sign)
+  const isOther = (index: number) => index < 0 || index + 1 >= groups.length || between(index) !== sign
+  if (isOneSign && isOther(first - 1) && isOther(last)) return true
+  const rest = groups.slice(last + 1, last + 5).map((group) => digitsOf(text, group))
+  const isCardNext = rest.length === 4 && isCreditCard(rest.join(''))
+  return first === next && (rest.length === 0 || isCardNext || EXPIRY.test(rest[0]!))
+}
+
+/** A month and a year, or a year alone. */
+const EXPIRY = /^(?:(?:0[1-9]|1[0-2])[2-4]\d|20[2-4]\d)$/
 
 /** Numbers of cards begin with 3 to 6 or 22 to 27; times in milliseconds with 1, and dates with 20. */
 function mayBeCard(text: string, span: Span): boolean {

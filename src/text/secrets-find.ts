@@ -21,15 +21,15 @@ const COUNTED = /tokens$/i
 
 /** Names of secrets, also at the end of longer names. Without the flag `u`, which makes it a third slower. */
 const NAME =
-  /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|\bpw|kennwort|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|\bmdp|has(?:ł|l)o|parola|(?:ş|s)ifre(?:si|m)?|парол(?:ь|я)|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'\]]{0,2}(?=[\s:：=(])/gi
+  /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|\bpw|kennwort|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|\bmdp|has(?:ł|l)o|parola|(?:ş|s)ifre(?:si|m)?|парол(?:ь|я)|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'`\]]{0,2}(?=[\s:：=(>])/gi
 
 /** Between a name and its value: in code, settings, shells and speech. */
 const LINK =
-  /(?: \([^)\n]{1,30}\))?(?:\s{0,4}(?::=|=>|[:：=]|\bis\b|\bes\b|\bist\b|\best\b|は|是)\s{0,4}(?:Bearer |Basic )?|[ \t]{1,4})["'“‘`]{0,1}/iuy
+  /(?: \([^)\n]{1,30}\))?(?:\s{0,4}(?::=|=>|[:：=]|\bis\b|\bes\b|\bist\b|\best\b|は|是)\s{0,4}(?:Bearer |Basic )?|>|[ \t]{1,4})["'“‘`]{0,1}/iuy
 
 const VALUE = /[^\s"'“”‘’`,;，。；()<>{}]{8,512}/y
 
-const IS_STRONG_LINK = /[:：=]|=>/
+const IS_STRONG_LINK = /[:：=>]/
 
 /** What manuals write where a value goes, and names of the variable or vault it is read from: no secret either way. */
 const ASSIGNED_STAND_IN =
@@ -44,7 +44,7 @@ const REACH = 120
 /** How far behind the word a sentence may come to the password itself: “the password of the router is now …”. */
 const NOTIFIED_REACH = 60
 
-const NOTICE = /[^\s"'“”‘’`,;，。；()<>{}]{8,64}/g
+const NOTICE = /(?![:：=])[^\s"'“”‘’`,;，。；()<>{}]{8,64}/g
 
 const ODD = /[!?#$%&*+=^~§]/
 
@@ -67,9 +67,7 @@ type Family = {
 const family = (begins: string, rest: string): Family => ({ begins: begins.split(' '), rest })
 
 const WORD = '[A-Za-z0-9]'
-
 const URL_SAFE = '[A-Za-z0-9_-]'
-
 const HEX = '[0-9a-f]'
 
 const FAMILIES: readonly Family[] = [
@@ -169,6 +167,10 @@ const LOGIN = /:\/\/[^\s/@"'<>`]{4,400}@/
 
 const ACCOUNT_KEY = /\b(?:AccountKey|SharedAccessKey|SharedSecretValue)=([A-Za-z0-9+/]{40,100}={0,2})/g
 
+/** Passwords that commands take as they are: `curl -u ada:…`, `sshpass -p …`, `mysql -p…`, `identified by '…'`. */
+const COMMAND =
+  /(?:\bcurl\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user)[ =]["']?[^\s:"']{1,64}:|\bsshpass\s+-p\s?["']?|\bmysql(?:dump|admin)?\b[^\n]{0,100}?\s(?:-p|--password=)["']?|\bidentified by ["'])([^\s"'`]{4,128})/gi
+
 /** Placeholders for a password, as in manuals. */
 const STAND_IN =
   /^(?:pass(?:word|wd)?|pw|pwd|secret|user|token|xxx+|\*+|\.+|…|\$\{?.*|\{.*|%[a-z_]+%|<.*|\[.*|your.*|my.*pass.*|example|changeme)$/i
@@ -253,6 +255,10 @@ function findStructured(text: string): Match[] {
   }
   if (text.includes('PRIVATE KEY')) findPems(text, found)
   if (LOGIN.test(text)) findLogins(text, found)
+  for (const { 0: hit, 1: password = '', index } of matchesOf(COMMAND, text)) {
+    if (STAND_IN.test(password) || ASSIGNED_STAND_IN.test(password)) continue
+    found.push({ start: index + hit.length - password.length, end: index + hit.length, kind: 'password' })
+  }
   if (text.includes('Key=') || text.includes('SecretValue=')) {
     for (const { 0: hit, 1: key, index } of matchesOf(ACCOUNT_KEY, text)) {
       found.push({ start: index + hit.length - key!.length, end: index + hit.length, kind: 'api_key' })

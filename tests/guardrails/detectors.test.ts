@@ -110,8 +110,57 @@ test.each([
   ['Tel. 030 23125 014 since 2019-2023', ['030 23125 014']],
   ['my number: 555 12 34', ['555 12 34']],
   ['phone (202) 555-0171', ['(202) 555-0171']],
+  ['7,415-555-2671,100', ['415-555-2671']],
+  ['415-555-2671,415-555-2672', ['415-555-2671', '415-555-2672']],
+  ['7,+14155552671,+14155552672', ['+14155552671', '+14155552672']],
+  ['12:30:11 415-555-2671 called 2 times', ['415-555-2671']],
+  ['call 415-555-2671 12:30', ['415-555-2671']],
+  ['415-555-2671 10am', ['415-555-2671']],
+  ['415-555-2671 2026-11-29', ['415-555-2671']],
+  ['(030) 12345678 / 0171 1234567', ['(030) 12345678', '0171 1234567']],
+  ['415-555-2671 / 415-555-2672', ['415-555-2671', '415-555-2672']],
+  ['Tel. 555-1234 / 555-1235', ['555-1234', '555-1235']],
+  ['order 415-555-2671 415-555-2672', null],
+  ['sold 1,234,567 and 1,234 567 890', null],
 ] as const)('phone numbers: %p gives %j', async (text, wanted) => {
   expect(await textOf('pii', { entities: ['phone'] }, text)).toEqual(wanted as never)
+})
+
+const VISA = '4111 1111 1111 1111'
+const MASTER = '5555 5555 5555 4444'
+
+test.each([
+  ['Ada,4111111111111111,123,12/27', ['4111111111111111']],
+  ['1,4111111111111111,200', ['4111111111111111']],
+  ['4111111111111111:123', ['4111111111111111']],
+  [`12:30:11 ${VISA}`, [VISA]],
+  [`${VISA} 1,200.00 EUR`, [VISA]],
+  [`${VISA} ${MASTER}`, [VISA, MASTER]],
+  [`${VISA} / ${MASTER}`, [VISA, MASTER]],
+  [`${VISA} 1227 123`, [VISA]],
+  ['4111-1111-1111-1111 7890', ['4111-1111-1111-1111']],
+  [`${VISA} 7890`, null],
+  [`2024 ${VISA}`, null],
+  [`a${VISA}`, null],
+  ['4,111,111,111,111,111', null],
+] as const)('card numbers: %p gives %j', async (text, wanted) => {
+  expect(await textOf('pii', { entities: ['credit_card'] }, text)).toEqual(wanted as never)
+})
+
+test.each([
+  ['DB_PASSWORD=S3cr3t!pass', ['S3cr3t!pass']],
+  ['password:Tr0ub4dor&3', ['Tr0ub4dor&3']],
+  ['Server=h;User Id=sa;Password=S3cr3tPass9;', ['S3cr3tPass9']],
+  ['<password>S3cr3tPass9</password>', ['S3cr3tPass9']],
+  ['`password`: `S3cr3tPass9!`', ['S3cr3tPass9!']],
+  ['curl -s -u ada:hunter22 https://api.example', ['hunter22']],
+  ['curl -u $USER:$PASS and curl --user name:password', null],
+  ['docker run -u 1000:1000 x', null],
+  ["sshpass -p 'hunter22' ssh host", ['hunter22']],
+  ['mysql -u root -phunter22 shop', ['hunter22']],
+  ["create user ada identified by 'hunter22'", ['hunter22']],
+] as const)('passwords: %p gives %j', async (text, wanted) => {
+  expect(await textOf('secrets', {}, text)).toEqual(wanted as never)
 })
 
 describe('the allow list of URLs', () => {
