@@ -3,7 +3,10 @@ import type { OwnerScope } from '../kernel/caller'
 import { type Clock, systemClock } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import { type Loop, startLoop } from '../kernel/loop'
-import type { Reader, Store, Tx } from '../kernel/store'
+import { gathered, type Reader, type Store, type Tx } from '../kernel/store'
+import { settleSpends } from '../usage'
+import { chargeOf } from './limits'
+import type { BalanceWatch } from './low-balance'
 import {
   claimAmple,
   endHold,
@@ -13,6 +16,7 @@ import {
   openHolds,
   sharedElsewhere,
   unclaim,
+  unclaimReturning,
 } from './repository'
 import { type Hold, NEVER, type Reservation, SHARED } from './schema'
 
@@ -258,4 +262,58 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     for (const escrow of idle) finish(escrow)
     return idle.length
   }
+}
+
+type Settling = { hold: Hold; cost: number }
+type SettlingDeps = { clock: Clock; escrows: Pick<Escrows, 'ended' | 'abandon'>; watch: Pick<BalanceWatch, 'charged'> }
+
+/** Ends holds and books what the work really cost, each statement once for all calls that end together. */
+export function createSettling({ clock, escrows, watch }: SettlingDeps) {
+  return gathered(async (tx: Tx, one: Settling) => (await settleAll(tx, [one]))[0]!, settleAll)
+
+  async function settleAll(tx: Tx, list: readonly Settling[]): Promise<number[]> {
+    const seenAt = clock.monotonic()
+    const charges = list.map(({ hold, cost }) => ({ hold, charged: hold.hasEnded ? 0 : chargeOf(hold, cost) }))
+    const ended = await endHold.all(tx, charges.map(endingOf))
+    for (const [at, { hold, charged }] of charges.entries()) {
+      const { escrow } = hold
+      if (!escrow || hold.hasEnded) continue
+      tx.afterCommit(() => {
+        if (!ended[at]) return escrows.abandon(hold)
+        escrow.seenAt = seenAt
+        escrows.ended(hold, charged)
+      })
+    }
+    const paid = charges.filter((_, at) => ended[at])
+    const left = await unclaimReturning.all(tx, paid.map(freedOf))
+    await settleSpends(
+      tx,
+      paid.flatMap((charge, at) => spendsOf(charge, left[at]![0]!.capped)),
+    )
+    for (const [at, { hold, charged }] of paid.entries()) {
+      const watching = charged > 0 ? watch.charged(tx, hold.owner, charged, left[at]![0]!.balance) : undefined
+      if (watching) await watching
+    }
+    return charges.map(({ charged }, at) => (ended[at] ? charged : 0))
+  }
+}
+
+type Charge = { hold: Hold; charged: number }
+
+/** A shared hold stays open for other calls. */
+const endingOf = ({ hold: { ref, owner, escrow }, charged }: Charge) =>
+  escrow
+    ? { ref: escrow.ref, owner, state: 'open' as const, charged }
+    : { ref, owner, state: 'settled' as const, charged }
+
+const freedOf = ({ hold: { owner, escrow, amount }, charged }: Charge) => ({
+  id: owner,
+  held: escrow ? charged : amount,
+  charged,
+})
+
+/** On whose days a charge counts. */
+function spendsOf({ hold: { keyId, owner, capped, amount, createdAt: at }, charged }: Charge, ownerCapped: boolean) {
+  const ofKey = keyId && (charged > 0 || capped) ? [{ subject: keyId, at, charged, freed: capped ? amount : 0 }] : []
+  return charged > 0 && ownerCapped ? [...ofKey, { subject: owner, at, charged, freed: 0 }] : ofKey
 }

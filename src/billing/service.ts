@@ -16,10 +16,10 @@ import {
   refAlreadyUsed,
   walletFull,
 } from './errors'
-import { createEscrows, type Escrows } from './escrow'
+import { createEscrows, createSettling, type Escrows } from './escrow'
 import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
 import type { AccountLimitsOf } from './limits'
-import { assertWithinCaps, chargeOf, hasCaps } from './limits'
+import { assertWithinCaps, hasCaps } from './limits'
 import type { BalanceWatch } from './low-balance'
 import {
   anyAbandoned,
@@ -37,7 +37,6 @@ import {
   openHolds,
   orphanedHolds,
   unclaim,
-  unclaimReturning,
   walletOf,
 } from './repository'
 import {
@@ -91,6 +90,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   const escrows = createEscrows({ store, clock, node, unended, ...(live && { live }) })
   const ownerCaps = createOwnerCaps({ limits, clock, escrows })
   const expiringGrants = createExpiringGrants({ store, clock, audit, watch, jobs, escrows })
+  const settleHolds = createSettling({ clock, escrows, watch })
   return {
     balance,
     assertFunds,
@@ -207,26 +207,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
    * Ends a hold and books what the work really cost, at most the hold (G8). Returns what was charged: 0 when the hold
    * had already ended (I9). The usage row that the caller writes is the entry of the ledger, so it names the hold.
    */
-  async function settle(tx: Tx, hold: Hold, cost: number): Promise<number> {
-    const { ref, owner, keyId, capped, amount, createdAt, escrow } = hold
-    const charged = chargeOf({ amount }, cost)
-    if (escrow) {
-      if (hold.hasEnded) return 0
-      const seenAt = clock.monotonic()
-      const isOpen = charged === 0 || (await endHold(tx, { ref: escrow.ref, owner, state: 'open', charged })) > 0
-      tx.afterCommit(() => {
-        if (!isOpen) return escrows.abandon(hold)
-        if (charged > 0) escrow.seenAt = seenAt
-        escrows.ended(hold, charged)
-      })
-      if (!isOpen || charged === 0) return 0
-    } else if (!(await endHold(tx, { ref, owner, state: 'settled', charged }))) return 0
-    const [left] = await unclaimReturning(tx, { id: owner, held: escrow ? charged : amount, charged })
-    if (keyId && (charged > 0 || capped)) await settleSpend(tx, keyId, createdAt, charged, capped ? amount : 0)
-    if (charged === 0) return 0
-    if (left!.capped) await settleSpend(tx, owner, createdAt, charged, 0)
-    await watch.charged(tx, owner, charged, left!.balance)
-    return charged
+  function settle(tx: Tx, hold: Hold, cost: number): Promise<number> {
+    return settleHolds(tx, { hold, cost })
   }
 
   /** The same for work without a usage row of its own: the charge has two entries in the ledger. */

@@ -133,16 +133,18 @@ type Reading = Pick<RouteRule, 'body' | 'open' | 'maxBytes'> & { look?: Look }
 export function readJson(request: Request, { body, open, maxBytes, look }: Reading = JSON_RULE): unknown {
   const taken = takeBody(request, { maxBytes, isPublic: open })
   const read = body === 'ignored' ? () => NO_BODY : parse
-  if (look || taken instanceof Promise || taken.bytes.length > LARGE_BYTES) return readLater(taken, read, look)
-  try {
-    return read(taken.bytes)
-  } finally {
-    taken.release()
+  const readNow = (now: Taken): unknown => {
+    if (look || now.bytes.length > LARGE_BYTES) return readLater(now, read, look)
+    try {
+      return read(now.bytes)
+    } finally {
+      now.release()
+    }
   }
+  return taken instanceof Promise ? taken.then(readNow) : readNow(taken)
 }
 
-async function readLater(taking: Taken | Promise<Taken>, read: typeof parse, look?: Look): Promise<unknown> {
-  const taken = await taking
+async function readLater(taken: Taken, read: typeof parse, look?: Look): Promise<unknown> {
   try {
     const value = look ? await lookedAt(taken.bytes, read, look) : read(taken.bytes)
     // Requests that wait meanwhile get a turn here (I28).

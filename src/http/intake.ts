@@ -64,14 +64,6 @@ export function takeBody(request: Request, { maxBytes, isPublic }: Options): Tak
   if (declared > maxBytes) throw payloadTooLarge(maxBytes)
   const claim = createClaim(isPublic)
   const { release } = claim
-  const whenRead = (reading: Promise<Uint8Array>): Promise<Taken> =>
-    reading.then(
-      (bytes) => ({ bytes, release }),
-      (error: unknown) => {
-        release()
-        throw error
-      },
-    )
   // So small a body is slower than the least rate exactly when its time is over, so its pieces need no counting.
   if (declared <= limits.seconds * MIN_BYTES_A_SECOND) {
     claim.upTo(declared)
@@ -79,20 +71,32 @@ export function takeBody(request: Request, { maxBytes, isPublic }: Options): Tak
     // Most bodies come with their headers.
     return peek.status(reading) === 'fulfilled'
       ? { bytes: new Uint8Array(peek(reading) as ArrayBuffer), release }
-      : whenRead(inTime(reading))
+      : inTime(reading, release)
   }
-  return request.body ? whenRead(inPieces(request, maxBytes, claim, declared)) : NOTHING
+  if (!request.body) return NOTHING
+  return inPieces(request, maxBytes, claim, declared).then(
+    (bytes) => ({ bytes, release }),
+    (error: unknown) => {
+      release()
+      throw error
+    },
+  )
 }
 
-async function inTime(reading: Promise<ArrayBuffer>): Promise<Uint8Array> {
-  const late = Promise.withResolvers<never>()
-  const cancel = systemClock.after(limits.seconds * 1_000, () => late.reject(tooSlow()))
-  try {
-    return new Uint8Array(await Promise.race([reading, late.promise]))
-  } finally {
-    cancel()
-  }
-}
+/** Every call waits for its body, so this makes one promise and no more. */
+const inTime = (reading: Promise<ArrayBuffer>, release: () => void): Promise<Taken> =>
+  new Promise((resolve, reject) => {
+    const fail = (error: unknown) => {
+      cancel()
+      release()
+      reject(error)
+    }
+    const cancel = systemClock.after(limits.seconds * 1_000, () => fail(tooSlow()))
+    reading.then((bytes) => {
+      cancel()
+      resolve({ bytes: new Uint8Array(bytes), release })
+    }, fail)
+  })
 
 /** Into one buffer when its size is declared: pieces and a joined copy would take twice the memory (I29). */
 async function inPieces(request: Request, maxBytes: number, claim: Claim, declared: number): Promise<Uint8Array> {

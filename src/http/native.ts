@@ -125,7 +125,7 @@ function native(deps: Deps, { method, path, handler, hooks }: Declared): Served 
     } catch (error) {
       unread(error)
     }
-    return sent instanceof Promise ? sent.catch(unread).then(checked) : checked(sent)
+    return sent instanceof Promise ? sent.then(checked, unread) : checked(sent)
   }
 
   function finished(context: Context, value: unknown): Response | Promise<Response> {

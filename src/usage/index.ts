@@ -10,6 +10,7 @@ export {
   holdSpend,
   type Spend,
   settleSpend,
+  settleSpends,
   spendOf,
   startRefusalLoop,
   type UsageEntry,

@@ -25,6 +25,16 @@ export const holdSpend = (tx: Tx, subject: string, at: number, amount: number) =
 export const settleSpend = (tx: Tx, subject: string, at: number, charged: number, freed: number) =>
   moveSpend(tx, { subject, day: utcDay(at), spent: charged, held: -freed })
 
+/** The same of several charges at once. */
+export const settleSpends = (
+  tx: Tx,
+  list: readonly { subject: string; at: number; charged: number; freed: number }[],
+): Promise<unknown> =>
+  moveSpend.all(
+    tx,
+    list.map(({ subject, at, charged, freed }) => ({ subject, day: utcDay(at), spent: charged, held: -freed })),
+  )
+
 type NewRow = Omit<UsageRow, 'id'>
 
 const insertStatement = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>

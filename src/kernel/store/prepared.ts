@@ -139,6 +139,12 @@ type Ended = { value: unknown; effects: (() => void)[] }
 /** What a unit that shares its transaction asks for, until the others have asked, too. */
 const groups = new WeakMap<Tx, (many: Many, params: unknown) => Promise<unknown>>()
 
+/** A statement as it is asked for once, and for a list that is known already. */
+type Gathered<P, R> = {
+  (tx: Tx, params: P): Promise<R>
+  all(tx: Tx, list: readonly P[]): Promise<readonly R[]>
+}
+
 /**
  * A statement with a form for many: units that share a transaction (`Store.writeTogether`) ask for it in one statement.
  * `many` returns a result for each of its list, in that order.
@@ -146,11 +152,14 @@ const groups = new WeakMap<Tx, (many: Many, params: unknown) => Promise<unknown>
 export function gathered<P, R>(
   one: (tx: Tx, params: P) => Promise<R>,
   many: (tx: Tx, list: readonly P[]) => Promise<readonly R[]>,
-): (tx: Tx, params: P) => Promise<R> {
-  return (tx, params) => {
-    const ask = groups.get(tx)
-    return ask ? (ask(many as unknown as Many, params) as Promise<R>) : one(tx, params)
+): Gathered<P, R> {
+  const ask = (tx: Tx, params: P): Promise<R> => {
+    const group = groups.get(tx)
+    return group ? (group(many as unknown as Many, params) as Promise<R>) : one(tx, params)
   }
+  const all = async (tx: Tx, list: readonly P[]): Promise<readonly R[]> =>
+    list.length > 1 ? many(tx, list) : list.length ? [await one(tx, list[0]!)] : []
+  return Object.assign(ask, { all })
 }
 
 /**
