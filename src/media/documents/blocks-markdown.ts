@@ -3,8 +3,17 @@ import { xmlText } from '../../kernel/text'
 import { readChart } from './blocks-chart-data'
 import type { Align, Block, Heading, List, Span, Table, Text } from './blocks-model'
 
-/** HTML in Markdown is text, and nothing is fetched: a picture stays the name of one. */
+/** HTML in Markdown is text, but for a line break, and nothing is fetched: a picture stays the name of one. */
 const reader = new MarkdownIt('default', { html: false, linkify: false, typographer: false })
+
+// A cell of a table cannot hold a break of another form.
+reader.inline.ruler.before('html_inline', 'line_break', (state, silent) => {
+  const tag = /^<br ?\/?>[ \n]*/i.exec(state.src.slice(state.pos, state.pos + 40))?.[0]
+  if (!tag) return false
+  if (!silent) state.push('hardbreak', 'br', 0)
+  state.pos += tag.length
+  return true
+})
 
 // Once for all formats, and after references such as `&#7;` were read.
 reader.core.ruler.push('xml_text', ({ tokens }) => tokens.forEach(keepText))

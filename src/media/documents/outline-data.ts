@@ -88,8 +88,11 @@ export function pairRows(line: string): Rows | null {
   if (line.length > MAX_PAIRS_CHARS) return null
   const start = line.indexOf(':')
   const list = start > 0 && start < 80 && !/^\s*[-+$€£]?\d/.test(line.slice(start + 1)) ? line.slice(start + 1) : line
-  const pairs = [...list.matchAll(PAIR)].map(([, name, value]) => [name!.replace(/^and\s+/, '').trim(), value!.trim()])
-  if (pairs.length < 2 || pairs.some(([, value]) => readNumber(value!) === null)) return null
+  const pairs = [...list.matchAll(PAIR)].map(([, name, value]) => [
+    name!.replace(/^and(?:\s+|$)/, '').trim(),
+    value!.trim(),
+  ])
+  if (pairs.length < 2 || pairs.some(([name, value]) => !name || readNumber(value!) === null)) return null
   const notice = pairs.reduce((sum, [name, value]) => sum + name!.length + value!.length, 0)
   // A sentence that happens to hold numbers is no list.
   return notice >= list.replace(/\band\b|[\s,:;=]/g, '').length * 0.7 ? [['', 'Value'], ...pairs] : null

@@ -284,6 +284,13 @@ describe('CSV', () => {
     ])
   })
 
+  test.each(['<br>', '<br/>', '<BR />'])('has a new line in a cell for %s, and the mark where it is code', (mark) => {
+    expect(csvOf(`| Steps | Code |\n|---|---|\n| one${mark}two | \`${mark}\` |`)).toEqual([
+      ['Steps', 'Code'],
+      ['one\ntwo', mark],
+    ])
+  })
+
   test('joins tables of one header, and has the text by section where there is none', () => {
     expect(csvOf('|a|b|\n|-|-|\n|1|2|\n\n## x\n\n|a|b|\n|-|-|\n|3|4|')).toEqual([
       ['a', 'b'],

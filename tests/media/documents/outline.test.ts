@@ -43,6 +43,7 @@ describe('a document by rules, without a language model', () => {
       'Make a report of this:\nColour: red\nSize: 12',
       '|   | Value |\n| --- | --- |\n| Colour | red |\n| Size | 12 |',
     ],
+    ['sums of a sentence', 'Make a report of this:\nWe paid $5 and $10.', 'We paid $5 and $10.'],
     ['pairs', 'Report on sales: North 10, South 20', '|   | Value |\n| --- | --: |\n| North | 10 |\n| South | 20 |'],
     ['JSON alone', '[{"a": "0042"}, {"b": 3.50}]', '| a | b |\n| --: | --: |\n| 0042 |   |\n|   | 3.50 |'],
     [

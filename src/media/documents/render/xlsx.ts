@@ -131,6 +131,7 @@ const headed = (value: string, align: Align): Cell => ({
   textColor: ACCENT,
   backgroundColor: TINT,
   align,
+  wrap: value.includes('\n'),
 })
 
 function typed(cell: string, type: Typed, align: Align): Cell {
@@ -138,13 +139,14 @@ function typed(cell: string, type: Typed, align: Align): Cell {
   const date = type.type === 'date' ? dateOf(cell) : null
   if (date) return { value: date, type: Date, format: DATE_FORMAT, align: 'left' }
   const number = type.type === 'number' ? readNumber(cell) : null
-  if (number === null || type.type !== 'number') return { value: cell, type: String, align, wrap: cell.length > WIDEST }
+  if (number === null || type.type !== 'number')
+    return { value: cell.trim(), type: String, align, wrap: cell.length > WIDEST || cell.includes('\n') }
   // Shares are kept as they are counted with: 4.2 % is 0.042.
   return { value: Number((number / type.scale).toPrecision(15)), type: Number, format: type.formatOf(cell), align }
 }
 
 function widthOf(cells: readonly string[]): number {
-  const longest = cells.reduce((max, cell) => Math.max(max, cell.length), 0)
+  const longest = cells.flatMap((cell) => cell.split('\n')).reduce((max, line) => Math.max(max, line.length), 0)
   return Math.min(WIDEST, Math.max(NARROWEST, longest + 3))
 }
 
