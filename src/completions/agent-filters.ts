@@ -1,7 +1,13 @@
 const FENCE = '```'
 
-/** More before the first line end is no language of a fence. */
-const MAX_OPENING_CHARS = 40
+/** A line that opens a fence, with its language; the JSON may begin in the same line. */
+const OPENING = /\n[ \t]*`{3}[\w+-]{0,20}[ \t]*(?:\r?\n|(?=[[{]))/
+
+/** Longer is no opening line. */
+const MAX_OPENING_CHARS = 60
+
+/** A line that closes a fence. In JSON a line end stands between values only, so it is not in a text. */
+const CLOSING = /\n[ \t]*`{3}/
 
 /**
  * Takes a text in pieces and gives it up to the first of these texts in it, whichever way it is cut into pieces: what
@@ -42,47 +48,67 @@ export function createStopFilter(stops: readonly string[]) {
 }
 
 /**
- * JSON in a Markdown fence is JSON where JSON was asked for (contract 4): the fence goes, whether the answer comes whole
- * or in pieces.
+ * JSON in a Markdown fence is JSON where JSON was asked for (contract 4): the fence goes, and what an engine says before
+ * and behind it, whether the answer comes whole or in pieces.
  */
 export function withoutFence(text: string): string {
   const filter = createFenceFilter()
   return filter.add(text) + filter.end()
 }
 
-/** Takes a text in pieces and gives it without a fence around it. */
+/** Takes a text in pieces and gives the JSON in its first fence; the whole where it begins as JSON or has no fence. */
 export function createFenceFilter() {
-  let state: 'opening' | 'fenced' | 'plain' = 'opening'
+  let state: 'opening' | 'prose' | 'fenced' | 'closed' | 'plain' = 'opening'
   let waiting = ''
 
   function open(): string {
     const text = waiting.trimStart()
-    if (text === '' || (text.length < FENCE.length && FENCE.startsWith(text))) return ''
-    const lineEnd = text.indexOf('\n')
-    if (text.startsWith(FENCE) && lineEnd < 0 && text.length <= MAX_OPENING_CHARS) return ''
-    state = text.startsWith(FENCE) && lineEnd > 0 && /^[`\w+-]*\s*$/.test(text.slice(0, lineEnd)) ? 'fenced' : 'plain'
-    const rest = state === 'fenced' ? text.slice(lineEnd + 1) : waiting
-    waiting = ''
-    return state === 'fenced' ? hold(rest) : rest
+    if (text === '') return ''
+    if (/^["[{]/.test(text)) {
+      state = 'plain'
+      waiting = ''
+      return text
+    }
+    state = 'prose'
+    return seek('')
   }
 
-  /** Holds back blanks and backticks at the end, which may be the closing fence. */
+  /** Nothing is given before a fence opens: without one, all of it is the answer. */
+  function seek(piece: string): string {
+    const from = Math.max(0, waiting.length - MAX_OPENING_CHARS)
+    waiting += piece
+    const near = (from === 0 ? '\n' : '') + waiting.slice(from)
+    const found = OPENING.exec(near)
+    if (!found) return ''
+    const rest = near.slice(found.index + found[0].length)
+    state = 'fenced'
+    waiting = ''
+    return hold(rest)
+  }
+
+  /** Up to the closing fence; holds back what may be its beginning. */
   function hold(text: string): string {
     const all = waiting + text
-    const stored =
-      all.length -
-      all
-        .trimEnd()
-        .replace(/`{1,3}$/, '')
-        .trimEnd().length
-    waiting = all.slice(all.length - stored)
-    return all.slice(0, all.length - stored)
+    const closing = CLOSING.exec(all)
+    if (closing) {
+      state = 'closed'
+      waiting = ''
+      return all.slice(0, closing.index).trimEnd()
+    }
+    const given = all
+      .trimEnd()
+      .replace(/`{1,3}$/, '')
+      .trimEnd().length
+    waiting = all.slice(given)
+    return all.slice(0, given)
   }
 
   return {
     add(piece: string): string {
       if (state === 'plain') return piece
+      if (state === 'closed') return ''
       if (state === 'fenced') return hold(piece)
+      if (state === 'prose') return seek(piece)
       waiting += piece
       return open()
     },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createFenceFilter, withoutFence } from '../../src/completions/agent-filters'
 import { structuredOutput } from '../../src/completions/rules'
 import { effortOf } from '../support/effort'
 
@@ -25,5 +26,34 @@ describe('JSON that an engine put into a fence', () => {
       dataOf(`\`\`\`json\n${'\n```'.repeat(250_000)}x`)
     })
     expect(effort).toBeLessThan(200)
+  })
+})
+
+const FENCED = '```json\n{"a":1}\n```'
+
+describe('an answer where JSON was asked for', () => {
+  test.each([
+    ['JSON', '{"a":1}', '{"a":1}'],
+    ['JSON behind a byte order mark', '\ufeff\n{"a":1}', '{"a":1}'],
+    ['a fence', FENCED, '{"a":1}'],
+    ['a fence with lines of CR LF', '```json\r\n{"a":1}\r\n```\r\n', '{"a":1}'],
+    ['a fence in words', `Sure! Here it is:\n\n${FENCED}\n\nDo you need more?`, '{"a":1}'],
+    ['a fence in a list', `1. So:\n   \`\`\`json\n   {"a":1}\n   \`\`\`\nDone.`, '   {"a":1}'],
+    ['a fence in one line', '```json {"a":1}```', '{"a":1}'],
+    ['a fence that never ends', '```json\n{"a":1}', '{"a":1}'],
+    ['two fences', `${FENCED}\nor\n\`\`\`json\n{"a":2}\n\`\`\``, '{"a":1}'],
+    ['a fence inside a value', '{"a":"```js\\ncode\\n```"}', '{"a":"```js\\ncode\\n```"}'],
+    ['words', 'I cannot do that.', 'I cannot do that.'],
+    ['words with ticks', 'Use ```json\nnow', 'Use ```json\nnow'],
+    ['a number', ' 12 ', ' 12 '],
+    ['nothing', '', ''],
+  ])('with %s is that JSON, whole and in pieces', (_, text, wanted) => {
+    expect(withoutFence(text)).toBe(wanted)
+    for (const size of [1, 2, 7]) {
+      const filter = createFenceFilter()
+      let given = ''
+      for (let at = 0; at < text.length; at += size) given += filter.add(text.slice(at, at + size))
+      expect({ size, given: given + filter.end() }).toEqual({ size, given: wanted })
+    }
   })
 })
