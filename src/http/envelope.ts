@@ -80,13 +80,20 @@ export function errorHeaders(error: AppError): Record<string, string> {
   return headers
 }
 
-/** Client packages obey it: otherwise they try again what is refused each time, such as a 409 (contract 29.10). */
-const isFinal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429
+/** What the server has no engine for, as long as its operator connects none. */
+const UNCONFIGURED: ReadonlySet<string> = new Set(['embeddings_unavailable', 'stt_unavailable', 'tts_unavailable'])
+
+/**
+ * Client packages obey it: otherwise they try again what is refused each time, such as a 409 (contract 29.10), and wait
+ * two minutes for an engine that is not there.
+ */
+const isFinal = (status: number, code: string): boolean =>
+  (status >= 400 && status < 500 && status !== 408 && status !== 429) || UNCONFIGURED.has(code)
 
 /** The same for callers of the API, with a link to what the error means and what to do (dx 6.1). */
 export const helpfulHeaders = (error: AppError): Record<string, string> => ({
   link: `</docs/errors/${error.code}>; rel="help"`,
-  ...(isFinal(statusOf(error)) ? { 'x-should-retry': 'false' } : {}),
+  ...(isFinal(statusOf(error), error.code) ? { 'x-should-retry': 'false' } : {}),
   ...errorHeaders(error),
 })
 
