@@ -56,16 +56,21 @@ export function createCharging(deps: Deps) {
 
   /**
    * Counts towards the rate of the mode, checks for credit, and applies the caller's policy to what it wrote. Throws
-   * 429 `mode_rate_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`, which it records.
+   * 429 `mode_rate_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`, which it records. `isHeldNext`:
+   * the hold comes at once and says itself whether there is credit, so it is not read before, unless a policy may refuse.
    */
-  async function admit(call: Call, wanted: Wanted): Promise<Admitted> {
+  async function admit(call: Call, wanted: Wanted, isHeldNext = false): Promise<Admitted> {
     const startedAt = clock.monotonic()
     await limiter.admitMode(call.caller, wanted.mode)
-    await billing.assertFunds(store.read, call)
-    const charging = { call, wanted, guard: await guardrails.guardOf(call.caller), startedAt }
+    const guard = await guardrails.guardOf(call.caller)
+    const isLeftToHold = isHeldNext && !guard?.hasRules('input')
+    if (!isLeftToHold) await billing.assertFunds(store.read, call)
+    const charging = { call, wanted, guard, startedAt }
     const texts = await guarded(charging)
     if (wanted.rest) charging.wanted = { ...wanted, ...(await wanted.rest(texts)) }
-    return { charging, texts, hold: wanted.free ? 0 : costOf(wanted, wanted.engineId, charging.wanted.max) }
+    const hold = wanted.free ? 0 : costOf(wanted, wanted.engineId, charging.wanted.max)
+    if (isLeftToHold && hold === 0) await billing.assertFunds(store.read, call)
+    return { charging, texts, hold }
   }
 
   function costOf({ also }: Wanted, engineId: string, used: Consumption): number {
@@ -109,7 +114,7 @@ export function createCharging(deps: Deps) {
    * `token_limit_exceeded`, 503, 504, and what `make` throws.
    */
   async function run<M extends Made, Answer>(call: Call, input: Input<M, Answer>): Promise<Answer> {
-    const { charging, texts, hold: amount } = await admit(call, input)
+    const { charging, texts, hold: amount } = await admit(call, input, true)
     const ticket = await reserveTokens(call, charging.wanted)
     const hold = await holds.place(call.caller, input.id, amount, store.failing()).catch((error: unknown) => {
       ticket?.correct(0)

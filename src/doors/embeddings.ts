@@ -168,14 +168,15 @@ export async function embed(
       return { vectors: known?.all() ?? found.vectors, model: found.model, used, files: [] }
     },
     answer: ({ made, costMicro, costCents, at }) => {
-      known?.note(id, at, costMicro)
+      const packed = input.encoding_format === 'base64' ? made.vectors.map(base64Of) : null
+      known?.note(id, at, costMicro, packed)
       const count = made.used.promptTokens
       return {
         object: 'list' as const,
         data: made.vectors.map((vector, index) => ({
           object: 'embedding' as const,
           index,
-          embedding: input.encoding_format === 'base64' ? base64Of(vector) : Array.from(vector),
+          embedding: packed?.[index] ?? Array.from(vector),
         })),
         model: engineId,
         usage: { prompt_tokens: count, total_tokens: count },
@@ -211,6 +212,7 @@ function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller 
   let vectors: (Float32Array | null)[] = []
   let made: number[] = []
   let origin = { id: '', createdAt: 0, costMicro: 0 }
+  let written: readonly string[] | null = null
   return {
     model: space.model,
     missing: () => vectors.flatMap((vector, at) => (vector ? [] : at)),
@@ -234,8 +236,10 @@ function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller 
       for (const [place, at] of made.entries()) vectors[at] = found[place]!
     },
 
-    note(id: string, createdAt: number, costMicro: number): void {
+    /** `packed`: all vectors as base64, where they are written so. */
+    note(id: string, createdAt: number, costMicro: number, packed: readonly string[] | null): void {
       origin = { id, createdAt, costMicro }
+      written = packed
     },
 
     /** Once they are paid for. */
@@ -249,7 +253,8 @@ function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller 
         costMicro: Math.ceil(costMicro / made.length),
       }
       for (const at of made) {
-        const answer = { ...from, content: base64Of(vectors[at]!), resolvedMode: 'embedding', model: { id: MODEL } }
+        const content = written?.[at] ?? base64Of(vectors[at]!)
+        const answer = { ...from, content, resolvedMode: 'embedding', model: { id: MODEL } }
         cache.put(keys[at]!, { ...shared, prompt: texts[at]!, answer })
       }
     },

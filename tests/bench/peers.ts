@@ -45,9 +45,11 @@ async function* pacedFrames() {
 }
 
 /** As long as those of common models. */
+/** Numbers of 32 bits in as many digits as servers write. */
+const NUMBERS = Array.from({ length: 1_536 }, (_, at) => Number((Math.sin(at + 1) / 40).toPrecision(8)))
 const VECTOR = JSON.stringify({
   object: 'list',
-  data: [{ object: 'embedding', index: 0, embedding: Array.from({ length: 1_536 }, (_, at) => Math.sin(at + 1) / 40) }],
+  data: [{ object: 'embedding', index: 0, embedding: NUMBERS }],
   usage: { prompt_tokens: 220, total_tokens: 220 },
 })
 
