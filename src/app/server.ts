@@ -223,7 +223,7 @@ export function createServer({ config, container, metrics, connections, leaving,
         .use(workflowRoutes(container.workflows, guard))
         .use(canvasWorkflowRoutes(container.workflows, guard))
         .use(conversationRoutes(container.conversations, guard))
-        .use(itemRoutes(container, guard))
+        .use(itemRoutes({ ...container, folder: container.filePlace.incoming }, guard))
         .use(memoryRoutes(container.memory, guard))
         .use(codeRoutes(container.code, guard))
         .use(madeDocumentRoutes(container.documents, guard))

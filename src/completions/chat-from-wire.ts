@@ -99,13 +99,12 @@ export function requestFromChat(input: ChatInput, honours: boolean): CompletionR
   if (input.metadata) assertMetadata(input.metadata)
   assertContent(input.messages)
   const last = input.messages.findLastIndex(({ role }) => role === 'user')
-  if (last < 0) throw emptyPrompt()
-  if (!asks(input.messages[last]!)) throw blankPrompt(last)
+  if (last < 0) throw emptyPrompt.with({ param: 'messages' })
+  if (!asks(input.messages[last]!)) throw blankPrompt.with({ param: `messages[${last}]` }, last)
   const messages = honours && !input.tools?.length ? resultsAsText(input.messages, last) : input.messages
   const system = messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
   const engine = engineOf(input.model)
   const functions = input.tools?.length ? functionsOf(input) : null
-  const servers = input.tools?.length ? serversIn(input) : []
   const { json, checkJson } = formatOf(input)
   const before = messages.slice(0, last)
   const notices = functions ? turnsWithCalls(before, 0) : before.map(spoken)
@@ -136,7 +135,7 @@ export function requestFromChat(input: ChatInput, honours: boolean): CompletionR
     ...(honours ? { honours } : {}),
     skills: input.skills ?? [],
     tools: [],
-    ...(servers.length ? { servers } : {}),
+    ...serversIn(input),
     maxIterations: DEFAULT_ITERATIONS,
     functions,
     json,

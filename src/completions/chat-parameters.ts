@@ -92,8 +92,12 @@ const NO_PARAMETERS = { type: 'object', properties: {} }
 
 type ChatTool = NonNullable<ChatInput['tools']>[number]
 
-/** The MCP servers among the tools of a chat (contract 28.2). */
-export const serversIn = ({ tools }: ChatInput): McpServer[] => (tools ?? []).filter(isServer)
+/** The MCP servers among the tools of a chat, and where they are in it (contract 28.2); nothing without any. */
+export function serversIn({ tools }: ChatInput): Pick<CompletionRequest, 'servers' | 'serversAt'> {
+  const servers = (tools ?? []).filter(isServer)
+  const serversAt = (tools ?? []).flatMap((tool, place) => (isServer(tool) ? [`tools[${place}]`] : []))
+  return servers.length ? { servers, serversAt } : {}
+}
 
 const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
 

@@ -27,7 +27,7 @@ export function open(house: House, call: Call, request: CompletionRequest, write
   const { conversations, store, skills, routing, guardrails, memory, tools } = house
   assertEngines(request, house.engines)
   if (request.tools.length) tools.assertInline(request.tools)
-  if (request.servers) tools.servers.assertServers(request.servers)
+  if (request.servers) tools.servers.assertServers(request.servers, request.serversAt)
   const { caller } = call
   const { prompt, conversation } = request
   // Raw output gets no memories, and stealth modes neither store nor recall (contract 2.1).

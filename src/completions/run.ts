@@ -137,6 +137,8 @@ export type CompletionRequest<Answer extends object = object> = {
   tools: readonly InlineTool[]
   /** MCP servers whose tools take part; absent for none (contract 28.2). */
   servers?: readonly McpServer[]
+  /** Where each of them is in the body. */
+  serversAt?: readonly string[]
   /** Tools of this server that the client asks for by name; `first`: what the first turn has to call (contract 29.5). */
   hosted?: { tools: readonly HostedTool[]; first?: ToolChoice }
   /** Most calls of this server's tools; absent, the limit of the agent. */

@@ -1,6 +1,9 @@
+import type { Call } from '../kernel/caller'
 import { listAfter } from '../kernel/keyset'
-import { storable } from '../kernel/text'
+import { storable, wordOf } from '../kernel/text'
 import type { MessageAbout, MessageRow, NewMessage } from '../skills'
+import { type FileDeps, filesRead } from './files'
+import { assertItems } from './responses-items'
 import type { Item } from './responses-schema'
 import type { ResponseRow } from './table'
 
@@ -19,12 +22,12 @@ const TEXTS: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'text'
 
 /** What people read of an item. */
 function wordsOf({ type, name, content, summary, refusal, output, ...item }: Item): string {
-  if (typeof item.arguments === 'string') return `${String(name)}(${item.arguments})`
-  if (typeof item.input === 'string') return `${String(name)}(${item.input})`
+  if (typeof item.arguments === 'string') return `${wordOf(name)}(${item.arguments})`
+  if (typeof item.input === 'string') return `${wordOf(name)}(${item.input})`
   const whole = content ?? output ?? summary ?? refusal
   if (typeof whole === 'string') return whole
   return Array.isArray(whole)
-    ? whole.flatMap((part: Item) => (TEXTS.has(part?.type) ? String(part.text) : (part?.refusal ?? []))).join('\n')
+    ? whole.flatMap((part: Item) => (TEXTS.has(part?.type) ? wordOf(part.text) : wordOf(part?.refusal))).join('\n')
     : ''
 }
 
@@ -71,3 +74,10 @@ export function itemIn({ id, role, content, item }: MessageRow): Item {
 /** A page of messages as items. */
 export const pageOf = (rows: readonly MessageRow[], hasMore: boolean) =>
   listAfter(rows.map(itemIn) as (Item & { id: string })[], hasMore)
+
+/** Items that a conversation is given, with the texts of their files. Throws 400, 404 for what cannot be read. */
+export async function readItems(deps: FileDeps, call: Call, items: Item[]): Promise<NewMessage[]> {
+  const { body } = await filesRead(deps, call, { items }, false)
+  assertItems(body.items)
+  return messagesIn(body.items)
+}

@@ -8,6 +8,7 @@ import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
 import { AppError, atField, invalidInput, messageOf } from '../kernel/errors'
 import type { Store } from '../kernel/store'
+import { wordOf } from '../kernel/text'
 import type { Audio } from '../media'
 import { type Web, WebFailure } from '../research'
 import type { Item } from './responses-schema'
@@ -54,7 +55,7 @@ export function filesRead<Body extends object>(
   hears = true,
 ): Read<Body> | Promise<Read<Body>> {
   const found: Found[] = []
-  for (const name of ['messages', 'input'] as const) look((body as Item)[name], name, found)
+  for (const name of ['messages', 'input', 'items'] as const) look((body as Item)[name], name, found)
   if (!found.length) return { body, warnings: [], files: [] }
   return readAll(deps, call, body, found, hears)
 }
@@ -91,7 +92,7 @@ function isText({ type, source }: Item): boolean {
   if (type !== 'document') return false
   const { type: kind, media_type: media } = (source ?? {}) as Item
   return (
-    kind === 'text' || kind === 'content' || kind === undefined || (kind === 'base64' && AS_TEXT.test(String(media)))
+    kind === 'text' || kind === 'content' || kind === undefined || (kind === 'base64' && AS_TEXT.test(wordOf(media)))
   )
 }
 
@@ -133,7 +134,7 @@ async function readAll<Body extends object>(
     if (isAudio && !file) warnings.push(`The recording at "${path}" was transcribed, because the engine hears none.`)
     if (text.length >= MAX_CHARS - 1)
       warnings.push(`"${path}" was cut: only its first ${MAX_CHARS.toLocaleString('en')} characters were read.`)
-    const isInput = String(part.type).startsWith('input_') && 'input' in body
+    const isInput = wordOf(part.type).startsWith('input_') && !('messages' in body)
     if (pictures && !(takes && file)) {
       const cannot = `"${path}" holds no text, and the engine sees no pictures of its pages. Use "svc-1-vision".`
       if (!deps.engines.sees(model) || !pictures.length) throw invalidInput(path, cannot)
@@ -170,11 +171,11 @@ function pictureOf(data: string, isDocument: boolean, isInput: boolean): Item {
 function replaced(value: unknown, texts: ReadonlyMap<Item, readonly Item[]>): unknown {
   if (Array.isArray(value)) return value.flatMap((one): readonly unknown[] => texts.get(one) ?? [replaced(one, texts)])
   if (typeof value !== 'object' || value === null) return value
-  const { messages, input, content, output } = value as Item
+  const { messages, input, items, content, output } = value as Item
   return {
     ...value,
     ...Object.fromEntries(
-      Object.entries({ messages, input, content, output })
+      Object.entries({ messages, input, items, content, output })
         .filter(([, inner]) => Array.isArray(inner))
         .map(([name, inner]) => [name, replaced(inner, texts)]),
     ),
@@ -199,10 +200,11 @@ async function documentOf(deps: FileDeps, call: Call, part: Item, path: string):
       : bytesOf(data ?? holder.data, 'file', path)
     const { text, pictures } = await deps.web.readBytes({ contentType, body }, by)
     const isPdf = Buffer.from(body.subarray(0, 5)).toString('latin1') === '%PDF-'
-    const named = typeByName(String(holder.filename ?? ''))
+    const named = typeByName(wordOf(holder.filename))
     const mimeType = isPdf ? 'application/pdf' : type && !type.endsWith('octet-stream') ? type : named
     return { text, pictures, file: { bytes: body, mimeType } }
   } catch (error) {
+    if (error instanceof AppError && error.kind === 'invalid' && error.param === undefined) throw atField(error, path)
     if (!(error instanceof WebFailure)) throw error
     throw invalidInput(path, `"${path}" cannot be read. ${error.message.replace(/\b(T|t)he address\b/g, '$1he file')}`)
   }
@@ -225,7 +227,8 @@ async function recordingOf(
   if (!takes && !hears) return { text: '' }
   const { data, format } = (part.input_audio ?? part) as Item
   const { body } = bytesOf(data, 'audio', `${path}.input_audio`)
-  if (takes) return { text: 'A recording.', file: { bytes: body, mimeType: `audio/${String(format ?? 'wav')}` } }
+  if (takes)
+    return { text: 'A recording.', file: { bytes: body, mimeType: `audio/${wordOf(format, 'wav').slice(0, 16)}` } }
   const file = join(deps.folder, `audio-${randomHex(16)}`)
   await Bun.write(file, body)
   try {

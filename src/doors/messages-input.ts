@@ -1,7 +1,7 @@
 import { type CompletionRequest, endUserOf, ignoredWarning, requestFromChat, samplingOf } from '../completions'
 import type { ChatInput, ChatMessage } from '../completions/schema'
 import { type AppError, invalidInput, messageOf } from '../kernel/errors'
-import { isBlank } from '../kernel/text'
+import { isBlank, wordOf } from '../kernel/text'
 import type { Block, MessageInput } from './messages-schema'
 import { toolsIn } from './messages-tools'
 import { atOwnPaths, originsOf } from './responses-input'
@@ -82,6 +82,7 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
       reasoning: reasoningOf(input),
       ...endUserOf(typeof userId === 'string' ? userId : null),
       images: request.images.map((image) => ({ ...image, path: rename(image.path) })),
+      ...(request.serversAt ? { serversAt: request.serversAt.map(rename) } : {}),
       cameFrom: originsOf(request.cameFrom!, rename),
       warnings: [...request.warnings.map(rename), ...warnings],
     },
@@ -212,7 +213,7 @@ const callId = (id: string): string => id.replace(OWN_CALL, 'call_$1')
 
 function resultOf({ block, path }: Place, warnings: string[]): ChatMessage {
   const { content } = block
-  const blocks = Array.isArray(content) ? (content as Block[]) : []
+  const blocks = blocksIn(content, `${path}.content`)
   const parts =
     typeof content === 'string'
       ? [{ type: 'text' as const, text: content }]
@@ -229,6 +230,16 @@ function resultOf({ block, path }: Place, warnings: string[]): ChatMessage {
   return { role: 'tool', tool_call_id: callId(textIn(block, 'tool_use_id', path)), content: joined }
 }
 
+/** The blocks in a result. Throws 400 for what is neither a text nor a list of blocks. */
+function blocksIn(content: unknown, path: string): Block[] {
+  if (content == null || typeof content === 'string') return []
+  if (!Array.isArray(content))
+    throw invalidInput(path, `"${path}" is ${messageOf(content)}; it must be a text or a list of blocks.`)
+  const wrong = content.findIndex((one) => typeof one !== 'object' || one === null || Array.isArray(one))
+  if (wrong < 0) return content
+  throw invalidInput(`${path}[${wrong}]`, `"${path}[${wrong}]" is ${messageOf(content[wrong])}; it must be a block.`)
+}
+
 /** Without tools, calls and their results are read as text of the turn before them (contract 33.1). */
 function turnsOfText(turns: readonly Turn[], warnings: string[]): Entry[] {
   const entries: Entry[] = []
@@ -240,7 +251,7 @@ function turnsOfText(turns: readonly Turn[], warnings: string[]): Entry[] {
     const lines = results.map((place) => `The tool answered: ${textOf(resultOf(place, warnings).content)}`)
     const parts = partsOf(turn.blocks, warnings)
     const callTexts = calls.map(
-      ({ block }) => `Called ${String(block.name)} with ${JSON.stringify(block.input ?? {})}.`,
+      ({ block }) => `Called ${wordOf(block.name)} with ${JSON.stringify(block.input ?? {})}.`,
     )
     const texts = [...callTexts, ...lines].map((text): Part => ({ type: 'text', text }))
     const content = turn.role === 'user' ? [...texts, ...parts] : [...parts, ...texts]
@@ -257,8 +268,16 @@ const textOf = (content: ChatMessage['content']): string =>
 const PAIRED: ReadonlySet<unknown> = new Set(['tool_use', 'tool_result'])
 
 function partsOf(blocks: readonly Place[], warnings: string[]): Part[] {
-  return blocks.flatMap((place) => (PAIRED.has(place.block.type) ? [] : partOf(place, warnings)))
+  return blocks.flatMap((place) => {
+    if (PAIRED.has(place.block.type)) return []
+    const parts = partOf(place, warnings)
+    for (const part of parts) placeOf.set(part, place.path)
+    return parts
+  })
 }
+
+/** Where the block of a part is in the body: blocks without a part shift those behind them. */
+const placeOf = new WeakMap<Part, string>()
 
 function partOf({ block, path }: Place, warnings: string[]): Part[] {
   switch (block.type) {
@@ -271,14 +290,14 @@ function partOf({ block, path }: Place, warnings: string[]): Part[] {
         warnings.push(`"${path}.citations" was ignored: this server does not cite documents.`)
       return saying(titled(block.title, documentText(block, path)))
     case 'search_result':
-      return saying(titled(`${String(block.title ?? '')} (${String(block.source ?? '')})`, textsIn(block.content)))
+      return saying(titled(`${wordOf(block.title)} (${wordOf(block.source)})`, textsIn(block.content)))
     case 'thinking':
       return [{ type: 'thinking', thinking: textIn(block, 'thinking', path, true) }]
     case 'redacted_thinking':
       return []
     case 'server_tool_use':
     case 'mcp_tool_use':
-      return saying(`Called ${String(block.name)} with ${JSON.stringify(block.input ?? {})}.`)
+      return saying(`Called ${wordOf(block.name)} with ${JSON.stringify(block.input ?? {})}.`)
     case 'web_search_tool_result':
     case 'web_fetch_tool_result':
     case 'mcp_tool_result':
@@ -302,7 +321,7 @@ const textsIn = (content: unknown): string =>
       ? content
           .flatMap((block: Block) =>
             block?.type === 'web_search_result'
-              ? [`${String(block.title)} (${String(block.url)}): ${String(block.encrypted_content)}`]
+              ? [`${wordOf(block.title)} (${wordOf(block.url)}): ${wordOf(block.encrypted_content)}`]
               : typeof block?.text === 'string'
                 ? [block.text]
                 : [],
@@ -351,8 +370,12 @@ function textIn(block: Block, name: string, path: string, mayBeEmpty = false): s
 function renamer(entries: readonly Entry[], places: readonly string[]) {
   return (text: string): string =>
     text
-      .replace(/\bmessages\[(\d{1,5})\](?:\.content\b)?/g, (_, at: string) => entries[Number(at)]?.path ?? 'messages')
-      .replace(/\btools\[(\d{1,3})\]\.function\b/g, (_, at: string) => places[Number(at)] ?? 'tools')
+      .replace(/\bmessages\[(\d{1,5})\](?:\.content(?:\[(\d{1,5})\])?)?/g, (_, at: string, number?: string) => {
+        const { message, path = 'messages' } = entries[Number(at)] ?? {}
+        const part = number === undefined ? undefined : (message?.content as Part[] | undefined)?.[Number(number)]
+        return (part && placeOf.get(part)) ?? path
+      })
+      .replace(/\btools\[(\d{1,3})\](?:\.function\b)?/g, (_, at: string) => places[Number(at)] ?? 'tools')
       .replaceAll('.image_url.url', '.source')
       .replaceAll('.parameters', '.input_schema')
       .replaceAll('response_format.json_schema', 'output_config.format')

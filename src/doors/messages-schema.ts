@@ -53,6 +53,7 @@ const ORDER = {
 
 /** Body of `POST /messages/count_tokens` (contract 30.4). */
 export const CountInput = t.Object(ORDER, { $id: 'MessageCountOrder' })
+export type CountInput = Static<typeof CountInput>
 
 /** Body of `POST /messages` (contract 30.1). Members that are not named are accepted and ignored. */
 export const MessageInput = t.Object(

@@ -1,5 +1,6 @@
 import type { ChatInput } from '../completions/schema'
 import { invalidInput, messageOf } from '../kernel/errors'
+import { wordOf } from '../kernel/text'
 import type { HostedTool } from '../tools/schema'
 import type { Block, MessageInput } from './messages-schema'
 import { domainsIn } from './responses-tools'
@@ -19,29 +20,33 @@ export function toolsIn({ tools, tool_choice: choice, mcp_servers: servers }: Me
   const hosted: HostedTool[] = []
   for (const [at, tool] of (tools ?? []).entries()) {
     const path = `tools[${at}]`
-    const name = tool.type == null ? undefined : /^(web_search|web_fetch)_\d{8}$/.exec(String(tool.type))?.[1]
+    const name = tool.type == null ? undefined : /^(web_search|web_fetch)_\d{8}$/.exec(wordOf(tool.type))?.[1]
     if (name) {
       hosted.push(hostedOf(tool, name as HostedTool['name'], path))
       continue
     }
     if (tool.type != null && tool.type !== 'custom') {
-      leftOut.push(String(tool.name ?? tool.type).slice(0, 64))
+      leftOut.push(wordOf(tool.name, wordOf(tool.type)).slice(0, 64))
       continue
     }
     offered.push(functionOf(tool, path))
     places.push(path)
   }
-  for (const { name, url, authorization_token: token, tool_configuration: limits } of servers ?? []) {
+  for (const [at, { name, url, authorization_token: token, tool_configuration: limits }] of (servers ?? []).entries()) {
     if (limits?.enabled === false) continue
     offered.push({
       type: 'mcp',
-      server_label: name,
+      // Names of servers are free in this format.
+      server_label: name
+        .toLowerCase()
+        .replace(/[^a-z0-9-]+/g, '-')
+        .slice(0, 32),
       server_url: url,
       require_approval: 'never',
       ...(token ? { headers: { authorization: `Bearer ${token}` } } : {}),
       ...(limits?.allowed_tools ? { allowed_tools: limits.allowed_tools } : {}),
     })
-    places.push('mcp_servers')
+    places.push(`mcp_servers[${at}]`)
   }
   if (leftOut.length)
     warnings.push(`These tools were left out, because this server does not have them: ${leftOut.join(', ')}.`)

@@ -1,9 +1,11 @@
 import { chatMetadata, type Progress, usageOf } from '../completions'
 import type { ChatInput, ToolUse } from '../completions/schema'
 import type { ToolChoice } from '../engines'
-import { invalidInput, messageOf } from '../kernel/errors'
+import { AppError, invalidInput, messageOf, renamed } from '../kernel/errors'
 import { defineId } from '../kernel/ids'
-import { checker } from '../kernel/schema'
+import { t } from '../kernel/schema'
+import { wordOf } from '../kernel/text'
+import { assertFits } from '../kernel/validation'
 import { McpServer } from '../tools/schema'
 import type { Item, ResponseBody, ResponseInput } from './responses-schema'
 
@@ -18,7 +20,7 @@ const SearchId = defineId('search item', 'ws')
 const ServedCallId = defineId('MCP call item', 'mcp')
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
-const server = checker(McpServer)
+const Servers = t.Object({ tools: t.Array(McpServer) })
 
 /**
  * The tools of a response as functions (contract 29.5). A kind that this server does not have is left out with a
@@ -33,11 +35,13 @@ export function readTools({ tools, tool_choice: choice }: ResponseInput) {
   )
   if (leftOut.size)
     warnings.push(`These tools were left out, because this server does not have them: ${[...leftOut].join(', ')}.`)
+  if (named.length > MAX_TOOLS)
+    throw invalidInput('tools', `"tools" has ${named.length} tools in all; at most ${MAX_TOOLS} are allowed.`)
   const offered = named.map(({ tool }) => tool)
   const [search] = searches
   const { filters, search_context_size: size } = search ?? {}
   const { allowed_domains: allowed, blocked_domains: blocked } = (filters ?? {}) as Item
-  const bounds = { count: RESULTS[String(size)], allowed: domainsIn(allowed), blocked: domainsIn(blocked) }
+  const bounds = { count: RESULTS[wordOf(size)], allowed: domainsIn(allowed), blocked: domainsIn(blocked) }
   const isOfSearch = choice === 'required' ? !named.length : typeof choice === 'object' && choice && isSearch(choice)
   /** What the first turn has to call, where the choice is about the search. */
   const first: ToolChoice | undefined =
@@ -57,17 +61,19 @@ export function readTools({ tools, tool_choice: choice }: ResponseInput) {
   }
 }
 
-const isSearch = ({ type }: Item): boolean => /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(String(type))
+const isSearch = ({ type }: Item): boolean => /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(wordOf(type))
 
 const RESULTS: Readonly<Record<string, number>> = { low: 3, medium: 5, high: 10 }
 
 const MAX_DOMAINS = 20
+/** Those of namespaces among them (contract 29.4). */
+const MAX_TOOLS = 128
 
 /** Names of hosts, as clients write them. */
 export const domainsIn = (list: unknown): string[] =>
   Array.isArray(list)
     ? list.slice(0, MAX_DOMAINS).map((one) =>
-        String(one)
+        wordOf(one)
           .replace(/^https?:\/\//, '')
           .split('/')[0]!
           .toLowerCase(),
@@ -112,7 +118,7 @@ function toolsIn(
         warnings.push(`The grammar of ${messageOf(tool.name)} was described to the engine; it is not enforced.`)
       const description = [
         descriptionIn(tool),
-        grammar && `The input follows this ${String(grammar.syntax)} grammar: ${String(grammar.definition)}`,
+        grammar && `The input follows this ${wordOf(grammar.syntax)} grammar: ${wordOf(grammar.definition)}`,
       ]
       return [
         {
@@ -130,25 +136,54 @@ function toolsIn(
       ]
     }
     case 'namespace': {
-      const inside = Array.isArray(tool.tools) ? (tool.tools as Item[]) : []
-      return inside.flatMap((one, at) => toolsIn(one, `${path}.tools[${at}]`, String(tool.name), leftOut, warnings))
+      const name = nameIn(tool, path)
+      return entriesIn(tool.tools, `${path}.tools`).flatMap((one, at) =>
+        toolsIn(one, `${path}.tools[${at}]`, name, leftOut, warnings),
+      )
     }
     case 'mcp': {
       if (tool.connector_id != null)
         throw invalidInput(`${path}.connector_id`, `"${path}.connector_id" is not supported. Send "server_url".`)
-      if (!server.is(tool)) {
-        const [issue] = server.issues(tool)
-        throw invalidInput(
-          `${path}.${issue?.path ?? ''}`,
-          `"${path}" is no MCP server: ${issue?.message ?? 'it does not fit'}.`,
-        )
-      }
-      return [{ path, kind: { custom: false, namespace: null }, tool }]
+      return [{ path, kind: { custom: false, namespace: null }, tool: serverOf(tool, path) }]
     }
     default:
-      leftOut.add(String(tool.type).slice(0, 64))
+      leftOut.add(wordOf(tool.type, 'one without a type').slice(0, 64))
       return []
   }
+}
+
+/** An MCP server as this server calls it (contract 28.2). Throws 400 for one that cannot be called. */
+function serverOf({ authorization: token, server_description: _, ...tool }: Item, path: string): McpServer {
+  const { headers, allowed_tools: allowed, require_approval: approval } = tool
+  const named = namesIn(allowed)
+  const sent = {
+    ...tool,
+    headers: typeof token === 'string' ? { ...(headers as object), authorization: `Bearer ${token}` } : headers,
+    allowed_tools: named ?? allowed ?? undefined,
+    require_approval: typeof approval === 'object' ? 'always' : approval,
+  }
+  const body = { tools: [Object.fromEntries(Object.entries(sent).filter(([, value]) => value != null))] }
+  try {
+    assertFits(Servers, body)
+    return body.tools[0]!
+  } catch (error) {
+    throw error instanceof AppError ? renamed(error, (text) => text.replaceAll('tools[0]', path)) : error
+  }
+}
+
+/** The names in a filter `{"tool_names":[…]}`; null where it is none. */
+function namesIn(filter: unknown): string[] | null {
+  const names = (filter as Item | null | undefined)?.tool_names
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : null
+}
+
+/** Objects of a list in a tool. Throws 400 for an entry that is none. */
+function entriesIn(list: unknown, path: string): Item[] {
+  if (!Array.isArray(list)) return []
+  const wrong = list.findIndex((one) => typeof one !== 'object' || one === null || Array.isArray(one))
+  if (wrong < 0) return list
+  const place = `${path}[${wrong}]`
+  throw invalidInput(place, `"${place}" is ${messageOf(list[wrong])}; it must be a tool, such as {"type":"function"}.`)
 }
 
 function nameIn({ name }: Item, path: string): string {
@@ -171,33 +206,33 @@ function chosen(
   if (choice === 'required' && !named.length)
     throw invalidInput('tool_choice', '"tool_choice" is "required", and none of "tools" can be offered.')
   if (typeof choice === 'string') return choice as Choice
-  const one = (tool: Item) => ({ type: 'function' as const, function: { name: String(tool.name) } })
+  const one = ({ name }: Item) => ({ type: 'function' as const, function: { name: wordOf(name) } })
   switch (choice.type) {
     case 'function':
     case 'custom': {
-      assertOffered(String(choice.name), named)
+      assertOffered(choice.name, named)
       return one(choice)
     }
     case 'allowed_tools': {
-      const listed = (Array.isArray(choice.tools) ? (choice.tools as Item[]) : []).filter(
-        ({ name }) => name !== undefined,
-      )
-      for (const { name } of listed) assertOffered(String(name), named)
+      const listed = entriesIn(choice.tools, 'tool_choice.tools').filter(({ name }) => name !== undefined)
+      for (const { name } of listed) assertOffered(name, named)
       const mode = choice.mode === 'required' ? 'required' : 'auto'
       return listed.length ? { type: 'allowed_tools', allowed_tools: { mode, tools: listed.map(one) } } : mode
     }
     default: {
-      const type = String(choice.type)
-      if (leftOut.has(type) || !named.length)
-        throw invalidInput('tool_choice', `"tool_choice" names ${messageOf(type)}, which this server does not have.`)
+      if (leftOut.has(wordOf(choice.type)) || !named.length)
+        throw invalidInput(
+          'tool_choice',
+          `"tool_choice" names ${messageOf(choice.type)}, which this server does not have.`,
+        )
       return 'auto'
     }
   }
 }
 
-function assertOffered(name: string, named: readonly Named[]): void {
+function assertOffered(name: unknown, named: readonly Named[]): void {
   const isKnown = named.some(({ tool }) =>
-    tool.type === 'function' ? tool.function.name === name : name.startsWith(`${tool.server_label}__`),
+    tool.type === 'function' ? tool.function.name === name : wordOf(name).startsWith(`${tool.server_label}__`),
   )
   if (!isKnown) throw invalidInput('tool_choice', `"tool_choice" names ${messageOf(name)}, which is not among "tools".`)
 }
@@ -213,7 +248,7 @@ export function itemOf(
   tools: readonly Item[],
 ): Item | null {
   const failed = status !== 'success'
-  if (name === 'web_search' && tools.some(({ type }) => String(type).startsWith('web_search')))
+  if (name === 'web_search' && tools.some(isSearch))
     return {
       id: SearchId.create(),
       type: 'web_search_call',

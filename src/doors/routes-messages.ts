@@ -73,9 +73,10 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
       async ({ body, request, exchange, route }) => {
         const call = toCall({ exchange, request, route })
         const read = await filesRead({ ...deps, engines }, call, at(engines, request, body), false)
-        const input = { ...read.body, max_tokens: Number.MAX_SAFE_INTEGER }
-        const { request: counted } = readMessage(input, [])
-        return { input_tokens: await pipeline.count(call, { ...counted, ...given(read) }) }
+        const counted = Object.entries(read.body).filter(([name]) => COUNTED.has(name))
+        const input = { ...(Object.fromEntries(counted) as CountInput), max_tokens: Number.MAX_SAFE_INTEGER }
+        const message = readMessage(input, [])
+        return { input_tokens: await pipeline.count(call, { ...message.request, ...given(read) }) }
       },
       {
         scope: 'completions',
@@ -87,6 +88,9 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
         detail: { summary: 'Count the tokens of a message' } as object,
       },
     )
+
+/** What is counted of a body: the others are not even checked. */
+const COUNTED = new Set(Object.keys(CountInput.properties))
 
 /** The request of a message with the form of its answer. */
 export const presented = ({ request, omitsThoughts }: MessageRequest) => ({

@@ -27,9 +27,9 @@ import {
   OverseenBatches,
   OverseenBatchesQuery,
 } from './batches-schema'
-import { itemIn, messagesIn, pageOf } from './conversations'
+import { itemIn, pageOf, readItems } from './conversations'
 import { type EmbeddingDeps, EmbeddingInput, EmbeddingList, embed } from './embeddings'
-import { filesRead, given } from './files'
+import { type FileDeps, filesRead, given } from './files'
 import { readMessage } from './messages-input'
 import { MessageInput } from './messages-schema'
 import {
@@ -45,7 +45,6 @@ import {
   streamResponse,
   streamStored,
 } from './responses'
-import { assertItems } from './responses-input'
 import {
   InputTokens,
   ItemPage,
@@ -166,8 +165,9 @@ export const responseRoutes = (deps: BackgroundDeps, streams: Streams, guard: Gu
 const OneItem = t.Object({}, { additionalProperties: true, description: 'The item' })
 
 /** `/conversations` as clients of other services call it (contract 29.8). */
-export const itemRoutes = ({ store, conversations }: Pick<ResponseDeps, 'store' | 'conversations'>, guard: Guard) =>
-  tenantRoutes(
+export const itemRoutes = (deps: FileDeps & Pick<ResponseDeps, 'conversations'>, guard: Guard) => {
+  const { store, conversations } = deps
+  return tenantRoutes(
     [
       tenantVerb(
         {
@@ -179,9 +179,9 @@ export const itemRoutes = ({ store, conversations }: Pick<ResponseDeps, 'store' 
           },
           ...{ idempotent: true, summary: 'Begin a conversation, with items or without' },
         },
-        (call, { body: { items = [], metadata } }) => {
-          assertItems(items)
-          return conversations.create(call, { messages: messagesIn(items), metadata: metadata ?? null })
+        async (call, { body: { items = [], metadata } }) => {
+          const messages = await readItems(deps, call, items)
+          return conversations.create(call, { messages, metadata: metadata ?? null })
         },
       ),
       tenantVerb(
@@ -213,10 +213,8 @@ export const itemRoutes = ({ store, conversations }: Pick<ResponseDeps, 'store' 
           ...{ method: 'post', path: '/conversations/:id/items', reply: ItemPage, errors: [404] },
           ...{ body: t.Object({ items: NewItems }), idempotent: true, summary: 'Add items to a conversation' },
         },
-        (call, { id, body: { items } }) => {
-          assertItems(items)
-          return conversations.addTo(call, id, messagesIn(items), (rows) => pageOf(rows, false))
-        },
+        async (call, { id, body: { items } }) =>
+          conversations.addTo(call, id, await readItems(deps, call, items), (rows) => pageOf(rows, false)),
       ),
       tenantVerb(
         {
@@ -236,6 +234,7 @@ export const itemRoutes = ({ store, conversations }: Pick<ResponseDeps, 'store' 
     guard,
     { scope: 'completions', tag: 'Conversations' },
   )
+}
 
 /** `POST /embeddings` (contract 31). */
 export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>

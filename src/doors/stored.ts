@@ -8,6 +8,7 @@ import { AppError, defineError, messageOf, notFound } from '../kernel/errors'
 import { defineId } from '../kernel/ids'
 import { listAfter } from '../kernel/keyset'
 import { allOf, command, insertAll, query, type Reader, type Row, type Store, type Tx } from '../kernel/store'
+import { wordOf } from '../kernel/text'
 import type { ConversationService } from '../skills'
 import type { ConversationId } from '../skills/conversations/schema'
 import { itemIn, messagesIn, messagesOfAnswer, type Thread } from './conversations'
@@ -290,7 +291,7 @@ export async function withReferences({ store }: StoredDeps, { caller }: Call, it
         !(item.type == null && item.role === undefined && typeof item.id === 'string')
       )
         return item
-      const [row] = await findByItem(store.read, { id: String(item.id), owner })
+      const [row] = await findByItem(store.read, { id: wordOf(item.id), owner })
       const found = row && [...row.body.output, ...row.input].find(({ id }) => id === item.id)
       if (found) return found
       throw new AppError('missing', 'not_found', `No item ${messageOf(item.id)} is stored. Send the whole item.`, {

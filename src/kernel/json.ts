@@ -24,7 +24,8 @@ for (const char of '0123456789+-.eE') MEANING[char.charCodeAt(0)] = NUMERIC
 /** Only a text that matches can contain a bad key, a NUL, an unpaired surrogate or an overflowing number. */
 const NEEDS_CARE = /__proto__|\\u|\d[eE]/
 
-const malformed = (message: string) => new AppError('invalid', 'validation_error', message)
+const malformed = (message: string, param?: string) =>
+  new AppError('invalid', 'validation_error', message, param === undefined ? {} : { param })
 
 /** What becomes of a whole number whose digits a double does not keep, such as 9007199254740993. */
 type Large = 'refused' | 'text'
@@ -105,7 +106,7 @@ function scan(bytes: Uint8Array): Span[] {
     const meaning = MEANING[byte]
     if (meaning === NUMERIC) {
       if (++numberLength > MAX_NUMBER_CHARS) {
-        throw malformed(`The body contains a number of more than ${MAX_NUMBER_CHARS} characters.`)
+        throw malformed(`The body contains a number of more than ${MAX_NUMBER_CHARS} characters.`, memberAt(bytes, at))
       }
       continue
     }
@@ -113,11 +114,11 @@ function scan(bytes: Uint8Array): Span[] {
     numberLength = 0
     if (byte === QUOTE) at = endOfString(bytes, at)
     if (meaning === OPENS && ++depth > MAX_DEPTH) {
-      throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`)
+      throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`, memberAt(bytes, at))
     }
     if (meaning === CLOSES) depth--
     if (meaning === SEPARATES && ++values > MAX_VALUES) {
-      throw malformed(`The body contains more than ${MAX_VALUES} values. Split it.`)
+      throw malformed(`The body contains more than ${MAX_VALUES} values. Split it.`, memberAt(bytes, at))
     }
   }
   if (numberLength >= LARGE_CHARS) noteChanged(bytes.length - numberLength, bytes.length)
@@ -131,6 +132,25 @@ function scan(bytes: Uint8Array): Span[] {
     if (exact !== null && exact.power >= 0 && Number.isFinite(read) && exact.digits !== digitsOf(String(read))?.digits)
       changed.push([from, to])
   }
+}
+
+/** The member of the body in which a byte is, for what is refused before it is parsed. */
+function memberAt(bytes: Uint8Array, end: number): string | undefined {
+  let depth = 0
+  let member: Span | null = null
+  for (let at = 0; at < end; at++) {
+    const meaning = MEANING[bytes[at]!]
+    if (meaning === OPENS) depth += 1
+    if (meaning === CLOSES) depth -= 1
+    if (bytes[at] !== QUOTE) continue
+    const from = at
+    at = endOfString(bytes, at)
+    const isName = depth === 1 && /^\s*:/.test(String.fromCharCode(...bytes.subarray(at + 1, at + 16)))
+    if (isName) member = [from + 1, at]
+  }
+  if (!member || member[1] - member[0] > MAX_PATH_CHARS) return undefined
+  const name = Buffer.from(bytes.subarray(...member)).toString()
+  return /^[\w.-]+$/.test(name) ? name : undefined
 }
 
 /** The digits of a number without zeros at both ends, and the power of ten of the last one; null for what is none. */

@@ -15,6 +15,9 @@ export const hasAtMost = (text: string, max: number): boolean =>
 export const hasAtLeast = (text: string, min: number): boolean =>
   text.length >= min * MAX_UNITS || (text.length >= min && (min < 2 || charactersIn(text, min) >= min))
 
+/** A caller's value that should be a text; `otherwise` for one that is none. */
+export const wordOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
+
 /** Removes what could act on a terminal or reorder a line: control characters, escapes, bidi overrides (dx 2.4). */
 export const clean = (text: string): string =>
   Bun.stripANSI(text).replace(/[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '·')

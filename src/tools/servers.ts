@@ -32,18 +32,18 @@ type Shared = Omit<Circumstances, 'taken'> & { budget: ListBudget; allowance: Al
 
 /** Tools of the MCP servers that a request names (contract 28.2). */
 export function createServers({ outbound }: { outbound: Outbound }) {
-  /** Throws 400 `validation_error` or `url_blocked`, before any other work of the request. */
-  function assertServers(servers: readonly McpServer[]): void {
+  /** Throws 400 `validation_error` or `url_blocked`, before any other work of the request; `at` holds their paths. */
+  function assertServers(servers: readonly McpServer[], at: readonly string[] = []): void {
     if (servers.length > MAX_SERVERS) {
       const message = `"tools" names ${servers.length} MCP servers; at most ${MAX_SERVERS} are allowed.`
       throw new AppError('invalid', 'validation_error', message, { param: 'tools' })
     }
     const seen = new Set<string>()
-    for (const { server_label, server_url, headers = {} } of servers) {
-      const path = `tools.${server_label}`
+    for (const [place, { server_label, server_url, headers = {} }] of servers.entries()) {
+      const path = at[place] ?? `tools.${server_label}`
       if (seen.has(server_label)) {
         const message = `"tools" names two MCP servers "${server_label}".`
-        throw new AppError('invalid', 'validation_error', message, { param: 'tools' })
+        throw new AppError('invalid', 'validation_error', message, { param: at[place] ?? 'tools' })
       }
       seen.add(server_label)
       readHeaders(headers, `${path}.headers`)

@@ -1,0 +1,219 @@
+import type { ChatMessage } from '../completions/schema'
+import type { OwnerScope } from '../kernel/caller'
+import type { Clock } from '../kernel/clock'
+import { open } from '../kernel/crypto'
+import { invalidInput, messageOf } from '../kernel/errors'
+import { wordOf } from '../kernel/text'
+import type { Item } from './responses-schema'
+
+type Part = Exclude<NonNullable<ChatMessage['content']>, string>[number]
+
+/** A turn: where it is in the body, and where its calls are. */
+export type Entry = { message: ChatMessage; path: string; callsAt?: string[] }
+
+/** Throws 400 `validation_error` for items of which a response could not be made. */
+export const assertItems = (items: readonly Item[]): void => {
+  entriesOf(items, (at) => `items[${at}]`, [])
+}
+
+/** The turns of items, and the results of calls by the id of their call. */
+export function entriesOf(items: readonly Item[], pathOf: (at: number) => string, warnings: string[]) {
+  const turns: Entry[] = []
+  const results = new Map<string, Entry>()
+  const leftOut = new Set<string>()
+  let reasoning = ''
+  /** The assistant's turn that a call joins; a result or a message of somebody else ends it. */
+  let turn: ChatMessage | null = null
+
+  const begin = (message: ChatMessage, path: string): ChatMessage => {
+    if (message.role === 'assistant' && reasoning) message.reasoning_content = reasoning
+    reasoning = ''
+    turns.push({ message, path })
+    return message
+  }
+  for (const [at, item] of items.entries()) {
+    const path = pathOf(at)
+    const type = item.type ?? (item.role === undefined ? undefined : 'message')
+    switch (type) {
+      case 'message': {
+        const message = begin(messageIn(item, path), path)
+        turn = message.role === 'assistant' ? message : null
+        break
+      }
+      case 'function_call':
+      case 'custom_tool_call': {
+        turn ??= begin({ role: 'assistant', content: '' }, path)
+        turn.tool_calls = [...(turn.tool_calls ?? []), callIn(item, path)]
+        const entry = turns.at(-1)!
+        entry.callsAt = [...(entry.callsAt ?? []), path]
+        break
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output': {
+        const id = textIn(item, 'call_id', path)
+        results.set(id, {
+          message: { role: 'tool', tool_call_id: id, content: contentIn(item.output, `${path}.output`) },
+          path,
+        })
+        turn = null
+        break
+      }
+      case 'reasoning':
+        reasoning = reasoningIn(item)
+        turn = null
+        break
+      case undefined:
+        throw invalidInput(path, `"${path}" has neither "type" nor "role". Send {"role":"user","content":"Hello"}.`)
+      default: {
+        const query = (item.action as Item | null | undefined)?.query
+        const text =
+          type === 'mcp_call'
+            ? `${wordOf(item.name)}(${wordOf(item.arguments)}) returned: ${wordOf(item.output)}`
+            : type === 'web_search_call' && typeof query === 'string' && `Searched the web for: ${query}`
+        if (text) turn = begin({ role: 'assistant', content: text }, path)
+        else leftOut.add(wordOf(type, 'unknown').slice(0, 64))
+      }
+    }
+  }
+  if (leftOut.size) warnings.push(`Items of these types were left out: ${[...leftOut].join(', ')}.`)
+  return { turns, results }
+}
+
+function textIn(item: Item, name: string, path: string): string {
+  const value = item[name]
+  if (typeof value === 'string' && value.length > 0) return value
+  throw invalidInput(`${path}.${name}`, `"${path}.${name}" is ${messageOf(value)}; it must be a text.`)
+}
+
+const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])
+
+function messageIn({ role, content }: Item, path: string): ChatMessage {
+  if (!ROLES.has(role))
+    throw invalidInput(
+      `${path}.role`,
+      `"${path}.role" is ${messageOf(role)}. Use user, assistant, system or developer.`,
+    )
+  return { role: role as ChatMessage['role'], content: contentIn(content, `${path}.content`) }
+}
+
+function callIn(item: Item, path: string): NonNullable<ChatMessage['tool_calls']>[number] {
+  const isCustom = item.type === 'custom_tool_call'
+  const args = item[isCustom ? 'input' : 'arguments']
+  if (typeof args !== 'string') throw invalidInput(path, `"${path}" has no text "${isCustom ? 'input' : 'arguments'}".`)
+  return {
+    id: textIn(item, 'call_id', path),
+    function: {
+      name: textIn(item, 'name', path),
+      arguments: isCustom ? JSON.stringify({ input: args }) : args,
+    },
+  }
+}
+
+/** The reasoning as it was shown; what this server did not show cannot be given back. */
+const reasoningIn = ({ summary, content }: Item): string =>
+  [content, summary]
+    .map((parts) =>
+      Array.isArray(parts) ? parts.map((part: Item) => (typeof part?.text === 'string' ? part.text : '')).join('') : '',
+    )
+    .find((text) => text !== '') ?? ''
+
+function contentIn(content: unknown, path: string): string | Part[] {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content))
+    throw invalidInput(path, `"${path}" is ${messageOf(content)}; it must be a text or a list of parts.`)
+  return content.map((part: Item, at) => partIn(part ?? {}, `${path}[${at}]`))
+}
+
+function partIn(part: Item, path: string): Part {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+    case 'summary_text':
+    case 'reasoning_text':
+      if (typeof part.text !== 'string') throw invalidInput(`${path}.text`, `"${path}.text" is missing.`)
+      return { type: 'text', text: part.text }
+    case 'refusal':
+      return { type: 'text', text: textIn(part, 'refusal', path) }
+    case 'input_image': {
+      if (part.file_id != null)
+        throw invalidInput(
+          `${path}.file_id`,
+          `"${path}.file_id" is not supported. Send "image_url", also as a data: URL.`,
+        )
+      return { type: 'image_url', image_url: { url: textIn(part, 'image_url', path) } }
+    }
+    default:
+      throw invalidInput(`${path}.type`, `"${path}.type" is ${messageOf(part.type)}. Use input_text or input_image.`)
+  }
+}
+
+/** The turns with the result of each call behind it. Throws 400 for a call without its result, or the reverse. */
+export function withResults(turns: readonly Entry[], results: ReadonlyMap<string, Entry>): Entry[] {
+  const left = new Map(results)
+  const whole = turns.flatMap((entry) => [
+    entry,
+    ...(entry.message.tool_calls ?? []).map(({ id }, at) => {
+      const result = left.get(id)
+      const path = entry.callsAt?.[at] ?? entry.path
+      if (!result)
+        throw invalidInput(
+          path,
+          `The call ${messageOf(id)} at "${path}" has no result: add {"type":"function_call_output","call_id":${messageOf(id)},"output":"…"}.`,
+        )
+      left.delete(id)
+      return result
+    }),
+  ])
+  for (const [id, { path }] of left)
+    throw invalidInput(
+      `${path}.call_id`,
+      `"${path}.call_id" is ${messageOf(id)}, which is not the call_id of a call in "input".`,
+    )
+  return whole
+}
+
+/** Without tools, calls and results are text of the turn before them, as far as there is one. */
+export function asText({ turns, results }: ReturnType<typeof entriesOf>, warnings: string[]): Entry[] {
+  if (!results.size && !turns.some(({ message }) => message.tool_calls)) return [...turns]
+  warnings.push('Calls and their results were read as text, because there are no "tools".')
+  const lastUser = turns.findLastIndex(({ message }) => message.role === 'user')
+  const turnsOfText: Entry[] = []
+  for (const [at, entry] of turns.entries()) {
+    const calls = entry.message.tool_calls ?? []
+    const lines = calls.map(({ id, function: called }) => {
+      const result = results.get(id)?.message.content ?? ''
+      const text =
+        typeof result === 'string' ? result : result.map((part) => ('text' in part ? part.text : '')).join('\n')
+      return `${called.name}(${called.arguments}) returned: ${text}`
+    })
+    const target =
+      calls.length && at > lastUser ? turnsOfText.findLast(({ message }) => message.role === 'user') : undefined
+    if (!target) turnsOfText.push(lines.length ? withText(entry, lines) : entry)
+    else turnsOfText[turnsOfText.indexOf(target)] = withText(target, lines)
+  }
+  return turnsOfText
+}
+
+function withText({ message, path }: Entry, lines: readonly string[]): Entry {
+  const { tool_calls: _, content, ...rest } = message
+  const before: Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
+  return { message: { ...rest, content: [...before, ...lines.map((text): Part => ({ type: 'text', text }))] }, path }
+}
+
+type Opening = { masterKey: Uint8Array; clock: Clock }
+
+/** An item of thoughts with what this server sealed in it, as text. What others sealed is left out with a warning. */
+export function opened({ masterKey, clock }: Opening, owner: OwnerScope, item: Item, warnings: string[]): Item {
+  const { type, encrypted_content: content, ...rest } = item
+  if (type !== 'reasoning' || typeof content !== 'string') return item
+  try {
+    const { thoughts, until } = JSON.parse(open(masterKey, `reasoning ${owner}`, content))
+    if (until > clock.now()) return { type, ...rest, content: [{ type: 'reasoning_text', text: thoughts }] }
+  } catch {
+    // Told below.
+  }
+  const words = '"encrypted_content" of an item was left out: this server did not make it, or more than 30 days ago.'
+  if (!warnings.includes(words)) warnings.push(words)
+  return { type, ...rest }
+}
