@@ -86,7 +86,7 @@ export const Statement = t.Object(
   },
   { $id: 'Statement' },
 )
-type Statement = Static<typeof Statement>
+export type Statement = Static<typeof Statement>
 
 const tooManyEntries = defineError(
   'unavailable',

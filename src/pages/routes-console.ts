@@ -23,7 +23,7 @@ type Deps = {
     operator_role: OperatorRole | null
   }>
   /** The reader's own settings. */
-  settings(call: Call): Promise<{ shortcuts: boolean }>
+  settings(call: Call): Promise<{ shortcuts: boolean; timezone: string }>
   /** Whether operators may work in the console. */
   hasOperators: boolean
   /** What the page needs to know of this server. */
@@ -48,6 +48,8 @@ export type Boot = Deps['about'] & {
   owners: BootOwner[]
   /** Whether single keys do something. */
   shortcuts: boolean
+  /** The zone whose midnights part the days of charts: the reader's setting. */
+  timezone: string
 }
 
 /** Only what this server serves; styles and scripts only from files (console 9.2). */
@@ -73,7 +75,7 @@ const OWNERLESS = new Set(['inbox', 'settings', 'playground'])
 /** `/console`: one document for every address of the console, and its files (console 9.2). */
 export function consoleRoutes({ base, entering, assets, me, settings, hasOperators, about }: Deps, guard: Guard) {
   async function bootOf(call: Call, build: string): Promise<{ boot: Boot; home: string }> {
-    const [{ user, has_password, orgs, active_org_id, operator_role }, { shortcuts }] = await Promise.all([
+    const [{ user, has_password, orgs, active_org_id, operator_role }, { shortcuts, timezone }] = await Promise.all([
       me(call),
       settings(call),
     ])
@@ -90,7 +92,7 @@ export function consoleRoutes({ base, entering, assets, me, settings, hasOperato
     const permissions = role === 'admin' ? PERMISSIONS : (['viewUsage', 'viewAudit'] as const)
     const all = { slug: 'all', id: null, name: 'All owners', role: `operator (${role})`, permissions }
     const owners = [own, ...teams, ...(role === null ? [] : [all])]
-    const person = { user: { ...user, has_password }, operator_role: role, owners, shortcuts }
+    const person = { user: { ...user, has_password }, operator_role: role, owners, shortcuts, timezone }
     const boot = { ...about, build, base_path: base, ...person }
     return { boot, home: teams.find(({ id }) => id === active_org_id)?.slug ?? 'me' }
   }

@@ -269,7 +269,7 @@ const figures = {
   saved_cents: Figure,
   ...{ p50: Figure, p95: Figure, p99: Figure, ttft_p95: Figure },
 }
-type Figures = { [Name in keyof typeof figures]: number | null }
+export type Figures = { [Name in keyof typeof figures]: number | null }
 
 const Series = t.Object(
   {
@@ -291,7 +291,6 @@ const SeriesTotals = t.Object(
   { $id: 'UsageSeriesTotals' },
 )
 export type SeriesTotals = Static<typeof SeriesTotals>
-export type { Figures }
 
 export const UsageSeries = t.Object(
   {
@@ -398,3 +397,4 @@ export const RequestDetail = t.Object(
   },
   { $id: 'RequestDetail' },
 )
+export type RequestDetail = Static<typeof RequestDetail>

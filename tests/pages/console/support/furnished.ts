@@ -48,6 +48,8 @@ export async function furnish({
     system_prompt_ext: 'Write short notes of a release.',
   })
   await make('skills', { slug: 'email-drafter' })
+  await make('webhooks', { url: 'https://203.0.112.7/hook', event_types: ['order.refunded'] })
+  await make('completions', { prompt: 'Count to three', mode: 'fast' })
   const steps = [
     { type: 'transform', name: 'Greet', config: { template: 'Hello {{trigger.name}}' } },
     { type: 'approval', name: 'A person looks', config: { message: 'Is this right?' } },

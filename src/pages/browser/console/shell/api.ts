@@ -1,4 +1,5 @@
 import {
+  type InfiniteData,
   keepPreviousData,
   QueryClient,
   useInfiniteQuery,
@@ -142,8 +143,12 @@ export function useGet<T>(path: string, query: Query = {}, { everyMs, off }: Rea
 /** A list that is read a page at a time; `rows` names the member of the answer that holds the rows. */
 export function usePages<T>(path: string, rows: string | ((page: never) => T[]), query: Query = {}, everyMs?: number) {
   const owner = useOwner()
+  const client = useQueryClient()
+  const queryKey = [owner.slug, path, 'pages', query]
+  type Pages = InfiniteData<Record<string, unknown>>
+  const change = (how: (data: Pages) => Pages) => client.setQueryData<Pages>(queryKey, (data) => data && how(data))
   const pages = useInfiniteQuery<Record<string, unknown>, Failure>({
-    queryKey: [owner.slug, path, 'pages', query],
+    queryKey,
     queryFn: async ({ signal, pageParam }) => {
       const wanted = { limit: 50, ...query, cursor: pageParam as string }
       const answer = await send(owner, 'GET', path, { query: wanted, signal })
@@ -158,7 +163,21 @@ export function usePages<T>(path: string, rows: string | ((page: never) => T[]),
     refetchInterval: ({ state }) => (everyMs && state.data?.pages.length === 1 ? everyMs : false),
   })
   const of = (page: Record<string, unknown>) => (typeof rows === 'string' ? page[rows] : rows(page as never)) as T[]
-  return { ...pages, rows: pages.data?.pages.flatMap(of) }
+  return {
+    ...pages,
+    rows: pages.data?.pages.flatMap(of),
+    /** Rows that are newer than the first. `rows` names their member. */
+    prepend: (fresh: readonly T[]) =>
+      change(({ pages: [first, ...rest], pageParams }) => ({
+        pages: [{ ...first, [String(rows)]: [...fresh, ...of(first!)] }, ...rest],
+        pageParams,
+      })),
+    /** Forgets all pages but the first, and reads that again. */
+    restart: () => {
+      change(({ pages, pageParams }) => ({ pages: pages.slice(0, 1), pageParams: pageParams.slice(0, 1) }))
+      void client.invalidateQueries({ queryKey })
+    },
+  }
 }
 
 /** Sends a change. Afterwards everything that begins with one of `touches` is read again. */

@@ -1,10 +1,11 @@
 import { ChevronsUpDown, CircleUser, Menu as MenuIcon, Monitor, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
+import type { Need } from '../../../routes-live'
 import type { Section } from '../sections'
 import { Button } from '../ui/controls'
 import { Crash, Empty, Loading } from '../ui/states'
-import { OwnerContext, part, useOwnerName } from './api'
+import { OwnerContext, part, useGet, useOwnerName } from './api'
 import { boot, type Owner, ownerAt } from './boot'
 import { listenForKeys, useKeys } from './keys'
 import { Notices } from './notices'
@@ -63,7 +64,21 @@ const EVERYBODY = { looksAt: null } as Owner
 
 type LayoutProps = { owner: Owner; sections: readonly Section[]; platform: readonly Section[] }
 
+/** How many things wait for a person in each section; nothing until the first load is done. */
+function useWaiting({ looksAt }: Owner): Record<string, number> {
+  const [isLate, setLate] = useState(false)
+  useEffect(() => void moved.then(() => setLate(true)), [])
+  const off = !isLate || looksAt !== undefined
+  const { data } = useGet<{ needs: Need[] }>('/needs', {}, { everyMs: NEEDS_MS, off })
+  const waiting: Record<string, number> = {}
+  for (const { section, severity, count } of data?.needs ?? [])
+    if (severity === 'now') waiting[section] = (waiting[section] ?? 0) + count
+  return waiting
+}
+const NEEDS_MS = 60_000
+
 function Layout({ owner, sections, platform }: LayoutProps) {
+  const waiting = useWaiting(owner)
   const listed = [...sections.filter(({ group }) => group !== 'Platform'), ...platform]
   const [path, navigate] = useLocation()
   const [isMenuOpen, setMenuOpen] = useState(false)
@@ -101,7 +116,7 @@ function Layout({ owner, sections, platform }: LayoutProps) {
                 <ul aria-labelledby={`group-${group}`}>
                   {own.map((section) => (
                     <li key={section.id}>
-                      <NavLink owner={owner} section={section} path={path} />
+                      <NavLink owner={owner} section={section} path={path} waiting={waiting[section.id] ?? 0} />
                     </li>
                   ))}
                 </ul>
@@ -200,7 +215,9 @@ function Looking({ owner }: { owner: Owner }) {
   )
 }
 
-function NavLink({ owner, section, path }: { owner: Owner; section: Section; path: string }) {
+type NavLinkProps = { owner: Owner; section: Section; path: string; waiting: number }
+
+function NavLink({ owner, section, path, waiting }: NavLinkProps) {
   const href = addressOf(owner, section)
   const isCurrent = section.id ? path === href || path.startsWith(`${href}/`) : path === href
   const { icon: Icon, title } = section
@@ -208,6 +225,12 @@ function NavLink({ owner, section, path }: { owner: Owner; section: Section; pat
     <Link href={href} aria-current={isCurrent ? 'page' : undefined}>
       <Icon size={16} aria-hidden="true" />
       {title}
+      {waiting > 0 && (
+        <b className="waiting">
+          {waiting}
+          <span className="hidden"> waiting</span>
+        </b>
+      )}
     </Link>
   )
 }

@@ -1,33 +1,43 @@
 import { useEffect, useRef } from 'react'
 import { backoff } from '../../shared/http'
-import { Failure, signedOut, useCalls, useOwner } from './api'
+import { Failure, type Query, signedOut, useCalls, useOwner } from './api'
 
 /** A change of a topic, as `GET /live` tells it. */
 export type LiveEvent = { topic: string; seq: number; changed?: unknown[]; skipped?: number; facts?: unknown }
+
+/** Filters of a topic, under its name; and a pause, in which nothing is followed. */
+type How = { query?: Query; off?: boolean }
 
 /**
  * Follows topics of the owner as long as the screen is there, and again after the connection was lost or the reader
  * signed in again. What happened in between is not told: each topic is then handed over once, without what changed.
  */
-export function useLive(topics: string, take: (event: LiveEvent) => void): void {
+export function useLive(topics: string, take: (event: LiveEvent) => void, { query = {}, off = false }: How = {}): void {
   const owner = useOwner()
   const { events } = useCalls()
   const latest = useRef({ events, take })
   latest.current = { events, take }
+  const filters = JSON.stringify(query)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another owner is another stream
   useEffect(() => {
+    if (off) return
     const leaving = new AbortController()
     const { signal } = leaving
     const follow = async () => {
       let isAgain = false
       for (let tries = 0; !signal.aborted; tries++) {
         try {
-          await latest.current.events('GET', '/live', { query: { topics }, signal }, ({ name, data }) => {
-            tries = 0
-            if (name === 'delta') latest.current.take(data as LiveEvent)
-            else if (isAgain) for (const topic of topics.split(',')) latest.current.take({ topic, seq: 0 })
-            isAgain = false
-          })
+          await latest.current.events(
+            'GET',
+            '/live',
+            { query: { topics, ...JSON.parse(filters) }, signal },
+            ({ name, data }) => {
+              tries = 0
+              if (name === 'delta') latest.current.take(data as LiveEvent)
+              else if (isAgain) for (const topic of topics.split(',')) latest.current.take({ topic, seq: 0 })
+              isAgain = false
+            },
+          )
         } catch (error) {
           const status = error instanceof Failure ? error.status : 0
           if (status >= 400 && status < 500 && status !== 401 && status !== 429) return
@@ -39,5 +49,5 @@ export function useLive(topics: string, take: (event: LiveEvent) => void): void 
     }
     void follow()
     return () => leaving.abort()
-  }, [owner.slug, topics])
+  }, [owner.slug, topics, filters, off])
 }

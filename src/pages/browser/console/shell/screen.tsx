@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
+import { type ComponentType, type ReactNode, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useParams, useSearch } from 'wouter'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { Button } from '../ui/controls'
@@ -9,9 +9,12 @@ import { Empty, Failed, Loading, Shown } from '../ui/states'
 import { type Column, Table } from '../ui/table'
 import { type Query, useGet, useMay, useOwner, usePages } from './api'
 import { DOCS, mayOperate, type Owner } from './boot'
+import { useColumns } from './columns'
 import { unsaved } from './form'
 import { useKeys } from './keys'
+import { NewRows } from './new-rows'
 import { Page } from './page'
+import { SaveAs } from './save-as'
 import { SavedViews } from './views'
 
 /*
@@ -46,13 +49,20 @@ export type Screen<Row> = {
     rows: string | ((page: never) => Row[])
     query?: Query | ((owner: Owner) => Query)
     everyMs?: number
+    /** The topic of `GET /live` that tells of new rows, which are those of the route. */
+    live?: string
     /** Which rows of a list of several owners are this one's. */
     isOf?(row: Row, owner: Owner): boolean
   }
   idOf(row: Row): string
   columns: readonly Column<Row>[]
-  /** A filter with `match` is applied here, to the rows that are loaded; others are sent to the route. */
-  filters?: readonly (Filter & { match?(row: Row, value: string): boolean })[]
+  /**
+   * A filter with `match` is applied here, to the rows that are loaded; others are sent to the route, under their name
+   * or as `sends` says.
+   */
+  filters?: readonly (Filter & { match?(row: Row, value: string): boolean; sends?(value: string): Query })[]
+  /** The route that gives the rows of these filters as a file, and its formats. */
+  file?: { path: string; formats: readonly string[] }
   empty: { text: ReactNode; command?: string; link?: { text: string; section: string } }
   detail?: {
     /** The route of one row; without it the row of the list is shown. */
@@ -76,8 +86,8 @@ export type Screen<Row> = {
   isOperators?: boolean
   /** Its filters can be kept under a name. */
   views?: true
-  /** What stands above the list. */
-  above?: ComponentType
+  /** What stands above the list; `query` is what the list is read with. */
+  above?: ComponentType<{ query: Query }>
 }
 
 export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
@@ -86,23 +96,36 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     const { section, title, list, idOf, filters = [], empty, detail, above: Above } = screen
     const owner = useOwner()
     const create = owner.looksAt === undefined || screen.isOperators ? screen.create : undefined
-    const columns = owner.looksAt === null && !screen.isOperators ? ofAll : screen.columns
+    const { columns, resize, chooser } = useColumns(
+      section,
+      owner.looksAt === null && !screen.isOperators ? ofAll : screen.columns,
+    )
     const { id: open } = useParams<{ id?: string }>()
     const [, navigate] = useLocation()
     const search = useSearch()
     const { filters: values, set, clear } = useFilters()
     const [active, setActive] = useState(-1)
-    const sent = Object.fromEntries(filters.filter((it) => !it.match).map(({ name }) => [name, values[name]]))
-    const { rows: all, ...pages } = usePages<Row>(
-      list.path,
-      list.rows,
-      { ...(typeof list.query === 'function' ? list.query(owner) : list.query), ...sent },
-      list.everyMs,
+    // What a filter sends may name a moment, which stays as long as the address does.
+    // biome-ignore lint/correctness/useExhaustiveDependencies: the address has the values
+    const query = useMemo(
+      () =>
+        Object.assign(
+          { ...(typeof list.query === 'function' ? list.query(owner) : list.query) },
+          ...filters
+            .filter(({ name, match }) => !match && values[name])
+            .map(({ name, sends }) => sends?.(values[name]!) ?? { [name]: values[name] }),
+        ) as Query,
+      [owner.slug, filters.map(({ name }) => values[name]).join('\n')],
     )
+    const { rows: all, ...pages } = usePages<Row>(list.path, list.rows, query, list.everyMs)
     const local = filters.filter(({ name, match }) => match && values[name])
-    const rows = all?.filter(
+    const unsorted = all?.filter(
       (row) => (list.isOf?.(row, owner) ?? true) && local.every(({ name, match }) => match!(row, values[name]!)),
     )
+    // Only a list that is here as a whole has an order of its own.
+    const isWhole = all !== undefined && !pages.hasNextPage && all.length > 1
+    const rows = unsorted && isWhole ? sortedBy(unsorted, columns, values.sort) : unsorted
+    const sort = (key: string) => set({ sort: values.sort === key ? `-${key}` : values.sort === `-${key}` ? '' : key })
     const base = `/${owner.slug}/${section}`
     const linkOf = (id: string) => `${base}/${encodeURIComponent(id)}${search && `?${search}`}`
     const close = () => navigate(base + (search && `?${search}`))
@@ -147,10 +170,33 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
       </Button>
     )
     return (
-      <Page title={title} actions={button} isBusy={pages.isFetching && !pages.isPending}>
-        {Above && <Above />}
+      <Page
+        title={title}
+        actions={
+          <>
+            {screen.file && <SaveAs {...screen.file} section={section} query={query} />}
+            {chooser}
+            {button}
+          </>
+        }
+        isBusy={pages.isFetching && !pages.isPending}
+      >
+        {Above && <Above query={query} />}
         {filters.length > 0 && <FilterBar filters={filters} values={values} onChange={set} onClear={clear} />}
-        {screen.views && owner.looksAt === undefined && <SavedViews section={section} />}
+        <div className="above-rows">
+          {list.live && !query.to && rows && (
+            <NewRows
+              topic={list.live}
+              query={query}
+              rows={all as readonly Row[]}
+              idOf={idOf}
+              isHeld={active >= 0 || open !== undefined}
+              prepend={pages.prepend}
+              restart={pages.restart}
+            />
+          )}
+          {screen.views && owner.looksAt === undefined && <SavedViews section={section} />}
+        </div>
         {rows === undefined && pages.error && (
           <Failed problem={pages.error} docs={DOCS} retry={() => void pages.refetch()} />
         )}
@@ -179,6 +225,9 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
             {...(detail ? { linkOf: (row: Row) => linkOf(idOf(row)) } : {})}
             open={open}
             active={active}
+            sorted={isWhole ? values.sort : undefined}
+            onSort={isWhole ? sort : undefined}
+            onResize={resize}
             more={{
               has: pages.hasNextPage,
               isLoading: pages.isFetchingNextPage,
@@ -218,6 +267,19 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
       </Page>
     )
   }
+}
+
+/** The rows in the order of a column; those that have no value come last. */
+function sortedBy<Row>(rows: readonly Row[], columns: readonly Column<Row>[], by = ''): Row[] {
+  const isDown = by.startsWith('-')
+  const of = columns.find(({ key }) => key === by.slice(isDown ? 1 : 0))?.sort
+  if (!of) return [...rows]
+  return rows.toSorted((a, b) => {
+    const [left, right] = [of(a), of(b)]
+    if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1
+    const order = left < right ? -1 : left > right ? 1 : 0
+    return isDown ? -order : order
+  })
 }
 
 /** Whose a row is, as operators name them; null where it does not say. */

@@ -24,3 +24,24 @@ export function createValue<T>(first: T): Value<T> {
 
 /** A request that one screen hands to the next, which is never in an address: what was typed is nobody else's. */
 export const handed = createValue<Record<string, unknown> | null>(null)
+
+const PREFIX = 'svc-'
+
+/** What this browser keeps under a name: nothing that is secret, only how somebody likes to see things, and drafts. */
+export function recall<T>(name: string, otherwise: T): T {
+  try {
+    const text = localStorage.getItem(PREFIX + name)
+    return text === null ? otherwise : (JSON.parse(text) as T)
+  } catch {
+    return otherwise
+  }
+}
+
+export function keep(name: string, value: unknown): void {
+  try {
+    if (value === null || value === '') localStorage.removeItem(PREFIX + name)
+    else localStorage.setItem(PREFIX + name, JSON.stringify(value))
+  } catch {
+    // Without storage it is remembered as long as the page is open.
+  }
+}

@@ -13,6 +13,8 @@ type Props = {
   spell(value: number): string
   /** Values add up: areas stand on one another. */
   stacked?: boolean
+  /** Where the days of the axis begin. */
+  zone?: string
   onRange?(from: string, to: string): void
 }
 
@@ -20,15 +22,16 @@ const colour = (name: string) => getComputedStyle(document.documentElement).getP
 /** From the third series on, lines differ by their dashes too. */
 const DASHES = [[], [], [6, 4], [2, 3], [8, 3, 2, 3], [1, 2]]
 const DAY_S = 86_400
-const utc = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
-const [clock, day, month] = [
-  utc({ hour: '2-digit', minute: '2-digit' }),
-  utc({ day: 'numeric', month: 'short' }),
-  utc({ month: 'short', year: 'numeric' }),
-]
-/** A point of the axis, as coarse as the distance to the next one. */
-const spellTime = (at: number, step: number) =>
-  (step < DAY_S && at % DAY_S !== 0 ? clock : step < 28 * DAY_S ? day : month).format(at * 1_000)
+/** How a point of the axis is written in a zone: as coarse as the distance to the next one. */
+function clockIn(timeZone: string) {
+  const of = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone })
+  const clock = of({ hour: '2-digit', minute: '2-digit' })
+  const [day, month] = [of({ day: 'numeric', month: 'short' }), of({ month: 'short', year: 'numeric' })]
+  return (at: number, step: number) => {
+    const isMidnight = clock.format(at * 1_000) === '00:00'
+    return (step < DAY_S && !isMidnight ? clock : step < 28 * DAY_S ? day : month).format(at * 1_000)
+  }
+}
 const DARK = matchMedia('(prefers-color-scheme: dark)')
 
 /** Values with a gap on both sides, which no line would show. */
@@ -41,7 +44,7 @@ function lonePoints({ data }: uPlot, index: number): number[] | null {
 }
 
 /** Values over time. The same numbers are there as a table and as CSV; a bucket without a value is a gap. */
-export function Chart({ title, times, series, spell, stacked, onRange }: Props) {
+export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRange }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
@@ -97,12 +100,13 @@ export function Chart({ title, times, series, spell, stacked, onRange }: Props) 
       font: '12px system-ui',
     }
     const height = innerWidth < 640 ? 160 : 220
+    const spellTime = clockIn(zone)
     const plot = new uPlot(
       {
         width: place.clientWidth,
         height,
         legend: { show: false },
-        tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), 'UTC'),
+        tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), zone),
         cursor: { y: false, drag: { x: onRange !== undefined, y: false, setScale: false }, points: { size: 6 } },
         scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
         series: [{}, ...(stacked ? styles.reverse() : styles)],
@@ -209,7 +213,9 @@ export function Chart({ title, times, series, spell, stacked, onRange }: Props) 
             </button>
           </li>
         ))}
-        {point !== null && times[point] && <li className="point">{times[point].slice(0, 16).replace('T', ' ')}</li>}
+        {point !== null && times[point] && (
+          <li className="point">{new Date(times[point]).toLocaleString('sv-SE', { timeZone: zone }).slice(0, 16)}</li>
+        )}
       </ul>
     </section>
   )

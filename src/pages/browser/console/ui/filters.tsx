@@ -21,9 +21,17 @@ export function useFilters(defaults: Filters = {}) {
   return { filters: { ...defaults, ...given } as Filters, given, set, clear: () => navigate(path) }
 }
 
-export type Filter =
-  | { name: string; label: string; values: readonly (readonly [value: string, label: string])[] }
-  | { name: string; label: string; hint?: string }
+type Choices = readonly (readonly [value: string, label: string])[]
+
+export type Filter = {
+  name: string
+  label: string
+  hint?: string
+  /** What can be chosen; a function is a hook that reads it. Without it there is a field for text. */
+  values?: Choices | (() => Choices)
+  /** A field for a number, or for a point in time, which the address has as ISO. */
+  kind?: 'number' | 'time'
+}
 
 type Props = {
   filters: readonly Filter[]
@@ -42,32 +50,16 @@ export function FilterBar({ filters, values, onChange, onClear }: Props) {
   const classOf = (name: string, at: number) => (values[name] ? 'chosen' : at >= FEW ? 'later' : at > 0 ? 'next' : '')
   return (
     <search className={isAll ? 'filters all' : 'filters'}>
-      {filters.map((filter, at) =>
-        'values' in filter ? (
-          <select
-            key={filter.name}
-            aria-label={filter.label}
-            className={classOf(filter.name, at)}
-            value={values[filter.name] ?? ''}
-            onChange={(event) => onChange({ [filter.name]: event.target.value })}
-          >
-            <option value="">{filter.label}: any</option>
-            {filter.values.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
+      {filters.map((filter, at) => {
+        if (at >= FEW && !isAll && !values[filter.name]) return null
+        const field = { filter, className: classOf(filter.name, at), value: values[filter.name] ?? '', onChange }
+        if (filter.values) return <ChoiceFilter key={filter.name} {...field} />
+        return filter.kind === 'time' ? (
+          <TimeFilter key={filter.name} {...field} />
         ) : (
-          <TextFilter
-            key={filter.name}
-            className={classOf(filter.name, at)}
-            filter={filter}
-            value={values[filter.name] ?? ''}
-            onChange={onChange}
-          />
-        ),
-      )}
+          <TextFilter key={filter.name} {...field} />
+        )
+      })}
       {filters.length > 1 && (
         <Button
           className={filters.length > FEW ? 'more-filters many' : 'more-filters'}
@@ -90,17 +82,49 @@ export function FilterBar({ filters, values, onChange, onClear }: Props) {
 
 const TYPED_MS = 250
 
-function TextFilter({
-  className,
-  filter: { name, label, hint },
-  value,
-  onChange,
-}: {
-  className: string
-  filter: { name: string; label: string; hint?: string }
-  value: string
-  onChange: Props['onChange']
-}) {
+type FieldProps = { className: string; filter: Filter; value: string; onChange: Props['onChange'] }
+
+function ChoiceFilter({ className, filter: { name, label, values }, value, onChange }: FieldProps) {
+  // A filter never changes from one kind to the other.
+  const choices = typeof values === 'function' ? values() : values!
+  const isKnown = value === '' || choices.some(([choice]) => choice === value)
+  return (
+    <select
+      aria-label={label}
+      className={className}
+      value={value}
+      onChange={(event) => onChange({ [name]: event.target.value })}
+    >
+      <option value="">{label}: any</option>
+      {!isKnown && <option value={value}>{value}</option>}
+      {choices.map(([choice, text]) => (
+        <option key={choice} value={choice}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+const MINUTE_MS = 60_000
+/** A point in time as its field writes it: in the zone of the browser, without saying so. */
+const localOf = (iso: string) => {
+  const at = new Date(iso)
+  return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16)
+}
+
+const TimeFilter = ({ className, filter: { name, label }, value, onChange }: FieldProps) => (
+  <label className={`time-field ${className}`}>
+    {label}
+    <input
+      type="datetime-local"
+      value={value && localOf(value)}
+      onChange={({ target }) => onChange({ [name]: target.value && new Date(target.value).toISOString() })}
+    />
+  </label>
+)
+
+function TextFilter({ className, filter: { name, label, hint, kind }, value, onChange }: FieldProps) {
   const id = useId()
   const [text, setText] = useState(value)
   const last = useRef(value)
@@ -124,6 +148,7 @@ function TextFilter({
       <input
         id={id}
         type="search"
+        inputMode={kind === 'number' ? 'decimal' : undefined}
         data-filter=""
         aria-label={label}
         placeholder={hint ?? label}

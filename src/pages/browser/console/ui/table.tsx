@@ -13,6 +13,10 @@ export type Column<Row> = {
   main?: boolean
   /** A width of CSS grid; as wide as its share otherwise. */
   width?: string
+  /** What the rows are ordered by when its head is pressed, once all of them are there. */
+  sort?(row: Row): string | number | null
+  /** Shown only where somebody chose it. */
+  extra?: true
 }
 
 /** When a row was changed last. */
@@ -38,6 +42,11 @@ type Props<Row> = {
   active: number
   more?: { has: boolean; isLoading: boolean; load(): void }
   dense?: boolean
+  /** The column that orders the rows, with a minus before it from the last to the first. */
+  sorted?: string | undefined
+  onSort?: ((key: string) => void) | undefined
+  /** A column was pulled to so many pixels. */
+  onResize?: ((key: string, width: number) => void) | undefined
 }
 
 const SMALL = matchMedia('(max-width: 639px)')
@@ -57,11 +66,16 @@ const leastOf = ({ width, number }: Pick<Column<never>, 'width' | 'number'>) =>
  * The columns that have room, and their widths: from the right, those that a small screen has not either make way; where
  * that is not enough, the others share the room.
  */
-function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main'>>(columns: readonly C[], room: number) {
+function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main' | 'extra'>>(
+  columns: readonly C[],
+  room: number,
+) {
   const kept = [...columns]
   const needs = () => kept.reduce((sum, column) => sum + leastOf(column) + GAP, GAP)
   for (;;) {
-    const last = kept.findLastIndex(({ main }) => !main)
+    // What somebody chose stays longest.
+    const usual = kept.findLastIndex(({ main, extra }) => !main && !extra)
+    const last = usual < 0 ? kept.findLastIndex(({ main }) => !main) : usual
     if (last < 0 || SMALL.matches || needs() <= room) break
     kept.splice(last, 1)
   }
@@ -122,10 +136,8 @@ export function Table<Row>(props: Props<Row>) {
     >
       <div role="rowgroup" className="table-head">
         <div role="row" className="tr">
-          {columns.map(({ key, head, number, main }) => (
-            <span key={key} role="columnheader" className={classOf(number, main)}>
-              {head}
-            </span>
+          {columns.map((column) => (
+            <Head key={column.key} column={column} {...props} />
           ))}
         </div>
       </div>
@@ -153,6 +165,34 @@ export function Table<Row>(props: Props<Row>) {
         </p>
       )}
     </div>
+  )
+}
+
+type HeadProps = Pick<Props<never>, 'sorted' | 'onSort' | 'onResize'> & { column: Column<never> }
+
+/** The head of a column: pressed it orders the rows, pulled at its end it makes the column wider. */
+function Head({ column: { key, head, number, main, sort }, sorted = '', onSort, onResize }: HeadProps) {
+  const direction = sorted === key ? 'ascending' : sorted === `-${key}` ? 'descending' : undefined
+  const pull = (begun: React.PointerEvent<HTMLElement>) => {
+    const handle = begun.currentTarget
+    const wide = handle.parentElement!.getBoundingClientRect().width
+    handle.setPointerCapture(begun.pointerId)
+    handle.onpointermove = ({ clientX }) => onResize!(key, Math.round(Math.max(48, wide + clientX - begun.clientX)))
+    handle.onpointerup = () => {
+      handle.onpointermove = null
+    }
+  }
+  return (
+    <span role="columnheader" className={classOf(number, main)} aria-sort={direction}>
+      {sort && onSort ? (
+        <button type="button" className="sort" onClick={() => onSort(key)}>
+          {head} <span aria-hidden="true">{direction ? (direction === 'ascending' ? '↑' : '↓') : ''}</span>
+        </button>
+      ) : (
+        head
+      )}
+      {onResize && <span className="pull" aria-hidden="true" onPointerDown={pull} />}
+    </span>
   )
 }
 

@@ -1,12 +1,15 @@
+import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Member } from '../../../../../accounts/orgs/schema'
-import type { AuditEvent } from '../../../../../audit/schema'
-import { useGet, useOwner } from '../../shell/api'
-import { boot } from '../../shell/boot'
+import type { AuditEvent, Integrity } from '../../../../../audit/schema'
+import { type Query, useCalls, useGet, useOwner } from '../../shell/api'
+import { boot, DOCS } from '../../shell/boot'
+import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
-import { Code, Id } from '../../ui/controls'
+import { Button, Chip, Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { short, Time } from '../../ui/format'
+import { plural, short, Time } from '../../ui/format'
+import { Failed, type Problem } from '../../ui/states'
 
 /** Who did it: the reader, somebody of the organization by name, or an id. */
 function Who({ userId }: AuditEvent) {
@@ -51,11 +54,78 @@ function EventBody({ row: event }: { row: AuditEvent }) {
   )
 }
 
+/** What the recorded answer was; nothing where the event has none. */
+function Result({ outputSummary: { status } }: AuditEvent) {
+  if (typeof status !== 'number') return <>–</>
+  return <Chip state={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{status}</Chip>
+}
+
+const ENTITIES = [
+  ...([
+    'completion',
+    'response',
+    'api_key',
+    'skill',
+    'job',
+    'image',
+    'video',
+    'document',
+    'audio',
+    'embedding',
+  ] as const),
+  ...(['canvas', 'workflow', 'workflow_run', 'hook', 'webhook', 'guardrail_policy', 'routing_preference'] as const),
+  ...(['iframe', 'conversation', 'memory', 'file', 'settings', 'organization', 'billing', 'rate_limit'] as const),
+] as const
+
+/** Recomputes the chain of the events that are listed, and says in words what came of it. */
+function Verify({ query }: { query: Query }) {
+  const { json } = useCalls()
+  const [isRunning, setRunning] = useState(false)
+  const [found, setFound] = useState<Integrity | null>(null)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const { scope, from, to } = query
+  const verify = async () => {
+    setRunning(true)
+    setProblem(null)
+    await json<Integrity>('GET', '/audit/integrity', { query: { scope, from, to } }).then(setFound, setProblem)
+    setRunning(false)
+  }
+  return (
+    <section className="above-part" aria-label="The chain of events">
+      <div className="actions">
+        <Button busy={isRunning} onClick={() => void verify()}>
+          Verify
+        </Button>
+        <span role="status">
+          {found && (
+            <Chip state={found.valid ? 'good' : 'bad'}>
+              {found.valid
+                ? `${plural(found.events_checked, 'event')} checked, each follows from the one before`
+                : `the chain is broken at ${found.broken_at}`}
+            </Chip>
+          )}
+        </span>
+      </div>
+      {found && (
+        <>
+          <p className="faint">
+            Newest hash <code title={found.head_hash}>{short(found.head_hash)}</code>. Verify it yourself:
+          </p>
+          <Code text="svc-admin audit verify" label="command" />
+        </>
+      )}
+      {problem && <Failed problem={problem} docs={DOCS} />}
+    </section>
+  )
+}
+
 export default defineScreen<AuditEvent>({
   section: 'audit',
   title: 'Audit',
   list: { path: '/audit', rows: 'events', query: ({ id, looksAt }) => (looksAt ? {} : { scope: id ? 'org' : 'user' }) },
   views: true,
+  above: Verify,
+  file: { path: '/audit/export', formats: ['csv', 'jsonl'] },
   idOf: ({ id }) => id,
   columns: [
     { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },
@@ -70,6 +140,7 @@ export default defineScreen<AuditEvent>({
       ),
       main: true,
     },
+    { key: 'result', head: 'Result', cell: Result, width: '88px' },
     { key: 'who', head: 'Person', cell: (event) => <Who {...event} />, width: 'minmax(104px, 0.7fr)' },
     {
       key: 'request',
@@ -80,6 +151,12 @@ export default defineScreen<AuditEvent>({
   ],
   filters: [
     { name: 'action', label: 'Action', hint: 'Action, such as key.*' },
+    rangeFilter,
+    { name: 'entity_type', label: 'About', values: ENTITIES.map((type) => [type, type.replaceAll('_', ' ')] as const) },
+    { name: 'actor', label: 'Who', hint: 'Who: id of a person or key' },
+    ...momentFilters,
+    { name: 'status', label: 'Result', hint: 'Result: 200, 403' },
+    { name: 'entity_id', label: 'Id of what it is about' },
     { name: 'request_id', label: 'Request id' },
   ],
   empty: { text: 'Nothing was recorded here yet.' },

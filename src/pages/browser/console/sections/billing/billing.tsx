@@ -1,15 +1,18 @@
 import { useState } from 'react'
+import { Link } from 'wouter'
 import type { BillingLimits } from '../../../../../billing/limits-schema'
 import { Actions } from '../../shell/actions'
 import { useCalls, useGet, useOwner } from '../../shell/api'
 import { boot, DOCS } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
+import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { Bar, Button, Chip, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { money, Time } from '../../ui/format'
 import { Dialog } from '../../ui/overlay'
 import { Failed, type Problem, Shown } from '../../ui/states'
+import { Statements } from './statement'
 
 type Entry = {
   id: string
@@ -36,6 +39,7 @@ const TOP_UP: readonly FormField[] = [
   { name: 'auto_top_up.threshold_cents', label: 'When the balance is below, in dollars', kind: 'cents' },
   { name: 'auto_top_up.amount_cents', label: 'Amount, in dollars', kind: 'cents', min: 5 },
 ]
+const KINDS = ['initial', 'grant', 'purchase', 'settle', 'adjust', 'expire', 'refund', 'restore', 'carried'] as const
 const BUY: readonly FormField[] = [
   { name: 'amount_cents', label: 'Amount, in dollars', kind: 'cents', min: 5, max: 10_000, required: true },
 ]
@@ -97,9 +101,7 @@ function Credit() {
             <div className="actions">
               <Button onClick={() => setOpen(true)}>Caps and warnings…</Button>
               <Button onClick={() => save('/usage/export', { format: 'csv' }, 'usage.csv')}>Usage as CSV</Button>
-              <Button onClick={() => save('/billing/ledger/export', { format: 'csv', scope }, 'ledger.csv')}>
-                Ledger as CSV
-              </Button>
+              <Statements />
             </div>
             {problem && <Failed problem={problem} docs={DOCS} />}
           </section>
@@ -142,6 +144,14 @@ const Spent = ({ name, used, cap }: { name: string; used: number; cap: number | 
   </li>
 )
 
+/** What the movement was for: a request leads to what became of it. */
+function For({ reference }: Entry) {
+  const owner = useOwner()
+  if (!reference) return <>none</>
+  if (reference.type !== 'request') return <>{`${reference.type} ${reference.id}`}</>
+  return <Link href={`/${owner.slug}/requests/${reference.id}`}>{reference.id}</Link>
+}
+
 const EntryBody = ({ row: entry }: { row: Entry }) => (
   <Facts
     facts={[
@@ -150,7 +160,7 @@ const EntryBody = ({ row: entry }: { row: Entry }) => (
       ['Amount', money(entry.amount_cents)],
       ['Balance after', entry.balance_cents === null ? 'not kept' : money(entry.balance_cents)],
       ['Id', <Id key="id" id={entry.id} />],
-      ['For', entry.reference ? `${entry.reference.type} ${entry.reference.id}` : 'none'],
+      ['For', <For key="for" {...entry} />],
       ['Note', entry.note ?? 'none'],
     ]}
   />
@@ -161,12 +171,27 @@ export default defineScreen<Entry>({
   title: 'Billing',
   above: Credit,
   list: { path: '/billing/ledger', rows: 'entries', query: ({ id }) => ({ scope: id ? 'org' : 'user' }) },
-  idOf: ({ id }) => id,
+  file: { path: '/billing/ledger/export', formats: ['csv', 'json'] },
+  idOf: ({ id }) => String(id),
   columns: [
-    { key: 'time', head: 'Time', cell: ({ at }) => <Time at={at} />, main: true, width: '144px' },
-    { key: 'kind', head: 'Kind', cell: ({ kind }) => kind, main: true, width: '120px' },
+    {
+      key: 'time',
+      head: 'Time',
+      cell: ({ at }) => <Time at={at} />,
+      main: true,
+      width: '144px',
+      sort: ({ at }) => at,
+    },
+    { key: 'kind', head: 'Kind', cell: ({ kind }) => kind, main: true, width: '120px', sort: ({ kind }) => kind },
     { key: 'for', head: 'For', cell: ({ reference, note }) => reference?.id ?? note ?? '–' },
-    { key: 'amount', head: 'Amount', cell: ({ amount_cents }) => money(amount_cents), number: true, main: true },
+    {
+      key: 'amount',
+      head: 'Amount',
+      cell: ({ amount_cents }) => money(amount_cents),
+      number: true,
+      main: true,
+      sort: ({ amount_cents }) => amount_cents,
+    },
     {
       key: 'balance',
       head: 'Balance after',
@@ -174,6 +199,15 @@ export default defineScreen<Entry>({
       number: true,
       main: true,
     },
+  ],
+  filters: [
+    rangeFilter,
+    {
+      name: 'kind',
+      label: 'Kind',
+      values: KINDS.map((kind) => [kind, kind === 'settle' ? 'settle (a call)' : kind] as const),
+    },
+    ...momentFilters,
   ],
   empty: { text: 'No movements.' },
   detail: { titleOf: ({ kind }) => `Movement: ${kind}`, body: EntryBody },

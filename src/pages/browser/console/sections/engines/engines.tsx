@@ -34,15 +34,23 @@ export default defineScreen<ModelEntry>({
   idOf: ({ mode }) => mode,
   ...(boot.operator_role ? { above: Upstreams } : {}),
   columns: [
-    { key: 'model', head: 'Engine', cell: ({ model_id }) => model_id, main: true, width: 'minmax(124px, 1fr)' },
+    {
+      key: 'model',
+      head: 'Engine',
+      cell: ({ model_id }) => model_id,
+      main: true,
+      width: 'minmax(124px, 1fr)',
+      sort: ({ model_id }) => model_id,
+    },
     {
       key: 'state',
       head: 'State',
       cell: ({ status }) => <Chip state={STATES[status]}>{status}</Chip>,
       main: true,
       width: '120px',
+      sort: ({ status }) => status,
     },
-    { key: 'mode', head: 'Mode', cell: ({ mode }) => mode, width: 'minmax(116px, 1fr)' },
+    { key: 'mode', head: 'Mode', cell: ({ mode }) => mode, width: 'minmax(116px, 1fr)', sort: ({ mode }) => mode },
     {
       key: 'about',
       head: 'For',
@@ -53,6 +61,23 @@ export default defineScreen<ModelEntry>({
     { key: 'p50', head: 'p50', cell: cellOf(P50), number: true, main: true, width: '80px' },
     { key: 'p95', head: 'p95', cell: cellOf(P95), number: true, width: '80px' },
     { key: 'first', head: 'First token p95', cell: cellOf(First), number: true, width: '108px' },
+  ],
+  filters: [
+    {
+      name: 'q',
+      label: 'Engine or mode',
+      match: ({ model_id, mode }, text) => `${model_id} ${mode}`.includes(text.toLowerCase()),
+    },
+    {
+      name: 'status',
+      label: 'State',
+      values: [
+        ['available', '✓ available'],
+        ['degraded', '! degraded'],
+        ['down', '✗ down'],
+      ],
+      match: ({ status }, wanted) => status === wanted,
+    },
   ],
   empty: { text: 'No engine is connected.', command: 'svc-admin engines add NAME --address URL --model MODEL' },
 })

@@ -3,12 +3,13 @@ import type { Member } from '../../../../../accounts/orgs/schema'
 import { whileTyping } from '../../../shared/dom'
 import { useCalls } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
+import { keep, recall } from '../../shell/value'
 import { Button } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { Time } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
 import { Failed, type Problem } from '../../ui/states'
-import { type Chat, isMine, keep, pathOf, recall, type Transcript } from './wire'
+import { type Chat, isMine, pathOf, type Transcript } from './wire'
 
 type Props = {
   chat: Transcript
@@ -176,9 +177,9 @@ type ReplyProps = {
 
 /** The reply with its draft, which this browser keeps, and the saved ones. */
 function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
-  const draft = `draft:${chat.session_id}`
+  const draft = `inbox:draft:${chat.session_id}`
   const [text, setText] = useState(() => recall(draft, ''))
-  const [saved, setSaved] = useState(() => recall<string[]>('canned', []))
+  const [saved, setSaved] = useState(() => recall<string[]>('inbox:canned', []))
   const [to, setTo] = useState('')
   const [busy, setBusy] = useState<'send' | 'draft' | null>(null)
   const [news, setNews] = useState('')
@@ -197,7 +198,7 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
   }
   const keepSaved = (next: string[]) => {
     setSaved(next)
-    keep('canned', next)
+    keep('inbox:canned', next)
   }
   const send = async () => {
     const content = text.trim()

@@ -5,12 +5,13 @@ import type { Widget } from '../../../../../widgets/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { Page } from '../../shell/page'
+import { keep, recall } from '../../shell/value'
 import { Chip } from '../../ui/controls'
 import { FilterBar, useFilters } from '../../ui/filters'
 import { Ago, plural } from '../../ui/format'
 import { Loading } from '../../ui/states'
 import { Conversation } from './chat'
-import { type Chat, isMine, isSameVisitor, isWaiting, keep, keyOf, pathOf, recall, useInbox } from './wire'
+import { type Chat, isMine, isSameVisitor, isWaiting, keyOf, pathOf, useInbox } from './wire'
 
 const STATES: Record<string, (chat: Chat) => boolean> = {
   waiting: isWaiting,
@@ -29,7 +30,7 @@ export default function Inbox() {
   const widgets = useGet<{ configs: Widget[] }>('/iframes', { limit: 100 })
   const team = useGet<{ members: Member[] }>(`/orgs/${owner.id}/members`, {}, { off: owner.id === null })
   const nameOf = (id: string) => widgets.data?.configs.find((widget) => widget.id === id)?.name ?? 'Widget'
-  const [seen, setSeen] = useState(() => recall<Record<string, number>>('seen', {}))
+  const [seen, setSeen] = useState(() => recall<Record<string, number>>('inbox:seen', {}))
   const waiting = chats?.filter(isWaiting) ?? []
   const alerts = useAlerts(waiting.map(({ session_id }) => session_id))
   const chosen = chats?.find((it) => keyOf(it) === open)
@@ -38,7 +39,7 @@ export default function Inbox() {
     if (!chosen) return
     setSeen((now) => {
       const next = { ...now, [chosen.session_id]: count }
-      keep('seen', next)
+      keep('inbox:seen', next)
       return next
     })
   }, [chosen, count])
@@ -187,8 +188,8 @@ const BLINK_MS = 1_000
 
 /** Tells that somebody waits: aloud once for each visitor, and by sound and a blinking title where that is wanted. */
 function useAlerts(ids: readonly string[]) {
-  const [sound, setSound] = useState(() => recall('sound', false))
-  const [blink, setBlink] = useState(() => recall('blink', false))
+  const [sound, setSound] = useState(() => recall('inbox:sound', false))
+  const [blink, setBlink] = useState(() => recall('inbox:blink', false))
   const [isDark, setDark] = useState(false)
   const [news, setNews] = useState('')
   const known = useRef(new Set<string>())
@@ -207,7 +208,7 @@ function useAlerts(ids: readonly string[]) {
     return () => clearInterval(timer)
   }, [blink, all])
   const choose = (name: 'sound' | 'blink', is: boolean) => {
-    keep(name, is || null)
+    keep(`inbox:${name}`, is || null)
     if (name === 'sound') setSound(is)
     else setBlink(is)
     if (is && name === 'sound') beep()

@@ -1,6 +1,7 @@
 import { useState } from 'react'
+import { Link } from 'wouter'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
-import { useMay, useSend } from '../../shell/api'
+import { useMay, useOwner, useSend } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { Bar, Button, Chip, Id, Select } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -20,6 +21,7 @@ export function KeyState({ status, expires_at, revoked_at }: ApiKey) {
 
 export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
   const may = useMay('manageApiKeys')
+  const owner = useOwner()
   const [asked, setAsked] = useState<'rotate' | 'revoke' | null>(null)
   const [grace, setGrace] = useState('86400')
   const rotate = useSend<RotatedKey, object>('POST', `/keys/${key.id}/rotate`, ['/keys'])
@@ -57,6 +59,7 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
           </Button>
         </div>
       )}
+      <Link href={`/${owner.slug}/requests?key_id=${key.id}`}>Requests of this key</Link>
       <Facts facts={facts} />
       {asked === 'rotate' && (
         <Ask

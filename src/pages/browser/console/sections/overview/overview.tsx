@@ -1,14 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { X } from 'lucide-react'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import type { UsageReport, UsageSeries } from '../../../../../usage/schema'
+import type { Need } from '../../../../routes-live'
 import { part, useGet, useOwner } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
+import { boot, DOCS } from '../../shell/boot'
 import { useLive } from '../../shell/live'
 import { Page } from '../../shell/page'
-import { Bar, Chip, Choices } from '../../ui/controls'
+import { Bar, Button, Chip, Choices } from '../../ui/controls'
 import { useFilters } from '../../ui/filters'
-import { duration, money, number, percent } from '../../ui/format'
+import { duration, money, number, percent, plural, Time } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
 import { Start } from './start'
 
@@ -20,34 +22,39 @@ const RANGES = [
   { value: '30d', label: '30 d', days: 30 },
   { value: '90d', label: '90 d', days: 90 },
 ] as const
+/** What figures are split by, and the filter that shows one part of it alone. */
 const GROUPS = [
-  { value: 'mode', label: 'Mode' },
-  { value: 'model', label: 'Engine' },
-  { value: 'key', label: 'Key' },
-  { value: 'skill', label: 'Skill' },
+  { value: 'mode', label: 'Mode', filter: 'mode' },
+  { value: 'model', label: 'Engine', filter: 'model' },
+  { value: 'key', label: 'Key', filter: 'key_id' },
+  { value: 'user', label: 'Person', filter: 'user_id' },
+  { value: 'skill', label: 'Skill', filter: 'skill' },
 ] as const
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 /** Under many changes the figures are read again at most this often. */
 const AGAIN_MS = 10_000
 
-type Need = { kind: string; severity: 'now' | 'soon'; text: string; section: string; id: string | null }
-
 export default function Overview() {
   const { filters, set } = useFilters({ range: '7d', by: 'mode' })
   const { days } = RANGES.find(({ value }) => value === filters.range) ?? RANGES[1]
-  const by = GROUPS.find(({ value }) => value === filters.by)?.value ?? 'mode'
+  const owner = useOwner()
+  const groups = owner.id ? GROUPS : GROUPS.filter(({ value }) => value !== 'user')
+  const by = groups.find(({ value }) => value === filters.by)?.value ?? 'mode'
   // To the hour, so that what is read again is the same question.
   const now = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
-  const period = { from: new Date(now - days * DAY_MS).toISOString(), to: new Date(now).toISOString() }
-  const whole = useGet<UsageSeries>('/usage/series', { ...period, compare: 'previous' })
-  const grouped = useGet<UsageSeries>('/usage/series', { ...period, group_by: by })
-  const owner = useOwner()
+  const { from = new Date(now - days * DAY_MS).toISOString(), to = new Date(now).toISOString() } = filters
+  const only = Object.fromEntries(GROUPS.flatMap(({ filter }) => (filters[filter] ? [[filter, filters[filter]]] : [])))
+  const period = { from, to, ...only }
+  const zoned = { ...period, timezone: boot.timezone }
+  const whole = useGet<UsageSeries>('/usage/series', { ...zoned, compare: 'previous' })
+  const grouped = useGet<UsageSeries>('/usage/series', { ...zoned, group_by: by })
+  const zoom = (from: string, to: string) => set({ from, to })
   const calls = useGet<{ requests: unknown[] }>('/requests', { limit: 1 })
   const [isStart, setStart] = useState<boolean | null>(null)
   const client = useQueryClient()
   const readAt = useRef(0)
-  useLive(days === 1 ? 'requests,needs' : 'needs', ({ topic }) => {
+  useLive(days === 1 && !filters.from ? 'requests,needs' : 'needs', ({ topic }) => {
     if (topic === 'requests' && Date.now() - readAt.current < AGAIN_MS) return
     if (topic === 'requests') readAt.current = Date.now()
     const path = topic === 'needs' ? '/needs' : '/usage'
@@ -66,23 +73,49 @@ export default function Overview() {
     <Page
       title="Overview"
       isBusy={whole.isFetching && !whole.isPending}
-      actions={<Choices label="Range" value={filters.range!} choices={RANGES} onChange={(range) => set({ range })} />}
+      actions={
+        <Choices
+          label="Range"
+          value={filters.from ? '' : filters.range!}
+          choices={RANGES}
+          onChange={(range) => set({ range, from: '', to: '' })}
+        />
+      }
     >
       <Needs />
+      <div className="only">
+        <span className="faint">{boot.timezone.replaceAll('_', ' ')} time</span>
+        {filters.from && (
+          <Button kind="plain" onClick={() => set({ from: '', to: '' })}>
+            <X size={16} aria-hidden="true" />
+            <Time at={from} /> to <Time at={to} />
+          </Button>
+        )}
+        {GROUPS.filter(({ filter }) => filters[filter]).map(({ label, filter }) => (
+          <Button key={filter} kind="plain" onClick={() => set({ [filter]: '' })}>
+            <X size={16} aria-hidden="true" />
+            {label}: {filters[filter]}
+          </Button>
+        ))}
+      </div>
       <Shown of={whole} docs={DOCS}>
-        {(series) => <Figures series={series} />}
+        {(series) => <Figures series={series} period={period} onRange={zoom} />}
       </Shown>
       <div className="bar-of-choices">
-        <Choices label="Split by" value={by} choices={GROUPS} onChange={(value) => set({ by: value })} />
+        <Choices label="Split by" value={by} choices={groups} onChange={(value) => set({ by: value })} />
       </div>
       <Shown of={grouped} docs={DOCS}>
         {(series) => (
           <Suspense fallback={<Loading rows={3} />}>
             <div className="columns">
-              <Split title="Spend" of={series} figure="cost_cents" spell={money} />
-              <Split title="Requests" of={series} figure="requests" spell={number} />
+              <Split title="Spend" of={series} figure="cost_cents" spell={money} onRange={zoom} />
+              <Split title="Requests" of={series} figure="requests" spell={number} onRange={zoom} />
             </div>
-            <Shares title={GROUPS.find(({ value }) => value === by)!.label} series={series} />
+            <Shares
+              title={GROUPS.find(({ value }) => value === by)!.label}
+              series={series}
+              onOnly={(key) => set({ [GROUPS.find(({ value }) => value === by)!.filter]: key })}
+            />
           </Suspense>
         )}
       </Shown>
@@ -119,10 +152,13 @@ const change = (now: number, before: number | null | undefined): string => {
   return share === 0 ? 'as before' : `${share > 0 ? '+' : ''}${share} % against before`
 }
 
-function Figures({ series: { totals, previous_totals: before, buckets, series } }: { series: UsageSeries }) {
+type FiguresProps = { series: UsageSeries; period: Record<string, string>; onRange(from: string, to: string): void }
+
+function Figures({ series: { totals, previous_totals: before, buckets, series }, period, onRange }: FiguresProps) {
+  const owner = useOwner()
   const [requests, cost, failed] = [totals.requests ?? 0, totals.cost_cents ?? 0, totals.errors_5xx]
   const hits = totals.cache_hits ?? 0
-  const tiles = [
+  const tiles: readonly [name: string, figure: string, more: string, filter?: Record<string, string>][] = [
     ['Spend', money(cost), change(cost, before?.cost_cents)],
     ['Requests', number(requests), change(requests, before?.requests)],
     [
@@ -131,17 +167,22 @@ function Figures({ series: { totals, previous_totals: before, buckets, series } 
       `${number(totals.prompt_tokens)} in, ${number(totals.completion_tokens)} out`,
     ],
     ['Latency p50', duration(totals.p50 ?? 0), `p95 ${duration(totals.p95 ?? 0)}`],
-    ['Error rate', percent(requests ? failed / requests : 0), `${number(totals.errors_4xx)} refused`],
-    ['Cache', percent(requests ? hits / requests : 0), `${money(totals.saved_cents ?? 0)} saved`],
+    [
+      'Error rate',
+      percent(requests ? failed / requests : 0),
+      `${number(totals.errors_4xx)} refused`,
+      { status: '5xx' },
+    ],
+    ['Cache', percent(requests ? hits / requests : 0), `${money(totals.saved_cents ?? 0)} saved`, { cached: 'true' }],
   ]
   const [all] = series
   const line = (key: 'p50' | 'p95' | 'p99' | 'ttft_p95', label: string) => ({ key, label, values: all![key] })
   return (
     <>
       <ul className="tiles">
-        {tiles.map(([name, figure, more]) => (
+        {tiles.map(([name, figure, more, filter]) => (
           <li key={name} className="card figure">
-            <span>{name}</span>
+            <Link href={`/${owner.slug}/requests?${new URLSearchParams({ ...period, ...filter })}`}>{name}</Link>
             <b>{figure}</b>
             <small>{more}</small>
           </li>
@@ -152,12 +193,16 @@ function Figures({ series: { totals, previous_totals: before, buckets, series } 
           <Chart
             title="Latency"
             times={buckets}
+            zone={boot.timezone}
+            onRange={onRange}
             spell={duration}
             series={[line('p50', 'p50'), line('p95', 'p95'), line('p99', 'p99'), line('ttft_p95', 'First token p95')]}
           />
           <Chart
             title="Errors and cache hits"
             times={buckets}
+            zone={boot.timezone}
+            onRange={onRange}
             spell={number}
             series={[
               { key: 'errors', label: 'Errors', values: all!.errors },
@@ -175,17 +220,23 @@ type SplitProps = {
   of: UsageSeries
   figure: 'cost_cents' | 'requests'
   spell(value: number): string
+  onRange(from: string, to: string): void
 }
 
-function Split({ title, of: { buckets, series, other }, figure, spell }: SplitProps) {
+function Split({ title, of: { buckets, series, other }, figure, spell, onRange }: SplitProps) {
   const lines = [...series, ...(other ? [other] : [])]
   const shown = lines.map(({ key, label, ...figures }) => ({ key, label, values: figures[figure] }))
-  return <Chart title={title} times={buckets} spell={spell} stacked series={shown} />
+  return (
+    <Chart title={title} times={buckets} spell={spell} stacked series={shown} zone={boot.timezone} onRange={onRange} />
+  )
 }
 
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
 
-function Shares({ title, series: { series, other } }: { title: string; series: UsageSeries }) {
+type SharesProps = { title: string; series: UsageSeries; onOnly(key: string): void }
+
+/** What each part cost; one of them, chosen, is all that the page shows. */
+function Shares({ title, series: { series, other, totals }, onOnly }: SharesProps) {
   const rows = [...series, ...(other ? [other] : [])]
   const most = Math.max(...rows.map(({ cost_cents }) => sum(cost_cents)), 0)
   return (
@@ -195,9 +246,18 @@ function Shares({ title, series: { series, other } }: { title: string; series: U
       <ol>
         {rows.map(({ key, label, requests, cost_cents }) => (
           <li key={key}>
-            <span>{label}</span>
-            <small>{number(sum(requests))}</small>
-            <b>{money(sum(cost_cents))}</b>
+            {key !== 'none' && key !== other?.key ? (
+              <button type="button" className="link" onClick={() => onOnly(key)}>
+                {label}
+              </button>
+            ) : (
+              <span>{label}</span>
+            )}
+            <small>{plural(sum(requests), 'request')}</small>
+            <b>
+              {money(sum(cost_cents))}{' '}
+              <small>{totals.cost_cents ? percent(sum(cost_cents) / totals.cost_cents) : ''}</small>
+            </b>
             <Bar used={sum(cost_cents)} of={most} />
           </li>
         ))}
@@ -210,19 +270,22 @@ function Credit() {
   const { data } = useGet<UsageReport>('/usage')
   if (!data) return null
   const { balance, spending } = data
+  const dayOfMonth = new Date().getUTCDate()
+  const pace = spending.monthly_used_cents / dayOfMonth
   const facts = [
-    ['Balance', balance.balance_cents],
-    ['On hold', balance.reserved_cents],
-    ['Spent this month', spending.monthly_used_cents],
+    ['Balance', money(balance.balance_cents)],
+    ['On hold', money(balance.reserved_cents)],
+    ['Spent this month', money(spending.monthly_used_cents)],
+    ['Lasts at this pace', pace > 0 ? plural(Math.floor(balance.balance_cents / pace), 'day') : 'nothing is spent'],
   ] as const
   return (
     <section className="card credit" aria-labelledby="credit">
       <h2 id="credit">Credit</h2>
       <dl>
-        {facts.map(([name, cents]) => (
+        {facts.map(([name, fact]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{money(cents)}</dd>
+            <dd>{fact}</dd>
           </div>
         ))}
       </dl>

@@ -1,38 +1,40 @@
 import type { ReactNode } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import type { AuditEvent } from '../../../../../audit/schema'
-import type { RequestRow } from '../../../../../usage/schema'
-import { useGet, useOwner, useSend } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
-import { handed } from '../../shell/value'
-import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
+import type { RequestDetail, RequestRow } from '../../../../../usage/schema'
+import { Actions } from '../../shell/actions'
+import { useGet, useOwner } from '../../shell/api'
+import { at, DOCS } from '../../shell/boot'
+import { Chip, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { duration, money, Time, whole } from '../../ui/format'
-import { Ask } from '../../ui/overlay'
-import { Failed, Shown } from '../../ui/states'
+import { duration, money, percent, plural, Time, whole } from '../../ui/format'
+import { Shown } from '../../ui/states'
 import { Waterfall } from '../../ui/waterfall'
+import { Bodies } from './bodies'
 
 export function State({ status }: RequestRow) {
   if (status < 400) return <Chip state="good">{status}</Chip>
   return status < 500 ? <Chip state="warn">{status}</Chip> : <Chip state="bad">{status}</Chip>
 }
 
-type Replayed = {
-  estimate_cents?: number
-  content?: string
-  choices?: { message: { content: string | null } }[]
-}
-type Trace = {
-  bodies: { kept: boolean; until: string | null; request?: object; response?: string | null }
-  steps: { name: string; at_ms: number; ms: number; outcome: string; facts: Record<string, string | null> }[]
-}
-
 const AROUND_MS = 600_000
+/** What can be asked for anew, with the mode it should have had. */
+const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
+const VERDICTS = { block: 'bad', redact: 'warn', flag: 'warn', allow: 'good' } as const
+/** What chose the mode, in words. */
+const SOURCES: Record<string, string> = {
+  explicit: 'the request named it',
+  rule: 'a rule of a routing preference',
+  heuristic: 'a signal in the words',
+  local: 'the words, which are like those of this mode',
+  classifier: 'an engine that read the prompt',
+  default: 'nothing was sure enough, so the default',
+}
 
 /** One call: where its time went, what was decided, what it cost, and what was recorded of it. */
 export function RequestBody({ row }: { row: RequestRow }) {
   const owner = useOwner()
-  const trace = useGet<Trace>(`/requests/${row.request_id}`)
+  const trace = useGet<RequestDetail>(`/requests/${row.request_id}`)
   const when = Date.parse(row.timestamp)
   const events = useGet<AuditEvent[]>('/audit', {
     request_id: row.request_id,
@@ -41,7 +43,13 @@ export function RequestBody({ row }: { row: RequestRow }) {
     from: new Date(when - AROUND_MS).toISOString(),
     to: new Date(when + AROUND_MS).toISOString(),
   })
-  const facts: [string, ReactNode][] = [
+  const kept = trace.data?.bodies.request
+  const link = (section: string, id: string, text: ReactNode = id) => (
+    <Link key={id} href={`/${owner.slug}/${section}${id}`}>
+      {text}
+    </Link>
+  )
+  const facts: (readonly [string, ReactNode])[] = [
     ['Status', <State key="status" {...row} />],
     ...(row.code
       ? [
@@ -50,37 +58,38 @@ export function RequestBody({ row }: { row: RequestRow }) {
             <a key="code" href={`${DOCS}/errors/${row.code}`}>
               {row.code}
             </a>,
-          ] as [string, ReactNode],
+          ] as const,
         ]
       : []),
     ['Time', <Time key="time" at={row.timestamp} />],
     ['Request', <Id key="id" id={row.request_id} />],
     ['Route', <code key="route">POST {row.endpoint}</code>],
-    ['Mode asked', row.mode ?? 'none'],
-    ['Mode used', row.resolved_mode ?? 'none'],
-    ['Engine', `${row.model ?? 'none'}${row.fallback ? ', a fallback' : ''}`],
-    [
-      'Key',
-      row.api_key_id ? (
-        <Link key="key" href={`/${owner.slug}/keys/${row.api_key_id}`}>
-          {row.api_key_id}
-        </Link>
-      ) : (
-        'none: called from the console or the terminal'
-      ),
-    ],
+    ['Key', row.api_key_id ? link('keys/', row.api_key_id) : 'none: called from the console or the terminal'],
     ['Tokens', `${whole(row.prompt_tokens)} in, ${whole(row.completion_tokens)} out`],
-    ['Cost', money(row.cost_cents)],
-    ['Guardrails that fired', whole(row.guardrails)],
-    ['Tools used', whole(row.tools)],
-    ['Cached', row.cached ? 'yes: nothing was asked of an engine' : 'no'],
+    ...(row.conversation_id
+      ? [
+          [
+            'Conversation',
+            link(`requests?conversation_id=${row.conversation_id}`, '', 'all calls of this conversation'),
+          ] as const,
+        ]
+      : []),
+    ...Object.entries(row.metadata ?? {}).map(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value)
+      const search = new URLSearchParams({ metadata: `${name}=${text}` })
+      return [`Metadata ${name}`, link(`requests?${search}`, '', text)] as const
+    }),
   ]
   return (
     <>
       <div className="actions">
         <CopyButton text={location.href} label="Copy link" />
         <CopyButton text={row.request_id} label="Copy id" />
+        <CopyButton text={curlOf(row, kept)} label="Copy as curl" />
       </div>
+      {trace.data && !kept && (
+        <p className="faint">The curl has a placeholder for the prompt, because bodies are not kept.</p>
+      )}
       <section aria-labelledby="waterfall">
         <h3 id="waterfall">Where the {duration(row.latency_ms)} went</h3>
         <Shown of={trace} docs={DOCS} rows={3}>
@@ -99,6 +108,8 @@ export function RequestBody({ row }: { row: RequestRow }) {
         </Shown>
       </section>
       <Facts facts={facts} />
+      {trace.data && <Why row={row} of={trace.data} />}
+      {trace.data && <Money row={row} of={trace.data} />}
       <section aria-labelledby="recorded">
         <h3 id="recorded">Audit events</h3>
         <Shown of={events} docs={DOCS} rows={2}>
@@ -107,70 +118,152 @@ export function RequestBody({ row }: { row: RequestRow }) {
               <p className="faint">None in your chain. Events of an organization are listed under it.</p>
             ) : (
               found.map((event) => (
-                <Code
-                  key={event.id}
-                  text={JSON.stringify({ ...event.inputSummary, ...event.outputSummary }, null, 2)}
-                  label={event.action}
-                />
+                <div key={event.id} className="recorded">
+                  {link('audit/', event.id, event.action)}
+                  <Code
+                    text={JSON.stringify({ ...event.inputSummary, ...event.outputSummary }, null, 2)}
+                    label={event.action}
+                  />
+                </div>
               ))
             )
           }
         </Shown>
       </section>
-      {trace.data && <Bodies id={row.request_id} bodies={trace.data.bodies} />}
+      {trace.data && <Bodies row={row} bodies={trace.data.bodies} />}
     </>
   )
 }
 
-/** The request and its answer, where they are kept, with the way to send it again. */
-function Bodies({ id, bodies: { kept, until, request, response } }: { id: string; bodies: Trace['bodies'] }) {
-  const send = useSend<Replayed, { dry_run?: boolean }>('POST', `/requests/${id}/replay`, ['/requests'])
+type PartProps = { row: RequestRow; of: RequestDetail }
+
+/** How the mode and the engine came about, what guardrails found, and which tools were used. */
+function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }: PartProps) {
   const owner = useOwner()
-  const [, navigate] = useLocation()
-  const hand = (where: string) => {
-    const { stream: _, ...asked } = request as Record<string, unknown>
-    handed.set(asked)
-    navigate(`/${owner.slug}/playground${where}`)
-  }
-  const estimate = send.data?.estimate_cents
-  if (!kept)
-    return (
-      <p className="faint">
-        Bodies are not kept. You can switch this on in Settings if the operator of this server allows it.
-      </p>
-    )
+  const prompt = (bodies.request as { prompt?: unknown } | undefined)?.prompt
   return (
-    <section aria-labelledby="bodies">
-      <h3 id="bodies">Body</h3>
-      <div className="actions">
-        <Button busy={send.isPending} onClick={() => send.mutate({ dry_run: true })}>
-          Replay…
-        </Button>
-        <Button onClick={() => hand('')}>Open in playground</Button>
-        <Button onClick={() => hand('/new?tab=tests')}>Make a test case</Button>
-      </div>
-      {send.error && <Failed problem={send.error} docs={DOCS} />}
-      <Code text={JSON.stringify(request, null, 2)} label="request" />
-      <Code text={response ?? 'none'} label="answer" />
-      {send.data && estimate === undefined && <Code text={textOf(send.data)} label="answer now" />}
-      {until && (
-        <p className="faint">
-          Kept until <Time at={until} />.
-        </p>
-      )}
-      {estimate !== undefined && (
-        <Ask
-          title="Replay the request"
-          verb="Replay"
-          busy={send.isPending}
-          onClose={() => send.reset()}
-          onDo={() => send.mutate({})}
-        >
-          <p>The request is sent again to the same engine. It costs at most {money(estimate)}.</p>
-        </Ask>
-      )}
+    <>
+      <section aria-labelledby="why">
+        <h3 id="why">Why this engine</h3>
+        <Facts
+          facts={[
+            ['Mode asked', row.mode ?? 'none'],
+            ['Mode used', row.resolved_mode ?? 'none'],
+            ['Chosen by', routing ? (SOURCES[routing.source] ?? routing.source) : 'the request named it'],
+            ...(routing?.confidence != null ? [['Confidence', percent(routing.confidence)] as const] : []),
+            ...(routing?.reasoning ? [['Because', routing.reasoning] as const] : []),
+            ...(routing?.preference_id
+              ? [
+                  [
+                    'Preference',
+                    <Link key="preference" href={`/${owner.slug}/routing/${routing.preference_id}`}>
+                      {routing.preference_id}
+                    </Link>,
+                  ] as const,
+                ]
+              : []),
+            ['Engine', row.model ?? 'none'],
+            ['Fallback', row.fallback ? 'yes: the first choice did not answer' : 'no'],
+            ['Cached', row.cached ? 'yes: nothing was asked of an engine' : 'no'],
+          ]}
+        />
+        {routing?.skipped.map((reason) => (
+          <p key={reason} className="faint">
+            {reason}
+          </p>
+        ))}
+        {completion_id && /completions$/.test(row.endpoint) && (
+          <Actions
+            touches={['/routing-corrections']}
+            permission="manageWebhooks"
+            actions={[
+              {
+                label: 'Correct the mode…',
+                path: '/routing-corrections',
+                ask: 'Three corrections of a mode in 30 days let you have a rule suggested under Routing.',
+                fields: [
+                  {
+                    name: 'expected_mode',
+                    label: 'It should have been',
+                    kind: 'choice',
+                    choices: MODES.filter((mode) => mode !== row.resolved_mode).map((mode) => [mode, mode] as const),
+                  },
+                  { name: 'note', label: 'Note', kind: 'area' },
+                ],
+                body: {
+                  completion_id,
+                  resolved_mode: row.resolved_mode,
+                  ...(typeof prompt === 'string' ? { prompt } : {}),
+                },
+              },
+            ]}
+          />
+        )}
+      </section>
+      <section aria-labelledby="guardrails">
+        <h3 id="guardrails">Guardrails</h3>
+        {guardrails.length === 0 && <p className="faint">None fired.</p>}
+        <ul className="findings">
+          {guardrails.map(({ guardrail_id, phase, verdict, detail }) => (
+            <li key={`${guardrail_id} ${phase} ${detail}`}>
+              <Chip state={VERDICTS[verdict as keyof typeof VERDICTS] ?? 'warn'}>{verdict}</Chip>
+              <span>
+                <b>{guardrail_id}</b> {phase} <small>{detail}</small>
+              </span>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section aria-labelledby="tools">
+        <h3 id="tools">Tools</h3>
+        {tools.length === 0 ? <p className="faint">None were used.</p> : <p>{tools.join(', ')}</p>}
+      </section>
+    </>
+  )
+}
+
+/** What was reserved for the call and what became of it. */
+function Money({ row, of: { money: paid } }: PartProps) {
+  const owner = useOwner()
+  const tokens = row.prompt_tokens + row.completion_tokens
+  const isPriced = paid.charged_cents > 0 && tokens > 0
+  return (
+    <section aria-labelledby="money">
+      <h3 id="money">Money</h3>
+      <Facts
+        facts={[
+          ['On hold before', paid.held_cents === null ? 'shared with other calls, or nothing' : money(paid.held_cents)],
+          ['Charged', money(paid.charged_cents)],
+          ...(paid.released_cents === null ? [] : [['Given back', money(paid.released_cents)] as const]),
+          ...(isPriced
+            ? [['For 1,000 tokens', money((paid.charged_cents / tokens) * 1_000)] as const]
+            : [['Price', row.cached ? 'none: a cached answer' : `none for ${plural(tokens, 'token')}`] as const]),
+          ...(paid.reference
+            ? [
+                [
+                  'Ledger',
+                  <Link key="ledger" href={`/${owner.slug}/billing`}>
+                    {paid.reference}
+                  </Link>,
+                ] as const,
+              ]
+            : []),
+        ]}
+      />
     </section>
   )
 }
 
-const textOf = ({ content, choices }: Replayed): string => content ?? choices?.[0]?.message.content ?? ''
+/** The call as a command, without its key; a placeholder stands for what is not kept. */
+function curlOf({ endpoint, mode, stream }: RequestRow, kept: object | undefined): string {
+  const isChat = endpoint.endsWith('/chat/completions')
+  const prompt = 'YOUR PROMPT'
+  const body = kept ?? {
+    ...(isChat ? { model: mode, messages: [{ role: 'user', content: prompt }] } : { prompt, mode }),
+    ...(stream ? { stream } : {}),
+  }
+  return `curl ${location.origin}${at('/api/v1')}${endpoint} \\
+  -H "Authorization: Bearer $SVC_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`
+}

@@ -1,16 +1,101 @@
-import type { RequestRow } from '../../../../../usage/schema'
-import { useGet } from '../../shell/api'
+import { useEffect, useState } from 'react'
+import type { Member } from '../../../../../accounts/orgs/schema'
+import type { ModelEntry } from '../../../../../engines/schema'
+import type { RequestRow, UsageSeries } from '../../../../../usage/schema'
+import { type Query, useGet, useOwner } from '../../shell/api'
 import { at } from '../../shell/boot'
+import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
-import { duration, money, number, Time } from '../../ui/format'
+import { useFilters } from '../../ui/filters'
+import { clock, dayOf, duration, money, number, plural, short, Time } from '../../ui/format'
+import { Histogram } from '../../ui/histogram'
 import { RequestBody, State } from './detail'
+
+const useKeyNames = () => {
+  const keys = useGet<{ keys: { id: string; name: string }[] }>('/keys', { limit: 100 })
+  return keys.data?.keys.map(({ id, name }) => [id, name] as const) ?? []
+}
+const useEngines = () => {
+  const { data } = useGet<{ models: ModelEntry[] }>('/models')
+  return [...new Set(data?.models.map(({ model_id }) => model_id))].map((id) => [id, id] as const)
+}
+const usePeople = () => {
+  const { id } = useOwner()
+  const team = useGet<{ members: Member[] }>(`/orgs/${id}/members`, {}, { off: id === null })
+  return team.data?.members.map(({ user_id, name, email }) => [user_id, name ?? email] as const) ?? []
+}
 
 /** Names of keys by their ids: those of the first page; others are shown by the beginning of their id. */
 function KeyName({ api_key_id: id }: RequestRow) {
-  const keys = useGet<{ keys: { id: string; name: string }[] }>('/keys', { limit: 100 })
+  const names = useKeyNames()
   if (id === null) return <>session</>
-  return <>{keys.data?.keys.find((key) => key.id === id)?.name ?? `${id.slice(0, 8)}…`}</>
+  return <>{names.find(([key]) => key === id)?.[1] ?? short(id)}</>
 }
+
+function Person({ user_id: id }: RequestRow) {
+  const people = usePeople()
+  if (id === null) return <>–</>
+  return <span title={id}>{people.find(([person]) => person === id)?.[1] ?? short(id)}</span>
+}
+
+/** What was particular about a call, in a word each. */
+const Marks = ({ cached, stream, fallback, guardrails, tools }: RequestRow) => {
+  const marks = [
+    cached && 'cached',
+    stream && 'stream',
+    fallback && 'fallback',
+    guardrails > 0 && `guard ${guardrails}`,
+    tools > 0 && `tools ${tools}`,
+  ].filter((mark) => mark !== false)
+  return (
+    <span title={marks.join(', ')}>
+      {marks.map((mark) => (
+        <span key={mark} className="mark-chip">
+          {mark}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+/** How many calls pass the filters, over their time; a part of it is chosen by pulling over it. */
+function Activity({ query }: { query: Query }) {
+  const { set } = useFilters()
+  // The rows come first.
+  const [isLate, setLate] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), LATER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  const { data } = useGet<UsageSeries>('/usage/series', query, { off: !isLate })
+  const [all] = data?.series ?? []
+  const buckets = data?.buckets.map((begun, n) => ({
+    at: begun,
+    many: all?.requests[n] ?? 0,
+    failed: all?.errors[n] ?? 0,
+  }))
+  if (!data || !buckets) return <div className="histogram" />
+  const { requests, errors } = data.totals
+  return (
+    <Histogram
+      label={`Requests over time: ${plural(requests ?? 0, 'request')}, ${number(errors ?? 0)} refused or failed`}
+      buckets={buckets}
+      spell={({ at: begun, many, failed }) =>
+        `${dayOf(begun)}, ${clock.format(new Date(begun))}: ${plural(many, 'request')}, ${number(failed)} refused or failed`
+      }
+      onRange={(from, to) => set({ range: '', from: data.buckets[from]!, to: data.buckets[to + 1] ?? data.period.to })}
+    />
+  )
+}
+
+const LATER_MS = 300
+/** `team=search` as the filter of the member `team`. */
+function metadataOf(text: string): Query {
+  const [name = '', ...value] = text.split('=')
+  return name.trim() && value.length ? { [`metadata.${name.trim()}`]: value.join('=').trim() } : {}
+}
+const spellSize = ({ prompt_tokens, completion_tokens }: RequestRow) =>
+  `${number(prompt_tokens)} / ${number(completion_tokens)}`
 
 const isIn = [
   ['true', 'yes'],
@@ -21,32 +106,45 @@ const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 
 export default defineScreen<RequestRow>({
   section: 'requests',
   title: 'Requests',
-  list: { path: '/requests', rows: 'requests', everyMs: 30_000 },
+  list: { path: '/requests', rows: 'requests', live: 'requests' },
   views: true,
+  above: Activity,
+  file: { path: '/usage/export', formats: ['csv', 'jsonl'] },
   idOf: ({ request_id }) => request_id,
   columns: [
-    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '104px' },
-    { key: 'status', head: 'Status', cell: State, main: true, width: '84px' },
+    {
+      key: 'time',
+      head: 'Time',
+      cell: ({ timestamp }) => <Time at={timestamp} />,
+      main: true,
+      width: '104px',
+      sort: ({ timestamp }) => timestamp,
+    },
+    { key: 'status', head: 'Status', cell: State, main: true, width: '84px', sort: ({ status }) => status },
     {
       key: 'mode',
       head: 'Mode',
-      width: 'minmax(108px, 1.1fr)',
+      width: 'minmax(96px, 1.1fr)',
+      sort: ({ resolved_mode }) => resolved_mode,
       cell: ({ mode, resolved_mode }) =>
         mode === resolved_mode || !resolved_mode ? mode : `${mode ?? '–'} → ${resolved_mode}`,
     },
     {
       key: 'model',
       head: 'Engine',
-      width: 'minmax(112px, 1.1fr)',
-      cell: ({ model, fallback }) => `${model ?? '–'}${fallback ? ' (fallback)' : ''}`,
+      width: 'minmax(104px, 1.1fr)',
+      sort: ({ model }) => model,
+      cell: ({ model }) => model ?? '–',
     },
-    { key: 'key', head: 'Key', width: 'minmax(96px, 1fr)', cell: (row) => <KeyName {...row} /> },
+    { key: 'key', head: 'Key', width: 'minmax(80px, 1fr)', cell: (row) => <KeyName {...row} /> },
+    { key: 'person', head: 'Person', width: 'minmax(96px, 1fr)', cell: (row) => <Person {...row} />, extra: true },
     {
       key: 'tokens',
       head: 'Tokens in / out',
-      cell: ({ prompt_tokens, completion_tokens }) => `${number(prompt_tokens)} / ${number(completion_tokens)}`,
+      cell: spellSize,
       number: true,
-      width: '104px',
+      width: '92px',
+      sort: ({ prompt_tokens, completion_tokens }) => prompt_tokens + completion_tokens,
     },
     {
       key: 'first',
@@ -54,6 +152,7 @@ export default defineScreen<RequestRow>({
       cell: ({ ttft_ms }) => (ttft_ms === null ? '–' : duration(ttft_ms)),
       number: true,
       width: '76px',
+      sort: ({ ttft_ms }) => ttft_ms,
     },
     {
       key: 'total',
@@ -62,11 +161,54 @@ export default defineScreen<RequestRow>({
       main: true,
       number: true,
       width: '68px',
+      sort: ({ latency_ms }) => latency_ms,
     },
-    { key: 'cost', head: 'Cost', cell: ({ cost_cents }) => money(cost_cents), main: true, number: true, width: '68px' },
+    {
+      key: 'cost',
+      head: 'Cost',
+      cell: ({ cost_cents }) => money(cost_cents),
+      main: true,
+      number: true,
+      width: '68px',
+      sort: ({ cost_cents }) => cost_cents,
+    },
+    { key: 'marks', head: 'Marks', cell: Marks, width: 'minmax(60px, 0.8fr)' },
+    { key: 'code', head: 'Code', cell: ({ code }) => code ?? '–', width: 'minmax(112px, 1fr)', extra: true },
+    {
+      key: 'endpoint',
+      head: 'Endpoint',
+      cell: ({ endpoint }) => <code>{endpoint}</code>,
+      width: 'minmax(128px, 1fr)',
+      extra: true,
+    },
+    {
+      key: 'conversation',
+      head: 'Conversation',
+      cell: ({ conversation_id: id }) => (id === null ? '–' : <span title={id}>{short(id)}</span>),
+      width: 'minmax(112px, 1fr)',
+      extra: true,
+    },
+    {
+      key: 'metadata',
+      head: 'Metadata',
+      cell: ({ metadata }) =>
+        Object.entries(metadata ?? {})
+          .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+          .join(', ') || '–',
+      width: 'minmax(128px, 1.4fr)',
+      extra: true,
+    },
+    {
+      key: 'id',
+      head: 'Request id',
+      cell: ({ request_id }) => <code>{request_id}</code>,
+      width: 'minmax(128px, 1fr)',
+      extra: true,
+    },
   ],
   filters: [
     { name: 'q', label: 'Request id', hint: 'Request id or its start' },
+    rangeFilter,
     {
       name: 'status',
       label: 'Status',
@@ -79,12 +221,26 @@ export default defineScreen<RequestRow>({
       ],
     },
     { name: 'mode', label: 'Mode', values: MODES.map((mode) => [mode, mode] as const) },
+    ...momentFilters,
+    { name: 'model', label: 'Engine', values: useEngines },
+    { name: 'key_id', label: 'Key', values: useKeyNames },
+    { name: 'user_id', label: 'Person', values: usePeople },
+    { name: 'metadata', label: 'Metadata', hint: 'Metadata: team=search', sends: metadataOf },
+    { name: 'conversation_id', label: 'Conversation', hint: 'Conversation id' },
+    { name: 'min_ms', label: 'At least so many ms', kind: 'number' },
+    { name: 'min_cost_cents', label: 'At least so many cents', kind: 'number' },
     { name: 'stream', label: 'Streamed', values: isIn },
     { name: 'cached', label: 'Cached', values: isIn },
     { name: 'fallback', label: 'Fallback', values: isIn },
+    {
+      name: 'endpoint',
+      label: 'Endpoint',
+      hint: 'Endpoint: /chat/completions',
+    },
     { name: 'code', label: 'Code', hint: 'Code of an error' },
     { name: 'guardrail', label: 'Guardrail', hint: 'Guardrail that fired' },
     { name: 'tool', label: 'Tool', hint: 'Tool that was used' },
+    { name: 'skill', label: 'Skill', hint: 'Skill that was active' },
   ],
   empty: {
     text: 'No requests in the last 30 days. Make one:',

@@ -1,0 +1,115 @@
+import { Columns3 } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { Button } from '../ui/controls'
+import { useFilters } from '../ui/filters'
+import { Dialog } from '../ui/overlay'
+import type { Column } from '../ui/table'
+import { keep, recall } from './value'
+
+type Kept = { shown?: string[] | undefined; widths?: Record<string, number> | undefined }
+
+const isFirst = (at: number) => at === 0
+
+/**
+ * Which columns of a list are shown and how wide they are: as the address says in `cols`, else as this browser has kept
+ * it, else as the screen has them. The first always stands there: it leads to the row.
+ */
+export function useColumns<Row>(section: string, all: readonly Column<Row>[]) {
+  const place = `columns:${section}`
+  const { filters, set } = useFilters()
+  const [kept, setKept] = useState(() => recall<Kept>(place, {}))
+  const change = (next: Kept) => {
+    setKept(next)
+    keep(place, next.shown || next.widths ? next : null)
+  }
+  const names = filters.cols ?? kept.shown?.join(',')
+  const columns = useMemo(() => {
+    const chosen = all.filter(({ key, extra }, at) => isFirst(at) || (names ? names.split(',').includes(key) : !extra))
+    return chosen.map((column) => {
+      const width = kept.widths?.[column.key]
+      return width ? { ...column, width: `${width}px` } : column
+    })
+  }, [all, names, kept.widths])
+  const choose = (shown: string[] | undefined) => {
+    change({ ...kept, shown })
+    set({ cols: shown?.join(',') ?? '' })
+  }
+  return {
+    columns,
+    resize: (key: string, width: number) => change({ ...kept, widths: { ...kept.widths, [key]: width } }),
+    chooser: (
+      <Chooser
+        all={all as readonly Column<never>[]}
+        shown={columns.map(({ key }) => key)}
+        widths={kept.widths ?? {}}
+        onChoose={choose}
+        onResize={(widths) => change({ ...kept, widths })}
+        onReset={() => {
+          change({})
+          set({ cols: '' })
+        }}
+      />
+    ),
+  }
+}
+
+type ChooserProps = {
+  all: readonly Column<never>[]
+  shown: readonly string[]
+  widths: Record<string, number>
+  onChoose(shown: string[]): void
+  onResize(widths: Record<string, number>): void
+  onReset(): void
+}
+
+function Chooser({ all, shown, widths, onChoose, onResize, onReset }: ChooserProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>
+        <Columns3 size={16} aria-hidden="true" />
+        Columns
+      </Button>
+      {isOpen && (
+        <Dialog title="Columns" onClose={() => setOpen(false)}>
+          <p className="faint">This browser remembers them. Where there is no room, those at the right make way.</p>
+          <ul className="columns-list">
+            {all.map(({ key, head }, at) => (
+              <li key={key}>
+                <label className="check">
+                  <input
+                    type="checkbox"
+                    checked={shown.includes(key)}
+                    disabled={isFirst(at)}
+                    onChange={({ target }) =>
+                      onChoose(
+                        all.map((one) => one.key).filter((one) => (one === key ? target.checked : shown.includes(one))),
+                      )
+                    }
+                  />
+                  <span>{head}</span>
+                </label>
+                <input
+                  type="range"
+                  min={48}
+                  max={480}
+                  step={8}
+                  aria-label={`Width of ${head}`}
+                  aria-valuetext={widths[key] ? `${widths[key]} pixels` : 'by itself'}
+                  value={widths[key] ?? 48}
+                  onChange={({ target }) => onResize({ ...widths, [key]: Number(target.value) })}
+                />
+              </li>
+            ))}
+          </ul>
+          <div className="actions end">
+            <Button onClick={onReset}>As at first</Button>
+            <Button kind="primary" onClick={() => setOpen(false)}>
+              Done
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,29 @@
+import type { Filter } from '../ui/filters'
+import type { Query } from './api'
+
+const HOUR_MS = 3_600_000
+const HOURS = { '1h': 1, '6h': 6, '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const
+
+/** How long ago a list begins, counted from when it was chosen. */
+export const rangeFilter: Filter & { sends(range: string): Query } = {
+  name: 'range',
+  label: 'Time',
+  values: [
+    ['1h', 'last hour'],
+    ['6h', 'last 6 hours'],
+    ['24h', 'last 24 hours'],
+    ['7d', 'last 7 days'],
+    ['30d', 'last 30 days'],
+    ['90d', 'last 90 days'],
+  ],
+  sends: (range) => {
+    const hours = HOURS[range as keyof typeof HOURS] ?? HOURS['30d']
+    return { from: new Date(Date.now() - hours * HOUR_MS).toISOString() }
+  },
+}
+
+/** From one moment to another; these win over how long ago. */
+export const momentFilters: readonly Filter[] = [
+  { name: 'from', label: 'From', kind: 'time' },
+  { name: 'to', label: 'To', kind: 'time' },
+]

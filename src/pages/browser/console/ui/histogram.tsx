@@ -1,0 +1,47 @@
+import { useState } from 'react'
+
+type Props = {
+  label: string
+  /** The beginning of each bucket, ISO, with how many there were and how many of them failed. */
+  buckets: readonly { at: string; many: number; failed: number }[]
+  /** What a bucket says when the pointer is on it. */
+  spell(bucket: Props['buckets'][number]): string
+  /** From the first to the last bucket that were chosen, both of them included. */
+  onRange(from: number, to: number): void
+}
+
+/** How many there were over time, as bars; pulling over some of them chooses their time. */
+export function Histogram({ label, buckets, spell, onRange }: Props) {
+  const [pulled, setPulled] = useState<[from: number, to: number] | null>(null)
+  const most = Math.max(1, ...buckets.map(({ many }) => many))
+  const share = (value: number) => (value === 0 ? 0 : Math.max(4, (value / most) * 100))
+  const at = ({ clientX, currentTarget }: React.PointerEvent) => {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    return Math.max(0, Math.min(buckets.length - 1, Math.floor(((clientX - left) / width) * buckets.length)))
+  }
+  const [first, last] = pulled ? [Math.min(...pulled), Math.max(...pulled)] : [-1, -1]
+  return (
+    <div
+      className="histogram"
+      role="img"
+      aria-label={label}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId)
+        setPulled([at(event), at(event)])
+      }}
+      onPointerMove={(event) => pulled && setPulled([pulled[0], at(event)])}
+      onPointerUp={() => {
+        if (pulled) onRange(first, last)
+        setPulled(null)
+      }}
+      onPointerCancel={() => setPulled(null)}
+    >
+      {buckets.map((bucket, n) => (
+        <span key={bucket.at} title={spell(bucket)} className={n >= first && n <= last ? 'pulled' : ''}>
+          <span className="bad" style={{ height: `${share(bucket.failed)}%` }} />
+          <span style={{ height: `${share(bucket.many) - share(bucket.failed)}%` }} />
+        </span>
+      ))}
+    </div>
+  )
+}

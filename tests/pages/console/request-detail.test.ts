@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { eventually } from '../../support/eventually'
+import { inChromium } from '../support/chromium'
+import { createConsole, press, sees, write, wrongIn } from './support/console'
+
+inChromium('one request of the console', async () => {
+  const { open, person } = await createConsole({ config: { traceBodies: true } })
+  await person.send('PATCH', 'settings', { keep_bodies: true })
+  const { body: preference } = await person.send('POST', 'routing-preferences', {
+    name: 'Orders',
+    is_default: true,
+    rules: [{ pattern: '\\border\\b', target_mode: 'think', confidence: 0.95, description: 'Asks about an order' }],
+  })
+  await person.send('POST', 'guardrail-policies', {
+    name: 'Short',
+    is_default: true,
+    rules: [{ guardrail_id: 'max_length', phase: 'output', verdict: 'flag', config: { max_chars: 10 } }],
+  })
+  const answer = await person.send('POST', 'completions', { prompt: 'Where is my order?', mode: 'auto' })
+  const id: string = answer.body.request_id
+
+  test('says which rule chose the mode, what the guardrails found, and what it cost', async () => {
+    const { page, problems } = await open(`/me/requests/${id}`)
+    for (const text of ['a rule of a routing preference', 'Asks about an order', '95 %', preference.id, 'max_length'])
+      await sees(page, text)
+    await sees(page, 'Charged')
+    expect(await wrongIn(page, 'request-detail')).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('a mode that was wrong is corrected where it is seen', async () => {
+    const { page, problems } = await open(`/me/requests/${id}`)
+    await press(page, 'Correct the mode…')
+    await page.select('.dialog select', 'code')
+    await write(page, 'Note', 'It asks for a program.')
+    await press(page, 'Correct the mode')
+    const corrections = async () => (await person.send('GET', 'routing-corrections')).body.routing_corrections
+    const [made] = await eventually(corrections, (all) => all.length === 1)
+    expect(made).toMatchObject({ prompt: 'Where is my order?', resolved_mode: 'think', expected_mode: 'code' })
+    expect(problems).toEqual([])
+  })
+
+  test('it is sent again to another engine, and both answers stand side by side', async () => {
+    const { page, problems } = await open(`/me/requests/${id}`)
+    await sees(page, 'Send it again to')
+    await eventually(() => page.$$eval('.drawer-body select option', (options) => options.length > 1))
+    await page.select('.drawer-body select', 'svc-1-flash')
+    await press(page, 'Replay…')
+    await sees(page, 'It costs at most')
+    await press(page, 'Replay')
+    await page.waitForSelector('.side-by-side')
+    await sees(page, 'Now')
+    expect(await page.$$eval('.side-by-side pre', (all) => all.length)).toBe(2)
+    expect(await wrongIn(page, 'request-replay')).toEqual([])
+    expect(problems).toEqual([])
+  })
+})
