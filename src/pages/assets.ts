@@ -108,7 +108,8 @@ export async function buildConsole(quality = 9): Promise<BuiltConsole> {
   for (const [path, { entryPoint, imports }] of Object.entries(scripts.metafile!.outputs)) {
     const section = /console\/sections\/(\w+)\/\1\.tsx/.exec(entryPoint ?? '')?.[1]
     if (!section) continue
-    const own = imports.filter(({ kind }) => kind === 'import-statement').map((found) => basename(found.path))
+    // What a section loads by itself, it needs to be drawn: its charts.
+    const own = imports.map((found) => basename(found.path))
     parts[section] = [basename(path), ...own].filter((name) => name !== script)
   }
   return { files, script, style: basename(sheet.outputs[0]!.path), parts }

@@ -103,7 +103,7 @@ inChromium('the requests of the console', async () => {
     // The stream may begin after the first of them.
     const first = await ask()
     await eventually(newest, (href) => href?.includes(first) ?? false)
-    await page.click('.table-body [data-index="0"] [role="cell"]:last-child')
+    await page.click('.table-body [data-index="0"] [role="cell"]:nth-child(2)')
     await sees(page, 'Where the')
     const before = await newest()
     await ask()

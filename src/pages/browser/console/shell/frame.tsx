@@ -16,6 +16,8 @@ const moved = new Promise<unknown>((resolve) => {
   for (const kind of ['pointermove', 'pointerdown', 'keydown']) addEventListener(kind, resolve, { once: true })
   setTimeout(resolve, 3_000)
 })
+// The first dialog opens at once, then.
+void moved.then(() => part(() => import('../ui/dialog')))
 const menus = () => moved.then(() => part(() => import('./menus')))
 const OwnerPicker = lazy(() => menus().then((it) => ({ default: it.OwnerPicker })))
 const ThemeMenu = lazy(() => menus().then((it) => ({ default: it.ThemeMenu })))

@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { type ComponentType, type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ComponentType, Fragment, type ReactNode, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useParams, useSearch } from 'wouter'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { Button } from '../ui/controls'
@@ -86,6 +86,8 @@ export type Screen<Row> = {
   isOperators?: boolean
   /** Its filters can be kept under a name. */
   views?: true
+  /** What its cells share, so that not each of them reads it. */
+  around?: ComponentType<{ children: ReactNode }>
   /** What stands above the list; `query` is what the list is read with. */
   above?: ComponentType<{ query: Query }>
 }
@@ -93,7 +95,7 @@ export type Screen<Row> = {
 export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
   const ofAll = withOwner(screen.columns)
   return function ListScreen() {
-    const { section, title, list, idOf, filters = [], empty, detail, above: Above } = screen
+    const { section, title, list, idOf, filters = [], empty, detail, above: Above, around: Around = Fragment } = screen
     const owner = useOwner()
     const create = owner.looksAt === undefined || screen.isOperators ? screen.create : undefined
     const { columns, resize, chooser } = useColumns(
@@ -217,23 +219,25 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
           </Empty>
         )}
         {rows && rows.length > 0 && (
-          <Table
-            label={title}
-            columns={columns}
-            rows={rows}
-            idOf={idOf}
-            {...(detail ? { linkOf: (row: Row) => linkOf(idOf(row)) } : {})}
-            open={open}
-            active={active}
-            sorted={isWhole ? values.sort : undefined}
-            onSort={isWhole ? sort : undefined}
-            onResize={resize}
-            more={{
-              has: pages.hasNextPage,
-              isLoading: pages.isFetchingNextPage,
-              load: () => void pages.fetchNextPage(),
-            }}
-          />
+          <Around>
+            <Table
+              label={title}
+              columns={columns}
+              rows={rows}
+              idOf={idOf}
+              {...(detail ? { linkOf: (row: Row) => linkOf(idOf(row)) } : {})}
+              open={open}
+              active={active}
+              sorted={isWhole ? values.sort : undefined}
+              onSort={isWhole ? sort : undefined}
+              onResize={resize}
+              more={{
+                has: pages.hasNextPage,
+                isLoading: pages.isFetchingNextPage,
+                load: () => void pages.fetchNextPage(),
+              }}
+            />
+          </Around>
         )}
         {create && open === 'new' && may && (
           <Drawer title={create.label} label={create.label} onClose={leave} wide={create.wide ?? false} isForm>

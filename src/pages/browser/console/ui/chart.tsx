@@ -51,6 +51,14 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
   const [isTable, setTable] = useState(false)
   const [theme, setTheme] = useState(0)
   const shown = series.filter(({ key }) => !hidden.has(key))
+  const [isNear, setNear] = useState(false)
+
+  // What is far below is drawn when somebody comes near.
+  useEffect(() => {
+    const watch = new IntersectionObserver(([seen]) => seen!.isIntersecting && setNear(true), { rootMargin: '200px' })
+    if (box.current) watch.observe(box.current)
+    return () => watch.disconnect()
+  }, [])
 
   useEffect(() => {
     const changed = () => setTheme((now) => now + 1)
@@ -66,7 +74,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
   // biome-ignore lint/correctness/useExhaustiveDependencies: redrawn with other values or colours
   useLayoutEffect(() => {
     const place = box.current
-    if (!place || isTable) return
+    if (!place || isTable || !isNear) return
     const at = times.map((time) => Date.parse(time) / 1_000)
     const sums = at.map(() => 0)
     const raised = (value: number | null, n: number) => {
@@ -134,7 +142,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
       resize.disconnect()
       plot.destroy()
     }
-  }, [times, series, hidden, isTable, theme])
+  }, [times, series, hidden, isTable, theme, isNear])
 
   const [point, setPoint] = useState<number | null>(null)
   const lines = () => [

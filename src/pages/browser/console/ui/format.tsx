@@ -41,13 +41,16 @@ export function dayOf(iso: string): string {
   return date.getFullYear() === new Date().getFullYear() ? day.format(date) : year.format(date)
 }
 
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+
 /** A point in time: the clock, and the day where that is not today. The exact one is its tooltip. */
 export function Time({ at, only }: { at: string; only?: 'day' }) {
   const date = new Date(at)
   const isToday = date.toDateString() === new Date().toDateString()
-  const text = only ? dayOf(at) : isToday ? clock.format(date) : `${dayOf(at)}, ${clock.format(date)}`
+  const spelled = clock.format(date)
+  const text = only ? dayOf(at) : isToday ? spelled : `${dayOf(at)}, ${spelled}`
   return (
-    <time dateTime={at} title={`${at} (${Intl.DateTimeFormat().resolvedOptions().timeZone} ${clock.format(date)})`}>
+    <time dateTime={at} title={`${at} (${ZONE} ${spelled})`}>
       {text}
     </time>
   )

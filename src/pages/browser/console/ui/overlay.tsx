@@ -1,31 +1,16 @@
 import { X } from 'lucide-react'
-import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { Dialog as AriaDialog } from 'react-aria-components/Dialog'
-import { Heading } from 'react-aria-components/Heading'
-import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
 import { Button } from './controls'
+import type { DialogProps } from './dialog'
 
-type DialogProps = { title: string; onClose(): void; children: ReactNode; wide?: boolean; isAlert?: boolean }
+const Modal = lazy(() => import('./dialog').then(({ ModalDialog }) => ({ default: ModalDialog })))
 
-/** A dialog in the middle of the page. Escape and a press beside it close it, but for an alert. */
-export const Dialog = ({ title, onClose, children, wide, isAlert }: DialogProps) => (
-  <ModalOverlay
-    className="veil"
-    isOpen
-    isDismissable={!isAlert}
-    isKeyboardDismissDisabled={isAlert ?? false}
-    onOpenChange={(open) => !open && onClose()}
-  >
-    <Modal className={wide ? 'dialog wide' : 'dialog'}>
-      <AriaDialog role={isAlert ? 'alertdialog' : 'dialog'}>
-        <Heading slot="title" level={2}>
-          {title}
-        </Heading>
-        {children}
-      </AriaDialog>
-    </Modal>
-  </ModalOverlay>
+/** A dialog in the middle of the page. Its code is loaded with the first one: no page needs it to be shown. */
+export const Dialog = (props: DialogProps) => (
+  <Suspense fallback={null}>
+    <Modal {...props} />
+  </Suspense>
 )
 
 type AskProps = {

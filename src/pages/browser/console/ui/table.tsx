@@ -94,6 +94,7 @@ export function Table<Row>(props: Props<Row>) {
   const { label, rows, idOf, linkOf, open, active, more, dense } = props
   const body = useRef<HTMLDivElement>(null)
   const [room, setRoom] = useState(Number.POSITIVE_INFINITY)
+  const [, navigate] = useLocation()
   const { columns, widths } = useMemo(() => fitting(props.columns, room), [props.columns, room])
   useLayoutEffect(() => {
     const measure = new ResizeObserver(([box]) => setRoom(box!.contentRect.width))
@@ -155,6 +156,7 @@ export function Table<Row>(props: Props<Row>) {
               columns={columns as readonly Column<unknown>[]}
               href={linkOf?.(row)}
               isOpen={id === open}
+              navigate={navigate}
             />
           )
         })}
@@ -204,10 +206,10 @@ type RowProps = {
   columns: readonly Column<unknown>[]
   href: string | undefined
   isOpen: boolean
+  navigate(to: string): void
 }
 
-const TableRow = memo(function TableRow({ row, index, top, size, columns, href, isOpen }: RowProps) {
-  const [, navigate] = useLocation()
+const TableRow = memo(function TableRow({ row, index, top, size, columns, href, isOpen, navigate }: RowProps) {
   const open = (event: { target: EventTarget }) => {
     const isOwn = (event.target as Element).closest('a, button, input, select')
     if (href && !isOwn && !getSelection()?.toString()) navigate(href)

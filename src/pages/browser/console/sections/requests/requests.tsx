@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import type { Member } from '../../../../../accounts/orgs/schema'
 import type { ModelEntry } from '../../../../../engines/schema'
 import type { RequestRow, UsageSeries } from '../../../../../usage/schema'
@@ -26,10 +26,18 @@ const usePeople = () => {
 }
 
 /** Names of keys by their ids: those of the first page; others are shown by the beginning of their id. */
-function KeyName({ api_key_id: id }: RequestRow) {
+const KeyNames = createContext<ReadonlyMap<string, string>>(new Map())
+const Around = ({ children }: { children: ReactNode }) => {
   const names = useKeyNames()
+  const known = JSON.stringify(names)
+  const byId = useMemo(() => new Map<string, string>(JSON.parse(known)), [known])
+  return <KeyNames value={byId}>{children}</KeyNames>
+}
+
+function KeyName({ api_key_id: id }: RequestRow) {
+  const names = useContext(KeyNames)
   if (id === null) return <>session</>
-  return <>{names.find(([key]) => key === id)?.[1] ?? short(id)}</>
+  return <>{names.get(id) ?? short(id)}</>
 }
 
 function Person({ user_id: id }: RequestRow) {
@@ -109,6 +117,7 @@ export default defineScreen<RequestRow>({
   list: { path: '/requests', rows: 'requests', live: 'requests' },
   views: true,
   above: Activity,
+  around: Around,
   file: { path: '/usage/export', formats: ['csv', 'jsonl'] },
   idOf: ({ request_id }) => request_id,
   columns: [

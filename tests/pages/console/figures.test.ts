@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import { eventually } from '../../support/eventually'
+import { inChromium } from '../support/chromium'
+import { createConsole, press, sees, wrongIn } from './support/console'
+
+inChromium('the figures of the console', async () => {
+  const { calls, open, person } = await createConsole()
+  await person.send('POST', 'keys', { name: 'a second one' })
+  await calls(6)
+
+  test('a part of the overview is all that is shown, and a figure leads to its requests', async () => {
+    const { page, problems } = await open('/me')
+    await page.waitForSelector('.shares .link')
+    await page.click('.shares .link')
+    await eventually(
+      () => page.url(),
+      (url) => url.endsWith('?mode=fast'),
+    )
+    await sees(page, 'Mode: fast')
+    expect(await wrongIn(page, 'overview-only')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    const plot = await page.waitForSelector('.u-over', { visible: true })
+    const { x, y, width } = (await plot!.boundingBox())!
+    await page.mouse.move(x + width * 0.2, y + 40)
+    await page.mouse.down()
+    await page.mouse.move(x + width * 0.6, y + 40, { steps: 4 })
+    await page.mouse.up()
+    await eventually(
+      () => page.url(),
+      (url) => /from=.*&to=/.test(url),
+    )
+    await page.click('.figure a[href*="cached=true"]')
+    await sees(page, 'No row matches the filter.')
+    expect(new URL(page.url()).searchParams.get('mode')).toBe('fast')
+    expect(problems).toEqual([])
+  })
+
+  test('a list that is here as a whole is ordered by its heads', async () => {
+    const { page, problems } = await open('/me/keys')
+    const names = () => page.$$eval('.table-body .tr a', (links) => links.map((link) => link.textContent))
+    await eventually(names, (found) => found.length === 2)
+    await press(page, 'Name')
+    await eventually(names, ([first]) => first === 'a second one')
+    await press(page, 'Name')
+    await eventually(names, ([first]) => first === 'test')
+    expect(await page.$eval('[aria-sort]', (head) => head.getAttribute('aria-sort'))).toBe('descending')
+    expect(page.url()).toContain('sort=-name')
+    expect(await wrongIn(page, 'keys-sorted')).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('the chain of events is verified where it is read', async () => {
+    const { page, problems } = await open('/me/audit?range=24h')
+    await page.waitForSelector('.table-body .tr')
+    await press(page, 'Verify')
+    await sees(page, 'each follows from the one before')
+    expect(await wrongIn(page, 'audit-verified')).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('the statement of a month says what it began and ended with', async () => {
+    const { page, problems } = await open('/me/billing')
+    await press(page, 'Statement…')
+    await sees(page, 'Balance at its end')
+    expect(await wrongIn(page, 'billing-statement')).toEqual([])
+    expect(problems).toEqual([])
+  })
+})
