@@ -26,7 +26,7 @@ const SCREENS = [
   ['workflows?tab=events', 'order.created'],
   ['widgets', 'Lamp shop'],
   ['browser', 'No live browser.'],
-  ['webhooks', 'No endpoints'],
+  ['webhooks', '203.0.112.7'],
   ['files', 'No files yet'],
   ['keys', 'test'],
   ['audit', 'completion.created'],
@@ -69,6 +69,7 @@ inChromium('the console of operators', async () => {
     expect(await wrongIn(page, 'all-platform-row')).toEqual([])
     await page.setViewport({ width: 1280, height: 800 })
     await press(page, 'Grant credit…')
+    await page.waitForSelector('.dialog input[type=number]')
     await page.type('.dialog input[type=number]', '12')
     await page.type('.dialog input[type=text]', 'For testing')
     await press(page, 'Grant credit')
@@ -107,6 +108,7 @@ inChromium('the console of operators', async () => {
     await sees(page, 'Grant credit…')
     await change({ proved_at: 1 })
     await press(page, 'Grant credit…')
+    await page.waitForSelector('.dialog input[type=number]')
     await page.type('.dialog input[type=number]', '3')
     await page.type('.dialog input[type=text]', 'For more testing')
     await press(page, 'Grant credit')
@@ -114,6 +116,7 @@ inChromium('the console of operators', async () => {
     expect(await wrongIn(page, 'confirm')).toEqual([])
     await page.setViewport({ width: 1280, height: 800 })
     const enter = async (password: string) => {
+      await page.waitForSelector('.dialog input[type=password]')
       await page.type('.dialog input[type=password]', password)
       await press(page, 'Confirm')
     }

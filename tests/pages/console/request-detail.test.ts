@@ -31,6 +31,7 @@ inChromium('one request of the console', async () => {
   test('a mode that was wrong is corrected where it is seen', async () => {
     const { page, problems } = await open(`/me/requests/${id}`)
     await press(page, 'Correct the mode…')
+    await page.waitForSelector('.dialog select')
     await page.select('.dialog select', 'code')
     await write(page, 'Note', 'It asks for a program.')
     await press(page, 'Correct the mode')
