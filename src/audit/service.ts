@@ -72,9 +72,8 @@ export function createAuditLog({ clock }: Deps) {
    * Appends the caller's action to a chain, by default the owner's. Three statements. Returns the event's id. `insert`
    * stores the event with a row of its own, as a call's usage row does, so that both are one insert.
    */
-  async function record(tx: Tx, call: Call<Caller>, entry: AuditEntry, insert?: InsertEvent): Promise<AuditEventId> {
-    const [id] = await append(tx, entry.scope ?? chainOf(call.caller), [recordOf(call, entry)], insert)
-    return id!
+  function record(tx: Tx, call: Call<Caller>, entry: AuditEntry, insert?: InsertEvent): Promise<AuditEventId> {
+    return append(tx, entry.scope ?? chainOf(call.caller), [recordOf(call, entry)], insert).then(([id]) => id!)
   }
 
   /** As `record`, for what several calls did in one unit of work; the head of the chain is taken once for all. */

@@ -1,10 +1,11 @@
 import type { AuditLog } from '../audit'
 import { type Live, RENEW_MS } from '../cluster'
-import type { Call, OwnerScope } from '../kernel/caller'
+import type { Call, OwnerScope, TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { failpoint } from '../kernel/failpoint'
 import { type Loop, startLoop } from '../kernel/loop'
 import { centsToMicro, MAX_CENTS } from '../kernel/money'
+import { createLru } from '../kernel/read-cache'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
 import {
@@ -73,6 +74,10 @@ export type Billing = ReturnType<typeof createBilling>
 const HOLD_MS = 660_000
 const BATCH = 100
 
+/** Credit that is not gone within a second, in micro-cents, and how long it need not be looked at again. */
+const PLENTY = centsToMicro(100)
+const PLENTY_MS = 1_000
+
 type Deps = ExpiringDeps & {
   limits: AccountLimitsOf
   watch: BalanceWatch
@@ -90,6 +95,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   const escrows = createEscrows({ store, clock, node, unended, ...(live && { live }) })
   const ownerCaps = createOwnerCaps({ limits, clock, escrows })
   const expiringGrants = createExpiringGrants({ store, clock, audit, watch, jobs, escrows })
+  /** When owners had plenty, as the database said. */
+  const plenty = createLru<OwnerScope, number>(20_000)
   const settleHolds = createSettling({ clock, escrows, watch })
   return {
     balance,
@@ -122,10 +129,21 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     return { balance, held, available: balance - held }
   }
 
-  /** Throws 402 `insufficient_credits` when nothing is available or a cap of the key is used up. */
-  async function assertFunds(reader: Reader, { caller }: Call): Promise<void> {
+  /**
+   * Throws 402 `insufficient_credits` when nothing is available or a cap of the key is used up. Of owners without caps
+   * who had plenty a second ago nothing is read.
+   */
+  function assertFunds(reader: Reader, { caller }: Call): void | Promise<void> {
+    const { owner, caps } = payerOf(caller)
+    const isCapped = hasCaps(caps) || ownerCaps.hasCaps(reader, owner) !== false
+    if (isCapped || clock.monotonic() > (plenty.get(owner) ?? -Infinity) + PLENTY_MS)
+      return assertFundsNow(reader, caller)
+  }
+
+  async function assertFundsNow(reader: Reader, caller: TenantCaller): Promise<void> {
     const { owner, keyId, caps } = payerOf(caller)
     const { available } = await balance(reader, owner)
+    if (available >= PLENTY) plenty.set(owner, clock.monotonic())
     const isFunded = async () => (await balance(reader, owner)).available > 0
     if (available <= 0 && !(await escrows.recallOthers(reader, owner, isFunded))) throw noCredits(available)
     if (keyId && hasCaps(caps)) assertWithinCaps('key', caps, await spendOf(reader, keyId, clock.now()), 0)
@@ -281,6 +299,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
       return true
     }
     await escrows.recall(tx, owner)
+    plenty.delete(owner)
     const take = async () => (await debit(tx, { id: owner, amount: -amount }))[0]
     const left = (await take()) ?? (await escrows.recallOthers(tx, owner, take))
     if (!left) throw balanceTooLow((await balance(tx, owner)).available, amount)

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../audit'
 import { type Billing, type Consumption, hasCaps, type Prices } from '../billing'
-import { type Hold, payerOf, refOf } from '../billing/schema'
+import { type Hold, payerOf, type Reservation, refOf } from '../billing/schema'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
 import type { Draft, Files } from '../files'
@@ -116,10 +116,13 @@ export function createCharging(deps: Deps) {
   async function run<M extends Made, Answer>(call: Call, input: Input<M, Answer>): Promise<Answer> {
     const { charging, texts, hold: amount } = await admit(call, input, true)
     const ticket = await reserveTokens(call, charging.wanted)
-    const hold = await holds.place(call.caller, input.id, amount, store.failing()).catch((error: unknown) => {
+    let hold: Hold | null
+    try {
+      hold = await holds.place(call.caller, input.id, amount, store.failing())
+    } catch (error) {
       ticket?.correct(0)
       throw error
-    })
+    }
     const deadline = startDeadline(clock, [call.signal], TIMEOUT_S * 1_000)
     const drafts: Draft[] = []
     try {
@@ -244,14 +247,22 @@ export function createHolds({ store, clock, billing }: HoldsDeps) {
   return { place, ending }
 
   /**
-   * Holds an amount in micro-cents for the work of this id, which is held for once. `surely` waits until the disk has
-   * it. Throws 402 `insufficient_credits`, 503 `storage_unavailable`.
+   * Holds an amount in micro-cents for the work of this id, which is held for once; at once as a part of a hold that
+   * calls share. `surely` waits until the disk has it. Throws 402 `insufficient_credits`, 503 `storage_unavailable`.
    */
-  async function place(caller: TenantCaller, id: string, amount: number, surely: boolean): Promise<Hold | null> {
+  function place(
+    caller: TenantCaller,
+    id: string,
+    amount: number,
+    surely: boolean,
+  ): Hold | null | Promise<Hold | null> {
     const wanted = { ...payerOf(caller), ref: refOf(id, clock.now()), amount }
     const sharing = surely ? null : billing.reserveShared(wanted)
-    const shared = sharing instanceof Promise ? await sharing : sharing
-    if (shared) return shared
+    if (sharing instanceof Promise) return sharing.then((shared) => shared ?? placeOwn(wanted, surely))
+    return sharing ?? placeOwn(wanted, surely)
+  }
+
+  async function placeOwn(wanted: Reservation, surely: boolean): Promise<Hold | null> {
     const unit = (tx: Tx) => billing.reserve(tx, wanted)
     const hold = await (surely ? store.write(unit) : store.writeSoon(unit, hasCaps(wanted.caps))).catch(
       (error: unknown) => {
@@ -268,12 +279,12 @@ export function createHolds({ store, clock, billing }: HoldsDeps) {
    * The transaction that ends work. When it fails, as without a database, its hold is released once that is possible.
    * `isPlain`: it changes nothing beside the money and the record, and may share a transaction with others.
    */
-  async function ending<T>(hold: Hold | null, unit: (tx: Tx) => Promise<T>, isPlain = false): Promise<T> {
-    try {
-      return await (isPlain && !hold?.capped ? store.writeTogether(unit) : store.write(unit))
-    } catch (error) {
-      if (hold) billing.releaseLater(hold)
+  function ending<T>(hold: Hold | null, unit: (tx: Tx) => Promise<T>, isPlain = false): Promise<T> {
+    const written = isPlain && !hold?.capped ? store.writeTogether(unit) : store.write(unit)
+    if (!hold) return written
+    return written.catch((error: unknown) => {
+      billing.releaseLater(hold)
       throw error
-    }
+    })
   }
 }

@@ -123,16 +123,14 @@ export async function replay(house: House, run: Run, cached: StoredAnswer): Prom
   run.engineId = answer.model.id
   run.model = answer.model
   run.routing = answer.routing
-  await house.store.write(async (tx) => {
+  const isPlain = !(run.conversationId || run.call.once)
+  const unit = async (tx: Tx) => {
     if (run.conversationId) await keepTurn(house, tx, run, answer, false)
-    await record(house, tx, run, {
-      agentResult: null,
-      answer,
-      guardrails: firedIn(run, answer),
-      ...endingOf(undefined),
-    })
+    const guardrails = firedIn(run, answer)
+    await record(house, tx, run, { agentResult: null, answer, guardrails, ...endingOf(undefined) })
     if (run.call.once) await keepReply(tx, run, answer)
-  })
+  }
+  await house.holds.ending(null, unit, isPlain)
   return answer
 }
 

@@ -219,8 +219,10 @@ export async function admit(house: House, run: Run): Promise<void> {
       return
     }
     const surely = run.write !== null || store.failing()
-    if (amount > 0) run.hold = await house.holds.place(run.call.caller, run.call.requestId, amount, surely)
-    else {
+    if (amount > 0) {
+      const placing = house.holds.place(run.call.caller, run.call.requestId, amount, surely)
+      run.hold = placing instanceof Promise ? await placing : placing
+    } else {
       await billing.assertFunds(store.read, run.call)
       if (surely) await store.confirm()
     }

@@ -152,12 +152,15 @@ async function accept(house: House, call: Call, request: CompletionRequest): Pro
 }
 
 /** Checks that there is credit before the cache is read, and applies the caller's policy to the request. Throws 402, 400. */
-async function assertAllowed(house: House, run: Run): Promise<void> {
-  if (!run.request.accepted) await house.billing.assertFunds(house.store.read, run.call)
-  if (!run.guard) return
-  begin(house, run, 'guardInput')
-  await guardInput(house, run)
-  end(house, run)
+function assertAllowed(house: House, run: Run): void | Promise<void> {
+  const looking = run.request.accepted ? undefined : house.billing.assertFunds(house.store.read, run.call)
+  if (!run.guard) return looking
+  const applied = async (): Promise<void> => {
+    begin(house, run, 'guardInput')
+    await guardInput(house, run)
+    end(house, run)
+  }
+  return looking instanceof Promise ? looking.then(applied) : applied()
 }
 
 /** The run of a request, which operators are told of; a promise where something has to be read for it. */
@@ -190,7 +193,8 @@ async function answered(house: House, run: Run): Promise<StoredAnswer> {
     const counting = countMode(house, run)
     if (counting) await counting
     // Without cache and guard `admit` soon places the hold.
-    if (run.cacheKey || run.guard) await assertAllowed(house, run)
+    const allowing = run.cacheKey || run.guard ? assertAllowed(house, run) : undefined
+    if (allowing) await allowing
     const looking = run.cacheKey !== null && run.request.cache !== 'refresh' && cache.look(run.cacheKey)
     if (looking) await looking
     const known = readCache(house, run)

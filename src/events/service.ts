@@ -181,12 +181,15 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
     publish,
   }
 
-  /** For the bus: an event that a module emits. */
-  async function ofServer(tx: Tx, event: DomainEvent): Promise<void> {
+  /** For the bus: an event that a module emits. At once where it is known that nobody hears it. */
+  function ofServer(tx: Tx, event: DomainEvent): void | Promise<void> {
     const found = subscribersOf(tx, event.scope, event.type)
-    const reached = found instanceof Promise ? await found : found
-    if (!reached.size) return
-    await store(tx, event, [{ owner: event.scope, reached }], { source: null, reach: await scopeOf(tx, event) })
+    if (!(found instanceof Promise) && !found.size) return
+    return (async () => {
+      const reached = await found
+      if (!reached.size) return
+      await store(tx, event, [{ owner: event.scope, reached }], { source: null, reach: await scopeOf(tx, event) })
+    })()
   }
 
   /**
@@ -313,25 +316,27 @@ export function createEventBus({ clock, onError }: BusDeps) {
   return {
     /**
      * Notifies all listeners. `inTransaction` listeners run now, in order of subscription; `afterCommit` listeners run
-     * once the transaction has committed, and not at all when it is rolled back.
+     * once the transaction has committed, and not at all when it is rolled back. A promise only where one has to wait.
      */
-    async emit<Data extends object>(
+    emit<Data extends object>(
       tx: Tx,
       kind: EventKind<Data>,
       scope: OwnerScope,
       data: Data,
       { depth = 0 }: Cause = {},
-    ): Promise<DomainEvent<Data>> {
+    ): DomainEvent<Data> | Promise<DomainEvent<Data>> {
       const event = { id: EventId.create(), type: kind.type, scope, created: clock.now(), data, depth }
       const listeners = listenersOf(kind)
-      for (const react of listeners.inTransaction) {
-        const working = react(tx, event as DomainEvent<never>)
-        if (working) await working
+      const from = (first: number): DomainEvent<Data> | Promise<DomainEvent<Data>> => {
+        for (let at = first; at < listeners.inTransaction.length; at++) {
+          const working = listeners.inTransaction[at]!(tx, event as DomainEvent<never>)
+          if (working) return working.then(() => from(at + 1))
+        }
+        for (const react of listeners.afterCommit)
+          tx.afterCommit(() => contain(() => react(event as DomainEvent<never>), kind.type))
+        return event
       }
-      for (const react of listeners.afterCommit) {
-        tx.afterCommit(() => contain(() => react(event as DomainEvent<never>), kind.type))
-      }
-      return event
+      return from(0)
     },
 
     /**

@@ -3,7 +3,7 @@ import { capReached } from '../../src/billing/errors'
 import { spendOf } from '../../src/usage'
 import { callOf } from '../support/callers'
 import { openTestStore } from '../support/store'
-import { createWorld, outcomes } from './world'
+import { createWorld, newRef, outcomes } from './world'
 
 const store = await openTestStore()
 const CENT = 1_000_000
@@ -117,6 +117,22 @@ describe('before any work', () => {
     await billing.assertFunds(store.read, callOf(ada.caller))
     await settle(await ada.reserve(1), 1)
     await expect(billing.assertFunds(store.read, callOf(ada.caller))).rejects.toThrow('daily cap of this key is 1.00')
+  })
+
+  test('of an owner who had plenty nothing is read for a second, unless it is taken here', async () => {
+    const { account, billing, clock, start } = createWorld(store)
+    const [ada, bob] = [await account(200 * CENT), await account(200 * CENT)]
+    const takeAll = ({ owner }: typeof ada, by: typeof billing) =>
+      store.write((tx) => by.adjust(tx, { owner, amount: -200 * CENT, ref: newRef(), note: null }))
+    for (const { caller } of [ada, bob]) await billing.assertFunds(store.read, callOf(caller))
+    await takeAll(ada, start('another process'))
+    expect(billing.assertFunds(store.read, callOf(ada.caller))).toBeUndefined()
+    clock.advance(1_001)
+    const unpaid = { code: 'insufficient_credits' }
+    await expect(billing.assertFunds(store.read, callOf(ada.caller))).rejects.toMatchObject(unpaid)
+    await billing.assertFunds(store.read, callOf(bob.caller))
+    await takeAll(bob, billing)
+    await expect(billing.assertFunds(store.read, callOf(bob.caller))).rejects.toMatchObject(unpaid)
   })
 
   test('a call that reserves is told how much, and one that reserves nothing is not', () => {

@@ -34,7 +34,7 @@ describe('an event', () => {
 
   test('carries an id, its name, its owner, its time and its facts', async () => {
     const { bus } = createWorld()
-    const event = await store.write((tx) => bus.emit(tx, rung, 'org:o', { door: 'back' }))
+    const event = await store.write(async (tx) => bus.emit(tx, rung, 'org:o', { door: 'back' }))
     expect(event).toEqual({
       id: event.id,
       type: 'door.rung',
@@ -63,7 +63,7 @@ describe('an event', () => {
     bus.inTransaction(rung, async () => {
       throw new Error('no room')
     })
-    expect(store.write((tx) => bus.emit(tx, rung, 'user:u', { door: 'front' }))).rejects.toThrow('no room')
+    expect(store.write(async (tx) => bus.emit(tx, rung, 'user:u', { door: 'front' }))).rejects.toThrow('no room')
   })
 
   test('stands when a listener after the commit fails, which is reported, and the others still hear', async () => {
@@ -72,7 +72,7 @@ describe('an event', () => {
       throw new Error('deaf')
     })
     bus.afterCommit(rung, () => heard.push('heard'))
-    await store.write((tx) => bus.emit(tx, rung, 'user:u', { door: 'front' }))
+    await store.write(async (tx) => bus.emit(tx, rung, 'user:u', { door: 'front' }))
     expect({ heard, failures }).toEqual({ heard: ['heard'], failures: [['door.rung', new Error('deaf')]] })
   })
 
@@ -83,7 +83,7 @@ describe('an event', () => {
       heard.push('everything, inside')
     })
     bus.afterCommit(oiled, ({ data }) => heard.push(data.door))
-    await store.write((tx) => bus.emit(tx, oiled, 'user:u', { door: 'back' }))
+    await store.write(async (tx) => bus.emit(tx, oiled, 'user:u', { door: 'back' }))
     expect(heard).toEqual(['back'])
   })
 })
