@@ -176,9 +176,11 @@ function detailsOf(stated: StatedUsage, promptTokens: number, completionTokens: 
 /** The parts of several counts together. */
 export function sumDetails(all: readonly TokenDetails[]): TokenDetails {
   const sum: TokenDetails = {}
-  for (const one of all) {
-    for (const name of ['cachedTokens', 'cacheWriteTokens', 'reasoningTokens'] as const)
-      if (one[name]) sum[name] = (sum[name] ?? 0) + one[name]
+  // One by one, because each answer is summed three times and most have none.
+  for (const { cachedTokens, cacheWriteTokens, reasoningTokens } of all) {
+    if (cachedTokens) sum.cachedTokens = (sum.cachedTokens ?? 0) + cachedTokens
+    if (cacheWriteTokens) sum.cacheWriteTokens = (sum.cacheWriteTokens ?? 0) + cacheWriteTokens
+    if (reasoningTokens) sum.reasoningTokens = (sum.reasoningTokens ?? 0) + reasoningTokens
   }
   return sum
 }

@@ -24,7 +24,8 @@ const FINISHES = new Map<string, FinishReason>([
 
 const typeOf = (response: Response): string => response.headers.get('content-type') ?? ''
 
-const OPENED = '<think>'
+/** Before the thoughts at the head of an answer. */
+export const OPENED = '<think>'
 const CLOSED = '</think>'
 
 /**
@@ -297,7 +298,7 @@ export function argumentsForHistory(text: string): Record<string, unknown> {
  * answer is not whole (contract 22.3).
  */
 export function finishOf(word: string): FinishReason {
-  const known = FINISHES.get(word.toLowerCase().replace(/[_\s-]/g, ''))
+  const known = FINISHES.get(word) ?? FINISHES.get(word.toLowerCase().replace(/[_\s-]/g, ''))
   if (known) return known
   throw new EngineFailure('truncated', `the upstream ended its answer with "${word.slice(0, 40)}"`)
 }

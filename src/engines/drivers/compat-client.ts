@@ -14,6 +14,7 @@ import {
   type Message,
   type Part,
   qualityFor,
+  type Sampling,
   type Sink,
   sizeFor,
 } from '../engine'
@@ -204,16 +205,7 @@ function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: W
   if (stream) body.stream_options = { include_usage: true }
   if (Number.isFinite(request.maxOutputTokens)) body[outputLimitField] = request.maxOutputTokens
   if (request.temperature !== undefined) body.temperature = request.temperature
-  const { topP, seed, stop, frequencyPenalty, presencePenalty, logitBias, ...more } = request.sampling ?? {}
-  if (topP !== undefined) body.top_p = topP
-  if (seed !== undefined) body.seed = seed
-  if (stop?.length) body.stop = stop.slice(0, MAX_STOPS)
-  if (frequencyPenalty !== undefined) body.frequency_penalty = frequencyPenalty
-  if (presencePenalty !== undefined) body.presence_penalty = presencePenalty
-  if (logitBias) body.logit_bias = logitBias
-  if (more.verbosity) body.verbosity = more.verbosity
-  if (more.cacheKey) body.prompt_cache_key = more.cacheKey
-  if (more.logprobs !== undefined) Object.assign(body, { logprobs: true, top_logprobs: more.logprobs })
+  if (request.sampling) addSampling(body, request.sampling)
   if (request.effort) body.reasoning_effort = request.effort
   if (request.json)
     body.response_format =
@@ -228,6 +220,19 @@ function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: W
         : { type: 'function', function: { name: request.toolChoice.name } }
   if (request.tools?.length && request.oneCallATurn) body.parallel_tool_calls = false
   return body
+}
+
+function addSampling(body: WireRequest, sampling: Sampling): void {
+  const { topP, seed, stop, frequencyPenalty, presencePenalty, logitBias, verbosity, cacheKey, logprobs } = sampling
+  if (topP !== undefined) body.top_p = topP
+  if (seed !== undefined) body.seed = seed
+  if (stop?.length) body.stop = stop.slice(0, MAX_STOPS)
+  if (frequencyPenalty !== undefined) body.frequency_penalty = frequencyPenalty
+  if (presencePenalty !== undefined) body.presence_penalty = presencePenalty
+  if (logitBias) body.logit_bias = logitBias
+  if (verbosity) body.verbosity = verbosity
+  if (cacheKey) body.prompt_cache_key = cacheKey
+  if (logprobs !== undefined) Object.assign(body, { logprobs: true, top_logprobs: logprobs })
 }
 
 /** Images of tool results follow the results as a user message, because servers take only text from a tool. */

@@ -14,6 +14,7 @@ import {
   createThoughtSplitter,
   finishOf,
   finishWith,
+  OPENED,
   type WireEvent,
 } from './compat-body'
 
@@ -215,9 +216,13 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
   const choice = firstOf(wire)
   const message = choice && messageIn(choice)
   if (!message) throw new EngineFailure('malformed', 'the answer holds no message')
-  const joiner = createCallJoiner()
-  joiner.add(callsIn(message))
-  const toolCalls = joiner.calls()
+  const calls = callsIn(message)
+  let toolCalls: ToolCall[] = []
+  if (calls != null) {
+    const joiner = createCallJoiner()
+    joiner.add(calls)
+    toolCalls = joiner.calls()
+  }
   const likely = logprobsOf(choice)
   const finish = choice.finish_reason ? finishOf(String(choice.finish_reason)) : 'stop'
   return {
@@ -234,6 +239,7 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
 
 /** The text of an answer without the thoughts at its head. */
 function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 'text' | 'reasoning'> {
+  if (!whole.trimStart().startsWith(OPENED)) return { text: whole, reasoning }
   const splitter = createThoughtSplitter()
   const split = { text: '', reasoning }
   for (const part of [...splitter.take(whole), ...splitter.end()])
