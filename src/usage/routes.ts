@@ -54,7 +54,8 @@ export const requestRoutes = ({ usageReading }: Deps, guard: Guard) =>
         description:
           'Default: the last 30 days; `from` and `to` may span at most 366 days. A key lists its own calls, a session those ' +
           'of the account or the active organization. A page can have fewer calls than `limit` while `has_more` is true, ' +
-          'because a filter that matches few calls is evaluated in steps. Follow `next_cursor` until it is null.',
+          'because a filter that matches few calls is evaluated in steps. Follow `next_cursor` until it is null. ' +
+          'A member of the `metadata` of requests is a filter too: `metadata.team=search`.',
       },
     })
     .get('/count', (context) => usageReading.countRequests(toCall(context), context.query), {
@@ -117,6 +118,7 @@ export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: 
         detail: {
           summary: 'Export every call as CSV, JSON or JSON lines, newest first',
           description:
+            'The filters are those of `GET /requests`, `metadata.NAME=VALUE` among them. ' +
             'At most 92 days and 1,000,000 rows; larger exports get 400 before anything is sent. Text that a ' +
             'spreadsheet would read as a formula is prefixed with an apostrophe. The export is recorded in the audit events.',
           'x-download': 'text/csv',
