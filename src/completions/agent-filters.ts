@@ -6,7 +6,7 @@ const OPENING = /\n[ \t]*`{3}[\w+-]{0,20}[ \t]*(?:\r?\n|(?=[[{]))/
 /** Longer is no opening line. */
 const MAX_OPENING_CHARS = 60
 
-/** A line that closes a fence. In JSON a line end stands between values only, so it is not in a text. */
+/** A line that closes a fence. In JSON line ends are between values only, so none is in a text. */
 const CLOSING = /\n[ \t]*`{3}/
 
 /**

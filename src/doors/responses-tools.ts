@@ -177,7 +177,7 @@ function namesIn(filter: unknown): string[] | null {
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : null
 }
 
-/** Objects of a list in a tool. Throws 400 for an entry that is none. */
+/** Objects of a list in a tool. Throws 400 for an entry that is not an object. */
 function entriesIn(list: unknown, path: string): Item[] {
   if (!Array.isArray(list)) return []
   const wrong = list.findIndex((one) => typeof one !== 'object' || one === null || Array.isArray(one))

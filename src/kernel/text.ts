@@ -15,7 +15,7 @@ export const hasAtMost = (text: string, max: number): boolean =>
 export const hasAtLeast = (text: string, min: number): boolean =>
   text.length >= min * MAX_UNITS || (text.length >= min && (min < 2 || charactersIn(text, min) >= min))
 
-/** A caller's value that should be a text; `otherwise` for one that is none. */
+/** A caller's value that should be a text; `otherwise` for any other value. */
 export const wordOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
 
 /** Removes what could act on a terminal or reorder a line: control characters, escapes, bidi overrides (dx 2.4). */

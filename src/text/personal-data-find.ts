@@ -22,7 +22,7 @@ const OTHER =
 const NANP =
   /^(?:\+?1[-. ])?(?:\([2-9]\d{2}\) ?[2-9]\d{2}[-. ]\d{4}|[2-9]\d{2}([-.])[2-9]\d{2}\1\d{4}|[2-9]\d{2} [2-9]\d{2}-\d{4})$/
 
-/** The same between blanks or slashes, where other numbers stand beside it. */
+/** The same between blanks or slashes, where other numbers are beside it. */
 const NANP_WITHIN = new RegExp(`(?<![^ /])(?:${NANP.source.slice(1, -1)})(?![^ /])`, 'g')
 
 /** A date, with or without a time, or a range of years. */

@@ -24,7 +24,7 @@ async function measure(world: World, env: Record<string, string>): Promise<strin
   return text
 }
 
-describe.skipIf(!isInstalled)('every door with the real packages at their defaults (contract 33.5)', () => {
+describe.skipIf(!isInstalled)('every door with the real packages at their defaults (contract 33)', () => {
   test('passes whole with the built-in engine', async () => {
     expect(await measure(await createWorld(), {})).toMatch(/^\d+ passed, 0 failed\n$/)
   }, 300_000)

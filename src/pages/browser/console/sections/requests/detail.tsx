@@ -18,7 +18,7 @@ export function State({ status }: RequestRow) {
 }
 
 const AROUND_MS = 600_000
-/** What can be asked for anew, with the mode it should have had. */
+/** What can be asked for again, with the mode it should have had. */
 const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
 const VERDICTS = { block: 'bad', redact: 'warn', flag: 'warn', allow: 'good' } as const
 /** What chose the mode, in words. */
