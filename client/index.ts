@@ -54,7 +54,7 @@ export function createSvc(options: ClientOptions = {}) {
   }
 
   /** What answers with bytes. No Idempotency-Key covers such a POST. */
-  const bytes = async (method: string, path: string, input: object = {}): Promise<Uint8Array> =>
+  const bytes = async (method: string, path: string, input: object = {}): Promise<Uint8Array<ArrayBuffer>> =>
     new Uint8Array(await (await transport.send(method, path, { ...input, unkeyed: method === 'POST' })).arrayBuffer())
   /** A form of files and fields; no Idempotency-Key covers it. */
   const sendForm = async <T>(path: string, parts: readonly (readonly [string, unknown])[], call?: CallOptions) => {

@@ -44,6 +44,7 @@ try {
   await buildCode(built)
   writeFileSync(join(built, 'package.json'), JSON.stringify(manifest, null, 2))
   writeFileSync(join(built, 'LICENSE'), readFileSync(join(ROOT, 'LICENSE')))
+  writeFileSync(join(built, 'README.md'), readFileSync(join(ROOT, 'client/README.md')))
   const target = join(folder, `svc-client-${version}.tgz`)
   run(['tar', '-czf', target, '-C', work, 'package'])
   process.stdout.write(`${target}\n`)

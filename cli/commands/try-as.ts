@@ -69,6 +69,12 @@ export const FORMATS = {
     textOf: ({ data }) => data.map(({ url }: { url: string }) => url).join('\n'),
     ...whole('image'),
   },
+  speech: {
+    path: '/audio/speech',
+    body: (prompt) => ({ model: 'svc-1-voice', voice: 'alloy', input: prompt }),
+    textOf: ({ bytes, type }) => `${bytes} bytes of ${type}`,
+    ...whole('tts'),
+  },
   moderations: {
     path: '/moderations',
     body: (prompt) => ({ input: prompt }),
@@ -105,9 +111,13 @@ export async function answerAs(
   })
   if (!response.ok || !response.body) throw replyFailure(response.status, envelopeOf(await response.text()))
   const asText = ['table', 'wide'].includes(formatOf(shell.globals))
-  const answer = body.stream
+  const type = response.headers.get('content-type') ?? ''
+  const cost_cents = Number(response.headers.get('x-cost-cents'))
+  const answer: Wire = body.stream
     ? await readEvents(shell, response.body, format, asText)
-    : ((await response.json()) as Wire)
+    : type.startsWith('audio/')
+      ? { type, bytes: (await response.arrayBuffer()).byteLength, svc_metadata: { cost_cents } }
+      : await response.json()
   const content = body.stream ? '' : format.textOf(answer)
   if (!body.stream) shell.io.out(asText ? clean(content) : safeJson(answer))
   const { svc_metadata: facts, usage = {} } = answer

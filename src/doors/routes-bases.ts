@@ -26,6 +26,11 @@ const OF_DEPLOYMENT =
   /^(?:chat\/completions|embeddings|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations))$/
 const TWICE = new RegExp(`/(?:${ENDPOINTS})/(?:v1/)?(?:${ENDPOINTS})$`)
 
+/** An endpoint below an address that is no base of this server. */
+const BELOW_OTHER = new RegExp(`/(?:${ENDPOINTS})$`)
+/** Clients of this format append the version themselves. */
+const OF_ANTHROPIC = /\/v1\/messages(?:\/|$)/
+
 const doors = new WeakMap<Request, Door>()
 
 /** How a request came in; asked by the routes that clients of other services call. */
@@ -103,13 +108,14 @@ export function authorizationOf(request: Request): string | null {
 
 /** What to tell a client whose base address is wrong; null where nothing is known to be meant. */
 export function baseAdvice(path: string, origin: string, methodsOf: (path: string) => string[]): string | null {
-  if (TWICE.test(path)) return `The path names its endpoint twice: the base URL is too long. Set it to ${origin}/v1.`
+  const base = OF_ANTHROPIC.test(path) ? origin : `${origin}/v1`
+  if (TWICE.test(path)) return `The path names its endpoint twice: the base URL is too long. Set it to ${base}.`
   const below = path.replace(/\/+/g, '/').replace(/^(?:\/api)?(?:\/v1)*\//, '')
   const meant = `${API}/${below}`
   if (meant === path) return null
-  if (SERVED.test(below)) return `Set the base URL to ${origin}/v1.`
+  if (SERVED.test(below)) return `Set the base URL to ${base}.`
   if (methodsOf(meant).length) return `The base address of the API is ${API}; call ${meant}.`
-  return /^\/(?:v1|openai)\//.test(path) ? `Set the base URL to ${origin}/v1.` : null
+  return /^\/(?:v1|openai)\//.test(path) || BELOW_OTHER.test(path) ? `Set the base URL to ${base}.` : null
 }
 
 /** Addresses that clients ask before they call: whether anything is there (contract 32.1). */

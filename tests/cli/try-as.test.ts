@@ -1,6 +1,7 @@
 // SQLite only: a client of routes that tests of their modules call on both.
 import { expect, test } from 'bun:test'
 import { FORMAT_NAMES, FORMATS } from '../../cli/commands/try-as'
+import { soundUpstream } from '../media/audio/support'
 import { cliOver } from '../support/cli'
 import { createWorld } from '../support/world'
 
@@ -22,6 +23,17 @@ test('try --as images shows an address, and --as moderations what is flagged', a
   expect(flagged.stdout).toMatch(/^flagged: \w/)
   expect(flagged.stderr).toContain('mode moderation  0.00¢')
   expect((await run(['try', 'Good morning', '--as', 'moderations'], { key })).stdout.trim()).toBe('not flagged')
+})
+
+test('try --as speech tells how long the sound is, and its cost', async () => {
+  const sound = soundUpstream(new Uint8Array(await Bun.file('tests/media/audio/tone.mp3').arrayBuffer()))
+  const upstreams = { sound: { kind: 'compat' as const, baseUrl: sound.url } }
+  const speaking = await createWorld({ config: { engines: { upstreams, models: { 'svc-1-voice': ['sound:tts'] } } } })
+  const person = await speaking.person({ cents: 100 })
+  const { stdout, stderr } = await cliOver(speaking)(['try', 'The tide comes in.', '--as', 'speech'], person)
+  expect(stdout).toMatch(/^[1-9]\d+ bytes of audio\/mpeg\n$/)
+  expect(stderr).toMatch(/mode tts {2}0\.0\d*[1-9]¢/)
+  expect(stderr).toContain('/v1/audio/speech')
 })
 
 test('try --as embeddings shows a vector, and has no stream', async () => {

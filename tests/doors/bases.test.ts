@@ -60,6 +60,27 @@ describe('the base addresses of clients (contract 32.1)', () => {
   )
 })
 
+describe('a base address that is wrong (contract 32.1)', () => {
+  test.each([
+    ['/v1/nothing', 'Set the base URL to http://127.0.0.1:3400/v1.'],
+    ['/chat/completions', 'Set the base URL to http://127.0.0.1:3400/v1.'],
+    ['/api/chat/completions', 'Set the base URL to http://127.0.0.1:3400/v1.'],
+    ['/v1/v1/chat/completions', 'Set the base URL to http://127.0.0.1:3400/v1.'],
+    ['/openai/chat/completions', 'Set the base URL to http://127.0.0.1:3400/v1.'],
+    ['/v1/openai/embeddings', 'Set the base URL to http://127.0.0.1:3400/v1.'],
+    ['/v1/chat/completions/chat/completions', 'the base URL is too long. Set it to http://127.0.0.1:3400/v1.'],
+    ['/v1/chat/completions/v1/embeddings', 'the base URL is too long. Set it to http://127.0.0.1:3400/v1.'],
+    ['/v1/v1/messages', 'Set the base URL to http://127.0.0.1:3400.'],
+    ['/anthropic/v1/messages', 'Set the base URL to http://127.0.0.1:3400.'],
+    ['/v1/messages/v1/messages', 'the base URL is too long. Set it to http://127.0.0.1:3400.'],
+    ['/messages', 'Set the base URL to http://127.0.0.1:3400/v1.'],
+  ])('POST %s is 404 and names the one to set', async (path, advice) => {
+    const { status, text, headers } = await send('POST', path, { authorization: `Bearer ${key}` }, order)
+    expect({ status, location: headers.get('location') }).toEqual({ status: 404, location: null })
+    expect(JSON.parse(text).error.message).toEndWith(advice)
+  })
+})
+
 describe('where the key may stand (contract 29.2)', () => {
   test.each([
     ['/v1/models', { 'x-api-key': key }, 200],

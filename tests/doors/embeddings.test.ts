@@ -74,6 +74,14 @@ describe('POST /embeddings (contract 31)', () => {
     }
   })
 
+  test('reads 299,880 tokens at once, which clients send in 2,040 texts', async () => {
+    const rich = await world.person({ tier: 'enterprise', cents: 1_000 })
+    const ids = getEncoding('cl100k_base').encode('the tide '.repeat(80)).slice(0, 147)
+    const input = Array.from({ length: 2_040 }, (_, at) => [...ids.slice(0, 146), ids[at % 147]!])
+    const { status, body } = await rich.send('POST', 'embeddings', { input, encoding_format: 'base64' })
+    expect({ status, count: body.data?.length }).toEqual({ status: 200, count: 2_040 })
+  }, 60_000)
+
   test('reads them with the vocabulary of the operator, or not at all', async () => {
     for (const embedTokens of ['o200k_base', 'off'] as const) {
       const world = await createWorld({ config: { embedTokens } })

@@ -26,7 +26,8 @@ describe('JSON from strangers', () => {
     '12345678901234567000',
     '[9007199254740991,-9007199254740992,100000000000000000000,1e23,0.1234567890123456789,12345678901.25000000]',
     '{"a":"\\\\"}',
-    `[${'1,'.repeat(99_999)}1]`,
+    `[${'"a",'.repeat(99_999)}1]`,
+    `[[${'1, '.repeat(149_999)}1],[${'-2,'.repeat(149_999)}2.5]]`,
     JSON.stringify({ text: ','.repeat(200_000) }),
   ])('reads what JSON.parse reads: %s', (text) => {
     expect(parse(text)).toEqual(JSON.parse(text))
@@ -36,7 +37,8 @@ describe('JSON from strangers', () => {
     ['nesting of 65 lists', '['.repeat(65), 'deeper than 64'],
     ['nesting of 100,000 lists', '['.repeat(100_000), 'deeper than 64'],
     ['nesting of 50,000 objects', '{"a":'.repeat(50_000), 'deeper than 64'],
-    ['a list of 100,001 entries', `[${'1,'.repeat(100_000)}1]`, 'more than 100000 values'],
+    ['a list of 100,001 texts', `["a"${',"a"'.repeat(100_000)}]`, 'more than 100000 values'],
+    ['a list of 400,001 numbers', `[1${',1'.repeat(400_000)}]`, 'more than 100000 values'],
     ['an object of 300,000 members', `{${'"a":1,'.repeat(300_000)}"a":1}`, 'more than 100000 values'],
     ['a number of 33 digits', '1'.repeat(33), 'more than 32 characters'],
     ['a number of a million digits', `[${'9'.repeat(1_000_000)}]`, 'more than 32 characters'],

@@ -1,6 +1,6 @@
 /**
- * Calls every door of a server with the real packages at their defaults: `SVC_URL=… SVC_KEY=… bun bar.mjs` (contract
- * 33.5). Prints each case that fails, then `N passed, M failed`. A word of the command line chooses cases by name.
+ * Calls every door of a server with the real packages at their defaults: `SVC_URL=… SVC_KEY=… bun bar.mjs`.
+ * Prints each case that fails, then `N passed, M failed`. A word of the command line chooses cases by name.
  *
  * A prompt says what to do in plain words; with `SVC_SCRIPTED=1` also in the signs of the scripted upstream of the
  * tests.
@@ -132,9 +132,9 @@ for (const [name, Client] of [
   })
   add(`${name}: chat, run of tools`, async () => {
     const [{ function: described }] = tools
-    const told = { ...described, parse: JSON.parse, function: ({ location }) => `Snow in ${location}.` }
+    const handled = { ...described, parse: JSON.parse, function: ({ location }) => `Snow in ${location}.` }
     const runner = client.chat.completions.runTools({
-      ...{ model, messages: user(PLAN), tools: [{ type: 'function', function: told }] },
+      ...{ model, messages: user(PLAN), tools: [{ type: 'function', function: handled }] },
     })
     assertText(await runner.finalContent())
   })
