@@ -14,7 +14,7 @@ import {
 import type { Clock } from '../kernel/clock'
 import { crc32Base62, randomBase62 } from '../kernel/crypto'
 import { messageOf } from '../kernel/errors'
-import { createPairKeeper, storable } from '../kernel/text'
+import { createPairKeeper, Pieces, storable } from '../kernel/text'
 import { createFenceFilter, createStopFilter, withoutFence } from './agent-filters'
 import type { AgentResult, CountedTurn, Emit, FinishedBecause, Offered, Task } from './agent-schema'
 
@@ -145,7 +145,7 @@ async function streamed(
   const ids: string[] = []
   const idAt = (place: number) => (ids[place] ??= newCallId(request.mode))
   let ttftMs: number | null = null
-  let text = ''
+  const content = new Pieces()
   let reasoning = ''
   let refusal = ''
   let finish: FinishedBecause = 'stop'
@@ -165,23 +165,25 @@ async function streamed(
   const by = await engines.run(question, request, (part) => {
     ttftMs ??= Math.round(clock.monotonic() - startedAt)
     switch (part.type) {
-      case 'text-delta': {
+      case 'text': {
         const cut = stop ? stop.add(part.text) : part.text
         const piece = pairs.add(fence ? fence.add(cut) : cut)
-        text += piece
+        content.add(piece)
         if (part.logprobs && request.sampling?.logprobs !== undefined) waiting = [...waiting, ...part.logprobs]
         if (stop && stop.hit() !== null) waiting = likelyIn(piece, waiting)
-        const behind = piece ? emit({ type: 'text', text: piece, ...taken() }) : undefined
+        // Most pieces are shown as they came.
+        const isPlain = piece === part.text && !part.logprobs && !waiting.length
+        const behind = piece ? emit(isPlain ? part : { type: 'text', text: piece, ...taken() }) : undefined
         if (!stop || stop.hit() === null) return behind
         // What the engine would say after it is neither read nor charged.
         return Promise.resolve(behind).then(() => Promise.reject(ENOUGH))
       }
-      case 'reasoning-delta':
+      case 'reasoning':
         reasoning += part.text
-        return part.text ? emit({ type: 'reasoning', text: part.text }) : undefined
-      case 'refusal-delta':
+        return part.text ? emit(part) : undefined
+      case 'refusal':
         refusal += part.text
-        return part.text ? emit({ type: 'refusal', text: part.text }) : undefined
+        return part.text ? emit(part) : undefined
       case 'call-delta': {
         const name = toolNamed(part.name, request) ?? part.name
         if (!mayCall(offered, name, part.place)) return
@@ -202,7 +204,14 @@ async function streamed(
   const rest = pairs.add((fence?.add(last) ?? last) + (fence?.end() ?? '')) + pairs.end()
   if (rest) await emit({ type: 'text', text: rest, ...taken() })
   const { promptTokens, completionTokens } = usage
-  const message = { text: text + rest, reasoning, refusal, toolCalls, finish, stoppedBy: stop?.hit() ?? stoppedBy }
+  const message = {
+    text: content.text + rest,
+    reasoning,
+    refusal,
+    toolCalls,
+    finish,
+    stoppedBy: stop?.hit() ?? stoppedBy,
+  }
   const counts = { promptTokens, completionTokens, ...sumDetails([usage]) }
   return { ...message, ...by, fingerprint, ...(logprobs.length ? { logprobs } : {}), ttftMs, ...counts }
 }

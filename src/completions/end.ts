@@ -103,11 +103,11 @@ async function fail(house: House, run: Run, error: unknown): Promise<void> {
  */
 export async function abandon(house: House, run: Run, error: unknown): Promise<unknown> {
   const why = explained(run, error)
-  const shown = run.held ? run.held.shown() : run.said
+  const shown = run.held ? run.held.shown() : run.said.text
   const hasWorked = run.spent.turns.length > 0 && run.deadline.signal.aborted
   if (!(shown && !run.pictures.length) && !hasWorked) await fail(house, run, why)
   else
-    await finish(house, run, { ...partial(house, run, run.said), content: shown }, why).catch((error: unknown) => {
+    await finish(house, run, { ...partial(house, run, run.said.text), content: shown }, why).catch((error: unknown) => {
       // The caller does not want half an answer.
       if (error !== why) throw error
       return fail(house, run, why)

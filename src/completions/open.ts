@@ -5,6 +5,7 @@ import type { EngineService } from '../engines'
 import { type Call, ownerOf } from '../kernel/caller'
 import { AppError, invalidInput, messageOf } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
+import { Pieces } from '../kernel/text'
 import { NO_SKILLS } from '../skills'
 import { ConversationId } from '../skills/conversations/schema'
 import type { CountedTurn } from './agent-schema'
@@ -137,7 +138,7 @@ function newRun(
     ticket: null,
     spent: { turns: [], uses: [], said: 0 },
     hasBegun: false,
-    said: '',
+    said: new Pieces(),
     held: null,
     later: null,
     drafts: [],

@@ -16,6 +16,7 @@ import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import type { Outbound } from '../kernel/outbound'
 import type { Reader, Store, Tx } from '../kernel/store'
+import type { Pieces } from '../kernel/text'
 import type { Trace } from '../kernel/trace'
 import type { RateLimiter, TokenTicket } from '../limits'
 import type { Picture, Pictures, VideoService } from '../media'
@@ -289,7 +290,7 @@ export type Run = {
   /** Whether a stream was told that the answer begins. */
   hasBegun: boolean
   /** All that the engine has said in a stream. */
-  said: string
+  readonly said: Pieces
   /** Holds back streamed text until rules have checked it; null when no rule needs that. */
   held: HoldBack | null
 

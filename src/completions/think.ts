@@ -30,7 +30,7 @@ function show(run: Run, write: Write, step: Step): void | Promise<void> {
   if (run.guard && (step.type === 'call' || step.type === 'reasoning')) return
   if (!run.hasBegun) void begin(run, write)
   if (step.type !== 'text' && step.type !== 'refusal') return write(step)
-  run.said += step.text
+  run.said.add(step.text)
   return run.held ? showHeld(run.held, write, step.text) : write(step)
 }
 
@@ -46,7 +46,7 @@ export async function showRest(run: Run, write: Write, result: AgentResult, guar
   await begin(run, write)
   const isWithheld = guarded.finish === 'content-filter' && guarded.content !== result.content
   // Without a hold-back an answer is withheld for its tool calls alone: what stands in for it is shown like any.
-  const standsIn = isWithheld && !run.said ? guarded.content : ''
+  const standsIn = isWithheld && !run.said.text ? guarded.content : ''
   const rest = held ? await held.rest(guarded.content, isWithheld) : standsIn
   if (rest) await write({ type: 'text', text: rest })
 }
@@ -76,7 +76,7 @@ async function shown(house: House, run: Run, task: Task, write: Write): Promise<
   try {
     return await (task.acting ? house.agent.answer(task, emit) : answerOnce(house, task, emit))
   } catch (error) {
-    if (error === BLOCKED) return partial(house, run, run.said)
+    if (error === BLOCKED) return partial(house, run, run.said.text)
     throw error
   } finally {
     cancel()

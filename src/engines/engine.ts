@@ -205,9 +205,9 @@ export type CallDelta = { place: number; name: string; arguments: string }
 export type TokenLogprob = Record<string, unknown>
 
 export type EnginePart =
-  | { type: 'text-delta'; text: string; logprobs?: readonly TokenLogprob[] }
-  | { type: 'reasoning-delta'; text: string }
-  | { type: 'refusal-delta'; text: string }
+  | { type: 'text'; text: string; logprobs?: readonly TokenLogprob[] }
+  | { type: 'reasoning'; text: string }
+  | { type: 'refusal'; text: string }
   | ({ type: 'call-delta' } & CallDelta)
   | ({ type: 'tool-call' } & ToolCall)
   | ({ type: 'usage' } & StatedUsage)

@@ -291,7 +291,7 @@ export function createMeter(
 
   /** Ends the answer with this part, of which text is cut where the limit is. */
   async function cut(part: Exclude<EnginePart, { type: 'usage' | 'finish' }>, isBeyond: boolean): Promise<void> {
-    const last = isBeyond && part.type === 'text-delta' ? { ...part, text: cutToWeight(part.text, max - units) } : part
+    const last = isBeyond && part.type === 'text' ? { ...part, text: cutToWeight(part.text, max - units) } : part
     units += 'text' in last ? weigh(last.text) : last.type === 'tool-call' ? weighCalls([last]) : 0
     if (!('text' in last) || last.text) await give(last)
     await end(null, { type: 'finish', reason: 'length' })
@@ -312,9 +312,9 @@ export function giveAnswer(answer: EngineAnswer, sink: Sink): void | Promise<voi
   const { take } = sink
   const { text, logprobs, reasoning, refusal, toolCalls, usage, finish, stoppedBy, fingerprint } = answer
   const parts: EnginePart[] = []
-  if (reasoning) parts.push({ type: 'reasoning-delta', text: reasoning })
-  if (text) parts.push({ type: 'text-delta', text, ...(logprobs ? { logprobs } : {}) })
-  if (refusal) parts.push({ type: 'refusal-delta', text: refusal })
+  if (reasoning) parts.push({ type: 'reasoning', text: reasoning })
+  if (text) parts.push({ type: 'text', text, ...(logprobs ? { logprobs } : {}) })
+  if (refusal) parts.push({ type: 'refusal', text: refusal })
   for (const call of toolCalls) parts.push({ type: 'tool-call', ...call })
   if (usage) parts.push({ type: 'usage', ...usage })
   parts.push({ type: 'finish', reason: finish, stoppedBy, fingerprint })
@@ -332,12 +332,12 @@ export function createCollector() {
       this.answer = came
     },
     take(part: EnginePart): void {
-      if (part.type === 'text-delta') {
+      if (part.type === 'text') {
         answer.text += part.text
         if (part.logprobs) answer.logprobs = [...(answer.logprobs ?? []), ...part.logprobs]
       }
-      if (part.type === 'reasoning-delta') answer.reasoning += part.text
-      else if (part.type === 'refusal-delta') answer.refusal += part.text
+      if (part.type === 'reasoning') answer.reasoning += part.text
+      else if (part.type === 'refusal') answer.refusal += part.text
       else if (part.type === 'finish') {
         const { type: _, reason: finish, ...ending } = part
         Object.assign(answer, { finish, ...ending })

@@ -185,7 +185,8 @@ function headersOf(wanted: Headers): ResponseInit['headers'] {
 function toResponse(value: unknown, { status, headers }: Context['set']): Response {
   if (typeof value === 'string') return new Response(value, { status, headers: headersOf(headers) })
   if (!(value instanceof Response)) return Response.json(value, { status, headers: headersOf(headers) })
-  const merged = new Headers(headersOf(headers))
-  for (const [name, text] of value.headers) merged.set(name, text)
-  return new Response(value.body, { status, headers: merged })
+  const own = new Set(value.headers.keys())
+  for (const [name, text] of new Headers(headersOf(headers))) if (!own.has(name)) value.headers.append(name, text)
+  // In another response each piece of a stream would cost more.
+  return value.status === status ? value : new Response(value.body, { status, headers: value.headers })
 }

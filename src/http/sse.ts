@@ -95,7 +95,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
     exchange.streaming = true
     exchange.follows = stream.follows === true
     if (!isOver) watch(SILENCE_MS / 2)
-    return new Response(pipe.read() as unknown as BodyInit, { headers: SSE_HEADERS })
+    return new Response(pipe.read(), { headers: SSE_HEADERS })
   }
 
   const beat = <T>({ heartbeat, exchange }: Stream<T>): string =>

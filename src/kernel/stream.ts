@@ -35,32 +35,55 @@ function unheard(promise: Promise<void>): Promise<void> {
   return promise
 }
 
-const ENDED = { value: undefined, done: true } as const
+/** What the runtime gives a stream of type `direct` to write with. */
+type Direct = { write(text: string): number | Promise<number>; close(): void }
 
-/** Text from one writer to one reader: what is written while the reader is busy goes to it in one piece. */
+/**
+ * Text from one writer to one reader. It goes to the runtime without a promise for each piece, and what is written in
+ * one turn of its loop is sent in one piece.
+ */
 export function createPipe() {
   let waiting = ''
   let isOver = false
   let hasLeft = false
-  let asking: ((result: IteratorResult<string, undefined>) => void) | null = null
+  let isBehind = false
+  let reader: Direct | null = null
   let room: PromiseWithResolvers<void> | null = null
+  const ended = Promise.withResolvers<void>()
 
-  return { write, end, leave, read, isEmpty: () => waiting === '', hasLeft: () => hasLeft }
+  return { write, end, leave, read, isEmpty: () => waiting === '' && !isBehind, hasLeft: () => hasLeft }
 
   /** Nothing, or a promise: until a reader that is behind has caught up, and rejected once it has left. */
   function write(text: string): void | Promise<void> {
     if (hasLeft) return unheard(Promise.reject(new ReaderLeft()))
-    waiting += text
-    answer()
-    if (waiting.length < MAX_WAITING) return
+    if (reader) hand(reader, text)
+    else {
+      waiting += text
+      isBehind = waiting.length >= MAX_WAITING
+    }
+    if (!isBehind) return
     room ??= Promise.withResolvers()
     return unheard(room.promise)
+  }
+
+  /** The runtime keeps what the reader does not take, and promises to tell when it has. */
+  function hand(to: Direct, text: string): void {
+    const sent = to.write(text)
+    if (typeof sent === 'number' || isBehind) return
+    isBehind = true
+    sent.then(caughtUp, leave)
+  }
+
+  function caughtUp(): void {
+    isBehind = false
+    room?.resolve()
+    room = null
   }
 
   /** All has been written. */
   function end(): void {
     isOver = true
-    answer()
+    if (reader && !hasLeft) close(reader)
   }
 
   /** The reader has gone: nothing of what waits is read. */
@@ -68,37 +91,30 @@ export function createPipe() {
     hasLeft = true
     waiting = ''
     room?.reject(new ReaderLeft())
-    answer()
+    if (reader) close(reader)
   }
 
-  /** Gives the reader what it asks for, once there is something. */
-  function answer(): void {
-    if (!asking || !(waiting || isOver || hasLeft)) return
-    const give = asking
-    asking = null
-    const value = waiting
-    waiting = ''
-    room?.resolve()
-    room = null
-    if (!value) hasLeft = true
-    give(value ? { value, done: false } : ENDED)
+  function close(to: Direct): void {
+    hasLeft = true
+    to.close()
+    ended.resolve()
   }
 
-  /** What is written, read once. Not a generator, because this runs for every token. */
-  function read(): AsyncIterableIterator<string, undefined> {
-    return {
-      [Symbol.asyncIterator]() {
-        return this
+  /** What is written, read once. */
+  function read(): ReadableStream<Uint8Array> {
+    const source = {
+      type: 'direct',
+      pull(direct: Direct) {
+        const before = waiting
+        waiting = ''
+        reader = direct
+        caughtUp()
+        if (before) hand(direct, before)
+        if (isOver || hasLeft) close(direct)
+        return ended.promise
       },
-      next: () =>
-        new Promise((resolve) => {
-          asking = resolve
-          answer()
-        }),
-      async return() {
-        leave()
-        return ENDED
-      },
+      cancel: leave,
     }
+    return new ReadableStream(source as unknown as UnderlyingDefaultSource)
   }
 }

@@ -59,6 +59,31 @@ export function storableJson(value: unknown): unknown {
 export const xmlText = (text: string): string =>
   text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
 
+/** Characters of pieces that are joined at once. */
+const JOINED = 256
+
+/**
+ * Keeps a text that comes in pieces. The runtime joins strings only when one is read, and until then a short piece takes
+ * ten times its length: so they are joined at times.
+ */
+export class Pieces {
+  private joined = ''
+  private recent = ''
+
+  add(piece: string): void {
+    this.recent += piece
+    if (this.recent.length < JOINED) return
+    // Reading a character makes it one string.
+    this.recent.charCodeAt(0)
+    this.joined += this.recent
+    this.recent = ''
+  }
+
+  get text(): string {
+    return this.joined + this.recent
+  }
+}
+
 export type PairKeeper = { add(piece: string): string; end(): string }
 
 /** Makes a streamed text {@link storable} piece by piece; half a surrogate pair waits for its other half (I30). */

@@ -72,7 +72,7 @@ export function createStream(deps: Deps) {
         if (!(error instanceof ReaderLeft)) log.error(errorFields(error), 'the stream of an operator was interrupted')
       })
       .finally(pipe.end)
-    return new Response(pipe.read() as unknown as BodyInit, { headers: SSE_HEADERS })
+    return new Response(pipe.read(), { headers: SSE_HEADERS })
   }
 
   type Write = (text: string) => void | Promise<void>

@@ -11,7 +11,7 @@ beforeEach(() => upstream.reset())
 const { engines } = openEngines(long({ one: upstream }, { '*': ['one:a'] }))
 
 const usageOf = (parts: RunPart[]) => parts.find((part) => part.type === 'usage')!
-const textOf = (parts: RunPart[]) => parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('')
+const textOf = (parts: RunPart[]) => parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 
 describe('usage (G7)', () => {
   test('what the upstream states is believed when it can be true', async () => {
@@ -75,7 +75,7 @@ describe('the end of a stream', () => {
     const meter = createMeter({ messages: [], maxOutputTokens: 100_000 }, clock, (part) => void parts.push(part))
     while (!meter.isOver()) {
       clock.advance(20_000)
-      await meter.take({ type: 'text-delta', text: 'drop ' })?.catch(() => null)
+      await meter.take({ type: 'text', text: 'drop ' })?.catch(() => null)
     }
     expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'length' })
     expect(textOf(parts).split(' ').length).toBeWithin(29, 34)
@@ -102,7 +102,7 @@ describe('the end of a stream', () => {
     const leaving = new AbortController()
     const running = await begin(engines, 'svc-1-flash', ask('[[slow:10]] [[tokens:200]]', { signal: leaving.signal }))
     const attempt = (async () => {
-      for await (const part of running.parts) if (part.type === 'text-delta') leaving.abort(new Error('left'))
+      for await (const part of running.parts) if (part.type === 'text') leaving.abort(new Error('left'))
     })()
     await expect(attempt).rejects.toThrow('left')
   })

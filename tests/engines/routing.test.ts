@@ -18,7 +18,7 @@ const lonely = long({ one: first }, { '*': ['one:a'] })
 async function streamed(engines: ReturnType<typeof openEngines>['engines'], prompt: string, engineId = 'svc-1-reason') {
   const running = await begin(engines, engineId, ask(prompt))
   let text = ''
-  for await (const part of running.parts) if (part.type === 'text-delta') text += part.text
+  for await (const part of running.parts) if (part.type === 'text') text += part.text
   return { ...running.source!, text }
 }
 

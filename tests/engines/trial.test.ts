@@ -9,7 +9,7 @@ type Target = Parameters<typeof tryTarget>[0]
 const saying = (answer: string | Error): Target => {
   const ask: Driver['ask'] = async (_, { take }) => {
     if (answer instanceof Error) throw answer
-    await take({ type: 'text-delta', text: answer })
+    await take({ type: 'text', text: answer })
   }
   return { model: 'small', can: {}, driver: { ask, probe: async () => undefined } } as unknown as Target
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { quoted } from '../../src/kernel/errors'
-import { clean, createPairKeeper, scrub, shorten, storable } from '../../src/kernel/text'
+import { clean, createPairKeeper, Pieces, scrub, shorten, storable } from '../../src/kernel/text'
 
 describe('shorten', () => {
   test.each([
@@ -91,4 +91,15 @@ describe('quoted', () => {
   ])('%j is shown as %j', (value, expected) => {
     expect(quoted(value)).toBe(expected)
   })
+})
+
+test('a text in pieces is the whole of them, and its older pieces are joined', () => {
+  const kept = new Pieces()
+  const pieces = Array.from({ length: 500 }, (_, at) => `${at % 7 ? ' word' : '😀'}${at}`)
+  expect(kept.text).toBe('')
+  for (const piece of pieces) kept.add(piece)
+  expect(kept.text).toBe(pieces.join(''))
+  const { joined, recent } = kept as unknown as { joined: string; recent: string }
+  expect(recent.length).toBeLessThan(300)
+  expect(joined.length).toBeGreaterThan(recent.length)
 })

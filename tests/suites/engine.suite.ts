@@ -44,7 +44,7 @@ export async function collect(parts: AsyncGenerator<EnginePart>): Promise<Engine
 }
 
 export const textOf = (parts: readonly EnginePart[]): string =>
-  parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('')
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 
 /** What every driver owes, whatever stands behind it. */
 export function engineSuite(name: string, driver: Driver, prompt: string): void {
@@ -189,7 +189,7 @@ export function upstreamSuite(name: string, { driver, impatient, upstream, inste
 
     test('a reader who stops reading ends the upstream call', async () => {
       for await (const part of streamed(driver, request('[[never]]'))) {
-        if (part.type === 'text-delta') break
+        if (part.type === 'text') break
       }
       await eventually(() => upstream.aborted() === 1)
     })

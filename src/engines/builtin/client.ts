@@ -258,7 +258,7 @@ export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
       const words = [...whole.text.matchAll(/\s+\S*|\S+/g)].map(([word]) => word)
       for (let at = 0; at < words.length; at += builtinChunk) {
         request.signal.throwIfAborted()
-        await sink.take({ type: 'text-delta', text: words.slice(at, at + builtinChunk).join('') })
+        await sink.take({ type: 'text', text: words.slice(at, at + builtinChunk).join('') })
       }
       return giveAnswer({ ...whole, text: '' }, sink)
     },

@@ -22,9 +22,9 @@ export function createPartReader(isBlocked: () => boolean) {
   return (part: LanguageModelV4StreamPart): EnginePart[] => {
     switch (part.type) {
       case 'text-delta':
-        return part.delta ? [{ type: 'text-delta', text: part.delta }] : []
+        return part.delta ? [{ type: 'text', text: part.delta }] : []
       case 'reasoning-delta':
-        return part.delta ? [{ type: 'reasoning-delta', text: part.delta }] : []
+        return part.delta ? [{ type: 'reasoning', text: part.delta }] : []
       case 'tool-input-start':
         places.set(part.id, { place: places.size, name: part.toolName })
         return [{ type: 'call-delta', ...places.get(part.id)!, arguments: '' }]

@@ -35,8 +35,8 @@ const CLOSED = '</think>'
 export function createThoughtSplitter() {
   let waiting = ''
   let state: 'head' | 'thoughts' | 'gap' | 'answer' = 'head'
-  const text = (found: string): EnginePart[] => (found ? [{ type: 'text-delta', text: found }] : [])
-  const thoughts = (found: string): EnginePart[] => (found ? [{ type: 'reasoning-delta', text: found }] : [])
+  const text = (found: string): EnginePart[] => (found ? [{ type: 'text', text: found }] : [])
+  const thoughts = (found: string): EnginePart[] => (found ? [{ type: 'reasoning', text: found }] : [])
 
   function take(piece: string): EnginePart[] {
     if (state === 'answer') return text(piece)
@@ -236,6 +236,10 @@ export function createEventSplitter(
     /** `[DONE]` came: what follows is ignored. */
     get isDone() {
       return done
+    },
+    /** Nothing waits for more text. */
+    get isEmpty() {
+      return line === '' && data === '' && !done
     },
     /** Gives the events that this text completes. */
     take(text: string): void {

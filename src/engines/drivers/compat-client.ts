@@ -154,7 +154,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
       while (!reader.isFinished && !reader.isDone) {
         const piece = bytes.taken(await bytes.read())
         for (const part of reader.read(piece && decoder.decode(piece, MORE_FOLLOWS))) {
-          const isHead = part.type === 'text-delta' && !head.isAnswer() && !part.logprobs
+          const isHead = part.type === 'text' && !head.isAnswer() && !part.logprobs
           const behind = isHead ? give(head.take(part.text)) : sink.take(part)
           if (behind) await behind
         }

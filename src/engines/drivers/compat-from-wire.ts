@@ -67,6 +67,9 @@ export type ExplainError = (error: unknown) => EngineFailure
 /** What no text in JSON holds as it is, besides the quote that ends it. */
 const ESCAPED = /[\\\p{Cc}]/u
 
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+
 /** Lines that no later line was like, before a stream is taken for one whose lines vary. */
 const MAX_MISSES = 8
 
@@ -81,6 +84,14 @@ export function createLinePattern() {
   let misses = 0
 
   return {
+    /** The text of a piece that is one line and its end, as most reads of a stream are; null for any other. */
+    alone(piece: string): string | null {
+      let end = piece.length
+      if (piece.charCodeAt(end - 1) !== LINE_FEED) return null
+      for (let code = LINE_FEED; code === LINE_FEED || code === CARRIAGE_RETURN; code = piece.charCodeAt(end - 1)) end--
+      return this.match(piece, 0, end)
+    },
+
     /** The text of the line in `text` from `from` to `end`; null for one that has to be parsed. */
     match(text: string, from: number, end: number): string | null {
       if (head === '' || !text.startsWith(head, from)) return null
@@ -185,6 +196,8 @@ export function createStreamReader(explain: ExplainError) {
      * an error.
      */
     read(piece: string | null): EnginePart[] {
+      const alone = piece !== null && splitter.isEmpty ? pattern.alone(piece) : null
+      if (alone !== null) return alone ? [{ type: 'text', text: alone }] : []
       text = ''
       reasoning = ''
       refusal = ''
@@ -192,9 +205,9 @@ export function createStreamReader(explain: ExplainError) {
       logprobs = []
       if (piece === null) splitter.end()
       else splitter.take(piece)
-      const parts: EnginePart[] = reasoning ? [{ type: 'reasoning-delta', text: reasoning }] : []
-      if (text) parts.push({ type: 'text-delta', text, ...(logprobs.length ? { logprobs } : {}) })
-      if (refusal) parts.push({ type: 'refusal-delta', text: refusal })
+      const parts: EnginePart[] = reasoning ? [{ type: 'reasoning', text: reasoning }] : []
+      if (text) parts.push({ type: 'text', text, ...(logprobs.length ? { logprobs } : {}) })
+      if (refusal) parts.push({ type: 'refusal', text: refusal })
       return calls.length ? parts.concat(calls) : parts
     },
 
@@ -243,8 +256,8 @@ function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 'text' 
   const splitter = createThoughtSplitter()
   const split = { text: '', reasoning }
   for (const part of [...splitter.take(whole), ...splitter.end()])
-    if (part.type === 'text-delta') split.text += part.text
-    else if (part.type === 'reasoning-delta') split.reasoning += part.text
+    if (part.type === 'text') split.text += part.text
+    else if (part.type === 'reasoning') split.reasoning += part.text
   return split
 }
 

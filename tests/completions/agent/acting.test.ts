@@ -45,7 +45,7 @@ function stage(lines: Line[], tool: (request: RequestedCall) => Promise<Partial<
     answer: async (_: string, request: RunRequest) => next(request),
     run: async (_: string, request: RunRequest, take: TakePart) => {
       const { text, toolCalls, finish, usage, ...source } = next(request)
-      for (const word of text.match(/\s*\S+/g) ?? []) await take({ type: 'text-delta', text: word })
+      for (const word of text.match(/\s*\S+/g) ?? []) await take({ type: 'text', text: word })
       for (const call of toolCalls) await take({ type: 'tool-call', ...call })
       await take({ type: 'usage', ...usage })
       await take({ type: 'finish', reason: finish })

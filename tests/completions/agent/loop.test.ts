@@ -39,8 +39,8 @@ function scripted() {
       requests.push({ engineId, request })
       clock.advance(40)
       try {
-        await take({ type: 'text-delta', text: 'two ' })
-        await take({ type: 'text-delta', text: 'words' })
+        await take({ type: 'text', text: 'two ' })
+        await take({ type: 'text', text: 'words' })
         await take({ type: 'usage', ...usage })
         await take({ type: 'finish', reason: 'length' })
       } finally {

@@ -162,7 +162,7 @@ test('a summary quotes sentences of the text and nothing else', async () => {
 
 test('a stream comes word by word', async () => {
   const parts = await collect(streamed(builtin, request('Count to five')))
-  expect(parts.map((part) => (part.type === 'text-delta' ? part.text : part.type))).toEqual([
+  expect(parts.map((part) => (part.type === 'text' ? part.text : part.type))).toEqual([
     'One,',
     ' two,',
     ' three,',

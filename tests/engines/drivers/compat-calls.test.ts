@@ -143,5 +143,5 @@ test('of several choices the first is the answer, in whatever order they come', 
 test('the text of a server that completes texts is the answer', () => {
   const body = { choices: [{ text: 'Hello', finish_reason: 'stop' }] }
   expect(readAnswer(body, explain).text).toBe('Hello')
-  expect(createStreamReader(explain).read(wire(body))).toEqual([{ type: 'text-delta', text: 'Hello' }])
+  expect(createStreamReader(explain).read(wire(body))).toEqual([{ type: 'text', text: 'Hello' }])
 })

@@ -47,6 +47,8 @@ test.each(Object.entries(DIALECTS))('100,000 hostile lines, %s, are read as JSON
       const sent = dialect(roll(20) ? first : text.replace(/["\\\p{Cc}]/gu, ''), content)
       const padded = roll(10) ? sent : `${sent}${pick()}`
       const found = pattern.match(`before\n${padded}\nafter`, 7, 7 + padded.length)
+      const alone = pattern.alone(`${padded}${roll(2) ? '\n\n' : '\r\n'}`)
+      if (alone !== found && !/[\r\n]$/.test(padded)) expect({ padded, alone }).toEqual({ padded, alone: found })
       if (found !== null) {
         matched += 1
         if (readAsJson(padded) !== found) expect({ padded, found }).toBe(readAsJson(padded) as never)
@@ -72,11 +74,30 @@ test.each(Object.entries(DIALECTS))('a stream of %s lines says the same however 
   let read = ''
   for (let from = 0; from < lines.length; ) {
     const to = from + 1 + roll(roll(2) ? 7 : 900)
-    for (const part of reader.read(lines.slice(from, to))) if (part.type === 'text-delta') read += part.text
+    for (const part of reader.read(lines.slice(from, to))) if (part.type === 'text') read += part.text
     from = to
   }
   expect(read).toBe(texts.join(''))
 })
+
+test.each(Object.entries(DIALECTS))(
+  'a stream of %s lines says the same in a read for each line or byte',
+  (_, dialect) => {
+    const lines = [...HOSTILE, ...HOSTILE].map((text) => dialect('id', JSON.stringify(text)))
+    for (const end of ['\n', '\r\n', '\n\n', '\r\n\r\n']) {
+      const sent = lines.map((line) => line + end)
+      // The end of a line may come with the next one, or in two reads.
+      const late = sent.map((line, at) => (at ? sent[at - 1]!.slice(-1) : '') + line.slice(0, -1))
+      for (const pieces of [sent, [...late, '\n'], [...sent.join('')]]) {
+        const reader = createStreamReader(failed)
+        const parts = pieces.flatMap((piece) => reader.read(piece))
+        expect(parts.map((part) => (part.type === 'text' ? part.text : 'other')).join('')).toBe(
+          [...HOSTILE, ...HOSTILE].join(''),
+        )
+      }
+    }
+  },
+)
 
 test('a line is no text where it says anything else', () => {
   const reader = createStreamReader(failed)
@@ -84,11 +105,11 @@ test('a line is no text where it says anything else', () => {
     `data: {"choices":[{"delta":{"content":"${content}"${more}},"finish_reason":${finish}}]}\n\n`
   reader.read(line('one', ',"reasoning_content":"thought"'))
   expect(reader.read(line('two', ',"reasoning_content":"thought"'))).toEqual([
-    { type: 'reasoning-delta', text: 'thought' },
-    { type: 'text-delta', text: 'two' },
+    { type: 'reasoning', text: 'thought' },
+    { type: 'text', text: 'two' },
   ])
   reader.read(line('three') + line('four'))
   expect(reader.isFinished).toBe(false)
-  expect(reader.read(line('five', '', '"stop"'))).toEqual([{ type: 'text-delta', text: 'five' }])
+  expect(reader.read(line('five', '', '"stop"'))).toEqual([{ type: 'text', text: 'five' }])
   expect(reader.isFinished).toBe(true)
 })
