@@ -72,9 +72,17 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
       runs: [
         [
           ...['tui/picture', 'pages/shop', 'pages/colleagues', 'browser/states'],
-          ...['shell', 'requests', 'screens', 'every-screen', 'playground', 'cases', 'files', 'operators'].map(
-            (file) => `pages/console/${file}`,
-          ),
+          ...[
+            'shell',
+            'requests',
+            'screens',
+            'every-screen',
+            'playground',
+            'cases',
+            'files',
+            'operators',
+            'together',
+          ].map((file) => `pages/console/${file}`),
         ].map((file) => `tests/${file}.test.ts`),
       ],
       env: { SVC_FRAMES: 'write', SVC_PICTURES: 'docs/pictures' },

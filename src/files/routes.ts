@@ -33,7 +33,13 @@ type Request = Pick<Headers, 'get'>
 
 const etagOf = ({ sha256 }: Pick<ArtifactRow, 'sha256'>): string => `"${sha256}"`
 
-const Link = checkedQuery(t.Object({ expires: t.String({ default: '' }), signature: t.String({ default: '' }) }))
+const Link = checkedQuery(
+  t.Object({
+    expires: t.String({ default: '' }),
+    signature: t.String({ default: '' }),
+    thumbnail: t.Optional(t.String({ maxLength: 8 })),
+  }),
+)
 
 type Artifacts = FileOperatorDeps & { files: Files }
 
@@ -185,13 +191,17 @@ export const uploadRoutes = (deps: Uploads, guard: Guard) =>
 export const uploadOperatorRoutes = (deps: Uploads, edge: OperatorEdge) => operatorRoutes(uploadVerbs(deps), edge)
 
 /** `/files/{id}`: what signed links read, whole or in part, outside the API. */
-export const fileRoutes = (files: Pick<Files, 'byLink' | 'read'>, guard: Guard) =>
+export const fileRoutes = (files: Pick<Files, 'byLink' | 'read' | 'thumbnail'>, guard: Guard) =>
   new Elysia({ prefix: '/files', detail: { hide: true } }).use(guard).get(
     '/:id',
     async ({ params, query, request, set }) => {
       const row = await files.byLink(params.id, query)
       const part = partOf(row, request.headers)
       const headers = headersOf(row)
+      if (query.thumbnail && part.status === 200) {
+        const small = await files.thumbnail(row)
+        if (small) return new Response(small, { headers: { ...headers, 'content-type': 'image/webp' } })
+      }
       // The access log reads the status here.
       set.status = part.status
       if (part.status === 304) return new Response(null, { status: 304, headers })

@@ -51,7 +51,9 @@ const ListedArtifact = t.Object(
     ...t.Omit(Artifact, ['content']).properties,
     expires_at: nullable(Timestamp),
     ...MADE_BY,
-    thumbnail_url: nullable(t.String({ description: 'A link to a picture of it; null where there is none' })),
+    thumbnail_url: nullable(
+      t.String({ description: 'A link to a picture of it of at most 40 KB; null where there is none' }),
+    ),
   },
   { $id: 'ListedArtifact' },
 )

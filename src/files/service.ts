@@ -6,7 +6,9 @@ import { hmacHex, timingSafeEqual } from '../kernel/crypto'
 import { notFound } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { mapPage, pageFields } from '../kernel/page'
+import { redrawn } from '../kernel/pictures'
 import { readRange } from '../kernel/range'
+import { createSemaphore } from '../kernel/semaphore'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { shorten } from '../kernel/text'
 import { createDrafts, type Draft, type Source } from './drafts'
@@ -72,6 +74,8 @@ export type Files = ReturnType<typeof createFiles>
 const MB = 1024 ** 2
 const DAY_MS = 86_400_000
 const PAGE = 500
+const THUMBNAIL_SIDE = 400
+const THUMBNAIL_BYTES = 40_000
 
 /**
  * Files that svc makes: bytes once for each content, artifacts of an owner that have them, links that read them. Bytes
@@ -80,6 +84,8 @@ const PAGE = 500
 export function createFiles({ store, clock, audit, place, incoming, masterKey, origin, rules, onError }: FilesDeps) {
   const max = { files: rules.ownerCount, bytes: rules.ownerMb * MB }
   const links = createLinks({ masterKey, origin })
+  // A large picture takes much memory while it is drawn.
+  const drawing = createSemaphore(2)
   const receive = createDrafts({ place, incoming, mostBytes: max.bytes })
   return {
     receive,
@@ -96,6 +102,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     removeExpired,
     dueAt: rows.soonest,
     read,
+    thumbnail,
     contents,
     byLink,
     verify,
@@ -201,7 +208,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
         expires_at: isoOrNull(row.expires_at),
         request_id: row.request_id,
         job_id: row.job_id,
-        thumbnail_url: PICTURE.test(row.mime_type) ? rest.url : null,
+        thumbnail_url: PICTURE.test(row.mime_type) ? `${rest.url}&thumbnail=1` : null,
       }
     })
     return { artifacts: page.items, ...pageFields(page) }
@@ -268,6 +275,19 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
       throw bytesAway()
     }
     return found
+  }
+
+  /** A small picture of a picture, of at most 40 KB; null for what is none, or cannot be drawn. Throws as `read`. */
+  async function thumbnail(row: ArtifactRow): Promise<Uint8Array<ArrayBuffer> | null> {
+    if (!PICTURE.test(row.mime_type)) return null
+    return drawing.run(row.owner, async () => {
+      const bytes = new Uint8Array(await new Response(await read(row)).arrayBuffer())
+      for (const quality of [70, 30, 5]) {
+        const small = await redrawn(bytes, { as: () => 'webp', maxSide: THUMBNAIL_SIDE, quality })
+        if (small === null || small.bytes.length <= THUMBNAIL_BYTES) return small?.bytes ?? null
+      }
+      return null
+    })
   }
 
   /** What is kept, once for each content: for a copy of all of it. `open` gives null for bytes that were removed since. */

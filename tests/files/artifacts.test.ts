@@ -108,8 +108,17 @@ describe('an artifact (contract 2.3)', () => {
     const files = await of(`job_id=${job_id}`)
     expect(files.map(({ type }: { type: string }) => type).sort()).toEqual(['image', 'video'])
     for (const file of files) {
-      expect(file).toMatchObject({ job_id, request_id, thumbnail_url: file.type === 'image' ? file.url : null })
+      expect(file).toMatchObject({
+        job_id,
+        request_id,
+        thumbnail_url: file.type === 'image' ? `${file.url}&thumbnail=1` : null,
+      })
     }
+    const { thumbnail_url } = files.find(({ type }: { type: string }) => type === 'image')
+    const { pathname, search } = new URL(thumbnail_url, 'http://localhost')
+    const small = await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))
+    expect(small.headers.get('content-type')).toBe('image/webp')
+    expect((await small.arrayBuffer()).byteLength).toBeWithin(100, 40_001)
     expect(await of(`request_id=${request_id}`)).toEqual(files)
     const made = { job_id: null, request_id: document.body.request_id, thumbnail_url: null }
     expect(await of(`request_id=${document.body.request_id}`)).toMatchObject([made])

@@ -12,6 +12,24 @@ inChromium('the files of the console', async () => {
     expect(problems).toEqual([])
   })
 
+  test('the gallery shows small pictures, and what is no picture by its kind', async () => {
+    const { status } = await person.send('POST', 'images', { prompt: 'A lamp on a table' })
+    expect(status).toBeLessThan(300)
+    await person.send('POST', 'documents', { prompt: '# Rows\n\nOne.', format: 'csv' })
+    const { page, problems } = await open('/me/files')
+    await press(page, 'Gallery')
+    await page.waitForFunction(() => (document.querySelector('.gallery img') as HTMLImageElement | null)?.naturalWidth)
+    expect(page.url()).toContain('view=gallery')
+    expect(await wrongIn(page, 'files-gallery')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await page.click('.gallery a')
+    await sees(page, 'The link works until')
+    expect(problems).toEqual([])
+    await page.close()
+    for (const { id } of (await person.send('GET', 'artifacts')).body.artifacts)
+      await person.send('DELETE', `artifacts/${id}`)
+  })
+
   test('a file is listed, found by its name, looked at and deleted', async () => {
     const made = await person.send('POST', 'documents', { prompt: 'A page about queues', format: 'pdf' })
     expect(made.status).toBeLessThan(300)

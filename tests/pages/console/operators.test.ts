@@ -14,7 +14,7 @@ const SCREENS = [
   ['inbox', 'Ines'],
   ['jobs', 'No jobs yet'],
   ['engines', 'builtin:builtin'],
-  ['engines?tab=prices', 'for 1,000 tokens in'],
+  ['engines?tab=prices', 'for a million tokens in'],
   ['engines?tab=aliases', 'No aliases'],
   ['engines?tab=cache', 'Memory'],
   ['routing', 'Support'],

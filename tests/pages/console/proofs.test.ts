@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import type { Page } from 'puppeteer-core'
+import { sessions } from '../../../src/accounts/auth/table'
 import { usageRecords } from '../../../src/usage/table'
-import { inChromium } from '../support/chromium'
+import { inChromium, newPage } from '../support/chromium'
 import { createConsole, sees } from './support/console'
 import { furnish } from './support/furnished'
 
@@ -13,7 +15,7 @@ const ROWS_A_FRAME = 5
 const FRAME_MS = 16
 
 inChromium('the console, by keyboard and at length', async () => {
-  const { calls, open, person, world } = await createConsole()
+  const { calls, open, origin, person, world } = await createConsole()
   await furnish({ world, person })
 
   test('a preference is made without a pointer, and the focus is seen at each step', async () => {
@@ -44,6 +46,57 @@ inChromium('the console, by keyboard and at length', async () => {
     await page.keyboard.press('Escape')
     await sees(page, 'What you changed here was not saved.')
     expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('a person signs in, makes a key and asks without a pointer', async () => {
+    const PASSWORD = 'correct horse battery'
+    const newcomer = await world.person({ ofOrg: false })
+    const session = await world.signedIn(newcomer)
+    await world.app.store.write((tx) =>
+      tx
+        .update(tx.of(sessions))
+        .set({ link_at: Date.now() })
+        .where(eq(tx.of(sessions).user_id, newcomer.userId)),
+    )
+    expect((await session.send('POST', 'auth/password', { new: PASSWORD })).status).toBe(200)
+    const page = await newPage({ width: 1280, height: 800 })
+    await page.goto(`${origin}/console/me/keys`)
+    await tabTo(page, 'E-mail')
+    await page.keyboard.type((await session.send('GET', 'auth/me')).body.user.email)
+    await tabTo(page, 'Password')
+    await page.keyboard.type(PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.page-head .button.primary')
+    await page.keyboard.press('n')
+    await tabTo(page, 'Name')
+    await page.keyboard.type('By keys alone')
+    await page.keyboard.press('Enter')
+    await sees(page, 'it is shown only now')
+    await tabTo(page, 'I have stored it')
+    await page.keyboard.press('Space')
+    await tabTo(page, 'Done')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(() => location.pathname.endsWith('/keys'))
+    await page.keyboard.press('g')
+    await page.keyboard.press('p')
+    // The prompt has the focus at once.
+    await page.waitForSelector('.composer textarea:focus')
+    await page.waitForFunction(() => document.querySelectorAll('.pays option').length === 3)
+    await tabTo(page, 'Who pays')
+    await page.keyboard.type('Key By keys')
+    await sees(page, 'within the caps')
+    await tabTo(page, 'Prompt', true)
+    await page.keyboard.type('What is 12 * 7?')
+    await page.keyboard.press('Enter')
+    await sees(page, '84')
+    await page.waitForSelector('.took b')
+    const [row] = (await session.send('GET', 'requests?limit=1')).body.requests
+    expect((await session.send('GET', `keys/${row.api_key_id}`)).body.name).toBe('By keys alone')
+    const moving = await page.evaluate(
+      () => document.getAnimations().filter(({ playState }) => playState === 'running').length,
+    )
+    expect(moving).toBe(0)
     await page.close()
   })
 
@@ -141,8 +194,12 @@ async function tabTo(page: Page, name: string, back = false): Promise<void> {
     const found = await page.evaluate(() => {
       const it = document.activeElement as HTMLInputElement | null
       const label = it?.labels?.[0]?.textContent ?? it?.getAttribute('aria-label') ?? it?.textContent ?? ''
-      const { outlineStyle, outlineWidth } = getComputedStyle(it ?? document.body)
-      return { label: label.trim(), isSeen: outlineStyle !== 'none' && outlineWidth !== '0px' }
+      // The ring of a prompt is around its composer.
+      const isSeen = [it, it?.closest('.composer')].some((ringed) => {
+        const { outlineStyle, outlineWidth } = getComputedStyle(ringed ?? document.body)
+        return outlineStyle !== 'none' && outlineWidth !== '0px'
+      })
+      return { label: label.trim(), isSeen }
     })
     if (!found.label.startsWith(name)) continue
     expect(found).toEqual({ label: found.label, isSeen: true })

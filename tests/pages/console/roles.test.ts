@@ -19,7 +19,7 @@ routing      r r w w | r r r r r
 guardrails   r r w w | r r r r r
 skills       r w w w | r r r r r
 keys         r r w w | r r r r r
-team         r r r r | – – – – –
+team         r r w w | – – – – –
 settings     r r r r | – – – – –
 inbox        – r r r | r r r – r
 browser      – r w w | r r r – r

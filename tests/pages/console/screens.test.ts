@@ -12,11 +12,13 @@ inChromium('the lists of the console', async () => {
     ['engines', 'svc-1-flash'],
     ['webhooks', 'No endpoints'],
     ['audit', 'completion.created'],
-    ['team', 'one member: you'],
+    ['team', 'Only you'],
   ])('%s', async (section, text) => {
     const { page, problems } = await open(`/me/${section}`)
     await sees(page, text)
-    expect(await wrongIn(page, section)).toEqual([])
+    expect(
+      await wrongIn(page, text.startsWith('No') || text.startsWith('Only') ? `${section}-empty` : section),
+    ).toEqual([])
     expect(problems).toEqual([])
   })
 

@@ -23,6 +23,8 @@ export type FormField = {
   min?: number
   max?: number
   step?: number
+  /** How many of what the API counts are one of what is written, such as 100 cents a dollar. */
+  scale?: number
 }
 
 type Written = Record<string, string | boolean>
@@ -30,18 +32,19 @@ type Written = Record<string, string | boolean>
 const memberOf = (value: unknown, name: string): unknown =>
   name.split('.').reduce<unknown>((inner, part) => (inner as Record<string, unknown> | null)?.[part], value)
 
-function writtenOf({ kind, name, choices }: FormField, values: unknown): string | boolean {
+function writtenOf({ kind, name, choices, scale = 1 }: FormField, values: unknown): string | boolean {
   const value = memberOf(values, name)
   if (kind === 'check') return value === true
   if (value === undefined || value === null) return kind === 'choice' ? (choices?.[0]?.[0] ?? '') : ''
   if (kind === 'cents') return String(Number(value) / 100)
+  if (kind === 'number') return String(Number(value) / scale)
   if (kind === 'list') return (value as string[]).join(' ')
   if (kind === 'lines') return (value as string[]).join('\n')
   return kind === 'json' ? JSON.stringify(value, null, 2) : String(value)
 }
 
 /** What a field sends. Throws for text that is no JSON. */
-function sentOf({ kind, empty }: FormField, written: string | boolean): unknown {
+function sentOf({ kind, empty, scale }: FormField, written: string | boolean): unknown {
   if (typeof written === 'boolean') return written
   const text = kind === 'password' ? written : written.trim()
   if (kind === 'list') return text ? text.split(/[\s,]+/) : []
@@ -53,7 +56,7 @@ function sentOf({ kind, empty }: FormField, written: string | boolean): unknown 
           .filter(Boolean)
       : []
   if (text === '') return empty === 'null' ? null : empty === 'text' ? '' : undefined
-  if (kind === 'number') return Number(text)
+  if (kind === 'number') return scale ? Math.round(Number(text) * scale) : Number(text)
   if (kind === 'cents') return Math.round(Number(text) * 100)
   return kind === 'json' ? JSON.parse(text) : text
 }
@@ -86,7 +89,8 @@ type Props<Answer> = {
   verb: string
   /** Sent with what is written, or made of it. */
   more?: Record<string, unknown> | ((body: Record<string, unknown>) => Record<string, unknown>)
-  onDone?(answer: Answer): void
+  /** False: nothing was saved, as the answer says. */
+  onDone?(answer: Answer): unknown
   onCancel?: (() => void) | undefined
   onChange?(body: Record<string, unknown>): void
   children?: ReactNode
@@ -131,8 +135,7 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
       send.mutate(whole(), {
         onSuccess: (answer) => {
           unsaved.set(false)
-          setSavedAt(new Date())
-          onDone?.(answer)
+          setSavedAt(onDone?.(answer) === false ? null : new Date())
         },
       })
     } catch {

@@ -2,7 +2,7 @@ import { Plus } from 'lucide-react'
 import { type ComponentType, Fragment, type ReactNode, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useParams, useSearch } from 'wouter'
 import type { OperatorRole } from '../../../../kernel/caller'
-import { Button } from '../ui/controls'
+import { Button, Choices } from '../ui/controls'
 import { type Filter, FilterBar, useFilters } from '../ui/filters'
 import { Ask, Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading, Shown } from '../ui/states'
@@ -45,7 +45,7 @@ export type Screen<Row> = {
    * again every so often.
    */
   list: {
-    path: string
+    path: string | ((owner: Owner) => string)
     rows: string | ((page: never) => Row[])
     query?: Query | ((owner: Owner) => Query)
     everyMs?: number
@@ -88,14 +88,17 @@ export type Screen<Row> = {
   views?: true
   /** What its cells share, so that not each of them reads it. */
   around?: ComponentType<{ children: ReactNode }>
-  /** What stands above the list; `query` is what the list is read with. */
+  /** What a row is in a gallery, which readers can choose instead of the list. */
+  tile?(row: Row): ReactNode
+  /** What is above the list; `query` is what the list is read with. */
   above?: ComponentType<{ query: Query }>
 }
 
 export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
   const ofAll = withOwner(screen.columns)
   return function ListScreen() {
-    const { section, title, list, idOf, filters = [], empty, detail, above: Above, around: Around = Fragment } = screen
+    const { section, title, list, idOf, filters = [], empty, detail, tile } = screen
+    const { above: Above, around: Around = Fragment } = screen
     const owner = useOwner()
     const create = owner.looksAt === undefined || screen.isOperators ? screen.create : undefined
     const { columns, resize, chooser } = useColumns(
@@ -119,7 +122,12 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
         ) as Query,
       [owner.slug, filters.map(({ name }) => values[name]).join('\n')],
     )
-    const { rows: all, ...pages } = usePages<Row>(list.path, list.rows, query, list.everyMs)
+    const { rows: all, ...pages } = usePages<Row>(
+      typeof list.path === 'function' ? list.path(owner) : list.path,
+      list.rows,
+      query,
+      list.everyMs,
+    )
     const local = filters.filter(({ name, match }) => match && values[name])
     const unsorted = all?.filter(
       (row) => (list.isOf?.(row, owner) ?? true) && local.every(({ name, match }) => match!(row, values[name]!)),
@@ -129,6 +137,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     const rows = unsorted && isWhole ? sortedBy(unsorted, columns, values.sort) : unsorted
     const sort = (key: string) => set({ sort: values.sort === key ? `-${key}` : values.sort === `-${key}` ? '' : key })
     const base = `/${owner.slug}/${section}`
+    const newAt = `${base}/new${search && `?${search}`}`
     const linkOf = (id: string) => `${base}/${encodeURIComponent(id)}${search && `?${search}`}`
     const close = () => navigate(base + (search && `?${search}`))
     const [isLeaving, setLeaving] = useState(false)
@@ -150,8 +159,9 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
       { keys: 'Home', label: 'First row', run: () => move(Number.NEGATIVE_INFINITY) },
       { keys: ']', label: 'Details of the next row', run: () => walk(1) },
       { keys: '[', label: 'Details of the row before', run: () => walk(-1) },
-      ...(create && may ? [{ keys: 'n', label: create.label, run: () => navigate(`${base}/new`) }] : []),
+      ...(create && may ? [{ keys: 'n', label: create.label, run: () => navigate(newAt) }] : []),
     ])
+    const isGallery = tile !== undefined && values.view === 'gallery'
     const isFiltered = filters.some(({ name }) => values[name])
     // A page of a list that is searched in steps can be empty and have a next one.
     const isSearching = rows?.length === 0 && pages.hasNextPage
@@ -165,7 +175,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
         title={
           may ? undefined : `Your role ${owner.role} cannot do this. Ask an ${create.role ? '' : 'owner or '}admin.`
         }
-        onClick={() => navigate(`${base}/new`)}
+        onClick={() => navigate(newAt)}
       >
         <Plus size={16} aria-hidden="true" />
         {create.label}
@@ -218,7 +228,36 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
             <Button onClick={clear}>Clear filter</Button>
           </Empty>
         )}
-        {rows && rows.length > 0 && (
+        {tile && rows && rows.length > 0 && (
+          <div className="actions above-list">
+            <Choices
+              label="View"
+              value={isGallery ? 'gallery' : ''}
+              choices={[
+                { value: '', label: 'List' },
+                { value: 'gallery', label: 'Gallery' },
+              ]}
+              onChange={(view) => set({ view })}
+            />
+          </div>
+        )}
+        {tile && isGallery && rows && rows.length > 0 && (
+          <ul className="gallery" aria-label={title}>
+            {rows.map((row) => (
+              <li key={idOf(row)}>
+                <Link href={linkOf(idOf(row))}>{tile(row)}</Link>
+              </li>
+            ))}
+          </ul>
+        )}
+        {isGallery && pages.hasNextPage && (
+          <div className="actions">
+            <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+              Show more
+            </Button>
+          </div>
+        )}
+        {!isGallery && rows && rows.length > 0 && (
           <Around>
             <Table
               label={title}

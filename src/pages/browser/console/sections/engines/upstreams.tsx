@@ -3,7 +3,7 @@ import type { CacheStats } from '../../../../../operators/schema'
 import type {
   AddedEngine,
   EngineAlias,
-  EnginePrice,
+  EngineHealth,
   EngineTarget,
   EngineTest,
 } from '../../../../../operators/schema-engines'
@@ -16,12 +16,18 @@ import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { Chip } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { duration, money, number, percent } from '../../ui/format'
+import { duration, money, number, percent, plural } from '../../ui/format'
 import { Shown } from '../../ui/states'
+import { Prices } from './prices'
 
 const STATES = { ready: 'good', trying: 'again', failing: 'bad', unreachable: 'bad', off: 'off', none: 'warn' } as const
 const SOURCES = { here: 'here', file: 'svc.server.json', environment: 'the environment' } as const
-const KINDS = ['compat', 'openai', 'anthropic', 'google'] as const
+const KINDS = [
+  ['compat', 'any server with chat completions, by its address'],
+  ['openai', 'the service of this name'],
+  ['anthropic', 'the service of this name'],
+  ['google', 'the service of this name'],
+] as const
 
 const State = ({ state }: EngineTarget) => <Chip state={STATES[state]}>{state}</Chip>
 const upstreamOf = ({ target }: EngineTarget) => target?.split(':')[0] ?? null
@@ -102,6 +108,7 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
         ]}
       />
       <Tests tests={tests} />
+      {upstream !== null && <Day name={upstream} />}
       <Facts
         facts={[
           ['State', <State key="state" {...it} />],
@@ -118,21 +125,64 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
   )
 }
 
+/** How an upstream did in the last 24 hours, an hour a column. */
+function Day({ name }: { name: string }) {
+  const health = useGet<EngineHealth>(`/engines/${name}/health`, { window: '24h' }, { everyMs: 30_000 })
+  return (
+    <Shown of={health} docs={DOCS} rows={2}>
+      {({ buckets, calls, errors, p50, p95, last_error: last }) => {
+        const called = calls.filter((many) => many !== null && many > 0).length
+        return (
+          <section aria-labelledby="day">
+            <h3 id="day">The last 24 hours</h3>
+            <div className="day" aria-hidden="true">
+              {buckets.map((start, at) => (
+                <span
+                  key={start}
+                  title={`${new Date(start).toLocaleString('en-GB')}: ${calls[at] ?? 0} calls, ${errors[at] ?? 0} failed`}
+                  className={errors[at] ? 'bad' : calls[at] ? 'good' : ''}
+                />
+              ))}
+            </div>
+            <p className="faint">
+              {called === 0
+                ? 'Nothing was asked of it.'
+                : `Calls in ${plural(called, 'part', 'parts')} of the day. p50 ${newest(p50)}, p95 ${newest(p95)} of late.`}
+              {last && ` Last failure: ${last.message}`}
+            </p>
+          </section>
+        )
+      }}
+    </Shown>
+  )
+}
+
+const newest = (series: readonly (number | null)[]): string => {
+  const ms = series.findLast((it) => it !== null)
+  return ms === undefined || ms === null ? 'not known' : duration(ms)
+}
+
 const CHANGE: readonly FormField[] = [
   { name: 'base_url', label: 'Address', help: 'Empty: as it is.' },
   { name: 'api_key', label: 'Key', kind: 'password', help: 'Empty: as it is. It is encrypted and never shown.' },
 ]
 
 const ENGINE: readonly FormField[] = [
-  { name: 'name', label: 'Name', required: true, help: 'Small letters, digits and hyphens, such as main.' },
-  { name: 'kind', label: 'Kind', kind: 'choice', choices: KINDS.map((kind) => [kind, kind]) },
-  { name: 'base_url', label: 'Address', help: 'Empty: the one of the kind.' },
+  { name: 'name', label: 'Name', required: true, help: 'Yours, such as main: lower-case letters, digits and hyphens.' },
+  { name: 'kind', label: 'Kind', kind: 'choice', choices: KINDS.map(([kind, is]) => [kind, `${kind}: ${is}`]) },
+  { name: 'base_url', label: 'Address', help: 'Such as http://127.0.0.1:8000/v1. Empty: that of the service.' },
   { name: 'api_key', label: 'Key', kind: 'password', help: 'It is encrypted and never shown.' },
-  { name: 'models', label: 'Models', kind: 'list', help: 'Best first. Empty: all that it lists.' },
+  {
+    name: 'models',
+    label: 'Models',
+    kind: 'list',
+    help: 'Best first, as the server calls them. Empty: all that it lists.',
+  },
 ]
 
 function NewEngine({ close }: { close(): void }) {
   const [found, setFound] = useState<AddedEngine | null>(null)
+  const [isAnyway, setAnyway] = useState(false)
   return (
     <>
       <Form<AddedEngine>
@@ -140,18 +190,34 @@ function NewEngine({ close }: { close(): void }) {
         method="POST"
         path="/engines"
         touches={['/engines', '/status', '/models']}
-        verb="Test and save"
+        verb={isAnyway ? 'Save' : 'Test and save'}
         more={({ models, ...body }) => ({
           ...body,
           ...((models as string[]).length ? { models } : {}),
-          test: true,
+          test: !isAnyway,
         })}
         onCancel={close}
-        onDone={(made) => (made.saved_to === null ? setFound(made) : close())}
-      />
+        onDone={(made) => {
+          if (made.saved_to !== null) return close()
+          setFound(made)
+          return false
+        }}
+      >
+        {found && (
+          <label className="check">
+            <input type="checkbox" checked={isAnyway} onChange={({ target }) => setAnyway(target.checked)} />
+            <span>
+              Save it as it is
+              <small>Calls that need what failed go to the next engine of their mode.</small>
+            </span>
+          </label>
+        )}
+      </Form>
       {found && (
         <>
-          <p className="notice warn">A test failed, and nothing was saved.</p>
+          <p className="notice warn" role="status">
+            A test failed, and nothing was saved.
+          </p>
           <Tests tests={found.tests} />
         </>
       )}
@@ -195,79 +261,6 @@ const Upstreams = defineScreen<EngineTarget>({
   create: { label: 'Add engine', role: 'admin', form: NewEngine },
 })
 
-const PER: Record<string, string> = {
-  promptPer1k: '1,000 tokens in',
-  completionPer1k: '1,000 tokens out',
-  perImage: 'an image',
-  perSecond: 'a second',
-  perPage: 'a page',
-  perMinute: 'a minute',
-}
-const MICRO = 1_000_000
-
-const priceOf = ({ price }: EnginePrice): string =>
-  Object.entries(price)
-    .map(([name, micro]) => `${money(Number(micro) / MICRO)} for ${PER[name] ?? name}`)
-    .join(', ')
-
-function PriceBody({ row: it }: { row: EnginePrice }) {
-  const names = Object.keys(it.price)
-  return (
-    <>
-      <Facts
-        facts={[
-          ['Price', priceOf(it)],
-          ['For example', `${it.sample}: ${money(it.sample_cents)}`],
-          ['Set by', it.set_by],
-        ]}
-      />
-      <Actions
-        touches={['/engines']}
-        role="admin"
-        actions={[
-          {
-            label: 'Change…',
-            method: 'PUT',
-            path: '/engines/prices',
-            fields: names.map((name) => ({
-              name: `prices.${it.id}.${name}`,
-              label: `For ${PER[name] ?? name}, in millionths of a cent`,
-              kind: 'number' as const,
-              min: 0,
-              required: true,
-            })),
-            values: { prices: { [it.id]: it.price } },
-          },
-          it.set_by === 'here' && {
-            label: 'As before…',
-            method: 'PUT',
-            path: '/engines/prices',
-            body: { prices: { [it.id]: null } },
-            ask: 'It costs what the configuration says, from the next call on.',
-          },
-        ]}
-      />
-    </>
-  )
-}
-
-const Prices = defineScreen<EnginePrice>({
-  section: 'engines',
-  title: 'Engines',
-  isOperators: true,
-  list: { path: '/engines/prices', rows: 'prices' },
-  idOf: ({ id }) => id,
-  columns: [
-    { key: 'id', head: 'Engine', cell: ({ id }) => id, main: true },
-    { key: 'price', head: 'Price', cell: priceOf, main: true, width: 'minmax(0, 3fr)' },
-    { key: 'sample', head: 'For example', cell: ({ sample }) => sample, width: 'minmax(0, 1.2fr)' },
-    { key: 'cost', head: 'That costs', cell: ({ sample_cents }) => money(sample_cents), number: true, main: true },
-    { key: 'by', head: 'Set by', cell: ({ set_by }) => set_by, width: '112px', main: true },
-  ],
-  empty: { text: 'No prices.' },
-  detail: { titleOf: ({ id }) => id, body: PriceBody },
-})
-
 const Aliases = defineScreen<EngineAlias>({
   section: 'engines',
   title: 'Engines',
@@ -280,7 +273,7 @@ const Aliases = defineScreen<EngineAlias>({
     { key: 'listed', head: 'Listed', cell: ({ listed }) => (listed ? 'yes' : 'no'), main: true, width: '96px' },
     { key: 'in', head: 'Set in', cell: ({ set_in }) => set_in, main: true },
   ],
-  empty: { text: 'No aliases. One lets clients go on with the name of another engine.' },
+  empty: { text: 'No aliases. One lets clients keep the name of another engine.' },
   detail: {
     titleOf: ({ name }) => name,
     body: ({ row, close }) => (

@@ -47,6 +47,23 @@ const Name = ({ filename, thumbnail_url }: File) => (
   </>
 )
 
+/** The file in a gallery: its picture, or what kind it is. */
+const Tile = ({ filename, title, type, size_bytes, thumbnail_url }: File) => (
+  <>
+    {thumbnail_url ? (
+      <img src={sourceOf(thumbnail_url)} alt="" loading="lazy" />
+    ) : (
+      <span className="kind" aria-hidden="true">
+        {filename.split('.').at(-1)}
+      </span>
+    )}
+    <span>{title ?? filename}</span>
+    <small>
+      {type}, {size(size_bytes)}
+    </small>
+  </>
+)
+
 function FileDetail({ row: file, close }: { row: File; close(): void }) {
   const [isAsked, setAsked] = useState(false)
   const remove = useSend<unknown>('DELETE', `/artifacts/${file.id}`, ['/artifacts'])
@@ -102,6 +119,7 @@ export default defineScreen<File>({
   title: 'Files',
   list: { path: '/artifacts', rows: 'artifacts' },
   views: true,
+  tile: Tile,
   idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', cell: Name, main: true, width: 'minmax(180px, 2fr)' },

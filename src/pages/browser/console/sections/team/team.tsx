@@ -1,52 +1,386 @@
-import type { Member } from '../../../../../accounts/orgs/schema'
-import { useOwner } from '../../shell/api'
+import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
+import type { Invitation, InvitationReply, Member, Org, ResentInvitation } from '../../../../../accounts/orgs/schema'
+import type { Static } from '../../../../../kernel/schema'
+import { Actions } from '../../shell/actions'
+import { useGet, useMay, useOwner } from '../../shell/api'
+import { at, boot, DOCS, type Owner } from '../../shell/boot'
+import { Form, type FormField } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
-import { Time } from '../../ui/format'
-import { Empty } from '../../ui/states'
+import { defineTabs } from '../../shell/tabs'
+import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { Ago, plural, Time } from '../../ui/format'
+import { Empty, Shown } from '../../ui/states'
 
-const teamOf = (id: string) =>
-  defineScreen<Member>({
-    section: 'team',
-    title: 'Team',
-    list: { path: `/orgs/${id}/members`, rows: 'members' },
-    idOf: ({ user_id }) => user_id,
-    columns: [
-      { key: 'name', head: 'Name', cell: ({ name, email }) => name ?? email, main: true },
-      { key: 'email', head: 'E-mail', cell: ({ email }) => email, width: 'minmax(0, 1.5fr)' },
-      { key: 'role', head: 'Role', cell: ({ role }) => role, main: true, width: '120px' },
-      {
-        key: 'joined',
-        head: 'Joined',
-        cell: ({ joined_at }) => <Time at={joined_at} only="day" />,
-        main: true,
-        width: '136px',
-      },
-    ],
-    filters: [
-      {
-        name: 'role',
-        label: 'Role',
-        values: (['owner', 'admin', 'member', 'viewer'] as const).map((role) => [role, role] as const),
-        match: ({ role }, wanted) => role === wanted,
-      },
-    ],
-    empty: { text: 'Nobody is here.' },
-  })
+const ROLES = [
+  ['owner', 'everything, also deleting and handing over the organization'],
+  ['admin', 'everything but what only owners may'],
+  ['member', 'works with the playground, skills, workflows and widgets, and sees usage'],
+  ['viewer', 'sees usage and requests'],
+] as const
 
-const teams = new Map<string, ReturnType<typeof teamOf>>()
+const ROLE: FormField = {
+  name: 'role',
+  label: 'Role',
+  kind: 'choice',
+  choices: ROLES.map(([role, means]) => [role, `${role}: ${means}`]),
+}
 
-/** Who is in the organization, and as what. */
+type Issued = Static<typeof InvitationReply>
+const pathOf = ({ id }: Owner) => `/orgs/${id}`
+
+/** How an invited person joins; the link is shown once. */
+function InviteLink({ email, url }: { email: string; url: string | undefined }) {
+  if (!url)
+    return (
+      <p className="notice good" role="status">
+        The invitation was mailed to {email}. It works once, within seven days.
+      </p>
+    )
+  return (
+    <div className="notice good" role="status">
+      <p>Send this link to {email}. It works once, within seven days, for that address alone, and is shown only now.</p>
+      <Code text={url} label="link" />
+    </div>
+  )
+}
+
+const linkOf = (token: string) =>
+  `${boot.public_url?.replace(/\/$/, '') ?? location.origin + at('')}/console/invitation#${token}`
+
+function Invite({ close }: { close(): void }) {
+  const owner = useOwner()
+  const [sent, setSent] = useState<Issued | null>(null)
+  if (sent)
+    return (
+      <div className="form">
+        <InviteLink email={sent.invitation.email} url={linkOf(sent.token)} />
+        <div className="actions end">
+          <CopyButton text={linkOf(sent.token)} label="Copy link" />
+          <Button kind="primary" onClick={close}>
+            Done
+          </Button>
+        </div>
+      </div>
+    )
+  return (
+    <Form<Issued>
+      fields={[{ name: 'email', label: 'E-mail address', required: true }, ROLE]}
+      values={{ role: 'member' }}
+      method="POST"
+      path={`${pathOf(owner)}/invitations`}
+      touches={[pathOf(owner)]}
+      verb="Invite"
+      permission="manageMembers"
+      onDone={setSent}
+      onCancel={close}
+    />
+  )
+}
+
+function MemberBody({ row: it, close }: { row: Member; close(): void }) {
+  const owner = useOwner()
+  const isSelf = it.user_id === boot.user.id
+  const path = `${pathOf(owner)}/members/${it.user_id}`
+  const name = it.name ?? it.email
+  const keys = `Their keys of ${owner.name} stop working. Their own account and its keys stay. They can be invited again.`
+  return (
+    <>
+      <Actions
+        touches={[pathOf(owner)]}
+        permission="manageMembers"
+        actions={[
+          { label: 'Change role…', method: 'PATCH', path, fields: [ROLE], values: it },
+          !isSelf && {
+            label: 'Remove…',
+            method: 'DELETE',
+            path,
+            danger: true,
+            ask: `${name} leaves. ${keys}`,
+            done: close,
+          },
+        ]}
+      />
+      {isSelf && (
+        <Actions
+          touches={[]}
+          actions={[
+            {
+              label: 'Leave…',
+              method: 'DELETE',
+              path,
+              danger: true,
+              ask: `You lose access to ${owner.name}, and your keys of it stop working. The last owner cannot leave.`,
+              done: () => location.assign(at('/console')),
+            },
+          ]}
+        />
+      )}
+      <Facts
+        facts={[
+          ['Name', it.name ?? 'not given'],
+          ['E-mail', it.email],
+          ['Role', it.role],
+          ['Joined', <Time key="joined" at={it.joined_at} />],
+          ['Id', <Id key="id" id={it.user_id} />],
+          [
+            'Calls',
+            <Link key="calls" href={`/${owner.slug}/requests?user_id=${it.user_id}`}>
+              See them
+            </Link>,
+          ],
+        ]}
+      />
+    </>
+  )
+}
+
+const Members = defineScreen<Member>({
+  section: 'team',
+  title: 'Team',
+  list: { path: (owner) => `${pathOf(owner)}/members`, rows: 'members' },
+  idOf: ({ user_id }) => user_id,
+  columns: [
+    { key: 'name', head: 'Name', cell: ({ name, email }) => name ?? email, main: true },
+    { key: 'email', head: 'E-mail', cell: ({ email }) => email, width: 'minmax(0, 1.5fr)' },
+    { key: 'role', head: 'Role', cell: ({ role }) => role, main: true, width: '120px' },
+    {
+      key: 'joined',
+      head: 'Joined',
+      cell: ({ joined_at }) => <Time at={joined_at} only="day" />,
+      main: true,
+      width: '136px',
+    },
+  ],
+  filters: [
+    {
+      name: 'role',
+      label: 'Role',
+      values: ROLES.map(([role]) => [role, role] as const),
+      match: ({ role }, wanted) => role === wanted,
+    },
+  ],
+  empty: { text: 'Nobody is here.' },
+  detail: { titleOf: ({ name, email }) => name ?? email, body: MemberBody },
+  create: { label: 'Invite', permission: 'manageMembers', form: Invite },
+})
+
+function InvitationBody({ row: it, close }: { row: Invitation; close(): void }) {
+  const owner = useOwner()
+  const path = `${pathOf(owner)}/invitations/${it.id}`
+  const [resent, setResent] = useState<ResentInvitation | null>(null)
+  return (
+    <>
+      <Actions
+        touches={[pathOf(owner)]}
+        permission="manageMembers"
+        actions={[
+          {
+            label: boot.features.mail ? 'Send again' : 'Make a new link',
+            path: `${path}/resend`,
+            body: {},
+            done: (answer) => setResent(answer),
+          },
+          {
+            label: 'Withdraw…',
+            method: 'DELETE',
+            path,
+            danger: true,
+            ask: `The link that ${it.email} has stops working.`,
+            done: close,
+          },
+        ]}
+      />
+      {resent && <InviteLink email={it.email} url={resent.url} />}
+      {resent?.url && <CopyButton text={resent.url} label="Copy link" />}
+      <Facts
+        facts={[
+          ['E-mail', it.email],
+          ['Role', it.role],
+          ['State', it.status],
+          ['Ends', <Time key="ends" at={it.expires_at} />],
+        ]}
+      />
+    </>
+  )
+}
+
+const Invitations = defineScreen<Invitation>({
+  section: 'team',
+  title: 'Team',
+  list: { path: (owner) => `${pathOf(owner)}/invitations`, rows: 'invitations' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'email', head: 'E-mail', cell: ({ email }) => email, main: true, width: 'minmax(0, 2fr)' },
+    { key: 'role', head: 'Role', cell: ({ role }) => role, main: true, width: '120px' },
+    {
+      key: 'state',
+      head: 'State',
+      cell: ({ status }) => <Chip state={status === 'pending' ? 'wait' : 'off'}>{status}</Chip>,
+      main: true,
+      width: '132px',
+    },
+    { key: 'ends', head: 'Ends', cell: ({ expires_at }) => <Ago at={expires_at} />, main: true, width: '136px' },
+  ],
+  empty: { text: 'No invitation is open.', command: 'svc-admin members invite ORG EMAIL --role member' },
+  detail: { titleOf: ({ email }) => email, body: InvitationBody },
+  create: { label: 'Invite', permission: 'manageMembers', form: Invite },
+})
+
+const MAY = [
+  ['see usage and requests', 'owner admin member viewer'],
+  ['work with the playground, skills, workflows, widgets and files', 'owner admin member'],
+  ['answer visitors', 'owner admin member'],
+  ['make and change keys, routing and guardrails', 'owner admin'],
+  ['set up webhooks', 'owner admin'],
+  ['invite, remove and give roles', 'owner admin'],
+  ['see and change billing', 'owner admin'],
+  ['read the audit log', 'owner admin'],
+  ['make owners, and delete the organization', 'owner'],
+] as const
+
+const Roles = () => (
+  <Page title="Team">
+    <div className="scrolls grid card part" role="region" aria-label="What each role may do" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">May</th>
+            {ROLES.map(([role]) => (
+              <th key={role} scope="col">
+                {role}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {MAY.map(([what, roles]) => (
+            <tr key={what}>
+              <th scope="row">{what}</th>
+              {ROLES.map(([role]) => (
+                <td key={role}>{roles.split(' ').includes(role) ? '✓ yes' : '–'}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </Page>
+)
+
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <section className="card part" aria-label={title}>
+    <h2>{title}</h2>
+    {children}
+  </section>
+)
+
+function Organization() {
+  const owner = useOwner()
+  const org = useGet<Org>(pathOf(owner))
+  const isOwner = owner.role === 'owner'
+  const may = useMay('manageMembers')
+  return (
+    <Page title="Team">
+      <div className="parts">
+        <Part title="Name and address">
+          <Shown of={org} docs={DOCS}>
+            {(values) => (
+              <Form<Org>
+                fields={[
+                  { name: 'name', label: 'Name', required: true },
+                  { name: 'slug', label: 'Part of the address', required: true, help: 'Links with the old one end.' },
+                ]}
+                values={values}
+                method="PATCH"
+                path={pathOf(owner)}
+                touches={[pathOf(owner)]}
+                verb="Save"
+                permission="manageMembers"
+                onDone={({ slug }) => slug !== owner.slug && location.assign(at(`/console/${slug}/team`))}
+              />
+            )}
+          </Shown>
+        </Part>
+        <Part title="Hand over and delete">
+          <p className="faint">
+            To hand it over, give somebody the role owner under Members, then change your own role or leave.
+          </p>
+          {isOwner && org.data ? (
+            <Actions
+              touches={[]}
+              actions={[
+                {
+                  label: 'Delete the organization…',
+                  method: 'DELETE',
+                  path: pathOf(owner),
+                  danger: true,
+                  typed: org.data.name,
+                  ask: `All keys of ${org.data.name} stop working at once, and ${plural(org.data.member_count, 'member')} lose access. This cannot be undone.`,
+                  done: () => location.assign(at('/console')),
+                },
+              ]}
+            />
+          ) : (
+            <p className="faint">Only an owner can delete it.{!may && ' Ask an owner or admin for changes.'}</p>
+          )}
+        </Part>
+      </div>
+    </Page>
+  )
+}
+
+/** A personal account has nobody else; an organization is for several. */
+function Alone() {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <Page title="Team">
+      {isOpen ? (
+        <Part title="Create an organization">
+          <Form<Org>
+            fields={[{ name: 'name', label: 'Name', required: true, help: 'Its keys, credit and logs are its own.' }]}
+            method="POST"
+            path="/orgs"
+            touches={[]}
+            verb="Create"
+            onDone={({ slug }) => location.assign(at(`/console/${slug}/team`))}
+            onCancel={() => setOpen(false)}
+          />
+        </Part>
+      ) : (
+        <Empty
+          text="Only you. People work together in an organization, which has keys, credit and logs of its own."
+          command="svc-admin orgs create NAME --owner EMAIL"
+        >
+          <Button kind="primary" onClick={() => setOpen(true)}>
+            Create an organization
+          </Button>
+        </Empty>
+      )}
+    </Page>
+  )
+}
+
+const OfOrg = defineTabs('team', [
+  { id: 'members', label: 'Members', screen: Members },
+  { id: 'invitations', label: 'Invitations', screen: Invitations },
+  { id: 'roles', label: 'Roles', screen: Roles },
+  { id: 'organization', label: 'Organization', screen: Organization },
+])
+/** Operators see who is in it. */
+const OfOther = defineTabs('team', [{ id: 'members', label: 'Members', screen: Members }])
+
+/** Who is in the organization and as what, who is invited, and what becomes of it. */
 export default function Team() {
-  const { id } = useOwner()
-  if (id === null) {
+  const { id, looksAt } = useOwner()
+  if (id === null && looksAt)
     return (
       <Page title="Team">
-        <Empty text="A personal account has one member: you." command="svc-admin orgs create NAME --owner EMAIL" />
+        <Empty text="A personal account has one member." />
       </Page>
     )
-  }
-  if (!teams.has(id)) teams.set(id, teamOf(id))
-  const Screen = teams.get(id)!
-  return <Screen />
+  if (looksAt) return <OfOther />
+  return id === null ? <Alone /> : <OfOrg />
 }

@@ -1,13 +1,15 @@
 import { useState } from 'react'
-import type { Deliveries, Webhook, WebhookStats } from '../../../../../webhooks/schema'
+import type { Deliveries, Rotated, Webhook, WebhookStats } from '../../../../../webhooks/schema'
 import { useGet, useMay, useSend } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
-import { Button, Chip, Choices, CopyButton, Field, Id } from '../../ui/controls'
+import { Button, Chip, Choices, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { Ago, duration, plural, Time, whole } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
 import { Failed, Shown } from '../../ui/states'
+import { DeliveryDialog } from './delivery'
+import { EndpointForm, EVENTS, Secret } from './endpoint'
 
 function State({ enabled, disabled_reason, failure_count }: Webhook) {
   if (!enabled) return <Chip state="off">{disabled_reason ? 'off by the server' : 'off'}</Chip>
@@ -15,6 +17,8 @@ function State({ enabled, disabled_reason, failure_count }: Webhook) {
 }
 
 const RETRIED_MS = 7 * 86_400_000
+const GRACE_S = 86_400
+const sampleOf = (type: string) => EVENTS.find(([name]) => name === type)?.[1].data ?? {}
 const RESULTS = [
   { value: '', label: 'All' },
   { value: 'failed', label: 'Failed' },
@@ -26,21 +30,35 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
   const may = useMay('manageWebhooks')
   const stats = useGet<WebhookStats>(`${path}/stats`)
   const [status, setStatus] = useState('')
+  const [type, setType] = useState('')
   const [isRetrying, setRetrying] = useState(false)
-  const deliveries = useGet<Deliveries>(`${path}/deliveries`, { status })
+  const deliveries = useGet<Deliveries>(`${path}/deliveries`, { status, event_type: type }, { everyMs: 5_000 })
   const retry = useSend<{ queued: number }, object>('POST', `${path}/retry-failed`, ['/webhooks'])
   const change = useSend<unknown, object>('PATCH', path, ['/webhooks'])
   const test = useSend<unknown, object>('POST', `${path}/test`, ['/webhooks'])
+  const rotate = useSend<Rotated, object>('POST', `${path}/rotate-secret`, ['/webhooks'])
   const remove = useSend<unknown>('DELETE', path, ['/webhooks'])
+  const [tested, setTested] = useState('')
+  const [opened, setOpened] = useState<string | null>(null)
+  const [isRotating, setRotating] = useState(false)
   const [isAsked, setAsked] = useState(false)
-  const problem = change.error ?? test.error ?? remove.error
+  const problem = change.error ?? test.error ?? rotate.error ?? remove.error
+  if (rotate.data) return <Secret secret={rotate.data.signing_secret} onDone={rotate.reset} />
   return (
     <>
       {may && (
         <div className="actions">
-          <Button busy={test.isPending} onClick={() => test.mutate({})}>
+          <select aria-label="Event of the test" value={tested} onChange={({ target }) => setTested(target.value)}>
+            <option value="">completion.created</option>
+            {EVENTS.map(([name]) => name !== 'completion.created' && <option key={name}>{name}</option>)}
+          </select>
+          <Button
+            busy={test.isPending}
+            onClick={() => test.mutate(tested ? { event_type: tested, data: sampleOf(tested) } : {})}
+          >
             Send a test
           </Button>
+          <Button onClick={() => setRotating(true)}>Rotate the secret…</Button>
           <Button busy={change.isPending} onClick={() => change.mutate({ enabled: !row.enabled })}>
             {row.enabled ? 'Switch off' : 'Switch on'}
           </Button>
@@ -70,6 +88,12 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
         <h3 id="deliveries">Deliveries</h3>
         <div className="actions">
           <Choices label="Result" choices={RESULTS} value={status} onChange={setStatus} />
+          <select aria-label="Event type" value={type} onChange={({ target }) => setType(target.value)}>
+            <option value="">Event: any</option>
+            {EVENTS.map(([name]) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
           {may && row.enabled && <Button onClick={() => setRetrying(true)}>Retry all failed…</Button>}
         </div>
         {retry.error && <Failed problem={retry.error} docs={DOCS} />}
@@ -81,7 +105,7 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
         <Shown of={deliveries} docs={DOCS} rows={3}>
           {({ deliveries: found }) =>
             found.length === 0 ? (
-              <p className="faint">No deliveries yet. Send a test.</p>
+              <p className="faint">{status || type ? 'None matches.' : 'No deliveries yet. Send a test.'}</p>
             ) : (
               <ul className="plain-list">
                 {found.map(
@@ -89,7 +113,9 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
                     <li key={id}>
                       <Chip state={status === 'success' ? 'good' : 'bad'}>{http_status ?? status}</Chip>
                       <span>
-                        {event_type}
+                        <button type="button" className="link" onClick={() => setOpened(id)}>
+                          {event_type}
+                        </button>
                         <small>{error_message ?? `attempt ${attempt}, ${duration(duration_ms)}`}</small>
                       </span>
                       <Time at={created_at} />
@@ -101,6 +127,27 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
           }
         </Shown>
       </section>
+      {may && (
+        <section aria-labelledby="change">
+          <h3 id="change">Change it</h3>
+          <EndpointForm key={row.updated_at} of={row} onDone={() => {}} />
+        </section>
+      )}
+      {opened && <DeliveryDialog webhook={row} id={opened} may={may} onClose={() => setOpened(null)} />}
+      {isRotating && (
+        <Ask
+          title="Rotate the secret"
+          verb="Rotate"
+          busy={rotate.isPending}
+          onClose={() => setRotating(false)}
+          onDo={() => rotate.mutate({ grace_seconds: GRACE_S }, { onSettled: () => setRotating(false) })}
+        >
+          <p>
+            The new secret is shown once. For 24 hours, deliveries have a signature of the old one too, in the header
+            webhook-signature. The header svc-webhook-signature has the new one at once.
+          </p>
+        </Ask>
+      )}
       {isRetrying && (
         <Ask
           title="Retry all failed"
@@ -134,73 +181,12 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
   )
 }
 
-function NewWebhook({ close }: { close(): void }) {
-  const create = useSend<Webhook & { signing_secret: string }, object>('POST', '/webhooks', ['/webhooks'])
-  const [form, setForm] = useState({ url: '', events: '*', description: '' })
-  const field = (name: keyof typeof form) => ({
-    value: form[name],
-    onChange: ({ target }: { target: { value: string } }) => setForm({ ...form, [name]: target.value }),
-  })
-  const problemOf = (path: string) => create.error?.details.find((detail) => detail.path.startsWith(path))?.message
-  if (create.data) {
-    return (
-      <div className="form">
-        <p className="notice good" role="status">
-          The endpoint is ready. Its signing secret is shown only now.
-        </p>
-        <label className="field">
-          Signing secret
-          <input className="mono" readOnly value={create.data.signing_secret} />
-        </label>
-        <div className="actions">
-          <CopyButton text={create.data.signing_secret} label="Copy secret" />
-          <Button kind="primary" onClick={close}>
-            I have stored it
-          </Button>
-        </div>
-      </div>
-    )
-  }
-  return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        create.mutate({
-          url: form.url.trim(),
-          event_types: form.events.split(/[\s,]+/).filter(Boolean),
-          ...(form.description ? { description: form.description } : {}),
-        })
-      }}
-    >
-      <Field label="Address" help="Of your server, reachable over https." problem={problemOf('url')}>
-        {(props) => <input {...props} {...field('url')} type="url" required autoComplete="off" />}
-      </Field>
-      <Field
-        label="Events"
-        help="Types with blanks in between, such as job.completed or webhook.*; * for all."
-        problem={problemOf('event_types')}
-      >
-        {(props) => <input {...props} {...field('events')} required autoComplete="off" />}
-      </Field>
-      <Field label="Note" problem={problemOf('description')}>
-        {(props) => <input {...props} {...field('description')} autoComplete="off" />}
-      </Field>
-      {create.error && <Failed problem={create.error} docs={DOCS} />}
-      <div className="actions end">
-        <Button onClick={close}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={create.isPending}>
-          Add endpoint
-        </Button>
-      </div>
-    </form>
-  )
-}
+const NewWebhook = ({ close }: { close(): void }) => <EndpointForm onDone={close} onCancel={close} />
 
 export default defineScreen<Webhook>({
   section: 'webhooks',
   title: 'Webhooks',
-  list: { path: '/webhooks', rows: 'webhooks' },
+  list: { path: '/webhooks', rows: 'webhooks', everyMs: 10_000 },
   idOf: ({ id }) => id,
   columns: [
     { key: 'url', head: 'Endpoint', cell: ({ url }) => url, main: true, width: 'minmax(0, 2fr)' },

@@ -1,4 +1,5 @@
 import type { Hook, HookHistory, HookPreset } from '../../../../../automation/schema'
+import type { SkillEntry } from '../../../../../skills/schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
@@ -102,6 +103,7 @@ function HookBody({ row: hook, close }: { row: Hook; close(): void }) {
 function NewHook({ close }: { close(): void }) {
   const { data } = useGet<{ presets: HookPreset[] }>('/hooks')
   const presets = data?.presets ?? []
+  const skills = useGet<{ skills: SkillEntry[] }>('/skills', { filter: 'installed', limit: 100 }).data?.skills ?? []
   return (
     <Form
       fields={[
@@ -112,7 +114,13 @@ function NewHook({ close }: { close(): void }) {
           choices: [['', 'an event of your own'], ...presets.map(({ id, description }) => [id, description] as const)],
         },
         { name: 'event_pattern', label: 'Event', help: 'Such as order.created or order.*, without a template.' },
-        { name: 'skill_slug', label: 'Skill', help: 'The short name of an installed skill.' },
+        {
+          name: 'skill_slug',
+          label: 'Skill',
+          kind: 'choice',
+          choices: [['', 'that of the template'], ...skills.map(({ slug, name }) => [slug, name] as const)],
+          help: skills.length ? 'What runs when it happens.' : 'Install a skill first: see the market under Skills.',
+        },
         { name: 'name', label: 'Name' },
         { name: 'cooldown_minutes', label: 'Minutes between runs', kind: 'number', min: 1, max: 1440 },
         { name: 'config.prompt', label: 'What the skill does with it', kind: 'area' },

@@ -1,0 +1,81 @@
+import type { EnginePrice } from '../../../../../operators/schema-engines'
+import { Actions } from '../../shell/actions'
+import { defineScreen } from '../../shell/screen'
+import { Facts } from '../../ui/facts'
+import { money } from '../../ui/format'
+
+/** What a price is for, and how many of its millionths of a cent are one dollar for so much. */
+const PER: Record<string, readonly [what: string, scale: number]> = {
+  promptPer1k: ['a million tokens in', 100_000],
+  completionPer1k: ['a million tokens out', 100_000],
+  perImage: ['an image', 100_000_000],
+  perSecond: ['a second', 100_000_000],
+  perPage: ['a page', 100_000_000],
+  perMinute: ['a minute', 100_000_000],
+}
+const perOf = (name: string) => PER[name] ?? ([name, 100_000_000] as const)
+const CENTS = 100
+
+const priceOf = ({ price }: EnginePrice): string =>
+  Object.entries(price)
+    .map(([name, micro]) => `${money((Number(micro) / perOf(name)[1]) * CENTS)} for ${perOf(name)[0]}`)
+    .join(', ')
+
+function PriceBody({ row: it }: { row: EnginePrice }) {
+  const names = Object.keys(it.price)
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Price', priceOf(it)],
+          ['For example', `${it.sample}: ${money(it.sample_cents)}`],
+          ['Set by', it.set_by],
+        ]}
+      />
+      <Actions
+        touches={['/engines']}
+        role="admin"
+        actions={[
+          {
+            label: 'Change…',
+            method: 'PUT',
+            path: '/engines/prices',
+            fields: names.map((name) => ({
+              name: `prices.${it.id}.${name}`,
+              label: `For ${perOf(name)[0]}, in dollars`,
+              kind: 'number' as const,
+              scale: perOf(name)[1],
+              min: 0,
+              required: true,
+            })),
+            values: { prices: { [it.id]: it.price } },
+          },
+          it.set_by === 'here' && {
+            label: 'As before…',
+            method: 'PUT',
+            path: '/engines/prices',
+            body: { prices: { [it.id]: null } },
+            ask: 'It costs what the configuration says, from the next call on.',
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+export const Prices = defineScreen<EnginePrice>({
+  section: 'engines',
+  title: 'Engines',
+  isOperators: true,
+  list: { path: '/engines/prices', rows: 'prices' },
+  idOf: ({ id }) => id,
+  columns: [
+    { key: 'id', head: 'Engine', cell: ({ id }) => id, main: true },
+    { key: 'price', head: 'Price', cell: priceOf, main: true, width: 'minmax(0, 3fr)' },
+    { key: 'sample', head: 'For example', cell: ({ sample }) => sample, width: 'minmax(0, 1.2fr)' },
+    { key: 'cost', head: 'That costs', cell: ({ sample_cents }) => money(sample_cents), number: true, main: true },
+    { key: 'by', head: 'Set by', cell: ({ set_by }) => set_by, width: '112px', main: true },
+  ],
+  empty: { text: 'No prices.' },
+  detail: { titleOf: ({ id }) => id, body: PriceBody },
+})

@@ -1,0 +1,87 @@
+import type { DeliveryRead, Retried, Webhook } from '../../../../../webhooks/schema'
+import { useGet, useSend } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { duration, Time } from '../../ui/format'
+import { Dialog } from '../../ui/overlay'
+import { Failed, Shown } from '../../ui/states'
+
+/** The same delivery as a command; its signature is new each time and left out. */
+const curlOf = ({ url, headers, body }: DeliveryRead) =>
+  `curl ${url} \\\n${Object.entries(headers)
+    .map(([name, value]) => `  -H "${name}: ${value}" \\\n`)
+    .join('')}  -d '${(body ?? '').replaceAll("'", `'\\''`)}'`
+
+const laidOut = (body: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
+}
+
+type Props = { webhook: Webhook; id: string; may: boolean; onClose(): void }
+
+/** One attempt: what was sent, what came back, and whether another follows. */
+export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
+  const path = `/webhooks/${webhook.id}/deliveries/${id}`
+  const delivery = useGet<DeliveryRead>(path)
+  const retry = useSend<Retried, object>('POST', `${path}/retry`, ['/webhooks'])
+  return (
+    <Dialog title="A delivery" wide onClose={onClose}>
+      <Shown of={delivery} docs={DOCS}>
+        {(it) => (
+          <>
+            <Facts
+              facts={[
+                [
+                  'Result',
+                  <Chip key="result" state={it.status === 'success' ? 'good' : 'bad'}>
+                    {it.http_status ?? it.status}
+                  </Chip>,
+                ],
+                ['Event', it.event_type],
+                ['Event id', <Id key="event" id={it.event_id} />],
+                ['Sent', <Time key="sent" at={it.created_at} />],
+                ['Attempt', `${it.attempt}, took ${duration(it.duration_ms)}`],
+                ['Problem', it.error_message ?? 'none'],
+                ['Next attempt', it.next_retry_at ? <Time key="next" at={it.next_retry_at} /> : (it.ended ?? 'none')],
+              ]}
+            />
+            <h3>Headers</h3>
+            <Code
+              text={Object.entries(it.headers)
+                .map((pair) => pair.join(': '))
+                .join('\n')}
+              label="headers"
+            />
+            <h3>Body</h3>
+            {it.body === null ? (
+              <p className="faint">The event is no longer stored.</p>
+            ) : (
+              <Code text={laidOut(it.body)} label="body" />
+            )}
+            {retry.error && <Failed problem={retry.error} docs={DOCS} />}
+            {retry.data && (
+              <p className="notice good" role="status">
+                It is sent again, to the present address.
+              </p>
+            )}
+            <div className="actions end">
+              <CopyButton text={curlOf(it)} label="Copy as curl" />
+              {may && it.body !== null && (
+                <Button busy={retry.isPending} onClick={() => retry.mutate({})}>
+                  Send again
+                </Button>
+              )}
+              <Button kind="primary" onClick={onClose}>
+                Close
+              </Button>
+            </div>
+          </>
+        )}
+      </Shown>
+    </Dialog>
+  )
+}

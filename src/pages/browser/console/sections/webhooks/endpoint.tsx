@@ -1,0 +1,223 @@
+import { useState } from 'react'
+import { SAMPLES } from '../../../../../events/samples'
+import type { Webhook } from '../../../../../webhooks/schema'
+import { useSend } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { Button, Choices, Code, CopyButton, Field } from '../../ui/controls'
+import { Failed } from '../../ui/states'
+
+/** The events of this server, by the first word of their names. */
+export const EVENTS = Object.entries(SAMPLES)
+const FAMILIES = [...new Set(EVENTS.map(([type]) => type.split('.')[0]!))]
+
+type PickerProps = { value: readonly string[]; onChange(value: readonly string[]): void; problem?: string | undefined }
+
+/** Which events are sent: all, or some of the catalogue and of the reader's own. */
+function EventPicker({ value, onChange, problem }: PickerProps) {
+  const isAll = value.includes('*')
+  const known = new Set(EVENTS.map(([type]) => type))
+  const others = value.filter((type) => type !== '*' && !known.has(type as keyof typeof SAMPLES))
+  const [written, setWritten] = useState(others.join(' '))
+  const chosen = value.filter((type) => known.has(type as keyof typeof SAMPLES))
+  const set = (next: readonly string[], text = written) => onChange([...next, ...text.split(/[\s,]+/).filter(Boolean)])
+  return (
+    <fieldset>
+      <legend>Events</legend>
+      <Choices
+        label="Which events"
+        value={isAll ? 'all' : 'some'}
+        choices={[
+          { value: 'all', label: 'Every event' },
+          { value: 'some', label: 'These' },
+        ]}
+        onChange={(which) => (which === 'all' ? onChange(['*']) : set(chosen))}
+      />
+      {!isAll && (
+        <>
+          {FAMILIES.map((family) => {
+            const events = EVENTS.filter(([type]) => type.startsWith(`${family}.`))
+            const many = events.filter(([type]) => chosen.includes(type)).length
+            return (
+              <details key={family} className="events" open={many > 0 || undefined}>
+                <summary>
+                  {family} <small>{many > 0 ? `${many} of ${events.length}` : events.length}</small>
+                </summary>
+                {events.map(([type, { about, data }]) => (
+                  <div key={type}>
+                    <label className="check">
+                      <input
+                        type="checkbox"
+                        checked={chosen.includes(type)}
+                        onChange={({ target }) =>
+                          set(target.checked ? [...chosen, type] : chosen.filter((it) => it !== type))
+                        }
+                      />
+                      <span>
+                        {type}
+                        <small>{about}.</small>
+                      </span>
+                    </label>
+                    {chosen.includes(type) && (
+                      <details>
+                        <summary>What it holds</summary>
+                        <Code text={JSON.stringify(data, null, 2)} label={`sample of ${type}`} />
+                      </details>
+                    )}
+                  </div>
+                ))}
+              </details>
+            )
+          })}
+          <Field
+            label="Events of your own, and families"
+            help="With blanks in between, such as order.created or skill.*."
+            problem={problem}
+          >
+            {(props) => (
+              <input
+                {...props}
+                autoComplete="off"
+                value={written}
+                onChange={({ target }) => {
+                  setWritten(target.value)
+                  set(chosen, target.value)
+                }}
+              />
+            )}
+          </Field>
+        </>
+      )}
+    </fieldset>
+  )
+}
+
+const LANGUAGES = {
+  TypeScript: `import { createHmac, timingSafeEqual } from 'node:crypto'
+
+export function isGenuine(headers: Headers, body: string): boolean {
+  const time = headers.get('svc-webhook-timestamp') ?? ''
+  const given = (headers.get('svc-webhook-signature') ?? '').replace('v1=', '')
+  const hmac = createHmac('sha256', process.env.SVC_WEBHOOK_SECRET!)
+  const wanted = hmac.update(\`\${time}.\${body}\`).digest('hex')
+  const isFresh = Math.abs(Date.now() / 1000 - Number(time)) < 300
+  return isFresh && given.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
+}`,
+  Python: `import hashlib, hmac, os, time
+
+def is_genuine(headers, body: bytes) -> bool:
+    sent_at = headers.get("svc-webhook-timestamp", "0")
+    given = headers.get("svc-webhook-signature", "").removeprefix("v1=")
+    secret = os.environ["SVC_WEBHOOK_SECRET"].encode()
+    wanted = hmac.new(secret, sent_at.encode() + b"." + body, hashlib.sha256).hexdigest()
+    is_fresh = abs(time.time() - int(sent_at)) < 300
+    return is_fresh and hmac.compare_digest(given, wanted)`,
+  Go: `func isGenuine(header http.Header, body []byte) bool {
+	sentAt := header.Get("svc-webhook-timestamp")
+	given := strings.TrimPrefix(header.Get("svc-webhook-signature"), "v1=")
+	mac := hmac.New(sha256.New, []byte(os.Getenv("SVC_WEBHOOK_SECRET")))
+	mac.Write([]byte(sentAt + "." + string(body)))
+	wanted := hex.EncodeToString(mac.Sum(nil))
+	seconds, _ := strconv.ParseInt(sentAt, 10, 64)
+	age := time.Since(time.Unix(seconds, 0)).Abs()
+	return age < 5*time.Minute && hmac.Equal([]byte(given), []byte(wanted))
+}`,
+} as const
+type Language = keyof typeof LANGUAGES
+
+/** A secret that is shown once, with the code that verifies what is signed by it. */
+export function Secret({ secret, onDone }: { secret: string; onDone(): void }) {
+  const [language, setLanguage] = useState<Language>('TypeScript')
+  return (
+    <div className="form">
+      <p className="notice good" role="status">
+        The signing secret is shown only now. Keep it as SVC_WEBHOOK_SECRET of your server.
+      </p>
+      <label className="field">
+        Signing secret
+        <input className="mono" readOnly value={secret} />
+      </label>
+      <div className="actions">
+        <CopyButton text={secret} label="Copy secret" />
+        <Button kind="primary" onClick={onDone}>
+          I have stored it
+        </Button>
+      </div>
+      <h3>Verify what arrives</h3>
+      <Choices
+        label="Language"
+        value={language}
+        choices={(Object.keys(LANGUAGES) as Language[]).map((value) => ({ value, label: value }))}
+        onChange={setLanguage}
+      />
+      <Code text={LANGUAGES[language]} label={`${language} code`} />
+    </div>
+  )
+}
+
+type Made = Webhook & { signing_secret?: string }
+
+/** A new endpoint, or changes of one. */
+export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone(): void; onCancel?: () => void }) {
+  const save = useSend<Made, object>(of ? 'PATCH' : 'POST', of ? `/webhooks/${of.id}` : '/webhooks', ['/webhooks'])
+  const [url, setUrl] = useState(of?.url ?? '')
+  const [events, setEvents] = useState<readonly string[]>(of?.event_types ?? ['completion.created'])
+  const [description, setDescription] = useState(of?.description ?? '')
+  const [isOrdered, setOrdered] = useState(of?.ordered ?? false)
+  const problemOf = (path: string) => save.error?.details.find((detail) => detail.path.startsWith(path))?.message
+  if (save.data?.signing_secret) return <Secret secret={save.data.signing_secret} onDone={onDone} />
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const input = { url: url.trim(), event_types: events, description: description || null, ordered: isOrdered }
+        save.mutate(input, { onSuccess: () => of && onDone() })
+      }}
+    >
+      <Field label="Address" help="Of your server, reachable over https." problem={problemOf('url')}>
+        {(props) => (
+          <input
+            {...props}
+            type={of ? 'text' : 'url'}
+            required
+            autoComplete="off"
+            value={url}
+            onChange={({ target }) => setUrl(target.value)}
+          />
+        )}
+      </Field>
+      {/^https?:\/\/(localhost|127\.|\[::1\])/.test(url) && (
+        <p className="notice">
+          This server does not call addresses of its own network. To receive events on this machine, run{' '}
+          <code>svc-admin webhooks listen</code>.
+        </p>
+      )}
+      <EventPicker value={events} onChange={setEvents} problem={problemOf('event_types')} />
+      {problemOf('event_types') && <p className="problem">{problemOf('event_types')}</p>}
+      <Field label="Note" problem={problemOf('description')}>
+        {(props) => (
+          <input
+            {...props}
+            autoComplete="off"
+            value={description}
+            onChange={({ target }) => setDescription(target.value)}
+          />
+        )}
+      </Field>
+      <label className="check">
+        <input type="checkbox" checked={isOrdered} onChange={({ target }) => setOrdered(target.checked)} />
+        <span>
+          In order
+          <small>One delivery at a time; the next waits until one was taken or given up.</small>
+        </span>
+      </label>
+      {save.error && <Failed problem={save.error} docs={DOCS} />}
+      <div className="actions end">
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        <Button type="submit" kind="primary" busy={save.isPending}>
+          {of ? 'Save' : 'Add endpoint'}
+        </Button>
+      </div>
+    </form>
+  )
+}
