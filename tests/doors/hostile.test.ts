@@ -205,3 +205,31 @@ test('a batch names the member that holds its unknown file', async () => {
   const answer = await send('batches', JSON.stringify(ORDERS.batches), 'application/json')
   expect({ status: answer.status, param: answer.param }).toEqual({ status: 404, param: 'input_file_id' })
 })
+
+describe('what is read by an address', () => {
+  const tables: [string, number, string | undefined][] = [
+    ['files?limit=0', 400, 'limit'],
+    ['files?limit=1001', 400, 'limit'],
+    ['files?limit=1e3x', 400, 'limit'],
+    ['files?order=up', 400, 'order'],
+    ['files?after=nothing', 400, 'after'],
+    ['files?after=%00', 400, 'after'],
+    ['batches?limit=0', 400, 'limit'],
+    ['batches?limit=101', 400, 'limit'],
+    ['batches?after=batch_none', 400, 'after'],
+    ['files/%00', 404, undefined],
+    ['files/..%2F..%2Fetc%2Fpasswd/content', 404, undefined],
+    [`files/file-${'x'.repeat(5_000)}`, 404, undefined],
+    ['batches/%00', 404, undefined],
+    ['batches/%F0%9F%98%80', 404, undefined],
+    ['models/%00', 404, undefined],
+    ['models/__proto__', 404, undefined],
+  ]
+  test.each(tables)('GET /v1/%s is %d', async (path, status, param) => {
+    const { key } = await world.person()
+    const headers = { authorization: `Bearer ${key}` }
+    const reply = await world.app.api.handle(new Request(`http://localhost/v1/${path}`, { headers }))
+    const { error } = (await reply.json()) as { error: { param?: string } }
+    expect({ path, status: reply.status, param: error.param }).toEqual({ path, status, param })
+  })
+})
