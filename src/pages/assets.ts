@@ -108,8 +108,11 @@ export async function buildConsole(quality = 9): Promise<BuiltConsole> {
   for (const [path, { entryPoint, imports }] of Object.entries(scripts.metafile!.outputs)) {
     const section = /console\/sections\/(\w+)\/\1\.tsx/.exec(entryPoint ?? '')?.[1]
     if (!section) continue
-    // What a section loads by itself, it needs to be drawn: its charts.
-    const own = imports.map((found) => basename(found.path))
+    // Charts are loaded by what draws them, and needed at once.
+    const own = imports
+      .map(({ kind, path }) => ({ kind, name: basename(path) }))
+      .filter(({ kind, name }) => kind === 'import-statement' || name.startsWith('chart-'))
+      .map(({ name }) => name)
     parts[section] = [basename(path), ...own].filter((name) => name !== script)
   }
   return { files, script, style: basename(sheet.outputs[0]!.path), parts }

@@ -1,10 +1,9 @@
 import { Code2, Plus, Save, X } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import type { ModelList } from '../../../../../engines/schema'
-import { useGet, useOwner } from '../../shell/api'
+import { part, useGet, useOwner } from '../../shell/api'
 import { useKeys } from '../../shell/keys'
-import { DropDown } from '../../shell/menus'
 import { Page } from '../../shell/page'
 import { defineTabs } from '../../shell/tabs'
 import { handed } from '../../shell/value'
@@ -31,6 +30,9 @@ const PROMPTS = [
   'Plan a weekend in Lisbon for two.',
   'What is 17 % of 2,340? Show the steps.',
 ] as const
+
+// Menus are not needed to ask.
+const DropDown = lazy(() => part(() => import('../../shell/menus')).then((it) => ({ default: it.DropDown })))
 
 /** Prompts and answers beside one another: one to four engines, one composer, and the code that does the same. */
 function Playground() {
@@ -148,43 +150,45 @@ function Playground() {
               New conversation
             </Button>
           )}
-          <DropDown
-            label="Save or share"
-            className="button quiet"
-            button={
-              <>
-                <Save size={16} aria-hidden="true" />
-                Save
-              </>
-            }
-            items={[
-              {
-                id: 'case',
-                text: 'Make a test case',
-                hint: 'the request, and what its answer must be',
-                run: () => {
-                  const { stream: _, stream_options: __, ...request } = last?.body ?? bodyOf(settings, turns)
-                  handed.set(request)
-                  navigate(`/${owner.slug}/playground/new?tab=tests`)
+          <Suspense fallback={null}>
+            <DropDown
+              label="Save or share"
+              className="button quiet"
+              button={
+                <>
+                  <Save size={16} aria-hidden="true" />
+                  Save
+                </>
+              }
+              items={[
+                {
+                  id: 'case',
+                  text: 'Make a test case',
+                  hint: 'the request, and what its answer must be',
+                  run: () => {
+                    const { stream: _, stream_options: __, ...request } = last?.body ?? bodyOf(settings, turns)
+                    handed.set(request)
+                    navigate(`/${owner.slug}/playground/new?tab=tests`)
+                  },
                 },
-              },
-              {
-                id: 'skill',
-                text: 'Make a skill',
-                hint: 'of the system prompt',
-                run: () => {
-                  handed.set({ system_prompt_ext: settings.system })
-                  navigate(`/${owner.slug}/skills/new?tab=mine`)
+                {
+                  id: 'skill',
+                  text: 'Make a skill',
+                  hint: 'of the system prompt',
+                  run: () => {
+                    handed.set({ system_prompt_ext: settings.system })
+                    navigate(`/${owner.slug}/skills/new?tab=mine`)
+                  },
                 },
-              },
-              {
-                id: 'link',
-                text: 'Copy a link',
-                hint: 'with engines and settings, without any text',
-                run: () => void navigator.clipboard?.writeText(location.href),
-              },
-            ]}
-          />
+                {
+                  id: 'link',
+                  text: 'Copy a link',
+                  hint: 'with engines and settings, without any text',
+                  run: () => void navigator.clipboard?.writeText(location.href),
+                },
+              ]}
+            />
+          </Suspense>
           <Button disabled={modes.length >= MOST} onClick={compare}>
             <Plus size={16} aria-hidden="true" />
             Compare
