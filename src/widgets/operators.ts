@@ -340,19 +340,23 @@ async function commit(deps: Deps, owner: SessionRow['owner'], batch: Waiting[]):
   }
 }
 
-/** Chats are locked in one order by every process, and the head of the record last and shortest. */
+/**
+ * Chats are locked in one order by every process: first who has them, then themselves, and the head of the record last
+ * and shortest.
+ */
 async function writeAll(
   deps: Deps,
   tx: Tx,
   owner: SessionRow['owner'],
   batch: readonly Reply[],
 ): Promise<StoredReply[]> {
-  const { audit } = deps
+  const { audit, chats } = deps
   const answers = new Map<Reply, StoredReply>()
   const ordered = batch.toSorted((a, b) => (a.session.id < b.session.id ? -1 : Number(a.session.id > b.session.id)))
+  await together(ordered.map(({ call, session }) => chats.touch(tx, subjectOf(session), holderIdOf(call.caller))))
   const written = ordered.map(async (reply) => {
     const { call, session, content } = reply
-    const message = await writeReply(deps, tx, session, { holderId: holderIdOf(call.caller), content })
+    const message = await writeReply(deps, tx, session, content)
     answers.set(reply, await storeAnswer(tx, call, { message: presentMessage(message) }))
   })
   await together(written)

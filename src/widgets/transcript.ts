@@ -112,18 +112,13 @@ export async function writeMessage(
 }
 
 /**
- * As `write`, for the person who has the chat, whose time of silence begins again. Few statements, sent together where
- * they can be: people type into many chats at once. Throws 404, and 409 unless it is open and theirs.
+ * As `writeMessage`, for the person who has the chat, which this unit has touched for them. Few statements, sent
+ * together where they can be: people type into many chats at once. Throws 404, and 409 unless it is open.
  */
-export async function writeReply(
-  deps: Deps,
-  tx: Tx,
-  { id, owner }: SessionRow,
-  { holderId, content }: { holderId: string; content: string },
-): Promise<MessageRow> {
-  const { clock, chats } = deps
+export async function writeReply(deps: Deps, tx: Tx, { id }: SessionRow, content: string): Promise<MessageRow> {
+  const { clock } = deps
   const now = clock.now()
-  const [, session] = await together([chats.touch(tx, { id, owner }, holderId), rows.countReply(tx, id, now)])
+  const session = await rows.countReply(tx, id, now)
   if (!session) throw (await rows.byIds(tx, [id])).length ? isClosed() : sessionNotFound()
   const response = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
   const message = messageOf(session, response, session.message_count, now)

@@ -1,6 +1,7 @@
 // Both databases: the store itself.
 import type { Database } from 'bun:sqlite'
-import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { systemClock } from '../../src/kernel/clock'
 import type { Tx } from '../../src/kernel/store'
 import { createCommitter, createKeeping, type Unit } from '../../src/kernel/store/sqlite'
 import { insert, openScratchFile } from './scratch'
@@ -109,6 +110,19 @@ describe('a commit', () => {
 })
 
 describe('a transaction that another program keeps from beginning', () => {
+  /** By a clock of its own: a busy machine sleeps longer than it is told to. */
+  let now = 0
+  beforeEach(() => {
+    spyOn(systemClock, 'monotonic').mockImplementation(() => now)
+    spyOn(systemClock, 'sleep').mockImplementation(async (ms) => {
+      now += ms
+    })
+  })
+  afterEach(() => {
+    spyOn(systemClock, 'monotonic').mockRestore()
+    spyOn(systemClock, 'sleep').mockRestore()
+  })
+
   test('is tried every 20 ms, until its patience is over', async () => {
     const busy = () => Array.from({ length: 9 }, () => failure('SQLITE_BUSY'))
     const { ask, count } = scripted({ BEGIN: busy() }, 60)

@@ -72,6 +72,7 @@ test.skipIf(!postgresUrl)(
     expect([...seen.statuses]).toEqual([200])
     expect(seen.answered + seen.silent).toBe(ROUNDS)
     expect(seen.answered).toBe(log.filter(({ what }) => what === 'assistant').length)
+    expect(await commits.deadlocks()).toBe(0)
   },
   PATIENCE_MS,
 )

@@ -61,6 +61,7 @@ test.skipIf(!postgresUrl)(
     expect(violationsOf(log)).toEqual([])
     expect([...seen.statuses]).toEqual([200])
     expect(seen.answered).toBe(log.filter(({ what }) => what === 'assistant').length)
+    expect(await commits.deadlocks()).toBe(0)
   },
   PATIENCE_MS,
 )

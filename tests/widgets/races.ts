@@ -60,6 +60,14 @@ export async function watchCommits(world: Pick<World, 'config' | 'folder'>) {
   afterAll(() => raw.close())
   return {
     log: async () => (await raw.all('SELECT chat, what FROM race_log ORDER BY seq')) as Log,
+    /** How often units waited for each other until Postgres ended one of them. */
+    deadlocks: async (): Promise<number> => {
+      if (!isPostgres) return 0
+      const [found] = (await raw.all(
+        'SELECT deadlocks::int AS times FROM pg_stat_database WHERE datname = current_database()',
+      )) as [{ times: number }]
+      return found.times
+    },
     /** Its holder has been silent for too long. */
     age: (chat: string) => raw.run(`UPDATE takeovers SET until = 1 WHERE subject_id = '${chat}' AND until IS NOT NULL`),
   }

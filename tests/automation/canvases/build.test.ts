@@ -89,7 +89,7 @@ describe('trying a canvas out (contract 9.2)', () => {
     expect(row.outputSummary).toMatchObject({ cost_cents: body.cost_cents, engine: 'svc-1-flash' })
     expect((await ada.send('GET', 'usage')).body).not.toEqual(before)
     expect((await ada.send('GET', 'conversations')).body.conversations).toEqual([])
-    expect(await actionsOf(ada)).toEqual(['canvas.tested', 'completion.created', 'canvas.created'])
+    expect(await actionsOf(ada)).toEqual(['completion.created', 'canvas.tested', 'canvas.created'])
     expect((await ada.send('GET', `evi/canvases/${id}`)).body.canvas.status).toBe('draft')
   })
 
