@@ -63,7 +63,6 @@ export async function finish(house: House, run: Run, result: AgentResult, broken
     run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
     if (run.later) await run.later.begin(tx)
     if (run.conversationId) await keepTurn(house, tx, run, answer, broken !== undefined)
-    // Before the record, whose head is locked last in every unit.
     if (run.request.alongside) await run.request.alongside(tx, run, answer, broken)
     await record(house, tx, run, { agentResult: result, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
     if (broken !== undefined) await run.call.once?.broke?.(tx, broken)

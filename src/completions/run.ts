@@ -185,7 +185,8 @@ export type CompletionRequest<Answer extends object = object> = {
   /** Formats the whole answer for the caller. */
   present(run: Run, answer: StoredAnswer): Answer
   /**
-   * Further writes for the transaction that charges the answer. `broken` is the error that ended an answer before it was
+   * Further writes for the transaction that charges the answer, before the call is recorded: every unit locks the head
+   * of the record last. `broken` is the error that ended an answer before it was
    * complete, and which the caller gets then; thrown on, it makes the run one without an answer, which costs nothing.
    */
   alongside?(tx: Tx, run: Run, answer: StoredAnswer, broken: unknown): Promise<unknown>

@@ -114,5 +114,5 @@ describe.if(disk !== null)('on a full disk', () => {
     expect(notify()).not.toContain('unhandled')
     expect(await server.stop()).toBe(0)
     rmSync(dataDir, { recursive: true })
-  }, 60_000)
+  }, 180_000)
 })

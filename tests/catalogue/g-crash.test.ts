@@ -31,5 +31,7 @@ test('G13 a call that was running at kill -9 is not charged, and the record says
   const response = await fetch(`${next.url}/api/v1/audit`, { headers: { authorization: `Bearer ${person.key}` } })
   const events = (await response.json()) as { action: string; outputSummary: { cost_cents: number } }[]
   const interrupted = events.filter(({ action }) => action === 'completion.interrupted')
-  expect(interrupted.map(({ outputSummary }) => outputSummary.cost_cents)).toEqual([0, 0])
+  // One for each hold: calls of one account share some, and one that was opened for later calls is given back like them.
+  expect(interrupted.length).toBeGreaterThanOrEqual(2)
+  expect(new Set(interrupted.map(({ outputSummary }) => outputSummary.cost_cents))).toEqual(new Set([0]))
 })

@@ -2,7 +2,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isNotNull } from 'drizzle-orm'
 import type { JobId } from '../../../src/jobs/schema'
+import { jobs as jobTable } from '../../../src/jobs/table'
 import { UserId } from '../../../src/kernel/ids'
 import { callOf, keyCaller } from '../../support/callers'
 import { isLong } from '../../support/long'
@@ -50,8 +52,12 @@ test('jobs whose workers are killed are each charged once, and nothing stays hel
   const kills = await workThrough(database ? 2 : 1, async () => {
     const all = await Promise.all(calls.map((call) => publicJobs.list(call, { limit: 100 })))
     const jobs = all.flatMap(({ jobs }) => jobs)
-    const running = jobs.some(({ status }) => status === 'active')
-    return { ended: jobs.filter(({ status }) => status === 'completed').length, running }
+    const t = store.read.of(jobTable)
+    const active = await store.read.select({ node: t.node }).from(t).where(isNotNull(t.lease_until))
+    return {
+      ended: jobs.filter(({ status }) => status === 'completed').length,
+      busy: new Set(active.map(({ node }) => node)),
+    }
   })
   expect(kills).toBeGreaterThan(1)
   const ended = (await Promise.all(calls.map((call) => publicJobs.list(call, { limit: 100 })))).flatMap(
@@ -70,7 +76,10 @@ test('jobs whose workers are killed are each charged once, and nothing stays hel
 }, 120_000)
 
 /** Has workers work until all is done, and kills one of them whenever some more is. Returns how often. */
-async function workThrough(workers: number, seen: () => Promise<{ ended: number; running: boolean }>): Promise<number> {
+async function workThrough(
+  workers: number,
+  seen: () => Promise<{ ended: number; busy: ReadonlySet<string | null> }>,
+): Promise<number> {
   const random = seededRandom(11)
   const begin = () => {
     const command = [process.execPath, join(import.meta.dir, 'kills.ts'), place.dialect, place.url, folder]
@@ -80,14 +89,15 @@ async function workThrough(workers: number, seen: () => Promise<{ ended: number;
   let kills = 0
   try {
     let atLastKill = 0
-    for (let { ended, running } = await seen(); ended < JOBS || kills < 2; { ended, running } = await seen()) {
+    for (let { ended, busy } = await seen(); ended < JOBS || kills < 2; { ended, busy } = await seen()) {
       await Bun.sleep(50)
       // A kill between two jobs proves nothing.
-      if (ended < JOBS && (ended < atLastKill + BETWEEN_KILLS || !running)) continue
-      const victim = [...children][random.between(0, children.size - 1)]!
+      const working = [...children].filter(({ pid }) => busy.has(`worker ${pid}`))
+      if (ended < JOBS && (ended < atLastKill + BETWEEN_KILLS || !working.length)) continue
+      const victim = random.pick(working.length ? working : [...children])
       // Halted first, so that the job it was seen with cannot end before the kill.
       victim.kill('SIGSTOP')
-      if (ended < JOBS && !(await seen()).running) {
+      if (ended < JOBS && !(await seen()).busy.has(`worker ${victim.pid}`)) {
         victim.kill('SIGCONT')
         continue
       }
