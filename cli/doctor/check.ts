@@ -1,6 +1,6 @@
 import type { Config } from '../../src/app/config'
 import { withoutUserInfo } from '../../src/kernel/text'
-import type { Status } from '../../src/operators/schema'
+import type { Status } from '../../src/operators/status-schema'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { send } from '../../src/app/client'
 import type { DatabaseLocation } from '../../src/kernel/store'
 import { DEV_KEY, DEV_OWNER } from '../../src/kernel/user-folder'
-import type { Status } from '../../src/operators/schema'
+import type { Status } from '../../src/operators/status-schema'
 import type { SharedRoutes } from '../api'
 import { bringUp } from '../commands/migrate'
 import { expectData } from '../failure'
@@ -65,13 +65,19 @@ export const redisCheck = serverCheck('redis', async (context) => {
       'svc-admin config set redisUrl redis://HOST on every node',
     )
   if (!redis) return skip('not set')
-  const { problem, latency_ms } = redis
+  const { problem, latency_ms, evicts } = redis
   if (problem)
     return warn(
       `${problem}; nodes that reach it count for the others, or each node allows its share of the limits`,
       'svc-admin config get redisUrl',
     )
-  return database.dialect === 'sqlite' ? skip('not used: with SQLite there is only one node') : ok(`${latency_ms} ms`)
+  if (database.dialect === 'sqlite') return skip('not used: with SQLite there is only one node')
+  return evicts === null
+    ? ok(`${latency_ms} ms`)
+    : warn(
+        `removes counts of rate limits by ${evicts} when its memory is full`,
+        'redis-cli config set maxmemory-policy noeviction, and the same in redis.conf',
+      )
 })
 
 /** Where the database is; null when there is none yet, since opening it would create it. */
@@ -113,8 +119,11 @@ export const databaseCheck = serverCheck(
   'database',
   async (context) => {
     const { database } = await statusOf(context)
-    const { dialect, place, latency_ms } = database
-    return database.ok ? ok(`${dialect} ${place}, ${latency_ms} ms`) : fail(`${dialect} ${place} does not answer`)
+    const { dialect, place, latency_ms, risks } = database
+    if (!database.ok) return fail(`${dialect} ${place} does not answer`)
+    if (!risks.length) return ok(`${dialect} ${place}, ${latency_ms} ms`)
+    const lost = `with ${risks.join(', ')} it may lose acknowledged writes if its machine loses power`
+    return warn(lost, `set ${risks.map((one) => one.replace('off', 'on')).join(', ')} in postgresql.conf`)
   },
   ['migrations', 'secrets'],
 )
@@ -122,8 +131,11 @@ export const databaseCheck = serverCheck(
 const CLOSE_MS = 2_000
 
 export const clockCheck = serverCheck('clock', async (context) => {
-  const { now } = await statusOf(context)
+  const { now, nodes } = await statusOf(context)
   const off = Math.abs(context.shell.clock.now() - Date.parse(now))
+  const apart = nodes.clocks_apart_ms
+  if (apart > CLOSE_MS)
+    return warn(`${(apart / 1_000).toFixed(2)} s between the clocks of two nodes`, 'timedatectl set-ntp true, on each')
   const detail = `${(off / 1_000).toFixed(2)} s between this machine's and the server's`
   return off > CLOSE_MS ? warn(detail, 'timedatectl set-ntp true') : ok(detail)
 })

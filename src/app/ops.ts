@@ -20,7 +20,7 @@ import type { Metrics } from '../http/metrics'
 import { addReadings } from '../http/metrics'
 import { createOperatorRules, type OperatorEdge, operatorEdge } from '../http/operator-edge'
 import { jobSums } from '../jobs'
-import { type DatabaseLocation, schemaOf } from '../kernel/store'
+import { type DatabaseLocation, riskySettings, schemaOf } from '../kernel/store'
 import {
   createBackup,
   createBrowserOperators,
@@ -132,6 +132,7 @@ export function createOps({ config, container, metrics, redis, location, stoppin
     schema: () => schemaOf(location),
     mapping: engines.mapping,
     redis,
+    risks: () => riskySettings(store.read),
     nodes: container.nodes,
     needed: NEEDED,
     invariants: [

@@ -17,6 +17,8 @@ export type Redis = {
   ): Promise<T>
   /** Which run of Redis answers: one that is started again may know nothing of before. Rejects as `run`. */
   started(): Promise<string>
+  /** The policy by which it removes what has not ended; null where it removes nothing, or does not tell. Rejects as `run`. */
+  evicts(): Promise<string | null>
   /** Why it is away, in words; null while it is there. */
   problem(): string | null
   close(): void
@@ -52,6 +54,15 @@ export function connectRedis(url: string, { clock, onChange }: Options): Redis |
     },
     run: (script, keys, values, read) => watched(async () => read(await soon(run(script, keys, values)))),
     started: () => watched(() => soon(connected())),
+    evicts: () =>
+      watched(async () => {
+        await soon(connected())
+        const about = String(await soon(client.send('INFO', ['memory']).catch(() => '')))
+        const [limit, policy] = ['maxmemory', 'maxmemory_policy'].map(
+          (name) => new RegExp(`^${name}:(\\S+)`, 'm').exec(about)?.[1],
+        )
+        return limit === undefined || limit === '0' || policy === 'noeviction' ? null : (policy ?? null)
+      }),
     problem: () => problem,
     close: () => {
       close()

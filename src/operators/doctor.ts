@@ -2,9 +2,9 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
 import type { Reader, Store } from '../kernel/store'
-import type { Status } from './schema'
 import type { BackupList } from './schema-backup'
 import type { EngineTarget } from './schema-engines'
+import type { Status } from './status-schema'
 
 const Check = t.Object({
   check: t.String({ description: 'As `svc-admin doctor` names it' }),
@@ -47,20 +47,31 @@ export function createDoctor({ store, clock, status, engines, backups, failingWe
     return {
       checks: [
         row('migrations', applied === known, `${applied ?? '?'} of ${known ?? '?'}`, 'svc-admin migrate up'),
-        row('database', database.ok, `${database.dialect}, ${database.latency_ms ?? '?'} ms`),
+        row(
+          'database',
+          database.ok && !database.risks.length,
+          database.risks.length
+            ? `with ${database.risks.join(', ')} it may lose acknowledged writes`
+            : `${database.dialect}, ${database.latency_ms ?? '?'} ms`,
+          'svc-admin doctor database',
+          database.ok ? 'warn' : 'fail',
+        ),
         redis
           ? row(
               'redis',
-              redis.problem === null,
-              redis.problem ?? `${redis.latency_ms} ms`,
-              'svc-admin config get redisUrl',
+              redis.problem === null && redis.evicts === null,
+              redis.problem ??
+                (redis.evicts === null ? `${redis.latency_ms} ms` : `removes counts of rate limits by ${redis.evicts}`),
+              redis.problem === null ? 'svc-admin doctor redis' : 'svc-admin config get redisUrl',
               'warn',
             )
           : { ...row('redis', true, 'not set'), status: 'skip' },
         row(
           'clock',
-          ahead <= CLOSE_MS,
-          `${(ahead / 1_000).toFixed(2)} s from the database's`,
+          ahead <= CLOSE_MS && nodes.clocks_apart_ms <= CLOSE_MS,
+          nodes.clocks_apart_ms > CLOSE_MS
+            ? `${(nodes.clocks_apart_ms / 1_000).toFixed(2)} s between two nodes`
+            : `${(ahead / 1_000).toFixed(2)} s from the database's`,
           'timedatectl set-ntp true',
           'warn',
         ),

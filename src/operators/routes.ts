@@ -11,6 +11,7 @@ import * as stored from './schema-backup'
 import * as engines from './schema-engines'
 import { Snapshots, StreamQuery } from './schema-stream'
 import type { OperatorService } from './service'
+import { Status } from './status-schema'
 
 /** Every setting; of a secret only whether it is set. */
 const Configuration = t.Object({
@@ -123,7 +124,7 @@ const serverVerbs = ({ access, cache, stream, backups, ...operators }: OperatorS
     operator.get('/snapshot', { ...FACTS, query: StreamQuery, reply: Snapshots }, (call, { query }) =>
       stream.snapshot(call, query),
     ),
-    operator.get('/status', { ...FACTS, reply: words.Status }, (call) => operators.status(call)),
+    operator.get('/status', { ...FACTS, reply: Status }, (call) => operators.status(call)),
     operator.get('/config', { ...FACTS, reply: Configuration }, async () => ({
       settings: operators.explained(),
     })),

@@ -215,44 +215,6 @@ export type CachePurge = Static<typeof CachePurge>
 export const CachePurged = t.Object({ object: t.Literal('cache_purge'), purged: Count })
 export type CachePurged = Static<typeof CachePurged>
 
-export const Status = t.Object({
-  object: t.Literal('status'),
-  version: t.String(),
-  mode: oneOf(['dev', 'production'] as const),
-  health: oneOf(['healthy', 'degraded', 'down'] as const),
-  api_url: nullable(t.String()),
-  public_url: nullable(t.String()),
-  data_dir: t.String(),
-  pid: t.Integer(),
-  started_at: Timestamp,
-  now: Timestamp,
-  database: t.Object({
-    dialect: oneOf(['sqlite', 'postgres'] as const),
-    place: t.String(),
-    ok: t.Boolean(),
-    latency_ms: nullable(t.Number()),
-    /** Null while the database does not answer. */
-    migrations_applied: nullable(t.Integer()),
-    migrations_known: nullable(t.Integer()),
-  }),
-  /** Null where none is configured. */
-  redis: nullable(t.Object({ ok: t.Boolean(), latency_ms: nullable(t.Number()), problem: nullable(t.String()) })),
-  nodes: t.Object({
-    count: t.Integer(),
-    unserved: t.Array(t.String(), { description: 'Roles that no process has' }),
-    scattered_files: t.Boolean({ description: 'Nodes store files where the other nodes cannot read them' }),
-    clock_ahead_ms: t.Integer({
-      description: 'How far the clock of this node is ahead of that of the database; negative if it is behind',
-    }),
-  }),
-  engines: t.Object({ connected: t.Integer(), builtin: t.Integer(), failing: t.Integer() }),
-  operator: t.Object(
-    { name: t.String(), role: oneOf(OPERATOR_ROLES) },
-    { description: 'The operator, and their permissions' },
-  ),
-})
-export type Status = Static<typeof Status>
-
 export const Node = t.Object({
   id: t.String(),
   object: t.Literal('node'),

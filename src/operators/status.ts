@@ -1,6 +1,6 @@
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
-import type { Status } from './schema'
+import type { Status } from './status-schema'
 
 /** Facts that only the assembled server knows. */
 type ServerFacts = {
@@ -30,9 +30,12 @@ type Deps = {
   schema(): Promise<{ applied: number; known: number }>
   mapping(): Mapping
   /** Null where none is configured. `problem` says why it is away. */
-  redis: { problem(): string | null } | null
+  redis: { problem(): string | null; evicts(): Promise<string | null> } | null
+  /** Settings under which the database may lose what it acknowledged. */
+  risks(): Promise<string[]>
   nodes: {
     serving(): { count: number }
+    list(): Promise<{ state: { clock_ahead_ms: number } | null }[]>
     isServed(role: string): boolean
     hasScatteredFiles(): boolean
     clockAheadMs(): number
@@ -42,13 +45,20 @@ type Deps = {
 }
 
 /** The status page: what runs, where, and how well (dx 2.8). */
-export function createStatus({ clock, facts, health, schema, mapping, redis, nodes, needed }: Deps) {
+export function createStatus({ clock, facts, health, schema, mapping, redis, risks, nodes, needed }: Deps) {
   return async function status({ caller }: Call<OperatorCaller>): Promise<Status> {
     const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()
     const { status: state, infrastructure } = await health()
     const unknown = { applied: null, known: null }
     // A database that is silent is not waited for a second time.
-    const { applied, known } = infrastructure.database.status === 'down' ? unknown : await schema().catch(() => unknown)
+    const isDown = infrastructure.database.status === 'down'
+    const [{ applied, known }, risky, listed, evicts] = await Promise.all([
+      isDown ? unknown : schema().catch(() => unknown),
+      isDown ? [] : risks().catch(() => []),
+      isDown ? [] : nodes.list().catch(() => []),
+      redis?.evicts().catch(() => null) ?? null,
+    ])
+    const clocks = listed.map((node) => node.state?.clock_ahead_ms ?? 0)
     return {
       object: 'status',
       version,
@@ -62,21 +72,24 @@ export function createStatus({ clock, facts, health, schema, mapping, redis, nod
       now: iso(clock.now()),
       database: {
         ...database,
-        ok: infrastructure.database.status !== 'down',
+        ok: !isDown,
         latency_ms: infrastructure.database.latencyMs,
         migrations_applied: applied,
         migrations_known: known,
+        risks: risky,
       },
       redis: redis && {
         ok: infrastructure.redis.status !== 'down',
         latency_ms: infrastructure.redis.latencyMs,
         problem: redis.problem(),
+        evicts,
       },
       nodes: {
         count: nodes.serving().count,
         unserved: needed.filter((role) => !nodes.isServed(role)),
         scattered_files: nodes.hasScatteredFiles(),
         clock_ahead_ms: nodes.clockAheadMs(),
+        clocks_apart_ms: clocks.length ? Math.max(...clocks) - Math.min(...clocks) : 0,
       },
       engines: countEngines(mapping()),
       operator: { name: caller.name, role: caller.role },

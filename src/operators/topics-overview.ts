@@ -10,7 +10,7 @@ import type { SkillService } from '../skills'
 import { usageOfAllOwners } from '../usage'
 import { deliverySums } from '../webhooks'
 import { openChats } from '../widgets'
-import type { Status } from './schema'
+import type { Status } from './status-schema'
 import type { Names } from './topics-names'
 import { seldom } from './topics-topic'
 

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
+import { RedisClient } from 'bun'
 import { connectRedis } from '../../src/app/redis'
 import { systemClock } from '../../src/kernel/clock'
 import { eventually } from '../support/eventually'
@@ -27,6 +28,23 @@ test('a Redis that is away leaves the server degraded, not down (I-10)', async (
 test('without one it says unconfigured', async () => {
   const { body } = await (await createWorld()).send('GET', 'health')
   expect(body.infrastructure.redis).toEqual({ status: 'unconfigured', latencyMs: null })
+})
+
+test.skipIf(!can)('tells by which policy it removes what has not ended, if it may', async () => {
+  const link = connectRedis(server!.url, quiet)!
+  const raw = new RedisClient(server!.url)
+  const set = async (limit: string, policy: string) => {
+    await raw.send('CONFIG', ['SET', 'maxmemory', limit])
+    await raw.send('CONFIG', ['SET', 'maxmemory-policy', policy])
+  }
+  await set('0', 'allkeys-lru')
+  expect(await link.evicts()).toBeNull()
+  await set('100mb', 'allkeys-lru')
+  expect(await link.evicts()).toBe('allkeys-lru')
+  await set('100mb', 'noeviction')
+  expect(await link.evicts()).toBeNull()
+  raw.close()
+  link.close()
 })
 
 test.skipIf(!can)('carries what processes tell each other', async () => {

@@ -5,7 +5,8 @@ import { nagiosOf, prometheusOf } from '../../cli/commands/doctor'
 import type { Result } from '../../cli/doctor/check'
 import { type Check, type Context, fail, ok, runChecks, warn } from '../../cli/doctor/check'
 import { speechCheck, transcriptionCheck, videoMarkCheck } from '../../cli/doctor/engines'
-import { jobsCheck, redisCheck } from '../../cli/doctor/server'
+import { clockCheck, databaseCheck, jobsCheck, redisCheck } from '../../cli/doctor/server'
+import { systemClock } from '../../src/kernel/clock'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
 import { cli } from '../support/io'
@@ -226,7 +227,7 @@ test('doctor says whether Redis is there, why not, and that SQLite has no use fo
     const connect = async () => ({ ops: () => ({ status: { get: async () => ({ data }) } }) })
     return redisCheck.run({ connect } as never)
   }
-  const up = { ok: true, latency_ms: 0.4, problem: null }
+  const up = { ok: true, latency_ms: 0.4, problem: null, evicts: null }
   expect(await found(up)).toMatchObject({ status: 'ok', detail: '0.4 ms' })
   expect(await found(up, 'sqlite')).toMatchObject({ status: 'skip' })
   expect(await found(null)).toMatchObject({ status: 'skip', detail: 'not set' })
@@ -234,6 +235,31 @@ test('doctor says whether Redis is there, why not, and that SQLite has no use fo
   expect(await found({ ok: false, latency_ms: null, problem: 'a wrong password' })).toMatchObject({
     status: 'warn',
     detail: expect.stringContaining('a wrong password'),
+  })
+  expect(await found({ ...up, evicts: 'allkeys-lru' })).toMatchObject({
+    status: 'warn',
+    detail: expect.stringContaining('removes counts of rate limits by allkeys-lru'),
+    fix: expect.stringContaining('maxmemory-policy noeviction'),
+  })
+})
+
+test('doctor warns of a Postgres that may lose what it acknowledged, and of nodes whose clocks differ', async () => {
+  const found = (check: Check, changes: { risks?: string[]; apart?: number }) => {
+    const database = { ok: true, dialect: 'postgres', place: 'db:5432', latency_ms: 1, risks: changes.risks ?? [] }
+    const data = { database, now: new Date().toISOString(), nodes: { clocks_apart_ms: changes.apart ?? 0 } }
+    const connect = async () => ({ ops: () => ({ status: { get: async () => ({ data }) } }) })
+    return check.run({ connect, shell: { clock: systemClock } } as never)
+  }
+  expect(await found(databaseCheck, {})).toMatchObject({ status: 'ok', detail: 'postgres db:5432, 1 ms' })
+  expect(await found(databaseCheck, { risks: ['fsync=off', 'synchronous_commit=off'] })).toMatchObject({
+    status: 'warn',
+    detail: expect.stringContaining('fsync=off, synchronous_commit=off'),
+    fix: 'set fsync=on, synchronous_commit=on in postgresql.conf',
+  })
+  expect(await found(clockCheck, { apart: 400 })).toMatchObject({ status: 'ok' })
+  expect(await found(clockCheck, { apart: 7_000 })).toMatchObject({
+    status: 'warn',
+    detail: '7.00 s between the clocks of two nodes',
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { sql } from 'drizzle-orm'
-import { openPostgres } from '../../src/kernel/store'
-import { postgresUrl } from '../support/store'
+import { openPostgres, type Reader, riskySettings } from '../../src/kernel/store'
+import { createMigratedDatabase, postgresUrl } from '../support/store'
 import { byId, insert, openScratch, take } from './scratch'
 
 if (!postgresUrl) process.stdout.write('NOT RUN: a store on Postgres, because SVC_TEST_POSTGRES_URL is not set.\n')
@@ -100,6 +100,47 @@ describe.skipIf(!postgresUrl)('a unit of work on Postgres', () => {
     release.resolve()
     await holding
     expect(await byId(store.read, { id: 'held' })).toMatchObject([{ amount: 2 }])
+  })
+
+  test('begins anew where its connection was lost before, and what only reads is asked again', async () => {
+    const database = await createMigratedDatabase(postgresUrl!)
+    const store = openPostgres({ url: database.url, maxConnections: 4 })
+    const admin = new SQL(postgresUrl!, { max: 1 })
+    const name = new URL(database.url).pathname.slice(1)
+    const cut = () => admin`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = ${name} AND application_name LIKE 'svc %' AND application_name NOT LIKE '% watch'`
+    const one = (reader: Reader, what = sql<number>`1`) => reader.select({ one: what }).from(sql`(select 1) as one`)
+    const all = () => Array.from({ length: 8 }, (_, at) => (at % 2 ? one(store.read) : store.write((tx) => one(tx))))
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(all())
+      const under = one(store.read, sql<number>`pg_sleep(0.2)::text`)
+      const ended = cut()
+      expect(await Promise.all([...all(), under])).toHaveLength(9)
+      await ended
+    }
+    await store.close()
+    await admin.close()
+    await database.drop()
+  })
+
+  test('may be lost where the server is set so, which is told', async () => {
+    const database = await createMigratedDatabase(postgresUrl!)
+    const admin = new SQL(postgresUrl!, { max: 1 })
+    const set = (value: string) =>
+      admin.unsafe(`ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET synchronous_commit = ${value}`)
+    const risks = async () => {
+      const store = openPostgres({ url: database.url, maxConnections: 1 })
+      const found = await riskySettings(store.read)
+      await store.close()
+      return found.filter((one) => one.startsWith('synchronous_commit'))
+    }
+    await set('on')
+    expect(await risks()).toEqual([])
+    await set('off')
+    expect(await risks()).toEqual(['synchronous_commit=off'])
+    await admin.close()
+    await database.drop()
   })
 
   test('is backed up and checked by tools of its own', async () => {

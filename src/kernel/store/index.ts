@@ -21,6 +21,7 @@ export {
   query,
   type Reader,
   type Row,
+  riskySettings,
   rowsIn,
   type Store,
   type Table,

@@ -55,15 +55,46 @@ export const openLine = (url: string, name: string): Line => ({
   isDoubted: false,
 })
 
-/** A client whose statements each run on the line that `onLine` finds; `asking` is called whenever one is sent. */
+/**
+ * A client whose statements each run on the line that `onLine` finds; `asking` is called whenever one is sent. What only
+ * reads is asked once more where its line is lost: the next may be whole, and nothing is done twice.
+ */
 export function clientOn(onLine: OnLine, begin: Begin, request: () => void): Client {
-  const ask = (rows: boolean, text: string, values?: unknown[]) =>
-    onLine((line) => track(line, () => sent(line.client, rows, text, values), request))
+  const ask = (rows: boolean, text: string, values?: unknown[]) => {
+    const once = () => onLine((line) => track(line, () => sent(line.client, rows, text, values), request))
+    return text.startsWith(READS) ? once().catch((error) => againIf(isLost(error), error, once)) : once()
+  }
   return clientOf(ask, begin)
 }
 
+/** As the builder of queries writes it. */
+const READS = 'select '
+
+/** Whether the connection ended, or was given up, before the answer came. */
+const isLost = (error: unknown): boolean => {
+  const { code, errno } = error as { code?: unknown; errno?: unknown }
+  return /^ERR_POSTGRES_CONNECTION_(SILENT|CLOSED)$/.test(String(code)) || errno === '57P01'
+}
+
+function againIf<T>(may: boolean, error: unknown, work: () => Promise<T>): Promise<T> {
+  return may ? work() : Promise.reject(error)
+}
+
+/** A transaction that began on no line, as the one it was to begin on was lost, begins on another: none of it was done. */
+export function beginOn(onLine: OnLine, request: () => void): Begin {
+  return <T>(unit: (client: Client) => Promise<T>): Promise<T> => {
+    let hasBegun = false
+    const noted = (client: Client) => {
+      hasBegun = true
+      return unit(client)
+    }
+    const once = () => onLine((line) => transact(line, noted, request))
+    return once().catch((error) => againIf(!hasBegun && isLost(error), error, once))
+  }
+}
+
 /** Runs a transaction on one line, with each wait for the server tracked. */
-export async function transact<T>(line: Line, unit: (client: Client) => Promise<T>, request: () => void): Promise<T> {
+async function transact<T>(line: Line, unit: (client: Client) => Promise<T>, request: () => void): Promise<T> {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   const whole = line.client.begin(async (tx) => {

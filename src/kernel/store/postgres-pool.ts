@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import { systemClock } from '../clock'
 import { randomBase62 } from '../crypto'
-import { type Client, clientOn, connect, type Line, openLine, transact } from './postgres-line'
+import { beginOn, type Client, clientOn, connect, type Line, openLine } from './postgres-line'
 
 /** What the server says of a connection that waits for it. */
 type SessionState = 'working' | 'waiting for a lock' | 'idle'
@@ -69,8 +69,7 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
 
   /** A client for statements that take no longer than `limitMs` each; `isShared` where they are short. */
   function client(use: Use): Client {
-    const begin: Client['begin'] = (unit) =>
-      onLine({ ...use, isShared: false }, (line) => transact(line, unit, sweepSoon))
+    const begin = beginOn((work) => onLine({ ...use, isShared: false }, work), sweepSoon)
     return clientOn((work) => onLine(use, work), begin, sweepSoon)
   }
 

@@ -149,6 +149,19 @@ export type Store = {
   close(): Promise<void>
 }
 
+/**
+ * Settings of Postgres under which it may lose what it has acknowledged, or a page of it, when the machine loses power.
+ * None on SQLite, where this program sets them.
+ */
+export async function riskySettings(reader: Reader): Promise<string[]> {
+  if (reader.dialect === 'sqlite') return []
+  const found = await reader
+    .select({ name: sql<string>`name` })
+    .from(sql`pg_settings`)
+    .where(sql`name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`)
+  return found.map(({ name }) => `${name}=off`).sort()
+}
+
 type Buildable = PromiseLike<unknown> & { prepare(name?: string): unknown }
 type Rows<Q> = Q extends PromiseLike<infer R> ? R : never
 

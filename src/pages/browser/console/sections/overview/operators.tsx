@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
-import type { OperatorUsage, Status } from '../../../../../operators/schema'
+import type { OperatorUsage } from '../../../../../operators/schema'
+import type { Status } from '../../../../../operators/status-schema'
 import { useGet, useOwner } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { Page } from '../../shell/page'
