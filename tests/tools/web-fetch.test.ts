@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { strToU8, zipSync } from 'fflate'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createWebFetch } from '../../src/tools/system/web'
 import { contextOf, openTools, requestOf, wanted, webOf } from './world'
@@ -43,6 +44,29 @@ const BARE = [
 BARE.forEach((html, at) => {
   answers[`/bare/${at}`] = () => page(html)
 })
+const paragraph = (words: string) => `<w:p><w:r><w:t>${words}</w:t></w:r></w:p>`
+const BOX = `<w:txbxContent>${paragraph('In a box')}</w:txbxContent>`
+const WORD = {
+  'word/document.xml': `<w:document><w:body><w:p><w:r><w:t>E</w:t><w:noBreakHyphen/><w:t>mail</w:t></w:r><w:del><w:r>
+    <w:delText>gone</w:delText></w:r></w:del></w:p><mc:AlternateContent><mc:Choice>${BOX}</mc:Choice><mc:Fallback>${BOX}
+    </mc:Fallback></mc:AlternateContent><w:tbl><w:tr><w:tc>${paragraph('Name')}</w:tc><w:tc>${paragraph('Hours')}</w:tc>
+    </w:tr><w:tr><w:tc>${paragraph('Ada')}${paragraph('Lovelace')}</w:tc><w:sdt><w:sdtContent><w:tc>${paragraph('6')}
+    </w:tc></w:sdtContent></w:sdt></w:tr></w:tbl></w:body></w:document>`,
+  'word/footnotes.xml': `<w:footnotes><w:footnote w:id="2">${paragraph('As of May.')}</w:footnote></w:footnotes>`,
+}
+const WORD_TEXT = 'E-mail\nIn a box\nName\tHours\nAda Lovelace\t6\n\nAs of May.'
+const BOOK = {
+  'xl/sharedStrings.xml':
+    '<sst><si><t>City</t></si><si><r><t>東</t></r><r><t>京</t></r><rPh><t>トウ</t></rPh></si></sst>',
+  'xl/styles.xml': `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd hh:mm"/><numFmt numFmtId="165"
+    formatCode="[h]:mm"/><numFmt numFmtId="166" formatCode="0.0 &quot;days&quot;"/></numFmts><cellXfs><xf numFmtId="0"/>
+    <xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="10"/><xf numFmtId="165"/><xf numFmtId="166"/></cellXfs></styleSheet>`,
+  'xl/worksheets/sheet1.xml': `<worksheet><sheetData><row><c r="A1" t="s"><v>0</v></c><c r="C1" t="inlineStr"><is><t>Two
+    lines</t></is></c></row><row/><row><c r="A3" t="s"><v>1</v></c><c r="B3" s="1"><v>45000</v></c><c r="C3" s="2"><v>45000.75
+    </v></c><c r="D3" s="3"><v>0.042</v></c><c r="E3" s="4"><v>1.25</v></c><c r="F3" s="5"><v>3.5</v></c><c r="G3" t="b"><v>1</v>
+    </c></row></sheetData></worksheet>`,
+}
+const BOOK_TEXT = 'City\t\tTwo lines\n東京\t2023-03-15\t2023-03-15 18:00:00\t4.2%\t30:00\t3.5\tTRUE'
 const page = (html: string) => new Response(html, { headers: { 'content-type': 'text/html' } })
 const to = (location: string) => new Response(null, { status: 302, headers: { location } })
 
@@ -92,6 +116,24 @@ describe('web_fetch', () => {
     ['/nul', 'ab'],
   ])('reads %s', async (path, text) => {
     expect((await read(here + path)).result).toMatchObject({ text })
+  })
+
+  test.each([
+    ['set lines', '<p>So:</p><pre>def f():<span>\n  </span>return 1\n</pre>', 'So:\n\ndef f():\n  return 1'],
+    ['a power and a note', '<p>3·10<sup>8</sup> m/s, 12,000<sup>2</sup>, a<sup>2</sup>', '3·10^8 m/s, 12,000^2, a2'],
+    ['soft hyphens', '<p>Donau&shy;dampf&shy;schiff</p>', 'Donaudampfschiff'],
+  ])('reads %s of a page', async (_, html, text) => {
+    answers['/made'] = () => page(html)
+    expect((await read(`${here}/made`)).result).toMatchObject({ text })
+  })
+
+  test.each([
+    ['a Word document, with its tables and notes', WORD, WORD_TEXT],
+    ['a workbook, with what its cells show', BOOK, BOOK_TEXT],
+  ])('reads %s', async (_, parts, text) => {
+    const bytes = zipSync(Object.fromEntries(Object.entries(parts).map(([name, xml]) => [name, strToU8(xml)])))
+    answers['/office'] = () => new Response(bytes, { headers: { 'content-type': 'application/octet-stream' } })
+    expect((await read(`${here}/office`)).result).toMatchObject({ text })
   })
 
   test('gives as much of a title as one has', async () => {

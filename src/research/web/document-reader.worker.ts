@@ -1,8 +1,7 @@
 import { deflateSync } from 'node:zlib'
-import { unzipSync } from 'fflate'
-import { DOMParser } from 'linkedom'
 import { extractImages, getDocumentProxy } from 'unpdf'
 import { answerTasks } from '../../kernel/worker-pool'
+import { officeText } from './office'
 import type { PageAnswer } from './page-reader.worker.ts'
 import { layOut } from './pdf-layout'
 
@@ -16,12 +15,6 @@ const MAX_OF_WHOLE = 1_000
 /** Pages that are drawn, and pixels of the longer side of each. */
 const MAX_DRAWN = 10
 const MAX_SIDE = 2_000
-
-/** Together, once unpacked: a small archive can hold any amount of nothing. */
-const MAX_UNPACKED = 64 * 1024 * 1024
-
-const PART =
-  /^(?:word\/document\.xml|ppt\/slides\/slide\d{1,5}\.xml|xl\/(?:sharedStrings|worksheets\/sheet\d{1,5})\.xml)$/
 
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
@@ -113,66 +106,5 @@ async function titleOf(document: Pdf): Promise<string | null> {
   const title: unknown = 'Title' in info ? info.Title : null
   return typeof title === 'string' ? title.trim().slice(0, 500) || null : null
 }
-
-/** The text of a Word document, a presentation or a workbook; throws for another archive, and for one that is too large. */
-function officeText(bytes: Uint8Array): string {
-  let total = 0
-  const parts = unzipSync(bytes, {
-    filter: ({ name, originalSize }) => {
-      if (!PART.test(name)) return false
-      total += originalSize
-      if (total > MAX_UNPACKED) throw new Error('the document is too large once unpacked')
-      return true
-    },
-  })
-  const names = Object.keys(parts).toSorted((a, b) => numberOf(a) - numberOf(b))
-  if (!names.length) throw new Error('no document of a kind that is read here')
-  const xmlOf = (name: string) =>
-    new DOMParser().parseFromString(new TextDecoder().decode(parts[name]), 'text/xml') as unknown as Document
-  const shared = parts['xl/sharedStrings.xml']
-    ? [...xmlOf('xl/sharedStrings.xml').querySelectorAll('si')].map((entry) => entry.textContent ?? '')
-    : []
-  const texts = names.flatMap((name) => {
-    if (name === 'xl/sharedStrings.xml') return []
-    return name.startsWith('xl/') ? sheetText(xmlOf(name), shared) : proseOf(xmlOf(name))
-  })
-  return texts.join('\n\n')
-}
-
-const numberOf = (name: string): number => Number(/\d{1,5}/.exec(name)?.[0] ?? 0)
-
-/** A line for each paragraph, of a Word document (`w:p`) and of a slide (`a:p`). */
-function proseOf(document: Document): string {
-  const lines: string[] = []
-  let line = ''
-  const walk = (element: Element): void => {
-    for (const child of element.children) {
-      const name = child.tagName.toLowerCase()
-      if (name === 'w:t' || name === 'a:t') line += child.textContent ?? ''
-      else if (name === 'w:tab') line += '\t'
-      else if (name === 'w:br' || name === 'a:br') line += '\n'
-      else walk(child)
-      if (name === 'w:p' || name === 'a:p') {
-        lines.push(line)
-        line = ''
-      }
-    }
-  }
-  walk(document.documentElement)
-  return lines.join('\n').trim()
-}
-
-/** A line for each row, its cells between tabs. */
-const sheetText = (document: Document, shared: readonly string[]): string =>
-  [...document.querySelectorAll('row')]
-    .map((row) =>
-      [...row.querySelectorAll('c')]
-        .map((cell) => {
-          const value = cell.querySelector('v')?.textContent ?? cell.querySelector('is')?.textContent ?? ''
-          return cell.getAttribute('t') === 's' ? (shared[Number(value)] ?? '') : value
-        })
-        .join('\t'),
-    )
-    .join('\n')
 
 answerTasks(readable)

@@ -2,7 +2,8 @@ import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import { answerTasks } from '../../kernel/worker-pool'
 
-export type PageQuery = { html: string; maxChars: number }
+/** `prose`: the lines of set text are joined, as a reader of sentences needs them. */
+export type PageQuery = { html: string; maxChars: number; prose: boolean }
 /** `publishedAt` as the page says it, in whatever form. */
 export type PageAnswer = {
   title: string | null
@@ -18,12 +19,12 @@ const MAX_DATE_CHARS = 40
 /**
  * Extracts the main article of a page, or all its text when there is none. Scripts are not run and nothing is loaded.
  */
-function readable(html: string): PageAnswer {
+function readable({ html, prose }: PageQuery): PageAnswer {
   const document = documentOf(html)
   const ownTitle = document.title?.trim() || null
-  const everything = textOf(document.documentElement)
+  const everything = textOf(document.documentElement, prose)
   const article = new Readability(document as unknown as Document, {
-    serializer: (node) => textOf(node as Element),
+    serializer: (node) => textOf(node as Element, prose),
     maxElemsToParse: 50_000,
   }).parse()
   const publishedAt = article?.publishedTime || null
@@ -45,7 +46,13 @@ function documentOf(html: string): Document {
 }
 
 /** The part of the DOM Node interface that reading text needs. */
-type PageNode = { nodeType: number; nodeName: string; textContent: string | null; childNodes: Iterable<Node> }
+type PageNode = {
+  nodeType: number
+  nodeName: string
+  textContent: string | null
+  parentNode: PageNode | null
+  childNodes: Iterable<Node>
+}
 
 const TEXT = 3
 const ELEMENT = 1
@@ -95,22 +102,49 @@ const BLOCKS = new Set([
 ])
 
 /** An element's text: one line per block, with marks for headings, list items and table cells. */
-function textOf(element: unknown): string {
+function textOf(element: unknown, prose: boolean): string {
   const pieces: string[] = []
   // Iterative, because an untrusted page may be nested deeper than the call stack allows.
   const stack: (PageNode | string)[] = [element as PageNode]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (typeof next === 'string') pieces.push(next)
-    else if (next.nodeType === TEXT) pieces.push((next.textContent ?? '').replace(/\s+/g, ' '))
-    else if (next.nodeType === ELEMENT) enter(next, stack)
+    else if (next.nodeType === TEXT) pieces.push(wordsOf(next, prose))
+    else if (next.nodeType === ELEMENT) {
+      // `10<sup>6</sup>` is not 106.
+      if (isPower(next) && /\d\s*$/.test(pieces.at(-1) ?? '')) pieces.push('^')
+      enter(next, stack)
+    }
   }
-  // Trims every line and reduces runs of empty lines to one.
+  // Trims every line, but keeps how far set text is moved in, and reduces runs of empty lines to one.
   const lines = pieces
     .join('')
     .split('\n')
-    .map((line) => line.trim())
+    .map((line) => (/^(?: {2}|\t)\s*[^\s|]/.test(line) ? line.trimEnd() : line.trim()))
   const remaining = lines.filter((line, at) => line !== '' || (lines[at - 1] !== '' && at > 0))
   return remaining.join('\n').trim()
+}
+
+/** As browsers show it, where set text keeps its lines. Soft hyphens are no characters. */
+function wordsOf({ textContent, parentNode }: PageNode, prose: boolean): string {
+  const text = (textContent ?? '').replaceAll('\u00ad', '')
+  return !prose && isSet(parentNode) ? text : text.replace(/\s+/g, ' ')
+}
+
+/** Whether a node is in a `pre`, perhaps within elements that colour its words. */
+function isSet(node: PageNode | null): boolean {
+  let up = node
+  for (let depth = 0; up && depth < 4; depth++) {
+    if (up.nodeName.toUpperCase() === 'PRE') return true
+    up = up.parentNode
+  }
+  return false
+}
+
+/** Whether it is a raised whole number: a power, or the number of a note. */
+function isPower({ nodeName, childNodes }: PageNode): boolean {
+  if (nodeName.toUpperCase() !== 'SUP') return false
+  const [only, other] = childNodes
+  return only?.nodeType === TEXT && !other && /^\s{0,3}[-−+]?\d{1,9}\s{0,3}$/.test(only.textContent ?? '')
 }
 
 function enter(node: PageNode, stack: (PageNode | string)[]): void {
@@ -128,8 +162,8 @@ function openingOf(name: string): string {
   return /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n'
 }
 
-answerTasks(({ html, maxChars }: PageQuery): PageAnswer => {
-  const { title, text, publishedAt } = readable(html)
-  const cut = { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, maxChars) }
+answerTasks((query: PageQuery): PageAnswer => {
+  const { title, text, publishedAt } = readable(query)
+  const cut = { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, query.maxChars) }
   return { ...cut, publishedAt: publishedAt?.slice(0, MAX_DATE_CHARS) ?? null }
 })

@@ -173,7 +173,7 @@ function createReading() {
       )
     if (body.length > MAX_TEXT_BYTES) throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
     const text = decodeText(body, contentType)
-    if (isPage) return ask(pages, { html: text, maxChars: MAX_CHARS }, by)
+    if (isPage) return ask(pages, { html: text, maxChars: MAX_CHARS, prose: by.prose === true }, by)
     const read = text.slice(0, MAX_CHARS)
     return { title: null, text: by.prose && PROSE.test(mime) ? unwrapped(read) : read, publishedAt: null }
   }
