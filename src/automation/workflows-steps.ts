@@ -186,7 +186,7 @@ function createFlowSteps(clock: Clock) {
   const transform: StepRunner<'transform'> = async ({ config }) => ({ output: config.template ?? null })
 
   const output: StepRunner<'output'> = async ({ config: { format = 'text', template }, previous, values }) => {
-    const value = template ?? (values.previous as { output: unknown }).output
+    const value = template === undefined ? (values.previous as { output: unknown }).output : template
     if (format === 'json') return { output: typeof value === 'string' ? parsed(value) : value }
     return { output: template === undefined ? previous : written(value) }
   }

@@ -86,8 +86,9 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
 
   function lookUp({ path, text }: Exclude<Part, string>): unknown {
     const found = valueAt(values, path)
-    if (found === undefined) missing(text)
-    return found ?? ''
+    if (found !== undefined) return found
+    missing(text)
+    return ''
   }
 
   function take(chars: number): void {

@@ -91,7 +91,8 @@ describe('a template (contract 10)', () => {
   test('is empty where a path is missing, and says which', () => {
     expect(filled('{{trigger.nope}}')).toEqual({ value: '', missing: ['trigger.nope'] })
     expect(filled('a{{steps[9].output.x}}b')).toEqual({ value: 'ab', missing: ['steps[9].output.x'] })
-    expect(filled('{{trigger.nothing}}')).toEqual({ value: '', missing: [] })
+    expect(filled('{{trigger.nothing}}')).toEqual({ value: null, missing: [] })
+    expect(filled('a{{trigger.nothing}}b')).toEqual({ value: 'ab', missing: [] })
   })
 
   test('leaves names, lone braces and what was filled in alone', () => {
