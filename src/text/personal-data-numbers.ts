@@ -2,7 +2,7 @@ import isCreditCard from 'validator/lib/isCreditCard'
 import isLuhnNumber from 'validator/lib/isLuhnNumber'
 import { type Find, followsWord } from './personal-data-kind'
 import { plainly } from './plain'
-import { remember } from './runs'
+import { isEmphasis, remember } from './runs'
 
 const CONTEXT = /(?:card|credit|debit|visa|amex|carte|karte|tarjeta|cart[aã]o|карт|卡|カード|pan)[^\d\n]{0,24}$/i
 
@@ -145,7 +145,7 @@ const isPart = (code: number): boolean =>
 function isBegun(text: string, { start, end }: Group): boolean {
   const from = startOf(text, start)
   const before = from > 0 ? text.charCodeAt(from - 1) : 32
-  if (isPart(before) || before === 35) return true
+  if (before === 35 || (isPart(before) && !isEmphasis(text, from - 1, -1))) return true
   if (from < start || from < 2 || !isDigit(text.charCodeAt(from - 2))) return false
   if (before === COMMA) return end - start === 3 && text[end] !== '-'
   return (before === DOT || before === COLON) && end - start < 8
@@ -154,7 +154,7 @@ function isBegun(text: string, { start, end }: Group): boolean {
 /** The same to the right. */
 function isContinued(text: string, { start, end }: Group): boolean {
   const after = end < text.length ? text.charCodeAt(end) : 32
-  if (isPart(after)) return true
+  if (isPart(after) && !isEmphasis(text, end, 1)) return true
   const isShort = after === COMMA ? end - start <= 3 : after === COLON && end - start <= 4
   return isShort && /^\d{3}(?!\d)/.test(text.slice(end + 1, end + 5))
 }

@@ -2,7 +2,7 @@ import { readable } from './injection/readable'
 import { isForeignAround, isPlainUse, type PlainUses } from './profanity-context'
 import { compileEnglish } from './profanity-english-find'
 import { reading } from './reading'
-import { unitsOf } from './runs'
+import { isEmphasis, unitsOf } from './runs'
 import type { Match } from './schema'
 
 /** Compiled terms. `find` answers offsets in the text it was given. */
@@ -156,5 +156,6 @@ function startsOf(terms: readonly string[]): { firsts: Uint8Array; starts: Uint8
 /** Whether a word may begin or end at `at`; `inside` is an offset within the term. */
 function isEdge(text: string, at: number, inside: number): boolean {
   if (at === 0 || at >= text.length || !isLetter(text.charCodeAt(at - 1)) || !isLetter(text.charCodeAt(at))) return true
+  if (inside === at ? isEmphasis(text, at - 1, -1) : isEmphasis(text, at, 1)) return true
   return text.charCodeAt(inside) > 0x7f && SPACELESS.test(text[inside]!)
 }

@@ -49,3 +49,14 @@ export function remember<Out>(read: (text: string) => Out): (text: string) => Ou
     return last.out
   }
 }
+
+/**
+ * Whether the underscores at `at` are marks of emphasis, as in `_word_`, and no part of a name such as `my_word`: on
+ * their other side, to which `step` (1 or -1) leads, stands no letter and no digit.
+ */
+export function isEmphasis(text: string, at: number, step: 1 | -1): boolean {
+  if (text[at] !== '_') return false
+  let beyond = at + step
+  while (text[beyond] === '_' && Math.abs(beyond - at) < 3) beyond += step
+  return !/[\p{L}\p{N}\p{M}_]/u.test(text[beyond] ?? ' ')
+}
