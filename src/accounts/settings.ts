@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock'
 import { defineError, invalidInput, quoted } from '../kernel/errors'
 import type { UserId } from '../kernel/ids'
 import { createReadCache } from '../kernel/read-cache'
+import { timeZoneNamed } from '../kernel/schedule'
 import { query, type Reader, type Store, type Tx } from '../kernel/store'
 import { DEFAULT_SETTINGS, type Settings, type SettingsPatch } from './settings-schema'
 import { type SettingsRow, userSettings } from './settings-table'
@@ -118,17 +119,3 @@ const notThisKeys = defineError(
     'This key belongs to an organization, and an organization has no personal settings. ' +
     'Change yours with a personal key or in the dashboard.',
 )
-
-/**
- * The time zone's name as the time zone database spells it; null for an unknown name or an offset such as `+02:00`.
- * Only the case changes: an alias such as Asia/Calcutta stays as the user chose it.
- */
-function timeZoneNamed(name: string): string | null {
-  if (!/^[A-Za-z]/.test(name)) return null
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
-}

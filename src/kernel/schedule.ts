@@ -30,14 +30,22 @@ export function problemOfCron(text: string): string | null {
 
 const EPOCH = new Date(0)
 
-/** Whether `name` is an IANA time zone that this machine knows, such as `Europe/Vienna`. */
-export function isTimeZone(name: string): boolean {
+/**
+ * The time zone's name as the time zone database spells it; null for an unknown name or an offset such as `+02:00`.
+ * Only the case changes: an alias such as Asia/Calcutta stays as the user chose it.
+ */
+export function timeZoneNamed(name: string): string | null {
+  if (!/^[A-Za-z]/.test(name)) return null
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
   }
 }
+
+/** Whether `name` is an IANA time zone that this machine knows, such as `Europe/Vienna`. */
+export const isTimeZone = (name: string): boolean => timeZoneNamed(name) !== null
 
 /** The first moment after `after` (epoch ms) at which a valid schedule runs in a time zone; null when there is none. */
 export function nextRunOf(text: string, timezone: string, after: number): number | null {

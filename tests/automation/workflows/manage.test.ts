@@ -79,6 +79,11 @@ const REFUSED: [what: string, workflow: object, param: string][] = [
     flow({ triggerType: 'schedule', triggerConfig: { cron: '0 9 * * *', timezone: 'Mars/Base' } }),
     'triggerConfig.timezone',
   ],
+  [
+    'a schedule in an offset, which is no time zone',
+    flow({ triggerType: 'schedule', triggerConfig: { cron: '0 9 * * *', timezone: '+02:00' } }),
+    'triggerConfig.timezone',
+  ],
   ['an event without a pattern', flow({ triggerType: 'event' }), 'triggerConfig.eventPattern'],
   [
     'a filter that is no expression',
