@@ -2,6 +2,7 @@ import type { AtRule, Declaration } from 'postcss'
 import postcss from 'postcss'
 import type { Tier } from '../kernel/caller'
 import { invalidInput, quoted } from '../kernel/errors'
+import { shorten } from '../kernel/text'
 import { brandingNeedsTier } from './errors'
 import type { Behavior, Groups } from './schema'
 import type { WidgetRow } from './table'
@@ -137,7 +138,7 @@ function parsed(css: string, path: string) {
     return postcss.parse(css)
   } catch (error) {
     const { reason = 'it cannot be read', line } = error as { reason?: string; line?: number }
-    throw invalidInput(path, `"${path}" is not CSS: ${reason}${line ? ` in line ${line}` : ''}.`)
+    throw invalidInput(path, `"${path}" is not CSS: ${shorten(reason, 120)}${line ? ` in line ${line}` : ''}.`)
   }
 }
 

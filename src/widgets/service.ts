@@ -299,7 +299,9 @@ export function createDomains({
 }
 
 function readDomain(sent: string): string {
-  const domain = sent.trim().toLowerCase().replace(/\.$/, '')
+  const name = sent.trim().replace(/\.$/, '')
+  // Names with letters beyond ASCII are asked for as the domain name system has them.
+  const domain = /[\s/:?#@\\]/.test(name) ? '' : (URL.parse(`https://${name}`)?.hostname ?? '')
   if (HOST.test(domain)) return domain
   throw invalidInput('domain', `"domain" is "${quoted(sent)}"; send a host name such as shop.example.`)
 }

@@ -31,6 +31,14 @@ test('a domain is verified by a TXT record with the value of this widget, and by
   expect((await verify('one', { domain: 'shop.example' })).verified).toBe(false)
 })
 
+test('a name with letters beyond ASCII is looked for as the domain name system has it', async () => {
+  const { domain, record } = await verify('one', { domain: 'Bücher.example' })
+  expect({ domain, name: record.name }).toEqual({
+    domain: 'xn--bcher-kva.example',
+    name: '_svc-verify.xn--bcher-kva.example',
+  })
+})
+
 test('or by a file at its well-known address', async () => {
   const input = { domain: 'shop.example', method: 'file' as const }
   const { record, verified } = await verify('one', input)

@@ -57,6 +57,10 @@ test('CSS that arranges stays', () => {
   expect(() => sanitiseCss('a { color')).toThrow('not CSS')
 })
 
+test('what is no CSS is refused in a short sentence, whatever was sent', () => {
+  expect(() => sanitiseCss('a'.repeat(20_000))).toThrow(/^.{20,250}$/)
+})
+
 test('groups merge member by member, and the white label needs a plan', async () => {
   const free = await world.person({ tier: 'free' })
   const { id } = await widget({ appearance: { title: 'Hats' } }, free)
