@@ -158,7 +158,7 @@ const findEmails: Find = (text) => {
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     const start = startOf(text, at)
     if (start === at || isUserinfo(text, start)) continue
-    const end = endOf(text, at + 1)
+    const end = text.charCodeAt(at + 1) < WITHOUT_BLANKS ? endOf(text, at + 1) : endOfWide(text, at + 1)
     if (end > at + 1 && DOMAIN.test(text.slice(at + 1, end))) found.push({ start, end })
   }
   return found
@@ -255,6 +255,17 @@ function endOf(text: string, from: number): number {
   return end
 }
 
+/** From here on scripts write no blanks. */
+const WITHOUT_BLANKS = 0x2e80
+
+/** A host in a script without blanks ends with an ending in Latin letters: `例え.jp`. */
+const WIDE = /(?:[\p{L}\p{M}\p{N}-]{1,63}\.){1,4}[a-z]{2,24}(?![a-z0-9-])/iuy
+
+function endOfWide(text: string, from: number): number {
+  WIDE.lastIndex = from
+  return WIDE.test(text) ? WIDE.lastIndex : from
+}
+
 /** Letters from U+2E80 on do not count: these scripts write no blanks, so words beside the address would join it. */
 function isPart(text: string, at: number, signs: string): boolean {
   const code = text.charCodeAt(at)
@@ -262,7 +273,7 @@ function isPart(text: string, at: number, signs: string): boolean {
     const isAlphanumeric = (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
     return isAlphanumeric || signs.includes(text[at]!)
   }
-  return code < 0x2e80 && LETTER.test(text[at]!)
+  return code < WITHOUT_BLANKS && LETTER.test(text[at]!)
 }
 
 /** `scheme://user:word@host` is a password, not an address. */

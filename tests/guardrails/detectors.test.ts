@@ -64,6 +64,12 @@ describe('hostile spellings are found to the last character', () => {
     ['pii', { entities: ['email'] }, 'ring +1 202 555 0143', null],
     ['blocked_terms', { terms: ['Acme'] }, 'А\u200bcmé and ＡＣＭＥ, not acmeology', ['А\u200bcmé', 'ＡＣＭＥ']],
     ['blocked_terms', { terms: ['cat'], match: 'substring' }, 'concatenate 🐈 cát', ['cat', 'cát']],
+    [
+      'pii',
+      { entities: ['email'] },
+      '联系ada@例え.jp谢谢, ada@日本语 and ada@bücher.example',
+      ['ada@例え.jp', 'ada@bücher.example'],
+    ],
     ['blocked_terms', { terms: ['acme'] }, '_acme_ __Acme__, my_acme acme_x', ['acme', 'Acme']],
     ['profanity', {}, '_fuck_ and __scheisse__', ['fuck', 'scheisse']],
     ['pii', { entities: ['phone'] }, '_415-555-2671_ and id_415-555-2671', ['415-555-2671']],
