@@ -93,7 +93,7 @@ function bookOf(partOf: (name: string) => Document | null): Book {
     [...(styles?.querySelectorAll('numFmts > numFmt') ?? [])].map((format) => [
       Number(format.getAttribute('numFmtId')),
       // Words in quotes, escaped signs, colours and currencies say nothing about the kind of value.
-      (format.getAttribute('formatCode') ?? '').replace(/"[^"]*"|\\.|\[(?![hms]+\])[^\]]*\]/gi, ''),
+      (format.getAttribute('formatCode') ?? '').replace(/"[^"]{0,64}"|\\.|\[(?![hms]{1,8}\])[^[\]]{0,64}\]/gi, ''),
     ]),
   )
   const formats = [...(styles?.querySelectorAll('cellXfs > xf') ?? [])].map((style) => {
