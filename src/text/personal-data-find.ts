@@ -158,7 +158,9 @@ const findEmails: Find = (text) => {
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     const start = startOf(text, at)
     if (start === at || isUserinfo(text, start)) continue
-    const end = text.charCodeAt(at + 1) < WITHOUT_BLANKS ? endOf(text, at + 1) : endOfWide(text, at + 1)
+    WIDE.lastIndex = at + 1
+    const isWide = text.charCodeAt(at + 1) >= WITHOUT_BLANKS && WIDE.test(text)
+    const end = isWide ? WIDE.lastIndex : endOf(text, at + 1)
     if (end > at + 1 && DOMAIN.test(text.slice(at + 1, end))) found.push({ start, end })
   }
   return found
@@ -260,11 +262,6 @@ const WITHOUT_BLANKS = 0x2e80
 
 /** A host in a script without blanks ends with an ending in Latin letters: `例え.jp`. */
 const WIDE = /(?:[\p{L}\p{M}\p{N}-]{1,63}\.){1,4}[a-z]{2,24}(?![a-z0-9-])/iuy
-
-function endOfWide(text: string, from: number): number {
-  WIDE.lastIndex = from
-  return WIDE.test(text) ? WIDE.lastIndex : from
-}
 
 /** Letters from U+2E80 on do not count: these scripts write no blanks, so words beside the address would join it. */
 function isPart(text: string, at: number, signs: string): boolean {

@@ -119,7 +119,10 @@ const sheetText = (document: Document, book: Book): string =>
     .map((row) => {
       const cells: string[] = []
       for (const cell of row.querySelectorAll('c')) {
-        const gap = columnOf(cell.getAttribute('r') ?? '') - cells.length
+        // `C7` is below `C1`, in the third column.
+        const letters = /^[A-Z]{1,3}/.exec(cell.getAttribute('r') ?? '')?.[0] ?? ''
+        const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
+        const gap = column - 1 - cells.length
         for (let at = 0; at < Math.min(gap, MAX_GAP); at++) cells.push('')
         cells.push(shownIn(cell, book).replace(/\s+/g, ' ').trim())
       }
@@ -127,10 +130,6 @@ const sheetText = (document: Document, book: Book): string =>
     })
     .filter(Boolean)
     .join('\n')
-
-/** `C7` is in column 2; 0 where no letters say it. */
-const columnOf = (place: string): number =>
-  [...(/^[A-Z]{1,3}/.exec(place)?.[0] ?? '')].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
 
 function shownIn(cell: Element, { shared, formats, beginsMs }: Book): string {
   const kind = cell.getAttribute('t') ?? 'n'
