@@ -2,6 +2,7 @@ import type {
   AnswerSchema,
   Effort,
   EngineTool,
+  ImagePart,
   Message,
   Sampling,
   TokenDetails,
@@ -14,7 +15,7 @@ import type { Guard } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Toolset } from '../tools/schema'
 
-export type Image = { mimeType: string; base64: string }
+export type Image = Omit<ImagePart, 'type'>
 
 /** A task for the agent: the messages, the engine that should answer, and the limits. */
 export type Task = {

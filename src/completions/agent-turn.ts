@@ -50,7 +50,7 @@ export function answerOnce(deps: Deps, task: Task, emit: Emit | null): Promise<A
 
 /** A blank prompt adds no text part, because engines refuse empty parts. */
 const withImages = (prompt: string, images: Task['images']): Part[] => [
-  ...images.map(({ mimeType, base64 }): Part => ({ type: 'image', mimeType, base64 })),
+  ...images.map((image): Part => ({ type: 'image', ...image })),
   ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
 ]
 

@@ -1,4 +1,4 @@
-import { findEngine, LOCAL_EMBEDDING, type Message, type ToolCall } from '../engines'
+import { findEngine, type ImageDetail, LOCAL_EMBEDDING, type Message, type ToolCall } from '../engines'
 import { invalidInput, messageOf } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import { isBlank } from '../kernel/text'
@@ -36,10 +36,14 @@ const imagesOf = ({ content }: ChatMessage, index: number, turn: number | null):
               attachment: { type: 'image_url' as const, url: part.image_url.url },
               path: `messages[${index}].content[${at}].image_url.url`,
               turn,
+              ...(DETAILS.has(part.image_url.detail) ? { detail: part.image_url.detail as ImageDetail } : {}),
             }
           : [],
       )
     : []
+
+/** Words for how closely an image is looked at; `auto` is what engines do anyway. */
+const DETAILS: ReadonlySet<unknown> = new Set<ImageDetail>(['low', 'high', 'original'])
 
 const hasImages = ({ content }: ChatMessage): boolean =>
   Array.isArray(content) && content.some(({ type }) => type === 'image_url')

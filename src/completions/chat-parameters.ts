@@ -41,6 +41,7 @@ const ChatParameters = t.Object({
   logprobs: maybe(t.Boolean()),
   top_logprobs: maybe(t.Integer({ minimum: 0, maximum: 20 })),
   prompt_cache_key: maybe(t.String({ maxLength: 512 })),
+  prompt_cache_retention: maybe(t.String({ maxLength: 64 })),
   user: maybe(t.String({ maxLength: 512 })),
   safety_identifier: maybe(t.String({ maxLength: 512 })),
 })
@@ -70,6 +71,7 @@ export function parametersOfChat(input: object): Tuning {
       verbosity: sent.verbosity,
       logprobs: sent.logprobs || sent.top_logprobs ? (sent.top_logprobs ?? 0) : null,
       cacheKey: sent.prompt_cache_key || null,
+      cacheRetention: sent.prompt_cache_retention || null,
     }),
     reasoning: { ...(effort ? { effort } : {}), shows: reasoning?.exclude !== true },
     ...endUserOf(user),

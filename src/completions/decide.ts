@@ -1,5 +1,5 @@
 import type { BrandSoul } from '../accounts/keys/schema'
-import { ENGINES, type EngineService, engineUnable, originOf, parametersIn } from '../engines'
+import { CACHING, ENGINES, type EngineService, engineUnable, originOf, parametersIn } from '../engines'
 import { isBlank } from '../kernel/text'
 import { changesPicture } from '../media'
 import { type Choice, engineLeft, standIn, trialOf } from '../routing'
@@ -282,9 +282,9 @@ const NO_TEXT = 'asks for a picture or a video, and this request can only be ans
 /** Names the parameters that the engine does not have (contract 29.3). */
 function unsentIn({ sampling, reasoning, ignores }: Run['request'], sent: readonly string[]): string[] {
   if (!sampling && !reasoning?.effort) return []
-  // The service itself ends an answer at a text of `stop`; the key of a cache never changes one.
+  // The service itself ends an answer at a text of `stop`.
   const unsent = parametersIn({ sampling, effort: reasoning?.effort }).filter(
-    (name) => name !== 'stop' && name !== 'prompt_cache_key' && !sent.includes(name),
+    (name) => name !== 'stop' && !CACHING.has(name) && !sent.includes(name),
   )
   if (unsent.length) ignores?.(unsent)
   return unsent.length ? [`Ignored, because the engine does not have these settings: ${unsent.join(', ')}.`] : []

@@ -70,10 +70,15 @@ function withImages(turn: Message, images: readonly Image[]): Message {
 function loadImages(images: readonly SentImage[], outbound: Outbound, signal: AbortSignal): Promise<Image[]> {
   return Promise.all(images.map(load))
 
-  async function load({ attachment, path }: SentImage): Promise<Image> {
-    if (attachment.type === 'image_base64') return read(base64Of(attachment.data), path)
+  async function load({ detail, ...sent }: SentImage): Promise<Image> {
+    const image = await read(sent)
+    return detail ? { ...image, detail } : image
+  }
+
+  async function read({ attachment, path }: Pick<SentImage, 'attachment' | 'path'>): Promise<Image> {
+    if (attachment.type === 'image_base64') return seen(base64Of(attachment.data), path)
     const inline = inlineOf(attachment.url)
-    if (inline !== null) return read(inline, path)
+    if (inline !== null) return seen(inline, path)
     const { status, body } = await fetchFrom(attachment.url, path)
     if (status !== 200 || !imageSize(body)) {
       throw invalidInput(path, `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`)
@@ -82,7 +87,7 @@ function loadImages(images: readonly SentImage[], outbound: Outbound, signal: Ab
     return { mimeType: typeOfPicture(bytes, path), base64: bytes.toString('base64') }
   }
 
-  function read(base64: string, path: string): Image {
+  function seen(base64: string, path: string): Image {
     return { mimeType: typeOfPicture(Buffer.from(base64, 'base64'), path), base64 }
   }
 

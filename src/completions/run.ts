@@ -5,7 +5,7 @@ import type { Billing, Prices } from '../billing'
 import type { Hold } from '../billing/schema'
 import type { BrowserService } from '../browser'
 import type { Deadline, Holds, Later } from '../charging'
-import type { Effort, EngineService, ImageQuality, Message, Sampling, ToolChoice } from '../engines'
+import type { Effort, EngineService, ImageDetail, ImageQuality, Message, Sampling, ToolChoice } from '../engines'
 import type { GivenFile } from '../engines/schema'
 import type { EventBus } from '../events'
 import type { Draft, Files } from '../files'
@@ -93,6 +93,7 @@ type Origins = {
 export type SentImage = {
   attachment: Attachment
   path: string
+  detail?: ImageDetail
   /** Index in `context` of the turn it came with; null for the prompt's own. */
   turn: number | null
 }
@@ -140,6 +141,8 @@ export type CompletionRequest<Answer extends object = object> = {
   servers?: readonly McpServer[]
   /** Where each of them is in the body. */
   serversAt?: readonly string[]
+  /** Calls of their tools that the user has allowed beforehand: those with these arguments, or all of a tool. */
+  allowed?: readonly { name: string; arguments?: unknown }[]
   /** Tools of this server that the client asks for by name; `first`: what the first turn has to call (contract 29.5). */
   hosted?: { tools: readonly HostedTool[]; first?: ToolChoice }
   /** Most calls of this server's tools; absent, the limit of the agent. */

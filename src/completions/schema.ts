@@ -11,9 +11,10 @@ import { IGNORED_MEMBERS } from './rules'
 
 const TextPart = t.Object({ type: oneOf(['text'] as const), text: t.String() })
 
+const ImageUrl = t.String({ maxLength: 21 * 1024 * 1024 })
 const ImagePart = t.Object({
   type: oneOf(['image_url'] as const),
-  image_url: t.Object({ url: t.String({ maxLength: 21 * 1024 * 1024 }) }),
+  image_url: t.Object({ url: ImageUrl, detail: t.Optional(nullable(t.String())) }),
 })
 
 /** Texts replace these before a chat is read (contract 33.3). */
@@ -235,7 +236,7 @@ const StyleWord = t.Optional(t.String({ maxLength: 64 }))
 const ResponseStyle = t.Object({ format: StyleWord, preciseness: StyleWord, intent: StyleWord })
 
 export const Attachment = t.Union([
-  t.Object({ type: oneOf(['image_url'] as const), url: t.String({ maxLength: 21 * 1024 * 1024 }) }),
+  t.Object({ type: oneOf(['image_url'] as const), url: ImageUrl }),
   t.Object({
     type: oneOf(['image_base64'] as const),
     data: t.String({ minLength: 1 }),

@@ -78,7 +78,7 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
       ...(input.conversation_id == null ? { tooLong: 'refuse' as const } : {}),
       ...(hosted ? { hosted } : {}),
       maxOutputTokens: input.max_tokens,
-      ...samplingOf({ topP: input.top_p, topK: input.top_k, stop: stopsOf(input) }),
+      ...samplingOf({ topP: input.top_p, topK: input.top_k, stop: stopsOf(input), cacheMarks: marksIn(input) }),
       reasoning: reasoningOf(input),
       ...endUserOf(typeof userId === 'string' ? userId : null),
       images: request.images.map((image) => ({ ...image, path: rename(image.path) })),
@@ -87,6 +87,19 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
       warnings: [...request.warnings.map(rename), ...warnings],
     },
   }
+}
+
+/** Up to where the client wants the prompt kept: the last place of tools, of the system text, and of the messages. */
+function marksIn({ tools, system, messages, ...more }: MessageInput) {
+  const last = messages.at(-1)?.content
+  const own = (more as Block).cache_control
+  const places = { tools, system, messages: own ? [{ cache_control: own }] : last }
+  const marks = Object.entries(places).flatMap(([place, blocks]) => {
+    const marked = Array.isArray(blocks) ? blocks.findLast((block: Block) => block.cache_control != null) : undefined
+    const { ttl } = (marked?.cache_control ?? {}) as { ttl?: unknown }
+    return marked ? [[place, ttl === '1h' || ttl === '5m' ? { ttl } : {}] as const] : []
+  })
+  return marks.length ? Object.fromEntries(marks) : null
 }
 
 function stopsOf({ stop_sequences: stops }: MessageInput): readonly string[] | null | undefined {

@@ -8,8 +8,11 @@ type Ended = Extract<Progress, { type: 'ended' }>
 type Run = Ended['run']
 type Answer = Ended['answer']
 
+/** How messages are written. `windowOf`: tokens of prompt and answer together that an engine has room for. */
+export type Form = { omitsThoughts: boolean; windowOf(engineId: string): number }
+
 /** The whole message (contract 30.3). */
-export function toMessage(run: Run, answer: Answer, omitsThoughts: boolean): MessageBody {
+export function toMessage(run: Run, answer: Answer, { omitsThoughts, windowOf }: Form): MessageBody {
   const warnings: string[] = []
   return {
     id: idOf(answer.id),
@@ -17,7 +20,7 @@ export function toMessage(run: Run, answer: Answer, omitsThoughts: boolean): Mes
     role: 'assistant',
     model: answer.model.id,
     content: blocksOf(run, answer, omitsThoughts, warnings),
-    ...stopOf(answer),
+    ...stopOf(run, answer, windowOf),
     stop_details: null,
     container: null,
     usage: usageOf(answer, run),
@@ -110,12 +113,23 @@ function inputOf(args: string, name: string, warnings: string[]): Record<string,
   return {}
 }
 
-function stopOf(answer: Answer): { stop_reason: (typeof STOP_REASONS)[number]; stop_sequence: string | null } {
+/** Of the tokens of a window so many count as all: engines keep some for themselves. */
+const FULL = 0.9
+
+function stopOf(
+  run: Run,
+  answer: Answer,
+  windowOf: Form['windowOf'],
+): { stop_reason: (typeof STOP_REASONS)[number]; stop_sequence: string | null } {
   const { finish, refusal, toolCalls, stoppedBy } = answer
   if (finish === 'content-filter' || refusal !== null) return { stop_reason: 'refusal', stop_sequence: null }
   if (toolCalls.length) return { stop_reason: 'tool_use', stop_sequence: null }
   if (stoppedBy !== undefined) return { stop_reason: 'stop_sequence', stop_sequence: stoppedBy }
-  return { stop_reason: finish === 'length' ? 'max_tokens' : 'end_turn', stop_sequence: null }
+  if (finish !== 'length') return { stop_reason: 'end_turn', stop_sequence: null }
+  const isFull =
+    answer.completionTokens < run.maxOutputTokens &&
+    answer.promptTokens + answer.completionTokens >= FULL * windowOf(run.engineId)
+  return { stop_reason: isFull ? 'model_context_window_exceeded' : 'max_tokens', stop_sequence: null }
 }
 
 type Counts = Pick<
@@ -159,7 +173,7 @@ const event = (type: string, members: object = {}): string => sseFrame({ event: 
 export const PING = event('ping')
 
 /** Frames of a stream (contract 30.3): blocks are counted from 0, and one ends before the next begins. */
-export function messageFramer(omitsThoughts: boolean): (progress: Progress) => string {
+export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Progress) => string {
   let open: { kind: Kind; id: string; text: string } | null = null
   let index = -1
   let shows = false
@@ -278,7 +292,7 @@ export function messageFramer(omitsThoughts: boolean): (progress: Progress) => s
           refusal +
           close() +
           event('message_delta', {
-            delta: stopOf(answer),
+            delta: stopOf(run, answer, windowOf),
             usage: usageOf(answer, run),
             svc_metadata: metadataOf(run, answer, []),
           }) +

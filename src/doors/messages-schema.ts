@@ -90,7 +90,14 @@ export const MessageUsage = t.Object({
 
 export type MessageUsage = Static<typeof MessageUsage>
 
-export const STOP_REASONS = ['end_turn', 'stop_sequence', 'max_tokens', 'tool_use', 'refusal'] as const
+export const STOP_REASONS = [
+  'end_turn',
+  'stop_sequence',
+  'max_tokens',
+  'model_context_window_exceeded',
+  'tool_use',
+  'refusal',
+] as const
 
 /** The answer of `POST /messages` (contract 30.3). */
 export const MessageBody = t.Object(

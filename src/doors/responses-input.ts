@@ -4,7 +4,7 @@ import { AppError, invalidInput, renamed } from '../kernel/errors'
 import type { Thread } from './conversations'
 import { asText, type Entry, entriesOf, withResults } from './responses-items'
 import type { Item, ResponseInput } from './responses-schema'
-import { readTools, type ToolKinds } from './responses-tools'
+import { readTools, type ToolKinds, unaskedOf } from './responses-tools'
 
 /** A response to make, as the pipeline reads it. `kinds`: what its tools are called back as. */
 export type ResponseRequest = {
@@ -52,6 +52,7 @@ export function readResponse(
         ? 'input'
         : `input[${at - earlier.length}]`
   const entries = entriesOf(items, pathOf, warnings)
+  const allowed = [...unaskedOf(input.tools ?? []), ...entries.allowed]
   const turns = tools.length ? withResults(entries.turns, entries.results) : asText(entries, warnings)
   const whole = input.instructions
     ? [{ message: { role: 'system' as const, content: input.instructions }, path: 'instructions' }, ...turns]
@@ -92,6 +93,7 @@ export function readResponse(
         : input.previous_response_id == null && conversationIn(input) === null
           ? { tooLong: 'refuse' }
           : {}),
+      ...(allowed.length ? { allowed } : {}),
       maxToolCalls: input.max_tool_calls ?? undefined,
       reasoning: { ...request.reasoning, shows: Boolean(input.reasoning?.summary) },
       images: request.images.map((image) => ({ ...image, path: rename(image.path) })),
@@ -126,13 +128,15 @@ export const conversationIn = ({ conversation, conversation_id: id }: ResponseIn
 
 /** What tunes the engine, by its names in the chat format. */
 const parametersIn = ({ max_output_tokens: limit, reasoning, text, include, ...same }: ResponseInput) => {
-  const { top_p, presence_penalty, frequency_penalty, top_logprobs, prompt_cache_key, user, safety_identifier } = same
+  const { top_p, presence_penalty, frequency_penalty, top_logprobs, user, safety_identifier } = same
+  const { prompt_cache_key, prompt_cache_retention } = same
   return {
     max_completion_tokens: limit,
     reasoning_effort: reasoning?.effort,
     verbosity: text?.verbosity,
     logprobs: include?.includes('message.output_text.logprobs'),
-    ...{ top_p, presence_penalty, frequency_penalty, top_logprobs, prompt_cache_key, user, safety_identifier },
+    ...{ top_p, presence_penalty, frequency_penalty, top_logprobs, user, safety_identifier },
+    ...{ prompt_cache_key, prompt_cache_retention },
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CompletionRequest } from '../completions'
 import type { ChatMessage } from '../completions/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -7,6 +8,8 @@ import { wordOf } from '../kernel/text'
 import type { Item } from './responses-schema'
 
 type Part = Exclude<NonNullable<ChatMessage['content']>, string>[number]
+
+type AllowedCall = NonNullable<CompletionRequest['allowed']>[number]
 
 /** A turn: where it is in the body, and where its calls are. */
 export type Entry = { message: ChatMessage; path: string; callsAt?: string[] }
@@ -21,6 +24,9 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
   const turns: Entry[] = []
   const results = new Map<string, Entry>()
   const leftOut = new Set<string>()
+  const asked = new Map<unknown, Item>()
+  /** Calls of tools of MCP servers that the user has allowed. */
+  const allowed: AllowedCall[] = []
   let reasoning = ''
   /** The assistant's turn that a call joins; a result or a message of somebody else ends it. */
   let turn: ChatMessage | null = null
@@ -43,9 +49,11 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
       case 'function_call':
       case 'custom_tool_call': {
         turn ??= begin({ role: 'assistant', content: '' }, path)
-        turn.tool_calls = [...(turn.tool_calls ?? []), callIn(item, path)]
         const entry = turns.at(-1)!
-        entry.callsAt = [...(entry.callsAt ?? []), path]
+        turn.tool_calls ??= []
+        turn.tool_calls.push(callIn(item, path))
+        entry.callsAt ??= []
+        entry.callsAt.push(path)
         break
       }
       case 'function_call_output':
@@ -64,19 +72,99 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
         break
       case undefined:
         throw invalidInput(path, `"${path}" has neither "type" nor "role". Send {"role":"user","content":"Hello"}.`)
+      case 'mcp_approval_request':
+        asked.set(item.id, item)
+        turn = begin({ role: 'assistant', content: `May I call ${calledIn(item)}?` }, path)
+        break
+      case 'mcp_approval_response': {
+        const id = textIn(item, 'approval_request_id', path)
+        const request = asked.get(id)
+        if (!request)
+          throw invalidInput(
+            `${path}.approval_request_id`,
+            `"${path}.approval_request_id" is ${messageOf(id)}, which is not the id of a mcp_approval_request before it.`,
+          )
+        if (item.approve === true) allowed.push(allowedIn(request))
+        begin({ role: 'user', content: answerTo(request, item) }, path)
+        turn = null
+        break
+      }
       default: {
-        const query = (item.action as Item | null | undefined)?.query
-        const text =
-          type === 'mcp_call'
-            ? `${wordOf(item.name)}(${wordOf(item.arguments)}) returned: ${wordOf(item.output)}`
-            : type === 'web_search_call' && typeof query === 'string' && `Searched the web for: ${query}`
-        if (text) turn = begin({ role: 'assistant', content: text }, path)
-        else leftOut.add(wordOf(type, 'unknown').slice(0, 64))
+        const text = textOfHosted(item)
+        if (!text) leftOut.add(wordOf(type, 'unknown').slice(0, 64))
+        else if (wordOf(type).endsWith('_output')) {
+          begin({ role: 'user', content: text }, path)
+          turn = null
+        } else turn = begin({ role: 'assistant', content: text }, path)
       }
     }
   }
   if (leftOut.size) warnings.push(`Items of these types were left out: ${[...leftOut].join(', ')}.`)
-  return { turns, results }
+  return { turns, results, allowed }
+}
+
+const calledIn = ({ server_label: label, name, arguments: args }: Item): string =>
+  `${wordOf(label)}__${wordOf(name)}(${wordOf(args, '{}')})`
+
+function allowedIn({ server_label: label, name, arguments: args }: Item): AllowedCall {
+  const called = { name: `${wordOf(label)}__${wordOf(name)}` }
+  try {
+    return { ...called, arguments: JSON.parse(wordOf(args, '{}')) }
+  } catch {
+    return { ...called, arguments: null }
+  }
+}
+
+function answerTo(request: Item, { approve, reason }: Item): string {
+  if (approve === true) return `Yes: call ${calledIn(request)} now, with exactly these arguments.`
+  return `No, do not call ${calledIn(request)}.${typeof reason === 'string' ? ` ${reason}` : ''}`
+}
+
+/** What an item of a tool that a server ran says, as text; empty for one that says nothing (contract 29.4). */
+function textOfHosted(item: Item): string {
+  const { type, action, output, code, query } = item
+  const said = (value: unknown): string =>
+    typeof value === 'string'
+      ? value
+      : Array.isArray(value)
+        ? value.map(said).filter(Boolean).join('\n')
+        : partsIn(value)
+  const partsIn = (value: unknown): string => {
+    const { text, logs, stdout, stderr, name, command, url } = (value ?? {}) as Item
+    return [text, logs, stdout, stderr, command, url, name]
+      .map((one) => said(one ?? ''))
+      .filter(Boolean)
+      .join('\n')
+  }
+  const does = (action ?? {}) as Item
+  switch (type) {
+    case 'mcp_call':
+      return `${wordOf(item.name)}(${wordOf(item.arguments)}) returned: ${wordOf(output)}`
+    case 'mcp_list_tools':
+      return said(item.tools) && `The server ${wordOf(item.server_label)} has these tools:\n${said(item.tools)}`
+    case 'web_search_call':
+      return does.query
+        ? `Searched the web for: ${wordOf(does.query)}`
+        : typeof does.url === 'string'
+          ? `Opened ${does.url}`
+          : ''
+    case 'file_search_call':
+      return `Searched the files for: ${said(item.queries ?? query)}\n${said(item.results)}`.trim()
+    case 'code_interpreter_call':
+      return `Ran this code:\n${wordOf(code)}\n${said(item.outputs)}`.trim()
+    case 'image_generation_call':
+      return `Made a picture. ${wordOf(item.revised_prompt)}`.trim()
+    case 'local_shell_call':
+    case 'shell_call':
+      return said(action) && `Ran: ${said(does.command ?? does.commands)}`
+    case 'local_shell_call_output':
+    case 'shell_call_output':
+    case 'apply_patch_call_output':
+    case 'mcp_call_output':
+      return said(output) && `The output was: ${said(output)}`
+    default:
+      return ''
+  }
 }
 
 function textIn(item: Item, name: string, path: string): string {
@@ -135,14 +223,8 @@ function partIn(part: Item, path: string): Part {
       return { type: 'text', text: part.text }
     case 'refusal':
       return { type: 'text', text: textIn(part, 'refusal', path) }
-    case 'input_image': {
-      if (part.file_id != null)
-        throw invalidInput(
-          `${path}.file_id`,
-          `"${path}.file_id" is not supported. Send "image_url", also as a data: URL.`,
-        )
-      return { type: 'image_url', image_url: { url: textIn(part, 'image_url', path) } }
-    }
+    case 'input_image':
+      return { type: 'image_url', image_url: { url: textIn(part, 'image_url', path), detail: wordOf(part.detail) } }
     default:
       throw invalidInput(`${path}.type`, `"${path}.type" is ${messageOf(part.type)}. Use input_text or input_image.`)
   }

@@ -12,6 +12,7 @@ import {
   type FoundPage,
   inputOf,
   itemOf,
+  servedBy,
   type ToolKinds,
   type ToolRun,
 } from './responses-tools'
@@ -20,6 +21,7 @@ const ReasoningId = defineId('reasoning item', 'rs')
 const MessageId = defineId('message item', 'msg')
 const CallItemId = defineId('call item', 'fc')
 const CustomCallId = defineId('custom call item', 'ctc')
+const ApprovalId = defineId('approval request item', 'mcpr')
 
 type Ended = Extract<Progress, { type: 'ended' }>
 type Run = Ended['run']
@@ -45,9 +47,11 @@ type Open = {
   index: number
   text: string
   logprobs: Likely[]
-  kind: 'text' | 'refusal' | 'reasoning' | 'call' | 'custom'
+  kind: 'text' | 'refusal' | 'reasoning' | 'call' | 'custom' | 'approval'
   callId: string
 }
+
+const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call'])
 
 type Likely = Readonly<Record<string, unknown>>
 
@@ -146,7 +150,7 @@ export function createOutput({
       callId,
     }
     output.push(open.item)
-    if (kind === 'reasoning') delete open.item.status
+    if (kind === 'reasoning' || kind === 'approval') delete open.item.status
     return before + frame('response.output_item.added', { output_index: open.index, item: open.item })
   }
 
@@ -199,8 +203,12 @@ export function createOutput({
   function called(callId: string, name: string, piece: string): string {
     const kind = kinds.get(name)
     const isCustom = kind?.custom === true
+    const served = kind ? null : servedBy(name, input.tools ?? [])
     let frames = ''
-    if (open?.callId !== callId) {
+    if (served && open?.callId !== callId) {
+      const asking = { type: 'mcp_approval_request', server_label: served.label, name: served.tool, arguments: '' }
+      frames = began({ id: ApprovalId.create(), ...asking }, 'approval', callId)
+    } else if (open?.callId !== callId) {
       const named = { call_id: callId, name, ...(kind?.namespace ? { namespace: kind.namespace } : {}) }
       frames = isCustom
         ? began({ id: CustomCallId.create(), type: 'custom_tool_call', ...named, input: '' }, 'custom', callId)
@@ -209,7 +217,7 @@ export function createOutput({
     open!.text += piece
     seen.set(callId, open!.text)
     // The input of a custom tool is one member of the arguments, which is known when they are whole.
-    if (isCustom || !piece) return frames
+    if (isCustom || served || !piece) return frames
     return frames + frame('response.function_call_arguments.delta', { ...at(open!), delta: piece })
   }
 
@@ -233,7 +241,10 @@ export function createOutput({
     const steps = item.type === 'web_search_call' ? ['in_progress', 'searching', 'completed'] : []
     return (
       before +
-      frame('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress' } }) +
+      frame('response.output_item.added', {
+        output_index: index,
+        item: 'status' in item ? { ...item, status: 'in_progress' } : item,
+      }) +
       steps.map((step) => frame(`response.web_search_call.${step}`, place)).join('') +
       frame('response.output_item.done', { output_index: index, item })
     )
@@ -245,7 +256,7 @@ export function createOutput({
     const { item, kind, text: made, logprobs } = open
     const place = at(open)
     const index = open.index
-    if (kind !== 'reasoning') item.status = status
+    if (kind !== 'reasoning' && kind !== 'approval') item.status = status
     open = null
     const done = () => frame('response.output_item.done', { output_index: index, item })
     switch (kind) {
@@ -294,6 +305,9 @@ export function createOutput({
           done()
         )
       }
+      case 'approval':
+        item.arguments = made
+        return done()
       case 'call':
         item.arguments = made
         return frame('response.function_call_arguments.done', { ...place, name: item.name, arguments: made }) + done()
@@ -355,7 +369,7 @@ export function createOutput({
       const [part] = (item.content ?? item.summary ?? []) as { text?: string; refusal?: string; logprobs?: Likely[] }[]
       if (item.type === 'reasoning')
         frames += part ? reasoned(part.text ?? '') : began({ ...item, summary: [] }, 'reasoning')
-      else if (item.type === 'web_search_call' || item.type === 'mcp_call') frames += ran(item)
+      else if (item.type !== 'message' && !CALLS.has(item.type)) frames += ran(item)
       else if (item.type === 'message')
         frames +=
           part?.refusal === undefined ? wrote('text', part?.text ?? '', part?.logprobs) : wrote('refusal', part.refusal)

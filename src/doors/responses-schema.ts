@@ -62,6 +62,7 @@ export const ResponseInput = t.Object(
     top_p: mayBe(t.Number({ exclusiveMinimum: 0, maximum: 1 })),
     top_logprobs: mayBe(t.Integer({ minimum: 0, maximum: 20 })),
     prompt_cache_key: mayBe(t.String({ maxLength: 512 })),
+    prompt_cache_retention: mayBe(t.String({ maxLength: 64 })),
     presence_penalty: Penalty,
     frequency_penalty: Penalty,
     tools: mayBe(t.Array(JsonObject, { maxItems: 128 })),

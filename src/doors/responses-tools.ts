@@ -177,6 +177,23 @@ function namesIn(filter: unknown): string[] | null {
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : null
 }
 
+/** Tools of MCP servers that run without asking, where their server asks for the others. */
+export const unaskedOf = (tools: readonly Item[]): { name: string }[] =>
+  tools.flatMap(({ type, server_label: label, require_approval: approval }) =>
+    type === 'mcp'
+      ? (namesIn((approval as Item | null | undefined)?.never) ?? []).map((name) => ({
+          name: `${wordOf(label)}__${name}`,
+        }))
+      : [],
+  )
+
+/** The MCP server whose tool a name is, and what it calls the tool; null for another. */
+export function servedBy(name: string, tools: readonly Item[]): { label: string; tool: string } | null {
+  const labels = tools.flatMap(({ type, server_label: label }) => (type === 'mcp' ? [wordOf(label)] : []))
+  const label = labels.find((one) => name.startsWith(`${one}__`))
+  return label === undefined ? null : { label, tool: name.slice(label.length + 2) }
+}
+
 /** Objects of a list in a tool. Throws 400 for an entry that is not an object. */
 function entriesIn(list: unknown, path: string): Item[] {
   if (!Array.isArray(list)) return []
@@ -212,6 +229,12 @@ function chosen(
     case 'custom': {
       assertOffered(choice.name, named)
       return one(choice)
+    }
+    case 'mcp': {
+      const label = `${wordOf(choice.server_label)}__`
+      const name = typeof choice.name === 'string' ? label + choice.name : null
+      assertOffered(name ?? label, named)
+      return name === null ? 'required' : one({ name })
     }
     case 'allowed_tools': {
       const listed = entriesIn(choice.tools, 'tool_choice.tools').filter(({ name }) => name !== undefined)
@@ -255,15 +278,14 @@ export function itemOf(
       status: failed ? 'failed' : 'completed',
       action: { type: 'search', query: String(args.query ?? '') },
     }
-  const server = tools.find(({ type, server_label: label }) => type === 'mcp' && name.startsWith(`${String(label)}__`))
-  if (!server || status === 'awaiting_approval') return null
-  const label = String(server.server_label)
+  const served = servedBy(name, tools)
+  if (!served || status === 'awaiting_approval') return null
   return {
     id: ServedCallId.create(),
     type: 'mcp_call',
     status: failed ? 'failed' : 'completed',
-    server_label: label,
-    name: name.slice(label.length + 2),
+    server_label: served.label,
+    name: served.tool,
     arguments: JSON.stringify(args),
     output: failed ? null : typeof result === 'string' ? result : JSON.stringify(result ?? null),
     error: failed ? description : null,

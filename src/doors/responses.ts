@@ -38,7 +38,7 @@ export type ResponseDeps = StoredDeps &
   FileDeps & {
     masterKey: Uint8Array
     completions: Pick<CompletionService, 'pipeline'>
-    engines: Pick<EngineService, 'named'>
+    engines: Pick<EngineService, 'named' | 'window'>
   }
 
 /** A response that was read and can be run. */

@@ -14,7 +14,10 @@ import { messageFramer, PING, toMessage } from './messages-output'
 import { CountInput, MessageBody, MessageError, MessageInput } from './messages-schema'
 import { doorOf, isMessages } from './routes-bases'
 
-type Deps = FileDeps & { completions: Pick<CompletionService, 'pipeline'>; engines: Pick<EngineService, 'named'> }
+type Deps = FileDeps & {
+  completions: Pick<CompletionService, 'pipeline'>
+  engines: Pick<EngineService, 'named' | 'window'>
+}
 
 const OPENING_MS = 10_000
 
@@ -40,7 +43,7 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
         if (body.stream)
           return streams.open({
             source: (write) => pipeline.stream(call, message.request, write),
-            frame: messageFramer(message.omitsThoughts),
+            frame: messageFramer({ ...message, windowOf: engines.window }),
             heartbeat: () => PING,
             failure: (error) =>
               sseFrame({ event: 'error', data: { type: 'error', error: faceOf(error), request_id: error.request_id } }),
@@ -51,7 +54,7 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
             route,
           }) as never
         exchange.keepOpen()
-        return pipeline.complete(call, presented(message))
+        return pipeline.complete(call, presented(message, engines))
       },
       {
         scope: 'completions',
@@ -93,9 +96,12 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
 const COUNTED = new Set(Object.keys(CountInput.properties))
 
 /** The request of a message with the form of its answer. */
-export const presented = ({ request, omitsThoughts }: MessageRequest) => ({
+export const presented = (
+  { request, omitsThoughts }: MessageRequest,
+  { window: windowOf }: Pick<EngineService, 'window'>,
+) => ({
   ...request,
-  present: (...[run, found]: Parameters<typeof request.present>) => toMessage(run, found, omitsThoughts),
+  present: (...[run, found]: Parameters<typeof request.present>) => toMessage(run, found, { omitsThoughts, windowOf }),
 })
 
 /** The model that the path names wins over that of the body. */

@@ -356,7 +356,7 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
       const read = await filesRead(deps, call, input)
       const message = readMessage(read.body, read.warnings)
       Object.assign(message.request, given(read))
-      return deps.completions.pipeline.complete(call, presented(message))
+      return deps.completions.pipeline.complete(call, presented(message, deps.engines))
     },
   },
   '/v1/embeddings': {

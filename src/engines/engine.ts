@@ -122,7 +122,9 @@ export type Transcription = {
 /** A word of a recording, in seconds from its beginning. */
 export type Word = { word: string; start: number; end: number }
 
-export type ImagePart = { type: 'image'; mimeType: string; base64: string }
+/** `detail`: how closely the client wants it looked at, for engines that ask. */
+export type ImagePart = { type: 'image'; mimeType: string; base64: string; detail?: ImageDetail }
+export type ImageDetail = 'low' | 'high' | 'original'
 export type Part = { type: 'text'; text: string } | ImagePart
 
 /**
@@ -161,8 +163,15 @@ export type Sampling = {
   logprobs?: number
   /** What the client calls requests with the same beginning; it never changes an answer. */
   cacheKey?: string
+  /** How long the upstream is to keep a beginning, in its own word. */
+  cacheRetention?: string
+  /** Up to where the upstream is to keep the prompt, each with the time in its own word. */
+  cacheMarks?: CacheMarks
   verbosity?: 'low' | 'medium' | 'high'
 }
+
+/** The ends of what is kept: the tools, the system text, the last message. */
+export type CacheMarks = { [Place in 'tools' | 'system' | 'messages']?: { ttl?: '5m' | '1h' } }
 
 export type EngineRequest = {
   /** The upstream's own name for the model; never shown to a tenant. */

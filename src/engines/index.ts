@@ -32,6 +32,7 @@ export {
   type Effort,
   EngineFailure,
   type EngineTool,
+  type ImageDetail,
   type ImagePart,
   type ImageQuality,
   imagePrompt,
@@ -51,7 +52,7 @@ export { engineMissing, engineUnable, engineUnavailable } from './failures'
 export { type OrderedVideo, VideoInDoubt } from './filming'
 export { createUpstreamHealth, HEALTH_WINDOWS, type HealthWindow, type UpstreamHealth } from './health'
 export { countPrompt, countTokens, ENOUGH, sumDetails } from './meter'
-export { parametersIn } from './parameters'
+export { CACHING, parametersIn } from './parameters'
 export { readKey } from './parts'
 export { startProbeLoop, type UpstreamState } from './probes'
 export {

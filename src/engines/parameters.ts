@@ -14,6 +14,8 @@ const MEMBERS = {
   verbosity: 'verbosity',
   logprobs: 'logprobs',
   prompt_cache_key: 'cacheKey',
+  prompt_cache_retention: 'cacheRetention',
+  cache_control: 'cacheMarks',
 } as const satisfies Record<string, keyof Sampling>
 
 export type Parameter = keyof typeof MEMBERS | 'reasoning_effort'
@@ -21,12 +23,15 @@ export type Parameter = keyof typeof MEMBERS | 'reasoning_effort'
 const PARAMETERS: readonly Parameter[] = [...(Object.keys(MEMBERS) as (keyof typeof MEMBERS)[]), 'reasoning_effort']
 
 const OF_KIND: Record<UpstreamConfig['kind'] | 'builtin', readonly Parameter[]> = {
-  compat: PARAMETERS.filter((name) => name !== 'top_k'),
-  anthropic: ['top_p', 'top_k', 'stop', 'reasoning_effort'],
+  compat: PARAMETERS.filter((name) => name !== 'top_k' && name !== 'cache_control'),
+  anthropic: ['top_p', 'top_k', 'stop', 'reasoning_effort', 'cache_control'],
   google: ['top_p', 'top_k', 'seed', 'stop', 'frequency_penalty', 'presence_penalty', 'reasoning_effort'],
-  openai: ['top_p', 'reasoning_effort', 'prompt_cache_key'],
+  openai: ['top_p', 'reasoning_effort', 'prompt_cache_key', 'prompt_cache_retention'],
   builtin: [],
 }
+
+/** What is kept for later requests never changes an answer, so an engine without it is not named (contract 29.1). */
+export const CACHING: ReadonlySet<Parameter> = new Set(['prompt_cache_key', 'prompt_cache_retention', 'cache_control'])
 
 type Tuned = Pick<EngineRequest, 'sampling' | 'effort'>
 

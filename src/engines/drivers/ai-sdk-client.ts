@@ -13,6 +13,7 @@ import type {
 } from '@ai-sdk/provider'
 import type { Clock } from '../../kernel/clock'
 import {
+  type CacheMarks,
   changesPictures,
   type Driver,
   type EngineAnswer,
@@ -74,6 +75,7 @@ const partToWire = (part: Part | GivenFile) =>
         mediaType: part.mimeType,
         data: { type: 'data' as const, data: part.base64 },
         ...('name' in part ? { filename: part.name } : {}),
+        ...('detail' in part && part.detail ? { providerOptions: { openai: { imageDetail: part.detail } } } : {}),
       }
 
 const toResult = (message: Extract<Message, { role: 'tool' }>): LanguageModelV4ToolResultPart => ({
@@ -304,20 +306,43 @@ function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageMod
   if (frequencyPenalty !== undefined) options.frequencyPenalty = frequencyPenalty
   if (presencePenalty !== undefined) options.presencePenalty = presencePenalty
   if (request.effort) options.reasoning = request.effort
-  const { cacheKey: promptCacheKey } = request.sampling ?? {}
-  if (promptCacheKey) {
+  const { cacheKey: promptCacheKey, cacheRetention, cacheMarks = {} } = request.sampling ?? {}
+  const promptCacheRetention = RETENTIONS[cacheRetention ?? '']
+  if (promptCacheKey || promptCacheRetention) {
     const { openai } = options.providerOptions ?? {}
-    options.providerOptions = { ...options.providerOptions, openai: { ...openai, promptCacheKey } }
+    const kept = {
+      ...(promptCacheKey ? { promptCacheKey } : {}),
+      ...(promptCacheRetention ? { promptCacheRetention } : {}),
+    }
+    options.providerOptions = { ...options.providerOptions, openai: { ...openai, ...kept } }
   }
+  mark(
+    options.prompt.findLast(({ role }) => role === 'system'),
+    cacheMarks.system,
+  )
+  mark(options.prompt.at(-1), cacheMarks.messages)
   if (json) {
     const { schema, name } = json === true ? {} : json
     options.responseFormat = { type: 'json', ...(schema ? { schema } : {}), ...(name ? { name } : {}) }
   }
   if (tools?.length) {
-    options.tools = tools.map(toolToWire)
+    const offered = tools.map(toolToWire)
+    mark(offered.at(-1), cacheMarks.tools)
+    options.tools = offered
     options.toolChoice = choiceToWire(toolChoice ?? 'auto')
   }
   return options
+}
+
+/** The package's words for how long a beginning is kept. */
+const RETENTIONS: Readonly<Record<string, string>> = { '24h': '24h', in_memory: 'in_memory', 'in-memory': 'in_memory' }
+
+/** Has the upstream keep what goes up to here. */
+function mark(
+  place: { providerOptions?: SharedV4ProviderOptions } | undefined,
+  kept: NonNullable<CacheMarks[keyof CacheMarks]> | undefined,
+): void {
+  if (place && kept) place.providerOptions = { anthropic: { cacheControl: { type: 'ephemeral', ...kept } } }
 }
 
 /**

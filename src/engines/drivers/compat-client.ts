@@ -72,7 +72,7 @@ function partToWire(part: Part | GivenFile): unknown {
     return { type: 'input_audio', input_audio: { data: part.base64, format: part.mimeType.slice('audio/'.length) } }
   const url = `data:${part.mimeType};base64,${part.base64}`
   if (part.type === 'files') return { type: 'file', file: { filename: part.name, file_data: url } }
-  return { type: 'image_url', image_url: { url } }
+  return { type: 'image_url', image_url: { url, ...('detail' in part ? { detail: part.detail } : {}) } }
 }
 
 const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function: tool })
@@ -232,6 +232,7 @@ function addSampling(body: WireRequest, sampling: Sampling): void {
   if (logitBias) body.logit_bias = logitBias
   if (verbosity) body.verbosity = verbosity
   if (cacheKey) body.prompt_cache_key = cacheKey
+  if (sampling.cacheRetention) body.prompt_cache_retention = sampling.cacheRetention
   if (logprobs !== undefined) Object.assign(body, { logprobs: true, top_logprobs: logprobs })
 }
 

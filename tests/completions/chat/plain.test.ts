@@ -131,7 +131,7 @@ describe('POST /chat/completions (contract 4)', () => {
     })
     expect(body.svc_metadata).toMatchObject({ mode: 'auto', resolved_mode: 'vision' })
     expect(sent().at(-1)?.content).toEqual([
-      { type: 'image_url', image_url: { url } },
+      { type: 'image_url', image_url: { url, detail: 'low' } },
       { type: 'text', text: 'What is it?' },
     ])
   })

@@ -1,0 +1,139 @@
+// SQLite only: what reaches the engine, which no database sees.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { freshPrompt } from '../completions/upstream-world'
+import { PIXEL } from '../support/pixel'
+import { startUpstream } from '../support/upstream'
+import { messagesDialect } from '../support/upstream/vendors'
+import { createWorld } from '../support/world'
+
+const upstream = await startUpstream()
+const vendor = await startUpstream({ dialect: messagesDialect })
+afterAll(() => Promise.all([upstream.stop(), vendor.stop()]))
+const compat = { kind: 'compat' as const, baseUrl: upstream.url, vision: true, contextWindow: 2_000 }
+const upstreams = { it: compat, vendor: { kind: 'anthropic' as const, baseUrl: vendor.url, apiKey: 'k' } }
+const models = { '*': ['it:scripted'], 'svc-1-reason': ['vendor:scripted'] }
+const world = await createWorld({ config: { engines: { upstreams, models } } })
+const ada = await world.person()
+
+type Item = Record<string, unknown>
+
+async function respond(input: unknown, more: object = {}) {
+  const { status, body } = await ada.send('POST', '/v1/responses', { model: 'svc-1-vision', input, ...more })
+  expect({ status, error: body.error }).toEqual({ status: 200, error: null })
+  const warnings: string[] = body.svc_metadata.warnings ?? []
+  return { sent: upstream.calls.at(-1)!.body as { messages: Item[] } & Item, warnings }
+}
+const message = (words: string, more: object = {}) =>
+  ada.send('POST', '/v1/messages', {
+    ...{ model: 'svc-1-flash', max_tokens: 1_500, messages: [{ role: 'user', content: words }] },
+    ...more,
+  })
+
+describe('how closely an image is looked at (contract 33.3)', () => {
+  const url = `data:image/png;base64,${PIXEL}`
+  const shown = () =>
+    (upstream.calls.at(-1)!.body.messages as Item[])
+      .flatMap(({ content }) => (Array.isArray(content) ? (content as Item[]) : []))
+      .find(({ type }) => type === 'image_url')!.image_url as Item
+
+  test.each([
+    ['low', 'low'],
+    ['high', 'high'],
+    ['auto', undefined],
+    [null, undefined],
+    ['huge', undefined],
+  ])('%s', async (detail, passed) => {
+    const content = [
+      { type: 'input_text', text: freshPrompt() },
+      { type: 'input_image', image_url: url, detail },
+    ]
+    await respond([{ role: 'user', content }])
+    expect(shown().detail as string | undefined).toBe(passed)
+    const parts = [
+      { type: 'text', text: freshPrompt() },
+      { type: 'image_url', image_url: { url, detail } },
+    ]
+    const chat = { model: 'svc-1-vision', messages: [{ role: 'user', content: parts }] }
+    expect((await ada.send('POST', '/v1/chat/completions', chat)).status).toBe(200)
+    expect(shown().detail as string | undefined).toBe(passed)
+  })
+})
+
+describe('what an upstream is to keep for later requests (contract 29.1)', () => {
+  test('is named to one that has the setting, and to the others without a warning', async () => {
+    const kept = { prompt_cache_key: 'k', prompt_cache_retention: '24h' }
+    expect(await respond('Hello', kept)).toMatchObject({ sent: kept, warnings: [] })
+    const chat = { model: 'svc-1-flash', messages: [{ role: 'user', content: freshPrompt() }], ...kept }
+    await ada.send('POST', '/v1/chat/completions', chat)
+    expect(upstream.calls.at(-1)!.body).toMatchObject(kept)
+    const cache_control = { type: 'ephemeral' }
+    const { status, body } = await message(freshPrompt(), { system: [{ type: 'text', text: 'Be.', cache_control }] })
+    expect({ status, warnings: body.svc_metadata.warnings }).toEqual({ status: 200, warnings: undefined })
+    expect(JSON.stringify(upstream.calls.at(-1)!.body)).not.toContain('cache_control')
+  })
+
+  test('is marked at the ends of tools, of the system text and of the messages', async () => {
+    const cache_control = { type: 'ephemeral' }
+    const content = [{ type: 'text', text: freshPrompt(), cache_control: { ...cache_control, ttl: '1h' } }]
+    const { status } = await message('', {
+      model: 'svc-1-reason',
+      system: [
+        { type: 'text', text: 'Be.', cache_control },
+        { type: 'text', text: 'Brief.' },
+      ],
+      tools: ['f', 'g'].map((name) => ({ name, input_schema: { type: 'object' }, cache_control })),
+      messages: [{ role: 'user', content }],
+    })
+    expect(status).toBe(200)
+    const { system, tools, messages } = vendor.calls.at(-1)!.body as Record<'system' | 'tools' | 'messages', Item[]>
+    expect(system.at(-1)!.cache_control).toEqual(cache_control)
+    expect(tools.map((tool) => tool.cache_control)).toEqual([undefined, cache_control])
+    expect((messages.at(-1)!.content as Item[]).at(-1)!.cache_control).toEqual({ ...cache_control, ttl: '1h' })
+  })
+
+  test('is marked nowhere where nobody asks', async () => {
+    await message(freshPrompt(), { model: 'svc-1-reason' })
+    expect(JSON.stringify(vendor.calls.at(-1)!.body)).not.toContain('cache_control')
+  })
+})
+
+describe('items of tools that other servers ran (contract 29.4)', () => {
+  test.each([
+    [{ type: 'file_search_call', queries: ['tides'], results: [{ text: 'Noon.' }] }, 'assistant', ['tides', 'Noon.']],
+    [{ type: 'code_interpreter_call', code: '1+1', outputs: [{ type: 'logs', logs: '2' }] }, 'assistant', ['1+1', '2']],
+    [{ type: 'local_shell_call', call_id: 'x', action: { command: ['ls', '-a'] } }, 'assistant', ['ls', '-a']],
+    [{ type: 'local_shell_call_output', id: 'x', output: 'a.txt' }, 'user', ['a.txt']],
+    [{ type: 'shell_call_output', output: [{ stdout: 'b.txt', stderr: '' }] }, 'user', ['b.txt']],
+    [{ type: 'web_search_call', action: { type: 'open_page', url: 'https://a.example' } }, 'assistant', ['a.example']],
+    [{ type: 'mcp_list_tools', server_label: 'own', tools: [{ name: 'count' }] }, 'assistant', ['own', 'count']],
+    [{ type: 'image_generation_call', result: PIXEL, revised_prompt: 'A cat' }, 'assistant', ['A cat']],
+  ])('%o is text', async (item, role, words) => {
+    const input = [{ role: 'user', content: 'Hi' }, item, { role: 'user', content: freshPrompt() }]
+    const { sent, warnings } = await respond(input)
+    expect(warnings).toEqual([])
+    const turn = sent.messages.find(({ content }) => words.every((word) => String(content).includes(word)))!
+    expect(turn.role as string).toBe(role)
+    expect(JSON.stringify(sent)).not.toContain(PIXEL)
+  })
+
+  test.each([{ type: 'compaction', encrypted_content: 'x' }, { type: 'computer_call', call_id: 'x' }, { type: 'wat' }])(
+    '%o holds no text and is left out with a warning',
+    async (item) => {
+      const { warnings } = await respond([item, { role: 'user', content: freshPrompt() }])
+      expect(warnings).toEqual([expect.stringContaining(item.type)])
+    },
+  )
+})
+
+describe('an answer that is cut (contract 30.3)', () => {
+  test.each([
+    ['where the window is full', '[[tokens:1900]] [[finish:length]]', 1_990, 'model_context_window_exceeded'],
+    ['at the limit of the order', '[[tokens:900]]', 100, 'max_tokens'],
+    ['by the engine, with room left', '[[tokens:100]] [[finish:length]]', 1_500, 'max_tokens'],
+  ])('%s', async (_, words, max_tokens, reason) => {
+    const plain = await message(freshPrompt(words), { max_tokens })
+    expect(plain.body.stop_reason).toBe(reason)
+    const { text } = await message(freshPrompt(words), { max_tokens, stream: true })
+    expect(text).toContain(`"stop_reason":"${reason}"`)
+  })
+})
