@@ -249,6 +249,7 @@ export function bringHosted(
   const found = tools.hosted(
     call,
     wanted.filter(({ name }) => !taken.has(name)),
+    isStealth(request.mode),
   )
   if (typeof first === 'object' && found.missing.has(first.name))
     throw invalidInput('tool_choice', `"tool_choice" names ${first.name}. ${found.missing.get(first.name)}`)

@@ -47,7 +47,8 @@ export const messagesIn = (items: readonly Item[]): NewMessage[] =>
     return {
       role: isMessage ? role : role === 'system' || role === 'developer' ? 'system' : 'tool',
       content: storable(wordsOf(item)),
-      item: isPlain(item) ? null : item,
+      // Pictures are files already.
+      item: isPlain(item) ? null : item.type === 'image_generation_call' ? { ...item, result: null } : item,
     }
   })
 

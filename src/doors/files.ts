@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { EngineService } from '../engines'
 import type { GivenFile } from '../engines/schema'
 import { type Files, findUpload, typeByName } from '../files'
+import type { ArtifactId } from '../files/schema'
 import { type Call, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
@@ -11,12 +12,13 @@ import type { Store } from '../kernel/store'
 import { wordOf } from '../kernel/text'
 import type { Audio } from '../media'
 import { type Web, WebFailure } from '../research'
+import type { HostedTool } from '../tools/schema'
 import type { Item } from './responses-schema'
 
 export type FileDeps = {
   store: Store
   clock: Clock
-  files: Pick<Files, 'read'>
+  files: Pick<Files, 'read' | 'findRow'>
   web: Pick<Web, 'read' | 'readBytes'>
   audio: Pick<Audio, 'transcribe'>
   engines: Pick<EngineService, 'named' | 'takes' | 'sees'>
@@ -59,6 +61,24 @@ export function filesRead<Body extends object>(
   if (!found.length) return { body, warnings: [], files: [] }
   return readAll(deps, call, body, found, hears)
 }
+
+/** The tools of a request of which the pictures are wanted as base64: each is put into `pictures` when it was made. */
+export const showing = (
+  { store, files }: Pick<FileDeps, 'store' | 'files'>,
+  { caller }: Call,
+  tools: readonly HostedTool[],
+  pictures: Map<string, string>,
+): HostedTool[] =>
+  tools.map((tool) => ({
+    ...tool,
+    async took(result) {
+      for (const { artifact_id: id } of (result as { images?: { artifact_id: ArtifactId | null }[] }).images ?? []) {
+        const row = id && (await files.findRow(store.read, ownerOf(caller), id))
+        if (row)
+          pictures.set(id, Buffer.from(await new Response(await files.read(row)).arrayBuffer()).toString('base64'))
+      }
+    },
+  }))
 
 /** {@link filesRead} with what it needs. */
 export const fileReader =

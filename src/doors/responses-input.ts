@@ -4,7 +4,8 @@ import { AppError, invalidInput, renamed } from '../kernel/errors'
 import type { Thread } from './conversations'
 import { asText, type Entry, entriesOf, withResults } from './responses-items'
 import type { Item, ResponseInput } from './responses-schema'
-import { readTools, type ToolKinds, unaskedOf } from './responses-tools'
+import { unaskedOf } from './responses-servers'
+import { readTools, type ToolKinds } from './responses-tools'
 
 /** A response to make, as the pipeline reads it. `kinds`: what its tools are called back as. */
 export type ResponseRequest = {

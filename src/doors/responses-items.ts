@@ -2,7 +2,7 @@ import type { CompletionRequest } from '../completions'
 import type { ChatMessage } from '../completions/schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { open } from '../kernel/crypto'
+import { open, seal } from '../kernel/crypto'
 import { invalidInput, messageOf } from '../kernel/errors'
 import { wordOf } from '../kernel/text'
 import type { Item } from './responses-schema'
@@ -24,7 +24,7 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
   const turns: Entry[] = []
   const results = new Map<string, Entry>()
   const leftOut = new Set<string>()
-  const asked = new Map<unknown, Item>()
+  const requests = new Map<unknown, Item>()
   /** Calls of tools of MCP servers that the user has allowed. */
   const allowed: AllowedCall[] = []
   let reasoning = ''
@@ -73,12 +73,12 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
       case undefined:
         throw invalidInput(path, `"${path}" has neither "type" nor "role". Send {"role":"user","content":"Hello"}.`)
       case 'mcp_approval_request':
-        asked.set(item.id, item)
+        requests.set(item.id, item)
         turn = begin({ role: 'assistant', content: `May I call ${calledIn(item)}?` }, path)
         break
       case 'mcp_approval_response': {
         const id = textIn(item, 'approval_request_id', path)
-        const request = asked.get(id)
+        const request = requests.get(id)
         if (!request)
           throw invalidInput(
             `${path}.approval_request_id`,
@@ -123,16 +123,16 @@ function answerTo(request: Item, { approve, reason }: Item): string {
 /** What an item of a tool that a server ran says, as text; empty for one that says nothing (contract 29.4). */
 function textOfHosted(item: Item): string {
   const { type, action, output, code, query } = item
-  const said = (value: unknown): string =>
+  const wordsIn = (value: unknown): string =>
     typeof value === 'string'
       ? value
       : Array.isArray(value)
-        ? value.map(said).filter(Boolean).join('\n')
+        ? value.map(wordsIn).filter(Boolean).join('\n')
         : partsIn(value)
   const partsIn = (value: unknown): string => {
     const { text, logs, stdout, stderr, name, command, url } = (value ?? {}) as Item
     return [text, logs, stdout, stderr, command, url, name]
-      .map((one) => said(one ?? ''))
+      .map((one) => wordsIn(one ?? ''))
       .filter(Boolean)
       .join('\n')
   }
@@ -141,7 +141,7 @@ function textOfHosted(item: Item): string {
     case 'mcp_call':
       return `${wordOf(item.name)}(${wordOf(item.arguments)}) returned: ${wordOf(output)}`
     case 'mcp_list_tools':
-      return said(item.tools) && `The server ${wordOf(item.server_label)} has these tools:\n${said(item.tools)}`
+      return wordsIn(item.tools) && `The server ${wordOf(item.server_label)} has these tools:\n${wordsIn(item.tools)}`
     case 'web_search_call':
       return does.query
         ? `Searched the web for: ${wordOf(does.query)}`
@@ -149,19 +149,19 @@ function textOfHosted(item: Item): string {
           ? `Opened ${does.url}`
           : ''
     case 'file_search_call':
-      return `Searched the files for: ${said(item.queries ?? query)}\n${said(item.results)}`.trim()
+      return `Searched the files for: ${wordsIn(item.queries ?? query)}\n${wordsIn(item.results)}`.trim()
     case 'code_interpreter_call':
-      return `Ran this code:\n${wordOf(code)}\n${said(item.outputs)}`.trim()
+      return `Ran this code:\n${wordOf(code)}\n${wordsIn(item.outputs)}`.trim()
     case 'image_generation_call':
       return `Made a picture. ${wordOf(item.revised_prompt)}`.trim()
     case 'local_shell_call':
     case 'shell_call':
-      return said(action) && `Ran: ${said(does.command ?? does.commands)}`
+      return wordsIn(action) && `Ran: ${wordsIn(does.command ?? does.commands)}`
     case 'local_shell_call_output':
     case 'shell_call_output':
     case 'apply_patch_call_output':
     case 'mcp_call_output':
-      return said(output) && `The output was: ${said(output)}`
+      return wordsIn(output) && `The output was: ${wordsIn(output)}`
     default:
       return ''
   }
@@ -284,6 +284,14 @@ function withText({ message, path }: Entry, lines: readonly string[]): Entry {
 }
 
 type Opening = { masterKey: Uint8Array; clock: Clock }
+
+const SEALED_MS = 30 * 86_400_000
+
+/** Seals thoughts for their owner. */
+export const sealer =
+  ({ masterKey, clock }: Opening, owner: OwnerScope) =>
+  (thoughts: string): string =>
+    seal(masterKey, `reasoning ${owner}`, JSON.stringify({ thoughts, until: clock.now() + SEALED_MS }))
 
 /** An item of thoughts with what this server sealed in it, as text. What others sealed is left out with a warning. */
 export function opened({ masterKey, clock }: Opening, owner: OwnerScope, item: Item, warnings: string[]): Item {

@@ -4,6 +4,7 @@ import { defineId } from '../kernel/ids'
 import { SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import { conversationIn } from './responses-input'
 import { type Item, type ResponseBody, ResponseId, type ResponseInput } from './responses-schema'
+import { servedBy } from './responses-servers'
 import {
   bodyOf,
   type Citation,
@@ -12,7 +13,7 @@ import {
   type FoundPage,
   inputOf,
   itemOf,
-  servedBy,
+  STEPS,
   type ToolKinds,
   type ToolRun,
 } from './responses-tools'
@@ -37,6 +38,8 @@ type Request = {
   begun?: ResponseBody
   /** Seals thoughts for a client that asked for them to give them back. */
   sealed?: ((thoughts: string) => string) | undefined
+  /** Pictures that were made for it, as base64, by the ids of their files. */
+  pictures?: ReadonlyMap<string, string>
   /** A stored response that is shown again: its items keep their ids, and events up to this number are left out. */
   stored?: { body: ResponseBody; after: number }
 }
@@ -67,6 +70,7 @@ export function createOutput({
   requestId,
   clock,
   sealed,
+  pictures = new Map(),
   stored,
   begun: before = stored?.body,
 }: Request) {
@@ -224,7 +228,7 @@ export function createOutput({
   /** A call of a tool that this server ran, as one item: of its own tools only those that the request names. */
   function used(use: ToolRun): string {
     hasUsed = true
-    const item = itemOf(use, input.tools ?? [])
+    const item = itemOf(use, input.tools ?? [], pictures)
     if (!item) return SSE_HEARTBEAT
     const { results } = (use.result ?? {}) as { results?: FoundPage[] }
     if (Array.isArray(results)) found.push(...results)
@@ -238,14 +242,14 @@ export function createOutput({
     const index = output.length
     const place = { item_id: item.id, output_index: index }
     output.push(item)
-    const steps = item.type === 'web_search_call' ? ['in_progress', 'searching', 'completed'] : []
+    const steps = STEPS[item.type as string] ?? []
     return (
       before +
       frame('response.output_item.added', {
         output_index: index,
         item: 'status' in item ? { ...item, status: 'in_progress' } : item,
       }) +
-      steps.map((step) => frame(`response.web_search_call.${step}`, place)).join('') +
+      steps.map((step) => frame(`response.${item.type}.${step}`, place)).join('') +
       frame('response.output_item.done', { output_index: index, item })
     )
   }

@@ -1,13 +1,12 @@
 import { chatMetadata, type Progress, usageOf } from '../completions'
 import type { ChatInput, ToolUse } from '../completions/schema'
 import type { ToolChoice } from '../engines'
-import { AppError, invalidInput, messageOf, renamed } from '../kernel/errors'
+import { invalidInput, messageOf } from '../kernel/errors'
 import { defineId } from '../kernel/ids'
-import { t } from '../kernel/schema'
 import { wordOf } from '../kernel/text'
-import { assertFits } from '../kernel/validation'
-import { McpServer } from '../tools/schema'
+import type { HostedTool } from '../tools/schema'
 import type { Item, ResponseBody, ResponseInput } from './responses-schema'
+import { servedBy, serverOf } from './responses-servers'
 
 /** What a call of a function comes back as: a call of a custom tool, or of a function of a namespace. */
 export type ToolKinds = ReadonlyMap<string, { custom: boolean; namespace: string | null }>
@@ -17,10 +16,10 @@ type Tool = NonNullable<ChatInput['tools']>[number]
 type Named = { path: string; tool: Tool; kind: { custom: boolean; namespace: string | null } }
 
 const SearchId = defineId('search item', 'ws')
+const PictureId = defineId('picture item', 'ig')
 const ServedCallId = defineId('MCP call item', 'mcp')
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
-const Servers = t.Object({ tools: t.Array(McpServer) })
 
 /**
  * The tools of a response as functions (contract 29.5). A kind that this server does not have is left out with a
@@ -30,8 +29,9 @@ export function readTools({ tools, tool_choice: choice }: ResponseInput) {
   const warnings: string[] = []
   const leftOut = new Set<string>()
   const searches = (tools ?? []).filter(isSearch)
+  const drawing = (tools ?? []).find(isDrawing)
   const named = (tools ?? []).flatMap((tool, at) =>
-    isSearch(tool) ? [] : toolsIn(tool, `tools[${at}]`, null, leftOut, warnings),
+    isSearch(tool) || isDrawing(tool) ? [] : toolsIn(tool, `tools[${at}]`, null, leftOut, warnings),
   )
   if (leftOut.size)
     warnings.push(`These tools were left out, because this server does not have them: ${[...leftOut].join(', ')}.`)
@@ -42,16 +42,21 @@ export function readTools({ tools, tool_choice: choice }: ResponseInput) {
   const { filters, search_context_size: size } = search ?? {}
   const { allowed_domains: allowed, blocked_domains: blocked } = (filters ?? {}) as Item
   const bounds = { count: RESULTS[wordOf(size)], allowed: domainsIn(allowed), blocked: domainsIn(blocked) }
-  const isOfSearch = choice === 'required' ? !named.length : typeof choice === 'object' && choice && isSearch(choice)
-  /** What the first turn has to call, where the choice is about the search. */
+  const own = [
+    ...(search ? [{ name: 'web_search' as const, ...bounds }] : []),
+    ...(drawing ? [{ name: 'generate_image' as const, set: { count: 1, ...shapeOf(drawing) } }] : []),
+  ]
+  const chosenKind = typeof choice === 'object' && choice ? choice : null
+  const demanded = own.find(
+    ({ name }) => chosenKind && (name === 'web_search' ? isSearch(chosenKind) : isDrawing(chosenKind)),
+  )
+  /** What the first turn has to call, where the choice is about a tool of this server. */
   const first: ToolChoice | undefined =
-    search && isOfSearch ? (choice === 'required' ? choice : { name: 'web_search' }) : undefined
+    choice === 'required' ? (own.length && !named.length ? choice : undefined) : demanded && { name: demanded.name }
   return {
     tools: offered,
     choice: first ? ('auto' as const) : chosen(choice ?? 'auto', named, leftOut),
-    ...(search && choice !== 'none'
-      ? { hosted: { tools: [{ name: 'web_search' as const, ...bounds }], ...(first ? { first } : {}) } }
-      : {}),
+    ...(own.length && choice !== 'none' ? { hosted: { tools: own as HostedTool[], ...(first ? { first } : {}) } } : {}),
     kinds: new Map(
       named.flatMap(({ tool, kind }) => (tool.type === 'function' ? [[tool.function.name, kind] as const] : [])),
     ),
@@ -62,6 +67,21 @@ export function readTools({ tools, tool_choice: choice }: ResponseInput) {
 }
 
 const isSearch = ({ type }: Item): boolean => /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(wordOf(type))
+
+const isDrawing = ({ type }: Item): boolean => type === 'image_generation'
+
+/** The nearest shape that pictures are made in; the engine chooses it where the client has not. */
+function shapeOf({ size }: Item): { aspect_ratio?: string } {
+  const [width = 0, height = 0] = wordOf(size).split('x').map(Number)
+  if (!(width > 0 && height > 0)) return {}
+  return { aspect_ratio: width === height ? '1:1' : width > height ? '3:2' : '2:3' }
+}
+
+/** What the stream of a call that this server runs goes through. */
+export const STEPS: Readonly<Record<string, readonly string[]>> = {
+  web_search_call: ['in_progress', 'searching', 'completed'],
+  image_generation_call: ['in_progress', 'generating', 'completed'],
+}
 
 const RESULTS: Readonly<Record<string, number>> = { low: 3, medium: 5, high: 10 }
 
@@ -152,48 +172,6 @@ function toolsIn(
   }
 }
 
-/** An MCP server as this server calls it (contract 28.2). Throws 400 for one that cannot be called. */
-function serverOf({ authorization: token, server_description: _, ...tool }: Item, path: string): McpServer {
-  const { headers, allowed_tools: allowed, require_approval: approval } = tool
-  const named = namesIn(allowed)
-  const sent = {
-    ...tool,
-    headers: typeof token === 'string' ? { ...(headers as object), authorization: `Bearer ${token}` } : headers,
-    allowed_tools: named ?? allowed ?? undefined,
-    require_approval: typeof approval === 'object' ? 'always' : approval,
-  }
-  const body = { tools: [Object.fromEntries(Object.entries(sent).filter(([, value]) => value != null))] }
-  try {
-    assertFits(Servers, body)
-    return body.tools[0]!
-  } catch (error) {
-    throw error instanceof AppError ? renamed(error, (text) => text.replaceAll('tools[0]', path)) : error
-  }
-}
-
-/** The names in a filter `{"tool_names":[…]}`; null where it is none. */
-function namesIn(filter: unknown): string[] | null {
-  const names = (filter as Item | null | undefined)?.tool_names
-  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : null
-}
-
-/** Tools of MCP servers that run without asking, where their server asks for the others. */
-export const unaskedOf = (tools: readonly Item[]): { name: string }[] =>
-  tools.flatMap(({ type, server_label: label, require_approval: approval }) =>
-    type === 'mcp'
-      ? (namesIn((approval as Item | null | undefined)?.never) ?? []).map((name) => ({
-          name: `${wordOf(label)}__${name}`,
-        }))
-      : [],
-  )
-
-/** The MCP server whose tool a name is, and what it calls the tool; null for another. */
-export function servedBy(name: string, tools: readonly Item[]): { label: string; tool: string } | null {
-  const labels = tools.flatMap(({ type, server_label: label }) => (type === 'mcp' ? [wordOf(label)] : []))
-  const label = labels.find((one) => name.startsWith(`${one}__`))
-  return label === undefined ? null : { label, tool: name.slice(label.length + 2) }
-}
-
 /** Objects of a list in a tool. Throws 400 for an entry that is not an object. */
 function entriesIn(list: unknown, path: string): Item[] {
   if (!Array.isArray(list)) return []
@@ -269,8 +247,19 @@ export type Citation = FoundPage & { type: 'url_citation'; start_index: number; 
 export function itemOf(
   { name, status, arguments: args = {}, result, description }: ToolRun,
   tools: readonly Item[],
+  pictures: ReadonlyMap<string, string>,
 ): Item | null {
   const failed = status !== 'success'
+  if (name === 'generate_image' && tools.some(isDrawing)) {
+    const [image] = ((result ?? {}) as { images?: { artifact_id: string | null }[] }).images ?? []
+    return {
+      id: PictureId.create(),
+      type: 'image_generation_call',
+      status: failed ? 'failed' : 'completed',
+      revised_prompt: wordOf(args.prompt),
+      result: pictures.get(image?.artifact_id ?? '') ?? null,
+    }
+  }
   if (name === 'web_search' && tools.some(isSearch))
     return {
       id: SearchId.create(),

@@ -7,14 +7,13 @@ import type { EngineService } from '../engines'
 import { GiveUp, type Jobs, type Running } from '../jobs'
 import type { JobId } from '../jobs/schema'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
-import { seal } from '../kernel/crypto'
 import { AppError, defineError, invalidInput } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
 import { ConversationId } from '../skills/conversations/schema'
-import { type FileDeps, filesRead, given } from './files'
+import { type FileDeps, filesRead, given, showing } from './files'
 import { assertInput, itemsOf, type ResponseRequest, readResponse } from './responses-input'
-import { opened } from './responses-items'
+import { opened, sealer } from './responses-items'
 import { createOutput, type ResponseOutput } from './responses-output'
 import type { Item, ResponseBody, ResponseId, ResponseInput } from './responses-schema'
 import {
@@ -78,16 +77,16 @@ export async function openResponse(
   const stores = (input.store ?? true) && deps.settings.responsesTtlDays > 0 && !request.mode.startsWith('stealth_')
   if (input.background && !stores) throw invalidInput('background', NOTHING_TO_READ)
   const unstored = (input.store ?? true) && deps.settings.responsesTtlDays === 0 ? [NOT_STORED] : []
+  const pictures = new Map<string, string>()
+  const { hosted } = request
   const output = createOutput({
     input: { ...input, store: stores },
     kinds,
     requestId: call.requestId,
     clock: deps.clock,
     // Only this server reads them, for their owner, and for 30 days (contract 29.6).
-    sealed: input.include?.includes('reasoning.encrypted_content')
-      ? (thoughts) =>
-          seal(deps.masterKey, `reasoning ${owner}`, JSON.stringify({ thoughts, until: deps.clock.now() + SEALED_MS }))
-      : undefined,
+    sealed: input.include?.includes('reasoning.encrypted_content') ? sealer(deps, owner) : undefined,
+    pictures,
     ...(begun ? { begun } : {}),
   })
   const isKept =
@@ -102,13 +101,12 @@ export async function openResponse(
     ...{ ignored, output, own, finish, order: input },
     request: {
       ...{ ...request, ...given({ files }) },
+      ...(hosted ? { hosted: { ...hosted, tools: showing(deps, call, hosted.tools, pictures) } } : {}),
       warnings: [...request.warnings, ...warnings, ...unstored],
       ...(stores || isKept ? { alongside } : {}),
     },
   }
 }
-
-const SEALED_MS = 30 * 86_400_000
 
 /** The whole response. Throws what the pipeline throws. */
 export function answerResponse(

@@ -174,13 +174,14 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     },
 
     /** Tools that a request names, within its bounds; `missing` holds why others cannot be offered, by their names. */
-    hosted(call: Call, wanted: readonly HostedTool[]) {
+    hosted(call: Call, wanted: readonly HostedTool[], stealth: boolean) {
       const offered = new Map(offeredTo(call)(on()).map((tool) => [tool.name, tool]))
       const tools: Tool[] = []
       const missing = new Map<string, string>()
       for (const one of wanted) {
         const tool = offered.get(one.name)
-        const why = tool ? tool.unavailable?.() : 'This server does not offer it.'
+        const keeps = stealth && tool?.keeps ? 'A stealth run keeps nothing.' : null
+        const why = tool ? (keeps ?? tool.unavailable?.()) : 'This server does not offer it.'
         if (tool && !why) tools.push(bounded(tool, one))
         else missing.set(one.name, why!)
       }
@@ -273,7 +274,7 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
 const MAX_COUNT = 10
 
 /** The tool within these bounds, for one request. */
-function bounded(tool: Tool, { count, allowed, blocked, maxUses }: HostedTool): Tool {
+function bounded(tool: Tool, { count, allowed, blocked, maxUses, set, took }: HostedTool): Tool {
   let uses = 0
   const permits = (url: unknown): boolean => {
     const host = URL.parse(String(url))?.hostname ?? ''
@@ -291,9 +292,11 @@ function bounded(tool: Tool, { count, allowed, blocked, maxUses }: HostedTool): 
         throw new ToolFailure('The request does not allow pages of this address.')
       const wanted = {
         ...args,
+        ...set,
         ...(tool.name === 'web_search' && (filters || count) ? { count: filters ? MAX_COUNT : count } : {}),
       }
       const found = (await tool.run(wanted, context)) as { results?: { url: string }[] }
+      await took?.(found)
       if (!Array.isArray(found.results)) return found
       return { ...found, results: found.results.filter(({ url }) => permits(url)).slice(0, count ?? MAX_COUNT) }
     },

@@ -98,11 +98,15 @@ export class ToolFailure extends Error {
 
 /** A tool of this server that a request names by the word of its client, with what the request sets for it. */
 export type HostedTool = {
-  name: 'web_search' | 'web_fetch'
+  name: 'web_search' | 'web_fetch' | 'generate_image'
   /** Results of one search. */
   count?: number | undefined
   /** Domains whose pages may be shown, with those below them, and domains whose pages may not. */
   allowed?: readonly string[] | undefined
   blocked?: readonly string[] | undefined
   maxUses?: number | undefined
+  /** Arguments that the client has set; they go before those of the engine. */
+  set?: Readonly<Record<string, unknown>>
+  /** Told of each result before the engine reads it. */
+  took?(result: unknown): Promise<void>
 }

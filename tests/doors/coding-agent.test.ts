@@ -65,16 +65,20 @@ async function turn(input: Item[]) {
   return { items, response, text }
 }
 
-const said = (role: string, text: string): Item => ({ type: 'message', role, content: [{ type: 'input_text', text }] })
+const message = (role: string, text: string): Item => ({
+  type: 'message',
+  role,
+  content: [{ type: 'input_text', text }],
+})
 const BEFORE = [
-  said('developer', '<permissions>'),
-  said('user', '<environment_context>'),
-  said('user', 'Fix the test.'),
+  message('developer', '<permissions>'),
+  message('user', '<environment_context>'),
+  message('user', 'Fix the test.'),
 ]
 
 describe('a coding agent that speaks Responses', () => {
   test('gets calls of its tools, side by side, with thoughts to give back', async () => {
-    const ask = said(
+    const ask = message(
       'user',
       freshPrompt('[[think:Let me look.]] [[plan:shell{"workdir":"a"};shell{"workdir":"b"}]]'),
     )
@@ -97,7 +101,7 @@ describe('a coding agent that speaks Responses', () => {
       { type: 'function_call_output', call_id: second!.call_id, output: '/tmp' },
       { type: 'function_call_output', call_id: first!.call_id, output: [{ type: 'input_text', text: 'a.ts' }] },
     ]
-    await turn([...BEFORE, said('user', freshPrompt('[[say:Done.]]')), thoughts!, first!, second!, ...results])
+    await turn([...BEFORE, message('user', freshPrompt('[[say:Done.]]')), thoughts!, first!, second!, ...results])
     const history = JSON.stringify(upstream.calls.at(-1)!.body.messages)
     for (const words of ['Let me look.', 'a.ts', '/tmp']) expect(history).toContain(words)
   })
@@ -105,7 +109,7 @@ describe('a coding agent that speaks Responses', () => {
   test('edits with a tool of its own grammar, and calls one of a namespace', async () => {
     const patch = '*** Begin Patch\n*** End Patch\n'
     const words = `[[plan:apply_patch${JSON.stringify({ input: 'PATCH' })};search_docs{"workdir":"a"}]]`
-    const { items } = await turn([...BEFORE, said('user', freshPrompt(words))])
+    const { items } = await turn([...BEFORE, message('user', freshPrompt(words))])
     expect(items).toMatchObject([
       { type: 'custom_tool_call', name: 'apply_patch', input: 'PATCH' },
       { type: 'function_call', name: 'search_docs', namespace: 'mcp__docs' },
@@ -113,7 +117,7 @@ describe('a coding agent that speaks Responses', () => {
     const [custom, call] = items
     const { response } = await turn([
       ...BEFORE,
-      said('user', freshPrompt('[[say:Edited.]]')),
+      message('user', freshPrompt('[[say:Edited.]]')),
       ...[{ ...custom, input: patch }, call],
       { type: 'custom_tool_call_output', call_id: custom.call_id, name: 'apply_patch', output: 'Success.' },
       { type: 'function_call_output', call_id: call.call_id, output: 'Found.' },
@@ -123,7 +127,7 @@ describe('a coding agent that speaks Responses', () => {
   })
 
   test('tools that this server does not have are named once and stop nothing', async () => {
-    const { response, items } = await turn([...BEFORE, said('user', freshPrompt('[[say:Hi.]]'))])
+    const { response, items } = await turn([...BEFORE, message('user', freshPrompt('[[say:Hi.]]'))])
     expect(items).toHaveLength(1)
     const warnings = response.svc_metadata.warnings.join('\n')
     for (const name of ['local_shell', 'tool_search', 'web_search', '"gpt-5-codex"']) expect(warnings).toContain(name)
@@ -132,7 +136,7 @@ describe('a coding agent that speaks Responses', () => {
   test('a prompt that is too long has the code that makes it compact', async () => {
     const { status, body } = await ada.send('POST', '/v1/responses', {
       ...TURN,
-      input: [said('user', '漢'.repeat(400_000))],
+      input: [message('user', '漢'.repeat(400_000))],
     })
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'context_length_exceeded' })
   })
