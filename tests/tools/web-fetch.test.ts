@@ -55,6 +55,17 @@ const WORD = {
   'word/footnotes.xml': `<w:footnotes><w:footnote w:id="2">${paragraph('As of May.')}</w:footnote></w:footnotes>`,
 }
 const WORD_TEXT = 'E-mail\nIn a box\nName\tHours\nAda Lovelace\t6\n\nAs of May.'
+const THIRD = [
+  't="s"><v>1',
+  's="1"><v>45000',
+  's="2"><v>45000.75\n    ',
+  's="3"><v>0.042',
+  's="4"><v>1.25',
+  's="5"><v>3.5',
+  't="b"><v>1',
+]
+  .map((cell, at) => `<c r="${'ABCDEFG'[at]}3" ${cell}</v></c>`)
+  .join('')
 const BOOK = {
   'xl/sharedStrings.xml':
     '<sst><si><t>City</t></si><si><r><t>東</t></r><r><t>京</t></r><rPh><t>トウ</t></rPh></si></sst>',
@@ -62,9 +73,7 @@ const BOOK = {
     formatCode="[h]:mm"/><numFmt numFmtId="166" formatCode="0.0 &quot;days&quot;"/></numFmts><cellXfs><xf numFmtId="0"/>
     <xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="10"/><xf numFmtId="165"/><xf numFmtId="166"/></cellXfs></styleSheet>`,
   'xl/worksheets/sheet1.xml': `<worksheet><sheetData><row><c r="A1" t="s"><v>0</v></c><c r="C1" t="inlineStr"><is><t>Two
-    lines</t></is></c></row><row/><row><c r="A3" t="s"><v>1</v></c><c r="B3" s="1"><v>45000</v></c><c r="C3" s="2"><v>45000.75
-    </v></c><c r="D3" s="3"><v>0.042</v></c><c r="E3" s="4"><v>1.25</v></c><c r="F3" s="5"><v>3.5</v></c><c r="G3" t="b"><v>1</v>
-    </c></row></sheetData></worksheet>`,
+    lines</t></is></c></row><row/><row>${THIRD}</row></sheetData></worksheet>`,
 }
 const BOOK_TEXT = 'City\t\tTwo lines\n東京\t2023-03-15\t2023-03-15 18:00:00\t4.2%\t30:00\t3.5\tTRUE'
 const page = (html: string) => new Response(html, { headers: { 'content-type': 'text/html' } })
