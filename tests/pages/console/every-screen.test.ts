@@ -13,7 +13,7 @@ const SCREENS = [
   ['jobs', null as string | null, 'No jobs yet.'],
   ['files', null as string | null, 'No files yet.'],
   ['webhooks', '203.0.112.7', 'No endpoints.'],
-  ['team', null as string | null, 'one member: you'],
+  ['team', null as string | null, 'Only you'],
   ['audit', 'webhook.created', null],
   ['playground', 'Answers appear here', 'Answers appear here'],
   ['inbox', 'lamps/oak', 'Nobody is waiting.'],
