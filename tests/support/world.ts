@@ -8,9 +8,11 @@ import type { Call, OperatorCaller, Scope, Tier } from '../../src/kernel/caller'
 import { type Clock, systemClock } from '../../src/kernel/clock'
 import { type KeyId, newRequestId, type OrgId, type UserId } from '../../src/kernel/ids'
 import { createLog, type Log } from '../../src/kernel/log'
+import type { Loop } from '../../src/kernel/loop'
 import { centsToMicro } from '../../src/kernel/money'
 import { callOf, keyCaller } from './callers'
 import { type Conformance, createConformance, type Document } from './conformance'
+import { eventually } from './eventually'
 import { copyMigratedFile, createMigratedDatabase, postgresUrl } from './store'
 
 export type Person = {
@@ -51,7 +53,9 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
   const app = await openApp({ config, clock, log })
   const others = database ? await otherNodes(folder, config, clock, log) : []
   shares.set(app, { turn: 0, nodes: [app, ...others] })
+  const hearing = others.length ? await heardBy([app, ...others]) : []
   afterAll(async () => {
+    for (const loop of hearing) await loop.stop()
     for (const each of [...others, app]) await each.close()
     await database?.drop()
     rmSync(folder, { recursive: true, force: true })
@@ -87,6 +91,13 @@ async function otherNodes(folder: string, config: Config, clock: Clock, log: Log
     nodes.push(await openApp({ config: { ...config, dataDir, filesDir: shared }, clock, log }))
   }
   return nodes
+}
+
+/** Nodes hear of each other's changes as soon as they serve. */
+async function heardBy(nodes: readonly OpenApp[]): Promise<Loop[]> {
+  const loops = nodes.map(({ container }) => container.live.start())
+  await eventually(() => nodes.every(({ store }) => store.wire?.hearing()))
+  return loops
 }
 
 /** The node whose turn it is. */
