@@ -106,7 +106,7 @@ describe('P. an engine that fails in the middle', () => {
 
   test('P7 a chat stream that breaks says so in one frame, then [DONE]', async () => {
     const { text } = await send('POST', 'chat/completions', {
-      body: chat('[[truncate]] [[tokens:10]]', { model: 'svc-1-analyze' }),
+      body: chat('[[truncate]] [[tokens:10]]', { model: 'svc-1-flash' }),
     })
     const chunks = parseChat(text)
     expect(chunks.at(-1).error).toMatchObject({ code: 'engine_unavailable', type: 'api_error' })

@@ -12,6 +12,8 @@ export function startPictureServer() {
   return { calls, url: `http://127.0.0.1:${server.port}/v1`, stop: () => server.stop(true) }
 
   async function answer(request: Request): Promise<Response> {
+    // The probe of a server asks for its models, at any time.
+    if (request.method === 'GET') return Response.json({ data: [] })
     const { pathname: path } = new URL(request.url)
     const call = path.endsWith('/edits') ? await formCall(request) : await jsonCall(request)
     calls.push({ path, ...call })
