@@ -1,5 +1,5 @@
 import type { NewKey, NewOperatorKey, OperatorKeyPatch } from '../../src/accounts/keys/schema'
-import { SCOPES, TIERS } from '../../src/kernel/caller'
+import { CHAT_PARAMETERS, SCOPES, TIERS } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import type { NewRule } from '../../src/routing/schema'
@@ -46,7 +46,7 @@ export const columns = columnsOf`
   tier TIER keep, status STATUS keep, scopes SCOPES list min, spent_today_cents SPEND/CAP¢ number ${spendOfCap},
   daily_cap_cents CAP/DAY¢ money wide, spent_month_cents MONTH¢ money wide, monthly_cap_cents CAP/MONTH¢ money wide,
   rpm_limit RPM number wide, tpm_limit TPM number wide, allowed_origins ORIGINS list wide,
-  last_used_at LAST-USED time, created CREATED time wide, expires_at EXPIRES time wide`
+  chat_parameters CHAT-PARAMETERS wide, last_used_at LAST-USED time, created CREATED time wide, expires_at EXPIRES time wide`
 
 /** One key in full, with what is attached to it and its use of the current minute (dx 2.9). */
 const detailColumns = [
@@ -69,6 +69,7 @@ const limits = {
   rpm: whole('N', 'requests per minute, at most what the tier allows', LIMIT),
   tpm: whole('N', 'tokens per minute, at most what the tier allows', LIMIT),
 }
+const chatParameters = choice(CHAT_PARAMETERS, 'whether chats honor top_p and the like; by_base: as their base address')
 const createFlags = {
   name: text('NAME', 'what the key is for'),
   user: text('USER', 'the account that the key acts for: id or e-mail address'),
@@ -76,6 +77,7 @@ const createFlags = {
   scopes: choices(SCOPES, 'what the key can be used for; everything by default'),
   ...limits,
   origin: repeated('URL', 'a web origin that can use it'),
+  chatParameters,
   expires: text('WHEN', 'when it expires: 90d from now, or an ISO date'),
   prefix: choice(['live', 'test'], 'marks the key as live or test; calls of both are billed'),
 }
@@ -88,13 +90,14 @@ const updateFlags = {
   rpm: orNone(limits.rpm),
   tpm: orNone(limits.tpm),
   origin: repeated('URL', 'a web origin that can use it; replaces the current list, and none allows all origins'),
+  chatParameters,
   expires: text('WHEN', 'when it expires: 90d from now, or an ISO date; none removes it'),
 }
 
 type Change = FlagsGiven<typeof updateFlags>
 
 /** Members of a request that both create and update take; flags that were not given are left out. */
-function membersOf({ origin, expires, dailyCap, monthlyCap, rpm, tpm, ...same }: Change, now: number) {
+function membersOf({ origin, expires, dailyCap, monthlyCap, rpm, tpm, chatParameters, ...same }: Change, now: number) {
   return defined({
     ...same,
     daily_cap_cents: dailyCap,
@@ -102,6 +105,7 @@ function membersOf({ origin, expires, dailyCap, monthlyCap, rpm, tpm, ...same }:
     rpm_limit: rpm,
     tpm_limit: tpm,
     allowed_origins: origin,
+    chat_parameters: chatParameters,
     expires_at: expires && moment(expires, now),
   })
 }
@@ -212,7 +216,7 @@ export const keyCommands = [
     note: async ({ org_id }, { user }, shell) =>
       (await apiOf(shell)).isOperator ? unpaid(shell, org_id ?? user) : undefined,
   }),
-  command`update: Change the name, scopes, limits, caps, origins or expiry of a key
+  command`update: Change the name, scopes, limits, caps, origins, expiry or chat parameters of a key
   Takes effect with the next request. Settings that you do not name stay the same. Limits can only be lower than those of the key's tier. Only operators can change the tier.
   $ keys update ci --tier pro
   $ keys update web --origin https://app.example --origin https://www.app.example

@@ -31,7 +31,7 @@ import {
   removeResponsesOf,
 } from '../doors'
 import { createLineDoors } from '../doors/routes'
-import { doorsHonouring } from '../doors/routes-bases'
+import { doorOf, honoursParameters } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, expiredUploads, sweptFiles } from '../files'
 import { expiredKeys, startIdempotencyLoop } from '../idempotency'
@@ -196,7 +196,10 @@ function buildWork(decisions: Decisions) {
       completions,
       clock,
       engines,
-      doorOf: doorsHonouring(config.chatParameters),
+      doorOf(request, caller) {
+        const door = doorOf(request)
+        return { ...door, honours: honoursParameters(caller, config.chatParameters, door.forClients) }
+      },
       filesRead: fileReader({ ...modules, audio, folder: modules.filePlace.incoming }),
     }),
     canvases,

@@ -3,10 +3,10 @@ import { invalidInput, messageOf } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import { isBlank } from '../kernel/text'
 import { validatorOf } from '../tools'
-import { assertSchema, functionsOf, HONOURED_MEMBERS, parametersOfChat, serversIn } from './chat-parameters'
+import { assertSchema, functionsOf, ignoredIn, parametersOfChat, serversIn } from './chat-parameters'
 import { assertAttachment } from './images'
 import { toChatCompletion } from './present'
-import { assertMetadata, blankPrompt, emptyPrompt, ignoredNamesIn, ignoredWarning } from './rules'
+import { assertMetadata, blankPrompt, emptyPrompt } from './rules'
 import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './run'
 import type { ChatCompletion, ChatInput, ChatMessage, FunctionCall } from './schema'
 
@@ -96,16 +96,21 @@ const isObject = (value: unknown): string | null =>
 /**
  * Translates a chat order (contract 4): the last user message is the prompt, all system messages make the
  * persona, earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image,
- * 400 `validation_error` for a message without content. `honours`: parameters of clients count (contract 33.1).
+ * 400 `validation_error` for a message without content. `honours`: parameters of clients count. `forClients`: results of
+ * tools are read without `tools` too, and errors are those that clients know (contract 33.1).
  */
-export function requestFromChat(input: ChatInput, honours: boolean): CompletionRequest<ChatCompletion> {
+export function requestFromChat(
+  input: ChatInput,
+  honours: boolean,
+  forClients = honours,
+): CompletionRequest<ChatCompletion> {
   const parameters = honours ? parametersOfChat(input) : {}
   if (input.metadata) assertMetadata(input.metadata)
   assertContent(input.messages)
   const last = input.messages.findLastIndex(({ role }) => role === 'user')
   if (last < 0) throw emptyPrompt.with({ param: 'messages' })
   if (!asks(input.messages[last]!)) throw blankPrompt.with({ param: `messages[${last}]` }, last)
-  const messages = honours && !input.tools?.length ? resultsAsText(input.messages, last) : input.messages
+  const messages = forClients && !input.tools?.length ? resultsAsText(input.messages, last) : input.messages
   const system = messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
   const engine = engineOf(input.model)
   const functions = input.tools?.length ? functionsOf(input) : null
@@ -136,7 +141,7 @@ export function requestFromChat(input: ChatInput, honours: boolean): CompletionR
     temperature: input.temperature ?? undefined,
     ...parameters,
     door: 'chat',
-    ...(honours ? { honours } : {}),
+    ...(forClients ? { forClients } : {}),
     skills: input.skills ?? [],
     tools: [],
     ...serversIn(input),
@@ -221,7 +226,7 @@ function warningsOf(input: ChatInput, honours: boolean, droppedImages: number): 
           `"model" is ${messageOf(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
         ]
       : []),
-    ...ignoredWarning(ignoredNamesIn(input, honours ? HONOURED_MEMBERS : undefined)),
+    ...ignoredIn(input, honours),
     ...(droppedImages
       ? [
           `Only the newest ${MAX_IMAGES} images were used; ${droppedImages} before them ${droppedImages === 1 ? 'was' : 'were'} left out.`,

@@ -6,6 +6,7 @@ import { assertFits } from '../kernel/validation'
 import { newAllowance, problemsOf, sizeIfWritten } from '../tools'
 import type { McpServer } from '../tools/schema'
 import type { Offered } from './agent-schema'
+import { ignoredNamesIn, ignoredWarning } from './rules'
 import type { CompletionRequest } from './run'
 import type { ChatInput, FunctionTool } from './schema'
 
@@ -48,6 +49,15 @@ const ChatParameters = t.Object({
 
 /** Names of the members that {@link parametersOfChat} reads. */
 export const HONOURED_MEMBERS: ReadonlySet<string> = new Set(Object.keys(ChatParameters.properties))
+
+/** Sentences that name the ignored members of an order, and where those that count elsewhere do (contract 33.1). */
+export function ignoredIn(input: object, honours: boolean): string[] {
+  const warnings = ignoredWarning(ignoredNamesIn(input, HONOURED_MEMBERS))
+  const names = honours ? [] : ignoredNamesIn(input).filter((name) => HONOURED_MEMBERS.has(name))
+  const unless = 'unless "chat_parameters" of the key or SVC_CHAT_PARAMETERS says otherwise'
+  if (names.length) warnings.push(`Ignored: ${names.join(', ')}. They count under the base address /v1, ${unless}.`)
+  return warnings
+}
 
 type Tuning = Pick<CompletionRequest, 'maxOutputTokens' | 'sampling' | 'reasoning' | 'endUser'>
 

@@ -4,7 +4,7 @@ import type { GivenFile } from '../engines/schema'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
-import type { Call } from '../kernel/caller'
+import type { Call, Caller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { checked, t } from '../kernel/schema'
 import { requestFromChat } from './chat-from-wire'
@@ -21,8 +21,11 @@ type Deps = {
   completions: CompletionService
   engines: Pick<EngineService, 'named'>
   clock: Clock
-  /** What the address of a request says: whether parameters of clients count, and a model that it names (contract 32.1). */
-  doorOf(request: Request): { honours: boolean; model: string | null }
+  /**
+   * What the address of a request and its key say: whether parameters of clients count, whether the rest means what
+   * clients expect, and a model that the address names (contract 32.1, 33.1).
+   */
+  doorOf(request: Request, caller: Caller): { honours: boolean; forClients: boolean; model: string | null }
   /** The same body with a text in the place of each file and recording. */
   filesRead(call: Call, body: ChatInput): ReadChat | Promise<ReadChat>
 }
@@ -54,7 +57,7 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
     '/chat/completions',
     async ({ body, request, set, exchange, route }) => {
       const call = toCall({ exchange, request, route })
-      const ignoring = nameIgnored(set.headers, chat.ignored(body, request))
+      const ignoring = nameIgnored(set.headers, chat.ignored(call, body, request))
       const read = { ...(await chat.filesRead(call, body, request)), ...ignoring }
       if (body.stream) return streams.open({ ...chat.stream(call, read, request), exchange, request, route }) as never
       exchange.keepOpen()
@@ -114,10 +117,10 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
 
 /** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
 export function createChat({ completions, clock, engines, doorOf, filesRead }: Deps) {
-  function read({ body, warnings, ignores, files }: Ready, request: Request) {
-    const { honours, model } = doorOf(request)
+  function read({ caller }: Call, { body, warnings, ignores, files }: Ready, request: Request) {
+    const { honours, forClients, model } = doorOf(request, caller)
     const original = { ...body, model: engines.named(model ?? body.model) }
-    const read = requestFromChat(original, honours)
+    const read = requestFromChat(original, honours, forClients)
     return {
       ...read,
       original,
@@ -129,19 +132,19 @@ export function createChat({ completions, clock, engines, doorOf, filesRead }: D
 
   return {
     filesRead: (call: Call, body: ChatInput, request: Request) =>
-      filesRead(call, { ...body, model: doorOf(request).model ?? body.model }),
+      filesRead(call, { ...body, model: doorOf(request, call.caller).model ?? body.model }),
 
-    /** Names of the members that do nothing at this address. */
-    ignored: (input: ChatInput, request: Request): string[] =>
-      ignoredNamesIn(input, doorOf(request).honours ? HONOURED_MEMBERS : undefined),
+    /** Names of the members that do nothing at this address, or under this key. */
+    ignored: ({ caller }: Call, input: ChatInput, request: Request): string[] =>
+      ignoredNamesIn(input, doorOf(request, caller).honours ? HONOURED_MEMBERS : undefined),
 
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
     complete(call: Call, input: Ready, request: Request): Promise<ChatCompletion> {
-      return completions.pipeline.complete(call, read(input, request))
+      return completions.pipeline.complete(call, read(call, input, request))
     },
 
     stream(call: Call, input: Ready, sent: Request): AnswerStream {
-      const request = read(input, sent)
+      const request = read(call, input, sent)
       const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
       const includeUsage = input.body.stream_options?.include_usage === true
       return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true, openingMs: OPENING_MS }

@@ -21,10 +21,10 @@ export const blankPrompt = defineError(
 )
 
 /** Clients know this refusal by the words "maximum context length". It names what is too long. */
-export const promptTooLong = (tokens: number, limit: number, { honours, cameFrom }: Run['request']) => {
+export const promptTooLong = (tokens: number, limit: number, { forClients, cameFrom }: Run['request']) => {
   const param = cameFrom?.whole ?? 'prompt'
   const extras = { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] }
-  if (honours) return contextExceeded.with(extras, tokens, limit)
+  if (forClients) return contextExceeded.with(extras, tokens, limit)
   const message = `"${param}" and what goes with it come to about ${tokens} tokens; the maximum context length of the engine is ${limit}. Shorten it or split it.`
   return new AppError('invalid', 'validation_error', message, extras)
 }

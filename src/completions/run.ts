@@ -176,7 +176,7 @@ export type CompletionRequest<Answer extends object = object> = {
   /** How a picture is made, if the mode makes one; absent, as usual. */
   picture?: { engineId: string; quality: ImageQuality; aspectRatio: string | null }
   /** The client knows the errors of the format that it speaks (contract 29.10), not those of the specification alone. */
-  honours?: true
+  forClients?: true
   /** What is done with a history that is too long: it is refused, or its oldest turns go; absent, they are summarised. */
   tooLong?: 'refuse' | 'leave-out' | undefined
   /** Told the names of parameters that the engine does not have, before the answer begins. */

@@ -1,3 +1,4 @@
+import { CHAT_PARAMETERS } from '../kernel/caller'
 import { setting } from '../kernel/config'
 import { oneOf, t } from '../kernel/schema'
 
@@ -11,7 +12,7 @@ export const doorSettings = {
   }),
   chatParameters: setting({
     env: 'SVC_CHAT_PARAMETERS',
-    schema: oneOf(['by_base', 'honor', 'ignore'] as const),
+    schema: oneOf(CHAT_PARAMETERS),
     default: 'by_base',
     about: 'Whether parameters such as top_p count in /chat/completions: "by_base" ignores them under /api/v1 only.',
   }),

@@ -1,17 +1,18 @@
 import { API, pathOf } from '../http/context'
+import type { Caller, ChatParameters } from '../kernel/caller'
 
 /** What a request says by the base address that its client was given (contract 32.1). */
 export type Door = {
-  /** Parameters have the meaning that clients expect; under `/api/v1` that of the specification (contract 33.1). */
-  honours: boolean
+  /** Chats mean here what clients expect; under `/api/v1` what the specification says (contract 33.1). */
+  forClients: boolean
   /** The model that the path names, which wins over the body's. */
   model: string | null
   /** The headers that may hold the key here, besides `Authorization` (contract 29.2). */
   keyHeader: 'x-api-key' | 'api-key' | null
 }
 
-const LETTER: Door = { honours: false, model: null, keyHeader: null }
-const HONOURED: Door = { honours: true, model: null, keyHeader: null }
+const LETTER: Door = { forClients: false, model: null, keyHeader: null }
+const HONOURED: Door = { forClients: true, model: null, keyHeader: null }
 
 const ENDPOINTS =
   'chat/completions|responses|messages|embeddings|moderations|images/generations|images/edits|audio/speech|' +
@@ -36,9 +37,15 @@ const doors = new WeakMap<Request, Door>()
 /** How a request came in; asked by the routes that clients of other services call. */
 export const doorOf = (request: Request): Door => doors.get(request) ?? LETTER
 
-/** The same where the operator says what parameters of chat clients do (contract 33.1). */
-export const doorsHonouring = (says: 'by_base' | 'honor' | 'ignore'): typeof doorOf =>
-  says === 'by_base' ? doorOf : (request) => ({ ...doorOf(request), honours: says === 'honor' })
+/**
+ * Whether parameters of chat clients count: as the key says, else as the operator does, else as at the base address
+ * (contract 33.1).
+ */
+export function honoursParameters(caller: Caller, standard: ChatParameters, atBase: boolean): boolean {
+  const own = caller.type === 'key' ? caller.chatParameters : 'by_base'
+  const says = own === 'by_base' ? standard : own
+  return says === 'by_base' ? atBase : says === 'honor'
+}
 
 const MESSAGES = '/api/v1/messages'
 
@@ -78,7 +85,7 @@ function served(path: string): Found | null {
   const [, model, deployed] = /^\/openai\/deployments\/([^/]+)\/(.+)$/.exec(path) ?? []
   if (model && deployed) {
     return OF_DEPLOYMENT.test(deployed)
-      ? { path: deployed, door: { honours: true, model: decoded(model), keyHeader: 'api-key' } }
+      ? { path: deployed, door: { forClients: true, model: decoded(model), keyHeader: 'api-key' } }
       : null
   }
   const [, base = '', below = ''] = /^\/(api\/v1\/v1|openai\/v1|openai|v1)\/(.+)$/.exec(path) ?? []

@@ -9,7 +9,7 @@ import { MAX_JSON_BYTES, payloadTooLarge } from '../http/intake'
 import type { OperatorEdge } from '../http/operator-edge'
 import type { Streams } from '../http/sse'
 import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb } from '../http/verbs'
-import { type Call, ownerOf, requireScope } from '../kernel/caller'
+import { type Call, type ChatParameters, ownerOf, requireScope } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
 import { checked, checkedQuery, type TSchema, t } from '../kernel/schema'
 import { assertFits } from '../kernel/validation'
@@ -55,7 +55,7 @@ import {
   ResponseDeleted,
   ResponseInput,
 } from './responses-schema'
-import { doorOf } from './routes-bases'
+import { doorOf, honoursParameters } from './routes-bases'
 import { errorFaceOf, presented } from './routes-messages'
 import { getResponse, listInputItems } from './stored'
 
@@ -331,7 +331,11 @@ export const batchRoutes = (deps: BatchRouteDeps, guard: Guard) =>
 export const batchOperatorRoutes = (deps: BatchRouteDeps, edge: OperatorEdge) => operatorRoutes(batchVerbs(deps), edge)
 
 type LineDeps = ResponseDeps &
-  Omit<EmbeddingDeps, 'charging'> & { completions: CompletionService; charging: Pick<ChargingService, 'run'> }
+  Omit<EmbeddingDeps, 'charging'> & {
+    completions: CompletionService
+    charging: Pick<ChargingService, 'run'>
+    settings: { chatParameters: ChatParameters }
+  }
 
 type LineDoor = { schema: TSchema; run(deps: LineDeps, call: Call, body: never): Promise<object> }
 
@@ -341,7 +345,8 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
     schema: ChatInput,
     run: async (deps, call, input: ChatInput) => {
       const read = await filesRead(deps, call, input)
-      const request = requestFromChat(read.body, true)
+      const honours = honoursParameters(call.caller, deps.settings.chatParameters, true)
+      const request = requestFromChat(read.body, honours, true)
       const warnings = [...request.warnings, ...read.warnings]
       return deps.completions.pipeline.complete(call, { ...request, ...given(read), warnings })
     },

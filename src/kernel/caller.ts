@@ -10,6 +10,10 @@ export type Scope = (typeof SCOPES)[number]
 export const TIERS = ['free', 'starter', 'pro', 'enterprise'] as const
 export type Tier = (typeof TIERS)[number]
 
+/** What parameters such as `top_p` do in chat completions: honoured, ignored, or as the base address says (contract 33.1). */
+export const CHAT_PARAMETERS = ['by_base', 'honor', 'ignore'] as const
+export type ChatParameters = (typeof CHAT_PARAMETERS)[number]
+
 export const OPERATOR_ROLES = ['viewer', 'support', 'reviewer', 'billing', 'admin'] as const
 export type OperatorRole = (typeof OPERATOR_ROLES)[number]
 /** Who sees what people wrote, and links that work for everyone who has them (dx 2.2). */
@@ -36,6 +40,7 @@ export type KeyCaller = {
   allowedOrigins: readonly string[]
   /** Whether answers under this key follow its brand soul, which the keys module stores. */
   hasBrandSoul: boolean
+  chatParameters: ChatParameters
   /** The guardrail policy bound to the key. */
   guardrailPolicyId: string | null
   /** Fingerprint of everything bound to the key; empty when nothing is bound. */

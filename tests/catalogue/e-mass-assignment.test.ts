@@ -184,8 +184,8 @@ describe('E. a change takes only what it may', () => {
 describe('E11 answers have the members of the contract and no others', () => {
   const KEY = `
     id object name prefix scopes scope org_id tier status rpm_limit tpm_limit daily_cap_cents monthly_cap_cents
-    spent_today_cents spent_month_cents allowed_origins brand_soul routing_preference_id routing_rules
-    confidence_floor_overrides guardrail_policy_id created last_used_at expires_at revoked_at request_id
+    spent_today_cents spent_month_cents allowed_origins brand_soul chat_parameters routing_preference_id
+    routing_rules confidence_floor_overrides guardrail_policy_id created last_used_at expires_at revoked_at request_id
   `
     .trim()
     .split(/\s+/)

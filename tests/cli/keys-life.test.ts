@@ -86,7 +86,18 @@ describe('keys update', () => {
   test('sets what is named and removes with none', async () => {
     const { id } = await make('web')
     const flags = ['--name', 'site', '--scopes', 'completions', '--daily-cap', '5.00', '--monthly-cap', '9000c']
-    const more = ['--rpm', '10', '--tpm', '5000', '--origin', 'https://a.example', '--expires', '90d']
+    const more = [
+      '--rpm',
+      '10',
+      '--tpm',
+      '5000',
+      '--origin',
+      'https://a.example',
+      '--expires',
+      '90d',
+      '--chat-parameters',
+      'honor',
+    ]
     expect(await json(['keys', 'update', 'web', ...flags, ...more])).toMatchObject({
       id,
       name: 'site',
@@ -96,6 +107,7 @@ describe('keys update', () => {
       rpm_limit: 10,
       tpm_limit: 5_000,
       allowed_origins: ['https://a.example'],
+      chat_parameters: 'honor',
       expires_at: new Date(clock.now() + 90 * DAY_MS).toISOString(),
     })
     const none = ['daily-cap', 'monthly-cap', 'rpm', 'tpm', 'origin', 'expires'].flatMap((flag) => [

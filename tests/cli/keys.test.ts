@@ -80,7 +80,10 @@ describe('keys create', () => {
       '--rpm',
       '10',
     ]
-    const more = '--daily-cap 5.00 --monthly-cap 9000c --origin https://app.example --expires 3650d'.split(' ')
+    const more =
+      '--daily-cap 5.00 --monthly-cap 9000c --origin https://app.example --expires 3650d --chat-parameters ignore'.split(
+        ' ',
+      )
     expect(await json([...line, ...more, '--prefix', 'test'])).toMatchObject({
       tier: 'pro',
       scopes: ['completions', 'billing'],
@@ -88,6 +91,7 @@ describe('keys create', () => {
       daily_cap_cents: 500,
       monthly_cap_cents: 9_000,
       allowed_origins: ['https://app.example'],
+      chat_parameters: 'ignore',
       expires_at: '2035-12-30T00:00:00.000Z',
       prefix: expect.stringMatching(/^svc_sk_test_/),
     })

@@ -76,10 +76,10 @@ describe('what generated clients are made from', () => {
 
 /** What a name does not say by itself, of money, keys and limits: which cents, whose, what null means. */
 const DESCRIBED: Record<string, string[]> = {
-  NewKey: ['scopes', 'test', 'daily_cap_cents', 'monthly_cap_cents', 'allowed_origins'],
-  KeyPatch: ['scopes', 'daily_cap_cents', 'monthly_cap_cents', 'allowed_origins'],
+  NewKey: ['scopes', 'test', 'daily_cap_cents', 'monthly_cap_cents', 'allowed_origins', 'chat_parameters'],
+  KeyPatch: ['scopes', 'daily_cap_cents', 'monthly_cap_cents', 'allowed_origins', 'chat_parameters'],
   KeyRotation: ['grace_period_seconds'],
-  ApiKeyReply: ['prefix', 'status', 'confidence_floor_overrides'],
+  ApiKeyReply: ['prefix', 'status', 'chat_parameters', 'confidence_floor_overrides'],
   ApiKeyWithSecretReply: ['key'],
   RoutingRule: ['pattern'],
   BillingLimitsChange: ['daily_cap_cents', 'monthly_cap_cents', 'low_balance_threshold_cents', 'scope'],

@@ -142,6 +142,18 @@ describe('batches (contract 32.6) with the openai package', () => {
     expect(textIn(out[0]!.response!.body)).toEqual(url.endsWith('embeddings') ? 512 : 'hello')
   })
 
+  test.each([
+    ['by_base', 0.5],
+    ['honor', 0.5],
+    ['ignore', undefined],
+  ])('parameters of a chat count in a line unless the key says otherwise (contract 33.1): %s', async (says, top_p) => {
+    const person = await world.person()
+    expect((await person.send('PUT', `keys/${person.keyId}`, { chat_parameters: says })).status).toBe(200)
+    const made = await create(person, textOf([lineOf('a', { ...bodyOf('[[say:hello]]'), top_p: 0.5 })]))
+    expect((await done(person, made.body.id)).batch.request_counts).toMatchObject({ completed: 1 })
+    expect(upstream.calls.at(-1)!.body.top_p).toBe(top_p)
+  })
+
   test('lines that fail are in an error file, with the status and the body of the call', async () => {
     const person = await world.person()
     const lines = [

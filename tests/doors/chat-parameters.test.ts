@@ -1,9 +1,10 @@
 // SQLite only: parameters go to the engine, which no database sees.
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
+import type { ChatParameters } from '../../src/kernel/caller'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { onTerms, under } from '../guardrails/support'
-import { joinDeltas, readFrames } from '../support/frames'
+import { type Frame, joinDeltas, readFrames } from '../support/frames'
 import { listen } from '../support/listening'
 import { BUILD, likelyDialect } from '../support/upstream/dialect'
 import { createWorld } from '../support/world'
@@ -311,13 +312,79 @@ test('a WebSocket is told that there is none', async () => {
   expect({ status, code: body.error.code }).toEqual({ status: 426, code: 'validation_error' })
 })
 
-test.each([
-  ['honor', '/api/v1/chat/completions', 0.5],
-  ['ignore', '/v1/chat/completions', undefined],
-] as const)('SVC_CHAT_PARAMETERS=%s counts at every address', async (chatParameters, path, top_p) => {
-  const other = await createWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted', chatParameters } })
-  const person = await other.person()
-  const messages = [{ role: 'user', content: freshPrompt() }]
-  expect((await person.send('POST', path, { model: 'svc-1-flash', messages, top_p: 0.5 })).status).toBe(200)
-  expect(upstream.calls.at(-1)!.body.top_p).toBe(top_p)
+describe('whether parameters count is said by the key, then by the operator, then by the base (contract 33.1)', async () => {
+  const [LETTER, CLIENTS] = ['/api/v1/chat/completions', '/v1/chat/completions'] as const
+  const personWhere = async (chatParameters: ChatParameters) =>
+    (await createWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted', chatParameters } })).person()
+  const people = {
+    by_base: await personWhere('by_base'),
+    honor: await personWhere('honor'),
+    ignore: await personWhere('ignore'),
+  }
+
+  test.each([
+    ['by_base', 'by_base', LETTER, false],
+    ['by_base', 'by_base', CLIENTS, true],
+    ['by_base', 'honor', LETTER, true],
+    ['by_base', 'honor', CLIENTS, true],
+    ['by_base', 'ignore', LETTER, false],
+    ['by_base', 'ignore', CLIENTS, false],
+    ['honor', 'by_base', LETTER, true],
+    ['honor', 'ignore', LETTER, false],
+    ['honor', 'ignore', CLIENTS, false],
+    ['ignore', 'by_base', CLIENTS, false],
+    ['ignore', 'honor', LETTER, true],
+    ['ignore', 'honor', CLIENTS, true],
+  ] as const)('SVC_CHAT_PARAMETERS=%s, the key %s, %s: %p', async (standard, chat_parameters, path, counts) => {
+    const person = people[standard]
+    const changed = await person.send('PUT', `keys/${person.keyId}`, { chat_parameters })
+    expect(changed.body).toMatchObject({ chat_parameters })
+    for (const stream of [false, true]) {
+      const messages = [
+        { role: 'user', content: freshPrompt('[[say:one two THE END three]]') },
+        { role: 'tool', tool_call_id: 'call_1', content: 'It is 7.' },
+      ]
+      const order = { ...{ model: 'svc-1-flash', messages, stream }, top_p: 0.5, stop: 'THE END' }
+      const { status, text, headers } = await person.send('POST', path, order)
+      const sent = upstream.calls.at(-1)!.body
+      const [answer, ...frames] = stream ? readFrames(text) : [{ data: JSON.parse(text) }]
+      const content = stream ? joinDeltas([answer!, ...frames] as Frame[]) : answer!.data.choices[0].message.content
+      const { warnings = [] } = (stream ? frames.at(-2)! : answer!).data.svc_metadata
+      expect({
+        ...{ stream, status, content, top_p: sent.top_p, ignored: headers.get('x-svc-ignored') },
+        names: warnings.filter((one: string) => one.startsWith('Ignored: stop, top_p. They count under')).length,
+        // As the base, whatever the key says.
+        read: JSON.stringify(sent.messages).includes('Result of a tool: It is 7.'),
+      }).toEqual({
+        ...{ stream, status: 200, content: counts ? 'one two ' : 'one two THE END three' },
+        ...{ top_p: counts ? 0.5 : undefined, ignored: counts ? null : 'stop, top_p', names: counts ? 0 : 1 },
+        read: path === CLIENTS,
+      })
+    }
+    expect((await person.send('POST', path, { messages: [{ role: 'user', content: 'Hello' }], top_p: 2 })).status).toBe(
+      counts ? 400 : 200,
+    )
+  })
+
+  test.each(['/v1/responses', '/v1/messages'])('%s honors them with every key', async (path) => {
+    const person = people.by_base
+    await person.send('PUT', `keys/${person.keyId}`, { chat_parameters: 'ignore' })
+    const content = freshPrompt()
+    const order = { input: content, messages: [{ role: 'user', content }], max_tokens: 50, top_p: 0.5 }
+    expect((await person.send('POST', path, { model: 'svc-1-flash', ...order })).status).toBe(200)
+    expect(upstream.calls.at(-1)!.body.top_p).toBe(0.5)
+  })
+
+  test('of a new key, and refused for another word', async () => {
+    const person = people.by_base
+    const made = await person.send('POST', 'keys', { chat_parameters: 'honor' })
+    expect(made).toMatchObject({ status: 201, body: { chat_parameters: 'honor' } })
+    for (const [method, path] of [
+      ['POST', 'keys'],
+      ['PUT', `keys/${person.keyId}`],
+    ] as const)
+      expect(await person.send(method, path, { chat_parameters: 'never' })).toMatchObject({
+        ...{ status: 400, body: { error: { code: 'validation_error', param: 'chat_parameters' } } },
+      })
+  })
 })

@@ -17,6 +17,7 @@ export const keyCaller = (overrides: Partial<KeyCaller> = {}): KeyCaller => ({
   monthlyCapCents: null,
   allowedOrigins: [],
   hasBrandSoul: false,
+  chatParameters: 'by_base',
   guardrailPolicyId: null,
   bindings: '',
   ...overrides,

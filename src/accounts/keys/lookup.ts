@@ -115,6 +115,7 @@ export const toCaller = (row: KeyRow, activeOrgId: KeyCaller['activeOrgId'], sec
   monthlyCapCents: row.monthly_cap_cents,
   allowedOrigins: row.allowed_origins,
   hasBrandSoul: row.brand_soul?.enabled === true,
+  chatParameters: row.chat_parameters,
   guardrailPolicyId: row.guardrail_policy_id,
   bindings: bindingsOf(row),
 })

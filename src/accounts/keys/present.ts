@@ -29,6 +29,7 @@ export function present(row: KeyRow, spent: Spent, now: number): ApiKey {
     spent_month_cents: microToCents(spent.month.spent),
     allowed_origins: row.allowed_origins,
     brand_soul: row.brand_soul,
+    chat_parameters: row.chat_parameters,
     routing_preference_id: row.routing_preference_id,
     routing_rules: row.routing_rules ?? [],
     confidence_floor_overrides: row.routing_floors ?? {},

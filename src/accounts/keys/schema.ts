@@ -1,4 +1,4 @@
-import { SCOPES, TIERS } from '../../kernel/caller'
+import { CHAT_PARAMETERS, SCOPES, TIERS } from '../../kernel/caller'
 import { KeyId, OrgId } from '../../kernel/ids'
 import { PageQuery } from '../../kernel/page'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
@@ -13,6 +13,11 @@ const CapCents = nullable(t.Integer({ minimum: 1, maximum: MAX_CAP_CENTS, descri
 const Origins = t.Array(t.String({ minLength: 1, maxLength: 300 }), {
   maxItems: 50,
   description: 'Origins whose pages may use the key, such as https://app.example; empty: all origins',
+})
+
+const HonoursParameters = oneOf(CHAT_PARAMETERS, {
+  description:
+    'Whether chat completions under the key honor parameters such as top_p. by_base: as the base address of the request',
 })
 
 /** The tone of answers under a key, and the facts they may use (contract 20). */
@@ -49,6 +54,7 @@ const settable = {
   daily_cap_cents: t.Optional(CapCents),
   monthly_cap_cents: t.Optional(CapCents),
   allowed_origins: t.Optional(Origins),
+  chat_parameters: t.Optional(HonoursParameters),
   expires_at: t.Optional(nullable(Timestamp)),
 }
 
@@ -136,6 +142,7 @@ const fields = {
   spent_month_cents: t.Number(),
   allowed_origins: t.Array(t.String()),
   brand_soul: nullable(BrandSoul),
+  chat_parameters: HonoursParameters,
   routing_preference_id: nullable(t.String({ format: 'uuid' })),
   routing_rules: t.Array(RoutingRule),
   confidence_floor_overrides: t.Record(t.String(), t.Number(), {

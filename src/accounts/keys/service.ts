@@ -161,6 +161,7 @@ function newRow({ clock, limitsOf }: KeyDeps, prefix: string, { tier = FIRST_TIE
     monthly_cap_cents: input.monthly_cap_cents ?? null,
     allowed_origins: readOrigins(input.allowed_origins ?? []),
     brand_soul: input.brand_soul ? readBrandSoul(input.brand_soul) : null,
+    chat_parameters: input.chat_parameters ?? 'by_base',
     routing_preference_id: null,
     routing_rules: null,
     routing_floors: null,
@@ -286,7 +287,7 @@ async function updateIn(deps: KeyDeps, tx: Tx, call: Call<Caller>, ref: string, 
 
 /** Picks the fields a tenant may change, so that nothing else in a body reaches the row (E). */
 function readPatch(patch: KeyPatch, now: number): Partial<KeyRow> {
-  const { name, scopes, rpm_limit, tpm_limit, daily_cap_cents, monthly_cap_cents } = patch
+  const { name, scopes, rpm_limit, tpm_limit, daily_cap_cents, monthly_cap_cents, chat_parameters } = patch
   const change: Partial<KeyRow> = {
     name,
     scopes: scopes && unique(scopes),
@@ -294,6 +295,7 @@ function readPatch(patch: KeyPatch, now: number): Partial<KeyRow> {
     tpm_limit,
     daily_cap_cents,
     monthly_cap_cents,
+    chat_parameters,
     allowed_origins: patch.allowed_origins && readOrigins(patch.allowed_origins),
     brand_soul: patch.brand_soul ? readBrandSoul(patch.brand_soul) : patch.brand_soul,
     expires_at: patch.expires_at === undefined ? undefined : readExpiry(patch.expires_at, now),

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Scope, Tier } from '../../kernel/caller'
+import type { ChatParameters, Scope, Tier } from '../../kernel/caller'
 import type { KeyId, OrgId, UserId } from '../../kernel/ids'
 import { defineTable, type Row } from '../../kernel/store'
 import type { BrandSoul, RoutingRule } from './schema'
@@ -23,6 +23,7 @@ export const apiKeys = defineTable((k) =>
       monthly_cap_cents: k.int('monthly_cap_cents'),
       allowed_origins: k.json<string[]>('allowed_origins').notNull(),
       brand_soul: k.json<BrandSoul>('brand_soul'),
+      chat_parameters: k.text('chat_parameters').$type<ChatParameters>().notNull().default('by_base'),
       /** Attached by later modules (contract 13), each of which reads its own columns; an id without a row has no effect. */
       routing_preference_id: k.text('routing_preference_id'),
       routing_rules: k.json<RoutingRule[]>('routing_rules'),

@@ -18,6 +18,7 @@ const key = (allowedOrigins: string[]): KeyCaller => ({
   monthlyCapCents: null,
   allowedOrigins,
   hasBrandSoul: false,
+  chatParameters: 'by_base',
   guardrailPolicyId: null,
   bindings: '',
 })

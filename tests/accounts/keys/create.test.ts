@@ -31,6 +31,7 @@ describe('POST /keys', () => {
       spent_month_cents: 0,
       allowed_origins: [],
       brand_soul: null,
+      chat_parameters: 'by_base',
       routing_preference_id: null,
       routing_rules: [],
       confidence_floor_overrides: {},

@@ -56,6 +56,7 @@ describe('a key as it was sent', () => {
       monthlyCapCents: 9,
       allowedOrigins: ['https://a.example'],
       hasBrandSoul: false,
+      chatParameters: 'by_base',
       guardrailPolicyId: null,
       bindings: '',
     })

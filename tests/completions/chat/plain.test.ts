@@ -193,7 +193,8 @@ describe('POST /chat/completions (contract 4)', () => {
     expect(status).toBe(200)
     expect(body.choices).toHaveLength(1)
     expect(body.svc_metadata.warnings).toEqual([
-      'Ignored, because this server does not have these settings: frequency_penalty, logprobs, max_tokens, n, prediction, presence_penalty, seed, service_tier, stop, store, top_p.',
+      'Ignored, because this server does not have these settings: n, prediction, service_tier, store.',
+      'Ignored: frequency_penalty, logprobs, max_tokens, presence_penalty, seed, stop, top_p. They count under the base address /v1, unless "chat_parameters" of the key or SVC_CHAT_PARAMETERS says otherwise.',
     ])
   })
 

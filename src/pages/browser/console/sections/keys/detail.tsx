@@ -8,7 +8,7 @@ import { Facts } from '../../ui/facts'
 import { Ago, dayOf, money, Time, whole } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
 import { Failed } from '../../ui/states'
-import { Secret } from './new'
+import { CHAT_PARAMETERS, Secret } from './new'
 
 const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
 
@@ -38,6 +38,7 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
     ['Requests a minute', key.rpm_limit === null ? 'as the tier' : whole(key.rpm_limit)],
     ['Tokens a minute', key.tpm_limit === null ? 'as the tier' : whole(key.tpm_limit)],
     ['Pages', key.allowed_origins.length ? key.allowed_origins.join(', ') : 'all'],
+    ['Chat parameters', CHAT_PARAMETERS[key.chat_parameters]],
     ['Routing preference', key.routing_preference_id ?? 'none'],
     ['Guardrail policy', key.guardrail_policy_id ?? 'none'],
     ['Made', <Time key="made" at={key.created} only="day" />],

@@ -13,6 +13,8 @@ const SCOPES = [
   ['billing', 'Credit, usage exports and rate limits'],
 ] as const
 const EXPIRY = { never: 'Never', 30: 'In 30 days', 90: 'In 90 days', 365: 'In a year' } as const
+/** What parameters such as top_p do in chats. */
+export const CHAT_PARAMETERS = { by_base: 'as the base address says', honor: 'honored', ignore: 'ignored' } as const
 const DAY_MS = 86_400_000
 
 const cents = (dollars: string): number | undefined => (dollars ? Math.round(Number(dollars) * 100) : undefined)
@@ -21,7 +23,15 @@ const cents = (dollars: string): number | undefined => (dollars ? Math.round(Num
 export function NewKey({ close }: { close(): void }) {
   const owner = useOwner()
   const create = useSend<ApiKeyWithSecret, object>('POST', '/keys', ['/keys'])
-  const [form, setForm] = useState({ name: '', monthly: '', daily: '', rpm: '', origins: '', expiry: 'never' })
+  const [form, setForm] = useState({
+    name: '',
+    monthly: '',
+    daily: '',
+    rpm: '',
+    origins: '',
+    expiry: 'never',
+    chats: 'by_base',
+  })
   const [scopes, setScopes] = useState<string[]>(SCOPES.map(([scope]) => scope))
   const field = (name: keyof typeof form) => ({
     value: form[name],
@@ -41,6 +51,7 @@ export function NewKey({ close }: { close(): void }) {
       daily_cap_cents: cents(form.daily),
       rpm_limit: form.rpm ? Number(form.rpm) : undefined,
       allowed_origins: origins.length ? origins : undefined,
+      chat_parameters: form.chats,
       expires_at:
         form.expiry === 'never' ? undefined : new Date(Date.now() + Number(form.expiry) * DAY_MS).toISOString(),
     })
@@ -99,6 +110,17 @@ export function NewKey({ close }: { close(): void }) {
           )}
         </Field>
       </div>
+      <Field label="Chat parameters" help="Such as top_p, max_tokens and stop." problem={problemOf('chat_parameters')}>
+        {(props) => (
+          <select {...props} {...field('chats')}>
+            {Object.entries(CHAT_PARAMETERS).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
       <Field
         label="Pages that may use it"
         help="Origins such as https://app.example, with blanks in between. Empty: all."

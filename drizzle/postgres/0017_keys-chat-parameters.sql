@@ -1,0 +1,1 @@
+ALTER TABLE "api_keys" ADD COLUMN "chat_parameters" text DEFAULT 'by_base' NOT NULL;

@@ -1,0 +1,1 @@
+ALTER TABLE `api_keys` ADD `chat_parameters` text DEFAULT 'by_base' NOT NULL;
