@@ -3,7 +3,7 @@ import { payerOf } from '../billing/schema'
 import { type Deadline, startDeadline } from '../charging'
 import type { EngineService } from '../engines'
 import { type Call, ownerOf } from '../kernel/caller'
-import { AppError, invalidInput, messageOf } from '../kernel/errors'
+import { AppError, invalidInput, messageOf, renamed } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { Pieces } from '../kernel/text'
 import { NO_SKILLS } from '../skills'
@@ -28,7 +28,13 @@ export function open(house: House, call: Call, request: CompletionRequest, write
   const { conversations, store, skills, routing, guardrails, memory, tools } = house
   assertEngines(request, house.engines)
   if (request.tools.length) tools.assertInline(request.tools)
-  if (request.servers) tools.servers.assertServers(request.servers, request.serversAt)
+  if (request.servers) {
+    try {
+      tools.servers.assertServers(request.servers, request.serversAt)
+    } catch (error) {
+      throw error instanceof AppError && request.serverNames ? renamed(error, request.serverNames) : error
+    }
+  }
   const { caller } = call
   const { prompt, conversation } = request
   // Raw output gets no memories, and stealth modes neither store nor recall (contract 2.1).

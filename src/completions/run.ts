@@ -141,6 +141,8 @@ export type CompletionRequest<Answer extends object = object> = {
   servers?: readonly McpServer[]
   /** Where each of them is in the body. */
   serversAt?: readonly string[]
+  /** Puts what is wrong with one into the words of the client's format. */
+  serverNames?: (text: string) => string
   /** Calls of their tools that the user has allowed beforehand: those with these arguments, or all of a tool. */
   allowed?: readonly { name: string; arguments?: unknown }[]
   /** Tools of this server that the client asks for by name; `first`: what the first turn has to call (contract 29.5). */

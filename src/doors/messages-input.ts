@@ -3,7 +3,7 @@ import type { ChatInput, ChatMessage } from '../completions/schema'
 import { type AppError, invalidInput, messageOf } from '../kernel/errors'
 import { isBlank, wordOf } from '../kernel/text'
 import type { Block, MessageInput } from './messages-schema'
-import { toolsIn } from './messages-tools'
+import { serverNames, toolsIn } from './messages-tools'
 import { atOwnPaths, originsOf } from './responses-input'
 
 /** What a message was asked, as the pipeline reads it. */
@@ -82,7 +82,7 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
       reasoning: reasoningOf(input),
       ...endUserOf(typeof userId === 'string' ? userId : null),
       images: request.images.map((image) => ({ ...image, path: rename(image.path) })),
-      ...(request.serversAt ? { serversAt: request.serversAt.map(rename) } : {}),
+      ...(request.serversAt ? { serversAt: request.serversAt.map(rename), serverNames } : {}),
       cameFrom: originsOf(request.cameFrom!, rename),
       warnings: [...request.warnings.map(rename), ...warnings],
     },

@@ -62,6 +62,14 @@ export function toolsIn({ tools, tool_choice: choice, mcp_servers: servers }: Me
   }
 }
 
+/** What is wrong with an MCP server, by the names of this format. */
+export const serverNames = (text: string): string =>
+  text
+    .replace(/^"tools" names/, '"mcp_servers" names')
+    .replace(/^tools$/, 'mcp_servers')
+    .replace(/(mcp_servers\[\d{1,2}\])\.server_url/g, '$1.url')
+    .replace(/(mcp_servers\[\d{1,2}\])\.headers(?:\.authorization)?/g, '$1.authorization_token')
+
 const MAX_USES = 20
 
 /** A tool of this server, as the client bounds it. */

@@ -197,7 +197,8 @@ export async function threadOf(
   const conversation = conversationIn(input)
   if (conversation === null) return { earlier: [], conversation, inContext: false, chain: [] }
   const newest = { limit: MAX_ITEMS, order: 'desc' as const }
-  const rows = await deps.conversations.messagesOf(deps.store.read, ownerOf(call.caller), conversation, newest)
+  const member = input.conversation == null ? 'conversation_id' : 'conversation'
+  const rows = await deps.conversations.messagesOf(deps.store.read, ownerOf(call.caller), conversation, newest, member)
   // Turns of nothing but text are read as those of every conversation are.
   const inContext = rows.some(({ item }) => item !== null) || !own.some(({ role }) => role === 'user')
   return { earlier: inContext ? rows.toReversed().map(itemIn) : [], conversation, inContext, chain: [] }

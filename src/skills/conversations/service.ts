@@ -4,7 +4,7 @@ import { ArtifactId } from '../../files/schema'
 import { storeAnswer } from '../../idempotency'
 import { type Call, type Caller, type OperatorCaller, type OwnerScope, ownerOf } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
-import { invalidInput, notFound } from '../../kernel/errors'
+import { atField, invalidInput, notFound } from '../../kernel/errors'
 import type { After } from '../../kernel/keyset'
 import { microToCents } from '../../kernel/money'
 import { mapPage, type Page, pageFields } from '../../kernel/page'
@@ -69,16 +69,19 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     ...{ list, get, outlined, rename, note, remove, purge, verify },
   }
 
-  /** Throws 404 unless the id is a conversation of this owner; null reaches those of all, for operators. */
-  async function find(reader: Reader, owner: OwnerScope | null, id: string): Promise<ConversationRow> {
+  /**
+   * Throws 404 unless the id is a conversation of this owner; null reaches those of all, for operators. `member` is the
+   * one of the body that holds the id, which the error names.
+   */
+  async function find(reader: Reader, owner: OwnerScope | null, id: string, member?: string): Promise<ConversationRow> {
     const row = ConversationId.is(id) ? await conversationRepository.find(reader, owner, id) : undefined
-    if (!row) throw notFound('conversation')
-    return row
+    if (row) return row
+    throw member === undefined ? notFound('conversation') : atField(notFound('conversation'), member)
   }
 
-  /** The turns an answer continues from, oldest first. Throws 404. */
+  /** The turns an answer continues from, oldest first. Throws 404 naming `conversation_id`. */
   async function history(owner: OwnerScope, id: string): Promise<{ id: ConversationId; turns: PastTurn[] }> {
-    const conversation = await find(store.read, owner, id)
+    const conversation = await find(store.read, owner, id, 'conversation_id')
     const found = await conversationRepository.messagesAfter(
       store.read,
       conversation.id,
@@ -148,8 +151,14 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
    * A page of the messages of a conversation, in their order or against it. Throws 404, and 400 for an `after` that is
    * none of them.
    */
-  async function messagesOf(reader: Reader, owner: OwnerScope, id: string, { limit, order = 'desc', after }: After) {
-    const row = await find(reader, owner, id)
+  async function messagesOf(
+    reader: Reader,
+    owner: OwnerScope,
+    id: string,
+    { limit, order = 'desc', after }: After,
+    member?: string,
+  ) {
+    const row = await find(reader, owner, id, member)
     const mark = after === undefined ? undefined : await conversationRepository.findMessage(reader, row.id, after)
     if (after !== undefined && !mark) throw invalidInput('after', '"after" is not the id of an entry of this list.')
     return conversationRepository.messagesFrom(reader, row.id, { limit, order, after: mark?.seq })
