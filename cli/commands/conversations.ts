@@ -5,7 +5,7 @@ import { expectData, usageFailure } from '../failure'
 import { deliver } from '../files'
 import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
-import { safeJson } from '../output/json'
+import { type JsonObject, safeJson } from '../output/json'
 import { eachEntry, type PageQuery, pageFlags, pageIn, printPages } from '../pages'
 import { requireReason, type Shell } from '../shell'
 import { argument, duration, flag, text } from '../words'
@@ -31,6 +31,10 @@ type At = {
 const conversationColumns = columnsOf`
   id ID keep, owner OF, title TITLE, messageCount MESSAGES number, createdAt BEGUN time min, updatedAt LAST time`
 const messageColumns = columnsOf`createdAt AT time, role WHO, resolvedMode MODE wide, content TEXT`
+
+const itemColumns = columnsOf`
+  id ID keep, type TYPE, role WHO, status STATUS wide,
+  content TEXT ${(item) => itemText(item) ?? JSON.stringify(item)}`
 
 const ID = 'id of the conversation'
 const filters = {
@@ -70,6 +74,25 @@ export const conversationCommands = [
       if (formatOf(shell.globals) === 'table')
         return shell.print.list(conversation.messages, messageColumns, 'It is empty.')
       shell.print.item(conversation, conversationColumns)
+    },
+  }),
+  command`items: List the items of a conversation, newest first
+  Items are messages, calls of functions and their results, and thoughts, as GET /conversations/{id}/items has them. For operators, get --show-content shows the messages.
+  $ conversations items 31aa07c2-…
+  $ conversations items 31aa07c2-… --all --json`({
+    apis: ['tenant'],
+    columns: itemColumns,
+    exits: [3],
+    args: { id: argument(ID) },
+    flags: pageFlags,
+    async run(shell, { id, ...paging }) {
+      const { client } = await (await shell.connect()).tenant()
+      const { items } = client.conversations({ id: encodeURIComponent(id) })
+      const page = async ({ limit, cursor: after }: PageQuery) => {
+        const found = expectData(await items.get({ query: { limit, order: 'desc', ...(after ? { after } : {}) } }))
+        return { items: found.data, next: found.has_more ? found.last_id : null }
+      }
+      await printPages(shell, paging, { page, columns: itemColumns, empty: 'It has no items.' })
     },
   }),
   command`export: Write conversations with their messages as JSON lines
@@ -133,6 +156,15 @@ export const conversationCommands = [
     },
   }),
 ]
+
+/** What an item says, for people: its text, its call, or what the call gave. Undefined for one that is no text. */
+function itemText({ content, output, name, ...item }: JsonObject): string | undefined {
+  if (typeof name === 'string') return `${name}(${item.arguments ?? item.input ?? ''})`
+  const whole = content ?? output ?? item.summary
+  if (typeof whole === 'string') return whole
+  if (!Array.isArray(whole)) return undefined
+  return whole.map((part: JsonObject) => String(part.text ?? part.refusal ?? `[${part.type}]`)).join(' ')
+}
 
 /** Conversations over either API: operators reach everyone's, tenants their own (dx 2.14). */
 async function conversationsAt(shell: Shell, { key, since }: Wanted) {

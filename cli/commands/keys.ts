@@ -216,7 +216,7 @@ export const keyCommands = [
     note: async ({ org_id }, { user }, shell) =>
       (await apiOf(shell)).isOperator ? unpaid(shell, org_id ?? user) : undefined,
   }),
-  command`update: Change the name, scopes, limits, caps, origins, expiry or chat parameters of a key
+  command`update: Change the name, scopes, limits, caps and other settings of a key
   Takes effect with the next request. Settings that you do not name stay the same. Limits can only be lower than those of the key's tier. Only operators can change the tier.
   $ keys update ci --tier pro
   $ keys update web --origin https://app.example --origin https://www.app.example

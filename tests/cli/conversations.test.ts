@@ -69,6 +69,34 @@ describe('conversations (dx 2.14)', () => {
     }
   })
 
+  test('items: a key lists its own, page by page, with calls and their results', async () => {
+    const ada = await world.person()
+    const call = { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' }
+    const items = [
+      { type: 'message', role: 'user', content: 'What is the weather?' },
+      call,
+      { type: 'function_call_output', call_id: 'call_1', output: 'Snow.' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It snows.' }] },
+    ]
+    const { id } = (await ada.send('POST', 'conversations', { items })).body
+    const key = { key: ada.key }
+    const all = await json(['conversations', 'items', id, '--all', '--limit', '3'], key)
+    expect(all).toMatchObject([
+      ...[{ type: 'message', role: 'assistant' }, { output: 'Snow.' }, call],
+      { content: [{ text: 'What is the weather?' }] },
+    ])
+    const { stdout, stderr } = await run(['conversations', 'items', id, '--limit', '3'], key)
+    for (const text of ['It snows.', 'Snow.', 'weather({"city":"Oslo"})']) expect(stdout).toContain(text)
+    expect(stdout).not.toContain('What is the weather?')
+    const [, cursor] = /--cursor (\S+),/.exec(stderr)!
+    expect(idsOf(await json(['conversations', 'items', id, '--cursor', cursor!], key))).toEqual([all[3].id])
+    const [empty, eve] = [(await ada.send('POST', 'conversations', {})).body, await world.person()]
+    expect((await run(['conversations', 'items', empty.id], key)).stderr).toContain('It has no items.')
+    expect(await json(['conversations', 'items', empty.id], key)).toEqual([])
+    expect((await run(['conversations', 'items', id], { key: eve.key })).exitCode).toBe(3)
+    expect((await run(['conversations', 'items', id])).exitCode).toBe(4)
+  })
+
   test('export writes each with its messages, to a file of its own', async () => {
     const ada = await world.person()
     const ids = [await talk(ada), await talk(ada, 'second')]
