@@ -1,8 +1,15 @@
 // SQLite only: a format only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
-import { createWorld } from '../support/world'
+import { errorFaceOf } from '../../src/doors/routes-messages'
+import { AppError, type ErrorKind } from '../../src/kernel/errors'
+import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
+import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
+import { impatiently } from '../support/impatiently'
+import type { Person, PersonInput } from '../support/world'
 
-const world = await createWorld({ config: { voiceUrl: 'https://voice.example' } })
+const clock = fakeClock()
+const { world, upstream } = await createUpstreamWorld({ clock, config: { voiceUrl: 'https://voice.example' } })
 const ada = await world.person()
 const CHAT = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 }
 
@@ -42,4 +49,162 @@ describe('what is wrong is named by its member, plain and streamed', () => {
 test('an id in the path is no member: GET /conversations/{id}', async () => {
   const { status, body } = await ada.send('GET', `conversations/${crypto.randomUUID()}`)
   expect({ status, param: body.error.param }).toEqual({ status: 404, param: undefined })
+})
+
+describe('the errors of every door (contract 29.10, 30.5)', () => {
+  const ORDERS = {
+    chat: (content: string) => ['/v1/chat/completions', { messages: [{ role: 'user', content }] }],
+    responses: (input: string) => ['/v1/responses', { input }],
+    messages: (content: string) => ['/v1/messages', { messages: [{ role: 'user', content }], max_tokens: 50 }],
+    embeddings: (input: string) => ['/v1/embeddings', { input }],
+  } satisfies Record<string, (words: string) => [string, object]>
+  type Door = keyof typeof ORDERS
+  const ALL = Object.keys(ORDERS) as Door[]
+  const ANSWERING = ALL.filter((door) => door !== 'embeddings')
+  const order = (door: Door, words = freshPrompt()) => ORDERS[door](words) as [string, object]
+  const as = async (input: PersonInput, door: Door) => (await world.person(input)).send('POST', ...order(door))
+  const post = (path: string, body: string, type = 'application/json') =>
+    world.app.api.handle(
+      new Request(`http://localhost${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ada.key}`, 'content-type': type, 'content-length': `${body.length}` },
+        body,
+      }),
+    )
+  const twice = async (person: Person, door: Door, headers: Record<string, string> = {}) => {
+    await person.send('POST', ...order(door), headers)
+    return person.send('POST', ...order(door), headers)
+  }
+
+  type Answer = { status: number; headers: Headers; text: string | (() => Promise<string>) }
+  type Row = [
+    what: string,
+    doors: Door[],
+    send: (door: Door) => Promise<Answer> | Answer,
+    status: number,
+    type: string,
+    code: string,
+    ofMessages?: { status?: number; type?: string },
+  ]
+  const INVALID = 'invalid_request_error'
+  const rows: Row[] = [
+    ['a body without members', ALL, (door) => ada.send('POST', order(door)[0], {}), 400, INVALID, 'validation_error'],
+    [
+      'a prompt longer than the window',
+      ALL,
+      (door) => ada.send('POST', ...order(door, '漢'.repeat(400_000))),
+      ...([400, INVALID, 'context_length_exceeded'] as const),
+    ],
+    ['no key', ALL, (door) => world.send('POST', ...order(door)), 401, 'authentication_error', 'invalid_api_key'],
+    ['no credit', ANSWERING, (door) => as({ cents: 0 }, door), 402, 'billing_error', 'insufficient_credits'],
+    ['another scope', ALL, (door) => as({ scopes: ['tools'] }, door), 403, 'permission_error', 'missing_scope'],
+    [
+      'an unknown conversation',
+      ANSWERING,
+      (door) => {
+        const [path, body] = order(door)
+        return ada.send('POST', path, { ...body, conversation_id: crypto.randomUUID() })
+      },
+      ...([404, 'not_found_error', 'not_found'] as const),
+    ],
+    [
+      'an unknown previous response',
+      ['responses'],
+      () => ada.send('POST', '/v1/responses', { input: 'Hello', previous_response_id: `resp_${'a'.repeat(24)}` }),
+      ...([404, 'not_found_error', 'previous_response_not_found'] as const),
+    ],
+    ['another method', ALL, (door) => ada.send('PUT', ...order(door)), 405, INVALID, 'method_not_allowed'],
+    [
+      'an Idempotency-Key of another body',
+      ALL,
+      (door) => twice(ada, door, { 'idempotency-key': `once-${door}` }),
+      ...([409, 'conflict_error', 'idempotency_conflict', { type: INVALID }] as const),
+    ],
+    [
+      'a body that is too large',
+      ALL,
+      (door) => post(order(door)[0], `{"input":"${'x'.repeat(60_000_000)}"}`),
+      ...([413, INVALID, 'payload_too_large', { type: 'request_too_large' }] as const),
+    ],
+    [
+      'a form',
+      ALL,
+      (door) => post(order(door)[0], 'a=b', 'application/x-www-form-urlencoded'),
+      415,
+      INVALID,
+      'unsupported_media_type',
+    ],
+    [
+      'more requests than the key may send',
+      ALL,
+      async (door) => {
+        const person = await world.person()
+        const { body } = await (await world.signedIn(person)).send('POST', 'keys', { rpm_limit: 1 })
+        return twice(person, door, { authorization: `Bearer ${body.key}` })
+      },
+      ...([429, 'rate_limit_error', 'rate_limit_exceeded'] as const),
+    ],
+    [
+      'an engine that does not answer in time',
+      ANSWERING,
+      async (door) => {
+        const before = upstream.calls.length
+        const waiting = ada.send('POST', ...order(door, freshPrompt('[[hang]]')))
+        await eventually(() => upstream.calls.length > before)
+        clock.advance(120_000)
+        return waiting
+      },
+      ...([504, 'api_error', 'request_timeout', { type: 'timeout_error' }] as const),
+    ],
+    // The last one: afterwards the engine counts as down.
+    [
+      'an engine that is down',
+      ANSWERING,
+      (door) => impatiently(clock, ada.send('POST', ...order(door, freshPrompt('[[drop]]')))),
+      ...([503, 'api_error', 'engine_unavailable', { status: 529, type: 'overloaded_error' }] as const),
+    ],
+  ]
+  const table = rows.flatMap(([what, doors, ...row]) => doors.map((door) => [what, door, ...row] as const))
+
+  test.each(table)('%s: %s', async (_what, door, send, status, type, code, ofMessages = {}) => {
+    const answer = await send(door)
+    const body = JSON.parse(typeof answer.text === 'string' ? answer.text : await answer.text())
+    const isMessages = door === 'messages'
+    const wanted = isMessages ? { status, type, code, ...ofMessages } : { status, type, code }
+    // Contract 30.5 says how the message begins, and names no code.
+    if (isMessages && code === 'context_length_exceeded') wanted.code = 'validation_error'
+    const { error } = body
+    const found = { status: answer.status, type: error.type, code: isMessages ? error.details.error_code : error.code }
+    expect(found).toEqual(wanted)
+    expect(isMessages ? body : error).toMatchObject({ request_id: expect.stringMatching(/^req_/) })
+    if (code === 'context_length_exceeded')
+      expect(error.message).toMatch(
+        isMessages
+          ? /^prompt is too long: \d+ tokens > \d+ maximum/
+          : /^This model's maximum context length is \d+ tokens\. However, .*\d+ tokens/,
+      )
+    expect({
+      final: answer.headers.get('x-should-retry') === 'false',
+      waits: Number(answer.headers.get('retry-after')) > 0,
+    }).toEqual({ final: status < 500 && status !== 429, waits: status === 429 || status === 503 })
+  })
+
+  test.each<[kind: ErrorKind, code: string, status: number, type: string]>([
+    ['rejected', 'review_failed', 422, INVALID],
+    ['broken', 'server_error', 500, 'api_error'],
+    ['unconfigured', 'browser_unconfigured', 501, 'api_error'],
+    ['upstream', 'stt_provider_error', 502, 'api_error'],
+    ['unavailable', 'service_unavailable', 529, 'overloaded_error'],
+    ['unavailable', 'storage_unavailable', 503, 'api_error'],
+    ['unavailable', 'stt_unavailable', 503, 'api_error'],
+  ])('of /messages, where no order leads to it: %s %s', (kind, code, status, type) => {
+    const [face, error] = [errorFaceOf('/api/v1/messages')!, new AppError(kind, code, 'Words.')]
+    expect({ status: face.statusOf(error), body: face.bodyOf(error, 'req_1') }).toEqual({
+      status,
+      body: {
+        ...{ type: 'error', request_id: 'req_1' },
+        error: { type, message: 'Words.', details: { error_code: code, param: null } },
+      },
+    })
+  })
 })
