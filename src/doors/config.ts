@@ -14,7 +14,9 @@ export const doorSettings = {
     env: 'SVC_CHAT_PARAMETERS',
     schema: oneOf(CHAT_PARAMETERS),
     default: 'by_base',
-    about: 'Whether parameters such as top_p count in /chat/completions: "by_base" ignores them under /api/v1 only.',
+    about:
+      'For keys without a choice of their own: whether parameters such as top_p count in /chat/completions. ' +
+      '"by_base" ignores them under /api/v1 only.',
   }),
   embedTokens: setting({
     env: 'SVC_EMBED_TOKENS',
