@@ -164,7 +164,8 @@ async function chainBefore(
     next = row.previous_id
   }
   const { status } = chain.at(-1)!.body
-  if (status !== 'completed' && status !== 'incomplete') throw notEnded(id, status)
+  if (status !== 'completed' && status !== 'incomplete')
+    throw notEnded.with({ param: 'previous_response_id' }, id, status)
   const until = clock.now() + settings.responsesTtlDays * DAY_MS
   const ids = chain.filter(({ expires_at }) => expires_at < until - DAY_MS).map((row) => row.id)
   if (ids.length)

@@ -141,14 +141,15 @@ export function createWidgets(given: Given) {
   /** Throws 404 for a skill that the widget's answers could not use. One that it had before may be gone by now. */
   async function assertRunnable(caller: Caller, slugs: readonly string[], before: readonly string[]): Promise<void> {
     for (const slug of slugs)
-      if (!before.includes(slug) && !(await given.skills.runnable(caller, slug))) throw noSuchSkill(slug)
+      if (!before.includes(slug) && !(await given.skills.runnable(caller, slug)))
+        throw noSuchSkill.with({ param: 'behavior.skills' }, slug)
   }
 
   /** The key that pays. Throws 404 for one that the caller does not have; null where it no longer works. */
   async function keyFor(caller: Caller, sent: string | undefined, before: WidgetRow | null) {
     if (sent === undefined) return before && keyOf(before.api_key_id)
     const key = KeyId.is(sent) ? await keyOf(sent) : null
-    if (!key || !hasKey(caller, ownerOf(key))) throw notFound('API key')
+    if (!key || !hasKey(caller, ownerOf(key))) throw atField(notFound('API key'), 'api_key_id')
     return key
   }
 
@@ -161,7 +162,7 @@ export function createWidgets(given: Given) {
   async function changed(tx: Tx, { verb, row, before }: Change<typeof widget>): Promise<void> {
     // An operator names an owner, whose key it must be; a team's widget may use the key of the person who made it.
     if (![row.owner, `user:${row.user_id}`].includes(row.key_owner) && row.key_owner !== before?.key_owner)
-      throw notFound('API key')
+      throw atField(notFound('API key'), 'api_key_id')
     if (verb !== 'deleted') return
     const gone = await rows.removeOf(tx, row.id)
     await chats.forget(tx, gone)

@@ -39,7 +39,11 @@ test('it is queued with its price held, runs, and is charged once', async () => 
   expect(await ada.jobOf(queued.id)).toMatchObject({ type: 'response', status: 'queued' })
   expect((await ada.read(queued.id)).status).toBe('queued')
   expect((await ada.wallet()).held).toBeGreaterThan(0)
-  expect((await ada.send('POST', 'responses', { input: 'On', previous_response_id: queued.id })).status).toBe(409)
+  const early = await ada.send('POST', 'responses', { input: 'On', previous_response_id: queued.id })
+  expect({ status: early.status, param: early.body.error.param }).toEqual({
+    status: 409,
+    param: 'previous_response_id',
+  })
   await runDue()
   const done = await ada.read(queued.id)
   expect(done).toMatchObject({ id: queued.id, created_at: queued.created_at, status: 'completed', background: true })

@@ -26,6 +26,8 @@ describe('what is wrong is named by its member, plain and streamed', () => {
     ['/responses', { input: 'Hello', conversation_id: id }, 404, 'conversation_id'],
     ['/responses', { input: 'Hello', conversation: id }, 404, 'conversation'],
     ['/responses', { input: 'Hello', conversation: { id } }, 404, 'conversation'],
+    ['/responses', { input: 'Hello', previous_response_id: id }, 404, 'previous_response_id'],
+    ['/keys', { org_id: id }, 404, 'org_id'],
     ['/voice/token', { conversation_id: id }, 404, 'conversation_id'],
     ['/messages', withServers(server, { ...server, name: 'two', url: 'nope' }), 400, 'mcp_servers[1].url'],
     ['/messages', withServers({ ...server, url: 'http://u:p@tools.example' }), 400, 'mcp_servers[0].url'],
@@ -36,7 +38,7 @@ describe('what is wrong is named by its member, plain and streamed', () => {
     ['/responses', { input: 'Hello', tools: [ofTools] }, 400, 'tools[0].server_url'],
     ['/chat/completions', { ...CHAT, tools: [ofTools] }, 400, 'tools[0].server_url'],
   ])('POST %s %j: %d %s', async (path, order, status, param) => {
-    for (const stream of path.startsWith('/voice') ? [undefined] : [false, true]) {
+    for (const stream of /voice|keys/.test(path) ? [undefined] : [false, true]) {
       const reply = await ada.send('POST', `/api/v1${path}`, { ...order, stream })
       const { error } = reply.body
       const named = error.param ?? error.details.param

@@ -121,7 +121,7 @@ test('a widget is refused skills that its key may not run, and an intent with an
     const { status, body } = await owner.send('PATCH', `iframes/${id}`, patch)
     return [status, body.error?.code, body.error?.param]
   }
-  expect(await change({ behavior: { skills: ['nope'] } })).toEqual([404, 'not_found', undefined])
+  expect(await change({ behavior: { skills: ['nope'] } })).toEqual([404, 'not_found', 'behavior.skills'])
   for (const url of ['http://127.0.0.1/', 'https://localhost/', 'https://10.0.0.1/x'])
     expect(await change({ intents: { action: 'webhook', url } })).toEqual([400, 'url_blocked', 'intents.url'])
   for (const action of ['webhook', 'redirect'])

@@ -187,7 +187,7 @@ async function orgOfNewKey({ orgs }: KeyDeps, tx: Tx, caller: TenantCaller, inpu
   const wanted = named ?? caller.activeOrgId
   if (wanted === null) throw atField(orgRequired(), 'scope')
   const isTheirs = OrgId.is(wanted) && (await orgs.roleOf(tx, wanted, caller.userId)) !== null
-  if (!isTheirs || (caller.orgId && caller.orgId !== wanted)) throw notFound('organization')
+  if (!isTheirs || (caller.orgId && caller.orgId !== wanted)) throw atField(notFound('organization'), 'org_id')
   // A member who leaves the org loses their keys of it: locked, so that none is made beside that.
   await orgs.lock(tx, wanted)
   await orgs.assertPermission(tx, caller, 'manageApiKeys', wanted)
