@@ -34,7 +34,7 @@ inChromium('forms of operators', async () => {
     await press(page, 'Test and save')
     // The scripted engine does not do all that is tried.
     await sees(page, 'Hello from the scripted upstream.')
-    await press(page, 'Save it as it is Calls that need what failed go to the next engine of their mode.', 'checkbox')
+    await press(page, 'Save anyway Calls that need what failed go to the next engine of their mode.', 'checkbox')
     await press(page, 'Save')
     await page.waitForFunction(() => location.pathname.endsWith('/engines'))
     await sees(page, 'main:scripted')

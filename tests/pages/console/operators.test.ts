@@ -9,7 +9,7 @@ import { furnish } from './support/furnished'
 const PASSWORD = 'correct horse battery'
 /** What operators see, with a text of each; what a row opens follows a bar. */
 const SCREENS = [
-  ['', 'a minute, of all owners'],
+  ['', 'per minute, all owners'],
   ['requests', '/api/v1/completions'],
   ['inbox', 'Ines'],
   ['jobs', 'No jobs yet'],
@@ -37,7 +37,7 @@ const SCREENS = [
   ['platform?tab=health', 'answers in'],
   ['platform?tab=backups', 'No backup'],
   ['platform?tab=books', 'they agree'],
-  ['platform?tab=doctor', 'Mended by'],
+  ['platform?tab=doctor', 'Fixed by'],
   ['platform?tab=operators', 'No operator keys'],
   ['platform?tab=configuration', 'Port of the API'],
 ] as const

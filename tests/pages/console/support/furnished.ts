@@ -52,7 +52,7 @@ export async function furnish({
   await make('completions', { prompt: 'Count to three', mode: 'fast' })
   const steps = [
     { type: 'transform', name: 'Greet', config: { template: 'Hello {{trigger.name}}' } },
-    { type: 'approval', name: 'A person looks', config: { message: 'Is this right?' } },
+    { type: 'approval', name: 'A person checks', config: { message: 'Is this right?' } },
     { type: 'output', name: 'Answer', config: { format: 'text' } },
   ]
   const { workflow } = await make<{ workflow: Made }>('workflows', { name: 'Greeting', triggerType: 'manual', steps })
@@ -102,7 +102,7 @@ export async function furnish({
     [`skills/${skill.id}?tab=mine`, 'Versions'],
     [`workflows/${workflow.id}`, '3 steps'],
     [`workflows/${canvas.id}?tab=canvases`, 'Leads to'],
-    [`workflows/${hook.id}?tab=hooks`, 'What came of it'],
+    [`workflows/${hook.id}?tab=hooks`, 'Result'],
     [`widgets/${id}`, 'Preview'],
     [`inbox/${id}.${chat.sessionId}`, 'About the visitor'],
   ]

@@ -72,7 +72,7 @@ function Chooser({ all, shown, widths, onChoose, onResize, onReset }: ChooserPro
       </Button>
       {isOpen && (
         <Dialog title="Columns" onClose={() => setOpen(false)}>
-          <p className="faint">This browser remembers them. Where there is no room, those at the right make way.</p>
+          <p className="faint">This browser remembers them. Where there is no room, the rightmost are left out.</p>
           <ul className="columns-list">
             {all.map(({ key, head }, at) => (
               <li key={key}>
@@ -103,7 +103,7 @@ function Chooser({ all, shown, widths, onChoose, onResize, onReset }: ChooserPro
             ))}
           </ul>
           <div className="actions end">
-            <Button onClick={onReset}>As at first</Button>
+            <Button onClick={onReset}>Reset</Button>
             <Button kind="primary" onClick={() => setOpen(false)}>
               Done
             </Button>

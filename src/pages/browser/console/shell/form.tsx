@@ -144,7 +144,7 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
   }
   const problemOf = ({ name }: FormField) =>
     wrong === name
-      ? 'This is no JSON.'
+      ? 'This is not JSON.'
       : send.error?.details.find(({ path: at }) => at === name || at.startsWith(`${name}.`))?.message
   return (
     <form

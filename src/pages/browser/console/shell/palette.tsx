@@ -96,7 +96,7 @@ export function Palette({ owner, sections, onClose }: Props) {
               </li>
             ))}
           </ul>
-          {found.length === 0 && <p className="none">Nothing has this name.</p>}
+          {found.length === 0 && <p className="none">Nothing found.</p>}
         </AriaDialog>
       </Modal>
     </ModalOverlay>

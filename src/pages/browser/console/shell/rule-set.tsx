@@ -49,7 +49,7 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
             name: 'is_default',
             label: 'Use it for every key without one of its own',
             kind: 'check',
-            help: of ? `Bound to ${plural(of.bound_key_count, 'key')}.` : 'Another default stops being it.',
+            help: of ? `Bound to ${plural(of.bound_key_count, 'key')}.` : 'It replaces the current default.',
           },
         ]}
         values={of}

@@ -41,7 +41,7 @@ export function SignInAgain({ isOut }: { isOut: boolean }) {
       >
         <p>
           {isOut
-            ? 'Sign in again to go on. What you typed is kept.'
+            ? 'Sign in again to continue. What you typed is kept.'
             : 'This change needs your password. Afterwards try it again; what you typed is kept.'}
         </p>
         <input

@@ -110,7 +110,7 @@ function ListMember({ label, help, value, onChange }: TextProps) {
     Array.isArray(value) ? value.map((it) => (typeof it === 'string' ? it : JSON.stringify(it))).join('\n') : '',
   )
   return (
-    <Field label={label} help={[help, 'One a line.'].filter(Boolean).join(' ')}>
+    <Field label={label} help={[help, 'One per line.'].filter(Boolean).join(' ')}>
       {(props) => (
         <textarea
           {...props}
@@ -149,7 +149,7 @@ export function JsonField({ label, help, value, onChange, rows = 3 }: TextProps 
               onChange(target.value.trim() ? JSON.parse(target.value) : undefined)
               setProblem(undefined)
             } catch {
-              setProblem('This is no JSON yet.')
+              setProblem('This is not JSON yet.')
             }
           }}
         />

@@ -46,8 +46,8 @@ function EventBody({ row: event }: { row: AuditEvent }) {
         <h3>Asked</h3>
         <Code text={JSON.stringify(event.inputSummary, null, 2)} label="what was asked" />
       </section>
-      <section aria-label="What came of it">
-        <h3>Came of it</h3>
+      <section aria-label="Result">
+        <h3>Result</h3>
         <Code text={JSON.stringify(event.outputSummary, null, 2)} label="what came of it" />
       </section>
     </>
@@ -153,10 +153,10 @@ export default defineScreen<AuditEvent>({
     { name: 'action', label: 'Action', hint: 'Action, such as key.*' },
     rangeFilter,
     { name: 'entity_type', label: 'About', values: ENTITIES.map((type) => [type, type.replaceAll('_', ' ')] as const) },
-    { name: 'actor', label: 'Who', hint: 'Who: id of a person or key' },
+    { name: 'actor', label: 'Who', hint: 'Actor: id of a person or key' },
     ...momentFilters,
     { name: 'status', label: 'Result', hint: 'Result: 200, 403' },
-    { name: 'entity_id', label: 'Id of what it is about' },
+    { name: 'entity_id', label: 'Id of the object' },
     { name: 'request_id', label: 'Request id' },
   ],
   empty: { text: 'Nothing was recorded here yet.' },

@@ -25,8 +25,8 @@ type Entry = {
 }
 
 const CAPS: readonly FormField[] = [
-  { name: 'daily_cap_cents', label: 'Cap a day, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
-  { name: 'monthly_cap_cents', label: 'Cap a month, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
+  { name: 'daily_cap_cents', label: 'Daily cap, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
+  { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
   {
     name: 'low_balance_threshold_cents',
     label: 'Warn below, in dollars',
@@ -35,7 +35,7 @@ const CAPS: readonly FormField[] = [
   },
 ]
 const TOP_UP: readonly FormField[] = [
-  { name: 'auto_top_up.enabled', label: 'Top up by itself when the balance is low', kind: 'check' },
+  { name: 'auto_top_up.enabled', label: 'Top up automatically when the balance is low', kind: 'check' },
   { name: 'auto_top_up.threshold_cents', label: 'When the balance is below, in dollars', kind: 'cents' },
   { name: 'auto_top_up.amount_cents', label: 'Amount, in dollars', kind: 'cents', min: 5 },
 ]

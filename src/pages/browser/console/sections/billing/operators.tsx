@@ -7,7 +7,7 @@ import { Facts } from '../../ui/facts'
 import { money, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
-const REASON = { name: 'note', label: 'Reason', required: true, help: 'It stands in the ledger.' } as const
+const REASON = { name: 'note', label: 'Reason', required: true, help: 'It is recorded in the ledger.' } as const
 
 function Credit() {
   const { looksAt: owner } = useOwner()
@@ -43,7 +43,12 @@ function Credit() {
             path: '/credits/adjustments',
             body: { owner },
             fields: [
-              { name: 'amount_cents', label: 'Dollars more, or less with a minus', kind: 'cents', required: true },
+              {
+                name: 'amount_cents',
+                label: 'Dollars to add, or to subtract with a minus',
+                kind: 'cents',
+                required: true,
+              },
               REASON,
             ],
           },
@@ -53,8 +58,8 @@ function Credit() {
             path: '/credits/caps',
             body: { owner },
             fields: [
-              { name: 'daily_cap_cents', label: 'Most in a day, in dollars', kind: 'cents', empty: 'null', min: 0 },
-              { name: 'monthly_cap_cents', label: 'Most in a month, in dollars', kind: 'cents', empty: 'null', min: 0 },
+              { name: 'daily_cap_cents', label: 'Daily cap, in dollars', kind: 'cents', empty: 'null', min: 0 },
+              { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', kind: 'cents', empty: 'null', min: 0 },
             ],
           },
         ]}

@@ -34,12 +34,12 @@ export function Statements() {
             {({ opening_cents, closing_cents, entries_by_kind, by_model }) => (
               <Facts
                 facts={[
-                  ['Balance at its beginning', money(opening_cents)],
+                  ['Opening balance', money(opening_cents)],
                   ...Object.entries(entries_by_kind).map(
                     ([kind, { entries, amount_cents }]) =>
                       [kind, `${money(amount_cents)} in ${plural(entries, 'entry', 'entries')}`] as const,
                   ),
-                  ['Balance at its end', money(closing_cents)],
+                  ['Closing balance', money(closing_cents)],
                   ...by_model.map(
                     ({ label, requests, cost_cents }) =>
                       [label, `${money(cost_cents)} for ${plural(requests, 'request')}`] as const,

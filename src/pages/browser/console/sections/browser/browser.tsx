@@ -120,8 +120,8 @@ const NewSession = ({ close }: { close(): void }) => (
     fields={[
       { name: 'url', label: 'Address to open', empty: 'null', help: 'A public address. Empty: a blank page.' },
       { name: 'record', label: 'Record the steps', kind: 'check' },
-      { name: 'keep_alive', label: 'Do not end it when it is idle', kind: 'check' },
-      { name: 'proxies', label: 'Use the proxy of the server', kind: 'check', help: 'Charged per MB.' },
+      { name: 'keep_alive', label: 'Keep it open when idle', kind: 'check' },
+      { name: 'proxies', label: "Use the server's proxy", kind: 'check', help: 'Charged per MB.' },
     ]}
     values={{ record: true }}
     method="POST"

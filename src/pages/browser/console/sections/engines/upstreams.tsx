@@ -76,7 +76,7 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
                 name: 'targets',
                 label: `What answers ${it.mode}, best first`,
                 kind: 'lines',
-                help: 'One NAME:MODEL a line. The next is asked where one fails.',
+                help: 'One NAME:MODEL per line. If one fails, the next is tried.',
               },
             ],
           },
@@ -146,7 +146,7 @@ function Day({ name }: { name: string }) {
             </div>
             <p className="faint">
               {called === 0
-                ? 'Nothing was asked of it.'
+                ? 'No calls yet.'
                 : `Calls in ${plural(called, 'part', 'parts')} of the day. p50 ${newest(p50)}, p95 ${newest(p95)} of late.`}
               {last && ` Last failure: ${last.message}`}
             </p>
@@ -163,8 +163,8 @@ const newest = (series: readonly (number | null)[]): string => {
 }
 
 const CHANGE: readonly FormField[] = [
-  { name: 'base_url', label: 'Address', help: 'Empty: as it is.' },
-  { name: 'api_key', label: 'Key', kind: 'password', help: 'Empty: as it is. It is encrypted and never shown.' },
+  { name: 'base_url', label: 'Address', help: 'Empty: unchanged.' },
+  { name: 'api_key', label: 'Key', kind: 'password', help: 'Empty: unchanged. It is encrypted and never shown.' },
 ]
 
 const ENGINE: readonly FormField[] = [
@@ -207,7 +207,7 @@ function NewEngine({ close }: { close(): void }) {
           <label className="check">
             <input type="checkbox" checked={isAnyway} onChange={({ target }) => setAnyway(target.checked)} />
             <span>
-              Save it as it is
+              Save anyway
               <small>Calls that need what failed go to the next engine of their mode.</small>
             </span>
           </label>
@@ -340,7 +340,7 @@ function Cache() {
                   path: '/cache/purge',
                   body: { scope: 'all' },
                   danger: true,
-                  ask: 'Each question is asked of an engine again, and costs again.',
+                  ask: 'Each question goes to an engine again, and is charged again.',
                 },
               ]}
             />

@@ -138,6 +138,6 @@ export default defineScreen<File>({
     { name: 'q', label: 'Name or title' },
     { name: 'kind', label: 'Kind', values: KINDS.map((kind) => [kind, kind] as const) },
   ],
-  empty: { text: 'No files yet. Pictures, documents and films that you ask for show up here.' },
+  empty: { text: 'No files yet. Pictures, documents and videos that you ask for appear here.' },
   detail: { path: (id) => `/artifacts/${id}`, titleOf: ({ title, filename }) => title ?? filename, body: FileDetail },
 })

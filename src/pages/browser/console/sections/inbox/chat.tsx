@@ -285,7 +285,7 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
               )
           }}
         >
-          {saved.includes(text.trim()) ? 'Forget this reply' : 'Save this text'}
+          {saved.includes(text.trim()) ? 'Delete this reply' : 'Save this text'}
         </Button>
         {people.length > 0 && (
           <>

@@ -86,6 +86,6 @@ export default defineScreen<Job>({
       ],
     },
   ],
-  empty: { text: 'No jobs yet. Research and video show up here.' },
+  empty: { text: 'No jobs yet. Research and videos appear here.' },
   detail: { path: (id) => `/jobs/${id}`, titleOf: ({ type }) => `A ${type} job`, body: JobBody },
 })

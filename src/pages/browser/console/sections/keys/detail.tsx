@@ -73,7 +73,7 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
             setAsked(null)
           }}
         >
-          <p>A new secret is made. What was spent, and all caps and bindings, go on.</p>
+          <p>A new secret is made. Spending, caps and bindings stay.</p>
           <Select label="The old secret works" value={grace} choices={Object.entries(GRACES)} onChange={setGrace} />
         </Ask>
       )}

@@ -115,7 +115,7 @@ export default defineScreen<ApiKey>({
       name: 'cap',
       label: 'Cap',
       values: [
-        ['near', 'used to 80 % and more'],
+        ['near', '80 % used or more'],
         ['none', 'without a cap'],
       ],
       match: ({ monthly_cap_cents: cap, spent_month_cents: spent }, wanted) =>

@@ -87,12 +87,12 @@ export function NewKey({ close }: { close(): void }) {
         ))}
       </fieldset>
       <div className="pair">
-        <Field label="Cap a month, in dollars" help="Empty: no cap." problem={problemOf('monthly_cap_cents')}>
+        <Field label="Monthly cap, in dollars" help="Empty: no cap." problem={problemOf('monthly_cap_cents')}>
           {(props) => (
             <input {...props} {...field('monthly')} type="number" min="0.01" step="0.01" inputMode="decimal" />
           )}
         </Field>
-        <Field label="Cap a day, in dollars" help="Empty: no cap." problem={problemOf('daily_cap_cents')}>
+        <Field label="Daily cap, in dollars" help="Empty: no cap." problem={problemOf('daily_cap_cents')}>
           {(props) => <input {...props} {...field('daily')} type="number" min="0.01" step="0.01" inputMode="decimal" />}
         </Field>
         <Field label="Requests a minute" help="Empty: the tier's limit." problem={problemOf('rpm_limit')}>

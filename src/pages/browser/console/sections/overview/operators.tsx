@@ -79,7 +79,7 @@ export function AllOverview() {
               <Tiles
                 of={[
                   ['Server', status.health, `${status.version}, ${plural(nodes.count, 'node')}`],
-                  ['Requests', number(traffic.per_minute), 'a minute, of all owners'],
+                  ['Requests', number(traffic.per_minute), 'per minute, all owners'],
                   [
                     'Latency p50',
                     duration(traffic.recent.p50 ?? 0),

@@ -149,7 +149,7 @@ function Needs() {
 const change = (now: number, before: number | null | undefined): string => {
   if (!before) return 'nothing before'
   const share = Math.round((100 * (now - before)) / before)
-  return share === 0 ? 'as before' : `${share > 0 ? '+' : ''}${share} % against before`
+  return share === 0 ? 'as before' : `${share > 0 ? '+' : ''}${share}% compared with before`
 }
 
 type FiguresProps = { series: UsageSeries; period: Record<string, string>; onRange(from: string, to: string): void }

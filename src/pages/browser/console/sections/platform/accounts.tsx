@@ -23,11 +23,11 @@ import { Shown } from '../../ui/states'
 
 const GRANT: readonly FormField[] = [
   { name: 'amount_cents', label: 'Amount in dollars', kind: 'cents', required: true, min: 0.01 },
-  { name: 'note', label: 'Reason', required: true, help: 'It stands in the ledger of the owner.' },
+  { name: 'note', label: 'Reason', required: true, help: "It is recorded in the owner's ledger." },
 ]
 const CAPS: readonly FormField[] = [
-  { name: 'daily_cap_cents', label: 'Most in a day, in dollars', kind: 'cents', empty: 'null', min: 0 },
-  { name: 'monthly_cap_cents', label: 'Most in a month, in dollars', kind: 'cents', empty: 'null', min: 0 },
+  { name: 'daily_cap_cents', label: 'Daily cap, in dollars', kind: 'cents', empty: 'null', min: 0 },
+  { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', kind: 'cents', empty: 'null', min: 0 },
 ]
 
 /** Balance of an owner, and what operators may do about it. */
@@ -78,7 +78,7 @@ function AccountBody({ row: user }: { row: OperatorUser & Partial<UserDetail> })
           {
             label: 'Console link…',
             path: `${path}/console-link`,
-            fields: [{ name: 'ttl_minutes', label: 'Works for minutes', kind: 'number', min: 1, max: 1440 }],
+            fields: [{ name: 'ttl_minutes', label: 'Valid for (minutes)', kind: 'number', min: 1, max: 1440 }],
             ask: 'The link signs its holder in as this person, once.',
             done: ({ url }: ConsoleLink) => setShown({ label: 'link', text: url }),
           },
@@ -273,7 +273,7 @@ const NewOrganization = ({ close }: { close(): void }) => (
   <Form
     fields={[
       { name: 'name', label: 'Name', required: true },
-      { name: 'slug', label: 'Slug', help: 'Its part of addresses; made of the name where this is empty.' },
+      { name: 'slug', label: 'Slug', help: 'Its part of addresses. Empty: made from the name.' },
       { name: 'owner', label: 'Owner', help: 'E-mail address of an account.' },
       { name: 'plan_note', label: 'Note', help: 'For operators.' },
     ]}

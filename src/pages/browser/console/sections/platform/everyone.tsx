@@ -136,7 +136,7 @@ export const AllRequests = defineScreen<RequestLine>({
       match: ({ status }, first) => String(status).startsWith(first),
     },
   ],
-  empty: { text: 'No calls of the API since this page looks.', command: 'svc-admin logs tail' },
+  empty: { text: 'No API calls since you opened this page.', command: 'svc-admin logs tail' },
   detail: { titleOf: ({ id }) => <code>{id}</code>, body: RequestBody },
 })
 
@@ -225,7 +225,7 @@ export const AllJobs = defineScreen<AnyJob>({
     },
     { name: 'q', label: 'Owner, key or kind', match: (row, text) => isIn(`${row.owner} ${row.key} ${row.type}`, text) },
   ],
-  empty: { text: 'No jobs yet. Research and video show up here.', command: 'svc-admin jobs list' },
+  empty: { text: 'No jobs yet. Research and videos appear here.', command: 'svc-admin jobs list' },
   detail: { titleOf: ({ type }) => `A ${type} job`, body: JobBody },
 })
 

@@ -13,7 +13,7 @@ const rate = ({ requests, tokens }: { requests: number; tokens: number }) =>
 
 function IncreaseBody({ row: it, close }: { row: WeighedIncrease; close(): void }) {
   const path = `/limits/${it.id}`
-  const reason = { name: 'reason', label: 'Reason, for who asked', kind: 'area', required: true } as const
+  const reason = { name: 'reason', label: 'Reason, shown to the requester', kind: 'area', required: true } as const
   return (
     <>
       {it.status === 'pending' && (
@@ -66,7 +66,7 @@ export const Limits = defineScreen<WeighedIncrease>({
     { key: 'use', head: 'Use', cell: ({ use_case }) => use_case, width: 'minmax(0, 2fr)' },
   ],
   filters: [{ name: 'status', label: 'State', values: Object.keys(STATES).map((status) => [status, status] as const) }],
-  empty: { text: 'Nobody asks for a higher limit.', command: 'svc-admin limits list' },
+  empty: { text: 'No requests for a higher limit.', command: 'svc-admin limits list' },
   detail: {
     path: (id) => `/limits/${id}`,
     titleOf: ({ requested_tier }) => `To ${requested_tier}`,

@@ -40,7 +40,7 @@ function Health() {
               ],
               ['Redis', redis === null ? 'not used' : redis.ok ? 'answers' : (redis.problem ?? 'does not answer')],
               ['Engines', `${engines.connected} connected, ${engines.failing} failing`],
-              ['Roles nobody has', nodes.unserved.join(', ') || 'none'],
+              ['Roles without a node', nodes.unserved.join(', ') || 'none'],
               ['Data', <code key="data">{data_dir}</code>],
             ]}
           />
@@ -60,7 +60,7 @@ const NodeBody = ({ row: node }: { row: Node }) => (
           ? {
               label: 'Drain…',
               path: `/nodes/${node.id}/drain`,
-              ask: 'It takes no new work and ends what runs. You can resume it.',
+              ask: 'It takes no new work and finishes what is running. You can resume it.',
             }
           : { label: 'Resume', method: 'DELETE', path: `/nodes/${node.id}/drain` },
       ]}
@@ -78,7 +78,7 @@ const NodeBody = ({ row: node }: { row: Node }) => (
         ['Host', `${node.host ?? '–'}, process ${node.pid ?? '–'}`],
         ['Address', node.address ?? 'none'],
         ['Load', node.load ?? '–'],
-        ['Event loop late by', node.lag_ms === null ? '–' : duration(node.lag_ms)],
+        ['Event loop lag', node.lag_ms === null ? '–' : duration(node.lag_ms)],
         ['Open connections', node.connections ?? '–'],
         ['Jobs', node.jobs ?? '–'],
         ['Since', node.since ? <Time key="since" at={node.since} /> : '–'],
@@ -205,7 +205,7 @@ export function Books() {
                     {
                       label: 'Repair…',
                       path: '/credits/differences',
-                      ask: 'Each wallet becomes what its ledger says. The ledgers stay as they are.',
+                      ask: 'Each wallet is set to what its ledger says. The ledgers do not change.',
                     },
                   ]}
                 />
@@ -215,7 +215,7 @@ export function Books() {
         </Shown>
         <section className="card part" aria-labelledby="checks">
           <h2 id="checks">Everything that is stored</h2>
-          <p className="faint">Checks what must always be true of the store. On a large one it takes a while.</p>
+          <p className="faint">Checks the invariants of the store. On a large one it takes a while.</p>
           <Actions touches={[]} role="support" actions={[{ label: 'Check now', path: '/verify', done: setChecked }]} />
           <div role="status">{checked && plural(checked.checks.length, 'check')}</div>
           <ul className="plain-list">
@@ -263,7 +263,7 @@ export const Doctor = defineScreen<Check>({
       width: '104px',
     },
     { key: 'detail', head: 'Found', cell: ({ detail }) => detail, main: true, width: 'minmax(0, 2fr)' },
-    { key: 'fix', head: 'Mended by', cell: ({ fix }) => (fix ? <code title={fix}>{fix}</code> : '–') },
+    { key: 'fix', head: 'Fixed by', cell: ({ fix }) => (fix ? <code title={fix}>{fix}</code> : '–') },
   ],
   empty: { text: 'No checks.', command: 'svc-admin doctor' },
   detail: { titleOf: ({ check }) => check, body: CheckBody },

@@ -134,7 +134,7 @@ const READ: Record<Door, Read> = {
     return {
       isFinished: true,
       tokens: { in: usage.input_tokens, out: usage.output_tokens },
-      ...(delta.stop_reason === 'refusal' ? { refusal: 'The engine refused, or did not keep to the format.' } : {}),
+      ...(delta.stop_reason === 'refusal' ? { refusal: 'The engine refused, or did not follow the format.' } : {}),
       ...ofMetadata(svc_metadata),
     }
   },

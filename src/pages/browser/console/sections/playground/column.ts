@@ -65,7 +65,7 @@ export function useColumn(settings: Settings, key: string) {
         change(id, (shown) => ({ ...more, firstMs: shown.firstMs ?? firstMs }))
       })
       // A stream that ends without its last event was cut.
-      const cut = new Failure(0, 'cut', 'The answer broke off. What came is kept.')
+      const cut = new Failure(0, 'cut', 'The answer was interrupted. What arrived is kept.')
       change(id, () => (now.isFinished ? { state: 'done', totalMs: since() } : { state: 'failed', problem: cut }))
     } catch (error) {
       if (stop.signal.aborted) change(id, () => ({ state: 'stopped', totalMs: since() }))

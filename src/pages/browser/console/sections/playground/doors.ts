@@ -246,8 +246,8 @@ export function bodyOf(settings: Settings, turns: readonly Turn[]): Body {
 /** What of these settings a format does not take, and why; empty where it takes all. */
 export function refusedBy({ door, tools, format }: Common, files: readonly Given[]): string | null {
   if (door !== 'completions') return null
-  if (tools.length) return 'Completions take no functions of yours. Choose Chat, Responses or Messages.'
-  if (format !== 'text') return 'Completions take no answer format. Choose Chat, Responses or Messages.'
+  if (tools.length) return 'Completions do not take functions. Choose Chat, Responses or Messages.'
+  if (format !== 'text') return 'Completions have no answer format. Choose Chat, Responses or Messages.'
   if (files.some((file) => !isImage(file)))
     return 'Completions take pictures only. Choose Chat, Responses or Messages for other files.'
   return null

@@ -137,7 +137,7 @@ function Structured({ text, state, refusal }: Exchange) {
   try {
     shown = laidOut(text)
   } catch (error) {
-    if (state !== 'runs') problem ||= `It is no JSON: ${(error as Error).message}`
+    if (state !== 'runs') problem ||= `It is not JSON: ${(error as Error).message}`
   }
   return (
     <>
@@ -202,7 +202,7 @@ function Results({ calls, onSend }: { calls: readonly Call[]; onSend: Column['re
 
 /** What chose the mode, in words. */
 const SOURCES = {
-  rule: 'a rule of yours',
+  rule: 'one of your rules',
   heuristic: 'words in the prompt',
   local: 'what the prompt looks like',
   classifier: 'the classifier',

@@ -15,14 +15,14 @@ const NEW_SCHEMA = JSON.stringify(
 const FORMATS = [
   ['text', 'Text'],
   ['json', 'JSON'],
-  ['schema', 'JSON of a schema'],
+  ['schema', 'JSON schema'],
 ] as const
 
 const jsonProblem = (text: string): string | undefined => {
   try {
     JSON.parse(text)
   } catch (error) {
-    return `This is no JSON yet: ${(error as Error).message}`
+    return `This is not JSON yet: ${(error as Error).message}`
   }
 }
 
@@ -63,11 +63,11 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
         {(props) => <textarea {...props} {...text('system')} rows={3} placeholder="You are a patient teacher." />}
       </Field>
       <div className="pair">
-        <Field label="Temperature" help="0 to 2; empty: as the engine.">
+        <Field label="Temperature" help="0 to 2. Empty: the engine's default.">
           {(props) => <input {...props} {...text('temperature')} type="number" min="0" max="2" step="0.1" />}
         </Field>
         {value.door === 'completions' ? (
-          <Field label="Most turns with tools" help="1 to 20; empty: as the server.">
+          <Field label="Maximum tool turns" help="1 to 20. Empty: the server's default.">
             {(props) => <input {...props} {...text('iterations')} type="number" min="1" max="20" />}
           </Field>
         ) : (
@@ -82,12 +82,12 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
       {value.door !== 'completions' && value.format === 'schema' && (
         <JsonField label="JSON Schema" value={value.schema} onChange={(schema) => onChange({ schema })} />
       )}
-      <Field label="Skills" help="Their short names, with blanks in between.">
+      <Field label="Skills" help="Short names, separated by spaces.">
         {(props) => <input {...props} {...text('skills')} />}
       </Field>
       <fieldset>
-        <legend>Functions of yours</legend>
-        <p className="help">A call of one is shown, and waits for the result that you type.</p>
+        <legend>Your functions</legend>
+        <p className="help">A call to one is shown, and waits for the result that you type.</p>
         <Rows
           name="function"
           rows={value.tools}

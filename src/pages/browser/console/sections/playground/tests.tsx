@@ -21,8 +21,8 @@ const CHECKS = [
   ['contains', 'contains', 'Text'],
   ['not_contains', 'does not contain', 'Text'],
   ['matches', 'matches a pattern', 'Pattern'],
-  ['json_schema', 'is JSON of a schema', 'JSON Schema'],
-  ['mode', 'is of the mode', 'Mode'],
+  ['json_schema', 'matches a JSON schema', 'JSON Schema'],
+  ['mode', 'has the mode', 'Mode'],
   ['max_ms', 'took at most', 'Milliseconds'],
   ['max_cost_cents', 'cost at most', 'Cents'],
 ] as const satisfies readonly (readonly [Check['type'], string, string])[]
@@ -165,7 +165,7 @@ function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
           kind: 'cents',
           required: true,
           min: 0,
-          help: 'Every answer is billed as a completion. None begins once so much was charged.',
+          help: 'Every answer is billed as a completion. No more begin once this much was charged.',
         },
       ]}
       values={{ most_cents: 100 }}

@@ -28,7 +28,7 @@ const SOURCES: Record<string, string> = {
   heuristic: 'a signal in the words',
   local: 'the words, which are like those of this mode',
   classifier: 'an engine that read the prompt',
-  default: 'nothing was sure enough, so the default',
+  default: 'no signal was strong enough, so the default',
 }
 
 /** One call: where its time went, what was decided, what it cost, and what was recorded of it. */
@@ -147,7 +147,7 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
         <h3 id="why">Why this engine</h3>
         <Facts
           facts={[
-            ['Mode asked', row.mode ?? 'none'],
+            ['Requested mode', row.mode ?? 'none'],
             ['Mode used', row.resolved_mode ?? 'none'],
             ['Chosen by', routing ? (SOURCES[routing.source] ?? routing.source) : 'the request named it'],
             ...(routing?.confidence != null ? [['Confidence', percent(routing.confidence)] as const] : []),
@@ -164,7 +164,7 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
               : []),
             ['Engine', row.model ?? 'none'],
             ['Fallback', row.fallback ? 'yes: the first choice did not answer' : 'no'],
-            ['Cached', row.cached ? 'yes: nothing was asked of an engine' : 'no'],
+            ['Cached', row.cached ? 'yes: no engine was called' : 'no'],
           ]}
         />
         {routing?.skipped.map((reason) => (

@@ -47,7 +47,7 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
             path: `${path}/installation`,
             values: { intensity: 1, priority: 0, config: {} },
             fields: [
-              { name: 'intensity', label: 'How much it counts, 0 to 1', kind: 'number', min: 0, max: 1, step: 0.1 },
+              { name: 'intensity', label: 'Weight, 0 to 1', kind: 'number', min: 0, max: 1, step: 0.1 },
               { name: 'priority', label: 'Order among skills', kind: 'number', min: -1000, max: 1000, step: 1 },
               { name: 'config', label: 'Its settings, as JSON', kind: 'json', help: skill.setupGuide ?? undefined },
             ],

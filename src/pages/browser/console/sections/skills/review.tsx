@@ -19,7 +19,7 @@ const REASONS = [
   ['policy', 'It breaks a rule'],
   ['quality', 'It does not do what it says'],
   ['security', 'It is not safe'],
-  ['duplicate', 'There is one like it'],
+  ['duplicate', 'There is a similar one'],
 ] as const
 const role = boot.operator_role
 const isReviewer = role === 'reviewer' || role === 'admin'

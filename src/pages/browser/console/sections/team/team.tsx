@@ -16,7 +16,7 @@ import { Empty, Shown } from '../../ui/states'
 
 const ROLES = [
   ['owner', 'everything, also deleting and handing over the organization'],
-  ['admin', 'everything but what only owners may'],
+  ['admin', 'everything except what only owners can do'],
   ['member', 'works with the playground, skills, workflows and widgets, and sees usage'],
   ['viewer', 'sees usage and requests'],
 ] as const
@@ -188,7 +188,7 @@ function InvitationBody({ row: it, close }: { row: Invitation; close(): void }) 
             method: 'DELETE',
             path,
             danger: true,
-            ask: `The link that ${it.email} has stops working.`,
+            ask: `The link sent to ${it.email} stops working.`,
             done: close,
           },
         ]}

@@ -65,7 +65,7 @@ export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
             {retry.error && <Failed problem={retry.error} docs={DOCS} />}
             {retry.data && (
               <p className="notice good" role="status">
-                It is sent again, to the present address.
+                It is sent again, to the current address.
               </p>
             )}
             <div className="actions end">

@@ -208,7 +208,7 @@ export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone():
         <input type="checkbox" checked={isOrdered} onChange={({ target }) => setOrdered(target.checked)} />
         <span>
           In order
-          <small>One delivery at a time; the next waits until one was taken or given up.</small>
+          <small>One delivery at a time; the next waits until one is accepted or given up.</small>
         </span>
       </label>
       {save.error && <Failed problem={save.error} docs={DOCS} />}

@@ -200,7 +200,7 @@ export default defineScreen<Webhook>({
       width: '124px',
     },
   ],
-  empty: { text: 'No endpoints. An endpoint of yours is told when something happens here.' },
+  empty: { text: 'No endpoints. An endpoint is called when something happens here.' },
   detail: { path: (id) => `/webhooks/${id}`, titleOf: ({ url }) => url, body: WebhookBody },
   create: { label: 'Add endpoint', permission: 'manageWebhooks', form: NewWebhook },
 })

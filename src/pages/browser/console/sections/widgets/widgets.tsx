@@ -26,7 +26,7 @@ function NewWidget({ close }: { close(): void }) {
           name: 'security.allowedOrigins',
           label: 'Sites that may show it',
           kind: 'list',
-          help: 'Origins such as https://shop.example, with blanks in between. Empty: those of the key.',
+          help: 'Origins such as https://shop.example, separated by spaces. Empty: those of the key.',
         },
       ]}
       method="POST"

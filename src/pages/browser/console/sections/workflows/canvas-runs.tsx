@@ -97,7 +97,7 @@ export function Versions({ path, done }: { path: string; done(): void }) {
                     {
                       label: 'Restore…',
                       path: `${path}/versions/${id}/restore`,
-                      ask: 'The graph of this version takes the place of the present one.',
+                      ask: 'The graph of this version replaces the current one.',
                       done,
                     },
                   ]}

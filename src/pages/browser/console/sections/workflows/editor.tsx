@@ -28,7 +28,7 @@ const TEMPLATES: Record<string, Step[]> = {
   ],
   'Ask a person first': [
     { type: 'ai_transform', name: 'Draft', config: { prompt: 'Draft a reply to: {{trigger.text}}' } },
-    { type: 'approval', name: 'A person looks', config: BEGINNINGS.approval },
+    { type: 'approval', name: 'A person checks', config: BEGINNINGS.approval },
     { type: 'output', name: 'Answer', config: BEGINNINGS.output },
   ],
   'Call another server': [

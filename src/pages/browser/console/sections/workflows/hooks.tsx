@@ -74,7 +74,7 @@ function HookBody({ row: hook, close }: { row: Hook; close(): void }) {
         ]}
       />
       <section aria-labelledby="executions">
-        <h3 id="executions">What came of it</h3>
+        <h3 id="executions">Result</h3>
         <Shown of={history} docs={DOCS} rows={3}>
           {({ executions }) =>
             executions.length === 0 ? (

@@ -35,7 +35,7 @@ export function Runs({ of }: { of: Workflow }) {
             label: 'Run…',
             path: `/workflows/${of.id}/run`,
             fields: [
-              { name: 'triggerData', label: 'What it is given, as JSON', kind: 'json', rows: 4 },
+              { name: 'triggerData', label: 'Input, as JSON', kind: 'json', rows: 4 },
               { name: 'stepwise', label: 'Wait for approval after each step', kind: 'check' },
             ],
             values: { triggerData: {} },
@@ -90,7 +90,7 @@ function Run({ run, path, workflow }: { run: WorkflowRun; path: string; workflow
             label: 'Cancel',
             path: `${at}/cancel`,
             danger: true,
-            ask: 'The run ends after its present step.',
+            ask: 'The run ends after its current step.',
           },
           !isOpen && {
             label: 'Run again',
