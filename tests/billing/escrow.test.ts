@@ -79,8 +79,11 @@ test('calls of one account share one hold, and each is charged what it cost', as
 test('a thousand calls share a hold, and the next one begins another', async () => {
   const ada = await rich(100_000_000)
   const refs = new Set<string>()
-  for (let made = 0; made < 1_001; made++) {
-    const hold = (await share(ada, 100))!
+  for (let made = 0; made < 1_001; ) {
+    const hold = await share(ada, 100)
+    // Its limits were dropped by a message meanwhile.
+    if (!hold) continue
+    made += 1
     refs.add(hold.escrow!.ref)
     await store.write((tx) => billing.release(tx, hold))
   }
