@@ -32,7 +32,7 @@ const SCREENS = [
   ['audit', 'completion.created'],
   ['platform', 'Operator'],
   ['platform?tab=orgs', 'org-'],
-  ['platform?tab=limits', 'Nobody asks'],
+  ['platform?tab=limits', 'No requests for a higher'],
   ['platform?tab=tiers', 'enterprise'],
   ['platform?tab=health', 'answers in'],
   ['platform?tab=backups', 'No backup'],
