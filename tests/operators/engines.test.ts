@@ -264,7 +264,10 @@ describe('how an upstream answered', async () => {
       'backups',
     ])
     const of = (name: string) => checks.find(({ check }: { check: string }) => check === name)
-    expect(of('database')).toMatchObject({ status: 'ok', fix: null })
+    // The Postgres of the tests does not wait for its disk, which the doctor warns of.
+    expect(of('database')).toMatchObject(
+      of('database').detail.includes('fsync=off') ? { status: 'warn' } : { status: 'ok', fix: null },
+    )
     expect(of('backups')).toMatchObject({ status: 'warn', fix: 'svc-admin backup create' })
   })
 })
