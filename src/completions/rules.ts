@@ -2,7 +2,7 @@ import type { Message } from '../engines'
 import type { Firing } from '../guardrails/schema'
 import { AppError, defineError, invalidInput, messageOf } from '../kernel/errors'
 import { shorten } from '../kernel/text'
-import { ToolFailure, type Tools } from '../tools'
+import type { Tools } from '../tools'
 import type { McpServer, Toolset } from '../tools/schema'
 import type { StoredAnswer } from './cache'
 import type { Run } from './run'
@@ -179,24 +179,6 @@ export function suggestFollowUps(mode: string, content: string): FollowUp[] {
   return [...fromSections, ...(BY_MODE[mode] ?? general)].slice(0, MAX_FOLLOW_UPS)
 }
 
-/** A tool that runs without asking for what the user has allowed, and says so for other arguments. */
-function withLeave(
-  tool: Run['served']['tools'][number],
-  allowed: NonNullable<Run['request']['allowed']>,
-): Run['served']['tools'][number] {
-  const own = allowed.filter(({ name }) => name === tool.name)
-  if (!own.length || !tool.requiresApproval) return tool
-  return {
-    ...tool,
-    requiresApproval: false,
-    async run(args, context) {
-      if (own.some((one) => !('arguments' in one) || Bun.deepEquals(one.arguments, args)))
-        return tool.run(args, context)
-      throw new ToolFailure(`${tool.name} was not run: the user has allowed it with other arguments only. Say so.`)
-    },
-  }
-}
-
 const runsHere = ({ request }: Run, { name, requiresApproval }: Run['served']['tools'][number]): boolean =>
   !requiresApproval || approvedIn(request.metadata).includes(name)
 
@@ -207,8 +189,8 @@ const runsHere = ({ request }: Run, { name, requiresApproval }: Run['served']['t
 export async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools): Promise<void> {
   const { functions, tools: inline } = run.request
   const taken = new Set([...inline, ...(functions?.tools ?? [])].map(({ name }) => name))
-  const brought = await tools.servers.bring(servers, { taken, guard: run.guard, signal: run.deadline.signal })
-  run.served = { ...brought, tools: brought.tools.map((tool) => withLeave(tool, run.request.allowed ?? [])) }
+  const around = { taken, allowed: run.request.allowed ?? [], guard: run.guard, signal: run.deadline.signal }
+  run.served = await tools.servers.bring(servers, around)
   if (!functions) return
   const { choice, only } = functions
   if (choice === 'required' && run.served.unreachable === servers.length)

@@ -8,7 +8,7 @@ import { readHeaders } from './endpoint-rules'
 import { TOOL_NAME } from './rules'
 import type { McpServer } from './schema'
 import { type ListBudget, ListTooLarge, listTools, newListBudget, type Offered, runTool } from './server-client'
-import type { Tool } from './tool'
+import { type Tool, ToolFailure } from './tool'
 import { type Allowance, newAllowance, problemsOf } from './validation'
 
 /** Most tools of one request, those that it defines among them (contract 28.2). */
@@ -25,10 +25,17 @@ type Brought = {
   /** How many of the servers could not be reached. */
   unreachable: number
 }
+/** A call that the user has allowed beforehand: with these arguments, or with any. */
+type Allowed = { name: string; arguments?: unknown }
 /** `taken` has the names of the tools that the request defines. */
-type Circumstances = { taken: ReadonlySet<string>; guard: Guard | null; signal: AbortSignal }
+type Circumstances = {
+  taken: ReadonlySet<string>
+  allowed: readonly Allowed[]
+  guard: Guard | null
+  signal: AbortSignal
+}
 /** What all servers of the request share: what they may list, and what their schemas may take. */
-type Shared = Omit<Circumstances, 'taken'> & { budget: ListBudget; allowance: Allowance }
+type Shared = Omit<Circumstances, 'taken' | 'allowed'> & { budget: ListBudget; allowance: Allowance }
 
 /** Tools of the MCP servers that a request names (contract 28.2). */
 export function createServers({ outbound }: { outbound: Outbound }) {
@@ -65,7 +72,7 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     const warnings = requests.flatMap(({ warnings: own }) => own)
     for (const tool of requests.flatMap(({ tools: own }) => own)) {
       if (taken.has(tool.name)) warnings.push(`The tool ${tool.name} was left out: its name is taken.`)
-      else if (taken.size < MAX_TOOLS) tools.push(tool)
+      else if (taken.size < MAX_TOOLS) tools.push(withApproval(tool, around.allowed))
       else over++
       if (!over) taken.add(tool.name)
     }
@@ -139,3 +146,18 @@ const MAX_WARNINGS = 10
 const NOT_REACHED = 'could not be reached'
 const TOO_LARGE = 'lists more or larger tools than a request may have (512 tools, 2 MiB, 512 KiB a page)'
 const MAX_SHOWN = 80
+
+/** A tool that runs without asking for what the user has allowed, and says so for other arguments. */
+function withApproval(tool: Tool, allowed: readonly Allowed[]): Tool {
+  const own = allowed.filter(({ name }) => name === tool.name)
+  if (!own.length || !tool.requiresApproval) return tool
+  return {
+    ...tool,
+    requiresApproval: false,
+    async run(args, context) {
+      if (own.some((one) => !('arguments' in one) || Bun.deepEquals(one.arguments, args)))
+        return tool.run(args, context)
+      throw new ToolFailure(`${tool.name} was not run: the user has allowed it with other arguments only. Say so.`)
+    },
+  }
+}
