@@ -55,4 +55,25 @@ inChromium('one request of the console', async () => {
     expect(await wrongIn(page, 'request-replay')).toEqual([])
     expect(problems).toEqual([])
   })
+
+  test.each([
+    ['chat/completions', { model: 'svc-1-flash', messages: [{ role: 'user', content: 'Say "yes"' }] }],
+    ['responses', { model: 'svc-1-flash', input: 'Say "yes"' }],
+    ['messages', { model: 'svc-1-flash', max_tokens: 9, messages: [{ role: 'user', content: 'Say "yes"' }] }],
+    ['embeddings', { model: 'svc-1-embed-local', input: 'yes' }],
+  ])('without a kept body its command is one that /%s takes', async (path, body) => {
+    await person.send('PATCH', 'settings', { keep_bodies: false })
+    const { status, headers } = await person.send('POST', path, body)
+    expect(status).toBe(200)
+    const { page } = await open(`/me/requests/${headers.get('x-request-id')}`)
+    await sees(page, 'The curl has a placeholder')
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = async (text) => void Object.assign(window, { copied: text })
+    })
+    await press(page, 'Copy as curl')
+    const copied = await eventually(() => page.evaluate(() => (window as { copied?: string }).copied ?? ''), Boolean)
+    expect(copied).toContain(`/api/v1/${path} `)
+    const sent = JSON.parse(/-d '(.+)'$/s.exec(copied)![1]!)
+    expect((await person.send('POST', path, sent)).status).toBe(200)
+  })
 })

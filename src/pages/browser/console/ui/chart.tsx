@@ -71,7 +71,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
     }
   }, [])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: redrawn with other values or colours
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs again for other values or colours
   useLayoutEffect(() => {
     const place = box.current
     if (!place || isTable || !isNear) return

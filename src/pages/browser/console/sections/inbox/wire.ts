@@ -45,7 +45,7 @@ export function useInbox(open: string | null) {
   const [isLost, setLost] = useState(false)
   const [isGone, setGone] = useState(false)
   const following = useRef(new AbortController())
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another owner or conversation is followed again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs again for another owner or conversation
   useEffect(() => {
     let isOver = false
     let typingEnds: ReturnType<typeof setTimeout> | undefined

@@ -254,14 +254,20 @@ function Money({ row, of: { money: paid } }: PartProps) {
   )
 }
 
-/** The call as a command, without its key; a placeholder stands for what is not kept. */
-function curlOf({ endpoint, mode, stream }: RequestRow, kept: object | undefined): string {
-  const isChat = endpoint.endsWith('/chat/completions')
+/** What each route calls the prompt; others of svc call it `prompt`. */
+const BODIES: Record<string, (prompt: string, model: string) => object> = {
+  'chat/completions': (content, model) => ({ model, messages: [{ role: 'user', content }] }),
+  responses: (input, model) => ({ model, input }),
+  messages: (content, model) => ({ model, max_tokens: 1_000, messages: [{ role: 'user', content }] }),
+  embeddings: (input, model) => ({ model, input }),
+  moderations: (input) => ({ input }),
+}
+
+/** The call as a command, without its key; `YOUR PROMPT` replaces what is not kept. */
+function curlOf({ endpoint, mode, model, stream }: RequestRow, kept: object | undefined): string {
   const prompt = 'YOUR PROMPT'
-  const body = kept ?? {
-    ...(isChat ? { model: mode, messages: [{ role: 'user', content: prompt }] } : { prompt, mode }),
-    ...(stream ? { stream } : {}),
-  }
+  const given = BODIES[endpoint.slice(1)]?.(prompt, model ?? mode ?? 'svc-1-auto') ?? { prompt, mode }
+  const body = kept ?? { ...given, ...(stream ? { stream } : {}) }
   return `curl ${location.origin}${at('/api/v1')}${endpoint} \\
   -H "Authorization: Bearer $SVC_API_KEY" \\
   -H "Content-Type: application/json" \\
