@@ -1,10 +1,8 @@
-import { afterAll, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
-import { createPostgresDatabase, postgresUrl } from '../support/store'
+import { devKeyOf, type ServerProcess } from '../support/server-process'
+import { postgresUrl } from '../support/store'
+import { startTwoNodes } from '../support/two-nodes'
 import { hasChromium, serveSite } from './support'
 
 if (!postgresUrl) process.stdout.write('NOT RUN: sessions on two nodes, because SVC_TEST_POSTGRES_URL is not set.\n')
@@ -12,21 +10,7 @@ if (!postgresUrl) process.stdout.write('NOT RUN: sessions on two nodes, because 
 test.skipIf(!postgresUrl || !hasChromium)(
   'a session of one node is worked, read and ended through another',
   async () => {
-    const root = mkdtempSync(join(tmpdir(), 'svc-browser-nodes-'))
-    const database = await createPostgresDatabase(postgresUrl!)
-    const env = { SVC_DATABASE_URL: database.url, SVC_EGRESS_ALLOW: '127.0.0.1/32' }
-    const nodes: ServerProcess[] = []
-    afterAll(async () => {
-      for (const node of nodes) await node.kill()
-      await database.drop()
-      rmSync(root, { recursive: true, force: true })
-    })
-    const [home, away] = ['one', 'other'].map((name) => join(root, name)) as [string, string]
-    nodes.push(await startServerProcess({ dataDir: home, env }))
-    mkdirSync(away, { mode: 0o700 })
-    copyFileSync(join(home, 'secrets.json'), join(away, 'secrets.json'))
-    nodes.push(await startServerProcess({ dataDir: away, env }))
-    const [one, other] = nodes as [ServerProcess, ServerProcess]
+    const { one, other, home } = await startTwoNodes({ SVC_EGRESS_ALLOW: '127.0.0.1/32' })
     const site = serveSite({
       '/': '<title>Shop</title><script>let n=0</script><button onclick="document.title=\'Sold \'+(++n)">Buy</button>',
     })
@@ -56,7 +40,7 @@ test.skipIf(!postgresUrl || !hasChromium)(
 
     // The page of the live view is at each node, and its stream is passed on from where the browser is.
     const { pathname, search, searchParams } = new URL(started.body.embed_url)
-    for (const node of nodes) expect((await fetch(`${node.url}${pathname}${search}`)).status).toBe(200)
+    for (const node of [one, other]) expect((await fetch(`${node.url}${pathname}${search}`)).status).toBe(200)
     const token = searchParams.get('token')
     const watch = (hello: object, at = pathname) => {
       const ws = new WebSocket(`${other.url.replace('http', 'ws')}${at}/stream`)

@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { onTerms } from '../../guardrails/support'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../../support/server-process'
-import { createPostgresDatabase, postgresUrl } from '../../support/store'
+import { devKeyOf, type ServerProcess } from '../../support/server-process'
+import { postgresUrl } from '../../support/store'
+import { startTwoNodes } from '../../support/two-nodes'
 
 if (!postgresUrl)
   process.stdout.write('NOT RUN: what two processes remember, because SVC_TEST_POSTGRES_URL is not set.\n')
@@ -19,21 +18,7 @@ const HEARD_MS = 100
 test.skipIf(!postgresUrl)(
   'what is changed at one process is dropped from what another remembers',
   async () => {
-    const root = mkdtempSync(join(tmpdir(), 'svc-remembered-'))
-    const database = await createPostgresDatabase(postgresUrl!)
-    const env = { SVC_DATABASE_URL: database.url, SVC_SIGNUP: 'open' }
-    const nodes: ServerProcess[] = []
-    afterAll(async () => {
-      for (const node of nodes) await node.kill()
-      await database.drop()
-      rmSync(root, { recursive: true, force: true })
-    })
-    const [home, away] = ['one', 'other'].map((name) => join(root, name)) as [string, string]
-    nodes.push(await startServerProcess({ dataDir: home, env }))
-    mkdirSync(away, { mode: 0o700 })
-    copyFileSync(join(home, 'secrets.json'), join(away, 'secrets.json'))
-    nodes.push(await startServerProcess({ dataDir: away, env }))
-    const [one, other] = nodes as [ServerProcess, ServerProcess]
+    const { one, other, home } = await startTwoNodes({ SVC_SIGNUP: 'open' })
 
     async function sent(url: string, method: string, body?: object, more: object = {}): Promise<Answer> {
       const headers = { 'content-type': 'application/json', 'x-operator-reason': 'test', ...more }
