@@ -135,9 +135,11 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
    */
   function assertFunds(reader: Reader, { caller }: Call): void | Promise<void> {
     const { owner, caps } = payerOf(caller)
-    const isCapped = hasCaps(caps) || ownerCaps.hasCaps(reader, owner) !== false
-    if (isCapped || clock.monotonic() > (plenty.get(owner) ?? -Infinity) + PLENTY_MS)
-      return assertFundsNow(reader, caller)
+    const hadPlenty = clock.monotonic() <= (plenty.get(owner) ?? -Infinity) + PLENTY_MS
+    if (!hadPlenty || hasCaps(caps)) return assertFundsNow(reader, caller)
+    const now = (isCapped: boolean) => (isCapped ? assertFundsNow(reader, caller) : undefined)
+    const isCapped = ownerCaps.hasCaps(reader, owner)
+    return isCapped instanceof Promise ? isCapped.then(now) : now(isCapped)
   }
 
   async function assertFundsNow(reader: Reader, caller: TenantCaller): Promise<void> {

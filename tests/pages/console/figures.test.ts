@@ -29,7 +29,8 @@ inChromium('the figures of the console', async () => {
       () => page.url(),
       (url) => /from=.*&to=/.test(url),
     )
-    await page.click('.figure a[href*="cached=true"]')
+    const figure = await page.waitForSelector('.figure a[href*="cached=true"][href*="from="]')
+    await figure!.click()
     await sees(page, 'No row matches the filter.')
     expect(new URL(page.url()).searchParams.get('mode')).toBe('fast')
     expect(problems).toEqual([])
