@@ -63,11 +63,14 @@ export async function observe(
     const { place, outcome } = await Promise.race(running.values())
     running.delete(place)
     const { status } = outcome
-    trace?.(call.requestId, 'tool', guarded[place]!.name, clock.monotonic() - from, { status })
+    const ms = clock.monotonic() - from
+    trace?.(call.requestId, 'tool', guarded[place]!.name, ms, { status })
     texts[place] = outcome.text
     const use = useOf(guarded[place]!, outcome)
     uses[place] = use
     spent.uses.push(use)
+    spent.took ??= new Map()
+    spent.took.set(use, { from, ms })
     if (emit) await emit({ type: 'tool-ended', ...use })
   }
   // They were added in the order in which they ended; the record has them in the order of the calls.

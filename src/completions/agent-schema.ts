@@ -83,6 +83,8 @@ export type Acting = {
 export type Spent = {
   turns: CountedTurn[]
   uses: ToolUse[]
+  /** When each of them began, on the clock's monotonic scale, and how long it ran, in milliseconds. */
+  took?: Map<ToolUse, { from: number; ms: number }>
   /** Length of the text they said. */
   said: number
   /** Ids of files that tools made, and what those tools were charged by themselves. */

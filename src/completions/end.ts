@@ -24,7 +24,7 @@ import type { AgentResult } from './agent-schema'
 import { artifactsOf, linkedAnew, receiveCode } from './artifacts'
 import { cacheScopeOf, type StoredAnswer } from './cache'
 import { costOfTurns } from './open'
-import { chatIdOf, contentOf, usageOf } from './present'
+import { chatIdOf, contentOf, keptTool, usageOf } from './present'
 import { decisionsOf, firedIn, isStealth, requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
 import type { House, Run } from './run'
 import type { ChatCompletionId, CompletionId, ModelRef } from './schema'
@@ -251,14 +251,16 @@ async function record(house: House, tx: Tx, run: Run, ending: Ending): Promise<v
 }
 
 /** Keeps the request and the answer where the account wants it: never of stealth modes, nor what a guardrail changed. */
-async function keep({ settings, clock }: House, tx: Tx, run: Run, { answer }: Ending): Promise<void> {
+async function keep({ settings, clock }: House, tx: Tx, run: Run, { agentResult, answer }: Ending): Promise<void> {
   const { request, call } = run
   const { keep_bodies, keep_bodies_days: days } = await settings.read(tx, call.caller.userId)
   const isChanged = run.guard?.firings.some(({ phase }) => phase === 'input')
   if (!keep_bodies || !request.original || isStealth(request.mode) || isChanged) return
+  const uses = agentResult?.toolUses ?? run.spent.uses
+  const tools = uses.length ? JSON.stringify(uses.map((use) => keptTool(run, use))) : null
   await keepBody(tx, {
     ...{ request_id: call.requestId, owner: ownerOf(call.caller), request: JSON.stringify(request.original) },
-    ...{ response: answer?.content ?? null, expires_at: clock.now() + days * DAY_MS },
+    ...{ response: answer?.content ?? null, tools, expires_at: clock.now() + days * DAY_MS },
   })
 }
 

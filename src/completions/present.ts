@@ -1,7 +1,9 @@
 import { iso } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
 import { centsToMicro, microToCents } from '../kernel/money'
-import { type SpokenTurn, TURN_GAP } from './agent-schema'
+import { shorten } from '../kernel/text'
+import type { KeptTool } from '../usage/schema'
+import { type SpokenTurn, type ToolUse, TURN_GAP } from './agent-schema'
 import type { StoredAnswer } from './cache'
 import { firedIn } from './rules'
 import type { Run } from './run'
@@ -179,3 +181,18 @@ export const chatMetadata = (run: Run, answer: StoredAnswer): ChatCompletion['sv
   ...guardrailsOf(run, answer),
   ...warningsOf(run, answer),
 })
+
+/** Longest text that is kept of the arguments of a tool call, and of its result. */
+const MAX_TOOL_CHARS = 2_000
+
+/** A tool call as it is kept with the request: what its caller saw of it, each text cut. */
+export function keptTool({ spent, startedAt }: Run, use: ToolUse): KeptTool {
+  const took = spent.took?.get(use)
+  return {
+    ...{ name: use.name, status: use.status, description: use.description },
+    at_ms: took ? Math.round(took.from - startedAt) : null,
+    ms: took ? Math.round(took.ms) : null,
+    arguments: shorten(JSON.stringify(use.arguments), MAX_TOOL_CHARS),
+    result: shorten(typeof use.result === 'string' ? use.result : (JSON.stringify(use.result) ?? ''), MAX_TOOL_CHARS),
+  }
+}

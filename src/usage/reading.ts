@@ -2,7 +2,7 @@ import { and, eq, gte, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import { type Call, type Caller, type KeyCaller, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import { type Clock, iso, utcDay } from '../kernel/clock'
-import { orgRequired } from '../kernel/errors'
+import { defineError, invalidInput, orgRequired } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
 import { microToCents } from '../kernel/money'
 import { type RangeQuery, readRange, reversed } from '../kernel/range'
@@ -22,11 +22,19 @@ import type {
   UsageReport,
   UsageScope,
 } from './schema'
-import { EXPORT_DAYS, EXPORT_ROWS, personalKeyRequired, REPORT_DAYS, tooLong, tooManyRows } from './schema'
+import { EXPORT_DAYS, REPORT_DAYS } from './schema'
 import { costsOf, readSeries, type SeriesDeps } from './series'
 import type { Refusals, Spend } from './service'
 import { planOf, SLICE, type Span, type Turn, tailOf } from './spans'
 import { spendDays } from './table'
+
+const EXPORT_ROWS = 1_000_000
+
+const personalKeyRequired = defineError(
+  'forbidden',
+  'forbidden',
+  () => "This key belongs to an organization and reads only the organization's usage. Use a personal key for your own.",
+)
 
 type Tally = ReturnType<typeof createTally>
 
@@ -153,7 +161,11 @@ export function createUsageReading(deps: Deps) {
     const span = periodOf(query, now, EXPORT_DAYS)
     const choice = choiceOf(owner, query)
     const rows = (await tallyOf(store.read, { ...choice, brief: true }, span, now)).requests()
-    if (rows > EXPORT_ROWS) throw tooManyRows(rows)
+    if (rows > EXPORT_ROWS)
+      throw invalidInput(
+        'from',
+        `This export would have ${rows} rows; the maximum is ${EXPORT_ROWS}. Use a shorter period or a filter.`,
+      )
     const { format, from: _, to: __, scope: ___, ...filters } = query
     // How many pass the other filters is known at the end alone.
     const isCounted = Object.keys(filters).every((name) => ['key_id', 'mode', 'skill'].includes(name))
@@ -219,7 +231,12 @@ function periodOf(query: RangeQuery, now: number, maxDays: number): Span {
   const to = range.to ?? now + 1
   const from = range.from ?? to - DEFAULT_DAYS * DAY_MS
   if (from >= to) throw reversed(from, to)
-  if (to - from > maxDays * DAY_MS) throw tooLong(Math.ceil((to - from) / DAY_MS), maxDays)
+  const days = Math.ceil((to - from) / DAY_MS)
+  if (days > maxDays)
+    throw invalidInput(
+      'from',
+      `"from" and "to" are ${days} days apart; the maximum is ${maxDays}. Use a shorter period.`,
+    )
   return { from, to }
 }
 

@@ -7,7 +7,14 @@ import { nextTurn } from '../kernel/loop'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { decodeCursor, encodeCursor, type Page, toPage } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { METADATA, type RequestFilters, type RequestQuery, type RequestRow } from './schema'
+import {
+  type KeptTool,
+  METADATA,
+  type RequestDetail,
+  type RequestFilters,
+  type RequestQuery,
+  type RequestRow,
+} from './schema'
 import { SLICE, type Span } from './spans'
 import { type BodyRow, callFields, requestBodies, speedFields, usageRecords, usageSkills } from './table'
 
@@ -98,12 +105,15 @@ export async function findRequest(
       .limit(1)
     if (row) {
       const kept = await bodyOf(deps.reader, owner, id, deps.clock.now())
-      const bodies = kept
-        ? { kept: true, until: iso(kept.expires_at), request: JSON.parse(kept.request), response: kept.response }
+      const bodies: RequestDetail['bodies'] = kept
+        ? {
+            ...{ kept: true, until: iso(kept.expires_at), request: JSON.parse(kept.request), response: kept.response },
+            tools: JSON.parse(kept.tools ?? '[]'),
+          }
         : { kept: false, until: null }
       const held = row.ledger_ref === null ? undefined : await heldUnder(deps.reader, row.ledger_ref)
       return {
-        ...{ object: 'request' as const, request: present(row), steps: stepsOf(row), ...decidedIn(row) },
+        ...{ object: 'request' as const, request: present(row), steps: stepsOf(row, bodies.tools), ...decidedIn(row) },
         money: {
           held_cents: held === undefined ? null : microToCents(held),
           charged_cents: microToCents(row.cost_micro),
@@ -207,15 +217,29 @@ const present = (row: Found, outcome = outcomeOf(row)): RequestRow => ({
 })
 
 /** What the record tells of a call's time: choosing the mode, until the first text, and the rest of the answer. */
-function stepsOf({ classified_us, ttft_ms, latency_ms, status, cached, model, resolved_mode }: Found) {
+function stepsOf(
+  { classified_us, ttft_ms, latency_ms, status, cached, model, resolved_mode }: Found,
+  tools: readonly KeptTool[] = [],
+) {
   const classified = classified_us === null ? 0 : Math.min(latency_ms, classified_us / 1_000)
   const first = Math.max(classified, ttft_ms ?? latency_ms)
   const outcome = status < 400 ? 'ok' : 'failed'
   const part = (kind: 'stage' | 'engine', name: string, at: number, ms: number, facts: Record<string, string | null>) =>
     ({ kind, name, at_ms: at, ms, outcome, facts }) as const
+  const ran = tools.flatMap(({ name, status: ended, at_ms, ms, description }) =>
+    at_ms === null || ms === null
+      ? []
+      : [
+          {
+            ...({ kind: 'tool', name, at_ms, ms, facts: { description } } as const),
+            outcome: ended === 'error' ? ('failed' as const) : ('ok' as const),
+          },
+        ],
+  )
   return [
     ...(classified_us === null ? [] : [part('stage', 'classify', 0, classified, { resolved_mode })]),
     part(cached ? 'stage' : 'engine', cached ? 'cache' : 'engine', classified, first - classified, { model }),
+    ...ran,
     ...(ttft_ms === null ? [] : [part('stage', 'stream', first, Math.max(0, latency_ms - first), {})]),
   ]
 }

@@ -1,4 +1,3 @@
-import { type AppError, defineError, invalidInput } from '../kernel/errors'
 import { form } from '../kernel/form'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
@@ -8,23 +7,6 @@ import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '
 export const EXPORT_DAYS = 92
 
 export const REPORT_DAYS = 366
-
-export const EXPORT_ROWS = 1_000_000
-
-export const tooLong = (days: number, max: number): AppError =>
-  invalidInput('from', `"from" and "to" are ${days} days apart; the maximum is ${max}. Use a shorter period.`)
-
-export const tooManyRows = (rows: number): AppError =>
-  invalidInput(
-    'from',
-    `This export would have ${rows} rows; the maximum is ${EXPORT_ROWS}. Use a shorter period or a filter.`,
-  )
-
-export const personalKeyRequired = defineError(
-  'forbidden',
-  'forbidden',
-  () => "This key belongs to an organization and reads only the organization's usage. Use a personal key for your own.",
-)
 
 const BENCHMARK_WINDOWS = ['24h', '7d', '30d'] as const
 
@@ -351,13 +333,26 @@ export const RequestCount = t.Object(
   { $id: 'RequestCount' },
 )
 
+/** A call of a tool, as the caller of the request saw it. */
+export const KeptTool = t.Object(
+  {
+    ...{ name: t.String(), status: t.String(), description: t.String() },
+    at_ms: nullable(t.Integer({ description: 'Milliseconds after the beginning of the request' })),
+    ms: nullable(t.Integer()),
+    arguments: t.String({ description: 'As JSON; a longer text than 2,000 characters is cut' }),
+    result: t.String({ description: 'Text, or JSON; a longer one than 2,000 characters is cut' }),
+  },
+  { $id: 'KeptTool' },
+)
+export type KeptTool = Static<typeof KeptTool>
+
 export const RequestDetail = t.Object(
   {
     object: t.Literal('request'),
     request: RequestRow,
     steps: t.Array(
       t.Object({
-        kind: oneOf(['stage', 'engine'] as const),
+        kind: oneOf(['stage', 'engine', 'tool'] as const),
         name: t.String(),
         at_ms: t.Number({ description: 'Milliseconds after the beginning of the call' }),
         ms: t.Number(),
@@ -393,6 +388,7 @@ export const RequestDetail = t.Object(
       until: nullable(Timestamp),
       request: t.Optional(JsonObject),
       response: t.Optional(nullable(t.String({ description: 'The text of the answer' }))),
+      tools: t.Optional(t.Array(KeptTool)),
     }),
   },
   { $id: 'RequestDetail' },

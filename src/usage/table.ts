@@ -183,6 +183,8 @@ export const requestBodies = defineTable((k) =>
       /** The body as JSON, and the text of the answer; null without one. */
       request: k.text('request').notNull(),
       response: k.text('response'),
+      /** The tool calls of its answer as JSON (`KeptTool`); null without one. */
+      tools: k.text('tools'),
       expires_at: k.ms('expires_at').notNull(),
     },
     (t) => [k.index('request_bodies_by_owner').on(t.owner), k.index('request_bodies_expiring').on(t.expires_at)],

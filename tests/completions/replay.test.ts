@@ -4,6 +4,7 @@ import { createWorld, type Person } from '../support/world'
 const world = await createWorld({ config: { traceBodies: true } })
 const ada = await world.person()
 const detail = async (who: Person, id: string) => (await who.send('GET', `requests/${id}`)).body
+const CITY = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const ask = async (body: object) => (await ada.send('POST', 'completions', body)).body
 
 test('requests and answers are kept once the account says so, and are sent again', async () => {
@@ -28,6 +29,26 @@ test('requests and answers are kept once the account says so, and are sent again
   expect((await detail(ada, id)).bodies.kept).toBe(true)
   expect((await ada.send('POST', `requests/${id}/replay`, {})).body.choices.length).toBe(1)
   expect((await (await world.person()).send('POST', `requests/${kept.request_id}/replay`, {})).status).toBe(404)
+})
+
+test('with a request its tool calls are kept: what they were given, gave back, and when they ran', async () => {
+  const weather = { name: 'get_weather', description: 'Weather of a city', input_schema: CITY }
+  const weatherCall = { prompt: "What's the weather in Paris?", mode: 'fast', tools: [weather] }
+  const { request_id } = await ask(weatherCall)
+  const { bodies, steps, tools } = await detail(ada, request_id)
+  expect(tools).toEqual(['get_weather'])
+  const [call] = bodies.tools
+  expect(call).toMatchObject({ name: 'get_weather', arguments: '{"city":"Paris"}' })
+  expect(Math.min(call.at_ms, call.ms)).toBeGreaterThanOrEqual(0)
+  const outcome = call.status === 'error' ? 'failed' : 'ok'
+  expect(steps.find(({ kind }: { kind: string }) => kind === 'tool')).toMatchObject({ name: 'get_weather', outcome })
+  await ada.send('PATCH', 'settings', { keep_bodies: false })
+  const unkept = await detail(ada, (await ask({ ...weatherCall, prompt: "What's the weather in Oslo?" })).request_id)
+  expect({ tools: unkept.tools, bodies: unkept.bodies }).toEqual({
+    tools: ['get_weather'],
+    bodies: { kept: false, until: null },
+  })
+  await ada.send('PATCH', 'settings', { keep_bodies: true })
 })
 
 test('what a guardrail changed is not kept, and nothing is where the operator does not allow it', async () => {

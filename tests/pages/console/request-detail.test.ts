@@ -56,6 +56,26 @@ inChromium('one request of the console', async () => {
     expect(problems).toEqual([])
   })
 
+  test('a kept request shows its tool calls: what each was given, gave back, and when it ran', async () => {
+    const input_schema = { type: 'object', required: ['city'], properties: { city: { type: 'string' } } }
+    const weather = { name: 'get_weather', description: 'Weather of a city', input_schema }
+    const weatherCall = { prompt: "What's the weather in Paris?", mode: 'fast', tools: [weather] }
+    const called = await person.send('POST', 'completions', weatherCall)
+    const { page, problems } = await open(`/me/requests/${called.body.request_id}`)
+    const texts = (labels: readonly string[]) =>
+      Promise.all(labels.map((label) => page.$eval(`pre[aria-label="${label}"]`, (box) => box.textContent)))
+    await sees(page, 'acknowledged')
+    expect(await texts(['arguments of get_weather', 'result of get_weather'])).toEqual([
+      '{"city":"Paris"}',
+      '{"acknowledged":true}',
+    ])
+    expect(await page.$$eval('.waterfall li', (all) => all.map((step) => step.textContent))).toContainEqual(
+      expect.stringContaining('get_weather'),
+    )
+    expect(await wrongIn(page, 'request-tools')).toEqual([])
+    expect(problems).toEqual([])
+  })
+
   test.each([
     ['chat/completions', { model: 'svc-1-flash', messages: [{ role: 'user', content: 'Say "yes"' }] }],
     ['responses', { model: 'svc-1-flash', input: 'Say "yes"' }],

@@ -8,8 +8,9 @@ export function Waterfall({ steps, total }: { steps: readonly Step[]; total: num
   const share = (ms: number, whole = 0) => `${total > 0 ? Math.min(100, (ms / total) * 100) : whole}%`
   return (
     <ol className="waterfall">
-      {steps.map(({ name, at, ms, isFailed, facts }) => (
-        <li key={name}>
+      {steps.map(({ name, at, ms, isFailed, facts }, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a tool can have run twice, and the list never changes
+        <li key={n}>
           <span>
             {name} {facts && <small>{facts}</small>}
           </span>

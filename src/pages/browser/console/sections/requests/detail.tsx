@@ -21,6 +21,11 @@ const AROUND_MS = 600_000
 /** What can be asked for again, with the mode it should have had. */
 const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
 const VERDICTS = { block: 'bad', redact: 'warn', flag: 'warn', allow: 'good' } as const
+const TOOL_STATES: Record<string, readonly ['good' | 'warn' | 'bad', string]> = {
+  success: ['good', 'worked'],
+  error: ['bad', 'failed'],
+  awaiting_approval: ['warn', 'waits for approval'],
+}
 /** What chose the mode, in words. */
 const SOURCES: Record<string, string> = {
   explicit: 'the request named it',
@@ -216,7 +221,26 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
       </section>
       <section aria-labelledby="tools">
         <h3 id="tools">Tools</h3>
-        {tools.length === 0 ? <p className="faint">None were used.</p> : <p>{tools.join(', ')}</p>}
+        {tools.length === 0 && <p className="faint">None were used.</p>}
+        {tools.length > 0 && !bodies.kept && (
+          <p>
+            {tools.join(', ')} <small>What they were given and gave back is kept with bodies only.</small>
+          </p>
+        )}
+        {bodies.tools?.map(({ name, status, description, ms, arguments: given, result }, n) => (
+          // A run can call a tool twice with the same arguments.
+          // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
+          <div key={n} className="recorded">
+            <p>
+              <b>{name}</b> <Chip state={TOOL_STATES[status]?.[0] ?? 'bad'}>{TOOL_STATES[status]?.[1] ?? status}</Chip>{' '}
+              {ms !== null && duration(ms)} <small>{description}</small>
+            </p>
+            <small>Arguments</small>
+            <Code text={given} label={`arguments of ${name}`} />
+            {result && <small>Result</small>}
+            {result && <Code text={result} label={`result of ${name}`} />}
+          </div>
+        ))}
       </section>
     </>
   )

@@ -1,0 +1,1 @@
+ALTER TABLE `request_bodies` ADD `tools` text;
