@@ -66,8 +66,6 @@ type AbandonedLoopDeps = {
   unended?: Set<string>
 }
 
-type OwnerCapsDeps = { limits: AccountLimitsOf; clock: Clock; escrows: Escrows }
-
 export type Billing = ReturnType<typeof createBilling>
 
 /** The longest request (600 s, contract 1.9) plus a minute. */
@@ -136,9 +134,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   function assertFunds(reader: Reader, { caller }: Call): void | Promise<void> {
     const { owner, caps } = payerOf(caller)
     const hadPlenty = clock.monotonic() <= (plenty.get(owner) ?? -Infinity) + PLENTY_MS
-    if (!hadPlenty || hasCaps(caps)) return assertFundsNow(reader, caller)
     const now = (isCapped: boolean) => (isCapped ? assertFundsNow(reader, caller) : undefined)
-    const isCapped = ownerCaps.hasCaps(reader, owner)
+    const isCapped = !hadPlenty || hasCaps(caps) || ownerCaps.hasCaps(reader, owner)
     return isCapped instanceof Promise ? isCapped.then(now) : now(isCapped)
   }
 
@@ -332,7 +329,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
 }
 
 /** Caps on everything an owner spends, in addition to those of each key (contract 1.9). */
-function createOwnerCaps({ limits, clock, escrows }: OwnerCapsDeps) {
+function createOwnerCaps({ limits, clock, escrows }: Pick<Deps, 'limits' | 'clock'> & { escrows: Escrows }) {
   return {
     /** Whether the owner has caps. Synchronous when the limits are cached. */
     hasCaps: (reader: Reader, owner: OwnerScope): boolean | Promise<boolean> => {
