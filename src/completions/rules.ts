@@ -316,7 +316,8 @@ export function nameIgnored(headers: Record<string, unknown>, names: readonly st
   const all: string[] = []
   const add = (more: readonly string[]): void => {
     all.push(...more)
-    if (all.length) headers['x-svc-ignored'] = all.join(', ').slice(0, 1_024)
+    // Some names hold what a client wrote, and a header takes printable ASCII only.
+    if (all.length) headers['x-svc-ignored'] = all.join(', ').replace(/[^ -~]/g, '?').slice(0, 1_024)
   }
   add(names)
   return { ignores: add }

@@ -8,11 +8,11 @@ export type Door = {
   /** The model that the path names, which wins over the body's. */
   model: string | null
   /** The headers that may hold the key here, besides `Authorization` (contract 29.2). */
-  keyHeader: 'x-api-key' | 'api-key' | null
+  keyHeaders: readonly ('x-api-key' | 'api-key')[]
 }
 
-const LETTER: Door = { forClients: false, model: null, keyHeader: null }
-const HONOURED: Door = { forClients: true, model: null, keyHeader: null }
+const LETTER: Door = { forClients: false, model: null, keyHeaders: [] }
+const HONOURED: Door = { forClients: true, model: null, keyHeaders: [] }
 
 const ENDPOINTS =
   'chat/completions|responses|messages|embeddings|moderations|images/generations|images/edits|audio/speech|' +
@@ -53,7 +53,7 @@ const MESSAGES = '/api/v1/messages'
 export const isMessages = (path: string): boolean =>
   path.startsWith(MESSAGES) && (path.length === MESSAGES.length || path[MESSAGES.length] === '/')
 
-const OF_MESSAGES: Door = { ...HONOURED, keyHeader: 'x-api-key' }
+const OF_MESSAGES: Door = { ...HONOURED, keyHeaders: ['x-api-key'] }
 
 /** Whether the address of a path says more than where the API is mounted. */
 export const hasBase = (path: string): boolean =>
@@ -85,14 +85,17 @@ function served(path: string): Found | null {
   const [, model, deployed] = /^\/openai\/deployments\/([^/]+)\/(.+)$/.exec(path) ?? []
   if (model && deployed) {
     return OF_DEPLOYMENT.test(deployed)
-      ? { path: deployed, door: { forClients: true, model: decoded(model), keyHeader: 'api-key' } }
+      ? { path: deployed, door: { forClients: true, model: decoded(model), keyHeaders: ['api-key'] } }
       : null
   }
   const [, base = '', below = ''] = /^\/(api\/v1\/v1|openai\/v1|openai|v1)\/(.+)$/.exec(path) ?? []
   if (!(base === 'openai' ? OF_AZURE : SERVED).test(below)) return null
   const isMessages = /^messages(?:\/|$)/.test(below)
-  const keyHeader = base.startsWith('openai') ? 'api-key' : base === 'v1' || isMessages ? 'x-api-key' : null
-  return { path: below, door: { ...HONOURED, keyHeader } }
+  const keyHeaders = [
+    ...(base === 'v1' || isMessages ? (['x-api-key'] as const) : []),
+    ...(base.startsWith('openai') ? (['api-key'] as const) : []),
+  ]
+  return { path: below, door: { ...HONOURED, keyHeaders } }
 }
 
 function decoded(model: string): string {
@@ -107,10 +110,10 @@ function decoded(model: string): string {
 export function authorizationOf(request: Request): string | null {
   const { headers } = request
   const authorization = headers.get('authorization')
-  const { keyHeader } = doorOf(request)
-  if (keyHeader === null || (authorization && /^bearer\s+svc_/i.test(authorization))) return authorization
-  const key = headers.get(keyHeader)
-  return key?.startsWith('svc_') ? `Bearer ${key}` : authorization
+  const { keyHeaders } = doorOf(request)
+  if (!keyHeaders.length || (authorization && /^bearer\s+svc_/i.test(authorization))) return authorization
+  const key = keyHeaders.map((name) => headers.get(name)).find((value) => value?.startsWith('svc_'))
+  return key ? `Bearer ${key}` : authorization
 }
 
 /** What to tell a client whose base address is wrong; null where nothing is known to be meant. */

@@ -93,8 +93,20 @@ describe('where the key may stand (contract 29.2)', () => {
     ['/api/v1/models', { 'x-api-key': key }, 401],
     ['/api/v1/models', { 'api-key': key }, 401],
     ['/api/v1/v1/models', { 'x-api-key': key }, 401],
+    ['/openai/v1/models', { 'x-api-key': key }, 401],
   ])('GET %s with %o is %d', async (path, headers, status) => {
     const got = await send('GET', path, headers as unknown as Record<string, string>)
     expect({ path, status: got.status }).toEqual({ path, status })
   })
+
+  test.each(['/v1', '/api/v1', '/api/v1/v1', '/openai/v1'])(
+    'messages take it in x-api-key under %s',
+    async (base) => {
+      const messages = { ...order, max_tokens: 5 }
+      for (const path of ['messages', 'messages/count_tokens'])
+        expect((await send('POST', `${base}/${path}`, { 'x-api-key': key }, messages)).status).toBe(200)
+      const fromAzure = await send('POST', `${base}/messages`, { 'api-key': key }, messages)
+      expect(fromAzure.status).toBe(base === '/openai/v1' ? 200 : 401)
+    },
+  )
 })

@@ -261,6 +261,18 @@ describe('what the engine does not have', () => {
       expect({ status, ignored: headers.get('x-svc-ignored') }).toEqual({ status: 200, ignored: 'top_p' })
     }
   })
+
+  test('may be named in words that no header holds', async () => {
+    const include = ['größe', '→', 'a\r\nset-cookie: b', ...Array(100).fill('x'.repeat(60))]
+    for (const stream of [false, true]) {
+      const { status, headers } = await builtin.send('POST', '/v1/responses', { input: 'Hello', include, stream })
+      const named = headers.get('x-svc-ignored') ?? ''
+      expect({ status, head: named.slice(0, 60), length: named.length, cookie: headers.get('set-cookie') }).toEqual({
+        ...{ status: 200, length: 1_024, cookie: null },
+        head: 'include gr??e, include ?, include a??set-cookie: b, include ',
+      })
+    }
+  })
 })
 
 describe('thoughts in tags at the head of an answer (contract 33.4)', () => {
