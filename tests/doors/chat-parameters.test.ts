@@ -263,7 +263,7 @@ describe('what the engine does not have', () => {
   })
 
   test('may be named in words that no header holds', async () => {
-    const include = ['größe', '→', 'a\r\nset-cookie: b', ...Array(100).fill('x'.repeat(60))]
+    const include = ['größe', '→', 'a\r\nset-cookie: b', ...Array(20).fill('x'.repeat(100))]
     for (const stream of [false, true]) {
       const { status, headers } = await builtin.send('POST', '/v1/responses', { input: 'Hello', include, stream })
       const named = headers.get('x-svc-ignored') ?? ''

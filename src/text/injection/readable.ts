@@ -5,7 +5,10 @@ import type { View } from './view'
 const DOUBLE = '“”„«»「」‹›'
 const SINGLE = '‘’‚´'
 
-/** How a character reads: compatibility forms resolved, no accents, lower case; white space becomes a blank. */
+/**
+ * How a character reads: compatibility forms resolved, no accents, case folded in full (`ß` as `SS`, a final `ς` as `Σ`);
+ * white space becomes a blank.
+ */
 const read = (char: string): string =>
   /^[\t-\r \u00a0\u2028\u2029]$/.test(char)
     ? ' '
@@ -14,7 +17,9 @@ const read = (char: string): string =>
         .normalize('NFKD')
         .replace(/[\u0300-\u036f]/g, '')
         .normalize('NFC')
-        .toLowerCase())
+        .toLowerCase()
+        .replace('ß', 'ss')
+        .replace('ς', 'σ'))
 
 const { units: UNITS, learn, plainOf } = createAlphabet(read)
 
