@@ -8,7 +8,7 @@ import type { McpServer } from '../tools/schema'
 import type { Offered } from './agent-schema'
 import { ignoredNamesIn, ignoredWarning } from './rules'
 import type { CompletionRequest } from './run'
-import type { ChatInput, FunctionTool } from './schema'
+import { type ChatInput, type FunctionTool, ToolChoice } from './schema'
 
 const maybe = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
 const Penalty = maybe(t.Number({ minimum: -2, maximum: 2 }))
@@ -100,6 +100,8 @@ export function samplingOf(sent: { [M in keyof Sampling]: Sampling[M] | null | u
 export const endUserOf = (name: string | null | undefined): Pick<Tuning, 'endUser'> =>
   name ? { endUser: sha256Hex(name) } : {}
 
+const Chosen = t.Object({ tool_choice: maybe(ToolChoice) })
+
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
 type ChatTool = NonNullable<ChatInput['tools']>[number]
@@ -118,12 +120,11 @@ const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
  * `validation_error` on a name used twice, on parameters that are not a schema, and on a `tool_choice` that is not among
  * them. What a choice names of an MCP server is looked for when its tools are known.
  */
-export function functionsOf({
-  tools,
-  tool_choice: choice,
-  parallel_tool_calls: parallel,
-}: ChatInput): CompletionRequest['functions'] {
+export function functionsOf(input: ChatInput): CompletionRequest['functions'] {
+  const { tools, parallel_tool_calls: parallel } = input
   if (!tools?.length) return null
+  assertFits(Chosen, input)
+  const { tool_choice: choice } = input
   const names = new Set<string>()
   const allowance = newAllowance()
   const functions: FunctionTool[] = []
@@ -143,7 +144,7 @@ export function functionsOf({
   return { ...choose(functions.map(toEngineTool), choice ?? 'auto', isKnown), oneCallATurn: parallel === false }
 }
 
-type Choice = NonNullable<ChatInput['tool_choice']>
+type Choice = Static<typeof ToolChoice>
 
 /** Applies `tool_choice`: a mode, one named function, or a list of allowed functions with a mode. */
 function choose(

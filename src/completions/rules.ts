@@ -317,7 +317,11 @@ export function nameIgnored(headers: Record<string, unknown>, names: readonly st
   const add = (more: readonly string[]): void => {
     all.push(...more)
     // Some names hold what a client wrote, and a header takes printable ASCII only.
-    if (all.length) headers['x-svc-ignored'] = all.join(', ').replace(/[^ -~]/g, '?').slice(0, 1_024)
+    if (all.length)
+      headers['x-svc-ignored'] = all
+        .join(', ')
+        .replace(/[^ -~]/g, '?')
+        .slice(0, 1_024)
   }
   add(names)
   return { ignores: add }

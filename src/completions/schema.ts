@@ -71,7 +71,8 @@ const NamedFunction = t.Object({
   function: t.Object({ name: t.String({ pattern: FUNCTION_NAME }) }),
 })
 
-const ToolChoice = t.Union([
+/** Checked where a chat has tools: without them any choice is accepted and ignored (contract 4). */
+export const ToolChoice = t.Union([
   NamedFunction,
   t.Object({
     type: oneOf(['allowed_tools'] as const),
@@ -107,7 +108,7 @@ export const ChatInput = t.Object(
     skills: t.Optional(nullable(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 }))),
     metadata: t.Optional(nullable(JsonObject)),
     tools: t.Optional(nullable(t.Array(t.Union([McpServer, FunctionTool]), { maxItems: 128 }))),
-    tool_choice: t.Optional(nullable(ToolChoice)),
+    tool_choice: t.Optional(nullable(t.Union([ToolChoice, t.String(), JsonObject]))),
     parallel_tool_calls: t.Optional(nullable(t.Boolean())),
     response_format: t.Optional(nullable(ResponseFormat)),
   },

@@ -34,19 +34,22 @@ export function toolsIn({ tools, tool_choice: choice, mcp_servers: servers }: Me
   }
   for (const [at, { name, url, authorization_token: token, tool_configuration: limits }] of (servers ?? []).entries()) {
     if (limits?.enabled === false) continue
+    const path = `mcp_servers[${at}]`
+    // Names of servers are free in this format.
+    const label = name
+      .toLowerCase()
+      .replace(/[^a-z0-9-]+/g, '-')
+      .slice(0, 32)
+    if (!label) throw invalidInput(`${path}.name`, `"${path}.name" is empty. Give the server a name.`)
     offered.push({
       type: 'mcp',
-      // Names of servers are free in this format.
-      server_label: name
-        .toLowerCase()
-        .replace(/[^a-z0-9-]+/g, '-')
-        .slice(0, 32),
+      server_label: label,
       server_url: url,
       require_approval: 'never',
       ...(token ? { headers: { authorization: `Bearer ${token}` } } : {}),
       ...(limits?.allowed_tools ? { allowed_tools: limits.allowed_tools } : {}),
     })
-    places.push(`mcp_servers[${at}]`)
+    places.push(path)
   }
   if (leftOut.length)
     warnings.push(`These tools were left out, because this server does not have them: ${leftOut.join(', ')}.`)

@@ -58,7 +58,7 @@ const OF_MESSAGES: Door = { ...HONOURED, keyHeaders: ['x-api-key'] }
 /** Whether the address of a path says more than where the API is mounted. */
 export const hasBase = (path: string): boolean =>
   path.startsWith(`${API}/`)
-    ? path.startsWith(`${API}/v1/`) || isMessages(path)
+    ? path.startsWith(`${API}/v1/`) || isMessages(path) || path.endsWith('/') || path.includes('//')
     : path.startsWith('/v1/') || path.startsWith('/openai/') || path.startsWith('//')
 
 /**
@@ -68,11 +68,11 @@ export const hasBase = (path: string): boolean =>
 export function readBase(request: Request): void {
   const path = pathOf(request.url)
   if (!hasBase(path)) return
-  if (isMessages(path)) return void doors.set(request, OF_MESSAGES)
   const tidy = path.replace(/\/+/g, '/').replace(/\/$/, '')
   const found = served(tidy)
   if (!found) return
   doors.set(request, found.door)
+  if (path === `${API}/${found.path}`) return
   const [before, ...after] = request.url.split(path)
   const moved = `${before}${API}/${found.path}${after.join(path)}`
   // The request stays the same object: the server knows its connection by it.
@@ -88,11 +88,12 @@ function served(path: string): Found | null {
       ? { path: deployed, door: { forClients: true, model: decoded(model), keyHeaders: ['api-key'] } }
       : null
   }
-  const [, base = '', below = ''] = /^\/(api\/v1\/v1|openai\/v1|openai|v1)\/(.+)$/.exec(path) ?? []
+  const [, base = '', below = ''] = /^\/(api\/v1\/v1|api\/v1|openai\/v1|openai|v1)\/(.+)$/.exec(path) ?? []
+  if (base === 'api/v1') return { path: below, door: isMessages(path) ? OF_MESSAGES : LETTER }
   if (!(base === 'openai' ? OF_AZURE : SERVED).test(below)) return null
-  const isMessages = /^messages(?:\/|$)/.test(below)
+  const takesMessages = /^messages(?:\/|$)/.test(below)
   const keyHeaders = [
-    ...(base === 'v1' || isMessages ? (['x-api-key'] as const) : []),
+    ...(base === 'v1' || takesMessages ? (['x-api-key'] as const) : []),
     ...(base.startsWith('openai') ? (['api-key'] as const) : []),
   ]
   return { path: below, door: { ...HONOURED, keyHeaders } }

@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url'
+
 /** A character has at most so many UTF-16 units (the longest emoji have 15); with more accents it counts as several. */
 const MAX_UNITS = 16
 
@@ -150,4 +152,15 @@ function codePointsIn(text: string): number {
     if ((text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) pairs += 1
   }
   return text.length - pairs
+}
+
+/**
+ * An e-mail address with its host as mail servers take it: one of other scripts in punycode (`münchen.de` is
+ * `xn--mnchen-3ya.de`). What has no such host stays as it is.
+ */
+export function withAsciiHost(email: string): string {
+  const at = email.lastIndexOf('@') + 1
+  const host = email.slice(at)
+  if (!at || /^[\0-\x7f]*$/.test(host) || !/^[a-z\d.\x80-\u{10ffff}-]+$/iu.test(host)) return email
+  return email.slice(0, at) + (domainToASCII(host) || host)
 }

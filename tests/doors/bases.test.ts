@@ -41,6 +41,23 @@ describe('the base addresses of clients (contract 32.1)', () => {
     },
   )
 
+  test.each(['/api/v1/models/', '/api/v1//models', '//api/v1/models//', '/api/v1/keys/', '/v1//models/'])(
+    'slashes count once and none at the end: %s',
+    async (path) => {
+      expect((await send('GET', path, { authorization: `Bearer ${key}` })).status).toBe(200)
+      const other = await send('PUT', path, { authorization: `Bearer ${key}` }, {})
+      expect({ status: other.status, allow: other.headers.get('allow') }).toEqual({
+        status: 405,
+        allow: expect.stringContaining('GET'),
+      })
+    },
+  )
+
+  test('messages keep their form behind slashes too', async () => {
+    const { status, text } = await send('GET', '/api/v1//messages/', { 'x-api-key': key })
+    expect({ status, type: JSON.parse(text).type }).toEqual({ status: 405, type: 'error' })
+  })
+
   test.each([
     ['HEAD', '/'],
     ['HEAD', '/v1'],
@@ -99,14 +116,11 @@ describe('where the key may stand (contract 29.2)', () => {
     expect({ path, status: got.status }).toEqual({ path, status })
   })
 
-  test.each(['/v1', '/api/v1', '/api/v1/v1', '/openai/v1'])(
-    'messages take it in x-api-key under %s',
-    async (base) => {
-      const messages = { ...order, max_tokens: 5 }
-      for (const path of ['messages', 'messages/count_tokens'])
-        expect((await send('POST', `${base}/${path}`, { 'x-api-key': key }, messages)).status).toBe(200)
-      const fromAzure = await send('POST', `${base}/messages`, { 'api-key': key }, messages)
-      expect(fromAzure.status).toBe(base === '/openai/v1' ? 200 : 401)
-    },
-  )
+  test.each(['/v1', '/api/v1', '/api/v1/v1', '/openai/v1'])('messages take it in x-api-key under %s', async (base) => {
+    const messages = { ...order, max_tokens: 5 }
+    for (const path of ['messages', 'messages/count_tokens'])
+      expect((await send('POST', `${base}/${path}`, { 'x-api-key': key }, messages)).status).toBe(200)
+    const fromAzure = await send('POST', `${base}/messages`, { 'api-key': key }, messages)
+    expect(fromAzure.status).toBe(base === '/openai/v1' ? 200 : 401)
+  })
 })

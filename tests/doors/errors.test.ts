@@ -17,6 +17,7 @@ describe('what is wrong is named by its member, plain and streamed', () => {
   const id = crypto.randomUUID()
   const server = { type: 'url', name: 'one', url: 'https://tools.example/mcp' }
   const withServers = (...mcp_servers: object[]) => ({ ...CHAT, mcp_servers })
+  const FUNCTION = { type: 'function', function: { name: 'look' } }
   const ofTools = { type: 'mcp', server_label: 'a', server_url: 'nope' }
 
   test.each([
@@ -34,6 +35,9 @@ describe('what is wrong is named by its member, plain and streamed', () => {
     ['/messages', withServers({ ...server, url: undefined }), 400, 'mcp_servers[0].url'],
     ['/messages', withServers({ ...server, authorization_token: 'a\nb' }), 400, 'mcp_servers[0].authorization_token'],
     ['/messages', withServers(server, server), 400, 'mcp_servers[1]'],
+    ['/messages', withServers(server, { ...server, name: '' }), 400, 'mcp_servers[1].name'],
+    ['/chat/completions', { ...CHAT, tools: [FUNCTION], tool_choice: 'zzz' }, 400, 'tool_choice'],
+    ['/chat/completions', { ...CHAT, tools: [FUNCTION], tool_choice: { type: 'zzz' } }, 400, 'tool_choice.type'],
     ['/messages', withServers(...Array.from({ length: 5 }, () => server)), 400, 'mcp_servers'],
     ['/responses', { input: 'Hello', tools: [ofTools] }, 400, 'tools[0].server_url'],
     ['/chat/completions', { ...CHAT, tools: [ofTools] }, 400, 'tools[0].server_url'],

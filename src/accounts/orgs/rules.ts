@@ -1,5 +1,6 @@
 import type { OperatorRole, OwnerScope, TenantCaller } from '../../kernel/caller'
 import { randomBase62, sha256Hex } from '../../kernel/crypto'
+import { withAsciiHost } from '../../kernel/text'
 import { DEV_OWNER } from '../../kernel/user-folder'
 import { ownerOnly, permissionMissing } from './errors'
 import { type Invitation, PERMISSIONS, type Permission, type Role } from './schema'
@@ -42,8 +43,10 @@ export function slugify(name: string): string {
   return slug || 'org'
 }
 
-/** Addresses that differ only in letter case or surrounding blanks are the same account. */
-export const normalizeEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase()
+/**
+ * Addresses that differ only in letter case, surrounding blanks or the script of their host are the same account. Linear.
+ */
+export const normalizeEmail = (email: string): string => withAsciiHost(email.trim().normalize('NFC').toLowerCase())
 
 /**
  * Only members with `manageMembers` may change a role or remove a member, and only owners where an owner's role is

@@ -36,6 +36,20 @@ describe('an invitation', () => {
     expect((await eve.send('GET', 'auth/me')).body).toMatchObject({ active_org_id: null, orgs: [{ id: team.id }] })
   })
 
+  test('goes to a host of any script, whose forms are one address', async () => {
+    const team = await createTeam(world)
+    for (const [email, known] of [
+      ['Ada@MÜNCHEN.example', 'ada@xn--mnchen-3ya.example'],
+      ['ada@xn--mnchen-3ya.example', 'ada@xn--mnchen-3ya.example'],
+      ['ada@пример.рф', 'ada@xn--e1afmkfd.xn--p1ai'],
+    ]) {
+      const made = await team.admin.send('POST', `orgs/${team.id}/invitations`, { email, role: 'member' })
+      expect({ status: made.status, email: made.body.invitation.email }).toEqual({ status: 201, email: known })
+    }
+    for (const email of ['ada@mün chen.example', 'ada@mün/chen.example', 'münchen.example', 'ä@'])
+      expect((await team.admin.send('POST', `orgs/${team.id}/invitations`, { email, role: 'member' })).status).toBe(400)
+  })
+
   test('lets one in when 20 accepts come at once, and only once', async () => {
     const team = await createTeam(world)
     const eve = await world.person()

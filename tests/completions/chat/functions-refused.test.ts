@@ -165,7 +165,8 @@ describe('POST /chat/completions takes', () => {
       { role: 'user', content: freshPrompt() },
       found('c1'),
     ]
-    expect((await ada.send('POST', 'chat/completions', { messages, tool_choice: 'required' })).status).toBe(200)
+    for (const tool_choice of ['required', 'zzz', { type: 'zzz' }, { type: 'function' }])
+      expect((await ada.send('POST', 'chat/completions', { messages, tool_choice })).status).toBe(200)
     const sent = upstream.calls[0]!.body
     expect(JSON.stringify(sent)).not.toContain('seen')
     expect(sent).not.toHaveProperty('tools')
