@@ -100,6 +100,7 @@ export function samplingOf(sent: { [M in keyof Sampling]: Sampling[M] | null | u
 export const endUserOf = (name: string | null | undefined): Pick<Tuning, 'endUser'> =>
   name ? { endUser: sha256Hex(name) } : {}
 
+/** Checked where a chat has tools: without them any choice is accepted and ignored (contract 4). */
 const Chosen = t.Object({ tool_choice: maybe(ToolChoice) })
 
 const NO_PARAMETERS = { type: 'object', properties: {} }

@@ -146,6 +146,7 @@ function newRun(
     hasBegun: false,
     said: new Pieces(),
     held: null,
+    untold: request.sampling?.logprobs === undefined ? null : [],
     later: null,
     drafts: [],
     pictures: [],

@@ -5,7 +5,16 @@ import type { Billing, Prices } from '../billing'
 import type { Hold } from '../billing/schema'
 import type { BrowserService } from '../browser'
 import type { Deadline, Holds, Later } from '../charging'
-import type { Effort, EngineService, ImageDetail, ImageQuality, Message, Sampling, ToolChoice } from '../engines'
+import type {
+  Effort,
+  EngineService,
+  ImageDetail,
+  ImageQuality,
+  Message,
+  Sampling,
+  TokenLogprob,
+  ToolChoice,
+} from '../engines'
 import type { GivenFile } from '../engines/schema'
 import type { EventBus } from '../events'
 import type { Draft, Files } from '../files'
@@ -299,6 +308,8 @@ export type Run = {
   readonly said: Pieces
   /** Holds back streamed text until rules have checked it; null when no rule needs that. */
   held: HoldBack | null
+  /** Streamed text that is held back, where the engine says how likely its tokens are; null once it is not shown as it came. */
+  untold: { text: string; logprobs: readonly TokenLogprob[] }[] | null
 
   /** The job that continues with the work, put in line with the end of the run. */
   later: Later | null

@@ -71,7 +71,6 @@ const NamedFunction = t.Object({
   function: t.Object({ name: t.String({ pattern: FUNCTION_NAME }) }),
 })
 
-/** Checked where a chat has tools: without them any choice is accepted and ignored (contract 4). */
 export const ToolChoice = t.Union([
   NamedFunction,
   t.Object({

@@ -125,7 +125,6 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   /** The arguments of each call as far as they were shown. */
   const shown = new Map<string, string>()
   let hasRefused = false
-  let hasLogprobs = false
   let shows = true
 
   /** A piece of a call; the first one has its id and name. */
@@ -156,7 +155,6 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
         if (!progress.logprobs) return head + sseJson(progress.text) + tail
-        hasLogprobs = true
         return chunk([{ ...delta({ content: progress.text })[0], logprobs: likelyOf(progress.logprobs) }])
       case 'reasoning':
         return shows ? chunk(delta({ reasoning_content: progress.text, reasoning: progress.text })) : ''
@@ -174,9 +172,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         const { run, answer } = progress
         const refusal = answer.refusal !== null && !hasRefused ? chunk(delta({ refusal: answer.refusal })) : ''
         const calls = answer.toolCalls.map(restOf).join('')
-        // Of text that a rule held back they were not told with it.
-        const likely = answer.logprobs && !hasLogprobs ? { logprobs: likelyOf(answer.logprobs) } : {}
-        const last = chunk([{ ...delta({}, finishReason(answer))[0], ...likely }], {
+        const last = chunk(delta({}, finishReason(answer)), {
           system_fingerprint: fingerprintOf(answer),
           svc_metadata: chatMetadata(run, answer),
         })

@@ -1,4 +1,5 @@
 import { toolsUnpaid } from '../billing'
+import type { TokenLogprob } from '../engines'
 import type { HoldBack } from '../guardrails'
 import type { Acting, AgentResult, Step, Task } from './agent-schema'
 import { answerOnce } from './agent-turn'
@@ -14,6 +15,8 @@ export const OPENING_MS = 10_000
 
 /** Thrown to end the engine call of a streamed answer that a rule blocked. */
 const BLOCKED = new Error('a guardrail blocked the answer')
+
+type SpokenStep = Extract<Step, { type: 'text' | 'refusal' }>
 
 /** Tells the reader of a stream that the answer begins. Later calls do nothing. */
 function begin(run: Run, write: Write): void | Promise<void> {
@@ -31,13 +34,42 @@ function show(run: Run, write: Write, step: Step): void | Promise<void> {
   if (!run.hasBegun) void begin(run, write)
   if (step.type !== 'text' && step.type !== 'refusal') return write(step)
   run.said.add(step.text)
-  return run.held ? showHeld(run.held, write, step.text) : write(step)
+  return run.held ? showHeld(run, run.held, write, step) : write(step)
 }
 
-async function showHeld(held: HoldBack, write: Write, piece: string): Promise<void> {
-  const text = await held.add(piece)
-  if (text) await write({ type: 'text', text })
+async function showHeld(run: Run, held: HoldBack, write: Write, step: SpokenStep): Promise<void> {
+  run.untold?.push({ text: step.text, logprobs: ('logprobs' in step && step.logprobs) || [] })
+  const text = await held.add(step.text)
+  if (text) await write({ type: 'text', text, ...likelihoodOf(run, text) })
   if (held.blocked()) throw BLOCKED
+}
+
+/**
+ * How likely the tokens are of text that was held back and is shown now: of pieces that are shown whole. Nothing from
+ * where a rule changed a word on (contract 33.2). Linear in the text.
+ */
+function likelihoodOf(run: Run, shown: string): Pick<SpokenStep & { type: 'text' }, 'logprobs'> {
+  const logprobs: TokenLogprob[] = []
+  const waiting = run.untold
+  if (!waiting) return {}
+  let at = 0
+  let whole = 0
+  while (at < shown.length) {
+    const first = waiting[whole]
+    const part = shown.slice(at, at + (first?.text.length ?? 0))
+    if (!first?.text.startsWith(part)) {
+      run.untold = null
+      return {}
+    }
+    at += part.length
+    if (part.length < first.text.length) first.text = first.text.slice(part.length)
+    else {
+      logprobs.push(...first.logprobs)
+      whole += 1
+    }
+  }
+  waiting.splice(0, whole)
+  return logprobs.length ? { logprobs } : {}
 }
 
 /** Shows what is left of a streamed answer, after the policy was applied to the whole of it. */
@@ -48,7 +80,7 @@ export async function showRest(run: Run, write: Write, result: AgentResult, guar
   // Without a hold-back an answer is withheld for its tool calls alone: what stands in for it is shown like any.
   const standsIn = isWithheld && !run.said.text ? guarded.content : ''
   const rest = held ? await held.rest(guarded.content, isWithheld) : standsIn
-  if (rest) await write({ type: 'text', text: rest })
+  if (rest) await write({ type: 'text', text: rest, ...(guarded.logprobs?.length ? likelihoodOf(run, rest) : {}) })
 }
 
 /** The answer of the engine, or what is made or researched in its place. Throws what engines throw, and 402. */

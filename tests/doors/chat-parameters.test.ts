@@ -222,6 +222,34 @@ describe('how likely the tokens of an answer were, read with the openai package 
     }
   })
 
+  test('comes with its text where a guardrail reads along, and ends where that takes a word out', async () => {
+    const eve = await likely.person()
+    await under(eve, [onTerms('output', 'redact', ['kraken'])])
+    const many = Array.from({ length: 200 }, (_, at) => `word${at}`)
+    for (const [words, changed] of [
+      [many, false],
+      [[...many, 'kraken', ...many], true],
+    ] as const) {
+      const order = ask(`[[slow:1]] [[say:${words.join(' ')}]]`, { ...asks, stream: true })
+      const { text } = await eve.send('POST', '/v1/chat/completions', order)
+      const choices = readFrames(text).flatMap(({ data }) => (data === '[DONE]' ? [] : data.choices))
+      const pieces = choices.filter(({ logprobs }) => logprobs)
+      for (const { delta } of pieces) expect(delta.content).not.toBe('')
+      const tokens = pieces.map(({ logprobs }) => logprobs.content.map(({ token }: { token: string }) => token).join(''))
+      expect(pieces.length).toBeGreaterThan(2)
+      // A piece has them once all of it is shown, so at most a word later than its beginning.
+      let shown = 0
+      let counted = 0
+      for (const [at, { delta }] of pieces.entries()) {
+        shown += delta.content.length
+        counted += tokens[at]!.length
+        expect(shown - counted).toBeWithin(0, 10)
+      }
+      if (changed) expect(text).not.toContain('"token":" kraken"')
+      else expect(tokens.join('')).toBe(words.join(' '))
+    }
+  })
+
   test('is in a response, plain, streamed and read again', async () => {
     const request = () => ({ ...{ model, input: freshPrompt('[[say:one two]]'), include, top_logprobs: 2 } })
     const plain = await openai.responses.create({ ...request(), prompt_cache_key: 'mine', service_tier: 'flex' })
