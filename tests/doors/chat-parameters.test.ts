@@ -235,7 +235,9 @@ describe('how likely the tokens of an answer were, read with the openai package 
       const choices = readFrames(text).flatMap(({ data }) => (data === '[DONE]' ? [] : data.choices))
       const pieces = choices.filter(({ logprobs }) => logprobs)
       for (const { delta } of pieces) expect(delta.content).not.toBe('')
-      const tokens = pieces.map(({ logprobs }) => logprobs.content.map(({ token }: { token: string }) => token).join(''))
+      const tokens = pieces.map(({ logprobs }) =>
+        logprobs.content.map(({ token }: { token: string }) => token).join(''),
+      )
       expect(pieces.length).toBeGreaterThan(2)
       // A piece has them once all of it is shown, so at most a word later than its beginning.
       let shown = 0
