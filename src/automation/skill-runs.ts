@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, lt, ne, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, ne, sql } from 'drizzle-orm'
 import type { Behalf, Unattended } from '../accounts'
 import type { AuditLog } from '../audit'
 import type { AuditEntry } from '../audit/schema'
@@ -10,8 +10,8 @@ import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { newRequestId, type OrgId } from '../kernel/ids'
 import { pagesBy, type Wanted } from '../kernel/keyset'
-import { inBatches } from '../kernel/loop'
 import { centsToMicro, microToCents } from '../kernel/money'
+import { removeOld } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import type { Activation, SkillService } from '../skills'
@@ -155,13 +155,6 @@ const runRepository = {
         ),
       )
     return sum!
-  },
-  /** Deletes ended runs that are older than a moment. Returns how many. */
-  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
-    const table = tx.of(skillRuns)
-    const isOld = and(lt(table.created_at, before), ne(table.status, 'running'))
-    const old = tx.select({ id: table.id }).from(table).where(isOld).limit(limit)
-    return (await tx.delete(table).where(inArray(table.id, old)).returning({ id: table.id })).length
   },
 }
 
@@ -369,7 +362,8 @@ export function createSkillRuns(deps: SkillRunDeps) {
 
   async function tidy(): Promise<void> {
     const before = clock.now() - STORED_MS
-    await inBatches((limit) => store.write((tx) => runRepository.removeOld(tx, before, limit)))
+    const where = (t: typeof skillRuns.sqlite) => ne(t.status, 'running')
+    await removeOld(store, { table: skillRuns, key: 'id', at: 'created_at', where }, before)
   }
 }
 

@@ -3,8 +3,9 @@ import type { OwnerScope } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { pagesBy } from '../kernel/keyset'
 import { microToCents } from '../kernel/money'
+import { removeOld } from '../kernel/old-rows'
 import { type Page, toPage } from '../kernel/page'
-import { command, counted, insertAll, query, type Reader, rowsIn, type Tx, unlocked } from '../kernel/store'
+import { command, counted, insertAll, query, type Reader, rowsIn, type Store, type Tx, unlocked } from '../kernel/store'
 import type { CanvasId } from './canvases-schema'
 import { type RunRow, type StepRow, type WorkflowRow, workflowRuns, workflowSteps, workflows } from './table'
 import type { RunQuery, StepResult, WorkflowId, WorkflowRun, WorkflowRunId } from './workflows-schema'
@@ -276,20 +277,14 @@ export const runRepository = {
       .orderBy(asc(table.run_id), asc(table.seq))
   },
 
-  /** Deletes runs that ended before a moment, with their steps. Returns how many. */
-  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
-    const [runs, steps] = [tx.of(workflowRuns), tx.of(workflowSteps)]
-    const old = await tx
-      .select({ id: runs.id })
-      .from(runs)
-      .where(and(isNotNull(runs.completed_at), lt(runs.completed_at, before)))
-      .limit(limit)
-    const ids = old.map(({ id }) => id)
-    if (!ids.length) return 0
-    await tx.delete(steps).where(inArray(steps.run_id, ids))
-    await tx.delete(runs).where(inArray(runs.id, ids))
-    return ids.length
-  },
+  /** Deletes runs that ended before a moment, with their steps. */
+  removeOld: (store: Store, before: number): Promise<number> =>
+    removeOld(store, { table: workflowRuns, key: 'id', at: 'completed_at', also: removeSteps }, before),
+}
+
+async function removeSteps(tx: Tx, ids: readonly string[]): Promise<void> {
+  const t = tx.of(workflowSteps)
+  await tx.delete(t).where(inArray(t.run_id, ids as WorkflowRunId[]))
 }
 
 /** A run as the API shows it, with the steps that never ran once it has ended. */

@@ -6,7 +6,6 @@ import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
-import { inBatches } from '../kernel/loop'
 import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { createResource, type ResourceDeps } from '../resource'
@@ -231,7 +230,7 @@ export function createWorkflows(deps: Deps) {
 
   async function tidy(): Promise<void> {
     const before = clock.now() - STORED_MS
-    await inBatches((limit) => store.write((tx) => rows.removeOld(tx, before, limit)))
+    await rows.removeOld(store, before)
   }
 }
 

@@ -156,11 +156,12 @@ async function deleteCalls(store: Store, owner: OwnerScope, signal: AbortSignal)
   const base = await baseOf(store.read, owner)
   if (base.seq === 0) return 0
   const rolled = await rolledUpTo(store.read)
-  const deleteSome = async (limit: number) => {
-    const rows = await oldCalls(store.read, { owner, after: 0, at: base.at, seq: base.seq, limit })
+  const deleteSome = async (limit: number, after: number) => {
+    const rows = await oldCalls(store.read, { owner, after, at: base.at, seq: base.seq, limit })
     // One month at a time, because statements sum by month.
     const batch = rows.filter((row) => row.id <= rolled && monthOf(row) === monthOf(rows[0]!))
-    return batch.length ? deleteBatch(store, owner, batch) : 0
+    if (batch.length) await deleteBatch(store, owner, batch)
+    return batch.map(({ at }) => at)
   }
   return inBatches(deleteSome, signal)
 }
@@ -168,7 +169,7 @@ async function deleteCalls(store: Store, owner: OwnerScope, signal: AbortSignal)
 const monthOf = ({ at }: Pick<OldCall, 'at'>): string => iso(at).slice(0, 7)
 
 /** Deletes calls with the holds that paid for them, and carries what they cost, in one transaction. */
-function deleteBatch(store: Store, owner: OwnerScope, batch: readonly OldCall[]): Promise<number> {
+function deleteBatch(store: Store, owner: OwnerScope, batch: readonly OldCall[]): Promise<void> {
   const ids = JSON.stringify(batch.map(({ id }) => ({ number: id })))
   const refs = JSON.stringify(batch.flatMap(({ ledger_ref }) => (ledger_ref === null ? [] : [{ word: ledger_ref }])))
   return store.write(async (tx) => {
@@ -182,11 +183,10 @@ function deleteBatch(store: Store, owner: OwnerScope, batch: readonly OldCall[])
       if (!(await removeSpent(tx, of))) await shrinkHold(tx, of)
     }
     const sum = paid.reduce((total, { cost }) => total + cost, 0)
-    if (sum === 0) return gone.length
+    if (sum === 0) return
     const [id, at] = [Math.max(...paid.map((row) => row.id)), Math.max(...paid.map((row) => row.at))]
     const entry = { ref: `carried:${owner}:${id}`, kind: 'carried', at, note: `${paid.length} calls, archived` }
     await insertEntry(tx, { ...entry, account: owner, amount: -sum })
     await insertEntry(tx, { ...entry, account: REVENUE, amount: sum })
-    return gone.length
   })
 }

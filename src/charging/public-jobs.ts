@@ -11,6 +11,7 @@ import { CANCELLED, JobId, type JobType } from '../jobs/schema'
 import { type Call, type Caller, type OperatorCaller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import { AppError, notFound } from '../kernel/errors'
+import { inBatches } from '../kernel/loop'
 import { microToCents } from '../kernel/money'
 import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
@@ -373,17 +374,15 @@ function createJobOperatorAccess({ store, jobs, audit, ownerNamed }: OperatorAcc
     const owner = ownerFilter === undefined ? null : await ownerNamed(store.read, ownerFilter)
     const wanted = { kinds: jobs.queues.namesOf(), before: Date.parse(before), owner }
     if (count_only) return purged(await jobs.countEnded(store.read, wanted))
-    for (let total = 0; ; ) {
-      const gone = await store.write(async (tx) => {
-        const some = await jobs.removeEnded(tx, wanted)
-        const input = { metadata: { before, jobs: some } }
+    const removeSome = (limit: number, from: number) =>
+      store.write(async (tx) => {
+        const some = await jobs.removeEnded(tx, wanted, { limit, from })
+        const input = { metadata: { before, jobs: some.length } }
         const scope = owner ?? 'server'
-        if (some)
+        if (some.length)
           await audit.record(tx, call, { action: 'job.purged', entityType: 'job', entityId: null, scope, input })
         return some
       })
-      if (!gone) return purged(total)
-      total += gone
-    }
+    return purged(await inBatches(removeSome))
   }
 }

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import { aboutOf, type CompletionRequest } from '../completions'
 import { recurring } from '../jobs'
@@ -7,6 +7,7 @@ import type { Clock } from '../kernel/clock'
 import { AppError, defineError, messageOf, notFound } from '../kernel/errors'
 import { defineId } from '../kernel/ids'
 import { listAfter } from '../kernel/keyset'
+import { removeOld } from '../kernel/old-rows'
 import { allOf, command, insertAll, query, type Reader, type Row, type Store, type Tx } from '../kernel/store'
 import { wordOf } from '../kernel/text'
 import type { ConversationService } from '../skills'
@@ -35,7 +36,6 @@ export type StoredDeps = {
 
 const DAY_MS = 86_400_000
 const EXPIRY_MS = 60 * 60_000
-const BATCH = 200
 /** Most responses that one may go on from. */
 const MAX_CHAIN = 1_000
 const MessageId = defineId('message item', 'msg')
@@ -340,24 +340,20 @@ export async function listInputItems(
 
 /** Job that deletes responses whose time is over. */
 export const expiredResponses = ({ store, clock }: Pick<StoredDeps, 'store' | 'clock'>) =>
-  recurring('responses.expiry', EXPIRY_MS, async () => {
-    for (let gone = BATCH; gone === BATCH; )
-      gone = await store.write(async (tx) => {
-        const t = tx.of(responses)
-        const due = await tx.select({ id: t.id }).from(t).where(lte(t.expires_at, clock.now())).limit(BATCH)
-        await removeAll(
-          tx,
-          due.map(({ id }) => id),
-        )
-        return due.length
-      })
-  })
+  recurring('responses.expiry', EXPIRY_MS, (signal) =>
+    removeOld(store, { table: responses, key: 'id', at: 'expires_at', also: removeItems }, clock.now() + 1, signal),
+  )
 
 async function removeAll(tx: Tx, ids: readonly ResponseId[]): Promise<void> {
   if (!ids.length) return
-  const [t, items] = [tx.of(responses), tx.of(responseItems)]
-  await tx.delete(items).where(inArray(items.response_id, [...ids]))
+  const t = tx.of(responses)
+  await removeItems(tx, ids)
   await tx.delete(t).where(inArray(t.id, [...ids]))
+}
+
+async function removeItems(tx: Tx, ids: readonly string[]): Promise<void> {
+  const t = tx.of(responseItems)
+  await tx.delete(t).where(inArray(t.response_id, ids as ResponseId[]))
 }
 
 /** The frames of a stored response (contract 29.7), without those up to the number `after`. */

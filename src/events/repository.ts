@@ -100,13 +100,6 @@ export const eventRepository = {
       .where(inArray(t.id, [...ids]))
     return new Map((await found).map(({ id, envelope }) => [id, envelope]))
   },
-
-  /** Deletes events that are older than a moment. Returns how many. */
-  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
-    const t = tx.of(busEvents)
-    const old = tx.select({ id: t.id }).from(t).where(lt(t.created_at, before)).limit(limit)
-    return (await tx.delete(t).where(inArray(t.id, old)).returning({ id: t.id })).length
-  },
 }
 
 /** What may subscribe to events. Only webhooks take a pattern without `*` as one name (contract 14.1). */

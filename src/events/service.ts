@@ -3,7 +3,7 @@ import { type JobKind, recurring } from '../jobs'
 import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { newRequestId, OrgId, type UserId } from '../kernel/ids'
-import { inBatches } from '../kernel/loop'
+import { removeOld } from '../kernel/old-rows'
 import { pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
 import type { Reader, Store, Tx } from '../kernel/store'
@@ -19,7 +19,7 @@ import {
   type NewEvent,
   type PublishedEvent,
 } from './schema'
-import type { BusEventRow } from './table'
+import { type BusEventRow, busEvents } from './table'
 
 /** The largest body that a receiver gets (contract 14.3). */
 const MAX_BYTES = 256 * 1024
@@ -140,7 +140,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
   function tidying(): JobKind<null> {
     return recurring('events.tidy', TIDY_EVERY_MS, async () => {
       const before = clock.now() - settings.eventsRetentionDays * DAY_MS
-      await inBatches((limit) => store.write((tx) => rows.removeOld(tx, before, limit)))
+      await removeOld(store, { table: busEvents, key: 'id', at: 'created_at' }, before)
     })
   }
 }

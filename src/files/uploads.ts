@@ -7,6 +7,7 @@ import { AppError, atField, defineError, invalidInput, messageOf, notFound } fro
 import type { KeyId } from '../kernel/ids'
 import { newRequestId } from '../kernel/ids'
 import { listAfter, pagesAfter, pagesBy } from '../kernel/keyset'
+import { inBatches } from '../kernel/loop'
 import { mapPage, pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import type { Draft } from './drafts'
@@ -39,7 +40,6 @@ const MAX_OWNER_BYTES = 1024 * MIB
 const LIFE_S = 30 * 86_400
 const MIN_LIFE_S = 3_600
 const EXPIRY_MS = 60_000
-const BATCH = 100
 
 const tooLarge = defineError(
   'too_large',
@@ -240,12 +240,12 @@ export async function countReader(tx: Tx, id: UploadId, by: 1 | -1): Promise<voi
 
 /** Job that removes files whose time has passed and that nothing reads. */
 export const expiredUploads = (deps: UploadDeps) =>
-  recurring('uploads.expiry', EXPIRY_MS, async () => {
-    for (let gone = BATCH; gone === BATCH; )
-      gone = await deps.store.write(async (tx) => {
+  recurring('uploads.expiry', EXPIRY_MS, (signal) => {
+    const removeSome = (limit: number) =>
+      deps.store.write(async (tx) => {
         const t = tx.of(uploads)
         const over = and(lte(t.expires_at, deps.clock.now()), eq(t.readers, 0))
-        const due = await tx.select({ id: t.id, owner: t.owner }).from(t).where(over).orderBy(t.expires_at).limit(BATCH)
+        const due = await tx.select({ id: t.id, owner: t.owner }).from(t).where(over).orderBy(t.expires_at).limit(limit)
         for (const row of due) {
           if (!(await take(deps, tx, row))) continue
           const about = { scope: row.owner, requestId: newRequestId() }
@@ -257,6 +257,7 @@ export const expiredUploads = (deps: UploadDeps) =>
         }
         return due.length
       })
+    return inBatches(removeSome, signal)
   })
 
 /** A file as operators see it. */

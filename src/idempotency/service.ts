@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { recurring } from '../jobs'
 import { type Call, type Once, ownerOf, SCOPES, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -93,19 +93,18 @@ const renew = async (tx: Tx, requestIds: readonly string[], leaseUntil: number):
     .where(and(inArray(t.request_id, [...requestIds]), isNull(t.status)))
 }
 
-/** Deletes the keys that expired first: as many as `limit`, and those that expired with the last of them. */
-const removeExpiredRepository = async (tx: Tx, now: number, limit: number): Promise<number> => {
+/** Deletes the keys that expired first from a moment on: `limit`, and those that expired with the last. Returns when. */
+const removeExpiredRepository = async (tx: Tx, now: number, limit: number, from: number): Promise<number[]> => {
   const t = tx.of(idempotencyKeys)
   const due = await tx
     .select({ at: t.expires_at })
     .from(t)
-    .where(lte(t.expires_at, now))
+    .where(and(gte(t.expires_at, from), lte(t.expires_at, now)))
     .orderBy(t.expires_at)
     .limit(limit)
   const last = due.at(-1)
-  if (!last) return 0
-  await tx.delete(t).where(lte(t.expires_at, last.at))
-  return due.length
+  if (last) await tx.delete(t).where(and(gte(t.expires_at, from), lte(t.expires_at, last.at)))
+  return due.map(({ at }) => at)
 }
 
 /** When the first key expires, in epoch milliseconds; null where there is none. */
@@ -301,9 +300,9 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     }
   }
 
-  /** Deletes one batch of expired keys. Returns how many. */
-  function removeExpired(limit: number): Promise<number> {
-    return store.write((tx) => idempotencyRepository.removeExpired(tx, clock.now(), limit))
+  /** Deletes one batch of expired keys, from a moment on. Returns when they expired. */
+  function removeExpired(limit: number, from: number): Promise<number[]> {
+    return store.write((tx) => idempotencyRepository.removeExpired(tx, clock.now(), limit, from))
   }
 }
 

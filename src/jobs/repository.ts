@@ -23,9 +23,9 @@ export const jobStepRepository = {
     return db.select().from(t).where(eq(t.job_id, id)).orderBy(asc(t.seq))
   },
 
-  async forget(tx: Tx, ids: readonly JobId[]): Promise<void> {
+  async forget(tx: Tx, ids: readonly string[]): Promise<void> {
     const t = tx.of(jobSteps)
-    if (ids.length) await tx.delete(t).where(inArray(t.job_id, [...ids]))
+    if (ids.length) await tx.delete(t).where(inArray(t.job_id, ids as JobId[]))
   },
 }
 

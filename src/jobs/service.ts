@@ -3,6 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import { inBatches, type Loop } from '../kernel/loop'
+import { removeOldest } from '../kernel/old-rows'
 import { command, type Reader, type Store, type Tx, unlocked } from '../kernel/store'
 import { type JobKind, RECURRING, recurring, STORED_MS, type Stored } from './kind'
 import { shownJobs } from './queries'
@@ -113,7 +114,6 @@ type Named = Pick<JobKind, 'name' | 'shown'>
 export type Jobs = ReturnType<typeof createJobs>
 
 const TIDY_EVERY_MS = 600_000
-const PURGE_BATCH = 500
 const ASKS_BATCH = 500
 
 /** The queue of this server: kinds of work are registered, jobs are put in line, workers run them. */
@@ -147,7 +147,7 @@ export function createJobs(deps: JobsDeps) {
     queues: createQueues({ clock, kinds, wake: worker.wake }),
     countEnded,
     /** Deletes some jobs that ended before a moment, and says how many; 0 when there are none left. */
-    removeEnded: (tx: Tx, wanted: Ended) => removeEnded(tx, wanted, PURGE_BATCH),
+    removeEnded,
   }
 
   /** Makes a kind of work known to this process; jobs of unknown kinds are left to processes that know them. */
@@ -261,23 +261,17 @@ export function createJobs(deps: JobsDeps) {
   async function tidy(): Promise<void> {
     const byAge = Map.groupBy(kinds.values(), ({ keepMs = STORED_MS }) => keepMs)
     for (const [storedMs, some] of byAge) {
-      const names = some.map(({ name }) => name)
-      const over = { kinds: names, before: clock.now() - storedMs }
-      await inBatches((limit) => store.write((tx) => removeEnded(tx, over, limit)))
+      const over = { kinds: some.map(({ name }) => name), before: clock.now() - storedMs }
+      await inBatches((limit, from) => store.write((tx) => removeEnded(tx, over, { limit, from })))
     }
   }
 }
 
-/** Deletes jobs that ended before a moment, and their logs. Returns how many. */
-async function removeEnded(tx: Tx, wanted: Ended, limit: number): Promise<number> {
-  const t = tx.of(jobs)
-  const some = tx.select({ id: t.id }).from(t).where(endedBefore(t, wanted)).limit(limit)
-  const gone = await tx.delete(t).where(inArray(t.id, some)).returning({ id: t.id })
-  await steps.forget(
-    tx,
-    gone.map(({ id }) => id),
-  )
-  return gone.length
+/** Deletes jobs that ended before a moment, and their logs, oldest first. Returns when they ended. */
+function removeEnded(tx: Tx, wanted: Ended, batch: { limit: number; from: number }): Promise<number[]> {
+  const where = (t: typeof jobs.sqlite) => endedBefore(t, wanted)
+  const ended = { table: jobs, key: 'id', at: 'completed_at', where, also: steps.forget } as const
+  return removeOldest(tx, ended, { ...batch, before: wanted.before + 1 })
 }
 
 async function countEnded(db: Reader, wanted: Ended): Promise<number> {

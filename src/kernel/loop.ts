@@ -86,23 +86,30 @@ export function nextTurn(): Promise<void> {
   return last
 }
 
-/** What one batch of a cleanup may take: other writes wait no longer for it. */
-const BATCH_MS = 10
-const BATCH = { first: 50, least: 10, most: 500 }
+/** Rows of a cleanup's batch. One that took longer than `longMs` is followed by half of it at most; short ones grow. */
+const BATCH = { first: 50, most: 500, longMs: 25, shortMs: 10, growth: 1.25 }
 
 /**
  * Deletes in batches until `remove` finds nothing more or the signal aborts. `remove` handles up to `limit` rows in one
- * transaction and returns how many it had. The limit follows the time that batches take. Returns how many rows in all.
+ * transaction and returns how many it had, or their times in ascending order. Then the next batch is told the last time:
+ * one that begins there does not read again what Postgres keeps of deleted rows, as it does for a long read. Other writes
+ * wait no longer for a batch than it takes, so its limit follows that. Returns how many rows in all.
  */
-export async function inBatches(remove: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {
-  let [limit, total] = [BATCH.first, 0]
+export async function inBatches(
+  remove: (limit: number, from: number) => Promise<number | readonly number[]>,
+  signal?: AbortSignal,
+): Promise<number> {
+  let [limit, from, total] = [BATCH.first, 0, 0]
   while (!signal?.aborted) {
     const began = systemClock.monotonic()
-    const removed = await remove(limit)
-    if (removed === 0) break
-    total += removed
-    const fitting = (limit * BATCH_MS) / Math.max(systemClock.monotonic() - began, 1)
-    limit = Math.round(Math.min(Math.max(fitting, BATCH.least), 2 * limit, BATCH.most))
+    const removed = await remove(limit, from)
+    const count = typeof removed === 'number' ? removed : removed.length
+    if (count === 0) break
+    total += count
+    if (typeof removed !== 'number') from = removed.at(-1)!
+    const took = systemClock.monotonic() - began
+    if (took > BATCH.longMs) limit = Math.max(1, Math.floor(limit * Math.min(0.5, BATCH.shortMs / took)))
+    else if (took < BATCH.shortMs) limit = Math.min(BATCH.most, Math.ceil(limit * BATCH.growth))
     await nextTurn()
   }
   return total

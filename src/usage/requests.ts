@@ -1,10 +1,11 @@
-import { and, desc, eq, exists, gt, gte, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, gt, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { recurring } from '../jobs'
 import { type Call, keyIdOf, type OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { defineError, notFound } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
 import { centsToMicro, microToCents } from '../kernel/money'
+import { removeOld } from '../kernel/old-rows'
 import { decodeCursor, encodeCursor, type Page, toPage } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import {
@@ -306,7 +307,6 @@ function hasMember(reader: Reader, name: string, value: string): SQL {
 /** Longer bodies are not kept. */
 const MAX_CHARS = 1024 * 1024
 const EVERY_MS = 600_000
-const BATCH = 200
 
 /** Keeps what a call sent and got, in the unit that records it. */
 export async function keepBody(tx: Tx, row: BodyRow): Promise<void> {
@@ -328,11 +328,6 @@ export async function forgetBodies(tx: Tx, owner: OwnerScope): Promise<void> {
 
 /** Job that deletes what has expired. */
 export const expiredBodies = ({ store, clock }: { store: Store; clock: Clock }) =>
-  recurring('usage.bodies', EVERY_MS, async () => {
-    for (let gone = BATCH; gone === BATCH; )
-      gone = await store.write(async (tx) => {
-        const t = tx.of(requestBodies)
-        const due = tx.select({ id: t.request_id }).from(t).where(lte(t.expires_at, clock.now())).limit(BATCH)
-        return (await tx.delete(t).where(inArray(t.request_id, due)).returning({ id: t.request_id })).length
-      })
-  })
+  recurring('usage.bodies', EVERY_MS, (signal) =>
+    removeOld(store, { table: requestBodies, key: 'request_id', at: 'expires_at' }, clock.now() + 1, signal),
+  )

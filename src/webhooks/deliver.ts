@@ -142,7 +142,7 @@ export function createDeliveries(deps: DeliverDeps) {
   /** Drops what waits for a webhook that is disabled, and the log too of one that is no more. */
   async function clearAll(id: WebhookId, isDeleted: boolean): Promise<Outcome<null>> {
     for (const rows of isDeleted ? [outbox, log] : [outbox])
-      await inBatches((limit) => store.write((tx) => rows.clear(tx, id, limit)))
+      await inBatches((limit, from) => store.write((tx) => rows.clear(tx, id, limit, from)))
     return {}
   }
 

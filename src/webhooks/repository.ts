@@ -18,6 +18,7 @@ import type { EventId } from '../events/schema'
 import type { OwnerScope } from '../kernel/caller'
 import { isoOrNull } from '../kernel/clock'
 import { pagesBy, type Wanted } from '../kernel/keyset'
+import { removeOldest } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import { command, query, type Reader, type Tx } from '../kernel/store'
@@ -121,7 +122,7 @@ export const outboxRepository = {
   },
 
   /** Drops some of what waits for a webhook. Returns how many. */
-  async clear(tx: Tx, id: WebhookId, limit: number): Promise<number> {
+  async clear(tx: Tx, id: WebhookId, limit: number): Promise<number | number[]> {
     const t = tx.of(webhookOutbox)
     const some = tx.select({ seq: t.seq }).from(t).where(eq(t.webhook_id, id)).limit(limit)
     return (await tx.delete(t).where(inArray(t.seq, some)).returning({ seq: t.seq })).length
@@ -293,17 +294,11 @@ export const deliveryRepository = {
     return (await db.select().from(t).where(one).limit(1))[0] as DeliveryRow | undefined
   },
 
-  /** Deletes some of the log of a webhook. Returns how many. */
-  async clear(tx: Tx, webhookId: WebhookId, limit: number): Promise<number> {
-    const t = tx.of(webhookDeliveries)
-    const some = tx.select({ id: t.id }).from(t).where(eq(t.webhook_id, webhookId)).limit(limit)
-    return (await tx.delete(t).where(inArray(t.id, some)).returning({ id: t.id })).length
-  },
-
-  async removeOld(tx: Tx, before: number, limit: number): Promise<number> {
-    const t = tx.of(webhookDeliveries)
-    const old = tx.select({ id: t.id }).from(t).where(lt(t.created_at, before)).limit(limit)
-    return (await tx.delete(t).where(inArray(t.id, old)).returning({ id: t.id })).length
+  /** Deletes some of the log of a webhook, from a moment on. Returns when it was written. */
+  clear: (tx: Tx, id: WebhookId, limit: number, from: number): Promise<number[]> => {
+    const where = (t: typeof webhookDeliveries.sqlite) => eq(t.webhook_id, id)
+    const log = { table: webhookDeliveries, key: 'id', at: 'created_at', where } as const
+    return removeOldest(tx, log, { from, before: Number.MAX_SAFE_INTEGER, limit })
   },
 }
 

@@ -5,7 +5,7 @@ import type { Call, Caller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { type AppError, atField, notFound } from '../kernel/errors'
-import { inBatches } from '../kernel/loop'
+import { removeOld } from '../kernel/old-rows'
 import { pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
 import type { Store, Tx } from '../kernel/store'
@@ -35,7 +35,7 @@ import {
   type WebhookId,
   type WebhookStats,
 } from './schema'
-import type { OutboxRow, WebhookRow } from './table'
+import { type OutboxRow, type WebhookRow, webhookDeliveries } from './table'
 
 type ListenDeps = {
   store: Store
@@ -279,7 +279,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
       for (const row of await rows.forsaken(store.read, clock.now(), TIDY.batch))
         await store.write((tx) => forsake(tx, row))
       const before = clock.now() - settings.eventsRetentionDays * TIDY.dayMs
-      await inBatches((limit) => store.write((tx) => log.removeOld(tx, before, limit)))
+      await removeOld(store, { table: webhookDeliveries, key: 'id', at: 'created_at' }, before)
     })
   }
 }

@@ -39,7 +39,7 @@ test('expired keys are deleted every minute, batch after batch until none is lef
     dueAt: async () => null,
     removeExpired: async (limit) => {
       requests.push(limit)
-      return left.shift()!
+      return Array(left.shift()!).fill(0)
     },
   })
   expect(kind).toMatchObject({ name: 'idempotency.expiry', everyMs: 60_000 })

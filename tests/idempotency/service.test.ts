@@ -3,6 +3,7 @@ import { createIdempotency, fingerprintOf, type Replay, type Request } from '../
 import { idempotencyKeys } from '../../src/idempotency/table'
 import type { TenantCaller } from '../../src/kernel/caller'
 import { KeyId, OrgId } from '../../src/kernel/ids'
+import { inBatches } from '../../src/kernel/loop'
 import { keyCaller, sessionCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
 import { openTestStore } from '../support/store'
@@ -186,7 +187,7 @@ describe('what is stored', () => {
   test('is forgotten after a day, in batches', async () => {
     const ended = [requestOf(), requestOf(), requestOf()]
     clock.advance(24 * 60 * 60_000)
-    while ((await service.removeExpired(100)) > 0);
+    await inBatches(service.removeExpired)
     for (const request of ended) {
       clock.advance(1)
       const ticket = await ticketOf(request)
@@ -197,13 +198,13 @@ describe('what is stored', () => {
     const fresh = requestOf()
     const ticket = await ticketOf(fresh)
     await store.write((tx) => ticket.keep(tx, {}))
-    expect(await service.removeExpired(1)).toBe(1)
+    expect(await service.removeExpired(1, 0)).toHaveLength(1)
     expect(await left()).toEqual([false, true, true])
-    expect(await service.removeExpired(5)).toBe(1)
+    expect(await service.removeExpired(5, 0)).toHaveLength(1)
     expect(await left()).toEqual([false, false, true])
-    expect(await service.removeExpired(5)).toBe(0)
+    expect(await service.removeExpired(5, 0)).toHaveLength(0)
     clock.advance(1)
-    expect(await service.removeExpired(5)).toBe(1)
+    expect(await service.removeExpired(5, 0)).toHaveLength(1)
     expect(await left()).toEqual([false, false, false])
     expect(await rowOf(fresh)).toBeDefined()
   })

@@ -104,18 +104,33 @@ describe('loops', () => {
 })
 
 describe('batches', () => {
-  test('grow and shrink with the time they take, until none is left or the signal aborts', async () => {
+  test('grow slowly while they are short', async () => {
+    const limits: number[] = []
+    expect(await inBatches(async (limit) => (limits.push(limit) < 14 ? limit : 0))).toBeGreaterThan(1_000)
+    expect(limits.slice(0, 4)).toEqual([50, 63, 79, 99])
+    expect(limits.at(-1)).toBe(500)
+  })
+
+  test('are made smaller after one that took too long, down to a single row', async () => {
     const limits: number[] = []
     const slow = async (limit: number) => {
       limits.push(limit)
-      if (limits.length === 3) Bun.sleepSync(200)
+      Bun.sleepSync(limits.length === 1 ? 30 : 200)
       return limits.length === 5 ? 0 : limit
     }
-    expect(await inBatches(slow)).toBe(limits.slice(0, 4).reduce((sum, limit) => sum + limit))
-    expect(limits[0]).toBe(50)
-    for (const [at, limit] of limits.slice(1).entries()) expect(limit).toBeLessThanOrEqual(2 * limits[at]!)
-    expect(limits[3]).toBeLessThanOrEqual(Math.max(limits[2]! / 10, 10))
+    await inBatches(slow)
+    expect(limits[1]).toBeLessThanOrEqual(limits[0]! / 2)
+    expect(limits.slice(2)).toEqual([1, 1, 1])
+  })
 
+  test('begin where the one before ended', async () => {
+    const begins: number[] = []
+    const times = [[3, 3, 5], [5], []]
+    expect(await inBatches(async (_, from) => times[begins.push(from) - 1]!)).toBe(4)
+    expect(begins).toEqual([0, 5, 5])
+  })
+
+  test('end when the signal aborts', async () => {
     const ended = new AbortController()
     const aborting = async (limit: number) => {
       ended.abort()

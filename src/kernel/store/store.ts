@@ -240,7 +240,7 @@ export const command = <P extends Record<string, unknown> = Record<never, never>
  *       db.select({ id: t.id }).from(t).where(sql`${t.id} in (select id from ${rowsIn(db, p.list, { id: 'text' })})`))
  *     await found(store.read, { list: JSON.stringify([{ id }]) })
  */
-export function rowsIn(db: Reader, list: Placeholder, columns: Record<string, keyof typeof TYPES>): SQL {
+export function rowsIn(db: Reader, list: Placeholder | string, columns: Record<string, keyof typeof TYPES>): SQL {
   const names = Object.entries(columns)
   if (db.dialect === 'postgres') {
     const typed = names.map(([name, type]) => sql`${sql.identifier(name)} ${TYPES[type]}`)

@@ -6,6 +6,7 @@ import { type Call, type Caller, type OperatorCaller, type OwnerScope, ownerOf }
 import { type Clock, iso } from '../../kernel/clock'
 import { atField, invalidInput, notFound } from '../../kernel/errors'
 import type { After } from '../../kernel/keyset'
+import { inBatches } from '../../kernel/loop'
 import { microToCents } from '../../kernel/money'
 import { mapPage, type Page, pageFields } from '../../kernel/page'
 import type { Reader, Store, Tx } from '../../kernel/store'
@@ -30,7 +31,6 @@ import {
 import { type ConversationRow, conversationRepository, type MessageRow } from './table'
 
 /** How many conversations a purge deletes in one transaction. */
-const BATCH = 100
 
 export type ConversationService = ReturnType<typeof createConversations>
 /** `pictured` where a picture was the answer; `pictureId` where it was stored. */
@@ -290,9 +290,9 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     const until = Date.parse(before)
     const purged = (conversations: number) => ({ object: 'conversation_purge' as const, conversations })
     if (count_only) return purged(await conversationRepository.countBefore(store.read, scope, until))
-    for (let total = 0; ; ) {
-      const gone = await store.write(async (tx) => {
-        const ids = await conversationRepository.removeBefore(tx, scope, until, BATCH)
+    const removeSome = (limit: number) =>
+      store.write(async (tx) => {
+        const ids = await conversationRepository.removeBefore(tx, scope, until, limit)
         await alsoRemove(tx, ids)
         const some = ids.length
         const entity = { entityType: 'conversation' as const, entityId: null, scope }
@@ -300,9 +300,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
         if (some) await audit.record(tx, call, { action: 'conversation.purged', ...entity, input })
         return some
       })
-      if (!gone) return purged(total)
-      total += gone
-    }
+    return purged(await inBatches(removeSome))
   }
 
   async function record(tx: Tx, call: Call<Caller>, what: string, { id, owner }: ConversationRow): Promise<void> {
