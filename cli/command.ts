@@ -6,6 +6,7 @@ import type { MONITOR_FORMATS } from './output/print'
 import { type PageQuery, type Paging, pageFlags, printPages } from './pages'
 import { deliverSecret, type Fate, type Methods, SECRET_FLAGS } from './secret'
 import { requireReason, type Shell } from './shell'
+import type { TenantApi } from './transport'
 
 /** How a word of the command line becomes a value. `read` throws `BadWord` for an invalid word. */
 export type Reading<T> = {
@@ -83,40 +84,49 @@ export type At = Awaited<ReturnType<typeof apiOf>> & {
   shell: Shell
   /** The operator API; read it only in commands for operators. */
   readonly ops: OpsClient
+  /** The API of the key in use; read it only in commands that are for tenants alone. */
+  readonly client: TenantApi['client']
   headers: ReturnType<typeof onceHeaders>
   /** Paging of a list. */
   page: PageQuery
 }
 
 /** What a command does: one request, whose answer is printed, or with `run` anything else. */
-type Does<Given, Data> = {
+type Does<Given, Found, Data> = {
   run?(shell: Shell, input: Given): Promise<void>
   /** Needs `--reason`. */
   reason?: boolean
+  /** What is looked up before anything is asked or changed. The rest has it in its input, so it is declared first. */
+  /** What is looked up before anything is asked or changed; the rest has it in its input. Declared before the rest. */
+  find?(shell: Shell, input: Given): Promise<Found>
   /** What it changes: `revoke key ci`. With `--dry-run` this is all. */
-  action?(input: Given, shell: Shell): string
-  /** What is asked before, instead of the action; or what is added to it, from a blank on. */
-  question?: string | ((input: Given, shell: Shell) => string)
-  request?(at: At, input: Given): Promise<Reply<Data>>
+  action?(input: Given & Found, shell: Shell): string
+  /** What is asked before, instead of the action; or what is added to it, from a blank on. With null nothing is asked. */
+  question?: string | ((input: Given & Found, shell: Shell) => string | null)
+  /** What must be typed to confirm a severe change. */
+  named?(input: Given & Found, shell: Shell): string
+  request?(at: At, input: Given & Found): Promise<Reply<Data>>
+  /** The same where it takes several requests. */
+  answer?(at: At, input: Given & Found): Promise<Data>
   /** What is printed of the answer; all of it unless said. */
-  shown?(answer: NonNullable<Data>, input: Given): object
+  shown?(answer: NonNullable<Data>, input: Given & Found, shell: Shell): object
   /** Said instead of an empty list. */
   empty?: string
   /** The member of the answer that holds a page of a list. Adds the flags of paging. */
   paged?: string
   /** Said after the answer. */
-  note?(answer: NonNullable<Data>, input: Given, shell: Shell): string | undefined | Promise<string | undefined>
+  note?(answer: NonNullable<Data>, input: Given & Found, shell: Shell): string | undefined | Promise<string | undefined>
   /** The member of the answer that is a secret, and how it is stored. Adds the flags of secrets; all else is printed. */
   secret?: string
   fate?: Fate
   /** Exits 9 unless this is true of the answer. */
-  ok?(answer: NonNullable<Data>, input: Given): boolean
+  ok?(answer: NonNullable<Data>, input: Given & Found): boolean
 }
 
-type Typed<A extends Args, F extends Flags, Data> = Partial<Omit<CommandWords, 'path'>> & {
+type Typed<A extends Args, F extends Flags, Found, Data> = Partial<Omit<CommandWords, 'path'>> & {
   args?: A
   flags?: F
-} & Does<Input<A, F>, Data>
+} & Does<Input<A, F>, Found, Data>
 
 type Shared = Pick<CommandWords, 'apis'> & Partial<Pick<CommandWords, 'offline' | 'columns' | 'exits'>>
 
@@ -131,16 +141,15 @@ type Shared = Pick<CommandWords, 'apis'> & Partial<Pick<CommandWords, 'offline' 
 export const commandsOf =
   (resource: string, shared: Shared) =>
   (text: TemplateStringsArray, ...inserted: readonly unknown[]) =>
-  <Data, A extends Args = Record<never, never>, F extends Flags = Record<never, never>>(
-    typed: Typed<A, F, Data>,
+  <Data, A extends Args = Record<never, never>, F extends Flags = Record<never, never>, Found = unknown>(
+    typed: Typed<A, F, Found, Data>,
   ): Command => {
     const { verb, ...words } = wordsOf(String.raw({ raw: text }, ...inserted))
-    const { run, reason, action, question, request, shown, empty, paged, note, secret, fate, ok, ...rest } = typed
+    const { run, reason, find, action, question, named, request, answer, ...printed } = typed
+    const { shown, empty, paged, note, secret, fate, ok, ...rest } = printed
     const { impact = action ? 'write' : 'read', apis = shared.apis, args = {}, flags = {} } = rest
-    const does = { reason, action, question, request, shown, empty, paged, note, secret, fate, ok } as Does<
-      object,
-      object
-    >
+    const asked = { reason, find, action, question, named, request, answer }
+    const does = { ...asked, shown, empty, paged, note, secret, fate, ok } as Doing
     const exits = [
       ...(rest.exits ?? shared.exits ?? (impact === 'read' ? [EXIT.missing] : [EXIT.missing, EXIT.conflict])),
       ...(apis.some((api) => api !== 'host') ? [EXIT.refused, EXIT.unreachable] : []),
@@ -170,30 +179,32 @@ function wordsOf(text: string) {
   return { verb, summary, about, examples: [example!, ...(others.length ? others : [`${example} --json`])] }
 }
 
-async function runRequest(shell: Shell, command: Command, does: Does<object, object>, input: object): Promise<void> {
-  const { reason, action, question, request, shown, empty = '', paged, note, secret: field, fate, ok } = does
-  const { columns = [], danger, path } = command
+type Doing = Does<object, object, object>
+
+async function runRequest(shell: Shell, command: Command, does: Doing, input: object): Promise<void> {
+  const { reason, find, request, answer, shown, empty = '', paged, note, secret: field, fate, ok } = does
+  const { columns = [], path } = command
   if (reason) requireReason(shell, path)
-  const sentence = action?.(input, shell)
-  if (sentence !== undefined) {
-    if (shell.planned(sentence)) return
-    const other = typeof question === 'function' ? question(input, shell) : question
-    const own = `${sentence[0]!.toUpperCase()}${sentence.slice(1)}?`
-    if (danger === 'moderate' || other)
-      shell.confirm(other === undefined || other.startsWith(' ') ? own + (other ?? '') : other)
+  const given = find ? { ...input, ...(await find(shell, input)) } : input
+  if (!goesOn(shell, command, does, given)) return
+  let opened: At | null = null
+  const send = async (page: PageQuery) => {
+    opened ??= await atOf(shell, command)
+    const at = Object.assign(opened, { page })
+    return answer ? answer(at, given) : expectData(await request!(at, given))
   }
-  const send = async (page: PageQuery) => expectData(await request!(await atOf(shell, page), input))
   if (paged) {
     const pages = async (query: PageQuery) => {
-      const { [paged]: items, next_cursor: next } = (await send(query)) as Record<string, unknown>
-      return { items: items as object[], next: next as string | null }
+      const found = (await send(query)) as Record<string, unknown>
+      const { [paged]: items, next_cursor, next = next_cursor } = found
+      return { items: (shown?.(found, given, shell) ?? items) as object[], next: next as string | null }
     }
     return printPages(shell, input as Paging, { page: pages, columns, empty })
   }
-  let answer: object = {}
+  let found: object = {}
   const make = async () => {
-    answer = await send(ONE)
-    return shown ? shown(answer, input) : answer
+    found = await send(ONE)
+    return shown ? shown(found, given, shell) : found
   }
   if (field) await deliverSecret(shell, { field, methods: input as Methods, columns, fate }, make)
   else {
@@ -201,24 +212,43 @@ async function runRequest(shell: Shell, command: Command, does: Does<object, obj
     if (Array.isArray(value)) shell.print.list(value, columns, empty)
     else shell.print.item(value, columns)
   }
-  const line = await note?.(answer, input, shell)
+  const line = await note?.(found, given, shell)
   if (line !== undefined) shell.note(line)
-  if (ok && !ok(answer, input)) throw new CheckFailed()
+  if (ok && !ok(found, given)) throw new CheckFailed()
+}
+
+/** Says what a change would do, or asks about it. False where that is all. @throws CommandFailed when the answer is no */
+function goesOn(shell: Shell, { danger }: Command, { action, question, named }: Doing, input: object): boolean {
+  const sentence = action?.(input, shell)
+  if (sentence === undefined) return true
+  if (shell.planned(sentence)) return false
+  const other = typeof question === 'function' ? question(input, shell) : question
+  if (other === null) return true
+  const own = `${sentence[0]!.toUpperCase()}${sentence.slice(1)}?`
+  const asked = other === undefined || other.startsWith(' ') ? own + (other ?? '') : other
+  if (named) shell.confirmName(asked, named(input, shell))
+  else if (danger === 'moderate' || other) shell.confirm(asked)
+  return true
 }
 
 /** What is no list has no pages. */
 const ONE: PageQuery = { limit: 1 }
 
-async function atOf(shell: Shell, page: PageQuery): Promise<At> {
+async function atOf(shell: Shell, { apis }: Command): Promise<At> {
   const connection = await shell.connect()
+  const own = !apis.includes('operator')
+  const tenant = own ? await connection.tenant() : null
   return {
-    ...(await apiOf(shell)),
+    ...(await apiOf(shell, { own })),
     shell,
     get ops() {
       return connection.ops()
     },
+    get client() {
+      return tenant!.client
+    },
     headers: onceHeaders(shell),
-    page,
+    page: ONE,
   }
 }
 

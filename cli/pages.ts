@@ -82,6 +82,21 @@ export async function printPages(shell: Shell, paging: Paging, { page, columns, 
   if (next) shell.note(`More: add --cursor ${next}, or --all`)
 }
 
+/** Does something to one after another, and prints what came of each, also where one is refused. */
+export async function printEach<T>(
+  shell: Shell,
+  columns: readonly Column[],
+  all: readonly T[],
+  work: (one: T) => Promise<object>,
+): Promise<void> {
+  const done: object[] = []
+  try {
+    for (const one of all) done.push(await work(one))
+  } finally {
+    if (done.length) shell.print.list(done, columns, '')
+  }
+}
+
 /** Prints rows as they come: a table on a terminal, else a line of JSON each. */
 export function feedOf(shell: Shell, columns: readonly Column[]): (rows: readonly object[]) => void {
   const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty

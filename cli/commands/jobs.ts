@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import type { Job, JobLog } from '../../src/charging/public-jobs-schema'
+import { iso } from '../../src/kernel/clock'
 import { apiOf, defined } from '../api'
 import { type Arg, commandsOf } from '../command'
 import { BadWord, CheckFailed, EXIT, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { columnsOf } from '../output/columns'
-import { everyEntry, feedOf, type PageQuery, pageFlags, pageIn, poll, printPages } from '../pages'
+import { everyEntry, feedOf, type PageQuery, pageIn, poll, printEach } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, text, words } from '../words'
 
@@ -111,21 +112,13 @@ export const jobCommands = [
       status: choice(['queued', 'active', 'completed', 'failed'], 'only in this state'),
       key: jobFilters.key,
       older: duration('TIME', 'only jobs queued at least this long ago'),
-      ...pageFlags,
     },
-    async run(shell, { type, status, key, older = 0, ...paging }) {
-      const pages = await jobPages(shell, { type, status, key })
-      await printPages(shell, paging, {
-        page: async (input) => {
-          const { items, next } = await pages(input)
-          const until = shell.clock.now() - older
-          const old = items.filter(({ created_at }) => Date.parse(created_at ?? '') <= until)
-          return { items: older > 0 ? old : items, next }
-        },
-        columns: jobColumns,
-        empty: 'No jobs yet. Research and video requests appear here.',
-      })
-    },
+    find: async (shell, wanted) => ({ pages: await jobPages(shell, wanted) }),
+    paged: 'items',
+    answer: ({ page }, { pages }) => pages(page),
+    shown: ({ items }, { older = 0 }, { clock }) =>
+      older > 0 ? items.filter(({ created_at }) => Date.parse(created_at ?? '') <= clock.now() - older) : items,
+    empty: 'No jobs yet. Research and video requests appear here.',
   }),
   command`get: Show one job: its state, progress, tries, cost and result
   With --result it prints only the result: the report as it is, or the address of the file, which works for an hour. With --out the file itself, or the report, is saved; only you can read it. With --watch it is read again every two seconds.
@@ -290,21 +283,18 @@ export const jobCommands = [
   $ jobs purge --before 7d --dry-run
   $ jobs purge --before 7d --org acme --yes`({
     columns: purgeColumns,
-    impact: 'write',
     danger: 'moderate',
     exits: [3],
     flags: { before: duration('TIME', `only jobs that ended at least this long ago; ${STORED_DAYS}d by default`) },
-    async run(shell, { before = STORED_DAYS * DAY_MS }) {
-      const { org } = shell.globals
-      const moment = new Date(shell.clock.now() - before).toISOString()
-      const input = { before: moment, ...(org ? { owner: org } : {}) }
-      const purge = (await shell.connect()).ops().jobs.purge
-      const { jobs } = expectData(await purge.post({ ...input, count_only: true }))
-      const what = `${jobs} jobs that ended before ${moment}${org ? ` of ${org}` : ''}`
-      if (shell.planned(`delete ${what}`)) return
-      if (jobs) shell.confirm(`Delete ${what}? It cannot be undone.`)
-      shell.print.item(expectData(await purge.post(input)), purgeColumns)
+    async find(shell, { before = STORED_DAYS * DAY_MS }) {
+      const { org: owner } = shell.globals
+      const input = defined({ before: iso(shell.clock.now() - before), owner: owner || undefined })
+      const { jobs } = expectData(await (await shell.connect()).ops().jobs.purge.post({ ...input, count_only: true }))
+      return { input, jobs, what: `${jobs} jobs that ended before ${input.before}${owner ? ` of ${owner}` : ''}` }
     },
+    action: ({ what }) => `delete ${what}`,
+    question: ({ jobs }) => (jobs ? ' It cannot be undone.' : null),
+    request: ({ ops }, { input }) => ops.jobs.purge.post(input),
   }),
 ]
 
@@ -324,10 +314,5 @@ async function each(shell: Shell, ids: string[] = [], word: 'cancel' | 'retry'):
   const what = ids.length === 1 ? `job ${ids[0]}` : `${ids.length} jobs`
   if (shell.planned(`${word} ${what}`)) return
   shell.confirm(`${word === 'cancel' ? 'Cancel' : 'Retry'} ${what}?`)
-  const done: Job[] = []
-  try {
-    for (const id of ids) done.push(await (await jobOver(shell, id))[word]())
-  } finally {
-    if (done.length) shell.print.list(done, jobColumns, '')
-  }
+  await printEach(shell, jobColumns, ids, async (id) => (await jobOver(shell, id))[word]())
 }

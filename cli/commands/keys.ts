@@ -1,18 +1,17 @@
-import type { NewKey, NewOperatorKey, OperatorKeyPatch } from '../../src/accounts/keys/schema'
+import type { ApiKey, NewKey, NewOperatorKey, OperatorKeyPatch } from '../../src/accounts/keys/schema'
 import { CHAT_PARAMETERS, SCOPES, TIERS } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import type { NewRule } from '../../src/routing/schema'
-import { apiOf, assertOperator, defined, onceHeaders } from '../api'
+import { apiOf, assertOperator, defined } from '../api'
 import { commandsOf, type Flag, type FlagsGiven } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { column, columnsOf } from '../output/columns'
 import type { JsonObject } from '../output/json'
-import { type PageQuery, pageFlags, printPages } from '../pages'
 import { findKey, resolveKey } from '../resource'
-import { deliverSecret, readSecretInput, SECRET_FLAGS } from '../secret'
-import { requireReason, type Shell } from '../shell'
+import { readSecretInput } from '../secret'
+import type { Shell } from '../shell'
 import {
   argument,
   choice,
@@ -162,31 +161,19 @@ export const keyCommands = [
     flags: {
       revoked: flag('include revoked and expired keys'),
       unused: duration('90d', 'only keys that were not used for this long'),
-      ...pageFlags,
     },
-    async run(shell, { revoked, unused, ...paging }) {
-      const before = unused === undefined ? null : shell.clock.now() - unused
-      const { api } = await apiOf(shell)
-      const narrowed = {
-        ...(shell.globals.org ? { org: shell.globals.org } : {}),
-        ...(revoked ? {} : { live: true as const }),
-      }
-      const page = async (input: PageQuery) => {
-        const found = expectData(await api.keys.get({ query: { ...input, ...narrowed } }))
-        // The time of last use, or of creation for a key that was never used.
-        const items = found.keys.filter(
-          (key) =>
-            (revoked || key.status !== 'revoked') &&
-            (before === null || Date.parse(key.last_used_at ?? key.created) < before),
-        )
-        return { items, next: found.next_cursor }
-      }
-      await printPages(shell, paging, {
-        page,
-        columns,
-        empty: 'No keys. Create one: svc-admin keys create --name NAME',
-      })
+    paged: 'keys',
+    request: ({ api, page, shell }, { revoked }) =>
+      api.keys.get({
+        query: defined({ ...page, org: shell.globals.org || undefined, live: revoked ? undefined : (true as const) }),
+      }),
+    shown({ keys }, { revoked, unused }, { clock }) {
+      const before = unused === undefined ? Number.POSITIVE_INFINITY : clock.now() - unused
+      // The time of last use, or of creation for a key that was never used.
+      const isUnused = ({ last_used_at, created }: ApiKey) => Date.parse(last_used_at ?? created) < before
+      return keys.filter((key) => (revoked || key.status !== 'revoked') && isUnused(key))
     },
+    empty: 'No keys. Create one: svc-admin keys create --name NAME',
   }),
   command`get: Show one API key with its limits, caps and use
   Shows everything except the secret, which is shown only when the key is created. If a secret is lost, replace it with keys rotate.
@@ -195,9 +182,9 @@ export const keyCommands = [
     columns: detailColumns,
     watchable: true,
     args: keyArgument,
-    async run(shell, { key }) {
-      const found = await findKey((await apiOf(shell)).api, key)
-      shell.print.item({ ...found, ...(await useOf(shell, found.id)) }, detailColumns)
+    async answer({ api, shell }, { key }) {
+      const found = await findKey(api, key)
+      return { ...found, ...(await useOf(shell, found.id)) }
     },
   }),
   command`create: Create an API key and show its secret once
@@ -221,45 +208,42 @@ export const keyCommands = [
   $ keys update ci --tier pro
   $ keys update web --origin https://app.example --origin https://www.app.example
   $ keys update 3f9a01 --daily-cap 5.00 --rpm none --json`({
-    impact: 'write',
     args: keyArgument,
     flags: updateFlags,
-    async run(shell, { key, ...input }) {
+    async find(shell, { key, ...input }) {
       const change = changeOf(input, shell)
-      const fields = Object.keys(change)
-      if (!fields.length) throw usageFailure('keys update needs at least one flag.', 'svc-admin keys update --help')
-      const { api, isOperator } = await apiOf(shell)
-      const before = await findKey(api, key)
-      if (shell.planned(`set ${fields.join(', ')} of key "${before.name}"`)) return
-      assertOperator(isOperator, change.tier !== undefined, TIER_IS_REQUESTED_FOR)
-      shell.print.item(expectData(await api.keys({ ref: before.id }).put(change)), columns)
-      if (change.tier) shell.note(`undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`)
+      if (!Object.keys(change).length)
+        throw usageFailure('keys update needs at least one flag.', 'svc-admin keys update --help')
+      return { change, before: await findKey((await apiOf(shell)).api, key) }
     },
+    action: ({ change, before }) => `set ${Object.keys(change).join(', ')} of key "${before.name}"`,
+    request({ api, isOperator }, { change, before }) {
+      assertOperator(isOperator, change.tier !== undefined, TIER_IS_REQUESTED_FOR)
+      return api.keys({ ref: before.id }).put(change)
+    },
+    note: (_, { change, before }) =>
+      change.tier && `undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`,
   }),
   command`rotate: Give a key a new secret and show it once
   Everything else about the key stays the same. The old secret works for the time of --grace, so that its users can switch. The default is 24h and the maximum is 7d. With --grace 0 the old secret stops at once.
   $ keys rotate ci --yes --secret-to new.key
   $ keys rotate 3f9a01 --grace 0 --yes --json`({
-    impact: 'write',
     danger: 'moderate',
     args: keyArgument,
-    flags: { grace, ...SECRET_FLAGS },
-    async run(shell, { key, grace = DAY_MS, ...methods }) {
-      if (grace > MAX_GRACE_MS) {
+    flags: { grace },
+    async find(shell, { key, grace = DAY_MS }) {
+      if (grace > MAX_GRACE_MS)
         throw usageFailure(`--grace is ${Math.ceil(grace / DAY_MS)} days; it can be at most 7.`, '--grace 7d')
-      }
-      const { api } = await apiOf(shell)
-      const found = await findKey(api, key)
-      const title = `key "${found.name}" (${found.prefix}…)`
-      if (shell.planned(`rotate ${title}`)) return
-      const old = grace === 0 ? 'stops at once' : `works for another ${grace / 3_600_000} h`
-      shell.confirm(`Give ${title} a new secret? The old one ${old}.`)
-      const made = await deliverSecret(shell, { field: 'key', methods, columns }, async () => {
-        const input = { grace_period_seconds: Math.floor(grace / 1_000) }
-        return expectData(await api.keys({ ref: found.id }).rotate.post(input, { headers: onceHeaders(shell) }))
-      })
-      shell.note(`The old secret (${found.prefix}…) expires at ${made.previous_key_expires_at}.`)
+      return { grace, ...(await titled(shell, key)) }
     },
+    action: ({ title }) => `rotate ${title}`,
+    question: ({ title, grace }) =>
+      `Give ${title} a new secret? The old one ${grace === 0 ? 'stops at once' : `works for another ${grace / 3_600_000} h`}.`,
+    secret: 'key',
+    request: ({ api, headers }, { found, grace }) =>
+      api.keys({ ref: found.id }).rotate.post({ grace_period_seconds: Math.floor(grace / 1_000) }, { headers }),
+    note: ({ previous_key_expires_at }, { found }) =>
+      `The old secret (${found.prefix}…) expires at ${previous_key_expires_at}.`,
   }),
   command`check: Show the owner of a key's secret and whether it works
   Reads the whole key from --from-file, stdin or a hidden prompt, and never prints it. Exits 9 when the key is unknown or does not work.
@@ -284,33 +268,28 @@ export const keyCommands = [
   This cannot be undone. Running requests finish. The next request with this key gets 401.
   $ keys revoke ci --reason "left the team"
   $ keys revoke 3f9a01 --yes --reason rotated --json`({
-    impact: 'write',
     danger: 'moderate',
     args: keyArgument,
-    async run(shell, { key }) {
-      const reason = requireReason(shell, 'keys revoke')
-      const { api } = await apiOf(shell)
-      const found = await findKey(api, key)
-      const title = `key "${found.name}" (${found.prefix}…)`
-      if (shell.planned(`revoke ${title}`)) return
-      if (found.status === 'revoked') {
-        shell.print.item(found, columns)
-        return shell.note(`${title} is already revoked.`)
-      }
-      shell.confirm(`Revoke ${title}? This cannot be undone.`)
-      const calls = await callsOfLastHour(shell, found.id)
-      const one = api.keys({ ref: found.id })
+    reason: true,
+    find: (shell, { key }) => titled(shell, key),
+    action: ({ title }) => `revoke ${title}`,
+    question: ({ found }) => (found.status === 'revoked' ? null : ' This cannot be undone.'),
+    async answer({ api, shell }, { found: key }) {
+      if (key.status === 'revoked') return { key, calls: null }
+      const calls = await callsOfLastHour(shell, key.id)
+      const one = api.keys({ ref: key.id })
       expectData(await one.delete())
-      shell.print.item(expectData(await one.get()), columns)
-      shell.note(`Revoked ${title}${calls}: ${reason}`)
+      return { key: expectData(await one.get()), calls }
     },
+    shown: ({ key }) => key,
+    note: ({ calls }, { title }, { globals }) =>
+      calls === null ? `${title} is already revoked.` : `Revoked ${title}${calls}: ${globals.reason}`,
   }),
   command`bind: Bind a routing preference, rules or guardrails to a key
   Uses the owner of the key in use, and takes effect at once. Settings that you do not name stay the same; none removes one.
   $ keys bind ${ID} --routing none
   $ keys bind ci --rules rules.json --guardrails none --json`({
     apis: ['tenant'],
-    impact: 'write',
     exits: [3],
     columns: bound,
     args: keyArgument,
@@ -319,28 +298,33 @@ export const keyCommands = [
       rules: orNone(text('FILE', 'a list of routing rules as JSON, JSONC or YAML')),
       guardrails: orNone(text('POLICY', 'id of a guardrail policy')),
     },
-    async run(shell, { key, routing, rules, guardrails }) {
-      if (routing === undefined && rules === undefined && guardrails === undefined) {
+    async find(shell, { key, routing, rules, guardrails }) {
+      if (routing === undefined && rules === undefined && guardrails === undefined)
         throw usageFailure(
           'keys bind needs --routing, --rules or --guardrails.',
           `svc-admin keys bind ${key} --routing none`,
         )
-      }
       const read = typeof rules === 'string' ? ((await readValueFile(shell, rules)) as NewRule[]) : []
-      const { client } = await (await shell.connect()).tenant()
-      const id = await resolveKey((await apiOf(shell, { own: true })).api, key)
-      if (shell.planned(`change what is bound to key ${key}`)) return
+      return { read, id: await resolveKey((await apiOf(shell, { own: true })).api, key) }
+    },
+    action: ({ key }) => `change what is bound to key ${key}`,
+    async answer({ client }, { id, read, routing, rules, guardrails }) {
       const one = client.keys({ id: encodeURIComponent(id) })
       let latest: object = {}
-      if (routing !== undefined) {
+      if (routing !== undefined)
         latest = expectData(await one['routing-preference'].put({ routing_preference_id: routing }))
-      }
       if (rules !== undefined) latest = expectData(await one['routing-rules'].put({ rules: read }))
       if (guardrails !== undefined) latest = expectData(await one.guardrails.put({ guardrail_policy_id: guardrails }))
-      shell.print.item(latest, bound)
+      return latest
     },
   }),
 ]
+
+/** The key that a word names, and what it is called in sentences. */
+async function titled(shell: Shell, key: string) {
+  const found = await findKey((await apiOf(shell)).api, key)
+  return { found, title: `key "${found.name}" (${found.prefix}…)` }
+}
 
 /** How much of its minute a key has used; only operators of a running server can see that. */
 async function useOf(shell: Shell, id: string): Promise<{ now?: { rpm: string; tpm: string } }> {

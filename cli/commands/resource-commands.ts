@@ -1,10 +1,8 @@
 import type { ApiKey } from '../../src/accounts/keys/schema'
-import { onceHeaders } from '../api'
 import { type Arg, type Command, commandsOf, type Flag } from '../command'
 import { usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { type Column, column, columnsOf } from '../output/columns'
-import { type PageQuery, pageFlags, printPages } from '../pages'
 import { changedBy } from '../policy-files'
 import {
   boundTo,
@@ -108,15 +106,13 @@ function reading(kind: Filed | Switched) {
   $ ${resource} list
   $ ${resource} list --org acme${filed ? `\n$ ${resource} list ${narrowed}` : ''} --json`({
     watchable: true,
-    flags: { ...only, ...pageFlags },
-    async run(shell, { limit, cursor, all, ...input }) {
-      const resources = await over(shell, path)
-      const { only } = input as { only?: 'personal' | 'team' }
-      const page = (query: PageQuery) => resources.list({ ...query, ...(only ? { scope: only } : {}) })
-      const first = 'first' in kind ? kind.first : `create -f ${kind.file}`
-      const empty = `No ${many}. Create one: svc-admin ${resource} ${first}`
-      await printPages(shell, { limit, cursor, all }, { page, columns, empty })
+    flags: only,
+    paged: 'items',
+    async answer({ shell, page }, { only }) {
+      const scoped = only ? { scope: only as 'personal' | 'team' } : {}
+      return (await over(shell, path)).list({ ...page, ...scoped })
     },
+    empty: `No ${many}. Create one: svc-admin ${resource} ${'first' in kind ? kind.first : `create -f ${kind.file}`}`,
   })
 
   const full = filed?.bound ? 'what create and update take' : 'everything about it'
@@ -125,9 +121,9 @@ function reading(kind: Filed | Switched) {
   $ ${resource} get ${id}`({
     ...(filed ? {} : { watchable: true }),
     args,
-    async run(shell, input) {
+    async answer({ shell }, input) {
       const all = await over(shell, path)
-      shell.print.item(await all.get(filed ? await resolveRuleSet(all, wordIn(input), what) : wordIn(input)), columns)
+      return all.get(filed ? await resolveRuleSet(all, wordIn(input), what) : wordIn(input))
     },
   })
   return { command, args, wordIn, list, get }
@@ -143,15 +139,13 @@ export function fileCommands(kind: Filed): Command[] {
   ${bound ? 'No key uses it yet; the output shows how to bind it. ' : ''}On the server's machine --org sets the owner; the default is the account that the first start created. ${ABOUT_FILES}
   $ ${resource} create -f ${file}
   $ ${resource} create -f - --org acme --json`({
-    impact: 'write',
     flags,
-    async run(shell, { file: from = '-' }) {
-      const input = (await readValueFile(shell, from)) as object
-      if (shell.planned(`create a ${what} from ${from}`)) return
-      const made = await (await over(shell, path)).create(input, onceHeaders(shell))
-      shell.print.item(made, columns)
+    find: async (shell, { file = '-' }) => ({ file, content: (await readValueFile(shell, file)) as object }),
+    action: ({ file }) => `create a ${what} from ${file}`,
+    answer: async ({ shell, headers }, { content }) => (await over(shell, path)).create(content, headers),
+    note(made, _, shell) {
       noteWarnings(shell, made)
-      if (bound) shell.note(`No key uses it yet. Bind it: svc-admin keys bind KEY ${bound.flag} ${made.id}`)
+      return bound && `No key uses it yet. Bind it: svc-admin keys bind KEY ${bound.flag} ${made.id}`
     },
   })
 
@@ -184,21 +178,25 @@ export function fileCommands(kind: Filed): Command[] {
   This cannot be undone. ${stays}
   $ ${resource} delete ${id} --yes`({
     danger: 'moderate',
-    impact: 'write',
     exits: [3],
     columns: [column('id', 'ID'), ...deleted],
     args,
-    async run(shell, input) {
+    async find(shell, input) {
       const all = await over(shell, path)
-      const known = await all.get(await resolveRuleSet(all, wordIn(input), what))
-      const { id: found, name, bound_key_count: count = 0, is_default } = known
-      const names = bound && count ? await keysHolding(shell, (key) => bound.holds(key, found)) : []
+      const {
+        id,
+        name,
+        bound_key_count: count = 0,
+        is_default,
+      } = await all.get(await resolveRuleSet(all, wordIn(input), what))
+      const names = bound && count ? await keysHolding(shell, (key) => bound.holds(key, id)) : []
       const boundKeys = bound ? `, ${boundTo(count, names)}` : ''
-      const sentence = `elete ${what} ${name}${is_default ? ', the default of its scope' : ''}${boundKeys}`
-      if (shell.planned(`d${sentence}`)) return
-      shell.confirm(`D${sentence}?`)
-      await all.remove(found)
-      shell.print.item({ id: found, deleted: true }, [column('id', 'ID'), ...deleted])
+      return { all, id, title: `${name}${is_default ? ', the default of its scope' : ''}${boundKeys}` }
+    },
+    action: ({ title }) => `delete ${what} ${title}`,
+    async answer(_, { all, id }) {
+      await all.remove(id)
+      return { id, deleted: true }
     },
   })
 
@@ -207,21 +205,20 @@ export function fileCommands(kind: Filed): Command[] {
 
 /** The list, get, enable, disable and delete commands of a resource with flags of its own (dx 2.10 to 2.14). */
 export function switchCommands(kind: Switched) {
-  const { path, resource, what, columns, id: sample, along = '', stays } = kind
+  const { path, resource, what, id: sample, along = '', stays } = kind
   const { command, args, wordIn, list, get } = reading(kind)
 
   const switching = (verb: 'enable' | 'disable') =>
     command`${verb}: ${kind[verb][0]}
     ${kind[verb][1]}
     $ ${resource} ${verb} ${sample}`({
-      impact: 'write',
       args,
-      async run(shell, input) {
-        const id = wordIn(input)
-        if (shell.planned(`${verb} ${what} ${id}`)) return
-        shell.print.item(await (await over(shell, path)).update(id, kind.switched(verb === 'enable')), columns)
-        const undo = verb === 'enable' ? 'disable' : 'enable'
-        shell.note(`${verb}d ${what} ${id} (undo: svc-admin ${resource} ${undo} ${id})`)
+      action: (input) => `${verb} ${what} ${wordIn(input)}`,
+      answer: async ({ shell }, input) =>
+        (await over(shell, path)).update(wordIn(input), kind.switched(verb === 'enable')),
+      note(_, input) {
+        const undo = `${verb === 'enable' ? 'disable' : 'enable'} ${wordIn(input)}`
+        return `${verb}d ${what} ${wordIn(input)} (undo: svc-admin ${resource} ${undo})`
       },
     })
 
@@ -231,15 +228,11 @@ export function switchCommands(kind: Switched) {
   $ ${resource} delete ${sample} --yes --json`({
     danger: 'moderate',
     columns: deleted,
-    impact: 'write',
     exits: [3],
     args,
-    async run(shell, input) {
-      const deed = `elete ${what} ${wordIn(input)}${along}`
-      if (shell.planned(`d${deed}`)) return
-      shell.confirm(`D${deed}? This cannot be undone.`)
-      shell.print.item(await (await over(shell, path)).remove(wordIn(input)), deleted)
-    },
+    action: (input) => `delete ${what} ${wordIn(input)}${along}`,
+    question: ' This cannot be undone.',
+    answer: async ({ shell }, input) => (await over(shell, path)).remove(wordIn(input)),
   })
 
   return { list, get, enable: switching('enable'), disable: switching('disable'), remove }
