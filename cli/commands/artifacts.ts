@@ -1,3 +1,4 @@
+import { iso } from '../../src/kernel/clock'
 import { commandsOf } from '../command'
 import { expectData } from '../failure'
 import { columnsOf } from '../output/columns'
@@ -62,19 +63,19 @@ export const artifactCommands = [
   $ artifacts prune --before 90d --dry-run
   $ artifacts prune --before 30d --org acme --yes`({
     columns: pruneColumns,
-    impact: 'write',
     danger: 'moderate',
     exits: [3],
     flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
-    async run(shell, { before = 90 * 86_400_000 }) {
-      const input = { before: new Date(shell.clock.now() - before).toISOString(), ...ownerFilter(shell) }
-      const prune = (await shell.connect()).ops().artifacts.prune
-      const { files, bytes } = expectData(await prune.post({ ...input, count_only: true }))
-      const { org } = shell.globals
-      const what = `${files} files of ${bytes} bytes, created before ${input.before}${org ? `, of ${org}` : ''}`
-      if (shell.planned(`delete ${what}`)) return
-      if (files) shell.confirm(`Delete ${what}? It cannot be undone.`)
-      shell.print.item(expectData(await prune.post(input)), pruneColumns)
+    async find(shell, { before = 90 * 86_400_000 }) {
+      const input = { before: iso(shell.clock.now() - before), ...ownerFilter(shell) }
+      const { files, bytes } = expectData(
+        await (await shell.connect()).ops().artifacts.prune.post({ ...input, count_only: true }),
+      )
+      const whose = input.owner ? `, of ${input.owner}` : ''
+      return { input, files, what: `${files} files of ${bytes} bytes, created before ${input.before}${whose}` }
     },
+    action: ({ what }) => `delete ${what}`,
+    question: ({ files }) => (files ? ' It cannot be undone.' : null),
+    request: ({ ops }, { input }) => ops.artifacts.prune.post(input),
   }),
 ]

@@ -3,7 +3,7 @@ import { commandsOf } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { column, columnsOf } from '../output/columns'
-import { feedOf } from '../pages'
+import { feedOf, printEach } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, text, words } from '../words'
 import { openInWebBrowser } from './open'
@@ -73,7 +73,6 @@ export const browserCommands = [
   $ browser create --page https://example.com
   $ browser create --keep-alive --json`({
     columns: madeColumns,
-    impact: 'write',
     exits: [3, 6],
     flags: {
       page: text('URL', 'public address to open first'),
@@ -82,20 +81,14 @@ export const browserCommands = [
       region: text('NAME', 'region to run in'),
       noRecord: flag('do not record the steps'),
     },
-    async run(shell, { page, keepAlive, proxy, region, noRecord }) {
-      if (shell.planned('start a browser session')) return
+    action: () => 'start a browser session',
+    async request({ shell, headers }, { page: url, keepAlive, proxy, region, noRecord }) {
       const { client } = await (await shell.connect()).tenant()
-      const input = defined({
-        url: page,
-        keep_alive: keepAlive ? true : undefined,
-        proxies: proxy ? true : undefined,
-        region,
-        record: noRecord ? false : undefined,
-      })
-      const made = expectData(await client.browser.sessions.post(input, { headers: onceHeaders(shell) }))
-      shell.print.item(made, madeColumns)
-      shell.note(`Watch it: ${made.embed_url}`)
+      const record = noRecord ? false : undefined
+      const input = { url, keep_alive: keepAlive || undefined, proxies: proxy || undefined, region, record }
+      return client.browser.sessions.post(defined(input), { headers })
     },
+    note: ({ embed_url }) => `Watch it: ${embed_url}`,
   }),
   command`act: Do one thing on the page that you describe in plain words
   Runs browser_act. --tool picks another of the five tools: navigate to an address, extract data, observe what can be clicked, or take a screenshot. Exits 9 when the tool fails.
@@ -135,14 +128,7 @@ export const browserCommands = [
       if (shell.planned(`end ${what}`)) return
       if (!named.length) return shell.print.list([], endColumns, 'No browser session is open.')
       shell.confirm(`End ${what}?`)
-      const ended: object[] = []
-      try {
-        for (const id of named) {
-          ended.push(expectData(await api.browser.sessions({ id: encodeURIComponent(id) }).delete()))
-        }
-      } finally {
-        if (ended.length) shell.print.list(ended, endColumns, '')
-      }
+      await printEach(shell, endColumns, named, async (id) => expectData(await sessionIn({ api }, id).delete()))
     },
   }),
   command`live: Create a link to the live view

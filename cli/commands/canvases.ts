@@ -1,5 +1,5 @@
 import type { CanvasProblem } from '../../src/automation/canvases-schema'
-import { apiOf, defined, onceHeaders } from '../api'
+import { apiOf, defined } from '../api'
 import { commandsOf } from '../command'
 import { CommandFailed, EXIT, expectData } from '../failure'
 import { columnsOf } from '../output/columns'
@@ -46,22 +46,18 @@ export const canvasCommands = [
   $ canvases workflow ${ID}
   $ canvases workflow "Order desk" --enabled no --json`({
     columns: workflowColumns,
-    impact: 'write',
     args: { canvas: CANVAS },
     flags: {
       name: text('NAME', 'name of the workflow; the name of the canvas by default'),
       enabled: choice(['yes', 'no'], 'whether its trigger starts it'),
     },
-    async run(shell, { canvas, name, enabled }) {
-      if (shell.planned(`compile canvas ${canvas} into its workflow`)) return
-      const { client } = await (await shell.connect()).tenant()
+    action: ({ canvas }) => `compile canvas ${canvas} into its workflow`,
+    async answer({ client, shell, headers }, { canvas, name, enabled }) {
       const id = await resolveRuleSet(await resourceOver(shell, 'canvases', { own: true }), canvas, 'canvas')
-      const input = defined({ name, enabled: enabled === undefined ? undefined : enabled === 'yes' })
-      const made = await client.evi
-        .canvases({ id: encodeURIComponent(id) })
-        .workflow.post(input, { headers: onceHeaders(shell) })
+      const input = defined({ name, enabled: enabled && enabled === 'yes' })
+      const made = await client.evi.canvases({ id: encodeURIComponent(id) }).workflow.post(input, { headers })
       assertCompiled(made)
-      shell.print.item(expectData(made).workflow, workflowColumns)
+      return expectData(made).workflow
     },
   }),
   command`runs: List the runs of a canvas, or what one run did at each node

@@ -6,7 +6,7 @@ import { deliver } from '../files'
 import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
 import { type JsonObject, safeJson } from '../output/json'
-import { eachEntry, type PageQuery, pageFlags, pageIn, printPages } from '../pages'
+import { eachEntry, type PageQuery, pageIn } from '../pages'
 import { requireReason, type Shell } from '../shell'
 import { argument, duration, flag, text } from '../words'
 
@@ -54,11 +54,11 @@ export const conversationCommands = [
   $ conversations list
   $ conversations list --org acme --since 24h
   $ conversations list --key 31aa07c2`({
-    flags: { ...filters, ...pageFlags },
-    async run(shell, { key, since, ...paging }) {
-      const at = await conversationsAt(shell, { key, since })
-      await printPages(shell, paging, { page: at.page, columns: conversationColumns, empty: 'No conversations yet.' })
-    },
+    flags: filters,
+    find: async (shell, wanted) => ({ at: await conversationsAt(shell, wanted) }),
+    paged: 'items',
+    answer: ({ page }, { at }) => at.page(page),
+    empty: 'No conversations yet.',
   }),
   command`get: Show the owner of a conversation and when it was last used
   With --show-content it shows the messages too. When an operator reads them, this is recorded in the audit chain of the owner as conversation.read.
@@ -84,16 +84,15 @@ export const conversationCommands = [
     columns: itemColumns,
     exits: [3],
     args: { id: argument(ID) },
-    flags: pageFlags,
-    async run(shell, { id, ...paging }) {
-      const { client } = await (await shell.connect()).tenant()
-      const { items } = client.conversations({ id: encodeURIComponent(id) })
-      const page = async ({ limit, cursor: after }: PageQuery) => {
-        const found = expectData(await items.get({ query: { limit, order: 'desc', ...(after ? { after } : {}) } }))
-        return { items: found.data, next: found.has_more ? found.last_id : null }
-      }
-      await printPages(shell, paging, { page, columns: itemColumns, empty: 'It has no items.' })
+    paged: 'items',
+    async answer({ client, page: { limit, cursor } }, { id }) {
+      const query = defined({ limit, order: 'desc' as const, after: cursor })
+      const { data, has_more, last_id } = expectData(
+        await client.conversations({ id: encodeURIComponent(id) }).items.get({ query }),
+      )
+      return { items: data, next: has_more ? last_id : null }
     },
+    empty: 'It has no items.',
   }),
   command`export: Write conversations with their messages as JSON lines
   Writes one conversation per line, last updated first. Operators need --org or --key, and a reason; each read is recorded as conversation.read.
@@ -118,17 +117,16 @@ export const conversationCommands = [
   $ conversations delete 31aa07c2-…
   $ conversations delete 31aa07c2-… --yes`({
     columns: deletedColumns,
-    impact: 'write',
     danger: 'moderate',
     exits: [3],
     args: { id: argument(ID) },
-    async run(shell, { id }) {
+    async find(shell, { id }) {
       const at = await conversationsAt(shell, {})
-      const { messageCount } = await at.get(id)
-      if (shell.planned(`delete conversation ${id} with ${messageCount} messages`)) return
-      shell.confirm(`Delete conversation ${id} with ${messageCount} messages? It cannot be undone.`)
-      shell.print.item(await at.remove(id), deletedColumns)
+      return { at, messages: (await at.get(id)).messageCount }
     },
+    action: ({ id, messages }) => `delete conversation ${id} with ${messages} messages`,
+    question: ' It cannot be undone.',
+    answer: (_, { at, id }) => at.remove(id),
   }),
   command`purge: Delete old conversations of an organization or user, permanently
   Deletes conversations without a message since --before, and their messages. The server never deletes conversations by itself. This cannot be undone; you confirm with the name in --org. Recorded as conversation.purged.

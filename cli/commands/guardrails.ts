@@ -66,10 +66,9 @@ export const guardrailCommands = [
   $ guardrails builtins`({
     columns: builtinColumns,
     exits: [],
-    async run(shell) {
-      const { api } = await apiOf(shell)
-      shell.print.list(expectData(await api.guardrails.get()).guardrails, builtinColumns, 'There are none.')
-    },
+    request: ({ api }) => api.guardrails.get(),
+    shown: ({ guardrails }) => guardrails,
+    empty: 'There are none.',
   }),
   command`evaluate: Show what a policy finds in a text, rule by rule
   Tests every phase for which the policy has rules, or only --phase. Nothing is billed, stored or sent to an engine.

@@ -1,7 +1,7 @@
 import { isEventPattern, matchesPattern } from '../../src/events/schema'
 import { apiOf, defined } from '../api'
 import { type At, commandsOf, type FlagsGiven } from '../command'
-import { expectData, usageFailure } from '../failure'
+import { usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
 import { everyEntry, pageIn } from '../pages'
@@ -89,15 +89,11 @@ export const hookCommands = [
   Settings that you do not name stay the same. To change the pattern or the skill, install another hook.
   $ hooks update ${ID} --cooldown 1h
   $ hooks update ${ID} -f config.json --json`({
-    impact: 'write',
     args,
     flags: changes,
-    async run(shell, { id, ...rest }) {
-      const patch = await settings(shell, rest)
-      if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of hook ${id}`)) return
-      const { api } = await apiOf(shell)
-      shell.print.item(expectData(await api.hooks({ id: encodeURIComponent(id) }).patch(patch)), columns)
-    },
+    find: async (shell, { id: _, ...given }) => ({ patch: await settings(shell, given) }),
+    action: ({ id, patch }) => `change ${Object.keys(patch).join(', ') || 'nothing'} of hook ${id}`,
+    request: (at, { id, patch }) => hookIn(at, id).patch(patch),
   }),
   plain.enable,
   plain.disable,

@@ -3,7 +3,6 @@ import { apiOf, assertOperator, defined } from '../api'
 import { type At, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
-import { type PageQuery, pageFlags, pageIn, printPages } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, flag, text } from '../words'
 
@@ -74,14 +73,13 @@ export const skillReadCommands = [
       key: text('KEY', 'with --installed: for the owner of this key, by id, prefix or name; for operators only'),
       category: choice(CATEGORIES, 'only skills of this category'),
       status: choice(REVIEW_STATUSES, 'only skills in this state; for operators only'),
-      ...pageFlags,
     },
-    async run(shell, { installed, key, category, status, ...paging }) {
-      const filter = await filterOf(shell, { installed: installed || undefined, key, category, status })
-      const { api } = await apiOf(shell)
-      const page = (input: PageQuery) => pageIn(api.skills.get({ query: { ...input, ...filter } as never }), 'skills')
-      await printPages(shell, paging, { page, columns: skillColumns, empty: 'No skills.' })
-    },
+    find: async (shell, { installed, ...rest }) => ({
+      filter: await filterOf(shell, { installed: installed || undefined, ...rest }),
+    }),
+    paged: 'skills',
+    request: ({ api, page }, { filter }) => api.skills.get({ query: { ...page, ...filter } as never }),
+    empty: 'No skills.',
   }),
   command`get: Show one skill
   --json prints everything about it. On the server's machine this includes its manifest.
@@ -117,29 +115,27 @@ export const skillChangeCommands = [
   All keys of an owner share the installed skills. If the manifest has an onInstall prompt, it runs once.
   $ skills install email-drafter --key ci
   $ skills install email-drafter --url https://svc.example --json`({
-    impact: 'write',
     args,
     columns: done,
     flags: forKey,
-    async run(shell, { skill, key }) {
-      if (shell.planned(`install ${skill}`)) return
+    action: ({ skill }) => `install ${skill}`,
+    async answer({ shell }, { skill, key }) {
       await (await installsOf(shell, skill, key)).install()
-      shell.print.item({ slug: skill, installed: true }, done)
+      return { slug: skill, installed: true }
     },
   }),
   command`uninstall: Uninstall a skill for the owner of a key
   From the next request the skill no longer runs for them. Its settings are deleted.
   $ skills uninstall email-drafter --key ci --yes`({
-    impact: 'write',
     args,
     danger: 'moderate',
     columns: done,
     flags: forKey,
-    async run(shell, { skill, key }) {
-      if (shell.planned(`uninstall ${skill}`)) return
-      shell.confirm(`Uninstall ${skill}? Its settings will be lost.`)
+    action: ({ skill }) => `uninstall ${skill}`,
+    question: ' Its settings will be lost.',
+    async answer({ shell }, { skill, key }) {
       await (await installsOf(shell, skill, key)).uninstall()
-      shell.print.item({ slug: skill, installed: false }, done)
+      return { slug: skill, installed: false }
     },
   }),
   command`disable: Remove a published skill from the store

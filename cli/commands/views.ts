@@ -1,6 +1,5 @@
-import { onceHeaders } from '../api'
+import { defined } from '../api'
 import { type Command, commandsOf } from '../command'
-import { expectData } from '../failure'
 import { columnsOf } from '../output/columns'
 import { argument, list, text, wholeCents } from '../words'
 import { countedColumn, fileCommands } from './resource-commands'
@@ -28,12 +27,12 @@ export const search = commandsOf('', {
   $ search 0b6d4a52 --json`({
   columns: columnsOf`label NAME, type KIND, section SECTION, id ID keep`,
   args: { word: argument('the start of an id or name, 2 or more characters') },
-  request: async ({ shell }, { word }) =>
-    (await (await shell.connect()).tenant()).client.search.get({ query: { q: word } }),
+  request: ({ client }, { word }) => client.search.get({ query: { q: word } }),
   shown: ({ results }) => results,
   empty: 'Nothing of yours has an id or a name that starts like this.',
 })
 
+const MODELS = ['svc-1-flash']
 const ID = '7a3c9d10-2b0e-4f43-8b30-7d3c7f1f4e21'
 const runColumns = columnsOf`job_id JOB, status STATUS, cases CASES number, poll_url FOLLOW wide`
 
@@ -61,7 +60,6 @@ export const testCommands: Command[] = [
   $ tests run --models svc-1-flash --max 50c
   $ tests run --ids ${ID} --models svc-1-flash,svc-1-pro --max 50c`({
     columns: runColumns,
-    impact: 'write',
     exits: [3, 6],
     flags: {
       ids: list('A,B', 'ids of the cases'),
@@ -69,12 +67,8 @@ export const testCommands: Command[] = [
       models: list('A,B', 'engines to ask, up to 4; svc-1-flash by default'),
       max: wholeCents('CENTS', 'begin no answer once so much was charged; 100 by default'),
     },
-    async run(shell, { ids, tag, models = ['svc-1-flash'], max = 100 }) {
-      if (shell.planned(`run test cases on ${models.join(', ')}`)) return
-      const { client } = await (await shell.connect()).tenant()
-      const input = { models, most_cents: max, ...(ids ? { ids: ids as never } : {}), ...(tag ? { tag } : {}) }
-      const accepted = await client['test-cases'].run.post(input, { headers: onceHeaders(shell) })
-      shell.print.item(expectData(accepted), runColumns)
-    },
+    action: ({ models = MODELS }) => `run test cases on ${models.join(', ')}`,
+    request: ({ client, headers }, { ids, tag, models = MODELS, max: most_cents = 100 }) =>
+      client['test-cases'].run.post(defined({ models, most_cents, ids: ids as never, tag }), { headers }),
   }),
 ]

@@ -1,6 +1,6 @@
 import { clean } from '../../src/kernel/text'
 import type { NewWidget } from '../../src/widgets/schema'
-import { apiOf, defined, onceHeaders, type SharedRoutes } from '../api'
+import { apiOf, defined, type SharedRoutes } from '../api'
 import { commandsOf, type FlagsGiven } from '../command'
 import { EXIT, expectData } from '../failure'
 import { readValueFile } from '../files'
@@ -65,31 +65,22 @@ export const widgetCommands = [
   $ widgets create --key ${ID} --origin https://shop.example
   $ widgets create --key ${ID} -f shop.json --json`({
     flags: { key: text('KEY', 'id of the key that pays'), ...looks },
-    impact: 'write',
-    async run(shell, { key, ...message }) {
-      const input = {
-        ...(await inputOf(shell, message)),
-        ...(key === undefined ? {} : { api_key_id: key }),
-      } as NewWidget
-      if (shell.planned(`create the widget ${input.name ?? 'My Widget'}`)) return
-      const { api, ownerFilter } = await apiOf(shell)
-      const made = expectData(await api.iframes.post(input, { query: ownerFilter, headers: onceHeaders(shell) }))
-      shell.print.item(made, columns)
-      shell.note(`Put it on a page: svc-admin widgets snippet ${made.id}`)
-    },
+    find: async (shell, { key, ...given }) => ({
+      input: { ...(await inputOf(shell, given)), ...defined({ api_key_id: key }) } as NewWidget,
+    }),
+    action: ({ input }) => `create the widget ${input.name ?? 'My Widget'}`,
+    request: ({ api, ownerFilter, headers }, { input }) => api.iframes.post(input, { query: ownerFilter, headers }),
+    note: ({ id }) => `Put it on a page: svc-admin widgets snippet ${id}`,
   }),
   command`update: Change a widget
   Settings that you do not name stay the same, also inside a group of members.
   $ widgets update ${ID} --accent "#0f766e"
   $ widgets update ${ID} -f shop.json --json`({
-    impact: 'write',
     args,
     flags: looks,
-    async run(shell, { id, ...message }) {
-      const patch = await inputOf(shell, message)
-      if (shell.planned(`change ${Object.keys(patch).join(', ') || 'nothing'} of widget ${id}`)) return
-      shell.print.item(expectData(await widgetIn(await apiOf(shell), id).patch(patch)), columns)
-    },
+    find: async (shell, { id: _, ...given }) => ({ patch: await inputOf(shell, given) }),
+    action: ({ id, patch }) => `change ${Object.keys(patch).join(', ') || 'nothing'} of widget ${id}`,
+    request: (at, { id, patch }) => widgetIn(at, id).patch(patch),
   }),
   plain.enable,
   plain.disable,
